@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Lint for the whole workspace. `arrows` is the map of rooms in docs/architecture.md: who may import whom. */
+import nx from "@nx/eslint-plugin";
+import tseslint from "typescript-eslint";
+
+/** Tag of a project -> tags of the projects that it may import. */
+const arrows = {
+  "layer:model": [],
+  "layer:domain": ["layer:domain", "layer:model"],
+  "layer:platform": ["layer:platform"],
+  "layer:host": ["layer:platform", "layer:model"],
+  "layer:app": ["layer:domain", "layer:platform", "layer:model"],
+  "layer:node-app": ["layer:host", "layer:domain", "layer:platform", "layer:model"], // config-daemon alone
+  "layer:standalone": [], // eve-bridge: node: builtins only
+  "layer:test": ["layer:test", "layer:platform", "layer:model"],
+  "layer:tool": ["layer:tool", "layer:test", "layer:host", "layer:domain", "layer:platform", "layer:model"],
+};
+
+/** The rule that checks the arrows; tests may import `extraTags` too. */
+function boundaries(extraTags) {
+  const depConstraints = Object.entries(arrows).map(([sourceTag, allowed]) => ({
+    sourceTag,
+    onlyDependOnLibsWithTags: [...allowed, ...extraTags],
+  }));
+  return { "@nx/enforce-module-boundaries": ["error", { depConstraints }] };
+}
+
+const foreign = (name, room) => ({ name, message: `Only ${room} may import ${name}.` });
+
+export default tseslint.config(
+  { ignores: ["**/dist/**", "**/node_modules/**", "**/*.js", "**/*.mjs", "**/*.cjs", "**/*.gen.ts"] },
+  {
+    files: ["**/*.ts"],
+    extends: [...tseslint.configs.strictTypeChecked],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    plugins: { "@nx": nx },
+    rules: {
+      ...boundaries([]),
+      "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
+      "@typescript-eslint/consistent-type-imports": "error",
+      "no-restricted-imports": [
+        "error",
+        {
+          paths: [foreign("koffi", "libs/netlink"), foreign("yaml", "apps/cli and tools")],
+          patterns: [
+            { group: ["@kubernetes/client-node*"], message: "Only libs/kube may import the Kubernetes client." },
+          ],
+        },
+      ],
+    },
+  },
+  {
+    files: ["libs/netlink/**/*.ts", "libs/kube/**/*.ts", "tools/**/*.ts", "apps/cli/**/*.ts", "e2e/**/*.ts"],
+    rules: { "no-restricted-imports": "off" },
+  },
+  {
+    files: ["apps/eve-bridge/src/**/*.ts"],
+    ignores: ["**/*.test.ts"],
+    rules: {
+      "no-restricted-imports": [
+        "error",
+        {
+          patterns: [
+            { regex: "^(?!node:|\\.)", message: "eve-bridge imports node: builtins only: it starts for each pod." },
+          ],
+        },
+      ],
+    },
+  },
+  { files: ["**/*.test.ts", "**/testing/**/*.ts"], rules: boundaries(["layer:test"]) },
+);

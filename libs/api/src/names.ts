@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Labels, annotations, finalizers and fixed object names that upstream and its users' tools share with us
+ * (sriov-operator.md A.9). Each stands whole here and nowhere else.
+ */
+
+export const apiGroup = "sriovnetwork.openshift.io";
+export const apiVersion = "sriovnetwork.openshift.io/v1";
+
+/** SriovOperatorConfig: only this name, in the operator's namespace, is honoured. */
+export const operatorConfigName = "default";
+
+export const labels = {
+  /** On Nodes: "Enabled" or "Disabled"; the device plugin's DaemonSet selects Enabled. */
+  devicePlugin: "sriovnetwork.openshift.io/device-plugin",
+} as const;
+
+export const annotations = {
+  /** On Nodes: the daemon's request, one of DrainRequest. */
+  nodeState: "sriovnetwork.openshift.io/state",
+  /** On SriovNetworkNodeStates: the daemon's request, one of DrainRequest. */
+  desiredState: "sriovnetwork.openshift.io/desired-state",
+  /** On SriovNetworkNodeStates: the operator's answer, one of DrainAnswer. */
+  currentState: "sriovnetwork.openshift.io/current-state",
+  /** On SriovNetworkNodeStates: "true" leaves draining to somebody else. */
+  useExternalDrainer: "sriovnetwork.openshift.io/use-external-drainer",
+  /** On SriovNetworkNodeStates whose node left: RFC 3339 time after which they are deleted. */
+  keepStateUntil: "sriovnetwork.openshift.io/keep-state-until",
+} as const;
+
+/** What a daemon asks for, in annotations.nodeState and annotations.desiredState. */
+export type DrainRequest = "Idle" | "Drain_Required" | "Reboot_Required";
+
+/** What the operator (or an external drainer) answers, in annotations.currentState. */
+export type DrainAnswer = "Idle" | "Draining" | "DrainComplete";

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * core/v1 Node, the fields that are used.
+ */
+import type { ObjectMeta, ResourceType } from "./metadata.ts";
+
+export const nodes = {
+  group: "",
+  version: "v1",
+  kind: "Node",
+  plural: "nodes",
+  namespaced: false,
+} as const satisfies ResourceType;
+
+export interface Node {
+  readonly apiVersion: "v1";
+  readonly kind: "Node";
+  readonly metadata: ObjectMeta;
+  readonly spec?: { readonly unschedulable?: boolean; readonly providerID?: string };
+}

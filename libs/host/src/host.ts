@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * One host: all of its ports. `createLinuxHost(root)` for a real one, `@switchyard/host/testing` for the fake kernel.
+ */
+import type { Devlink } from "./devlink.ts";
+import type { KernelEvents } from "./kernel-events.ts";
+import type { KernelModules } from "./kernel-modules.ts";
+import type { Links } from "./links.ts";
+import type { PfRecords } from "./pf-records.ts";
+import type { SriovSysfs } from "./sriov-sysfs.ts";
+import type { Udev } from "./udev.ts";
+
+export interface Host {
+  readonly sriov: SriovSysfs;
+  readonly links: Links;
+  readonly devlink: Devlink;
+  readonly udev: Udev;
+  readonly modules: KernelModules;
+  readonly records: PfRecords;
+  readonly events: KernelEvents;
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Port: what the kernel tells of changes, so that nobody has to poll.
+ */
+
+/** A hint that something changed; what it is now must be read. */
+export type KernelEvent =
+  /** An interface appeared, vanished or changed (rtnetlink). */
+  | { readonly kind: "link"; readonly name: string }
+  /** A PCI function or its driver changed (uevent): action "add", "remove", "bind", "unbind", "change". */
+  | { readonly kind: "pci"; readonly action: string; readonly pciAddress: string }
+  /** Events were lost (ENOBUFS): anything may have changed. */
+  | { readonly kind: "overrun" };
+
+export interface KernelEvents {
+  /** Events from the moment of the call until `signal` aborts. */
+  watch(signal: AbortSignal): AsyncIterable<KernelEvent>;
+}

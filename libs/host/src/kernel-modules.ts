@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Port: kernel modules.
+ */
+
+export interface KernelModules {
+  /** Loads the module unless it is there. Rejects with HostError, `words` being modprobe's. */
+  load(module: string): Promise<void>;
+}
