@@ -191,6 +191,11 @@ export interface InterfaceStatus {
   readonly maxMtu?: number;
   /** We configured this PF, and reset it when no policy wants it any more. */
   readonly owned?: boolean;
+  /**
+   * MTU that the PF had before we configured it, and gets back when it is reset.
+   * @asType integer
+   */
+  readonly initialMtu?: number;
 }
 
 /** One VF as found. */
