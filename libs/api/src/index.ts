@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+export { conditionTypes, nodeStateReasons, policyReasons } from "./condition-types.ts";
 export type {
   ObjectMeta,
   OwnerReference,

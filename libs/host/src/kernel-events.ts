@@ -5,8 +5,11 @@
 
 /** A hint that something changed; what it is now must be read. */
 export type KernelEvent =
-  /** An interface appeared, vanished or changed (rtnetlink). */
-  | { readonly kind: "link"; readonly name: string }
+  /**
+   * An interface appeared, vanished or changed (rtnetlink). `parent` as in Link: containers come and go with virtual
+   * interfaces, which have none.
+   */
+  | { readonly kind: "link"; readonly name: string; readonly parent?: { readonly bus: string; readonly name: string } }
   /** A PCI function or its driver changed (uevent): action "add", "remove", "bind", "unbind", "change". */
   | { readonly kind: "pci"; readonly action: string; readonly pciAddress: string }
   /** Events were lost (ENOBUFS): anything may have changed. */

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Condition types and reasons, each whole in this one place so that a search finds it (sriov-operator.md A.8, K.1).
+ */
+
+export const conditionTypes = {
+  /** All that is asked for is there. */
+  ready: "Ready",
+  /** Work is under way, or waits for something that will come. */
+  progressing: "Progressing",
+  /** Something failed and needs a person. */
+  degraded: "Degraded",
+} as const;
+
+/** Reasons on SriovNetworkNodeStates, written by the node's daemon. */
+export const nodeStateReasons = {
+  configured: "Configured",
+  configuring: "Configuring",
+  waitingForDrain: "WaitingForDrain",
+  /** The spec asks for what the node cannot give. */
+  notPossible: "NotPossible",
+  /** The host refused a step; lastSyncError has its words. */
+  stepFailed: "StepFailed",
+  /** The hardware could not be read. */
+  discoveryFailed: "DiscoveryFailed",
+} as const;
+
+/** Reasons on SriovNetworkNodePolicies and SriovNetworkPoolConfigs, written by the operator. */
+export const policyReasons = {
+  /** All matched nodes are configured. */
+  configured: "Configured",
+  /** Some matched nodes are not configured yet. */
+  configuring: "Configuring",
+  /** nodeSelector selects no node of the node set. */
+  noNodes: "NoNodesMatched",
+  /** No NIC of the selected nodes matches nicSelector. */
+  noNics: "NoNicsMatched",
+  /** The policy is wrong on at least one node. */
+  invalid: "Invalid",
+  /** At least one matched node failed. */
+  nodesFailed: "NodesFailed",
+  /** Another pool selects some of the same nodes. */
+  overlap: "Overlap",
+} as const;
