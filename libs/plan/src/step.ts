@@ -4,8 +4,11 @@
  * VFs are named by their PF and index, since most do not exist yet when the plan is made.
  */
 
-/** One act on the host. `pciAddress` is the PF's, except in load-module, which has none. */
-export type Step = LoadModule | SetPfMtu | SetNumVfs | BindDriver | SetVfMac | SetVfMtu | SetLinkUp | ReleasePf;
+/** One act on the host. */
+export type Step = LoadModule | PfStep;
+
+/** An act on one PF or its VFs. `pciAddress` is the PF's. */
+export type PfStep = SetPfMtu | SetLinkUp | SetNumVfs | BindDriver | SetVfMac | SetVfMtu | ReleasePf;
 
 /** Loads a kernel module, such as vfio-pci. */
 export interface LoadModule {
@@ -45,6 +48,8 @@ export interface SetVfMac {
   readonly kind: "set-vf-mac";
   readonly pciAddress: string;
   readonly vfId: number;
+  /** Bind the driver anew after it: an RDMA device takes its GUID from the address when it is made. */
+  readonly rebind?: true;
 }
 
 /** Sets the MTU in bytes of a VF's interface. */
@@ -67,4 +72,31 @@ export interface SetLinkUp {
 export interface ReleasePf {
   readonly kind: "release-pf";
   readonly pciAddress: string;
+}
+
+/** The step in words: "set sriov_numvfs 0 -> 8 on 0000:3b:00.0". */
+export function describeStep(step: Step): string {
+  switch (step.kind) {
+    case "load-module":
+      return `load kernel module ${step.module}`;
+    case "set-pf-mtu":
+      return `set mtu ${step.from} -> ${step.to} on ${step.pciAddress}`;
+    case "set-link-up":
+      return `set link up on ${step.pciAddress}`;
+    case "set-num-vfs":
+      return `set sriov_numvfs ${step.from} -> ${step.to} on ${step.pciAddress}`;
+    case "bind-driver":
+      return `bind ${vfOf(step)} to ${step.to === "default" ? "its kernel driver" : step.to}${step.from === undefined ? "" : ` (from ${step.from})`}`;
+    case "set-vf-mac":
+      return `keep the MAC address of ${vfOf(step)}`;
+    case "set-vf-mtu":
+      return `set mtu ${step.from === undefined ? "" : `${step.from} -> `}${step.to} on ${vfOf(step)}`;
+    case "release-pf":
+      return `give up ${step.pciAddress}`;
+  }
+}
+
+/** "VF 3 of 0000:3b:00.0". */
+function vfOf(step: { readonly pciAddress: string; readonly vfId: number }): string {
+  return `VF ${step.vfId} of ${step.pciAddress}`;
 }

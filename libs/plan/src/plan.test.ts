@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import type { InterfaceSpec, InterfaceStatus, VfStatus } from "@switchyard/api";
+import fc from "fast-check";
+import { describeProblem } from "./problem.ts";
+import { ownedInStatus, type OwnedPf } from "./owned-pf.ts";
+import { isConverged, plan } from "./plan.ts";
+import { describeStep } from "./step.ts";
+
+const pci = "0000:3b:00.0";
+
+/** A PF as a node reports it: up, MTU 1500, 8 VFs possible, none there. */
+function pfStatus(overrides: Partial<InterfaceStatus> = {}): InterfaceStatus {
+  return {
+    pciAddress: pci,
+    name: "ens1f0",
+    mac: "02:00:00:00:00:01",
+    mtu: 1500,
+    maxMtu: 9216,
+    linkType: "ETH",
+    linkAdminState: "up",
+    eSwitchMode: "legacy",
+    totalvfs: 8,
+    numVfs: 0,
+    ...overrides,
+  };
+}
+
+/** VFs 0 to count-1 in perfect order: bound, addressed, MTU as given. */
+function vfs(count: number, overrides: Partial<VfStatus> = {}): readonly VfStatus[] {
+  return Array.from({ length: count }, (_, vfID) => ({
+    pciAddress: `0000:3b:02.${vfID}`,
+    vfID,
+    name: `ens1f0v${vfID}`,
+    mac: `02:00:00:00:01:0${vfID}`,
+    adminMac: `02:00:00:00:01:0${vfID}`,
+    mtu: 1500,
+    driver: "iavf",
+    ...overrides,
+  }));
+}
+
+function pfSpec(overrides: Partial<InterfaceSpec> = {}): InterfaceSpec {
+  return {
+    pciAddress: pci,
+    name: "ens1f0",
+    numVfs: 2,
+    vfGroups: [{ resourceName: "r", vfRange: "0-1" }],
+    ...overrides,
+  };
+}
+
+function planned(spec: InterfaceSpec | undefined, status: InterfaceStatus, owned: readonly [string, OwnedPf][] = []) {
+  const result = plan({ interfaces: spec === undefined ? [] : [spec] }, { interfaces: [status] }, new Map(owned));
+  return {
+    steps: result.steps.map(describeStep),
+    impact: result.impact,
+    problems: result.problems.map(describeProblem),
+    reasons: result.reasons.map(({ field, text }) => `${field}: ${text}`),
+  };
+}
+
+describe("plan", () => {
+  it("has nothing to do where the node has what is asked", () => {
+    const observed = { interfaces: [pfStatus({ numVfs: 2, Vfs: vfs(2) })] };
+    expect(isConverged(plan({ interfaces: [pfSpec()] }, observed, new Map()))).toBe(true);
+  });
+
+  it("creates the first VFs without disturbing anybody", () => {
+    expect(planned(pfSpec(), pfStatus())).toEqual({
+      steps: [
+        `set sriov_numvfs 0 -> 2 on ${pci}`,
+        `keep the MAC address of VF 0 of ${pci}`,
+        `keep the MAC address of VF 1 of ${pci}`,
+      ],
+      impact: "none",
+      problems: [],
+      reasons: [],
+    });
+  });
+
+  it("raises the MTU and sets the link up before it makes VFs, and gives them their MTU after", () => {
+    const spec = pfSpec({ mtu: 9000, numVfs: 1, vfGroups: [{ resourceName: "r", vfRange: "0-0", mtu: 9000 }] });
+    expect(planned(spec, pfStatus({ linkAdminState: "down" })).steps).toEqual([
+      `set mtu 1500 -> 9000 on ${pci}`,
+      `set link up on ${pci}`,
+      `set sriov_numvfs 0 -> 1 on ${pci}`,
+      `keep the MAC address of VF 0 of ${pci}`,
+      `set mtu 9000 on VF 0 of ${pci}`,
+    ]);
+  });
+
+  it("never lowers the MTU of a PF", () => {
+    expect(planned(pfSpec({ mtu: 1400 }), pfStatus({ numVfs: 2, Vfs: vfs(2) })).steps).toEqual([]);
+  });
+
+  it("drains to change a number of VFs, and says why", () => {
+    const result = planned(pfSpec({ numVfs: 4 }), pfStatus({ numVfs: 2, Vfs: vfs(2) }));
+    expect(result.steps[0]).toBe(`set sriov_numvfs 2 -> 4 on ${pci}`);
+    expect(result.impact).toBe("drain");
+    expect(result.reasons).toEqual([`spec.interfaces[0].numVfs: ${pci}: 2 -> 4 VFs removes the 2 that exist`]);
+  });
+
+  it("loads vfio-pci and binds the VFs of a user-space group only", () => {
+    const vfGroups = [
+      { resourceName: "kernel", vfRange: "0-0" },
+      { resourceName: "user", vfRange: "1-1", deviceType: "vfio-pci" as const },
+    ];
+    const result = planned(pfSpec({ vfGroups }), pfStatus({ numVfs: 2, Vfs: vfs(2) }));
+    expect(result.steps).toEqual(["load kernel module vfio-pci", `bind VF 1 of ${pci} to vfio-pci (from iavf)`]);
+    expect(result.impact).toBe("drain");
+  });
+
+  it("gives VFs back to the kernel that a user-space driver holds, then their address and MTU", () => {
+    const spec = pfSpec({ numVfs: 1, vfGroups: [{ resourceName: "r", vfRange: "0-0", mtu: 2000 }] });
+    const status = pfStatus({ numVfs: 1, Vfs: [{ pciAddress: "0000:3b:02.0", vfID: 0, driver: "vfio-pci" }] });
+    expect(planned(spec, status).steps).toEqual([
+      `bind VF 0 of ${pci} to its kernel driver (from vfio-pci)`,
+      `keep the MAC address of VF 0 of ${pci}`,
+      `set mtu 2000 on VF 0 of ${pci}`,
+    ]);
+  });
+
+  it("binds a VF that lost its driver without draining, since nobody can use it", () => {
+    const [first, second] = vfs(2);
+    const status = pfStatus({
+      numVfs: 2,
+      Vfs: [{ pciAddress: "0000:3b:02.0", vfID: 0, driver: "" }, second ?? first].flatMap((vf) => vf ?? []),
+    });
+    const result = planned(pfSpec(), status);
+    expect(result.steps).toEqual([
+      `bind VF 0 of ${pci} to its kernel driver`,
+      `keep the MAC address of VF 0 of ${pci}`,
+    ]);
+    expect(result.impact).toBe("none");
+  });
+
+  it.each([
+    { lacks: "address", overrides: { adminMac: undefined }, step: `keep the MAC address of VF 0 of ${pci}` },
+    { lacks: "MTU", overrides: { mtu: 1500 }, step: `set mtu 1500 -> 9000 on VF 0 of ${pci}` },
+  ])("does not take a VF for done whose driver is right but whose $lacks is not (M-30)", ({ overrides, step }) => {
+    const spec = pfSpec({ mtu: 9000, numVfs: 1, vfGroups: [{ resourceName: "r", vfRange: "0-0", mtu: 9000 }] });
+    const [{ adminMac, ...bare } = { adminMac: "", pciAddress: "", vfID: 0 }] = vfs(1, { mtu: 9000 });
+    const vf = "adminMac" in overrides ? bare : { ...bare, adminMac: adminMac ?? "", ...overrides };
+    const status = pfStatus({ mtu: 9000, numVfs: 1, Vfs: [vf] });
+    expect(planned(spec, status).steps).toEqual([step]);
+  });
+
+  it("leaves a VF alone that is in a pod", () => {
+    const inPod = { pciAddress: "0000:3b:02.0", vfID: 0, driver: "iavf" };
+    const spec = pfSpec({ numVfs: 1, vfGroups: [{ resourceName: "r", vfRange: "0-0", mtu: 9000 }] });
+    expect(planned(spec, pfStatus({ numVfs: 1, Vfs: [inPod] })).steps).toEqual([]);
+  });
+
+  it.each([
+    {
+      does: "more VFs than the PF can have",
+      spec: { numVfs: 9 },
+      status: {},
+      problem: `spec.interfaces[0].numVfs: 9 VFs asked for, ${pci} can have 8`,
+    },
+    {
+      does: "VFs of a PF that has none",
+      spec: {},
+      status: { totalvfs: undefined },
+      problem: `spec.interfaces[0].numVfs: 2 VFs asked for, ${pci} has no SR-IOV capability`,
+    },
+    {
+      does: "switchdev, for now",
+      spec: { eSwitchMode: "switchdev" },
+      status: {},
+      problem: `spec.interfaces[0].eSwitchMode: switchdev asked for, ${pci} is in legacy mode, and changing the mode is not supported yet`,
+    },
+  ])("refuses $does, and touches nothing of that PF", ({ spec, status, problem }) => {
+    const { totalvfs, ...rest } = { ...pfStatus({ numVfs: 1, Vfs: vfs(1) }), ...status };
+    const result = planned(pfSpec(spec), totalvfs === undefined ? rest : { ...rest, totalvfs });
+    expect(result.problems).toEqual([problem]);
+    expect(result.steps).toEqual([]);
+  });
+
+  it("refuses an MTU beyond the device's and does all the rest (M-32)", () => {
+    const result = planned(pfSpec({ mtu: 9300, vfGroups: [{ vfRange: "0-1", mtu: 9300 }] }), pfStatus());
+    expect(result.problems).toEqual([`spec.interfaces[0].mtu: 9300 asked for, ${pci} takes at most 9216`]);
+    expect(result.steps.map((step) => step.replace(/VF \d/, "VF n"))).toEqual([
+      `set sriov_numvfs 0 -> 2 on ${pci}`,
+      `keep the MAC address of VF n of ${pci}`,
+      `keep the MAC address of VF n of ${pci}`,
+    ]);
+  });
+
+  it("refuses one group and serves the others", () => {
+    const vfGroups = [{ vfRange: "eno1#0-1" }, { vfRange: "1-1" }, { vfRange: "1-7" }];
+    const result = planned(pfSpec({ vfGroups }), pfStatus());
+    expect(result.problems).toEqual([
+      'spec.interfaces[0].vfGroups[0].vfRange: "eno1#0-1" is no range of VFs; "0-3" would be',
+      `spec.interfaces[0].vfGroups[2].vfRange: 1-7 is beyond the 2 VFs of ${pci}`,
+    ]);
+    expect(result.steps).toContain(`keep the MAC address of VF 1 of ${pci}`);
+  });
+
+  it("reports a PF that the node does not have, and serves the others", () => {
+    const other = pfSpec({ pciAddress: "0000:5e:00.0", name: "ens9" });
+    const result = plan({ interfaces: [other, pfSpec()] }, { interfaces: [pfStatus()] }, new Map());
+    expect(result.problems.map(describeProblem)).toEqual([
+      "spec.interfaces[0].pciAddress: 0000:5e:00.0 (ens9) is no PF of this node",
+    ]);
+    expect(result.steps).not.toEqual([]);
+  });
+
+  it("sets up the VFs of an externally managed PF and nothing else of it", () => {
+    const spec = pfSpec({
+      externallyManaged: true,
+      numVfs: 1,
+      mtu: 1500,
+      vfGroups: [{ vfRange: "0-0", deviceType: "vfio-pci" }],
+    });
+    const status = pfStatus({ numVfs: 4, Vfs: vfs(4), linkAdminState: "down" });
+    expect(planned(spec, status).steps).toEqual([
+      "load kernel module vfio-pci",
+      `bind VF 0 of ${pci} to vfio-pci (from iavf)`,
+    ]);
+  });
+
+  it.each([
+    { asked: { numVfs: 5 }, problem: `numVfs: 5 VFs asked for, ${pci} is externally managed and has 4` },
+    { asked: { mtu: 9000 }, problem: `mtu: 9000 asked for, ${pci} is externally managed and has 1500` },
+  ])("refuses what an externally managed PF lacks: $problem", ({ asked, problem }) => {
+    const spec = pfSpec({ externallyManaged: true, ...asked });
+    expect(planned(spec, pfStatus({ numVfs: 4, Vfs: vfs(4) })).problems).toEqual([`spec.interfaces[0].${problem}`]);
+  });
+
+  it("binds an RDMA VF anew after it has its address", () => {
+    const spec = pfSpec({ numVfs: 1, vfGroups: [{ vfRange: "0-0", isRdma: true }] });
+    const result = plan({ interfaces: [spec] }, { interfaces: [pfStatus()] }, new Map());
+    expect(result.steps).toContainEqual({ kind: "set-vf-mac", pciAddress: pci, vfId: 0, rebind: true });
+  });
+});
+
+describe("plan for a PF that left the spec", () => {
+  const configured = pfStatus({ numVfs: 2, Vfs: vfs(2), mtu: 9000 });
+
+  it("leaves it alone where it is not ours", () => {
+    expect(planned(undefined, configured).steps).toEqual([]);
+  });
+
+  it("takes the VFs away, restores the MTU and lets go, after a drain", () => {
+    const result = planned(undefined, configured, [[pci, { externallyManaged: false, initialMtu: 1500 }]]);
+    expect(result.steps).toEqual([
+      `set sriov_numvfs 2 -> 0 on ${pci}`,
+      `set mtu 9000 -> 1500 on ${pci}`,
+      `give up ${pci}`,
+    ]);
+    expect(result.impact).toBe("drain");
+  });
+
+  it("only lets go of what somebody else made", () => {
+    expect(planned(undefined, configured, [[pci, { externallyManaged: true }]]).steps).toEqual([`give up ${pci}`]);
+  });
+
+  it("reads what is ours from the status as well", () => {
+    const status = { interfaces: [{ ...configured, owned: true, initialMtu: 1500 }, { pciAddress: "0000:5e:00.0" }] };
+    expect([...ownedInStatus(status)]).toEqual([[pci, { externallyManaged: false, initialMtu: 1500 }]]);
+  });
+});
+
+describe("plan as a whole", () => {
+  const counts = fc.record({ wanted: fc.nat(10), existing: fc.nat(8), mtu: fc.constantFrom(0, 1400, 9000, 9300) });
+
+  it("never disturbs a node to whose PFs nothing is done, and never plans for a PF that is not asked for nor ours", () => {
+    fc.assert(
+      fc.property(counts, ({ wanted, existing, mtu }) => {
+        const stranger = pfStatus({ pciAddress: "0000:5e:00.0", numVfs: existing, Vfs: vfs(existing) });
+        const spec = pfSpec({ numVfs: wanted, mtu, vfGroups: wanted > 0 ? [{ vfRange: `0-${wanted - 1}`, mtu }] : [] });
+        const status = pfStatus({ numVfs: existing, Vfs: vfs(existing) });
+        const result = plan({ interfaces: [spec] }, { interfaces: [status, stranger] }, new Map());
+        if (result.steps.length === 0) expect(result.impact).toBe("none");
+        for (const step of result.steps) if ("pciAddress" in step) expect(step.pciAddress).toBe(pci);
+        if (wanted > 8) expect(result.steps).toEqual([]);
+      }),
+    );
+  });
+});
