@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { stripVTControlCharacters } from "node:util";
+import { createLogger, type LogLevel, type RootLogger } from "./logger.ts";
+
+/** A logger and what it wrote. */
+function loggerInto(lines: string[], level: LogLevel, isTTY = false): RootLogger {
+  return createLogger({ service: "test", level, stream: { isTTY, write: (line) => lines.push(line) } });
+}
+
+function fieldsOf(line: string | undefined): unknown {
+  return JSON.parse(line ?? "");
+}
+
+/** Text without the terminal's colours. */
+function uncoloured(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : stripVTControlCharacters(text);
+}
+
+describe("createLogger, on a pipe", () => {
+  it("writes one JSON object a line, with level, time and service", () => {
+    const lines: string[] = [];
+    loggerInto(lines, "info").log.info({ node: "worker-1" }, "plan applied\nin full");
+    expect(lines).toHaveLength(1);
+    expect(lines[0]?.indexOf("\n")).toBe((lines[0]?.length ?? 0) - 1);
+    expect(fieldsOf(lines[0])).toEqual({
+      level: "info",
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      service: "test",
+      node: "worker-1",
+      msg: "plan applied\nin full",
+    });
+  });
+
+  it("says an error's code and its causes", () => {
+    const lines: string[] = [];
+    const cause = Object.assign(new Error("EBUSY"), { code: "EBUSY", syscall: "write" });
+    loggerInto(lines, "info").log.error({ error: new Error("set sriov_numvfs 8", { cause }) }, "step failed");
+    expect(fieldsOf(lines[0])).toMatchObject({
+      error: { message: "set sriov_numvfs 8", cause: { message: "EBUSY", code: "EBUSY", syscall: "write" } },
+    });
+  });
+
+  it("changes the level of children made before, both ways", () => {
+    const lines: string[] = [];
+    const { log, setLevel } = loggerInto(lines, "info");
+    const child = log.child({ key: "a" }).child({ part: 1 });
+    child.debug("unseen");
+    setLevel("debug");
+    child.debug("seen");
+    setLevel("error");
+    child.warn("unseen");
+    expect(lines.map(fieldsOf)).toMatchObject([{ msg: "seen", key: "a", part: 1 }]);
+  });
+});
+
+describe("createLogger, on a terminal", () => {
+  it("writes a line for people", () => {
+    const lines: string[] = [];
+    loggerInto(lines, "info", true).log.warn({ node: "worker-1", why: "too many VFs", vfs: [1, 2] }, "refused");
+    expect(uncoloured(lines[0])).toMatch(
+      /^\d\d:\d\d:\d\d\.\d{3} WARN {2}refused {2}node=worker-1 why="too many VFs" vfs=\[1,2\]\n$/,
+    );
+  });
+
+  it("tells a foreseen error by its message, a bug with its place", () => {
+    const lines: string[] = [];
+    const { log } = loggerInto(lines, "info", true);
+    log.error({ error: Object.assign(new Error("no space"), { code: "ENOSPC" }) }, "failed");
+    log.error({ error: new TypeError("x is undefined") }, "failed");
+    log.error({ error: "thrown text" }, "failed");
+    expect(uncoloured(lines[0])).toMatch(/ERROR failed: no space\n$/);
+    expect(uncoloured(lines[1])).toMatch(/ERROR failed\nTypeError: x is undefined\n {4}at .*logger\.test\.ts/);
+    expect(uncoloured(lines[2])).toMatch(/ERROR failed: "thrown text"\n$/);
+  });
+});

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { createMetrics, Counter } from "./metrics.ts";
+import { startProbes, type ProbeOptions } from "./probes.ts";
+
+const local = { host: "127.0.0.1", port: 0 };
+
+function options(some: Partial<ProbeOptions>): ProbeOptions {
+  const metrics = createMetrics({ name: "test", version: "1.2.3" });
+  return { healthAddress: "off", metricsAddress: "off", notReady: () => [], metrics, ...some };
+}
+
+async function get(port: number | undefined, path: string, init?: RequestInit): Promise<[number, string]> {
+  const response = await fetch(`http://127.0.0.1:${port ?? 0}${path}`, init);
+  return [response.status, await response.text()];
+}
+
+describe("startProbes", () => {
+  it("tells alive from ready, with the reasons", async () => {
+    const reasons = ["cache of nodes is not synced", "no lease"];
+    await using probes = await startProbes(options({ healthAddress: local, notReady: () => reasons }));
+    expect(await get(probes.healthPort, "/healthz")).toEqual([200, "ok\n"]);
+    expect(await get(probes.healthPort, "/readyz")).toEqual([503, "cache of nodes is not synced\nno lease\n"]);
+    reasons.length = 0;
+    expect(await get(probes.healthPort, "/readyz?verbose")).toEqual([200, "ok\n"]);
+  });
+
+  it("serves the default metrics and those that were added", async () => {
+    const some = options({ metricsAddress: local });
+    new Counter({ name: "switchyard_plans_total", help: "Plans made.", registers: [some.metrics] }).inc(2);
+    await using probes = await startProbes(some);
+    const [status, body] = await get(probes.metricsPort, "/metrics");
+    expect(status).toBe(200);
+    expect(body).toContain('switchyard_build_info{service="test",version="1.2.3"} 1\n');
+    expect(body).toMatch(/^process_cpu_seconds_total [0-9.]+$/m);
+    expect(body).toMatch(/^process_resident_memory_bytes \d{7,}$/m);
+    expect(body).toMatch(/^nodejs_eventloop_busy_seconds_total [0-9.e-]+$/m);
+    expect(body).toContain("switchyard_plans_total 2\n");
+  });
+
+  it("keeps health and metrics apart, unless they have one address", async () => {
+    await using apart = await startProbes(
+      options({ healthAddress: local, metricsAddress: { ...local, host: "localhost" } }),
+    );
+    expect(await get(apart.healthPort, "/metrics")).toEqual([404, "here are: /healthz /readyz\n"]);
+    await using shared = await startProbes(options({ healthAddress: local, metricsAddress: local }));
+    expect(shared.metricsPort).toBe(shared.healthPort);
+    expect(await get(shared.metricsPort, "/healthz")).toEqual([200, "ok\n"]);
+    expect((await get(shared.metricsPort, "/metrics"))[0]).toBe(200);
+  });
+
+  it("only answers questions", async () => {
+    await using probes = await startProbes(options({ healthAddress: local }));
+    expect(await get(probes.healthPort, "/healthz", { method: "POST" })).toEqual([405, "GET only\n"]);
+    expect(await get(probes.healthPort, "/healthz", { method: "HEAD" })).toEqual([200, ""]);
+  });
+
+  it("opens no port that is off", async () => {
+    await using probes = await startProbes(options({}));
+    expect([probes.healthPort, probes.metricsPort]).toEqual([undefined, undefined]);
+  });
+
+  it("says which address is taken, and lets go of the one it had", async () => {
+    await using taken = await startProbes(options({ healthAddress: local }));
+    const port = taken.healthPort ?? 0;
+    const attempt = startProbes(
+      options({ healthAddress: { host: "localhost", port: 0 }, metricsAddress: { ...local, port } }),
+    );
+    await expect(attempt).rejects.toMatchObject({
+      code: "LISTEN_FAILED",
+      message: `listen on 127.0.0.1:${port}: EADDRINUSE`,
+      cause: { syscall: "listen" },
+    });
+  });
+
+  it("closes while a client keeps its connection", async () => {
+    const probes = await startProbes(options({ healthAddress: local }));
+    await get(probes.healthPort, "/healthz"); // fetch keeps the connection alive
+    await probes[Symbol.asyncDispose]();
+    await expect(get(probes.healthPort, "/healthz")).rejects.toThrow();
+  });
+});

