@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The time of a fake kernel: the machine's own, or one that a test turns by hand.
+ * Usage: `const clock = createManualClock(); ... await clock.advance(1_500);`
+ */
+import { setTimeout as delay } from "node:timers/promises";
+
+/** What the fake kernel needs of time. */
+export interface Clock {
+  nowMs(): number;
+  /** Resolves `ms` later, in a later turn of the event loop, or as soon as `signal` aborts. Never rejects. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Calls `act` in `ms`, if the process still lives then: nobody waits for it. */
+  later(ms: number, act: () => void): void;
+}
+
+export const systemClock: Clock = {
+  nowMs: () => performance.now(),
+  later: (ms, act) => {
+    setTimeout(act, ms).unref();
+  },
+  sleep: (ms, signal) => delay(ms, undefined, signal && { signal }).catch(() => undefined),
+};
+
+/** A clock that stands still until it is told to go on. */
+export interface ManualClock extends Clock {
+  /** Goes `ms` on, waking sleepers in the order of their time, each with time to act before the next. */
+  advance(ms: number): Promise<void>;
+}
+
+export function createManualClock(startMs = 0): ManualClock {
+  let nowMs = startMs;
+  let sleepers: { readonly atMs: number; readonly wake: () => void }[] = [];
+
+  function takeNext(untilMs: number) {
+    const next = sleepers.filter(({ atMs }) => atMs <= untilMs).sort((a, b) => a.atMs - b.atMs)[0];
+    sleepers = sleepers.filter((sleeper) => sleeper !== next);
+    return next;
+  }
+
+  return {
+    nowMs: () => nowMs,
+    later: (ms, act) => {
+      sleepers.push({ atMs: nowMs + ms, wake: act });
+    },
+    sleep: (ms, signal) =>
+      new Promise((wake) => {
+        const sleeper = { atMs: nowMs + ms, wake };
+        sleepers.push(sleeper);
+        signal?.addEventListener("abort", () => {
+          sleepers = sleepers.filter((other) => other !== sleeper);
+          wake();
+        });
+        if (signal?.aborted) wake();
+      }),
+    async advance(ms) {
+      const endMs = nowMs + ms;
+      await delay(0);
+      for (let next = takeNext(endMs); next !== undefined; next = takeNext(endMs)) {
+        nowMs = Math.max(nowMs, next.atMs);
+        next.wake();
+        await delay(0); // who was woken may go to sleep again within `ms`
+      }
+      nowMs = endMs;
+    },
+  };
+}

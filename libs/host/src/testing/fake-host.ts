@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The edge of the fake kernel: faults strike, writes are noted, and what it refuses becomes a HostError.
+ * Usage: `createFakeHost(ports, { clock, faults, writes })`.
+ */
+import { attempts } from "../attempts.ts";
+import { HostError } from "../host-error.ts";
+import type { Host } from "../host.ts";
+import type { Clock } from "./clock.ts";
+import type { Faults } from "./faults.ts";
+import { Refusal } from "./refusal.ts";
+import { wrapPorts, type PortCall } from "./wrap-ports.ts";
+
+/** A call that changes the host, or would have. */
+export interface FakeWrite extends PortCall {
+  readonly startedMs: number;
+  /** Absent while the call is on its way. */
+  readonly endedMs?: number;
+  /** The errno's name, where it failed. */
+  readonly code?: string;
+}
+
+export interface FakeHostDeps {
+  readonly clock: Clock;
+  readonly faults: Faults;
+  /** Where writes are noted, in the order of their start. */
+  readonly writes: FakeWrite[];
+}
+
+export function createFakeHost(ports: Host, { clock, faults, writes }: FakeHostDeps): Host {
+  return wrapPorts(ports, (call, proceed) => {
+    if (call.port === "events") return proceed();
+    return isWrite(call) ? noted(call, () => struck(call, proceed)) : struck(call, proceed);
+  });
+
+  async function noted(call: PortCall, run: () => Promise<unknown>): Promise<unknown> {
+    const startedMs = clock.nowMs();
+    const at = writes.push({ ...call, startedMs }) - 1;
+    const end = (how: Pick<FakeWrite, "code">) => {
+      writes[at] = { ...call, startedMs, endedMs: clock.nowMs(), ...how };
+    };
+    try {
+      const result = await run();
+      end({});
+      return result;
+    } catch (error) {
+      end({ code: error instanceof HostError ? error.code : "" });
+      throw error;
+    }
+  }
+
+  async function struck(call: PortCall, proceed: () => unknown): Promise<unknown> {
+    const effects = faults.take(call.port, call.method, call.args[0]);
+    try {
+      for (const { delayMs, act, code, words, late } of effects) {
+        if (delayMs !== undefined) await clock.sleep(delayMs);
+        act?.();
+        if (code !== undefined && late !== true) throw new Refusal(code, words);
+      }
+      const result = await proceed();
+      for (const { code, words, late } of effects) if (code !== undefined && late) throw new Refusal(code, words);
+      return result;
+    } catch (refusal) {
+      if (!(refusal instanceof Refusal)) throw refusal;
+      const { code, words } = refusal;
+      throw new HostError(attemptOf(call), code, { words, cause: refusal });
+    }
+  }
+}
+
+function isWrite({ method }: PortCall): boolean {
+  return !/^(?:list|read|settle)/.test(method);
+}
+
+function attemptOf({ port, method, args }: PortCall): HostError["at"] {
+  const describe: unknown = Reflect.get(attempts[port], method);
+  const at: unknown = typeof describe === "function" && Reflect.apply(describe, undefined, args);
+  if (!isAttempt(at)) throw new Error(`attempts.ts does not tell of ${port}.${method}`);
+  return at;
+}
+
+function isAttempt(value: unknown): value is HostError["at"] {
+  return typeof value === "object" && value !== null && "tried" in value && "target" in value;
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import type { KernelEvent } from "../kernel-events.ts";
+import { createManualClock } from "./clock.ts";
+import { createFakeKernel, type FakeKernel } from "./fake-kernel.ts";
+import { i40e, igb, mlx5, pci, plainNic } from "./nic-models.ts";
+
+const pf = pci("0000:01:00.0");
+const vf0 = pci("0000:01:10.0");
+
+async function settle(kernel: FakeKernel): Promise<void> {
+  await kernel.host().udev.settle({ timeoutMs: 5_000, signal: new AbortController().signal });
+}
+
+describe("createFakeKernel", () => {
+  it("boots with the PFs of its NICs, driven, named and up", async () => {
+    const host = createFakeKernel({
+      nics: [mlx5("0000:3b:00.0"), igb("0000:01:00.0"), plainNic("0000:00:02.0")],
+    }).host();
+    const pfs = await host.sriov.listPfs();
+    expect(pfs.map(({ pciAddress, driver, netdevs, sriov }) => [pciAddress, driver, netdevs, sriov?.totalVfs])).toEqual(
+      [
+        ["0000:00:02.0", "virtio-pci", ["enp0s2"], undefined],
+        ["0000:01:00.0", "igb", ["enp1s0f0"], 7],
+        ["0000:01:00.1", "igb", ["enp1s0f1"], 7],
+        ["0000:3b:00.0", "mlx5_core", ["enp59s0f0np0"], 16],
+        ["0000:3b:00.1", "mlx5_core", ["enp59s0f1np1"], 16],
+      ],
+    );
+    expect((await host.links.listLinks()).map(({ name, adminUp }) => [name, adminUp])).toContainEqual([
+      "enp1s0f0",
+      true,
+    ]);
+  });
+
+  it("gives VFs their driver and name when udev gets to it", async () => {
+    const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")] });
+    const { sriov } = kernel.host();
+    await sriov.setNumVfs(pf, 2);
+    expect((await sriov.readPf(pf))?.sriov?.vfs.map(({ driver }) => driver)).toEqual([undefined, undefined]);
+    await settle(kernel);
+    expect((await sriov.readPf(pf))?.sriov?.vfs).toEqual([
+      { vfId: 0, pciAddress: vf0, vendor: "8086", deviceId: "10ca", driver: "igbvf", netdevs: ["enp1s0f0v0"] },
+      {
+        ...{ vfId: 1, pciAddress: "0000:01:10.2", vendor: "8086", deviceId: "10ca" },
+        ...{ driver: "igbvf", netdevs: ["enp1s0f0v1"] },
+      },
+    ]);
+  });
+
+  it("puts the VFs of all ports at addresses of their own", async () => {
+    const kernel = createFakeKernel({ nics: [i40e("0000:3b:00.0", { ports: 4 })] });
+    const { sriov } = kernel.host();
+    for (const { pciAddress } of await sriov.listPfs()) await sriov.setNumVfs(pciAddress, 32);
+    const vfs = (await sriov.listPfs()).flatMap(({ sriov }) => sriov?.vfs ?? []);
+    expect(new Set(vfs.map(({ pciAddress }) => pciAddress)).size).toBe(128);
+  });
+
+  it("lets the kernel's own delays pass on the clock that it was given", async () => {
+    const clock = createManualClock();
+    const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")], clock, setNumVfsMs: 1_000, udevMs: "none" });
+    const { sriov, links } = kernel.host();
+    const written = sriov.setNumVfs(pf, 4);
+    const read = sriov.readPf(pf); // waits as long: it needs the lock that the writer holds
+    await clock.advance(1_000);
+    await written;
+    expect((await read)?.sriov?.numVfs).toBe(4);
+    expect(await links.readSpeedMbps("eth0")).toBeUndefined();
+    await clock.advance(1_500);
+    expect(await links.readSpeedMbps("eth0")).toBe(1_000);
+    expect(kernel.writes).toEqual([
+      { port: "sriov", method: "setNumVfs", args: [pf, 4], startedMs: 0, endedMs: 1_000 },
+    ]);
+  });
+
+  it("makes fewer VFs where the driver has no more", async () => {
+    const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")] });
+    kernel.limitVfs(pf, 3);
+    await kernel.host().sriov.setNumVfs(pf, 5);
+    expect((await kernel.host().sriov.readPf(pf))?.sriov?.numVfs).toBe(3);
+  });
+
+  it("strikes with faults where and when it was told", async () => {
+    const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")] });
+    const { sriov, records } = kernel.host();
+    const fault = kernel.fault(
+      { port: "sriov", method: "setNumVfs", target: pf, nth: 2 },
+      { code: "EIO", words: "no" },
+    );
+    await sriov.setNumVfs(pf, 1);
+    await expect(sriov.setNumVfs(pf, 0)).rejects.toThrow("set sriov_numvfs 0 on 0000:01:00.0: EIO (no)");
+    await sriov.setNumVfs(pf, 0);
+    expect(fault.hits).toBe(1);
+
+    kernel.fault({ port: "records", method: "save" }, { code: "ENOSPC", late: true });
+    const record = { spec: { pciAddress: pf, numVfs: 4 } };
+    await expect(records.save(pf, record)).rejects.toMatchObject({ code: "ENOSPC" });
+    expect(await records.list()).toEqual(new Map([[pf, record]]));
+    expect(kernel.writes.map(({ code }) => code)).toEqual([undefined, "EIO", undefined, "ENOSPC"]);
+  });
+
+  it("fails a write whose PF is pulled meanwhile", async () => {
+    const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")], setNumVfsMs: 1 });
+    kernel.fault(
+      { port: "sriov", method: "setNumVfs" },
+      {
+        act: () => {
+          setImmediate(() => {
+            kernel.unplug(pf);
+          });
+        },
+      },
+    );
+    await expect(kernel.host().sriov.setNumVfs(pf, 2)).rejects.toMatchObject({ code: "ENODEV" });
+    expect(await kernel.host().sriov.readPf(pf)).toBeUndefined();
+  });
+
+  it("tells each watcher of all changes, and of their loss", async () => {
+    const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")], udevMs: "none" });
+    const { signal } = new AbortController();
+    const events = kernel.host().events.watch(signal);
+    await kernel.host().modules.load("igbvf");
+    await kernel.host().sriov.setNumVfs(pf, 1);
+    expect(await take(events, 5)).toEqual([
+      { kind: "link", name: "eth0", parent: { bus: "pci", name: pf } }, // its carrier drops
+      { kind: "pci", action: "add", pciAddress: vf0 },
+      { kind: "link", name: "eth2", parent: { bus: "pci", name: vf0 } },
+      { kind: "pci", action: "bind", pciAddress: vf0 },
+      { kind: "pci", action: "change", pciAddress: pf },
+    ]);
+
+    const others = kernel.host().events.watch(signal);
+    kernel.renameLink("eth2", "vf");
+    kernel.overrunEvents();
+    expect(await take(others, 1)).toEqual([{ kind: "overrun" }]);
+  });
+});
+
+async function take(events: AsyncIterable<KernelEvent>, count: number): Promise<readonly KernelEvent[]> {
+  const taken: KernelEvent[] = [];
+  for await (const event of events) if (taken.push(event) === count) break;
+  return taken;
+}

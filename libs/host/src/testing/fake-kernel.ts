@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A kernel with NICs that are none: one state, of which every port of a Host is a view. It refuses what a kernel
+ * refuses, and names and drivers come when udev gets to it. Never kinder than the kernel: the contract suite
+ * (host-contract.ts) runs on both.
+ * Usage: `const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")] }); const host = kernel.host();`
+ */
+import type { PciAddress } from "@switchyard/api";
+import type { Host } from "../host.ts";
+import type { KernelEvent } from "../kernel-events.ts";
+import { systemClock, type Clock } from "./clock.ts";
+import { createFakeEvents } from "./fake-events.ts";
+import { createFakeHost, type FakeWrite } from "./fake-host.ts";
+import { createFakeLinks } from "./fake-links.ts";
+import { createFakeModules } from "./fake-modules.ts";
+import { createNetdevs } from "./fake-netdevs.ts";
+import { createPciBus, type AnyFunction, type PfFunction } from "./fake-pci.ts";
+import { createFakeRecords } from "./fake-records.ts";
+import { createFakeSriov } from "./fake-sriov.ts";
+import { createFakeUdev } from "./fake-udev.ts";
+import { createFaults, type Fault, type FaultEffect, type FaultMatch } from "./faults.ts";
+import type { FakeNic } from "./nic-models.ts";
+import { answer, Refusal } from "./refusal.ts";
+
+export interface FakeKernelOptions {
+  readonly nics: readonly FakeNic[];
+  /** The system's unless told. */
+  readonly clock?: Clock;
+  /** How long a change of a VF count takes; 0 unless told. igb takes about 1,000 for four VFs. */
+  readonly setNumVfsMs?: number;
+  /** How long udev takes for each event; 1 unless told; "none" is a machine without udev. */
+  readonly udevMs?: number | "none";
+  /** Whether there is an IOMMU, which vfio-pci needs; yes unless told. */
+  readonly iommu?: boolean;
+}
+
+export interface FakeKernel {
+  /** The ports, as a daemon gets them. */
+  host(): Host;
+  /** All calls that change something, in the order of their start. */
+  readonly writes: readonly FakeWrite[];
+  fault(match: FaultMatch, effect: FaultEffect): Fault;
+  /** The PF's driver makes at most so many VFs, whatever it is asked for. */
+  limitVfs(pf: PciAddress, count: number): void;
+  /** Drivers fail to take the function, with this errno; undefined heals it. */
+  failProbe(device: PciAddress, code: string | undefined): void;
+  /** Events were lost. */
+  overrunEvents(): void;
+  /** How often the PF lost its carrier because of us. */
+  countResets(pf: PciAddress): number;
+
+  // What people and other programs do.
+  plug(nic: FakeNic): void;
+  unplug(device: PciAddress): void;
+  unbindByHand(device: PciAddress): void;
+  setNumVfsByHand(pf: PciAddress, count: number): Promise<void>;
+  setVfVlanByHand(pf: PciAddress, vfId: number, vlan: number): void;
+  renameLink(name: string, newName: string): void;
+  addAltName(name: string, altName: string): void;
+  /** A pod gets the interface of a VF: the host does not see it any more. */
+  moveToPod(vf: PciAddress): void;
+  returnFromPod(vf: PciAddress): void;
+}
+
+export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
+  const { nics, clock = systemClock, setNumVfsMs = 0, udevMs = 1, iommu = true } = options;
+  const events = createFakeEvents();
+  const netdevs = createNetdevs(emit);
+  const bus = createPciBus({ netdevs, emit, nextMac: createMacSource(), iommu });
+  const carrierBackMs = new Map<PciAddress, number>();
+  const resets = new Map<PciAddress, number>();
+  const { port: sriov, ...sriovLimits } = createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset });
+  const udev = createFakeUdev({ bus, netdevs, clock, delayMs: udevMs === "none" ? 0 : udevMs });
+  const faults = createFaults();
+  const writes: FakeWrite[] = [];
+
+  const ports: Host = {
+    sriov,
+    links: createFakeLinks({
+      bus,
+      netdevs,
+      hasCarrier: (pf) => clock.nowMs() >= (carrierBackMs.get(pf.pciAddress) ?? 0),
+    }),
+    devlink: {
+      readEswitchMode: (pf) =>
+        answer(() => {
+          const fn = bus.find(pf);
+          return fn?.kind === "pf" && fn.driver === fn.nativeDriver ? fn.port.eswitchMode : undefined;
+        }),
+    },
+    udev: udev.port,
+    modules: createFakeModules(bus, driversOf(nics), ["vfio", "tun", "vhost_net"]),
+    records: createFakeRecords(),
+    events: events.port,
+  };
+  const host = createFakeHost(ports, { clock, faults, writes });
+
+  let booted = false;
+  for (const nic of nics) plug(nic);
+  if (udevMs !== "none") udev.coldPlug();
+  booted = true;
+
+  return {
+    host: () => host,
+    writes,
+    fault: (match, effect) => faults.add(match, effect),
+    ...sriovLimits,
+    failProbe: (device, code) => {
+      bus.failProbe(device, code);
+    },
+    overrunEvents: () => {
+      events.overrun();
+    },
+    countResets: (pf) => resets.get(pf) ?? 0,
+    plug,
+    unplug: (device) => {
+      bus.unplug(device);
+    },
+    unbindByHand: (device) => {
+      bus.unbind(findFunction(device));
+    },
+    setNumVfsByHand: (pf, count) => sriov.setNumVfs(pf, count),
+    setVfVlanByHand(pf, vfId, vlan) {
+      const fn = findFunction(pf);
+      const vf = fn.kind === "pf" ? fn.vfs[vfId] : undefined;
+      if (vf === undefined) throw new Refusal("EINVAL");
+      vf.vlan = vlan;
+      tellOf(pf);
+    },
+    renameLink: (name, newName) => {
+      netdevs.rename(netdevs.find(name), newName);
+    },
+    addAltName: (name, altName) => {
+      netdevs.change(netdevs.find(name), (netdev) => {
+        netdev.altNames = [...netdev.altNames, altName];
+      });
+    },
+    moveToPod: (vf) => {
+      netdevs.moveToPod(vf);
+    },
+    returnFromPod: (vf) => {
+      netdevs.returnFromPod(vf);
+    },
+  };
+
+  function emit(event: KernelEvent): void {
+    events.emit(event);
+    if (booted && udevMs !== "none") udev.onEvent(event);
+  }
+
+  function findFunction(pciAddress: PciAddress): AnyFunction {
+    const fn = bus.find(pciAddress);
+    if (fn === undefined) throw new Refusal("ENODEV");
+    return fn;
+  }
+
+  /** Tells of all interfaces of a function, as after a change of its PF. */
+  function tellOf(pciAddress: PciAddress): void {
+    const parent = { bus: "pci", name: pciAddress };
+    for (const { name } of netdevs.visibleOf(pciAddress)) emit({ kind: "link", name, parent });
+  }
+
+  function onReset(pf: PfFunction): void {
+    const { pciAddress, port } = pf;
+    resets.set(pciAddress, (resets.get(pciAddress) ?? 0) + 1);
+    const lossMs = port.sriov?.carrierLossMs ?? 0;
+    carrierBackMs.set(pciAddress, clock.nowMs() + lossMs);
+    tellOf(pciAddress);
+    clock.later(lossMs, () => {
+      tellOf(pciAddress);
+    });
+  }
+
+  function plug(nic: FakeNic): void {
+    for (const port of nic.ports) {
+      bus.register(port.driver);
+      bus.plug(port);
+      for (const netdev of netdevs.visibleOf(port.pciAddress)) {
+        netdevs.change(netdev, (changed) => {
+          changed.adminUp = true;
+        });
+      }
+    }
+  }
+}
+
+/** Local unicast addresses, the same in each run. */
+function createMacSource(): () => string {
+  let seed = 1;
+  const nextByte = () => {
+    seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
+    return ((seed >>> 16) & 255).toString(16).padStart(2, "0");
+  };
+  return () => ["02", nextByte(), nextByte(), nextByte(), nextByte(), nextByte()].join(":");
+}
+
+function driversOf(nics: readonly FakeNic[]): readonly string[] {
+  const drivers = nics.flatMap(({ ports }) =>
+    ports.flatMap(({ driver, sriov }) => [driver, sriov?.vfDriver ?? driver]),
+  );
+  return [...new Set([...drivers, "vfio-pci"])];
+}

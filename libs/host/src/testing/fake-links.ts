@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Links on the fake kernel; errnos and words as net/core/dev.c and rtnetlink.c give them (6.12).
+ * Usage: `const links = createFakeLinks({ bus, netdevs, hasCarrier })`.
+ */
+import type { Link, Links } from "../links.ts";
+import type { Netdev, Netdevs } from "./fake-netdevs.ts";
+import type { PciBus, PfFunction } from "./fake-pci.ts";
+import { answer, Refusal } from "./refusal.ts";
+
+export interface FakeLinksDeps {
+  readonly bus: PciBus;
+  readonly netdevs: Netdevs;
+  /** Whether the PF's port has a carrier now, its interface being up. */
+  readonly hasCarrier: (pf: PfFunction) => boolean;
+}
+
+const minMtu = 68;
+const noMac = "00:00:00:00:00:00";
+
+export function createFakeLinks({ bus, netdevs, hasCarrier }: FakeLinksDeps): Links {
+  function pfOf(netdev: Netdev): PfFunction | undefined {
+    const fn = bus.find(netdev.parent);
+    return fn?.kind === "pf" ? fn : undefined;
+  }
+
+  function linkOf(netdev: Netdev): Link {
+    const { index, name, altNames, mac, mtu, maxMtu, adminUp, parent, physPortName, physSwitchId } = netdev;
+    const pf = pfOf(netdev);
+    const showsOwn = pf?.port.sriov?.showsOwnVfMac === true;
+    return {
+      ...{ index, name, altNames: [...altNames], mac, mtu, maxMtu, adminUp, type: "ether" },
+      parent: { bus: "pci", name: parent },
+      ...(physPortName !== undefined && { physPortName }),
+      ...(physSwitchId !== undefined && { physSwitchId }),
+      vfs: (pf?.vfs ?? []).map(({ vfId, assignedMac, ownMac, vlan }) => {
+        return { vfId, mac: assignedMac ?? (showsOwn ? ownMac : undefined) ?? noMac, vlan };
+      }),
+    };
+  }
+
+  return {
+    listLinks: () => answer(() => [loopback, ...netdevs.listVisible().map(linkOf)]),
+    readSpeedMbps: (name) =>
+      answer(() => {
+        const netdev = netdevs.find(name);
+        const fn = bus.find(netdev.parent);
+        const pf = fn?.kind === "vf" ? fn.pf : fn;
+        return netdev.adminUp && pf !== undefined && hasCarrier(pf) ? pf.port.speedMbps : undefined;
+      }),
+    setMtu: (name, mtu) =>
+      answer(() => {
+        const netdev = netdevs.find(name);
+        if (mtu < minMtu) throw new Refusal("EINVAL", "mtu less than device minimum");
+        if (mtu > netdev.maxMtu) throw new Refusal("EINVAL", "mtu greater than device maximum");
+        if (mtu === netdev.mtu) return;
+        netdevs.change(netdev, (changed) => {
+          changed.mtu = mtu;
+        });
+      }),
+    setAdminUp: (name, up) =>
+      answer(() => {
+        const netdev = netdevs.find(name);
+        if (up === netdev.adminUp) return;
+        netdevs.change(netdev, (changed) => {
+          changed.adminUp = up;
+        });
+      }),
+    setVfMac: (pfName, vfId, mac) =>
+      answer(() => {
+        const netdev = netdevs.find(pfName);
+        const pf = pfOf(netdev);
+        if (pf?.port.sriov === undefined) throw new Refusal("EOPNOTSUPP");
+        const vf = pf.vfs[vfId];
+        const isMulticast = (Number.parseInt(mac.slice(0, 2), 16) & 1) === 1;
+        if (vf === undefined || isMulticast) throw new Refusal("EINVAL");
+        netdevs.change(netdev, () => {
+          vf.assignedMac = mac === noMac ? undefined : mac;
+        });
+      }),
+  };
+}
+
+const loopback: Link = {
+  ...{ index: 1, name: "lo", altNames: [], mac: noMac, mtu: 65_536, adminUp: true, type: "other", vfs: [] },
+};

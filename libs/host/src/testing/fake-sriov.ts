@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * SriovSysfs on the fake kernel: refusals in the order of drivers/pci/iov.c (6.12).
+ * Usage: `const sriov = createFakeSriov({ bus, netdevs, clock, setNumVfsMs: 0, onReset })`.
+ */
+import type { PciAddress } from "@switchyard/api";
+import type { PfFacts, SriovSysfs, VfFacts } from "../sriov-sysfs.ts";
+import type { Clock } from "./clock.ts";
+import type { Netdevs } from "./fake-netdevs.ts";
+import type { AnyFunction, PciBus, PfFunction, VfFunction } from "./fake-pci.ts";
+import type { FakeSriov } from "./nic-models.ts";
+import { answer, Refusal } from "./refusal.ts";
+
+export interface FakeSriovDeps {
+  readonly bus: PciBus;
+  readonly netdevs: Netdevs;
+  readonly clock: Clock;
+  /** How long a change of the VF count takes. */
+  readonly setNumVfsMs: number;
+  /** Called when the driver resets the PF. */
+  readonly onReset: (pf: PfFunction) => void;
+}
+
+export interface FakeSriovSysfs {
+  readonly port: SriovSysfs;
+  /** The PF's driver makes at most so many VFs from now on, whatever it is asked for. */
+  limitVfs(pf: PciAddress, count: number): void;
+}
+
+export function createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset }: FakeSriovDeps): FakeSriovSysfs {
+  const locks = new Map<PciAddress, Promise<unknown>>();
+  const limits = new Map<PciAddress, number>();
+
+  // sriov_numvfs is read and written under the device's lock: a reader waits until the VFs are made.
+  function locked<Value>(pf: PciAddress, act: () => Promise<Value> | Value): Promise<Value> {
+    const result = (locks.get(pf) ?? Promise.resolve()).then(act);
+    const done = result.catch(() => undefined);
+    locks.set(pf, done);
+    return result;
+  }
+
+  function findPf(pciAddress: PciAddress): { readonly pf: PfFunction; readonly sriov: FakeSriov } {
+    const pf = bus.find(pciAddress);
+    // Without the capability there is no such file.
+    if (pf?.kind !== "pf" || pf.port.sriov === undefined) throw new Refusal("ENOENT");
+    return { pf, sriov: pf.port.sriov };
+  }
+
+  function find(pciAddress: PciAddress, otherwise: string): AnyFunction {
+    const fn = bus.find(pciAddress);
+    if (fn === undefined) throw new Refusal(otherwise);
+    return fn;
+  }
+
+  function factsOf(pf: PfFunction): PfFacts {
+    const { vendor, deviceId, sriov } = pf.port;
+    return {
+      ...{ pciAddress: pf.pciAddress, vendor, deviceId },
+      ...(pf.driver !== undefined && { driver: pf.driver }),
+      netdevs: namesOf(pf.pciAddress),
+      ...(sriov && { sriov: { totalVfs: sriov.totalVfs, numVfs: pf.vfs.length, vfs: pf.vfs.map(vfFactsOf) } }),
+    };
+  }
+
+  function vfFactsOf({ vfId, pciAddress, deviceId, driver, pf }: VfFunction): VfFacts {
+    const facts = { vfId, pciAddress, vendor: pf.port.vendor, deviceId, netdevs: namesOf(pciAddress) };
+    return driver === undefined ? facts : { ...facts, driver };
+  }
+
+  function namesOf(pciAddress: PciAddress): readonly string[] {
+    return netdevs
+      .visibleOf(pciAddress)
+      .map(({ name }) => name)
+      .sort();
+  }
+
+  async function setNumVfs(pciAddress: PciAddress, count: number): Promise<void> {
+    const { sriov } = findPf(pciAddress);
+    if (!Number.isInteger(count) || count < 0) throw new Refusal("EINVAL");
+    if (count > sriov.totalVfs) throw new Refusal("ERANGE");
+    await locked(pciAddress, async () => {
+      const { pf } = findPf(pciAddress);
+      if (count === pf.vfs.length) return;
+      if (pf.driver !== pf.nativeDriver) throw new Refusal("ENOENT"); // nobody who could configure VFs
+      if (count > 0 && pf.vfs.length > 0) throw new Refusal("EBUSY");
+      if (setNumVfsMs > 0) await clock.sleep(setNumVfsMs);
+      if (bus.find(pciAddress) !== pf) throw new Refusal("ENODEV"); // unplugged meanwhile
+      if (sriov.carrierLossMs > 0) onReset(pf);
+      if (count === 0) bus.removeVfs(pf);
+      else bus.addVfs(pf, sriov, Math.min(count, limits.get(pciAddress) ?? count));
+    });
+  }
+
+  return {
+    limitVfs: (pf, count) => {
+      limits.set(pf, count);
+    },
+    port: {
+      async listPfs() {
+        const facts = await Promise.all(bus.listPfs().map(({ pciAddress }) => readPf(pciAddress)));
+        return facts.filter((pf) => pf !== undefined);
+      },
+      readPf,
+      setNumVfs,
+      setDriversAutoprobe: (pciAddress, on) =>
+        answer(() => {
+          findPf(pciAddress).pf.driversAutoprobe = on;
+        }),
+      setDriverOverride: (device, driver) =>
+        answer(() => {
+          find(device, "ENOENT").driverOverride = driver;
+        }),
+      bindDriver: (device, driver) =>
+        answer(() => {
+          bus.bind(device, driver);
+        }),
+      unbindDriver: (device) =>
+        answer(() => {
+          bus.unbind(find(device, "ENOENT"));
+        }),
+      probeDrivers: (device) =>
+        answer(() => {
+          bus.probe(find(device, "ENODEV"));
+        }),
+    },
+  };
+
+  async function readPf(pciAddress: PciAddress): Promise<PfFacts | undefined> {
+    return locked(pciAddress, () => {
+      const pf = bus.find(pciAddress);
+      return pf?.kind === "pf" ? factsOf(pf) : undefined;
+    });
+  }
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * NICs for the fake kernel, after real ones: ids, limits, VF addresses, names as systemd's udev gives them.
+ * igb is what 6.12 showed in the VM lab; the others differ where their drivers do, as far as their sources tell.
+ * Usage: `createFakeKernel({ nics: [igb("0000:01:00.0"), mlx5("0000:3b:00.0")] })`.
+ */
+import { parseMacAddress, parsePciAddress, type MacAddress, type PciAddress } from "@switchyard/api";
+import type { EswitchMode } from "../devlink.ts";
+
+/** One card; each port is a PCI function of its own. */
+export interface FakeNic {
+  readonly ports: readonly FakePort[];
+}
+
+/** One physical function, as it is when its driver has bound. */
+export interface FakePort {
+  readonly pciAddress: PciAddress;
+  /** Four hexadecimal digits. */
+  readonly vendor: string;
+  readonly deviceId: string;
+  readonly driver: string;
+  /** Name that udev gives its interface. */
+  readonly name: string;
+  readonly altNames: readonly string[];
+  readonly mac: MacAddress;
+  readonly speedMbps: number;
+  readonly maxMtu: number;
+  readonly physPortName?: string;
+  readonly physSwitchId?: string;
+  /** Absent where the driver has no devlink eswitch. */
+  readonly eswitchMode?: EswitchMode;
+  /** Absent where the function has no SR-IOV capability. */
+  readonly sriov?: FakeSriov;
+}
+
+/** The SR-IOV side of a port. */
+export interface FakeSriov {
+  readonly totalVfs: number;
+  readonly vfDeviceId: string;
+  readonly vfDriver: string;
+  /** Names of VF interfaces are this and the VF's index: "enp1s0f0v". */
+  readonly vfNamePrefix: string;
+  readonly vfMaxMtu: number;
+  /** Routing id of VF n is the PF's plus `offset` plus n times `stride`. */
+  readonly offset: number;
+  readonly stride: number;
+  /** How long the PF has no carrier after each change of the VF count; 0 where it is not reset. */
+  readonly carrierLossMs: number;
+  /** Whether the PF shows an address that the VF's driver gave itself (igb, i40e), not only an assigned one (mlx5). */
+  readonly showsOwnVfMac: boolean;
+}
+
+/** How many ports the card has; 2 unless told. */
+export interface NicOptions {
+  readonly ports?: number;
+}
+
+/** Intel 82576: 7 VFs a port, igbvf, no devlink; the PF resets on each change of the count (vm-lab, 6.12). */
+export function igb(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNic {
+  return card(pciAddress, ports, (port) => ({
+    vendor: "8086",
+    deviceId: "10c9",
+    driver: "igb",
+    speedMbps: 1_000,
+    maxMtu: 9_216,
+    sriov: {
+      totalVfs: 7,
+      vfDeviceId: "10ca",
+      vfDriver: "igbvf",
+      vfNamePrefix: `${port.pathName}v`,
+      vfMaxMtu: 9_216,
+      offset: 128,
+      stride: 2,
+      carrierLossMs: 1_500,
+      showsOwnVfMac: true,
+    },
+  }));
+}
+
+/** Intel XXV710: 64 VFs a port with two ports, iavf, no devlink eswitch. */
+export function i40e(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNic {
+  const totalVfs = 128 / ports;
+  return card(pciAddress, ports, (port) => ({
+    vendor: "8086",
+    deviceId: "158b",
+    driver: "i40e",
+    speedMbps: 25_000,
+    maxMtu: 9_702,
+    sriov: {
+      totalVfs,
+      vfDeviceId: "154c",
+      vfDriver: "iavf",
+      vfNamePrefix: `${port.pathName}v`,
+      vfMaxMtu: 9_710,
+      offset: 16 + port.number * (totalVfs - 1),
+      stride: 1,
+      carrierLossMs: 0,
+      showsOwnVfMac: true,
+    },
+  }));
+}
+
+/** Intel E810: 128 VFs a port with two ports, iavf, devlink in legacy mode. */
+export function ice(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNic {
+  const totalVfs = 256 / ports;
+  return card(pciAddress, ports, (port) => ({
+    vendor: "8086",
+    deviceId: "1592",
+    driver: "ice",
+    speedMbps: 100_000,
+    maxMtu: 9_702,
+    eswitchMode: "legacy",
+    sriov: {
+      totalVfs,
+      vfDeviceId: "1889",
+      vfDriver: "iavf",
+      vfNamePrefix: `${port.pathName}v`,
+      vfMaxMtu: 9_710,
+      offset: 8 + port.number * (totalVfs - 1),
+      stride: 1,
+      carrierLossMs: 0,
+      showsOwnVfMac: true,
+    },
+  }));
+}
+
+/** NVIDIA ConnectX-5: 16 VFs a port as its firmware says, the same driver for VFs, devlink in legacy mode. */
+export function mlx5(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNic {
+  return card(pciAddress, ports, (port) => ({
+    vendor: "15b3",
+    deviceId: "1017",
+    driver: "mlx5_core",
+    name: `${port.pathName}np${port.number}`,
+    speedMbps: 100_000,
+    maxMtu: 9_978,
+    physPortName: `p${port.number}`,
+    physSwitchId: `${port.bus}00e7ffffb8599f`,
+    eswitchMode: "legacy",
+    sriov: {
+      totalVfs: 16,
+      vfDeviceId: "1018",
+      vfDriver: "mlx5_core",
+      vfNamePrefix: `${port.pathName}v`,
+      vfMaxMtu: 9_978,
+      offset: 2 + port.number * 15,
+      stride: 1,
+      carrierLossMs: 0,
+      showsOwnVfMac: false,
+    },
+  }));
+}
+
+/** A NIC without SR-IOV (virtio behind a PCI function), of which every machine has one. */
+export function plainNic(pciAddress: string): FakeNic {
+  return card(pciAddress, 1, () => ({
+    vendor: "1af4",
+    deviceId: "1041",
+    driver: "virtio-pci",
+    speedMbps: 10_000,
+    maxMtu: 65_535,
+  }));
+}
+
+/** The address of VF `vfId`: SR-IOV specification 3.3.10; bits above 8 of the routing id are the bus. */
+export function vfAddress(pf: PciAddress, { offset, stride }: FakeSriov, vfId: number): PciAddress {
+  const { domain, bus, slot, fn } = partsOf(pf);
+  const routingId = bus * 256 + slot * 8 + fn + offset + stride * vfId;
+  return formatAddress(domain, routingId);
+}
+
+/** Reads an address that a test wrote down. */
+export function pci(text: string): PciAddress {
+  const address = parsePciAddress(text);
+  if (!address.ok) throw new Error(`${text} is no PCI address`);
+  return address.value;
+}
+
+interface PortPlace {
+  readonly number: number;
+  /** Two hexadecimal digits. */
+  readonly bus: string;
+  /** Name by PCI path: "enp1s0f0". */
+  readonly pathName: string;
+}
+
+type Model = Omit<FakePort, "pciAddress" | "name" | "altNames" | "mac"> & { readonly name?: string };
+
+function card(first: string, ports: number, modelOf: (port: PortPlace) => Model): FakeNic {
+  const { domain, bus, slot } = partsOf(pci(first));
+  return {
+    ports: Array.from({ length: ports }, (_, number) => {
+      const pciAddress = formatAddress(domain, bus * 256 + slot * 8 + number);
+      const busDigits = bus.toString(16).padStart(2, "0");
+      // systemd.net-naming-scheme: decimal bus and slot; the function is told where the card has several.
+      const pathName = `enp${bus}s${slot}${ports > 1 ? `f${number}` : ""}`;
+      const model = modelOf({ number, bus: busDigits, pathName });
+      const mac = portMac(`52:54:00:${busDigits}:${slot.toString(16).padStart(2, "0")}:0${number}`);
+      return { name: pathName, altNames: [`enx${mac.replaceAll(":", "")}`], ...model, pciAddress, mac };
+    }),
+  };
+}
+
+function partsOf(address: PciAddress) {
+  const [, domain = "", bus = "", slot = "", fn = ""] = /^(.+):(..):(..)\.(.)$/.exec(address) ?? [];
+  return { domain, bus: Number.parseInt(bus, 16), slot: Number.parseInt(slot, 16), fn: Number.parseInt(fn, 16) };
+}
+
+function formatAddress(domain: string, routingId: number): PciAddress {
+  const hex = (value: number, digits: number) => value.toString(16).padStart(digits, "0");
+  return pci(`${domain}:${hex(routingId >> 8, 2)}:${hex((routingId >> 3) & 31, 2)}.${routingId & 7}`);
+}
+
+function portMac(text: string): MacAddress {
+  const mac = parseMacAddress(text);
+  if (!mac.ok) throw new Error(`${text} is no MAC address`);
+  return mac.value;
+}
