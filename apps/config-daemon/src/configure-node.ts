@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * One pass of the node's life: observe, plan, ask for a drain if the plan disturbs, record, act, observe, report.
+ * Level-based: it depends on what is, never on what happened; killed anywhere, the next pass goes on from there.
+ * Usage: `const requeue = await configureNode(state, deps, signal);`
+ */
+import type { InterfaceStatus, SriovNetworkNodeState, SriovNetworkNodeStateSpec } from "@switchyard/api";
+import { HostError, type Host } from "@switchyard/host";
+import { describeStep, ownedInStatus, plan, type Plan, type Step } from "@switchyard/plan";
+import { isDeepStrictEqual } from "node:util";
+import { applySteps, type StepFailure } from "./apply-steps.ts";
+import { isDrained, requestOf, type RequestDrain } from "./drain-request.ts";
+import { observe } from "./observe.ts";
+import { ownPfs } from "./own-pfs.ts";
+import type { Phase } from "./report.ts";
+import type { StepTiming } from "./steps/step-context.ts";
+
+export interface ConfigureDeps {
+  readonly host: Host;
+  readonly timing: StepTiming;
+  readonly maxPfs: number;
+  /** SriovOperatorConfig.spec.disableDrain as it is now. */
+  readonly isDrainDisabled: () => boolean;
+  readonly requestDrain: RequestDrain;
+  /** Writes the status where it differs. */
+  readonly report: (phase: Phase, interfaces: readonly InterfaceStatus[] | undefined) => Promise<void>;
+  /** Told of each step that ends, for the log. */
+  readonly onStep: (step: Step, failure: StepFailure | undefined) => void;
+}
+
+/** How a pass ended: what is left is somebody else's turn, or is to be tried again. */
+export type PassResult = "settled" | "waiting" | "retry";
+
+/** A plan may need a second look: VFs that came without a driver show only once they are there. */
+const maxRounds = 4;
+
+/** Rejects with KubeError when the API server cannot be reached; what the host refuses is reported, not thrown. */
+export async function configureNode(
+  state: SriovNetworkNodeState,
+  deps: ConfigureDeps,
+  signal: AbortSignal,
+): Promise<PassResult> {
+  const desired = state.spec ?? {};
+  let done: readonly Step[] = [];
+
+  for (let round = 1; ; round++) {
+    const interfaces = await tryToObserve(deps);
+    if (interfaces === undefined) return "retry";
+    const observed = { ...state.status, interfaces };
+    const next = plan(desired, observed, ownedInStatus(observed));
+
+    const idle = next.steps.filter((step) => done.some((earlier) => isDeepStrictEqual(earlier, step)));
+    if (idle.length > 0 || round > maxRounds) {
+      const failures = (idle.length > 0 ? idle : next.steps).map(withoutEffect);
+      await deps.report({ kind: "failed", failures, problems: next.problems }, interfaces);
+      return "retry";
+    }
+    if (next.impact !== "none" && !deps.isDrainDisabled() && !isDrained(state)) {
+      await deps.report({ kind: "waiting-for-drain", reasons: next.reasons }, interfaces);
+      await deps.requestDrain(next.impact === "reboot" ? "Reboot_Required" : "Drain_Required", signal);
+      return "waiting";
+    }
+
+    const owning = await tryToOwn(desired, next, interfaces, deps);
+    if (owning === "failed") return "retry";
+    if (next.steps.length === 0) {
+      if (owning === "changed") continue; // The status shows what is ours.
+      await deps.report({ kind: "settled", problems: next.problems }, interfaces);
+      if (requestOf(state) !== "Idle") await deps.requestDrain("Idle", signal);
+      return "settled";
+    }
+
+    const outcome = await act(next, interfaces, deps, signal);
+    if (outcome === undefined) return "retry";
+    signal.throwIfAborted();
+    done = outcome;
+  }
+}
+
+/** undefined where the host cannot be read at all, which is reported. */
+async function tryToObserve(deps: ConfigureDeps): Promise<readonly InterfaceStatus[] | undefined> {
+  try {
+    return (await observe(deps.host)).interfaces;
+  } catch (thrown) {
+    if (!(thrown instanceof HostError)) throw thrown;
+    await deps.report({ kind: "discovery-failed", message: thrown.message }, undefined);
+    return undefined;
+  }
+}
+
+/** Records the PFs that the plan acts on or finds in order. One that it refuses stays nobody's. */
+async function tryToOwn(
+  desired: SriovNetworkNodeStateSpec,
+  next: Plan,
+  interfaces: readonly InterfaceStatus[],
+  deps: ConfigureDeps,
+): Promise<"changed" | "unchanged" | "failed"> {
+  const touched = new Set(next.steps.map((step) => ("pciAddress" in step ? step.pciAddress : undefined)));
+  const refused = new Set(next.problems.map((problem) => problem.pciAddress));
+  const wanted = (desired.interfaces ?? []).filter(
+    ({ pciAddress }) => touched.has(pciAddress) || !refused.has(pciAddress),
+  );
+  try {
+    return (await ownPfs(deps.host, wanted, interfaces)) ? "changed" : "unchanged";
+  } catch (thrown) {
+    if (!(thrown instanceof HostError)) throw thrown;
+    await deps.report({ kind: "failed", failures: [thrown], problems: next.problems }, interfaces);
+    return "failed";
+  }
+}
+
+/** Runs the steps; undefined where some failed, which is reported at once and again with what the host has then. */
+async function act(
+  next: Plan,
+  before: readonly InterfaceStatus[],
+  deps: ConfigureDeps,
+  signal: AbortSignal,
+): Promise<readonly Step[] | undefined> {
+  const failures: StepFailure[] = [];
+  // The API server may be slow or away; the kernel need not wait for it, and its answer is told after the steps.
+  const reports = [deps.report({ kind: "configuring", stepCount: next.steps.length }, before)];
+  const outcome = await applySteps(next.steps, {
+    ...deps,
+    signal,
+    onFailure(failure) {
+      failures.push(failure);
+      reports.push(deps.report({ kind: "failed", failures: [...failures], problems: next.problems }, before));
+    },
+  });
+  if (failures.length === 0) {
+    await Promise.all(reports);
+    return outcome.done;
+  }
+  const after = await tryToObserve(deps);
+  await Promise.allSettled(reports);
+  if (after !== undefined) await deps.report({ kind: "failed", failures, problems: next.problems }, after);
+  return undefined;
+}
+
+function withoutEffect(step: Step): StepFailure {
+  return { step, message: `${describeStep(step)}: done without an error, but the host does not show it` };
+}

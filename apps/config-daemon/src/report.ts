@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What the node's status says of a moment of its life. Pure.
+ * Usage: `statusOf({ state, interfaces, phase, nowIso })`.
+ */
+import {
+  conditionTypes,
+  nodeStateReasons as reasons,
+  type Condition,
+  type InterfaceStatus,
+  type SriovNetworkNodeState,
+  type SriovNetworkNodeStateStatus,
+} from "@switchyard/api";
+import { setConditions } from "@switchyard/kube";
+import { describeProblem, type PlanProblem, type Reason } from "@switchyard/plan";
+
+/** Where the node stands with its spec. */
+export type Phase =
+  /** All that is asked is there, but for `problems`. */
+  | { readonly kind: "settled"; readonly problems: readonly PlanProblem[] }
+  | { readonly kind: "configuring"; readonly stepCount: number }
+  | { readonly kind: "waiting-for-drain"; readonly reasons: readonly Reason[] }
+  /** The host refused steps; they are tried again. */
+  | { readonly kind: "failed"; readonly failures: readonly { readonly message: string }[]; readonly problems: readonly PlanProblem[] }
+  | { readonly kind: "discovery-failed"; readonly message: string };
+
+export interface ReportInput {
+  readonly state: SriovNetworkNodeState;
+  /** As last observed; undefined keeps what the status has. */
+  readonly interfaces: readonly InterfaceStatus[] | undefined;
+  readonly phase: Phase;
+  /** RFC 3339. */
+  readonly nowIso: string;
+}
+
+/** The whole status, conditions kept in time where they do not change. */
+export function statusOf({ state, interfaces, phase, nowIso }: ReportInput): SriovNetworkNodeStateStatus {
+  const before = state.status;
+  const observedGeneration = state.metadata.generation ?? 0;
+  const found = interfaces ?? before?.interfaces;
+  return {
+    ...(found === undefined ? {} : { interfaces: found }),
+    ...syncOf(phase, before?.lastSyncError ?? ""),
+    conditions: setConditions(
+      before?.conditions ?? [],
+      conditionsOf(phase).map((condition) => ({ ...condition, observedGeneration })),
+      nowIso,
+    ),
+    observedGeneration,
+  };
+}
+
+/** Upstream's two fields; its users poll them. */
+function syncOf(phase: Phase, lastError: string): { readonly syncStatus: string; readonly lastSyncError: string } {
+  switch (phase.kind) {
+    case "settled":
+      return phase.problems.length === 0
+        ? { syncStatus: "Succeeded", lastSyncError: "" }
+        : { syncStatus: "Failed", lastSyncError: errorOf(phase) };
+    case "configuring":
+    case "waiting-for-drain":
+      return { syncStatus: "InProgress", lastSyncError: lastError };
+    case "failed":
+    case "discovery-failed":
+      return { syncStatus: "Failed", lastSyncError: errorOf(phase) };
+  }
+}
+
+/** One line for lastSyncError, conditions and events: the host's refusals first, then what cannot be. */
+export function errorOf(phase: Phase): string {
+  switch (phase.kind) {
+    case "settled":
+      return phase.problems.map(describeProblem).join("; ");
+    case "failed":
+      return [...phase.failures.map(({ message }) => message), ...phase.problems.map(describeProblem)].join("; ");
+    case "discovery-failed":
+      return phase.message;
+    case "configuring":
+    case "waiting-for-drain":
+      return "";
+  }
+}
+
+type Verdict = Pick<Condition, "type" | "status" | "reason" | "message">;
+
+function conditionsOf(phase: Phase): readonly Verdict[] {
+  const { ready, progressing, degraded } = conditionTypes;
+  const set = (type: string, status: boolean, reason: string, message: string): Verdict => ({
+    type,
+    status: status ? "True" : "False",
+    reason,
+    message,
+  });
+  switch (phase.kind) {
+    case "settled": {
+      const reason = phase.problems.length === 0 ? reasons.configured : reasons.notPossible;
+      const isDone = phase.problems.length === 0;
+      const message = errorOf(phase);
+      return [
+        set(ready, isDone, reason, message),
+        set(progressing, false, reason, ""),
+        set(degraded, !isDone, reason, message),
+      ];
+    }
+    case "configuring": {
+      const message = `${phase.stepCount} ${phase.stepCount === 1 ? "step" : "steps"} to do`;
+      return [set(ready, false, reasons.configuring, message), set(progressing, true, reasons.configuring, message)];
+    }
+    case "waiting-for-drain": {
+      const message = phase.reasons.map(({ text }) => text).join("; ");
+      return [
+        set(ready, false, reasons.waitingForDrain, message),
+        set(progressing, true, reasons.waitingForDrain, message),
+      ];
+    }
+    case "failed": {
+      const message = errorOf(phase);
+      return [
+        set(ready, false, reasons.stepFailed, message),
+        set(progressing, true, reasons.stepFailed, "the failed steps are tried again"),
+        set(degraded, true, reasons.stepFailed, message),
+      ];
+    }
+    case "discovery-failed":
+      return [
+        set(ready, false, reasons.discoveryFailed, phase.message),
+        set(degraded, true, reasons.discoveryFailed, phase.message),
+      ];
+  }
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { SetPfMtu, SetVfMtu } from "@switchyard/plan";
+import type { StepContext } from "./step-context.ts";
+
+/** Sets the MTU of the PF's interface. */
+export async function setPfMtu(step: SetPfMtu, context: StepContext): Promise<void> {
+  await context.host.links.setMtu((await context.pfLink()).name, step.to);
+}
+
+/** Sets the MTU of a VF's interface, once it is there. */
+export async function setVfMtu(step: SetVfMtu, context: StepContext): Promise<void> {
+  const link = await context.vfLink(step.vfId);
+  if (link.mtu !== step.to) await context.host.links.setMtu(link.name, step.to);
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Makes the address that a VF has its administrative one, so that it is the same after each rebind (F.6 D).
+ */
+import { isUnicast, parseMacAddress } from "@switchyard/api";
+import { HostError } from "@switchyard/host";
+import type { SetVfMac } from "@switchyard/plan";
+import { rebindDefault } from "./bind-driver.ts";
+import type { StepContext } from "./step-context.ts";
+
+export async function setVfMac(step: SetVfMac, context: StepContext): Promise<void> {
+  const { host } = context;
+  const link = await context.vfLink(step.vfId);
+  const mac = parseMacAddress(link.mac);
+  if (!mac.ok || !isUnicast(mac.value)) {
+    const words = `${link.name} has the address "${link.mac}"`;
+    throw new HostError({ tried: `keep the MAC address of VF ${step.vfId}`, target: context.pf }, "EADDRNOTAVAIL", {
+      words,
+    });
+  }
+  const uplink = await context.pfLink();
+  await host.links.setVfMac(uplink.name, step.vfId, mac.value);
+  if (step.rebind === true) await rebindDefault(await context.vfAddress(step.vfId), context);
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The arrows of docs/architecture.md are real: an import against them does not pass lint. */
+import { describe, expect, it } from "@jest/globals";
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+
+const root = join(process.cwd().replace(/[/\\]tools[/\\]run$/, ""));
+
+/** Rules that each text breaks when it stands in that file; one ESLint for all, in a process of its own. */
+function lint(cases: readonly { readonly file: string; readonly text: string }[]): readonly (readonly string[])[] {
+  const script = `
+    import { ESLint } from "eslint";
+    const eslint = new ESLint({ cwd: ${JSON.stringify(root)} });
+    const found = [];
+    for (const { file, text } of ${JSON.stringify(cases)}) {
+      const [result] = await eslint.lintText(text, { filePath: file });
+      found.push(result.messages.map(({ ruleId, message }) => ruleId ?? message));
+    }
+    console.log(JSON.stringify(found));
+  `;
+  const args = ["--input-type=module", "--eval", script];
+  const output: unknown = JSON.parse(execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" }));
+  if (!Array.isArray(output)) throw new TypeError("no list of results");
+  return output.map((rules: unknown) => (Array.isArray(rules) ? rules.map(String) : []));
+}
+
+const arrow = "@nx/enforce-module-boundaries";
+const foreign = "no-restricted-imports";
+const cases = [
+  { file: "libs/api/src/node.ts", imports: "@switchyard/policy", breaks: arrow },
+  { file: "libs/policy/src/vf-range.ts", imports: "@switchyard/kube", breaks: arrow },
+  { file: "libs/policy/src/vf-range.ts", imports: "@switchyard/api", breaks: undefined },
+  { file: "libs/kube/src/transport.ts", imports: "@switchyard/api", breaks: arrow },
+  { file: "libs/host/src/links.ts", imports: "@switchyard/plan", breaks: arrow },
+  { file: "libs/host/src/links.ts", imports: "koffi", breaks: foreign },
+  { file: "libs/policy/src/vf-range.ts", imports: "@switchyard/testing", breaks: arrow },
+  { file: "apps/operator/src/main.ts", imports: "@switchyard/host", breaks: arrow },
+  { file: "apps/operator/src/main.ts", imports: "../../config-daemon/src/observe.ts", breaks: arrow },
+  { file: "apps/config-daemon/src/observe.ts", imports: "@switchyard/host", breaks: undefined },
+  { file: "apps/eve-bridge/src/main.ts", imports: "@switchyard/api", breaks: arrow },
+  { file: "apps/eve-bridge/src/main.ts", imports: "ajv", breaks: foreign },
+];
+
+describe("lint", () => {
+  it("refuses imports against the arrows and lets the others pass", () => {
+    const texts = cases.map(({ file, imports }) => ({
+      file,
+      text: `import * as x from "${imports}";\nconsole.log(x);\n`,
+    }));
+    const results = lint(texts).map((rules) => [arrow, foreign].find((rule) => rules.includes(rule)));
+    expect(cases.map((it, index) => ({ ...it, breaks: results[index] }))).toEqual(cases);
+  }, 120_000);
+});
