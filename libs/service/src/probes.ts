@@ -3,7 +3,7 @@
  * The HTTP endpoints of a service: /healthz (the process lives), /readyz (it can do its work now), /metrics.
  * Usage: `await using probes = await startProbes({ healthAddress, metricsAddress, notReady: () => [], metrics })`.
  */
-import { createServer, type Server } from "node:http";
+import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ListenAddress } from "./flag-kinds.ts";
 import type { Registry } from "./prom-client.cjs";
@@ -27,6 +27,10 @@ export interface Probes extends AsyncDisposable {
   readonly healthPort: number | undefined;
   readonly metricsPort: number | undefined;
 }
+
+// Not `import { createServer }`: an ES module's import of node:http touches its lazy WebSocket exports, and with them
+// loads all of fetch: 14 MB of resident memory against 4 MB (Node 24.21).
+const { createServer } = process.getBuiltinModule("node:http");
 
 interface Answer {
   readonly status: number;
