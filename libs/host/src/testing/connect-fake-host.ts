@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A Host whose kernel is a fake one in another process (serve-fake-kernel.ts). It keeps the process alive only while a
+ * call or a watch is under way.
+ * Usage: `const host = connectFakeHost("/tmp/x/kernel.sock")`.
+ */
+import { createConnection } from "node:net";
+import { createInterface } from "node:readline";
+import { attempts } from "../attempts.ts";
+import { HostError } from "../host-error.ts";
+import type { Host } from "../host.ts";
+import type { KernelEvent } from "../kernel-events.ts";
+import { createFakeEvents } from "./fake-events.ts";
+import { decodeMessage, encodeMessage, isObject, type Message } from "./remote-wire.ts";
+
+/** Connects at once. Where the kernel's process is gone, calls fail and watches end. */
+export function connectFakeHost(socketPath: string): Host & Disposable {
+  const socket = createConnection(socketPath);
+  const pending = new Map<number, Pending>();
+  let gone: Error | undefined;
+  let nextId = 1;
+
+  socket.unref();
+  socket.on("error", hungUp);
+  socket.once("close", () => {
+    hungUp(new Error("the fake kernel hung up"));
+  });
+  const lines = createInterface(socket);
+  lines.on("error", hungUp); // the socket's, passed on
+  lines.on("line", (line) => {
+    const answer = decodeMessage(line, () => new AbortController().signal);
+    pending.get(answer.id)?.answered(answer);
+  });
+
+  function hungUp(error: Error): void {
+    gone ??= error;
+    for (const { failed } of pending.values()) failed(gone);
+  }
+
+  /** Sends a call, whose answers go to `call` until the returned function is called. */
+  function send(value: unknown, call: Pending): () => void {
+    const id = nextId++;
+    const over = new AbortController();
+    const message = encodeMessage({ kind: "call", id, value }, (signal) => {
+      const abort = () => {
+        socket.write(encodeMessage({ kind: "abort", id, value: undefined }));
+        call.failed(signal.reason);
+      };
+      if (signal.aborted) queueMicrotask(abort);
+      else signal.addEventListener("abort", abort, { once: true, signal: over.signal });
+    });
+    pending.set(id, call);
+    socket.ref();
+    socket.write(message);
+    if (gone !== undefined)
+      queueMicrotask(() => {
+        call.failed(gone);
+      });
+    return () => {
+      over.abort();
+      pending.delete(id);
+      if (pending.size === 0) socket.unref();
+    };
+  }
+
+  function call(port: string, method: string, args: readonly unknown[]): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const done = send(
+        { port, method, args },
+        {
+          answered({ kind, value }) {
+            done();
+            if (kind === "result") resolve(value);
+            else reject(errorOf(kind, value));
+          },
+          failed(reason) {
+            done();
+            reject(reason instanceof Error ? reason : new Error(String(reason)));
+          },
+        },
+      );
+    });
+  }
+
+  function watch(signal: AbortSignal): AsyncIterable<KernelEvent> {
+    const events = createFakeEvents();
+    const end = new AbortController();
+    const done = send(
+      { port: "events", method: "watch", args: [signal] },
+      {
+        answered({ value }) {
+          if (isKernelEvent(value)) events.emit(value);
+        },
+        failed() {
+          done();
+          end.abort();
+        },
+      },
+    );
+    return events.port.watch(end.signal);
+  }
+
+  const ports: Record<string, Record<string, (...args: unknown[]) => unknown>> = {};
+  for (const [port, verbs] of Object.entries(attempts)) {
+    ports[port] = {};
+    for (const method of Object.keys(verbs)) ports[port][method] = (...args) => call(port, method, args);
+  }
+  const host: unknown = { ...ports, events: { watch } };
+  if (!isHost(host)) throw new Error("attempts.ts lacks a port");
+  return {
+    ...host,
+    [Symbol.dispose]: () => {
+      socket.destroy();
+    },
+  };
+}
+
+interface Pending {
+  readonly answered: (answer: Message) => void;
+  /** The kernel is gone, or the caller aborted. */
+  readonly failed: (reason: unknown) => void;
+}
+
+function errorOf(kind: Message["kind"], value: unknown): Error {
+  if (kind !== "refused" || !isObject(value) || !isObject(value["at"])) return new Error(String(value));
+  const { at, code, words } = value;
+  const { tried, target } = at;
+  return new HostError({ tried: String(tried), target: String(target) }, String(code), {
+    words: typeof words === "string" ? words : undefined,
+  });
+}
+
+/** Whether all verbs of all ports are there; what they return is up to the Host at the other end. */
+function isHost(value: unknown): value is Host {
+  if (!isObject(value)) return false;
+  return Object.entries(attempts).every(([name, verbs]) => {
+    const port = value[name];
+    return isObject(port) && Object.keys(verbs).every((verb) => typeof port[verb] === "function");
+  });
+}
+
+function isKernelEvent(value: unknown): value is KernelEvent {
+  return isObject(value) && (value["kind"] === "link" || value["kind"] === "pci" || value["kind"] === "overrun");
+}

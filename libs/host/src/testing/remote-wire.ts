@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What goes over the socket between a daemon and a fake kernel in another process: JSON, one message a line, with marks
+ * for what JSON lacks.
+ * Usage: `socket.write(encodeMessage({ kind: "abort", id: 7, value: undefined }))`, `decodeMessage(line, newSignal)`.
+ */
+
+/**
+ * `id` ties answers to their call. From the daemon: "call" (value: port, method and arguments) and "abort", which aborts
+ * the signals among the call's arguments. From the kernel: any number of "event"s, then one of "result", "refused"
+ * (value: the fields of a HostError) and "broken" (value: a text).
+ */
+export interface Message {
+  readonly kind: "call" | "abort" | "event" | "result" | "refused" | "broken";
+  readonly id: number;
+  readonly value: unknown;
+}
+
+/** One line. `onSignal` is given each signal in the message; it arrives as a signal of the other side. */
+export function encodeMessage(message: Message, onSignal?: (signal: AbortSignal) => void): string {
+  function mark(_key: string, value: unknown): unknown {
+    if (value === undefined) return { $: "undefined" };
+    if (value instanceof Map) return { $: "map", entries: [...value.entries()] };
+    if (!(value instanceof AbortSignal)) return value;
+    onSignal?.(value);
+    return { $: "signal" };
+  }
+  return `${JSON.stringify(message, mark)}\n`;
+}
+
+/** Reads a line that encodeMessage wrote. */
+export function decodeMessage(line: string, newSignal: () => AbortSignal): Message {
+  function unmark(_key: string, value: unknown): unknown {
+    if (!isObject(value) || !("$" in value)) return value;
+    if (value["$"] === "signal") return newSignal();
+    return value["$"] === "map" && Array.isArray(value["entries"]) ? new Map(value["entries"]) : undefined;
+  }
+  const message: unknown = JSON.parse(line, unmark);
+  if (!isMessage(message)) throw new Error(`not from the fake kernel's other half: ${line}`);
+  return message;
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
+
+function isMessage(value: unknown): value is Message {
+  return isObject(value) && typeof value["id"] === "number" && typeof value["kind"] === "string";
+}
