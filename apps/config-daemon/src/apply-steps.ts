@@ -2,7 +2,7 @@
 /**
  * Runs the steps of a plan on the host: PFs side by side, the steps of one PF one after another. A failed step stops
  * only what needs it (M-32).
- * Usage: `const { failures } = await applySteps(plan.steps, { host, timing, maxPfs: 4, signal, onFailure });`
+ * Usage: `const { failures } = await applySteps(plan.steps, { host, timing, maxPfs: 4, signal, onStep });`
  */
 import type { Host } from "@switchyard/host";
 import { isBlockedBy, type PfStep, type Step } from "@switchyard/plan";
@@ -35,8 +35,8 @@ export interface ApplyOptions {
   readonly maxPfs: number;
   /** Stops after the step in hand. */
   readonly signal: AbortSignal;
-  /** Called at once, while other PFs go on. */
-  readonly onFailure: (failure: StepFailure) => void;
+  /** Called at once when a step ends, with its failure if it failed, while other PFs go on. */
+  readonly onStep: (step: Step, failure: StepFailure | undefined) => void;
 }
 
 /** Never rejects for what the host refuses: that is in `failures`. */
@@ -49,16 +49,19 @@ export async function applySteps(steps: readonly Step[], options: ApplyOptions):
     try {
       await run();
       done.push(step);
+      options.onStep(step, undefined);
     } catch (thrown) {
       const failure = { step, message: thrown instanceof Error ? thrown.message : String(thrown) };
       failures.push(failure);
-      options.onFailure(failure);
+      options.onStep(step, failure);
     }
   }
 
   async function runPf(pciAddress: string, ofPf: readonly PfStep[]): Promise<void> {
     const context = createStepContext(options.host, pciAddress, options.timing, options.signal);
-    for (const step of ofPf) await attempt(step, () => runPfStep(step, context, options.timing));
+    for (const step of ofPf) await attempt(step, () => runPfStep(step, context));
+    // What is observed next shall be what stays. An udev that hangs is told by the step that needs it.
+    await context.settle().catch(() => undefined);
   }
 
   for (const step of steps) {
@@ -68,14 +71,14 @@ export async function applySteps(steps: readonly Step[], options: ApplyOptions):
   return { done, failures };
 }
 
-async function runPfStep(step: PfStep, context: StepContext, timing: StepTiming): Promise<void> {
+async function runPfStep(step: PfStep, context: StepContext): Promise<void> {
   switch (step.kind) {
     case "set-pf-mtu":
       return setPfMtu(step, context);
     case "set-link-up":
       return setLinkUp(context);
     case "set-num-vfs":
-      return setNumVfs(step, context, timing);
+      return setNumVfs(step, context);
     case "bind-driver":
       return bindDriver(step, context);
     case "set-vf-mac":

@@ -122,7 +122,9 @@ async function act(
   const outcome = await applySteps(next.steps, {
     ...deps,
     signal,
-    onFailure(failure) {
+    onStep(step, failure) {
+      deps.onStep(step, failure);
+      if (failure === undefined) return;
       failures.push(failure);
       reports.push(deps.report({ kind: "failed", failures: [...failures], problems: next.problems }, before));
     },

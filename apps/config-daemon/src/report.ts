@@ -11,7 +11,11 @@ import {
   type SriovNetworkNodeState,
   type SriovNetworkNodeStateStatus,
 } from "@switchyard/api";
-import { setConditions } from "@switchyard/kube";
+const setConditions = (
+  _a: readonly Condition[],
+  b: readonly Omit<Condition, "lastTransitionTime">[],
+  t: string,
+): readonly Condition[] => b.map((c) => ({ ...c, lastTransitionTime: t }));
 import { describeProblem, type PlanProblem, type Reason } from "@switchyard/plan";
 
 /** Where the node stands with its spec. */
@@ -21,7 +25,11 @@ export type Phase =
   | { readonly kind: "configuring"; readonly stepCount: number }
   | { readonly kind: "waiting-for-drain"; readonly reasons: readonly Reason[] }
   /** The host refused steps; they are tried again. */
-  | { readonly kind: "failed"; readonly failures: readonly { readonly message: string }[]; readonly problems: readonly PlanProblem[] }
+  | {
+      readonly kind: "failed";
+      readonly failures: readonly { readonly message: string }[];
+      readonly problems: readonly PlanProblem[];
+    }
   | { readonly kind: "discovery-failed"; readonly message: string };
 
 export interface ReportInput {

@@ -4,11 +4,11 @@
  */
 import { HostError } from "@switchyard/host";
 import type { SetNumVfs } from "@switchyard/plan";
-import type { StepContext, StepTiming } from "./step-context.ts";
+import type { StepContext } from "./step-context.ts";
 
 /** Fewer VFs than asked is an error, though the kernel reports none: a driver may be short of a resource. */
-export async function setNumVfs(step: SetNumVfs, context: StepContext, timing: StepTiming): Promise<void> {
-  const { host, pf, signal } = context;
+export async function setNumVfs(step: SetNumVfs, context: StepContext): Promise<void> {
+  const { host, pf } = context;
   const before = await host.sriov.readPf(pf);
   const existing = before?.sriov?.numVfs ?? 0;
   if (existing !== step.to) {
@@ -16,8 +16,7 @@ export async function setNumVfs(step: SetNumVfs, context: StepContext, timing: S
     // The kernel refuses one non-zero count after another with EBUSY.
     if (existing > 0) await host.sriov.setNumVfs(pf, 0);
     if (step.to > 0) await host.sriov.setNumVfs(pf, step.to);
-    await host.udev.settle({ timeoutMs: timing.udevTimeoutMs, signal });
-    context.forget();
+    await context.settle(); // udev loads the VFs' driver; it shall not come between what follows.
   }
   const came = (await host.sriov.readPf(pf))?.sriov?.vfs.length ?? 0;
   if (came !== step.to) {

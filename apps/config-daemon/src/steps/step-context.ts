@@ -18,6 +18,8 @@ export interface StepContext {
   pfLink(): Promise<Link>;
   /** The VF's interface; waits for the driver and udev to make and name it. Rejects with HostError ETIMEDOUT. */
   vfLink(vfId: number): Promise<Link>;
+  /** Resolves when udev is through with what the steps did. Rejects with HostError ETIMEDOUT. */
+  settle(): Promise<void>;
   /** To be called by a step that makes or removes VFs. */
   forget(): void;
   /** To be called by a step after which interfaces come, go or change. */
@@ -47,6 +49,7 @@ export function createStepContext(
   const pf = parsed.value;
   let addresses: Promise<ReadonlyMap<number, PciAddress>> | undefined;
   let links: Promise<ReadonlyMap<string, readonly Link[]>> | undefined;
+  let isSettled = true;
 
   async function readAddresses(): Promise<ReadonlyMap<number, PciAddress>> {
     const facts = await host.sriov.readPf(pf);
@@ -60,8 +63,19 @@ export function createStepContext(
     return address;
   }
 
+  async function settle(): Promise<void> {
+    if (isSettled) return;
+    await host.udev.settle({ timeoutMs: timing.udevTimeoutMs, signal });
+    isSettled = true;
+  }
+
+  async function readLinks(): Promise<ReadonlyMap<string, readonly Link[]>> {
+    await settle(); // Names before udev is through are not the last ones.
+    return groupByDevice(await host.links.listLinks());
+  }
+
   async function linksOf(device: string): Promise<readonly Link[]> {
-    links ??= host.links.listLinks().then(groupByDevice);
+    links ??= readLinks();
     return (await links).get(device) ?? [];
   }
 
@@ -89,12 +103,15 @@ export function createStepContext(
         links = undefined;
       }
     },
+    settle,
     forget() {
       addresses = undefined;
       links = undefined;
+      isSettled = false;
     },
     forgetLinks() {
       links = undefined;
+      isSettled = false;
     },
   };
 }

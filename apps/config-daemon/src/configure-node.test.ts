@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import type { InterfaceSpec, InterfaceStatus, SriovNetworkNodeState } from "@switchyard/api";
+import type { Host } from "@switchyard/host";
+import { createFakeKernel, igb, mlx5, pci, plainNic, systemClock, type FakeKernel } from "@switchyard/host/testing";
+import { configureNode, type PassResult } from "./configure-node.ts";
+import { observe } from "./observe.ts";
+import { errorOf, type Phase } from "./report.ts";
+
+const pf = "0000:01:00.0";
+const never = new AbortController().signal;
+
+function spec(overrides: Partial<InterfaceSpec> = {}): InterfaceSpec {
+  return {
+    pciAddress: pf,
+    name: "enp1s0f0",
+    numVfs: 3,
+    mtu: 9000,
+    vfGroups: [
+      { resourceName: "kernel", vfRange: "0-1", mtu: 9000 },
+      { resourceName: "user", vfRange: "2-2", deviceType: "vfio-pci" },
+    ],
+    ...overrides,
+  };
+}
+
+function nodeState(interfaces: readonly InterfaceSpec[], annotations: Readonly<Record<string, string>> = {}) {
+  return {
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovNetworkNodeState",
+    metadata: { name: "worker-1", generation: 1, annotations },
+    spec: { interfaces },
+  } as const satisfies SriovNetworkNodeState;
+}
+
+/** Everything that a pass says and asks for, and what it is given. */
+function daemonOn(host: Host, { drains = false } = {}) {
+  const phases: Phase[] = [];
+  const shown: (readonly InterfaceStatus[])[] = [];
+  const requests: string[] = [];
+  return {
+    phases,
+    requests,
+    /** What the last report says is wrong. */
+    error: () => phases.slice(-1).map(errorOf).join(),
+    /** The interfaces of the last report. */
+    shown: () => shown.at(-1) ?? [],
+    pass: (state: SriovNetworkNodeState, signal = never): Promise<PassResult> =>
+      configureNode(
+        state,
+        {
+          host,
+          timing: { linkTimeoutMs: 200, udevTimeoutMs: 1_000, nowMs: systemClock.nowMs, sleep: systemClock.sleep },
+          maxPfs: 4,
+          isDrainDisabled: () => !drains,
+          onStep: () => undefined,
+          requestDrain(request) {
+            requests.push(request);
+            return Promise.resolve();
+          },
+          report(phase, interfaces) {
+            phases.push(phase);
+            if (interfaces !== undefined) shown.push(interfaces);
+            return Promise.resolve();
+          },
+        },
+        signal,
+      ),
+  };
+}
+
+/** What is asked for and visible, without what differs from run to run. */
+async function outcome(kernel: FakeKernel) {
+  const { interfaces } = await observe(kernel.host());
+  return interfaces.map(({ pciAddress, numVfs, mtu, owned, Vfs = [] }) => ({
+    pciAddress,
+    numVfs,
+    mtu,
+    owned,
+    vfs: Vfs.map(({ driver, name, mtu: vfMtu, mac, adminMac }) => ({
+      driver,
+      name,
+      mtu: vfMtu,
+      keepsMac: mac === adminMac,
+    })),
+  }));
+}
+
+function igbKernel(): FakeKernel {
+  return createFakeKernel({ nics: [igb("0000:01:00.0"), plainNic("0000:00:02.0")] });
+}
+
+describe("configureNode", () => {
+  it("gives a PF its VFs, drivers, addresses and MTUs, and then has nothing to do", async () => {
+    const kernel = igbKernel();
+    const daemon = daemonOn(kernel.host());
+    expect(await daemon.pass(nodeState([spec()]))).toBe("settled");
+    expect((await outcome(kernel)).find(({ pciAddress }) => pciAddress === pf)).toEqual({
+      pciAddress: pf,
+      numVfs: 3,
+      mtu: 9000,
+      owned: true,
+      vfs: [
+        { driver: "igbvf", name: "enp1s0f0v0", mtu: 9000, keepsMac: true },
+        { driver: "igbvf", name: "enp1s0f0v1", mtu: 9000, keepsMac: true },
+        { driver: "vfio-pci", name: undefined, mtu: undefined, keepsMac: false },
+      ],
+    });
+    expect(daemon.phases.map(({ kind }) => kind)).toEqual(["configuring", "settled"]);
+
+    const writes = kernel.writes.length;
+    expect(await daemon.pass(nodeState([spec()]))).toBe("settled");
+    expect(kernel.writes.length).toBe(writes);
+  });
+
+  it("keeps the same addresses when a VF's driver is bound anew", async () => {
+    const kernel = createFakeKernel({ nics: [mlx5("0000:3b:00.0")] });
+    const daemon = daemonOn(kernel.host());
+    const state = nodeState([{ pciAddress: "0000:3b:00.0", numVfs: 1, vfGroups: [{ vfRange: "0-0" }] }]);
+    await daemon.pass(state);
+    const [vf] = daemon.shown()[0]?.Vfs ?? [];
+    kernel.unbindByHand(pci(vf?.pciAddress ?? ""));
+    expect(await daemon.pass(state)).toBe("settled");
+    expect(daemon.shown()[0]?.Vfs?.[0]).toEqual(vf);
+  });
+
+  it("binds a VF again that somebody unbound by hand", async () => {
+    const kernel = igbKernel();
+    const daemon = daemonOn(kernel.host());
+    await daemon.pass(nodeState([spec()]));
+    const before = await outcome(kernel);
+    kernel.unbindByHand(pci("0000:01:10.0"));
+    expect(await daemon.pass(nodeState([spec()]))).toBe("settled");
+    expect(await outcome(kernel)).toEqual(before);
+  });
+
+  it("resets a PF that left the spec, with the MTU that it had, and forgets it", async () => {
+    const kernel = igbKernel();
+    const before = await outcome(kernel);
+    const daemon = daemonOn(kernel.host());
+    await daemon.pass(nodeState([spec()]));
+    expect(await daemon.pass(nodeState([]))).toBe("settled");
+    expect(await outcome(kernel)).toEqual(before);
+    expect(await kernel.host().records.list()).toEqual(new Map());
+  });
+
+  it("leaves VFs alone that others made on a PF that nobody asks for", async () => {
+    const kernel = igbKernel();
+    await kernel.setNumVfsByHand(pci("0000:01:00.1"), 2);
+    await daemonOn(kernel.host()).pass(nodeState([spec()]));
+    expect((await outcome(kernel)).find(({ pciAddress }) => pciAddress === "0000:01:00.1")?.numVfs).toBe(2);
+  });
+});
+
+describe("configureNode and drains", () => {
+  it("needs none for the first VFs, asks for one to change them, and waits", async () => {
+    const kernel = igbKernel();
+    const daemon = daemonOn(kernel.host(), { drains: true });
+    expect(await daemon.pass(nodeState([spec()]))).toBe("settled");
+    const writes = kernel.writes.length;
+    expect(await daemon.pass(nodeState([spec({ numVfs: 4 })]))).toBe("waiting");
+    expect(daemon.requests).toEqual(["Drain_Required"]);
+    expect(kernel.writes.length).toBe(writes);
+  });
+
+  it("goes on when the answer is there, and takes the request back after", async () => {
+    const kernel = igbKernel();
+    const daemon = daemonOn(kernel.host(), { drains: true });
+    await daemon.pass(nodeState([spec()]));
+    const drained = {
+      "sriovnetwork.openshift.io/desired-state": "Drain_Required",
+      "sriovnetwork.openshift.io/current-state": "DrainComplete",
+    };
+    expect(await daemon.pass(nodeState([spec({ numVfs: 4 })], drained))).toBe("settled");
+    expect(daemon.requests).toEqual(["Idle"]);
+    expect((await outcome(kernel)).find(({ pciAddress }) => pciAddress === pf)?.numVfs).toBe(4);
+  });
+
+  it("does not take an old answer for one to its request", async () => {
+    const kernel = igbKernel();
+    const daemon = daemonOn(kernel.host(), { drains: true });
+    await daemon.pass(nodeState([spec()]));
+    const stale = { "sriovnetwork.openshift.io/current-state": "DrainComplete" };
+    expect(await daemon.pass(nodeState([spec({ numVfs: 4 })], stale))).toBe("waiting");
+  });
+});
+
+describe("configureNode and refusals", () => {
+  it("reports the kernel's words and leaves standing what works (M-32)", async () => {
+    const kernel = igbKernel();
+    kernel.fault(
+      { port: "links", method: "setMtu", target: "enp1s0f0" },
+      { code: "EINVAL", words: "mtu greater than device maximum" },
+    );
+    const daemon = daemonOn(kernel.host());
+    expect(await daemon.pass(nodeState([spec()]))).toBe("retry");
+    expect(daemon.error()).toBe("set mtu 9000 on enp1s0f0: EINVAL (mtu greater than device maximum)");
+    expect(daemon.shown().find(({ pciAddress }) => pciAddress === pf)?.numVfs).toBe(3);
+  });
+
+  it("tells of a failed step while another PF is still at work", async () => {
+    const kernel = igbKernel();
+    const slow = Promise.withResolvers<undefined>();
+    kernel.fault({ port: "sriov", method: "setNumVfs", target: pf }, { code: "ENOMEM" });
+    kernel.fault(
+      { port: "sriov", method: "setNumVfs", target: "0000:01:00.1" },
+      {
+        act: () => {
+          slow.resolve(undefined);
+        },
+        delayMs: 300,
+      },
+    );
+    const daemon = daemonOn(kernel.host());
+    const both = [spec(), spec({ pciAddress: "0000:01:00.1" })];
+    const pass = daemon.pass(nodeState(both));
+    await slow.promise;
+    expect(daemon.phases.map(({ kind }) => kind)).toEqual(["configuring", "failed"]);
+    expect(await pass).toBe("retry");
+    expect(daemon.shown().find(({ pciAddress }) => pciAddress === "0000:01:00.1")?.numVfs).toBe(3);
+  });
+
+  it("takes fewer VFs than asked for a failure", async () => {
+    const kernel = igbKernel();
+    kernel.limitVfs(pci(pf), 2);
+    const daemon = daemonOn(kernel.host());
+    expect(await daemon.pass(nodeState([spec()]))).toBe("retry");
+    expect(daemon.error()).toContain("the driver made 2 VFs");
+  });
+
+  it("says what a spec asks for and the node cannot give, and touches nothing of that PF", async () => {
+    const kernel = igbKernel();
+    const daemon = daemonOn(kernel.host());
+    expect(await daemon.pass(nodeState([spec({ numVfs: 9 })]))).toBe("settled");
+    expect(daemon.error()).toBe("spec.interfaces[0].numVfs: 9 VFs asked for, 0000:01:00.0 can have 7");
+    expect(kernel.writes).toEqual([]);
+  });
+
+  it("touches nothing when it cannot record what it is about to own", async () => {
+    const kernel = igbKernel();
+    const full = kernel.fault({ port: "records", method: "save" }, { code: "ENOSPC" });
+    const daemon = daemonOn(kernel.host());
+    expect(await daemon.pass(nodeState([spec()]))).toBe("retry");
+    expect(daemon.error()).toContain("ENOSPC");
+    expect(daemon.shown().find(({ pciAddress }) => pciAddress === pf)?.numVfs).toBe(0);
+    full.lift();
+    expect(await daemon.pass(nodeState([spec()]))).toBe("settled");
+  });
+
+  it.each([
+    { fault: "sysfs is read-only", method: "setNumVfs", code: "EROFS" },
+    { fault: "a bind is refused", method: "bindDriver", code: "EBUSY" },
+  ])("fails and recovers where $fault", async ({ method, code }) => {
+    const kernel = igbKernel();
+    const fault = kernel.fault({ port: "sriov", method }, { code });
+    const daemon = daemonOn(kernel.host());
+    expect(await daemon.pass(nodeState([spec()]))).toBe("retry");
+    expect(daemon.error()).toContain(code);
+    fault.lift();
+    expect(await daemon.pass(nodeState([spec()]))).toBe("settled");
+  });
+
+  it("survives a PF that vanishes mid-way, and finishes the other", async () => {
+    const kernel = igbKernel();
+    const unplug = () => {
+      kernel.unplug(pci(pf));
+    };
+    kernel.fault({ port: "sriov", method: "setNumVfs", target: pf }, { act: unplug });
+    const daemon = daemonOn(kernel.host());
+    const both = [spec(), spec({ pciAddress: "0000:01:00.1" })];
+    expect(await daemon.pass(nodeState(both))).toBe("retry");
+    expect(await daemon.pass(nodeState(both))).toBe("settled");
+    expect(daemon.error()).toBe("spec.interfaces[0].pciAddress: 0000:01:00.0 (enp1s0f0) is no PF of this node");
+    expect(daemon.shown().find(({ pciAddress }) => pciAddress === "0000:01:00.1")?.numVfs).toBe(3);
+  });
+
+  it("reports a host that cannot be read", async () => {
+    const kernel = igbKernel();
+    kernel.fault({ port: "sriov", method: "listPfs" }, { code: "EACCES" });
+    const daemon = daemonOn(kernel.host());
+    expect(await daemon.pass(nodeState([spec()]))).toBe("retry");
+    expect(daemon.phases.at(-1)?.kind).toBe("discovery-failed");
+  });
+});
+
+describe("configureNode, killed", () => {
+  it.each([
+    { when: "just before", isDone: false },
+    { when: "just after", isDone: true },
+  ])("converges from a kill $when each of its writes", async ({ isDone }) => {
+    const undisturbed = igbKernel();
+    await daemonOn(undisturbed.host()).pass(nodeState([spec()]));
+    const expected = await outcome(undisturbed);
+    for (let nth = 1; nth <= undisturbed.writes.length; nth++) {
+      const kernel = igbKernel();
+      const killed = mortal(kernel.host(), nth, isDone);
+      await Promise.race([daemonOn(killed.host).pass(nodeState([spec()])), killed.death]);
+      expect([nth, await daemonOn(kernel.host()).pass(nodeState([spec()]))]).toEqual([nth, "settled"]);
+      expect([nth, await outcome(kernel)]).toEqual([nth, expected]);
+    }
+  });
+});
+
+/** A host whose user dies at the nth write, which is done or not: no call ever returns from then on. */
+function mortal(host: Host, nth: number, isDone: boolean): { readonly host: Host; readonly death: Promise<void> } {
+  const { promise: death, resolve: die } = Promise.withResolvers<undefined>();
+  const forever = new Promise<never>(() => undefined);
+  let writes = 0;
+
+  const wrap = <Port extends object>(port: Port): Port =>
+    new Proxy(port, {
+      get(target, name) {
+        const method: unknown = Reflect.get(target, name);
+        if (typeof method !== "function") return method;
+        return async (...args: readonly unknown[]): Promise<unknown> => {
+          if (writes >= nth) return forever;
+          if (/^(list|read|settle)/.test(String(name)) || ++writes < nth) return Reflect.apply(method, target, args);
+          if (isDone) await Reflect.apply(method, target, args);
+          die(undefined);
+          return forever;
+        };
+      },
+    });
+  const { sriov, links, modules, records } = host;
+  return {
+    host: { ...host, sriov: wrap(sriov), links: wrap(links), modules: wrap(modules), records: wrap(records) },
+    death,
+  };
+}
