@@ -1,2 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-export {};
+export { createRules, type RuleSources, type Rules } from "./rules.ts";
+export { mergePolicies, policiesSelecting, type MergedNode, type PolicyMatch } from "./merge-policies.ts";
+export { policyProblemSeverity, type PolicyProblem, type PolicyProblemCode } from "./policy-problem.ts";
+export type { PolicyRule } from "./policy-rule.ts";
+export { isInNodeSet, nodeSetLabels } from "./node-set.ts";
+export { inOrderOfApplication, priorityOf } from "./policy-order.ts";
+export { isEmptyNicSelector, isNameOf, matchesNic } from "./nic-selector.ts";
+export { parsePfName, pfNameOf, type PfName, type PfNameProblem } from "./pf-name.ts";
+export { allVfs, formatVfRange, overlaps, parseVfRange, type VfRange, type VfRangeProblem } from "./vf-range.ts";
+export { parseNetFilter, sameNetFilter, type NetFilter } from "./net-filter.ts";
+export { bridgeName, wantsBridge } from "./bridges.ts";
+export { poolOf, poolOverlaps, poolsSelecting, rdmaModeOf, type RdmaMode } from "./pools.ts";
+export { isHardwareOffloadPool, type PoolProblem, type PoolRule } from "./pool-rule.ts";
+export { parseMaxUnavailable, type MaxUnavailableProblem } from "./max-unavailable.ts";
+export {
+  compileLabelSelector,
+  hasLabels,
+  labelsOf,
+  type LabelPredicate,
+  type LabelSelectorProblem,
+  type Labels,
+} from "./label-selector.ts";
+export { featureGateDefaults, isGateOn, type FeatureGate } from "./feature-gates.ts";
+export {
+  defaultStaleDelayMs,
+  judgeStaleState,
+  keepUntilMs,
+  parseStaleDelayMs,
+  type StaleVerdict,
+} from "./stale-state.ts";

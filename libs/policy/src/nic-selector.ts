@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * nicSelector: which PFs of a node a policy means (sriov-operator.md B.5).
+ * Usage: `interfaces.filter((nic) => matchesNic(policy.spec.nicSelector, nic))`.
+ */
+import type { InterfaceStatus, NicSelector } from "@switchyard/api";
+import { sameNetFilter } from "./net-filter.ts";
+import { pfNameOf } from "./pf-name.ts";
+
+/** Whether no field is given (empty texts and lists count as not given): such a selector matches nothing. */
+export function isEmptyNicSelector(selector: NicSelector): boolean {
+  const { vendor, deviceID, netFilter, rootDevices = [], pfNames = [] } = selector;
+  return !vendor && !deviceID && !netFilter && rootDevices.length === 0 && pfNames.length === 0;
+}
+
+/**
+ * Whether the PF fulfils every field that is given. pfNames are compared with its name and alternative names; whether
+ * their VF ranges are any good plays no role here.
+ */
+export function matchesNic(selector: NicSelector, nic: InterfaceStatus): boolean {
+  const { vendor, deviceID, netFilter, rootDevices = [], pfNames = [] } = selector;
+  return (
+    !isEmptyNicSelector(selector) &&
+    (!vendor || vendor === nic.vendor) &&
+    (!deviceID || deviceID === nic.deviceID) &&
+    (rootDevices.length === 0 || rootDevices.includes(nic.pciAddress)) &&
+    (pfNames.length === 0 || pfNames.some((entry) => isNameOf(pfNameOf(entry), nic))) &&
+    (!netFilter || sameNetFilter(netFilter, nic.netFilter ?? ""))
+  );
+}
+
+/** Whether `name` is the PF's name or one of its alternative names. */
+export function isNameOf(name: string, nic: InterfaceStatus): boolean {
+  return name !== "" && (name === nic.name || (nic.altNames?.includes(name) ?? false));
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Objects for tests, invented: each builder gives a valid one, and takes what the test cares about.
+ * Usage: `policy("p1", { numVfs: 2, nicSelector: { pfNames: ["ens803f1"] } })`.
+ */
+import type {
+  InterfaceStatus,
+  Node,
+  SriovNetworkNodePolicy,
+  SriovNetworkNodePolicySpec,
+  SriovNetworkPoolConfig,
+  SriovNetworkPoolConfigSpec,
+  SriovOperatorConfig,
+  SriovOperatorConfigSpec,
+} from "@switchyard/api";
+
+/** Three ports; the third is of another model and has an alternative name. */
+export const nics: readonly InterfaceStatus[] = [
+  { pciAddress: "0000:86:00.0", name: "ens803f0", vendor: "8086", deviceID: "158b", driver: "i40e", mtu: 1500 },
+  { pciAddress: "0000:86:00.1", name: "ens803f1", vendor: "8086", deviceID: "158b", driver: "i40e", mtu: 1500 },
+  {
+    pciAddress: "0000:86:00.2",
+    name: "ens803f2",
+    altNames: ["enp134s0f2", "storage0"],
+    vendor: "8086",
+    deviceID: "1015",
+    driver: "i40e",
+    mtu: 1500,
+  },
+];
+
+/** A Linux worker with these labels besides. */
+export function node(name = "worker-1", labels: Readonly<Record<string, string>> = {}): Node {
+  const role = { "node-role.kubernetes.io/worker": "", "kubernetes.io/os": "linux" };
+  return { apiVersion: "v1", kind: "Node", metadata: { name, labels: { ...role, ...labels } } };
+}
+
+/** Of priority 99, for all nodes: 2 VFs on ens803f1 for the resource "<name>res". */
+export function policy(name: string, spec: Partial<SriovNetworkNodePolicySpec> = {}): SriovNetworkNodePolicy {
+  return {
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovNetworkNodePolicy",
+    metadata: { name, namespace: "sriov-network-operator" },
+    spec: {
+      resourceName: `${name}res`,
+      nodeSelector: {},
+      priority: 99,
+      numVfs: 2,
+      nicSelector: { pfNames: ["ens803f1"] },
+      deviceType: "netdevice",
+      ...spec,
+    },
+  };
+}
+
+/** `created` is a day of 2026 as "MM-DD"; absent for an object that was never in a cluster. */
+export function pool(name: string, spec: SriovNetworkPoolConfigSpec, created?: string): SriovNetworkPoolConfig {
+  return {
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovNetworkPoolConfig",
+    metadata: { name, ...(created && { creationTimestamp: `2026-${created}T00:00:00Z` }) },
+    spec,
+  };
+}
+
+export function operatorConfig(spec: SriovOperatorConfigSpec): SriovOperatorConfig {
+  return {
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovOperatorConfig",
+    metadata: { name: "default", namespace: "sriov-network-operator" },
+    spec,
+  };
+}

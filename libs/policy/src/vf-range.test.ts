@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import fc from "fast-check";
+import { allVfs, formatVfRange, overlaps, parseVfRange, type VfRange } from "./vf-range.ts";
+
+describe("parseVfRange", () => {
+  it.each([
+    { does: "compares ends as numbers", text: "2-10", result: { ok: true, value: { first: 2, last: 10 } } },
+    { does: "takes one VF with both ends", text: "3-3", result: { ok: true, value: { first: 3, last: 3 } } },
+    { does: "refuses a reversed range", text: "5-2", result: { ok: false, error: { code: "reversed", text: "5-2" } } },
+    { does: "refuses letters (B.10)", text: "a-c", result: { ok: false, error: { code: "malformed", text: "a-c" } } },
+    { does: "refuses one end (M-41)", text: "5", result: { ok: false, error: { code: "malformed", text: "5" } } },
+    { does: "refuses three (M-41)", text: "0-1-2", result: { ok: false, error: { code: "malformed", text: "0-1-2" } } },
+    { does: "refuses nothing (M-41)", text: "", result: { ok: false, error: { code: "malformed", text: "" } } },
+    { does: "refuses signs", text: "-1-2", result: { ok: false, error: { code: "malformed", text: "-1-2" } } },
+    { does: "refuses blanks", text: "0 - 1", result: { ok: false, error: { code: "malformed", text: "0 - 1" } } },
+    { does: "refuses a line end", text: "0-1\n", result: { ok: false, error: { code: "malformed", text: "0-1\n" } } },
+  ])("$does: $text", ({ text, result }) => {
+    expect(parseVfRange(text)).toEqual(result);
+  });
+
+  it("reads what formatVfRange writes", () => {
+    const isRead = fc.property(fc.nat(65535), fc.nat(65535), (a, b) => {
+      const text = `${Math.min(a, b)}-${Math.max(a, b)}`;
+      const range = parseVfRange(text);
+      expect(range.ok && formatVfRange(range.value)).toBe(text);
+    });
+    fc.assert(isRead);
+  });
+});
+
+describe("allVfs", () => {
+  it("spans all VFs of a PF", () => {
+    expect(allVfs(8)).toEqual({ first: 0, last: 7 });
+  });
+
+  it("is undefined for a PF without VFs", () => {
+    expect(allVfs(0)).toBeUndefined();
+  });
+});
+
+describe("overlaps", () => {
+  const ranges = fc.tuple(fc.nat(63), fc.nat(63)).map(([first, more]) => parseVfRange(`${first}-${first + more}`));
+  const vfsOf = ({ first, last }: VfRange) => Array.from({ length: last - first + 1 }, (_, i) => first + i);
+
+  it("agrees with comparing VF by VF, in either order", () => {
+    const agrees = fc.property(ranges, ranges, (a, b) => {
+      fc.pre(a.ok && b.ok);
+      const shared = vfsOf(a.value).some((vf) => vfsOf(b.value).includes(vf));
+      expect([overlaps(a.value, b.value), overlaps(b.value, a.value)]).toEqual([shared, shared]);
+    });
+    fc.assert(agrees);
+  });
+});
