@@ -1,2 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-export {};
+export type { Libc } from "./libc.ts";
+export { protocols } from "./libc.ts";
+export { NetlinkError } from "./netlink-error.ts";
+export { NetlinkSocket, type NetlinkRequest, type NetlinkSocketOptions } from "./netlink-socket.ts";
+export { resolveFamily, type GenericFamily } from "./generic-netlink.ts";
+export {
+  devlinkFamily,
+  getEswitchMode,
+  setEswitchMode,
+  type DevlinkHandle,
+  type EswitchMode,
+} from "./devlink/eswitch.ts";
+export type { LinkInfo, LinkVfInfo } from "./rtnetlink/link-message.ts";
+export { listLinks } from "./rtnetlink/list-links.ts";
+export { setLinkMtu, setLinkUp, setVfAddress, type VfAddress } from "./rtnetlink/set-link.ts";
+export type { EventSink, ListenOptions } from "./events/multicast.ts";
+export { watchLinks, type LinkEvent } from "./events/watch-links.ts";
+export { watchUevents, type Uevent } from "./events/watch-uevents.ts";
+export { EventQueue, type EventQueueOptions } from "./events/event-queue.ts";

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * devlink: the mode of a NIC's embedded switch (linux/devlink.h).
+ * Usage: `const family = await resolveFamily(socket, devlinkFamily); await getEswitchMode(family, handle)`.
+ */
+import { requestGeneric, type GenericFamily } from "../generic-netlink.ts";
+import { malformed } from "../netlink-error.ts";
+import { find, readU16, text, u16 } from "../wire/attributes.ts";
+
+/** What resolveFamily wants. */
+export const devlinkFamily = "devlink";
+
+/** A devlink instance: bus "pci", device "0000:06:00.0". */
+export interface DevlinkHandle {
+  readonly bus: string;
+  readonly device: string;
+}
+
+export type EswitchMode = "legacy" | "switchdev";
+
+const commands = { eswitchGet: 29, eswitchSet: 30 };
+const attributes = { busName: 1, deviceName: 2, eswitchMode: 25 };
+const modes: readonly EswitchMode[] = ["legacy", "switchdev"]; // by their numbers
+
+/** `devlink dev eswitch show BUS/DEVICE`. ENODEV without an instance, EOPNOTSUPP where it has no eswitch. */
+export async function getEswitchMode(family: GenericFamily, handle: DevlinkHandle): Promise<EswitchMode> {
+  const [answer] = await requestGeneric(family, {
+    tried: `read eswitch mode of ${handle.bus}/${handle.device}`,
+    command: commands.eswitchGet,
+    attributes: encodeHandle(handle),
+  });
+  const value = find(answer ?? [], attributes.eswitchMode);
+  const mode = value && modes[readU16(value)];
+  if (mode === undefined) throw malformed(`eswitch mode ${value?.toString("hex") ?? "missing"}`);
+  return mode;
+}
+
+/** `devlink dev eswitch set BUS/DEVICE mode MODE`. Can take seconds for each VF. */
+export async function setEswitchMode(family: GenericFamily, handle: DevlinkHandle, mode: EswitchMode): Promise<void> {
+  await requestGeneric(family, {
+    tried: `set eswitch mode ${mode} on ${handle.bus}/${handle.device}`,
+    command: commands.eswitchSet,
+    attributes: [...encodeHandle(handle), u16(attributes.eswitchMode, modes.indexOf(mode))],
+  });
+}
+
+function encodeHandle({ bus, device }: DevlinkHandle): readonly Buffer[] {
+  return [text(attributes.busName, bus), text(attributes.deviceName, device)];
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Events of this machine's kernel, in a network namespace of their own. */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { execFileSync, spawnSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Libc } from "../libc.ts";
+import { loadLibc } from "../native-libc.ts";
+import { createNetworkNamespace, missingForNamespaces, type NetworkNamespace } from "../testing/network-namespace.ts";
+import { EventQueue } from "./event-queue.ts";
+import type { EventSink, ListenOptions } from "./multicast.ts";
+import { watchLinks, type LinkEvent } from "./watch-links.ts";
+import { watchUevents, type Uevent } from "./watch-uevents.ts";
+
+type Watch<Event> = (sink: EventSink<Event>, signal: AbortSignal, options: ListenOptions) => void;
+
+const missing = missingForNamespaces();
+const linkLine = ({ link, removed }: LinkEvent) => `${removed ? "-" : "+"}${link.name} ${link.mtu}`;
+const ueventLine = ({ action, subsystem, devpath }: Uevent) => `${action} ${subsystem} ${devpath}`;
+
+(missing === undefined ? describe : describe.skip)("events of the real kernel", () => {
+  let namespace: NetworkNamespace;
+
+  beforeAll(async () => {
+    namespace = await createNetworkNamespace();
+  });
+  afterAll(async () => {
+    await namespace[Symbol.asyncDispose]();
+  });
+
+  /** The events as lines of text, until the reader leaves. */
+  function lines<Event>(watch: Watch<Event>, lineOf: (event: Event) => string, libc?: Libc): EventQueue<string> {
+    const { signal } = new AbortController();
+    const queue = new EventQueue<string>({ signal, keyOf: (line) => line, overrun: "lost" });
+    const sink: EventSink<Event> = {
+      event: (event) => {
+        queue.push(lineOf(event));
+      },
+      lost: () => {
+        queue.push("lost");
+      },
+      failed: (error) => {
+        queue.fail(error);
+      },
+    };
+    watch(sink, queue.closed, { netns: namespace.path, libc });
+    return queue;
+  }
+
+  async function until(wanted: string, queue: EventQueue<string>): Promise<readonly string[]> {
+    const seen: string[] = [];
+    for await (const line of queue) {
+      seen.push(line);
+      if (line === wanted) break;
+    }
+    return seen;
+  }
+
+  it("tells of interfaces that come, change and go", async () => {
+    const queue = lines(watchLinks, linkLine);
+    await namespace.run("ip", "link", "add", "e0", "type", "veth", "peer", "name", "e1");
+    await namespace.run("ip", "link", "set", "e0", "mtu", "1400");
+    await namespace.run("ip", "link", "del", "e0");
+    expect(await until("-e0 1400", queue)).toEqual(expect.arrayContaining(["+e0 1500", "+e0 1400"]));
+  });
+
+  it("tells of devices by uevents", async () => {
+    const queue = lines(watchUevents, ueventLine);
+    await namespace.run("ip", "link", "add", "u0", "type", "veth", "peer", "name", "u1");
+    await namespace.run("sh", "-c", "echo change > /sys/class/net/u0/uevent");
+    expect(await until("change net /devices/virtual/net/u0", queue)).toContain("add net /devices/virtual/net/u0");
+  });
+
+  it("tells that events were lost, and goes on", async () => {
+    const libc = loadLibc();
+    const smallest: Libc = { ...libc, setsockopt: (fd, level, option) => libc.setsockopt(fd, level, option, 1) };
+    const queue = lines(watchLinks, linkLine, smallest);
+    // While this process waits here it reads nothing, and the socket holds but one event.
+    const script = "for i in $(seq 20); do ip link set lo mtu $((2000 + i)); done";
+    execFileSync("nsenter", [`--net=${namespace.path}`, "sh", "-c", script]);
+    const change = namespace.run("ip", "link", "set", "lo", "mtu", "3000");
+    expect(await until("+lo 3000", queue)).toContain("lost");
+    await change;
+  });
+
+  it("closes its socket at once when it is aborted", () => {
+    const countOpen = () => readdirSync("/proc/self/fd").length;
+    const before = countOpen();
+    const stop = new AbortController();
+    const sink = { event: () => undefined, lost: () => undefined, failed: () => undefined };
+    watchLinks(sink, stop.signal, { netns: namespace.path });
+    expect(countOpen()).toBeGreaterThan(before);
+    stop.abort();
+    expect(countOpen()).toBe(before);
+  });
+
+  it("holds no thread while it waits, and does not keep a process from its exit", () => {
+    const script = `
+      const { watchLinks, watchUevents } = await import(process.argv[1]);
+      const sink = { event() {}, lost() {}, failed() {} };
+      const { signal } = new AbortController();
+      watchLinks(sink, signal);
+      watchUevents(sink, signal);
+      const { readFile } = await import("node:fs/promises");
+      await readFile("/proc/self/stat"); // needs the one thread
+      process.exit(7);
+    `;
+    const flags = ["--input-type=module", "--eval", script, join(__dirname, "../index.ts")];
+    const env = { ...process.env, UV_THREADPOOL_SIZE: "1" };
+    expect(spawnSync(process.execPath, flags, { env, timeout: 30_000 }).status).toBe(7);
+  });
+});

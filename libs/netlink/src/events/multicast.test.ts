@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { constants } from "node:os";
+import { malformed } from "../netlink-error.ts";
+import { createFakeKernel } from "../testing/fake-kernel.ts";
+import { joinMulticast } from "./multicast.ts";
+
+function listen(stop = new AbortController()) {
+  const kernel = createFakeKernel();
+  const told: string[] = [];
+  const sink = {
+    event: (event: string) => told.push(event),
+    lost: () => told.push("(lost)"),
+    failed: ({ message }: Error) => told.push(message),
+  };
+  joinMulticast({ protocol: 15, groups: 1, decode, libc: kernel }, sink, stop.signal);
+  return { kernel, told, stop };
+}
+
+function decode(datagram: Buffer): readonly string[] {
+  if (datagram.length === 0) throw malformed("nothing");
+  return datagram.toString().split(" ");
+}
+
+describe("joinMulticast", () => {
+  it("tells of all events of a datagram", () => {
+    const { kernel, told } = listen();
+    kernel.emit(Buffer.from("one two"));
+    kernel.emit(Buffer.from("three"));
+    expect(told).toEqual(["one", "two", "three"]);
+  });
+
+  it("believes the kernel only, not another process that sends to its port", () => {
+    const { kernel, told } = listen();
+    kernel.emit(Buffer.from("forged"), 4711);
+    kernel.emit(Buffer.from("real"));
+    expect(told).toEqual(["real"]);
+  });
+
+  it.each([
+    { does: "the kernel dropped some", datagram: -constants.errno.ENOBUFS },
+    { does: "one was too long for the buffer", datagram: Buffer.alloc(0x10001, "x") },
+    { does: "one was malformed", datagram: Buffer.alloc(0) },
+  ])("tells that events were lost when $does, and goes on", ({ datagram }) => {
+    const { kernel, told } = listen();
+    kernel.emit(datagram);
+    kernel.emit(Buffer.from("next"));
+    expect(told).toEqual(["(lost)", "next"]);
+  });
+
+  it("ends with any other error, and closes the socket", () => {
+    const { kernel, told } = listen();
+    kernel.emit(-constants.errno.ENOMEM);
+    kernel.emit(Buffer.from("next"));
+    expect(told).toEqual(["read netlink events: ENOMEM"]);
+    expect(kernel.open.size).toBe(0);
+  });
+
+  it("stops where an event makes its listener abort", () => {
+    const stop = new AbortController();
+    const { kernel, told } = listen(stop);
+    stop.signal.addEventListener("abort", () => told.push("(aborted)"));
+    stop.abort();
+    kernel.emit(Buffer.from("late"));
+    expect(told).toEqual(["(aborted)"]);
+    expect(kernel.open.size).toBe(0);
+  });
+
+  it("opens nothing where it is aborted already", () => {
+    const stop = new AbortController();
+    stop.abort();
+    expect(listen(stop).kernel.open.size).toBe(0);
+  });
+});

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Uevents of the kernel: devices that come, go, or get another driver (lib/kobject_uevent.c; udev's own, group 2, is not
+ * listened to). Usage: `watchUevents({ event, lost, failed }, signal)`.
+ */
+import { protocols } from "../libc.ts";
+import { malformed } from "../netlink-error.ts";
+import { joinMulticast, type EventSink, type ListenOptions } from "./multicast.ts";
+
+/** One uevent. */
+export interface Uevent {
+  /** "add", "remove", "change", "move", "bind", "unbind", "online", "offline". */
+  readonly action: string;
+  /** Path under /sys. */
+  readonly devpath: string;
+  /** "pci", "net"; "" where the message has none. */
+  readonly subsystem: string;
+  /** All variables, those above included: PCI_SLOT_NAME "0000:06:00.0", DRIVER "igb". */
+  readonly variables: ReadonlyMap<string, string>;
+}
+
+const kernelGroup = 1 << 0;
+
+/** `udevadm monitor --kernel`, from this call until `signal` aborts. Throws NetlinkError. */
+export function watchUevents(sink: EventSink<Uevent>, signal: AbortSignal, options: ListenOptions = {}): void {
+  const decode = (datagram: Buffer) => [parseUevent(datagram)];
+  joinMulticast({ ...options, protocol: protocols.kobjectUevent, groups: kernelGroup, decode }, sink, signal);
+}
+
+/** Reads "ACTION@DEVPATH" and KEY=VALUE, each with a NUL at its end. Throws NetlinkError "malformed". */
+export function parseUevent(datagram: Buffer): Uevent {
+  const [header = "", ...lines] = datagram.toString("utf8").split("\0");
+  if (!header.includes("@")) throw malformed("uevent without header");
+  const variables = new Map(lines.map(splitVariable));
+  const action = variables.get("ACTION");
+  const devpath = variables.get("DEVPATH");
+  if (action === undefined || devpath === undefined) throw malformed("uevent without ACTION or DEVPATH");
+  return { action, devpath, subsystem: variables.get("SUBSYSTEM") ?? "", variables };
+}
+
+function splitVariable(line: string): [key: string, value: string] {
+  const at = line.indexOf("=");
+  return at === -1 ? [line, ""] : [line.slice(0, at), line.slice(at + 1)];
+}

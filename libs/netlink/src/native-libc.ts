@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Libc by FFI: the only file that knows koffi (3.3.4). Usage: `const libc = loadLibc()`.
+ *
+ * Requests go through libuv's thread pool, one thread for as long as the kernel works on one. Waiting for events needs
+ * no thread: koffi.node.poll is libuv's own poll on the descriptor. A blocking recv() or poll() in the pool would do
+ * too, but takes a thread for good, and exit() joins the pool: process.exit() hangs until such a call returns.
+ */
+import koffi from "koffi";
+import { addressBytes, type Libc } from "./libc.ts";
+
+/** Binds the C library of this process, glibc or musl. */
+export function loadLibc(): Libc {
+  loaded ??= bindLibc();
+  return loaded;
+}
+
+let loaded: Libc | undefined;
+
+// asm-generic/socket.h, linux/netlink.h, linux/sched.h: the same on x86_64 and arm64.
+const afNetlink = 16;
+const sockRaw = 3;
+const sockCloexec = 0o2000000;
+const msgDontwait = 0x40;
+const msgTrunc = 0x20;
+const cloneNewnet = 0x40000000;
+
+function bindLibc(): Libc {
+  const library = koffi.load(null);
+  const socket: SystemCall<[number, number, number]> = library.func("int socket(int, int, int)");
+  const bind: SystemCall<[number, Buffer, number]> = library.func("int bind(int, void *, uint32_t)");
+  const setsockopt: SystemCall<[number, number, number, Buffer, number]> = library.func(
+    "int setsockopt(int, int, int, void *, uint32_t)",
+  );
+  const close: SystemCall<[number]> = library.func("int close(int)");
+  const setns: SystemCall<[number, number]> = library.func("int setns(int, int)");
+  const recvfrom: SystemCall<[number, Buffer, number, number, Buffer, Buffer]> = library.func(
+    "intptr_t recvfrom(int, void *, size_t, int, void *, void *)",
+  );
+  const send: AsyncSystemCall = library.func("intptr_t send(int, void *, size_t, int)");
+  const recv: AsyncSystemCall = library.func("intptr_t recv(int, void *, size_t, int)");
+
+  return {
+    socket: (protocol) => orErrno(socket(afNetlink, sockRaw | sockCloexec, protocol)),
+    bind(fd, groups) {
+      const address = Buffer.alloc(addressBytes);
+      address.writeUInt16LE(afNetlink, 0);
+      address.writeUInt32LE(groups, 8);
+      return orErrno(bind(fd, address, addressBytes));
+    },
+    setsockopt: (fd, level, option, value) => orErrno(setsockopt(fd, level, option, int(value), 4)),
+    close: (fd) => orErrno(close(fd)),
+    setns: (fd) => orErrno(setns(fd, cloneNewnet)),
+    send: (fd, message) => onThreadPool(send, fd, message, 0),
+    recv: (fd, buffer) => onThreadPool(recv, fd, buffer, msgDontwait | msgTrunc),
+    recvfrom: (fd, buffer, sender) =>
+      orErrno(recvfrom(fd, buffer, buffer.length, msgDontwait | msgTrunc, sender, int(sender.length))),
+    watchReadable,
+  };
+}
+
+type SystemCall<Args extends unknown[]> = (...args: Args) => number;
+
+interface AsyncSystemCall {
+  async(
+    fd: number,
+    bytes: Buffer,
+    length: number,
+    flags: number,
+    done: (error: Error | null, result: number) => void,
+  ): void;
+}
+
+function orErrno(result: number): number {
+  return result < 0 ? -koffi.errno() : result;
+}
+
+function int(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeInt32LE(value);
+  return bytes;
+}
+
+// What the kernel reads or writes on other threads; koffi does not keep it from the garbage collector.
+const inUse = new Set<Buffer>();
+
+function onThreadPool(call: AsyncSystemCall, fd: number, bytes: Buffer, flags: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    inUse.add(bytes);
+    call.async(fd, bytes, bytes.length, flags, (error, result) => {
+      inUse.delete(bytes);
+      if (error) reject(error);
+      else resolve(orErrno(result)); // koffi restores the pool thread's errno for this callback
+    });
+  });
+}
+
+function watchReadable(fd: number, onReadable: () => void): () => void {
+  let drain: NodeJS.Immediate | undefined;
+
+  // koffi's declaration has one parameter, its code gives two: libuv's status and the events (3.3.4, uv.cc).
+  function wake(status: unknown): void {
+    // On POLLERR libuv stops the handle, and that is how a netlink socket tells of lost messages.
+    if (status !== 0) handle.start({ readable: true }, wake);
+    // koffi calls from outside Node's callback scope, so promises settled here would wait for some other event.
+    drain ??= setImmediate(() => {
+      drain = undefined;
+      onReadable();
+    });
+  }
+
+  const handle = koffi.node.poll(fd, { readable: true }, wake);
+  return () => {
+    clearImmediate(drain);
+    handle.close();
+  };
+}

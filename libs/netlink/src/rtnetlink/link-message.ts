@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Link messages of rtnetlink (struct ifinfomsg: u8 family, u8 padding, u16 type, i32 index, u32 flags, u32 change; then
+ * attributes IFLA_*, linux/if_link.h). Usage: `const link = parseLink(message.payload)`.
+ */
+import { malformed } from "../netlink-error.ts";
+import { find, findNested, parseAttributes, readText, readU16, readU32, type Attribute } from "../wire/attributes.ts";
+import { formatHardwareAddress } from "../wire/hardware-address.ts";
+
+/** A network interface as the kernel tells of it. */
+export interface LinkInfo {
+  readonly index: number;
+  readonly name: string;
+  readonly altNames: readonly string[];
+  /** ARPHRD_*: 1 Ethernet, 32 InfiniBand, 772 loopback. */
+  readonly hardwareType: number;
+  /** Lower-case bytes with colons; "" for none. */
+  readonly address: string;
+  readonly adminUp: boolean;
+  readonly mtu: number;
+  /** Absent where the driver tells none. */
+  readonly maxMtu?: number;
+  /** "veth", "bridge", "vlan"; absent for devices. */
+  readonly kind?: string;
+  /** Bus and device that it belongs to: "pci", "0000:06:00.0". From Linux 5.14 on. */
+  readonly parent?: { readonly bus: string; readonly name: string };
+  /** "p0", "pf0vf3". */
+  readonly physPortName?: string;
+  /** Hexadecimal. */
+  readonly physSwitchId?: string;
+  /** As the message orders them; none unless VF details were asked for. */
+  readonly vfs: readonly LinkVfInfo[];
+}
+
+/** A VF as its PF's link tells of it. */
+export interface LinkVfInfo {
+  readonly vfId: number;
+  /** As long as the PF's own. */
+  readonly address: string;
+  /** 0 for none. */
+  readonly vlan: number;
+}
+
+/** RTM_*: types of link messages. */
+export const linkMessages = { newLink: 16, delLink: 17, getLink: 18, setLink: 19 } as const;
+
+/** IFLA_*: attributes of link messages. */
+export const linkAttributes = {
+  address: 1,
+  name: 3,
+  mtu: 4,
+  linkInfo: 18,
+  vfInfoList: 22,
+  extMask: 29,
+  physSwitchId: 36,
+  physPortName: 38,
+  maxMtu: 51,
+  properties: 52,
+  altName: 53,
+  parentDevice: 56,
+  parentBus: 57,
+} as const;
+
+/** IFLA_VF_*: attributes of one VF, an IFLA_VF_INFO. */
+export const vfAttributes = { info: 1, mac: 1, vlan: 2 } as const;
+
+/** IFF_UP of ifinfomsg's flags. */
+export const flagUp = 1;
+
+const headerBytes = 16;
+const infoKind = 1; // IFLA_INFO_KIND
+
+/** ifinfomsg of a request. */
+export function encodeLinkHeader(header: { readonly flags?: number; readonly change?: number } = {}): Buffer {
+  const encoded = Buffer.alloc(headerBytes);
+  encoded.writeUInt32LE(header.flags ?? 0, 8);
+  encoded.writeUInt32LE(header.change ?? 0, 12);
+  return encoded;
+}
+
+/** The payload of an RTM_NEWLINK or RTM_DELLINK. Throws NetlinkError "malformed". */
+export function parseLink(payload: Buffer): LinkInfo {
+  if (payload.length < headerBytes) throw malformed(`link message of ${payload.length} bytes`);
+  const attributes = parseAttributes(payload.subarray(headerBytes));
+  const textOf = (type: number) => optional(find(attributes, type), readText);
+
+  const name = textOf(linkAttributes.name);
+  if (name === undefined) throw malformed("link without name");
+  const address = find(attributes, linkAttributes.address) ?? Buffer.alloc(0);
+  const maxMtu = optional(find(attributes, linkAttributes.maxMtu), readU32);
+  const kind = optional(find(findNested(attributes, linkAttributes.linkInfo), infoKind), readText);
+  const parentName = textOf(linkAttributes.parentDevice);
+  const parentBus = textOf(linkAttributes.parentBus);
+  const physPortName = textOf(linkAttributes.physPortName);
+  const physSwitchId = find(attributes, linkAttributes.physSwitchId)?.toString("hex");
+
+  return {
+    index: payload.readInt32LE(4),
+    name,
+    altNames: findNested(attributes, linkAttributes.properties)
+      .filter(({ type }) => type === linkAttributes.altName)
+      .map(({ value }) => readText(value)),
+    hardwareType: readU16(payload, 2),
+    address: formatHardwareAddress(address),
+    adminUp: (readU32(payload, 8) & flagUp) !== 0,
+    mtu: optional(find(attributes, linkAttributes.mtu), readU32) ?? 0,
+    ...(maxMtu !== undefined && maxMtu !== 0 && { maxMtu }),
+    ...(kind !== undefined && { kind }),
+    ...(parentName !== undefined && parentBus !== undefined && { parent: { bus: parentBus, name: parentName } }),
+    ...(physPortName !== undefined && { physPortName }),
+    ...(physSwitchId !== undefined && { physSwitchId }),
+    vfs: findNested(attributes, linkAttributes.vfInfoList).map((vf) => parseVf(vf, address.length)),
+  };
+}
+
+function parseVf({ value }: Attribute, addressBytes: number): LinkVfInfo {
+  const attributes = parseAttributes(value);
+  const mac = find(attributes, vfAttributes.mac); // u32 vf, u8 mac[32]
+  if (mac === undefined) throw malformed("VF without address");
+  const vlan = find(attributes, vfAttributes.vlan); // u32 vf, u32 vlan, u32 qos
+  return {
+    vfId: readU32(mac),
+    address: formatHardwareAddress(mac.subarray(4, 4 + addressBytes)),
+    vlan: vlan === undefined ? 0 : readU32(vlan, 4),
+  };
+}
+
+function optional<Value>(value: Buffer | undefined, read: (value: Buffer) => Value): Value | undefined {
+  return value === undefined ? undefined : read(value);
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Changes of interfaces, by name or alternative name. All reject with NetlinkError: ENODEV where there is no such interface,
+ * the kernel's words where a value is refused. Usage: `await setLinkMtu(socket, "eth0", 9000)`.
+ */
+import type { NetlinkSocket } from "../netlink-socket.ts";
+import { bytes, nested, text, u32 } from "../wire/attributes.ts";
+import { parseHardwareAddress } from "../wire/hardware-address.ts";
+import { encodeLinkHeader, flagUp, linkAttributes, linkMessages, vfAttributes } from "./link-message.ts";
+
+const maxNameBytes = 15; // IFNAMSIZ - 1; only alternative names are longer
+const vfMacBytes = 36; // struct ifla_vf_mac: u32 vf, u8 mac[32]
+
+/** `ip link set dev NAME mtu MTU`. */
+export async function setLinkMtu(socket: NetlinkSocket, name: string, mtu: number): Promise<void> {
+  await socket.request({
+    tried: `set mtu ${mtu} on ${name}`,
+    type: linkMessages.setLink,
+    payload: Buffer.concat([encodeLinkHeader(), encodeName(name), u32(linkAttributes.mtu, mtu)]),
+  });
+}
+
+/** `ip link set dev NAME up` or `down`. */
+export async function setLinkUp(socket: NetlinkSocket, name: string, up: boolean): Promise<void> {
+  await socket.request({
+    tried: `set ${name} ${up ? "up" : "down"}`,
+    type: linkMessages.setLink,
+    payload: Buffer.concat([encodeLinkHeader({ flags: up ? flagUp : 0, change: flagUp }), encodeName(name)]),
+  });
+}
+
+/** One VF and the address it gets, lower-case bytes with colons. */
+export interface VfAddress {
+  readonly vfId: number;
+  readonly address: string;
+}
+
+/** `ip link set dev NAME vf ID mac ADDRESS`. EOPNOTSUPP where the driver has no VFs, EINVAL where it has not this one. */
+export async function setVfAddress(socket: NetlinkSocket, pfName: string, vf: VfAddress): Promise<void> {
+  const mac = Buffer.alloc(vfMacBytes);
+  mac.writeUInt32LE(vf.vfId, 0);
+  parseHardwareAddress(vf.address).copy(mac, 4);
+  const list = nested(linkAttributes.vfInfoList, [nested(vfAttributes.info, [bytes(vfAttributes.mac, mac)])]);
+  await socket.request({
+    tried: `set vf ${vf.vfId} mac ${vf.address} on ${pfName}`,
+    type: linkMessages.setLink,
+    payload: Buffer.concat([encodeLinkHeader(), encodeName(pfName), list]),
+  });
+}
+
+function encodeName(name: string): Buffer {
+  const isShort = Buffer.byteLength(name) <= maxNameBytes;
+  return text(isShort ? linkAttributes.name : linkAttributes.altName, name);
+}

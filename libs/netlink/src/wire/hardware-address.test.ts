@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import fc from "fast-check";
+import { formatHardwareAddress, parseHardwareAddress } from "./hardware-address.ts";
+
+describe("hardware addresses", () => {
+  it("reads back any address that it wrote, of six bytes or twenty", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 32 }), (bytes) => {
+        expect(parseHardwareAddress(formatHardwareAddress(Buffer.from(bytes)))).toEqual(Buffer.from(bytes));
+      }),
+    );
+  });
+
+  it.each(["02:00:00:00:00:0g", "2:0:0:0:0:1", "02-00-00-00-00-01", "0200:00:00:00:01"])("refuses %s", (text) => {
+    expect(() => parseHardwareAddress(text)).toThrow(RangeError);
+  });
+});
