@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * What the node's status says of a moment of its life. Pure.
- * Usage: `statusOf({ state, interfaces, phase, nowIso })`.
+ * Usage: `statusOf({ state, interfaces, phase, now })`.
  */
 import {
   conditionTypes,
@@ -11,11 +11,7 @@ import {
   type SriovNetworkNodeState,
   type SriovNetworkNodeStateStatus,
 } from "@switchyard/api";
-const setConditions = (
-  _a: readonly Condition[],
-  b: readonly Omit<Condition, "lastTransitionTime">[],
-  t: string,
-): readonly Condition[] => b.map((c) => ({ ...c, lastTransitionTime: t }));
+import { setCondition } from "@switchyard/kube";
 import { describeProblem, type PlanProblem, type Reason } from "@switchyard/plan";
 
 /** Where the node stands with its spec. */
@@ -37,22 +33,20 @@ export interface ReportInput {
   /** As last observed; undefined keeps what the status has. */
   readonly interfaces: readonly InterfaceStatus[] | undefined;
   readonly phase: Phase;
-  /** RFC 3339. */
-  readonly nowIso: string;
+  readonly now: Date;
 }
 
 /** The whole status, conditions kept in time where they do not change. */
-export function statusOf({ state, interfaces, phase, nowIso }: ReportInput): SriovNetworkNodeStateStatus {
+export function statusOf({ state, interfaces, phase, now }: ReportInput): SriovNetworkNodeStateStatus {
   const before = state.status;
   const observedGeneration = state.metadata.generation ?? 0;
   const found = interfaces ?? before?.interfaces;
   return {
     ...(found === undefined ? {} : { interfaces: found }),
     ...syncOf(phase, before?.lastSyncError ?? ""),
-    conditions: setConditions(
+    conditions: conditionsOf(phase).reduce<readonly Condition[]>(
+      (conditions, verdict) => setCondition(conditions, { ...verdict, observedGeneration }, now),
       before?.conditions ?? [],
-      conditionsOf(phase).map((condition) => ({ ...condition, observedGeneration })),
-      nowIso,
     ),
     observedGeneration,
   };

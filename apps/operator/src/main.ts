@@ -1,2 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
-export {};
+/**
+ * The operator's process: watches the cluster, and runs the controllers while it leads.
+ */
+import { connect, guardTransport, runWhenLeading } from "@switchyard/kube";
+import { parseStaleDelayMs } from "@switchyard/policy";
+import { flag, runService, text, yesOrNo } from "@switchyard/service";
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { watchCluster } from "./caches.ts";
+import { startControllers } from "./controllers.ts";
+import { createOperatorMetrics } from "./operator-metrics.ts";
+
+process.exitCode = await runService({
+  name: "operator",
+  version: "0.1.0",
+  summary: "Merges policies into one SriovNetworkNodeState per node and reports how far the nodes are.",
+  flags: {
+    leaderElect: flag(yesOrNo, {
+      default: "true",
+      env: "LEADER_ELECT",
+      help: "Work only while holding the Lease, so that several replicas can stand by.",
+    }),
+    staleNodeStateCleanupDelayMinutes: flag(text("MINUTES"), {
+      default: "30",
+      env: "STALE_NODE_STATE_CLEANUP_DELAY_MINUTES",
+      help: "How long the state of a node that left is kept; 0 deletes it at once.",
+    }),
+  },
+  async main({ flags, log, metrics: registry, signal, setNotReady }) {
+    const { namespace } = flags;
+    await using transport = await connect({ kubeconfig: flags.kubeconfig });
+    const report = (error: unknown): void => {
+      log.warn({ error }, "watch failed, will be taken up again");
+    };
+    const caches = watchCluster({ transport, namespace, report, signal });
+    const metrics = createOperatorMetrics(registry, caches.states);
+    setNotReady(() => Object.entries(caches).flatMap(([name, cache]) => (cache.synced ? [] : [`${name} not synced`])));
+
+    const staleDelayMs = parseStaleDelayMs(flags.staleNodeStateCleanupDelayMinutes);
+    async function lead(client: typeof transport, leading: AbortSignal): Promise<void> {
+      log.info("leading");
+      metrics.setLeading(true);
+      await using _controllers = startControllers({
+        ...{ transport: client, namespace, caches, staleDelayMs, log, metrics },
+        signal: leading,
+      });
+      await new Promise<void>((resolve) => {
+        if (leading.aborted) resolve();
+        leading.addEventListener("abort", () => { resolve(); }, { once: true });
+      });
+      metrics.setLeading(false);
+    }
+
+    if (!flags.leaderElect) return lead(transport, signal);
+    await runWhenLeading({
+      transport,
+      lease: { namespace, name: "switchyard-operator" },
+      identity: `${hostname()}_${randomUUID()}`,
+      signal,
+      onLeading: lead,
+    });
+  },
+});

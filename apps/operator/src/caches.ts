@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What the operator watches, and what it keeps of it. Standby replicas have it too, so that they can take over at once.
+ * Usage: `const caches = watchCluster({ transport, namespace, report, signal });`
+ */
+import {
+  nodes,
+  sriovNetworkNodePolicies,
+  sriovNetworkNodeStates,
+  sriovNetworkPoolConfigs,
+  sriovOperatorConfigs,
+  type Node,
+  type SriovNetworkNodePolicy,
+  type SriovNetworkNodeState,
+  type SriovNetworkPoolConfig,
+  type SriovOperatorConfig,
+} from "@switchyard/api";
+import { watchObjects, type Cache, type Transport } from "@switchyard/kube";
+import { managers } from "./managers.ts";
+import { toNodeStateFacts, type NodeStateFacts } from "./node-state-facts.ts";
+
+export interface ClusterCaches {
+  readonly nodes: Cache<Node>;
+  readonly policies: Cache<SriovNetworkNodePolicy>;
+  readonly pools: Cache<SriovNetworkPoolConfig>;
+  readonly operatorConfigs: Cache<SriovOperatorConfig>;
+  readonly states: Cache<NodeStateFacts>;
+}
+
+export interface WatchOptions {
+  readonly transport: Transport;
+  /** Our own kinds are honoured in this one only. */
+  readonly namespace: string;
+  /** Told each failure of a watch; it is taken up again. */
+  readonly report: (error: unknown) => void;
+  readonly signal: AbortSignal;
+}
+
+export function watchCluster({ transport, namespace, report, signal }: WatchOptions): ClusterCaches {
+  const common = { transport, report, signal };
+  return {
+    nodes: watchObjects({ ...common, type: nodes, project: keepLabels }),
+    policies: watchObjects({
+      ...common,
+      type: sriovNetworkNodePolicies,
+      namespace,
+      project: (policy: SriovNetworkNodePolicy) => ({ ...policy, metadata: keepIdentity(policy) }),
+      managers: [managers.policyStatus],
+    }),
+    pools: watchObjects({
+      ...common,
+      type: sriovNetworkPoolConfigs,
+      namespace,
+      project: (pool: SriovNetworkPoolConfig) => ({ ...pool, metadata: keepIdentity(pool) }),
+      managers: [managers.poolStatus],
+    }),
+    operatorConfigs: watchObjects({
+      ...common,
+      type: sriovOperatorConfigs,
+      namespace,
+      project: ({ status: _, ...config }: SriovOperatorConfig) => ({ ...config, metadata: keepIdentity(config) }),
+    }),
+    // A page of states with 256 VFs each is large, and in memory whole.
+    states: watchObjects({
+      ...common,
+      type: sriovNetworkNodeStates,
+      namespace,
+      pageSize: 50,
+      project: (state: SriovNetworkNodeState) => toNodeStateFacts(state),
+      managers: [managers.nodeState],
+    }),
+  };
+}
+
+/** Labels decide everything about a node; its kubelet's heartbeats do not show here and wake nobody. */
+function keepLabels({ metadata: { name, labels = {} } }: Node): Node {
+  return { apiVersion: "v1", kind: "Node", metadata: { name, labels } };
+}
+
+function keepIdentity({ metadata }: Pick<SriovNetworkNodePolicy, "metadata">): SriovNetworkNodePolicy["metadata"] {
+  const { name, namespace, uid, generation, creationTimestamp } = metadata;
+  return {
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(uid === undefined ? {} : { uid }),
+    ...(generation === undefined ? {} : { generation }),
+    ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
+  };
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * One judgement of an object, as the three conditions that users wait for (sriov-operator.md K.1).
+ * Usage: `conditionsFor({ state: "ready", reason, message }, existing, generation, new Date())`.
+ */
+import { conditionTypes, type Condition } from "@switchyard/api";
+import { setCondition } from "@switchyard/kube";
+
+export interface Judgement {
+  /** "idle" is neither ready nor under way, and nobody's fault: nothing matches. */
+  readonly state: "ready" | "progressing" | "degraded" | "idle";
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Ready, Progressing and Degraded; their times move only with their status. */
+export function conditionsFor(
+  { state, reason, message }: Judgement,
+  existing: readonly Condition[],
+  observedGeneration: number,
+  now: Date,
+): readonly Condition[] {
+  const { ready, progressing, degraded } = conditionTypes;
+  let conditions = existing;
+  for (const [type, holds] of [
+    [ready, state === "ready"],
+    [progressing, state === "progressing"],
+    [degraded, state === "degraded"],
+  ] as const) {
+    const status = holds ? "True" : "False";
+    conditions = setCondition(conditions, { type, status, reason, message, observedGeneration }, now);
+  }
+  return conditions;
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The rules as the caches have them now, made once for each change and not once for each node.
+ * Usage: `const rules = createLiveRules({ policies, pools, operatorConfigs, staleDelayMs }); rules()`.
+ */
+import {
+  operatorConfigName,
+  type SriovNetworkNodePolicy,
+  type SriovNetworkPoolConfig,
+  type SriovOperatorConfig,
+} from "@switchyard/api";
+import type { Cache } from "@switchyard/kube";
+import { createRules, type Rules } from "@switchyard/policy";
+
+export interface RuleCaches {
+  readonly policies: Cache<SriovNetworkNodePolicy>;
+  readonly pools: Cache<SriovNetworkPoolConfig>;
+  readonly operatorConfigs: Cache<SriovOperatorConfig>;
+  readonly staleDelayMs: number;
+}
+
+/** Answers undefined while there is no SriovOperatorConfig "default": then nothing is managed (sriov-operator.md B.1). */
+export type LiveRules = () => Rules | undefined;
+
+/** Subscribes to the caches; `signal` ends that. */
+export function createLiveRules(caches: RuleCaches, signal: AbortSignal): LiveRules {
+  const { policies, pools, operatorConfigs, staleDelayMs } = caches;
+  let current: Rules | undefined;
+  const forget = (): void => {
+    current = undefined;
+  };
+  const subscriptions = [policies.subscribe(forget), pools.subscribe(forget), operatorConfigs.subscribe(forget)];
+  signal.addEventListener("abort", () => {
+    for (const end of subscriptions) end();
+  });
+
+  return () => {
+    const operatorConfig = operatorConfigs.get(operatorConfigName);
+    if (operatorConfig === undefined) return undefined;
+    current ??= createRules({ policies: policies.list(), pools: pools.list(), operatorConfig, staleDelayMs });
+    return current;
+  };
+}

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Field managers of the operator's writers, one for each controller, the same over all releases. */
+export const managers = {
+  nodeState: "switchyard-node-state",
+  policyStatus: "switchyard-policy-status",
+  poolStatus: "switchyard-pool-status",
+} as const;

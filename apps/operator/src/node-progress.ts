@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * How far one node is with what a policy or a pool asks of it. Pure.
+ * Usage: `progressOf(state, verdict.spec, match.pciAddresses)`.
+ */
+import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
+import { isDeepStrictEqual } from "node:util";
+import type { NodeStateFacts } from "./node-state-facts.ts";
+
+/** One node's answer. */
+export type Progress =
+  | { readonly kind: "ready" }
+  | { readonly kind: "configuring" }
+  /** It needs a person; `message` is the node's own. */
+  | { readonly kind: "failed"; readonly message: string };
+
+/**
+ * Judged from the node's observation, not from its word: work left on `pciAddresses` (on all PFs where absent) is what
+ * plan() finds there. A node whose state does not have `spec` yet is still being told.
+ */
+export function progressOf(
+  state: NodeStateFacts | undefined,
+  spec: SriovNetworkNodeStateSpec,
+  pciAddresses?: readonly string[],
+): Progress {
+  if (state === undefined || state.interfaces.length === 0 || !isDeepStrictEqual(state.spec, spec)) {
+    return { kind: "configuring" };
+  }
+  const mine = state.unfinished.filter(
+    ({ pciAddress }) => pciAddresses === undefined || (pciAddress !== undefined && pciAddresses.includes(pciAddress)),
+  );
+  const problem = mine.find((work) => work.problem !== undefined)?.problem;
+  if (problem !== undefined) return { kind: "failed", message: problem };
+  if (mine.length === 0) return { kind: "ready" };
+  return state.syncStatus === "Failed"
+    ? { kind: "failed", message: state.lastSyncError }
+    : { kind: "configuring" };
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What the operator keeps of a SriovNetworkNodeState: what nicSelectors look at, and how far each PF is. The VF rows of
+ * 1,000 nodes would be 100 MB of JSON, so the plan is made while they pass by, and they are dropped.
+ * Usage: `project: toNodeStateFacts` of the cache of node states.
+ */
+import { annotations, type InterfaceStatus, type SriovNetworkNodeState, type SriovNetworkNodeStateSpec } from "@switchyard/api";
+import { describeProblem, ownedInStatus, plan } from "@switchyard/plan";
+
+/** One node's state, reduced. */
+export interface NodeStateFacts {
+  readonly name: string;
+  readonly uid: string;
+  /** annotations.keepStateUntil; absent on the state of a node that is there. */
+  readonly keepStateUntil?: string;
+  readonly spec: SriovNetworkNodeStateSpec;
+  /** PFs as discovered, reduced to what a nicSelector can ask about; empty before the daemon's first report. */
+  readonly interfaces: readonly InterfaceStatus[];
+  /** What is not as `spec` asks; empty where all is done. */
+  readonly unfinished: readonly UnfinishedWork[];
+  readonly syncStatus: string;
+  readonly lastSyncError: string;
+}
+
+/** Work that is left on one PF, or on the node as a whole. */
+export interface UnfinishedWork {
+  /** Absent for what belongs to no PF. */
+  readonly pciAddress?: string;
+  /** Why it will never be done: "spec.interfaces[0].numVfs: 9 VFs asked for, …"; absent where it is only not done yet. */
+  readonly problem?: string;
+}
+
+export function toNodeStateFacts({ metadata, spec = {}, status = {} }: SriovNetworkNodeState): NodeStateFacts {
+  const { steps, problems } = plan(spec, status, ownedInStatus(status));
+  const busy = new Set(steps.flatMap((step) => ("pciAddress" in step ? [step.pciAddress] : [])));
+  const keepStateUntil = metadata.annotations?.[annotations.keepStateUntil];
+  return {
+    name: metadata.name,
+    uid: metadata.uid ?? "",
+    ...(keepStateUntil === undefined ? {} : { keepStateUntil }),
+    spec,
+    interfaces: (status.interfaces ?? []).map(nicFacts),
+    unfinished: [
+      ...[...busy].map((pciAddress) => ({ pciAddress })),
+      ...problems.map((problem) => ({
+        ...(problem.pciAddress === undefined ? {} : { pciAddress: problem.pciAddress }),
+        problem: describeProblem(problem),
+      })),
+    ],
+    syncStatus: status.syncStatus ?? "",
+    lastSyncError: status.lastSyncError ?? "",
+  };
+}
+
+function nicFacts(nic: InterfaceStatus): InterfaceStatus {
+  const { pciAddress, name, altNames, vendor, deviceID, netFilter, linkType } = nic;
+  return {
+    pciAddress,
+    ...(name === undefined ? {} : { name }),
+    ...(altNames === undefined ? {} : { altNames }),
+    ...(vendor === undefined ? {} : { vendor }),
+    ...(deviceID === undefined ? {} : { deviceID }),
+    ...(netFilter === undefined ? {} : { netFilter }),
+    ...(linkType === undefined ? {} : { linkType }),
+  };
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * One SriovNetworkNodeState per node of the node set, merged from the policies that select it (sriov-operator.md B.2-B.4,
+ * B.9). A policy that cannot be applied is left out here and reported on itself by policy-status-reconciler.ts.
+ */
+import {
+  annotations,
+  apiVersion,
+  type Node,
+  type OwnerReference,
+  type SriovNetworkNodeState,
+  type SriovOperatorConfig,
+} from "@switchyard/api";
+import type { Cache, Reconcile, Requeue, Writer } from "@switchyard/kube";
+import { isInNodeSet, judgeStaleState, mergePolicies } from "@switchyard/policy";
+import type { LiveRules } from "./live-rules.ts";
+import type { NodeStateFacts } from "./node-state-facts.ts";
+import type { Verdicts } from "./verdicts.ts";
+
+/** All that a node state depends on. */
+export interface NodeStateDeps {
+  readonly nodes: Cache<Node>;
+  readonly states: Cache<NodeStateFacts>;
+  readonly rules: LiveRules;
+  readonly verdicts: Verdicts;
+  readonly writer: Writer<SriovNetworkNodeState>;
+  /** Takes an annotation off that another writer put there; sends nothing where it is not. */
+  readonly removeAnnotation: (name: string, annotation: string, signal: AbortSignal) => Promise<void>;
+  readonly nowMs: () => number;
+}
+
+export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
+  const { nodes, states, verdicts, writer, nowMs } = deps;
+
+  return async function reconcile(name, signal) {
+    const rules = deps.rules();
+    if (rules?.operatorConfig === undefined) return undefined;
+    const node = nodes.get(name);
+    const state = states.get(name);
+    const owner = ownerOf(rules.operatorConfig);
+    if (node === undefined || !isInNodeSet(node, rules)) {
+      verdicts.delete(name);
+      return state && retire(state, owner, rules.staleDelayMs, signal);
+    }
+
+    const merged = mergePolicies(node, state?.interfaces ?? [], rules);
+    // Nothing can match before the daemon's first report, which brings this key back: what is there stays.
+    const isUnknown = state !== undefined && state.interfaces.length === 0;
+    if (state?.keepStateUntil !== undefined) await deps.removeAnnotation(name, annotations.keepStateUntil, signal);
+    await writer.apply({ metadata: { name, ownerReferences: [owner] }, spec: isUnknown ? state.spec : merged.spec }, signal);
+    verdicts.set(name, merged);
+    return undefined;
+  };
+
+  /** A node that left may return: its state stays until a deadline that is written on it. */
+  async function retire(
+    state: NodeStateFacts,
+    owner: OwnerReference,
+    delayMs: number,
+    signal: AbortSignal,
+  ): Promise<Requeue | undefined> {
+    const { name, uid, keepStateUntil, spec } = state;
+    const stamp = keepStateUntil === undefined ? {} : { [annotations.keepStateUntil]: keepStateUntil };
+    const verdict = judgeStaleState(
+      { apiVersion, kind: "SriovNetworkNodeState", metadata: { name, annotations: stamp } },
+      { nowMs: nowMs(), delayMs },
+    );
+    if (verdict.kind === "delete") {
+      await writer.delete({ metadata: { name, uid } }, signal);
+      return undefined;
+    }
+    if (verdict.kind === "mark") {
+      const marked = { [annotations.keepStateUntil]: verdict.keepUntil };
+      await writer.apply({ metadata: { name, uid, annotations: marked, ownerReferences: [owner] }, spec }, signal);
+    }
+    return { afterMs: verdict.afterMs };
+  }
+}
+
+/** Deleting SriovOperatorConfig "default" takes the node states with it, as with upstream (H). */
+function ownerOf(config: SriovOperatorConfig): OwnerReference {
+  const { name, uid = "" } = config.metadata;
+  return { apiVersion, kind: "SriovOperatorConfig", name, uid, controller: true, blockOwnerDeletion: true };
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What an operator of the operator wants to see: how often, how long and how well each controller runs, what waits, and
+ * how far the nodes are.
+ */
+import type { Cache, Controller, ControllerMetrics } from "@switchyard/kube";
+import { Counter, Gauge, Histogram, type Registry } from "@switchyard/service";
+import type { NodeStateFacts } from "./node-state-facts.ts";
+
+export interface OperatorMetrics {
+  of(controller: string): ControllerMetrics;
+  /** Shows the depth of its queue whenever somebody asks. */
+  watch(controller: Controller): void;
+  /** 1 on the replica that leads. */
+  setLeading(isLeading: boolean): void;
+}
+
+export function createOperatorMetrics(registry: Registry, states: Cache<NodeStateFacts>): OperatorMetrics {
+  const registers = [registry];
+  const controllers = new Set<Controller>();
+
+  const reconciles = new Counter({
+    name: "switchyard_reconciles_total",
+    help: "Reconciles by controller and outcome: done, requeued, failed or stopped.",
+    labelNames: ["controller", "outcome"],
+    registers,
+  });
+  const seconds = new Histogram({
+    name: "switchyard_reconcile_seconds",
+    help: "Time of a reconcile.",
+    labelNames: ["controller"],
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
+    registers,
+  });
+  const waitSeconds = new Histogram({
+    name: "switchyard_queue_wait_seconds",
+    help: "Time that a key was ready before it was taken.",
+    labelNames: ["controller"],
+    buckets: [0.001, 0.01, 0.1, 1, 10],
+    registers,
+  });
+  new Gauge({
+    name: "switchyard_queue_depth",
+    help: "Keys that are ready and wait.",
+    labelNames: ["controller"],
+    registers,
+    collect() {
+      for (const { name, depth } of controllers) this.set({ controller: name }, depth);
+    },
+  });
+  new Gauge({
+    name: "switchyard_node_states",
+    help: "SriovNetworkNodeStates by sync status.",
+    labelNames: ["sync_status"],
+    registers,
+    collect() {
+      this.reset();
+      for (const { syncStatus } of states.list()) this.inc({ sync_status: syncStatus || "Unknown" });
+    },
+  });
+  const leading = new Gauge({ name: "switchyard_leading", help: "1 on the replica that leads.", registers });
+
+  return {
+    of: (controller) => ({
+      reconciled({ outcome, durationMs }) {
+        reconciles.inc({ controller, outcome });
+        seconds.observe({ controller }, durationMs / 1000);
+      },
+      waited(latencyMs) {
+        waitSeconds.observe({ controller }, latencyMs / 1000);
+      },
+    }),
+    watch(controller) {
+      controllers.add(controller);
+    },
+    setLeading(isLeading) {
+      leading.set(isLeading ? 1 : 0);
+    },
+  };
+}

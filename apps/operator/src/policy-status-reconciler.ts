@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The status of one SriovNetworkNodePolicy: how many nodes it selects, how many have what it asks, and what is wrong
+ * with it on which node (sriov-operator.md K.1).
+ */
+import { policyReasons, type Node, type SriovNetworkNodePolicy } from "@switchyard/api";
+import type { Cache, Reconcile, Writer } from "@switchyard/kube";
+import { hasLabels, isInNodeSet, labelsOf, type MergedNode, type Rules } from "@switchyard/policy";
+import type { LiveRules } from "./live-rules.ts";
+import { conditionsFor, type Judgement } from "./judgement.ts";
+import { progressOf } from "./node-progress.ts";
+import type { NodeStateFacts } from "./node-state-facts.ts";
+import type { Verdicts } from "./verdicts.ts";
+
+export interface PolicyStatusDeps {
+  readonly policies: Cache<SriovNetworkNodePolicy>;
+  readonly nodes: Cache<Node>;
+  readonly states: Cache<NodeStateFacts>;
+  readonly rules: LiveRules;
+  readonly verdicts: Verdicts;
+  readonly writer: Writer<SriovNetworkNodePolicy>;
+  readonly now: () => Date;
+}
+
+/** What became of a policy on one node. */
+interface NodeOutcome {
+  readonly node: string;
+  readonly kind: "ready" | "configuring" | "failed" | "invalid" | "no-nic";
+  readonly message: string;
+}
+
+/** While verdicts are still missing, right after a start, counting would tell lies. */
+const verdictsMissing = { afterMs: 500 };
+
+export function createPolicyStatusReconciler(deps: PolicyStatusDeps): Reconcile {
+  return async function reconcile(name, signal) {
+    const policy = deps.policies.get(name);
+    const rules = deps.rules();
+    if (policy === undefined || rules === undefined) return undefined;
+
+    const outcomes: NodeOutcome[] = [];
+    for (const node of selectedNodes(policy, deps.nodes, rules)) {
+      const verdict = deps.verdicts.get(node.metadata.name);
+      if (verdict === undefined) return verdictsMissing;
+      outcomes.push(outcomeOn(node.metadata.name, policy, verdict, deps.states.get(node.metadata.name)));
+    }
+    const readyNodeCount = outcomes.filter(({ kind }) => kind === "ready").length;
+    const { generation = 0 } = policy.metadata;
+    await deps.writer.applyStatus(
+      {
+        metadata: { name },
+        status: {
+          conditions: conditionsFor(judge(outcomes), policy.status?.conditions ?? [], generation, deps.now()),
+          observedGeneration: generation,
+          matchedNodeCount: outcomes.length,
+          readyNodeCount,
+        },
+      },
+      signal,
+    );
+    return undefined;
+  };
+}
+
+function selectedNodes(policy: SriovNetworkNodePolicy, nodes: Cache<Node>, rules: Rules): readonly Node[] {
+  return nodes
+    .list()
+    .filter((node) => isInNodeSet(node, rules) && hasLabels(labelsOf(node), policy.spec.nodeSelector));
+}
+
+function outcomeOn(
+  node: string,
+  policy: SriovNetworkNodePolicy,
+  verdict: MergedNode,
+  state: NodeStateFacts | undefined,
+): NodeOutcome {
+  const { name } = policy.metadata;
+  const wrong = verdict.problems.find(({ policyName, severity }) => policyName === name && severity === "error");
+  if (wrong !== undefined) return { node, kind: "invalid", message: `${wrong.field}: ${wrong.message}` };
+  if (state === undefined || state.interfaces.length === 0) return { node, kind: "configuring", message: "" };
+  const pciAddresses = verdict.matches.find(({ policyName }) => policyName === name)?.pciAddresses ?? [];
+  if (pciAddresses.length === 0) return { node, kind: "no-nic", message: "" };
+  const progress = progressOf(state, verdict.spec, pciAddresses);
+  return { node, kind: progress.kind, message: progress.kind === "failed" ? progress.message : "" };
+}
+
+function judge(outcomes: readonly NodeOutcome[]): Judgement {
+  const of = (kind: NodeOutcome["kind"]) => outcomes.filter((outcome) => outcome.kind === kind);
+  const [invalid, failed, configuring, ready, withoutNic] = [
+    of("invalid"),
+    of("failed"),
+    of("configuring"),
+    of("ready"),
+    of("no-nic"),
+  ];
+  const counts = `${ready.length} of ${outcomes.length - withoutNic.length} nodes configured${
+    withoutNic.length > 0 ? `; no NIC matches on ${listNodes(withoutNic)}` : ""
+  }`;
+  if (invalid.length > 0) return { state: "degraded", reason: policyReasons.invalid, message: firstOf(invalid) };
+  if (failed.length > 0) return { state: "degraded", reason: policyReasons.nodesFailed, message: firstOf(failed) };
+  if (outcomes.length === 0) {
+    return { state: "idle", reason: policyReasons.noNodes, message: "spec.nodeSelector selects no node" };
+  }
+  if (configuring.length > 0) return { state: "progressing", reason: policyReasons.configuring, message: counts };
+  if (ready.length === 0) return { state: "idle", reason: policyReasons.noNics, message: counts };
+  return { state: "ready", reason: policyReasons.configured, message: counts };
+}
+
+/** "worker-1: spec.interfaces[0].numVfs: …; 3 more nodes". */
+function firstOf(outcomes: readonly NodeOutcome[]): string {
+  const [first] = outcomes.toSorted((a, b) => (a.node < b.node ? -1 : 1));
+  const more = outcomes.length - 1;
+  return `${first?.node ?? ""}: ${first?.message ?? ""}${more > 0 ? `; ${more} more ${more === 1 ? "node" : "nodes"}` : ""}`;
+}
+
+function listNodes(outcomes: readonly NodeOutcome[]): string {
+  const names = outcomes.map(({ node }) => node).sort();
+  return names.length <= 3 ? names.join(", ") : `${names.slice(0, 3).join(", ")} and ${names.length - 3} more`;
+}

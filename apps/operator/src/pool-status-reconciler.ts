@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The status of one SriovNetworkPoolConfig: how many nodes it has, how many of them are configured, and with which pools
+ * it overlaps (M-44).
+ */
+import { policyReasons, type Node, type SriovNetworkPoolConfig } from "@switchyard/api";
+import type { Cache, Reconcile, Writer } from "@switchyard/kube";
+import { isHardwareOffloadPool, isInNodeSet, poolOverlaps, poolsSelecting, type Rules } from "@switchyard/policy";
+import { conditionsFor, type Judgement } from "./judgement.ts";
+import type { LiveRules } from "./live-rules.ts";
+import { progressOf, type Progress } from "./node-progress.ts";
+import type { NodeStateFacts } from "./node-state-facts.ts";
+import type { Verdicts } from "./verdicts.ts";
+
+export interface PoolStatusDeps {
+  readonly pools: Cache<SriovNetworkPoolConfig>;
+  readonly nodes: Cache<Node>;
+  readonly states: Cache<NodeStateFacts>;
+  readonly rules: LiveRules;
+  readonly verdicts: Verdicts;
+  readonly writer: Writer<SriovNetworkPoolConfig>;
+  readonly now: () => Date;
+}
+
+const verdictsMissing = { afterMs: 500 };
+
+export function createPoolStatusReconciler(deps: PoolStatusDeps): Reconcile {
+  return async function reconcile(name, signal) {
+    const pool = deps.pools.get(name);
+    const rules = deps.rules();
+    if (pool === undefined || rules === undefined || isHardwareOffloadPool(pool)) return undefined;
+
+    const members = membersOf(name, deps.nodes, rules);
+    const progress: Progress[] = [];
+    for (const { metadata } of members) {
+      const verdict = deps.verdicts.get(metadata.name);
+      if (verdict === undefined) return verdictsMissing;
+      progress.push(progressOf(deps.states.get(metadata.name), verdict.spec));
+    }
+    const readyNodeCount = progress.filter(({ kind }) => kind === "ready").length;
+    const { generation = 0 } = pool.metadata;
+    const judgement = judge(name, members, progress, rules);
+    await deps.writer.applyStatus(
+      {
+        metadata: { name },
+        status: {
+          conditions: conditionsFor(judgement, pool.status?.conditions ?? [], generation, deps.now()),
+          observedGeneration: generation,
+          matchedNodeCount: members.length,
+          readyNodeCount,
+        },
+      },
+      signal,
+    );
+    return undefined;
+  };
+}
+
+/** Nodes that the pool selects, also those that an older pool has. */
+function membersOf(name: string, nodes: Cache<Node>, rules: Rules): readonly Node[] {
+  return nodes
+    .list()
+    .filter(
+      (node) => isInNodeSet(node, rules) && poolsSelecting(node, rules).some(({ metadata }) => metadata.name === name),
+    );
+}
+
+function judge(name: string, members: readonly Node[], progress: readonly Progress[], rules: Rules): Judgement {
+  const problems = [...rules.poolProblems, ...members.flatMap((node) => poolOverlaps(node, rules))];
+  const problem = problems.find(({ poolName }) => poolName === name);
+  if (problem !== undefined) {
+    const reason = problem.code === "overlap" ? policyReasons.overlap : policyReasons.invalid;
+    return { state: "degraded", reason, message: `${problem.field}: ${problem.message}` };
+  }
+  const ready = progress.filter(({ kind }) => kind === "ready").length;
+  const message = `${ready} of ${members.length} nodes configured`;
+  if (members.length === 0) {
+    return { state: "idle", reason: policyReasons.noNodes, message: "spec.nodeSelector selects no node" };
+  }
+  if (progress.some(({ kind }) => kind === "failed")) {
+    return { state: "degraded", reason: policyReasons.nodesFailed, message };
+  }
+  return ready === members.length
+    ? { state: "ready", reason: policyReasons.configured, message }
+    : { state: "progressing", reason: policyReasons.configuring, message };
+}

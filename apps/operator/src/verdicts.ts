@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What the merge said of each node, kept so that a policy's status need not merge all nodes again. A derived thing: it
+ * is rebuilt from nothing after a start, since every node is reconciled then.
+ * Usage: `verdicts.set("worker-1", mergePolicies(node, interfaces, rules))`.
+ */
+import type { MergedNode } from "@switchyard/policy";
+import { isDeepStrictEqual } from "node:util";
+
+export interface Verdicts {
+  get(node: string): MergedNode | undefined;
+  /** Tells the policies that the verdict before or now is about, if it changed. */
+  set(node: string, verdict: MergedNode): void;
+  delete(node: string): void;
+  /** Calls `listener` with the name of each policy whose verdicts change. */
+  subscribe(listener: (policyName: string) => void): () => void;
+}
+
+export function createVerdicts(): Verdicts {
+  const byNode = new Map<string, MergedNode>();
+  const listeners = new Set<(policyName: string) => void>();
+
+  function tell(...verdicts: readonly (MergedNode | undefined)[]): void {
+    const names = new Set(verdicts.flatMap((verdict) => verdict?.matches.map(({ policyName }) => policyName) ?? []));
+    for (const name of names) for (const listener of listeners) listener(name);
+  }
+
+  return {
+    get: (node) => byNode.get(node),
+    set(node, verdict) {
+      const before = byNode.get(node);
+      byNode.set(node, verdict);
+      if (!isDeepStrictEqual(before, verdict)) tell(before, verdict);
+    },
+    delete(node) {
+      const before = byNode.get(node);
+      byNode.delete(node);
+      tell(before);
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
