@@ -9,7 +9,7 @@ export class HostError extends Error {
   override readonly name = "HostError";
   /** What was tried, and the PCI address, interface name or file it was tried on. */
   readonly at: { readonly tried: string; readonly target: string };
-  /** The errno's name. */
+  /** The errno's name; MODPROBE_FAILED from modprobe, which does not tell one. */
   readonly code: string;
   /** The kernel's own words (extended ack), where it gave any. */
   readonly words: string | undefined;
@@ -35,4 +35,9 @@ export function isErrno(thrown: unknown): thrown is Error & { readonly code: str
     typeof thrown.code === "string" &&
     "syscall" in thrown
   );
+}
+
+/** What a port shall throw for what Node threw: a HostError for a refusal; a bug stays what it is. */
+export function toHostError(at: HostError["at"], thrown: unknown): unknown {
+  return isErrno(thrown) ? new HostError(at, thrown.code, { cause: thrown }) : thrown;
 }

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createLinuxKernelModules } from "./linux-kernel-modules.ts";
+
+let root: string;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "modules-"));
+});
+
+afterEach(() => rm(root, { recursive: true }));
+
+describe("createLinuxKernelModules", () => {
+  it("runs nothing for a module that is there, built in or loaded", async () => {
+    await mkdir(join(root, "sys/module/vfio_pci"), { recursive: true });
+    await mkdir(join(root, "sys/module/igbvf"), { recursive: true });
+    await writeFile(join(root, "sys/module/igbvf/initstate"), "live\n");
+    const modules = createLinuxKernelModules(root);
+    await modules.load("vfio-pci"); // would fail: there is no modprobe in this tree
+    await modules.load("igbvf");
+  });
+
+  it("waits for modprobe while a module is still coming up, and says what modprobe said", async () => {
+    await mkdir(join(root, "sys/module/igbvf"), { recursive: true });
+    await writeFile(join(root, "sys/module/igbvf/initstate"), "coming\n");
+    await expect(createLinuxKernelModules(root).load("igbvf")).rejects.toMatchObject({
+      ...{ name: "HostError", code: "MODPROBE_FAILED", at: { tried: "load kernel module", target: "igbvf" } },
+      words: expect.stringContaining("modprobe"),
+    });
+  });
+});

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * KernelModules by /sys/module and modprobe; a module that is there costs no fork.
+ * Usage: `createLinuxKernelModules("/host")`.
+ */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { attempts } from "./attempts.ts";
+import { HostError } from "./host-error.ts";
+import type { KernelModules } from "./kernel-modules.ts";
+import { readAttribute, readNames } from "./read-sysfs.ts";
+
+const timeoutMs = 60_000;
+
+/** KernelModules of the tree at `root`: "/" or "/host", where modprobe runs by chroot. */
+export function createLinuxKernelModules(root: string): KernelModules {
+  async function isLoaded(module: string): Promise<boolean> {
+    const directory = join(root, "sys/module", module.replaceAll("-", "_"));
+    if ((await readNames(directory)) === undefined) return false;
+    // "coming" while it initializes, "going" while it is unloaded; built-in ones have no such file.
+    const state = await readAttribute(join(directory, "initstate"));
+    return state === undefined || state === "live";
+  }
+
+  return {
+    async load(module) {
+      if (await isLoaded(module)) return;
+      const modprobe = ["modprobe", "--", module] as const;
+      const [program, ...args] = root === "/" ? modprobe : (["chroot", root, ...modprobe] as const);
+      await run(program, args, attempts.modules.load(module));
+    },
+  };
+}
+
+function run(program: string, args: readonly string[], at: HostError["at"]): Promise<void> {
+  // modprobe's own place may not be on the PATH of who started us, nor of the other root.
+  const options = { timeout: timeoutMs, env: { ...process.env, PATH: "/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" } };
+  return new Promise((resolve, reject) => {
+    execFile(program, args, options, (error, _stdout, stderr) => {
+      if (error === null) {
+        resolve();
+        return;
+      }
+      const words =
+        stderr.trim() || (typeof error.code === "string" ? `${program}: ${error.code}` : `${program} failed`);
+      reject(new HostError(at, error.killed ? "ETIMEDOUT" : "MODPROBE_FAILED", { words, cause: error }));
+    });
+  });
+}
