@@ -6,8 +6,14 @@ export type {
   Condition,
   LabelSelector,
   LabelSelectorRequirement,
+  NodeCounts,
+  ObjectStatus,
   ResourceType,
 } from "./metadata.ts";
+export type { CustomResource, PrinterColumn } from "./custom-resource.ts";
+export { customResources } from "./custom-resources.ts";
+export type { StructuralSchema, ValidationRule } from "./structural-schema.ts";
+export { schemas } from "./schemas.gen.ts";
 export { nodes, type Node } from "./node.ts";
 export {
   apiGroup,
@@ -26,6 +32,7 @@ export {
   type NicSelector,
   type PolicyBridge,
   type PolicyOvsBridge,
+  type PolicyOvsUplink,
   type SriovNetworkNodePolicyStatus,
 } from "./sriov-network-node-policy.ts";
 export type { OvsBridgeConfig, OvsInterfaceConfig } from "./ovs-bridge.ts";
@@ -45,6 +52,7 @@ export {
 } from "./sriov-network-node-state.ts";
 export {
   sriovNetworkPoolConfigs,
+  type OvsHardwareOffloadConfig,
   type SriovNetworkPoolConfig,
   type SriovNetworkPoolConfigSpec,
   type SriovNetworkPoolConfigStatus,

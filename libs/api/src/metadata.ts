@@ -32,32 +32,70 @@ export interface OwnerReference {
 
 /** One aspect of an object's state (metav1.Condition). */
 export interface Condition {
-  /** CamelCase name of the aspect: Ready, Progressing, Degraded. */
+  /** The aspect: Ready, Progressing, Degraded. */
   readonly type: string;
   /** Whether it holds. */
   readonly status: "True" | "False" | "Unknown";
   /**
-   * metadata.generation that this was judged from.
+   * The metadata.generation that this was judged from. A lower one than the object's says that the newest spec has not
+   * been looked at yet.
    * @asType integer
+   * @format int64
    * @minimum 0
    */
   readonly observedGeneration?: number;
   /**
-   * When the status last changed, RFC 3339.
+   * When the status last changed.
    * @format date-time
    */
   readonly lastTransitionTime: string;
-  /** CamelCase word for programs. */
+  /** Why, in one CamelCase word, for programs. */
   readonly reason: string;
-  /** Sentence for people; may be empty. */
+  /** Why, in a sentence, for people. May be empty. */
   readonly message: string;
+}
+
+/** What the status of each kind of ours has. */
+export interface ObjectStatus {
+  /**
+   * What became of the spec. Ready: all that is asked for is there. Progressing: work is under way or waits for something
+   * that will come. Degraded: something failed and needs a person; its message says what.
+   * @x-kubernetes-list-type map
+   * @x-kubernetes-list-map-keys ["type"]
+   */
+  readonly conditions?: readonly Condition[];
+  /**
+   * The metadata.generation that this status was judged from.
+   * @asType integer
+   * @format int64
+   */
+  readonly observedGeneration?: number;
+}
+
+/** What kinds that select nodes report about them. */
+export interface NodeCounts {
+  /**
+   * Nodes that are selected.
+   * @asType integer
+   * @format int32
+   */
+  readonly matchedNodeCount?: number;
+  /**
+   * Selected nodes that are configured as asked.
+   * @asType integer
+   * @format int32
+   */
+  readonly readyNodeCount?: number;
 }
 
 /** A label query over objects; all requirements must hold (metav1.LabelSelector). */
 export interface LabelSelector {
-  /** Labels with exactly these values. */
+  /** Labels that the object must carry with exactly these values. */
   readonly matchLabels?: Readonly<Record<string, string>>;
-  /** Requirements beyond equality. */
+  /**
+   * Requirements beyond equality.
+   * @x-kubernetes-list-type atomic
+   */
   readonly matchExpressions?: readonly LabelSelectorRequirement[];
 }
 
@@ -65,9 +103,15 @@ export interface LabelSelector {
 export interface LabelSelectorRequirement {
   /** The label's key. */
   readonly key: string;
-  /** How the key relates to the values. */
+  /**
+   * How the label relates to the values.
+   * @openEnum
+   */
   readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
-  /** Needed for In and NotIn, absent otherwise. */
+  /**
+   * Needed for In and NotIn, absent otherwise.
+   * @x-kubernetes-list-type atomic
+   */
   readonly values?: readonly string[];
 }
 

@@ -4,30 +4,30 @@
  * (sriov-operator.md A.4, A.5).
  */
 
-/** Columns of the table Bridge. */
+/** Columns of the table Bridge in the Open vSwitch database. */
 export interface OvsBridgeConfig {
-  /** datapath_type: "system" (empty) or "netdev". */
+  /** Column datapath_type: "netdev" for the datapath in user space; empty or "system" for the kernel's. */
   readonly datapathType?: string;
-  /** external_ids. */
+  /** Entries of the column external_ids; others in it are left alone. */
   readonly externalIDs?: Readonly<Record<string, string>>;
-  /** other_config. */
+  /** Entries of the column other_config; others in it are left alone. */
   readonly otherConfig?: Readonly<Record<string, string>>;
-  /** fail_mode: what the bridge does without a controller. */
+  /** Column fail_mode, what the bridge does without its controller: forward as a switch (standalone) or not (secure). */
   readonly failMode?: "secure" | "standalone";
 }
 
-/** Columns of the table Interface for the PF's port. */
+/** Columns of the table Interface in the Open vSwitch database, for the PF's port. */
 export interface OvsInterfaceConfig {
-  /** type: "dpdk" for example; empty is a system interface. */
+  /** Column type: "dpdk" for example; empty is an interface of the kernel. */
   readonly type?: string;
-  /** options. */
+  /** Entries of the column options. */
   readonly options?: Readonly<Record<string, string>>;
-  /** external_ids. */
+  /** Entries of the column external_ids. */
   readonly externalIDs?: Readonly<Record<string, string>>;
-  /** other_config. */
+  /** Entries of the column other_config. */
   readonly otherConfig?: Readonly<Record<string, string>>;
   /**
-   * mtu_request.
+   * Column mtu_request, in bytes. A policy's own mtu goes before it.
    * @asType integer
    */
   readonly mtuRequest?: number;

@@ -3,7 +3,8 @@
  * SriovNetworkPoolConfig: settings that a set of nodes shares: how many may be disturbed at once, and the RDMA mode
  * (sriov-operator.md A.7). The JSDoc here is the CRD's text: `npm run generate`.
  */
-import type { Condition, LabelSelector, ObjectMeta, ResourceType } from "./metadata.ts";
+import { ageColumn, readyColumn, reasonColumn, type CustomResource } from "./custom-resource.ts";
+import type { LabelSelector, NodeCounts, ObjectMeta, ObjectStatus } from "./metadata.ts";
 
 export const sriovNetworkPoolConfigs = {
   group: "sriovnetwork.openshift.io",
@@ -11,49 +12,49 @@ export const sriovNetworkPoolConfigs = {
   kind: "SriovNetworkPoolConfig",
   plural: "sriovnetworkpoolconfigs",
   namespaced: true,
-} as const satisfies ResourceType;
+  columns: [
+    { name: "Max Unavailable", type: "string", jsonPath: ".spec.maxUnavailable" },
+    { name: "RDMA Mode", type: "string", jsonPath: ".spec.rdmaMode", wide: true },
+    { name: "Matched Nodes", type: "integer", jsonPath: ".status.matchedNodeCount" },
+    { name: "Ready Nodes", type: "integer", jsonPath: ".status.readyNodeCount" },
+    readyColumn,
+    reasonColumn,
+    ageColumn,
+  ],
+} as const satisfies CustomResource;
 
-/** Settings of a set of nodes. */
+/** Settings that a set of nodes shares: how many may be drained at once, and how they treat RDMA devices. */
 export interface SriovNetworkPoolConfig {
   readonly apiVersion: "sriovnetwork.openshift.io/v1";
   readonly kind: "SriovNetworkPoolConfig";
   readonly metadata: ObjectMeta;
+  /** What is wanted. */
   readonly spec?: SriovNetworkPoolConfigSpec;
+  /** What became of it. */
   readonly status?: SriovNetworkPoolConfigStatus;
 }
 
 /** What is wanted. */
 export interface SriovNetworkPoolConfigSpec {
-  /** OpenShift only: offload Open vSwitch to hardware on a MachineConfigPool. Excludes all other fields. */
-  readonly ovsHardwareOffloadConfig?: {
-    /** Name of the MachineConfigPool. */
-    readonly name?: string;
-  };
-  /** Nodes of the pool; absent selects all. A node shall be in one pool only. */
+  /** OpenShift only: hardware offload of Open vSwitch on a MachineConfigPool. Not together with other fields. */
+  readonly ovsHardwareOffloadConfig?: OvsHardwareOffloadConfig;
+  /**
+   * Nodes of the pool; absent or empty selects all. A node shall be in one pool only. Nodes in none form a pool of their
+   * own, in which one is drained at a time.
+   * @x-kubernetes-map-type atomic
+   */
   readonly nodeSelector?: LabelSelector;
-  /** Nodes that may be drained at once: a number, or a part of the pool such as "25%". Absent: no limit. */
+  /** How many nodes of the pool may be drained at once: a number, or a share such as "25%". Absent: no limit. */
   readonly maxUnavailable?: number | string;
-  /** Whether RDMA devices are visible in all network namespaces or only in their own. */
+  /** Whether RDMA devices are seen in all network namespaces (shared) or in one each (exclusive). A change needs a reboot. */
   readonly rdmaMode?: "shared" | "exclusive";
 }
 
-/** What became of it. */
-export interface SriovNetworkPoolConfigStatus {
-  /** Ready, Progressing, Degraded. */
-  readonly conditions?: readonly Condition[];
-  /**
-   * metadata.generation that this status was judged from.
-   * @asType integer
-   */
-  readonly observedGeneration?: number;
-  /**
-   * Nodes in the pool.
-   * @asType integer
-   */
-  readonly matchedNodeCount?: number;
-  /**
-   * Of these, nodes that are configured.
-   * @asType integer
-   */
-  readonly readyNodeCount?: number;
+/** Hardware offload of Open vSwitch on OpenShift. */
+export interface OvsHardwareOffloadConfig {
+  /** Name of the MachineConfigPool. */
+  readonly name?: string;
 }
+
+/** What became of it. */
+export interface SriovNetworkPoolConfigStatus extends ObjectStatus, NodeCounts {}

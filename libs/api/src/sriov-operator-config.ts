@@ -3,7 +3,8 @@
  * SriovOperatorConfig: what runs in the cluster and how (sriov-operator.md A.6). Only the object named "default" in the
  * operator's namespace is honoured. The JSDoc here is the CRD's text: `npm run generate`.
  */
-import type { Condition, ObjectMeta, ResourceType } from "./metadata.ts";
+import { ageColumn, readyColumn, reasonColumn, type CustomResource } from "./custom-resource.ts";
+import type { ObjectMeta, ObjectStatus } from "./metadata.ts";
 
 export const sriovOperatorConfigs = {
   group: "sriovnetwork.openshift.io",
@@ -11,59 +12,75 @@ export const sriovOperatorConfigs = {
   kind: "SriovOperatorConfig",
   plural: "sriovoperatorconfigs",
   namespaced: true,
-} as const satisfies ResourceType;
+  columns: [
+    { name: "Mode", type: "string", jsonPath: ".spec.configurationMode", wide: true },
+    { name: "Log Level", type: "integer", jsonPath: ".spec.logLevel", wide: true },
+    readyColumn,
+    reasonColumn,
+    ageColumn,
+  ],
+} as const satisfies CustomResource;
 
-/** What runs in the cluster and how. */
+/** What of the operator runs in the cluster, and how. Only the object named default in its namespace is honoured. */
 export interface SriovOperatorConfig {
   readonly apiVersion: "sriovnetwork.openshift.io/v1";
   readonly kind: "SriovOperatorConfig";
   readonly metadata: ObjectMeta;
+  /** What is wanted. */
   readonly spec?: SriovOperatorConfigSpec;
+  /** What became of it. */
   readonly status?: SriovOperatorConfigStatus;
 }
 
 /** What is wanted. */
 export interface SriovOperatorConfigSpec {
-  /** Nodes that run the config daemon; empty selects Linux workers. */
+  /**
+   * Labels of the nodes that run the config daemon and are configured. Empty selects Linux nodes with the role worker.
+   */
   readonly configDaemonNodeSelector?: Readonly<Record<string, string>>;
-  /** Run the network resources injector. */
+  /** Run the network resources injector, which adds resource requests to pods by their networks. */
   readonly enableInjector?: boolean;
-  /** Run the admission webhook for our own kinds. */
+  /** Run the admission webhook for the operator's own kinds. */
   readonly enableOperatorWebhook?: boolean;
   /**
-   * 0 errors and progress, 1 more, 2 all.
+   * How much is logged: 0 the least, 2 everything.
    * @asType integer
    * @minimum 0
    * @maximum 2
    */
   readonly logLevel?: number;
-  /** Reconfigure nodes without draining them. */
+  /** Configure nodes without draining them first. Pods that use their VFs lose them. */
   readonly disableDrain?: boolean;
-  /** Has no effect; kept so that stored objects stay valid. */
+  /**
+   * Has no effect; kept so that stored objects stay valid.
+   * @deprecated
+   */
   readonly enableOvsOffload?: boolean;
-  /** Whether nodes are configured by the running daemon or by systemd units at boot. */
+  /** Who configures nodes: the running daemon, also when absent, or systemd units at boot, so that each change reboots. */
   readonly configurationMode?: "daemon" | "systemd";
-  /** Offer devices by the Container Device Interface. */
+  /** Hand devices to pods by the Container Device Interface (CDI). */
   readonly useCDI?: boolean;
-  /** Vendor parts of the daemon that shall not run. */
+  /** Vendor parts of the daemon that shall not run: mellanox is the only one that can be left out. */
   readonly disablePlugins?: readonly "mellanox"[];
-  /** Features to switch on or off by name. */
+  /**
+   * Features to switch on or off: parallelNicConfig, resourceInjectorMatchCondition, metricsExporter,
+   * manageSoftwareBridges, blockDevicePluginUntilConfigured, mellanoxFirmwareReset. Other names mean nothing.
+   */
   readonly featureGates?: Readonly<Record<string, boolean>>;
-  /** Environment variables of the config daemon. */
+  /** Environment variables for the config daemon. */
   readonly configDaemonEnvVars?: Readonly<Record<string, string>>;
 }
 
 /** What became of it. */
-export interface SriovOperatorConfigStatus {
-  /** Ready, Progressing, Degraded. */
-  readonly conditions?: readonly Condition[];
+export interface SriovOperatorConfigStatus extends ObjectStatus {
   /**
-   * metadata.generation that this status was judged from.
-   * @asType integer
+   * Nobody writes it: see the conditions.
+   * @deprecated
    */
-  readonly observedGeneration?: number;
-  /** State of the injector. */
   readonly injector?: string;
-  /** State of the webhook. */
+  /**
+   * Nobody writes it: see the conditions.
+   * @deprecated
+   */
   readonly operatorWebhook?: string;
 }

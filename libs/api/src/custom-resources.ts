@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Every kind that we define. `npm run generate` writes a CRD and a schema for each; the interface has the kind's name.
+ */
+import type { CustomResource } from "./custom-resource.ts";
+import { sriovNetworkNodePolicies } from "./sriov-network-node-policy.ts";
+import { sriovNetworkNodeStates } from "./sriov-network-node-state.ts";
+import { sriovNetworkPoolConfigs } from "./sriov-network-pool-config.ts";
+import { sriovOperatorConfigs } from "./sriov-operator-config.ts";
+
+export const customResources: readonly CustomResource[] = [
+  sriovNetworkNodePolicies,
+  sriovNetworkNodeStates,
+  sriovNetworkPoolConfigs,
+  sriovOperatorConfigs,
+];

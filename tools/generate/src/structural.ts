@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * From what ts-json-schema-generator makes of an interface to a structural schema, the only kind that a CRD takes:
+ * no $ref, no additionalProperties beside properties, types for everything. What would be lost or mean something else
+ * on the way is an error that names the field, never dropped in silence.
+ *
+ * Tags in an interface's JSDoc: those of JSON schema (`@minimum 0`, `@default netdevice`, `@format int64`), `@asType integer`
+ * (numbers must have it: Kubernetes' kinds know no fractions), `@x-kubernetes-…` as they stand, `@deprecated`, and
+ * `@openEnum`, which lists the values in the text only: upstream's CRD takes any, so a stored object may have any.
+ */
+import type { StructuralSchema } from "@switchyard/api";
+import { GenerateError } from "./generate-error.ts";
+import { isObject, isTextList } from "./json.ts";
+
+/** Tags beyond those that ts-json-schema-generator knows by itself. */
+export const extraTags = [
+  "openEnum",
+  "x-kubernetes-list-type",
+  "x-kubernetes-list-map-keys",
+  "x-kubernetes-map-type",
+  "x-kubernetes-validations",
+];
+
+/** Schema of an object of the API: `json` is of the interface with apiVersion, kind, metadata, spec and status. */
+export function toObjectSchema(kind: string, json: unknown): StructuralSchema {
+  const { properties, ...root } = toStructural(kind, withoutTypeMeta(kind, json));
+  return {
+    ...root,
+    properties: {
+      apiVersion: { type: "string", description: "Group and version of the API that the object is written in." },
+      kind: { type: "string", description: "Kind of the object." },
+      metadata: { type: "object" }, // the API server knows and checks it by itself
+      ...properties,
+    },
+  };
+}
+
+/** Schema of any value. `at` is the field's path, for errors. */
+export function toStructural(at: string, json: unknown): StructuralSchema {
+  if (!isObject(json)) throw new GenerateError("NOT_STRUCTURAL", at, "is not described by a schema");
+  const { type, description, deprecated, openEnum, required, properties, items, additionalProperties, ...rest } = json;
+  const all = [
+    ...(typeof description === "string" ? [description] : []),
+    ...(openEnum === undefined ? [] : [`Known: ${enumOf(at, rest.enum).join(", ")}.`]),
+    ...(deprecated === undefined ? [] : ["Deprecated."]),
+  ];
+  return {
+    ...(all.length > 0 && { description: all.join(" ") }),
+    ...typeOf(at, type),
+    ...facetsOf(at, openEnum === undefined ? rest : { ...rest, enum: undefined }),
+    ...(isObject(properties) && membersOf(at, properties, required)),
+    ...(items !== undefined && { items: toStructural(`${at}[]`, items) }),
+    ...mapOf(at, additionalProperties),
+  };
+}
+
+const typeMeta = new Set(["apiVersion", "kind", "metadata"]);
+
+function withoutTypeMeta(kind: string, json: unknown): unknown {
+  if (!isObject(json) || !isObject(json.properties)) throw new GenerateError("NOT_STRUCTURAL", kind, "is no interface");
+  const schema = Object.entries(json).filter(([keyword]) => keyword !== "$schema" && keyword !== "definitions");
+  const properties = Object.entries(json.properties).filter(([name]) => !typeMeta.has(name));
+  const required = isTextList(json.required) ? json.required.filter((name) => !typeMeta.has(name)) : [];
+  return { ...Object.fromEntries(schema), required, properties: Object.fromEntries(properties) };
+}
+
+/** What has a default is never missing: the API server fills it in before it looks. */
+function membersOf(at: string, properties: Readonly<Record<string, unknown>>, required: unknown): StructuralSchema {
+  const entries = Object.entries(properties).map(
+    ([name, json]) => [name, toStructural(`${at}.${name}`, json)] as const,
+  );
+  const schemas = new Map(entries);
+  const wanted = isTextList(required) ? required.filter((name) => schemas.get(name)?.default === undefined) : [];
+  return { ...(wanted.length > 0 && { required: wanted }), properties: Object.fromEntries(entries) };
+}
+
+const types = ["object", "array", "string", "integer", "boolean"] as const;
+
+function typeOf(at: string, type: unknown): StructuralSchema {
+  if (Array.isArray(type) && type.length === 2 && type.includes("string") && type.includes("number")) {
+    return { "x-kubernetes-int-or-string": true, anyOf: [{ type: "integer" }, { type: "string" }] };
+  }
+  const known = types.find((one) => one === type);
+  if (known !== undefined) return { type: known };
+  const cure = type === "number" ? "; say @asType integer" : "";
+  throw new GenerateError("NOT_STRUCTURAL", at, `has the type ${JSON.stringify(type)}${cure}`);
+}
+
+/** A Record's values; an interface, whose other members the API server prunes, has none. */
+function mapOf(at: string, additional: unknown): StructuralSchema {
+  return isObject(additional) ? { additionalProperties: toStructural(`${at}.*`, additional) } : {};
+}
+
+/** Keywords that stay as they are, with what their values must be. */
+const facets: Readonly<Record<string, (value: unknown) => boolean>> = {
+  default: () => true,
+  enum: isTextList,
+  format: isText,
+  pattern: isText,
+  minimum: Number.isInteger,
+  maximum: Number.isInteger,
+  minLength: Number.isInteger,
+  maxLength: Number.isInteger,
+  minItems: Number.isInteger,
+  maxItems: Number.isInteger,
+  "x-kubernetes-list-type": (value) => value === "atomic" || value === "map" || value === "set",
+  "x-kubernetes-list-map-keys": isTextList,
+  "x-kubernetes-map-type": (value) => value === "atomic" || value === "granular",
+  "x-kubernetes-validations": Array.isArray,
+};
+
+function facetsOf(at: string, rest: Readonly<Record<string, unknown>>): StructuralSchema {
+  const kept: Record<string, unknown> = {};
+  const given = "const" in rest ? { ...rest, enum: [rest.const], const: undefined } : rest;
+  for (const [keyword, value] of Object.entries(given)) {
+    if (value === undefined) continue;
+    if (facets[keyword]?.(value) !== true) {
+      throw new GenerateError("NOT_STRUCTURAL", at, `has ${keyword} ${JSON.stringify(value)}, which a CRD cannot say`);
+    }
+    kept[keyword] = value;
+  }
+  return kept;
+}
+
+function enumOf(at: string, values: unknown): readonly string[] {
+  if (isTextList(values)) return values;
+  throw new GenerateError("NOT_STRUCTURAL", at, "has @openEnum without being a union of texts");
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}

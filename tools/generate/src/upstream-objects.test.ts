@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Objects stored by upstream must pass our schemas, here by ajv; e2e/ asks a real API server. */
+import { describe, expect, it } from "@jest/globals";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Ajv } from "ajv";
+import { parseAllDocuments } from "yaml";
+import { customResources, schemas } from "@switchyard/api";
+import { isObject } from "./json.ts";
+
+const folder = join(__dirname, "../../../e2e/integration/testdata/upstream");
+
+function readObjects(file: string): Readonly<Record<string, unknown>>[] {
+  const documents = parseAllDocuments(readFileSync(join(folder, file), "utf8"));
+  return documents
+    .map((document) => {
+      const value: unknown = document.toJS();
+      return value;
+    })
+    .filter(isObject);
+}
+
+/** What is wrong with an object, in ajv's words; null if nothing is. */
+function judge(kind: string, object: unknown): unknown {
+  const ajv = new Ajv({ strict: false, validateFormats: false, useDefaults: true });
+  const validate = ajv.compile(schemas[kind] ?? false);
+  validate(object);
+  return validate.errors ?? null;
+}
+
+describe.each(customResources.map(({ plural, kind }) => ({ plural, kind })))("$kind", ({ plural, kind }) => {
+  it.each(readObjects(`${plural}.yaml`).map((object) => [object]))("accepts %j", (object) => {
+    expect(object.kind).toBe(kind);
+    expect(judge(kind, object)).toBeNull();
+  });
+});
+
+describe("the schemas", () => {
+  it("have upstream's objects of each kind to prove themselves on", () => {
+    const files = readdirSync(folder).filter((name) => name.endsWith(".yaml"));
+    expect(files.sort()).toEqual(customResources.map(({ plural }) => `${plural}.yaml`).sort());
+  });
+
+  it("give an absent policy spec the meaning that it has for Go clients", () => {
+    const object: { spec?: unknown } = {};
+    expect(judge("SriovNetworkNodePolicy", object)).toBeNull();
+    expect(object.spec).toEqual({
+      resourceName: "",
+      nodeSelector: {},
+      numVfs: 0,
+      nicSelector: {},
+      deviceType: "netdevice",
+    });
+  });
+
+  const spec = { resourceName: "a", nodeSelector: {}, numVfs: 1, nicSelector: {} };
+  it.each([
+    ["SriovNetworkNodePolicy", { ...spec, priority: 100 }],
+    ["SriovNetworkNodePolicy", { ...spec, mtu: 0 }],
+    ["SriovNetworkNodePolicy", { ...spec, numVfs: -1 }],
+    ["SriovNetworkNodePolicy", { ...spec, deviceType: "uio" }],
+    ["SriovNetworkNodePolicy", { ...spec, linkType: "Eth" }],
+    ["SriovNetworkNodePolicy", { ...spec, resourceName: undefined }],
+    ["SriovNetworkPoolConfig", { maxUnavailable: true }],
+    ["SriovNetworkPoolConfig", { rdmaMode: "both" }],
+    ["SriovOperatorConfig", { logLevel: 3 }],
+    ["SriovOperatorConfig", { disablePlugins: ["intel"] }],
+    ["SriovOperatorConfig", { featureGates: { parallelNicConfig: "true" } }],
+    ["SriovNetworkNodeState", { interfaces: [{ name: "ens1" }] }],
+  ])("refuse a %s with the spec %j, as upstream's do", (kind, bad) => {
+    expect(judge(kind, { spec: bad })).not.toBeNull();
+  });
+});
