@@ -13,7 +13,15 @@ const arrows = {
   "layer:node-app": ["layer:host", "layer:domain", "layer:platform", "layer:model"], // config-daemon alone
   "layer:standalone": [], // eve-bridge: node: builtins only
   "layer:test": ["layer:test", "layer:platform", "layer:model"],
-  "layer:tool": ["layer:tool", "layer:test", "layer:host", "layer:domain", "layer:platform", "layer:model"],
+  "layer:tool": [
+    "layer:tool",
+    "layer:node-app",
+    "layer:test",
+    "layer:host",
+    "layer:domain",
+    "layer:platform",
+    "layer:model",
+  ],
 };
 
 /** The rule that checks the arrows; tests may import `extraTags` too. */

@@ -54,7 +54,7 @@ function daemonOn(host: Host, { drains = false } = {}) {
           maxPfs: 4,
           isDrainDisabled: () => !drains,
           onStep: () => undefined,
-          requestDrain(request) {
+          requestDrain(request: string) {
             requests.push(request);
             return Promise.resolve();
           },

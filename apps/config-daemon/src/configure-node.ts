@@ -4,12 +4,12 @@
  * Level-based: it depends on what is, never on what happened; killed anywhere, the next pass goes on from there.
  * Usage: `const requeue = await configureNode(state, deps, signal);`
  */
-import type { InterfaceStatus, SriovNetworkNodeState, SriovNetworkNodeStateSpec } from "@switchyard/api";
+import type { DrainRequest, InterfaceStatus, SriovNetworkNodeState, SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";
 import { describeStep, ownedInStatus, plan, type Plan, type Step } from "@switchyard/plan";
 import { isDeepStrictEqual } from "node:util";
 import { applySteps, type StepFailure } from "./apply-steps.ts";
-import { isDrained, requestOf, type RequestDrain } from "./drain-request.ts";
+import { isDrained, requestOf } from "./drain-request.ts";
 import { observe } from "./observe.ts";
 import { ownPfs } from "./own-pfs.ts";
 import type { Phase } from "./report.ts";
@@ -21,7 +21,8 @@ export interface ConfigureDeps {
   readonly maxPfs: number;
   /** SriovOperatorConfig.spec.disableDrain as it is now. */
   readonly isDrainDisabled: () => boolean;
-  readonly requestDrain: RequestDrain;
+  /** Writes the request; rejects with KubeError. */
+  readonly requestDrain: (request: DrainRequest) => Promise<void>;
   /** Writes the status where it differs. */
   readonly report: (phase: Phase, interfaces: readonly InterfaceStatus[] | undefined) => Promise<void>;
   /** Told of each step that ends, for the log. */
@@ -57,7 +58,7 @@ export async function configureNode(
     }
     if (next.impact !== "none" && !deps.isDrainDisabled() && !isDrained(state)) {
       await deps.report({ kind: "waiting-for-drain", reasons: next.reasons }, interfaces);
-      await deps.requestDrain(next.impact === "reboot" ? "Reboot_Required" : "Drain_Required", signal);
+      await deps.requestDrain(next.impact === "reboot" ? "Reboot_Required" : "Drain_Required");
       return "waiting";
     }
 
@@ -66,7 +67,7 @@ export async function configureNode(
     if (next.steps.length === 0) {
       if (owning === "changed") continue; // The status shows what is ours.
       await deps.report({ kind: "settled", problems: next.problems }, interfaces);
-      if (requestOf(state) !== "Idle") await deps.requestDrain("Idle", signal);
+      if (requestOf(state) !== "Idle") await deps.requestDrain("Idle");
       return "settled";
     }
 
@@ -117,8 +118,13 @@ async function act(
   signal: AbortSignal,
 ): Promise<readonly Step[] | undefined> {
   const failures: StepFailure[] = [];
-  // The API server may be slow or away; the kernel need not wait for it, and its answer is told after the steps.
-  const reports = [deps.report({ kind: "configuring", stepCount: next.steps.length }, before)];
+  // The API server may be slow or away, and the kernel need not wait for it. What cannot be told now, the next report tells.
+  const interim: Promise<unknown>[] = [];
+  const tell = (phase: Phase): void => {
+    interim.push(deps.report(phase, before).catch(() => undefined));
+  };
+
+  tell({ kind: "configuring", stepCount: next.steps.length });
   const outcome = await applySteps(next.steps, {
     ...deps,
     signal,
@@ -126,15 +132,12 @@ async function act(
       deps.onStep(step, failure);
       if (failure === undefined) return;
       failures.push(failure);
-      reports.push(deps.report({ kind: "failed", failures: [...failures], problems: next.problems }, before));
+      tell({ kind: "failed", failures: [...failures], problems: next.problems });
     },
   });
-  if (failures.length === 0) {
-    await Promise.all(reports);
-    return outcome.done;
-  }
+  await Promise.all(interim);
+  if (failures.length === 0) return outcome.done;
   const after = await tryToObserve(deps);
-  await Promise.allSettled(reports);
   if (after !== undefined) await deps.report({ kind: "failed", failures, problems: next.problems }, after);
   return undefined;
 }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * What the node's status says of a moment of its life. Pure.
- * Usage: `statusOf({ state, interfaces, phase, now })`.
+ * Usage: `statusOf({ status, generation, interfaces, phase, now })`.
  */
 import {
   conditionTypes,
   nodeStateReasons as reasons,
   type Condition,
   type InterfaceStatus,
-  type SriovNetworkNodeState,
   type SriovNetworkNodeStateStatus,
 } from "@switchyard/api";
 import { setCondition } from "@switchyard/kube";
@@ -29,7 +28,10 @@ export type Phase =
   | { readonly kind: "discovery-failed"; readonly message: string };
 
 export interface ReportInput {
-  readonly state: SriovNetworkNodeState;
+  /** As it was before. */
+  readonly status: SriovNetworkNodeStateStatus | undefined;
+  /** metadata.generation of the spec that was acted on. */
+  readonly generation: number;
   /** As last observed; undefined keeps what the status has. */
   readonly interfaces: readonly InterfaceStatus[] | undefined;
   readonly phase: Phase;
@@ -37,9 +39,8 @@ export interface ReportInput {
 }
 
 /** The whole status, conditions kept in time where they do not change. */
-export function statusOf({ state, interfaces, phase, now }: ReportInput): SriovNetworkNodeStateStatus {
-  const before = state.status;
-  const observedGeneration = state.metadata.generation ?? 0;
+export function statusOf(input: ReportInput): SriovNetworkNodeStateStatus {
+  const { status: before, generation: observedGeneration, interfaces, phase, now } = input;
   const found = interfaces ?? before?.interfaces;
   return {
     ...(found === undefined ? {} : { interfaces: found }),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * What the operator watches, and what it keeps of it. Standby replicas have it too, so that they can take over at once.
- * Usage: `const caches = watchCluster({ transport, namespace, report, signal });`
+ * Usage: `await using caches = watchCluster({ transport, namespace, report });`
  */
 import {
   nodes,
@@ -19,7 +19,8 @@ import { watchObjects, type Cache, type Transport } from "@switchyard/kube";
 import { managers } from "./managers.ts";
 import { toNodeStateFacts, type NodeStateFacts } from "./node-state-facts.ts";
 
-export interface ClusterCaches {
+/** Disposing it ends the watches and leaves what was known. */
+export interface ClusterCaches extends AsyncDisposable {
   readonly nodes: Cache<Node>;
   readonly policies: Cache<SriovNetworkNodePolicy>;
   readonly pools: Cache<SriovNetworkPoolConfig>;
@@ -33,12 +34,11 @@ export interface WatchOptions {
   readonly namespace: string;
   /** Told each failure of a watch; it is taken up again. */
   readonly report: (error: unknown) => void;
-  readonly signal: AbortSignal;
 }
 
-export function watchCluster({ transport, namespace, report, signal }: WatchOptions): ClusterCaches {
-  const common = { transport, report, signal };
-  return {
+export function watchCluster({ transport, namespace, report }: WatchOptions): ClusterCaches {
+  const common = { transport, report };
+  const caches = {
     nodes: watchObjects({ ...common, type: nodes, project: keepLabels }),
     policies: watchObjects({
       ...common,
@@ -69,6 +69,12 @@ export function watchCluster({ transport, namespace, report, signal }: WatchOpti
       project: (state: SriovNetworkNodeState) => toNodeStateFacts(state),
       managers: [managers.nodeState],
     }),
+  };
+  return {
+    ...caches,
+    async [Symbol.asyncDispose]() {
+      await Promise.all(Object.values(caches).map((cache) => cache[Symbol.asyncDispose]()));
+    },
   };
 }
 

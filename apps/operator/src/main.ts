@@ -33,7 +33,7 @@ process.exitCode = await runService({
     const report = (error: unknown): void => {
       log.warn({ error }, "watch failed, will be taken up again");
     };
-    const caches = watchCluster({ transport, namespace, report, signal });
+    await using caches = watchCluster({ transport, namespace, report });
     const metrics = createOperatorMetrics(registry, caches.states);
     setNotReady(() => Object.entries(caches).flatMap(([name, cache]) => (cache.synced ? [] : [`${name} not synced`])));
 
@@ -47,7 +47,13 @@ process.exitCode = await runService({
       });
       await new Promise<void>((resolve) => {
         if (leading.aborted) resolve();
-        leading.addEventListener("abort", () => { resolve(); }, { once: true });
+        leading.addEventListener(
+          "abort",
+          () => {
+            resolve();
+          },
+          { once: true },
+        );
       });
       metrics.setLeading(false);
     }

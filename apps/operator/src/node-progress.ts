@@ -32,7 +32,5 @@ export function progressOf(
   const problem = mine.find((work) => work.problem !== undefined)?.problem;
   if (problem !== undefined) return { kind: "failed", message: problem };
   if (mine.length === 0) return { kind: "ready" };
-  return state.syncStatus === "Failed"
-    ? { kind: "failed", message: state.lastSyncError }
-    : { kind: "configuring" };
+  return state.syncStatus === "Failed" ? { kind: "failed", message: state.lastSyncError } : { kind: "configuring" };
 }

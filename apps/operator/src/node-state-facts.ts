@@ -4,7 +4,12 @@
  * 1,000 nodes would be 100 MB of JSON, so the plan is made while they pass by, and they are dropped.
  * Usage: `project: toNodeStateFacts` of the cache of node states.
  */
-import { annotations, type InterfaceStatus, type SriovNetworkNodeState, type SriovNetworkNodeStateSpec } from "@switchyard/api";
+import {
+  annotations,
+  type InterfaceStatus,
+  type SriovNetworkNodeState,
+  type SriovNetworkNodeStateSpec,
+} from "@switchyard/api";
 import { describeProblem, ownedInStatus, plan } from "@switchyard/plan";
 
 /** One node's state, reduced. */

@@ -47,7 +47,10 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
     // Nothing can match before the daemon's first report, which brings this key back: what is there stays.
     const isUnknown = state !== undefined && state.interfaces.length === 0;
     if (state?.keepStateUntil !== undefined) await deps.removeAnnotation(name, annotations.keepStateUntil, signal);
-    await writer.apply({ metadata: { name, ownerReferences: [owner] }, spec: isUnknown ? state.spec : merged.spec }, signal);
+    await writer.apply(
+      { metadata: { name, ownerReferences: [owner] }, spec: isUnknown ? state.spec : merged.spec },
+      signal,
+    );
     verdicts.set(name, merged);
     return undefined;
   };

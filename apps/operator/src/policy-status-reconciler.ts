@@ -63,9 +63,7 @@ export function createPolicyStatusReconciler(deps: PolicyStatusDeps): Reconcile 
 }
 
 function selectedNodes(policy: SriovNetworkNodePolicy, nodes: Cache<Node>, rules: Rules): readonly Node[] {
-  return nodes
-    .list()
-    .filter((node) => isInNodeSet(node, rules) && hasLabels(labelsOf(node), policy.spec.nodeSelector));
+  return nodes.list().filter((node) => isInNodeSet(node, rules) && hasLabels(labelsOf(node), policy.spec.nodeSelector));
 }
 
 function outcomeOn(

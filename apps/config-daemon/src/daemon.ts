@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The node's agent, without its process: follows the node's SriovNetworkNodeState and the kernel's events, and makes
+ * passes (configure-node.ts) until it is stopped. Does nothing while nothing happens.
+ * Usage: `await runDaemon({ transport, host, nodeName, namespace, log, signal, … });`
+ */
+import {
+  operatorConfigName,
+  sriovNetworkNodeStates,
+  sriovOperatorConfigs,
+  type SriovNetworkNodeState,
+  type SriovOperatorConfig,
+} from "@switchyard/api";
+import type { Host } from "@switchyard/host";
+import {
+  createEventRecorder,
+  createWriter,
+  fromCache,
+  startController,
+  watchObjects,
+  type Requeue,
+  type Transport,
+} from "@switchyard/kube";
+import { describeStep } from "@switchyard/plan";
+import type { Logger } from "@switchyard/service";
+import { isDeepStrictEqual } from "node:util";
+import { setTimeout as delay } from "node:timers/promises";
+import { configureNode, type PassResult } from "./configure-node.ts";
+import { requestDrain } from "./drain-request.ts";
+import { fromKernel } from "./kernel-source.ts";
+import { createReporter } from "./reporter.ts";
+import type { StepTiming } from "./steps/step-context.ts";
+
+export interface DaemonOptions {
+  readonly transport: Transport;
+  readonly host: Host;
+  readonly nodeName: string;
+  /** The operator's namespace. */
+  readonly namespace: string;
+  /** PFs worked on at once. */
+  readonly maxPfs: number;
+  readonly log: Logger;
+  /** Sets what makes the daemon not ready. */
+  readonly setNotReady: (check: () => readonly string[]) => void;
+  readonly signal: AbortSignal;
+}
+
+/** The same over all releases. */
+const manager = "switchyard-config-daemon";
+
+/** Events tell of changes; this is for what no event tells of. */
+const recheckMs = 5 * 60_000;
+
+/** First and longest wait before failed steps are tried again; anything that changes cuts it short. */
+const retry = { firstMs: 1_000, longestMs: 60_000 };
+
+/** A step may wait minutes for a driver: the deadline is for what hangs for ever. */
+const passDeadlineMs = 30 * 60_000;
+
+const timing: StepTiming = {
+  linkTimeoutMs: 10_000,
+  udevTimeoutMs: 60_000,
+  nowMs: () => performance.now(),
+  sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => undefined),
+};
+
+/** Resolves when `signal` has aborted and the step in hand is done. */
+export async function runDaemon(options: DaemonOptions): Promise<void> {
+  const { transport, host, nodeName, namespace, log, signal } = options;
+  const watching = {
+    transport,
+    namespace,
+    report: (error: unknown) => {
+      log.warn({ error }, "watch failed, will be taken up again");
+    },
+  };
+  await using states = watchObjects({
+    ...watching,
+    type: sriovNetworkNodeStates,
+    fieldSelector: `metadata.name=${nodeName}`,
+    project: ({ metadata, ...state }: SriovNetworkNodeState) => {
+      const { name, uid = "", generation = 0, annotations = {} } = metadata;
+      return { ...state, metadata: { name, namespace, uid, generation, annotations } };
+    },
+    managers: [manager],
+  });
+  await using configs = watchObjects({
+    ...watching,
+    type: sriovOperatorConfigs,
+    fieldSelector: `metadata.name=${operatorConfigName}`,
+    project: ({ spec }: SriovOperatorConfig) => ({ disableDrain: spec?.disableDrain === true }),
+  });
+
+  await using events = createEventRecorder({
+    transport,
+    component: "config-daemon",
+    instance: nodeName,
+    report: watching.report,
+  });
+  const report = createReporter({
+    writer: createWriter<SriovNetworkNodeState>({ ...watching, type: sriovNetworkNodeStates, manager, cache: states }),
+    tell: (state, event) => {
+      events.record({ regarding: state, ...event, action: "Configure" });
+    },
+    now: () => new Date(),
+  });
+
+  let failures = 0;
+  let hasRun = false;
+  async function reconcile(_key: string, passSignal: AbortSignal): Promise<Requeue | undefined> {
+    const state = states.get(nodeName);
+    if (state === undefined) {
+      log.info({ node: nodeName }, "waiting for the operator to create this node's SriovNetworkNodeState");
+      return undefined;
+    }
+    const stop = AbortSignal.any([passSignal, signal]);
+    const result = await configureNode(
+      state,
+      {
+        host,
+        timing,
+        maxPfs: options.maxPfs,
+        isDrainDisabled: () => configs.get(operatorConfigName)?.disableDrain === true,
+        requestDrain: (request) => requestDrain(request, state, transport, stop),
+        report: (phase, interfaces) => report(state, phase, interfaces),
+        onStep(step, failure) {
+          if (failure === undefined) log.info({ step: describeStep(step) }, "step done");
+          else log.warn({ step: describeStep(step), error: failure.message }, "step failed");
+        },
+      },
+      stop,
+    );
+    hasRun = true;
+    failures = result === "retry" ? failures + 1 : 0;
+    return { afterMs: pauseAfter(result, failures) };
+  }
+
+  options.setNotReady(() => [
+    ...(states.synced ? [] : ["SriovNetworkNodeState not synced"]),
+    ...(configs.synced ? [] : ["SriovOperatorConfig not synced"]),
+    ...(hasRun ? [] : ["hardware not discovered"]),
+  ]);
+  await using _controller = startController({
+    name: "node",
+    reconcile,
+    parallel: 1,
+    deadlineMs: passDeadlineMs,
+    debounceMs: 10,
+    maxDebounceMs: 200,
+    sources: [
+      fromCache(states, ({ before, after }) => (isDeepStrictEqual(orders(before), orders(after)) ? [] : [nodeName])),
+      fromCache(configs, () => [nodeName]),
+      fromKernel(host.events, nodeName, (error) => {
+        log.error({ error }, "the kernel's events ended; changes are seen by the slow re-check only");
+      }),
+    ],
+    signal: AbortSignal.any([]),
+    report(error) {
+      log.warn({ error }, "pass failed, will be tried again");
+    },
+  });
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener(
+      "abort",
+      () => {
+        resolve();
+      },
+      { once: true },
+    );
+  });
+}
+
+/** What of a state is an order to us; its status is our own writing. */
+function orders(state: SriovNetworkNodeState | undefined): unknown {
+  return state && { uid: state.metadata.uid, spec: state.spec, annotations: state.metadata.annotations };
+}
+
+function pauseAfter(result: PassResult, failures: number): number {
+  if (result === "retry") return Math.min(retry.firstMs * 2 ** (failures - 1), retry.longestMs);
+  return recheckMs * (0.9 + Math.random() * 0.2);
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The config daemon's process.
+ */
+import { acquireNodeLock, createLinuxHost } from "@switchyard/host";
+import { connect } from "@switchyard/kube";
+import { flag, integer, runService, text } from "@switchyard/service";
+import { runDaemon } from "./daemon.ts";
+
+process.exitCode = await runService({
+  name: "config-daemon",
+  version: "0.1.0",
+  summary: "Gives one node's NICs what its SriovNetworkNodeState asks for, and reports what they have.",
+  flags: {
+    nodeName: flag(text("NAME"), { required: true, env: "NODE_NAME", help: "The node that this process runs on." }),
+    hostRoot: flag(text("DIR"), {
+      default: "/host",
+      env: "HOST_ROOT",
+      help: "Where the host's file system is mounted.",
+    }),
+    maxPfs: flag(integer({ minimum: 1, maximum: 64 }), {
+      default: "4",
+      env: "MAX_PFS",
+      help: "PFs worked on at once; each may hold a thread of UV_THREADPOOL_SIZE for seconds.",
+    }),
+  },
+  async main({ flags, log, signal, setNotReady }) {
+    const { nodeName, namespace, maxPfs } = flags;
+    await using _lock = await acquireNodeLock(nodeName, {
+      signal,
+      onWaiting: () => {
+        log.warn({ node: nodeName }, "another config daemon works on this node; waiting for it to end");
+      },
+    });
+    await using transport = await connect({ kubeconfig: flags.kubeconfig });
+    await using host = createLinuxHost(flags.hostRoot);
+    await runDaemon({ transport, host, nodeName, namespace, maxPfs, log, setNotReady, signal });
+  },
+});

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A config daemon on a fake kernel, in a process of its own: all of the real daemon but the host underneath.
+ * Usage: `node fake-node.ts --kernel-socket /tmp/x/worker-1.sock --node-name worker-1 --kubeconfig … --namespace …`
+ */
+import { runDaemon } from "@switchyard/config-daemon/daemon";
+import { connectFakeHost } from "@switchyard/host/testing";
+import { connect } from "@switchyard/kube";
+import { flag, runService, text } from "@switchyard/service";
+
+process.exitCode = await runService({
+  name: "config-daemon",
+  version: "0.1.0",
+  summary: "The config daemon on a fake kernel.",
+  flags: {
+    nodeName: flag(text("NAME"), { required: true, env: "NODE_NAME", help: "The node that this process runs on." }),
+    kernelSocket: flag(text("PATH"), {
+      required: true,
+      env: "KERNEL_SOCKET",
+      help: "Where the fake kernel is served.",
+    }),
+  },
+  async main({ flags, log, signal, setNotReady }) {
+    const { nodeName, namespace, kernelSocket } = flags;
+    await using transport = await connect({ kubeconfig: flags.kubeconfig });
+    const host = connectFakeHost(kernelSocket);
+    await runDaemon({ transport, host, nodeName, namespace, maxPfs: 4, log, setNotReady, signal });
+  },
+});

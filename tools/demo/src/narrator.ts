@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Tells the story: lines with the time since the start, readable on a terminal and in a plain log.
+ * Usage: `const narrator = createNarrator(process.stdout, process.env); narrator.scene("A policy is applied");`
+ */
+
+export interface Narrator {
+  /** A new part of the story. */
+  scene(title: string): void;
+  /** Something that happened, of somebody: "worker-1", "kubectl". */
+  line(who: string, text: string): void;
+  /** What a command printed, as it stands. */
+  output(text: string): void;
+  /** Seconds since the start. */
+  elapsedS(): number;
+}
+
+export interface NarratorStream {
+  readonly isTTY?: boolean;
+  write(text: string): unknown;
+}
+
+/** Colours only on a terminal, and not under NO_COLOR. */
+export function createNarrator(stream: NarratorStream, env: Readonly<Record<string, string | undefined>>): Narrator {
+  const startMs = performance.now();
+  const isColoured = stream.isTTY === true && !env["NO_COLOR"];
+  const paint = (code: number, text: string): string => (isColoured ? `\u001b[${code}m${text}\u001b[0m` : text);
+  const elapsedS = (): number => (performance.now() - startMs) / 1000;
+  const stamp = (): string => paint(2, `${elapsedS().toFixed(1).padStart(6)} s`);
+
+  return {
+    elapsedS,
+    scene(title) {
+      stream.write(`\n${stamp()}  ${paint(1, title)}\n`);
+    },
+    line(who, text) {
+      stream.write(`${stamp()}  ${paint(36, who.padEnd(9))} ${text}\n`);
+    },
+    output(text) {
+      for (const row of text.trimEnd().split("\n")) stream.write(`          ${paint(2, "|")} ${row}\n`);
+    },
+  };
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What a node's state tells a spectator, in one line, and only when it changes.
+ * Usage: `watchNews(transport, narrator)`.
+ */
+import {
+  sriovNetworkNodePolicies,
+  sriovNetworkNodeStates,
+  type InterfaceStatus,
+  type SriovNetworkNodePolicy,
+  type SriovNetworkNodeState,
+  type VfStatus,
+} from "@switchyard/api";
+import { watchObjects, type Cache, type Transport } from "@switchyard/kube";
+import type { Narrator } from "./narrator.ts";
+import { namespace } from "./stage.ts";
+
+/** Disposing it ends the watching. */
+export interface News extends AsyncDisposable {
+  readonly states: Cache<SriovNetworkNodeState>;
+  readonly policies: Cache<SriovNetworkNodePolicy>;
+}
+
+/** Follows node states and policies, and tells of each change that a person would notice. */
+export function watchNews(transport: Transport, narrator: Narrator): News {
+  const common = { transport, namespace, report: () => undefined };
+  const states = watchObjects({
+    ...common,
+    type: sriovNetworkNodeStates,
+    project: (state: SriovNetworkNodeState) => state,
+  });
+  const policies = watchObjects({
+    ...common,
+    type: sriovNetworkNodePolicies,
+    project: (policy: SriovNetworkNodePolicy) => policy,
+  });
+  const told = new Map<string, string>();
+  const tell = (who: string, text: string): void => {
+    if (text === "" || told.get(who) === text) return;
+    told.set(who, text);
+    narrator.line(who, text);
+  };
+  states.subscribe(({ key, after }) => {
+    if (after !== undefined) tell(key, stateNews(after));
+  });
+  policies.subscribe(({ key, after }) => {
+    if (after !== undefined) tell(`policy ${key}`, policyNews(after));
+  });
+  return {
+    states,
+    policies,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([states[Symbol.asyncDispose](), policies[Symbol.asyncDispose]()]);
+    },
+  };
+}
+
+/** "Succeeded: enp1s0f0 7 VFs (igbvf), mtu 9000". */
+function stateNews({ status = {} }: SriovNetworkNodeState): string {
+  if (status.syncStatus === undefined || status.syncStatus === "") return "";
+  const pfs = (status.interfaces ?? []).filter(({ totalvfs = 0 }) => totalvfs > 0).map(describePf);
+  const error = status.lastSyncError ? `: ${status.lastSyncError}` : "";
+  return `${status.syncStatus}${error}  [${pfs.join("; ")}]`;
+}
+
+function describePf({ name = "?", numVfs = 0, totalvfs = 0, mtu = 0, Vfs = [] }: InterfaceStatus): string {
+  const drivers = Object.entries(Object.groupBy(Vfs, ({ driver = "no driver" }: VfStatus) => driver));
+  const vfs = drivers.map(([driver, group]) => `${group?.length ?? 0} ${driver}`).join(", ");
+  return `${name} ${numVfs}/${totalvfs}${vfs === "" ? "" : ` (${vfs})`}${mtu === 1500 ? "" : ` mtu ${mtu}`}`;
+}
+
+/** "Ready: 3 of 3 nodes configured". */
+function policyNews({ status = {} }: SriovNetworkNodePolicy): string {
+  const holds = (status.conditions ?? []).find(({ status: value }) => value === "True");
+  const ready = (status.conditions ?? []).find(({ type }) => type === "Ready");
+  const shown = holds ?? ready;
+  return shown === undefined ? "" : `${holds?.type ?? "Not ready"} (${shown.reason}): ${shown.message}`;
+}

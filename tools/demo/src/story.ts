@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The main job, on three nodes with different NICs on fake kernels; everything else is real.
+ */
+import { nodes, sriovNetworkNodePolicies, type NicSelector, type SriovNetworkNodePolicySpec } from "@switchyard/api";
+import {
+  createFakeKernel,
+  i40e,
+  igb,
+  mlx5,
+  pci,
+  serveFakeKernel,
+  type FakeKernel,
+  type FakeNic,
+} from "@switchyard/host/testing";
+import { objectPath } from "@switchyard/kube";
+import { eventually } from "@switchyard/testing";
+import { join } from "node:path";
+import type { Narrator } from "./narrator.ts";
+import { watchNews, type News } from "./node-news.ts";
+import { namespace, type Stage } from "./stage.ts";
+
+interface Actor {
+  readonly node: string;
+  readonly nic: FakeNic;
+  readonly firstPort: string;
+}
+
+/** Each node's first port also has the name "uplink0", as an administrator would give it. */
+const actors: readonly Actor[] = [
+  { node: "worker-1", nic: igb("0000:01:00.0"), firstPort: "enp1s0f0" },
+  { node: "worker-2", nic: i40e("0000:3b:00.0"), firstPort: "enp59s0f0" },
+  { node: "worker-3", nic: mlx5("0000:5e:00.0"), firstPort: "enp94s0f0np0" },
+];
+
+export async function tellStory(stage: Stage, narrator: Narrator): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+
+  narrator.scene("Three nodes with different NICs: Intel 82576, Intel XXV710, NVIDIA ConnectX-5");
+  await createOperatorConfig(stage);
+  const kernels = new Map<string, FakeKernel>();
+  for (const actor of actors) kernels.set(actor.node, await bringUp(actor, stage, stack));
+  const news = stack.use(watchNews(stage.transport, narrator));
+  await eachNode(
+    news,
+    "discovered",
+    ({ status }) => status?.syncStatus === "Succeeded" && (status.interfaces ?? []).length > 0,
+  );
+
+  narrator.scene("A policy: four VFs on the port named uplink0 of every node; VF 3 for user space");
+  await applyPolicy(stage, "fast", spec({ pfNames: ["uplink0#0-2"] }, { numVfs: 4, mtu: 9000, resourceName: "fast" }));
+  await applyPolicy(
+    stage,
+    "dpdk",
+    spec({ pfNames: ["uplink0#3-3"] }, { numVfs: 4, deviceType: "vfio-pci", resourceName: "dpdk" }),
+  );
+  await policyIs(news, "fast", "Ready");
+  await policyIs(news, "dpdk", "Ready");
+  await stage.kubectl(["get", "sriovnetworknodepolicies,sriovnetworknodestates"]);
+
+  narrator.scene("More VFs: numVfs 4 -> 6");
+  for (const name of ["fast", "dpdk"]) {
+    await stage.kubectl(["patch", "sriovnetworknodepolicy", name, "--type=merge", "-p", '{"spec":{"numVfs":6}}']);
+  }
+  await eachNode(news, "6 VFs", ({ status }) => status?.interfaces?.some(({ numVfs }) => numVfs === 6) === true);
+  await policyIs(news, "fast", "Ready");
+
+  narrator.scene("A policy for a port named storage0, which no node has yet; then somebody renames one");
+  await applyPolicy(stage, "storage", spec({ pfNames: ["storage0"] }, { numVfs: 2, resourceName: "storage" }));
+  await eventually("storage waits", () => reasonOf(news, "storage") === "NoNicsMatched");
+  narrator.line("worker-2", "ip link set enp59s0f1 name storage0");
+  kernels.get("worker-2")?.renameLink("enp59s0f1", "storage0");
+  await policyIs(news, "storage", "Ready");
+
+  narrator.scene("A policy that asks for more VFs than one of the NICs has");
+  await applyPolicy(
+    stage,
+    "greedy",
+    spec({ vendor: "8086", deviceID: "10c9", pfNames: ["enp1s0f1"] }, { numVfs: 9, resourceName: "greedy" }),
+  );
+  await policyIs(news, "greedy", "Degraded");
+  await stage.kubectl([
+    "get",
+    "sriovnetworknodepolicy",
+    "greedy",
+    "-o",
+    'jsonpath={.status.conditions[?(@.type=="Degraded")].message}',
+  ]);
+  await stage.kubectl(["delete", "sriovnetworknodepolicy", "greedy"]);
+  await eachNode(news, "well again", ({ status }) => status?.syncStatus === "Succeeded");
+
+  narrator.scene("Somebody unbinds a VF's driver by hand; the daemon sees it and repairs it");
+  const vf = pci("0000:01:10.0");
+  narrator.line("worker-1", `echo ${vf} > /sys/bus/pci/drivers/igbvf/unbind`);
+  const brokenAtS = narrator.elapsedS();
+  kernels.get("worker-1")?.unbindByHand(vf);
+  await eventually("repaired", async () => {
+    const pf = await kernels.get("worker-1")?.host().sriov.readPf(pci("0000:01:00.0"));
+    return pf?.sriov?.vfs[0]?.driver === "igbvf";
+  });
+  narrator.line(
+    "worker-1",
+    `VF 0 has its driver again, ${((narrator.elapsedS() - brokenAtS) * 1000).toFixed(0)} ms later`,
+  );
+
+  narrator.scene("All policies are deleted: the NICs are as they were");
+  await stage.kubectl(["delete", "sriovnetworknodepolicies", "--all"]);
+  await eachNode(
+    news,
+    "no VFs",
+    ({ status }) =>
+      status?.interfaces?.every(({ numVfs = 0 }) => numVfs === 0) === true && status.syncStatus === "Succeeded",
+  );
+  await stage.kubectl(["get", "sriovnetworknodestates"]);
+}
+
+async function createOperatorConfig(stage: Stage): Promise<void> {
+  await stage.kubectl(["apply", "-f", "-"], {
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovOperatorConfig",
+    metadata: { name: "default", namespace },
+    spec: { disableDrain: true },
+  });
+}
+
+/** A node of the API, its kernel, and its daemon as a process. */
+async function bringUp(actor: Actor, stage: Stage, stack: AsyncDisposableStack): Promise<FakeKernel> {
+  const labels = { "kubernetes.io/os": "linux", "node-role.kubernetes.io/worker": "" };
+  const path = objectPath(nodes, { name: actor.node });
+  await stage.transport.request({
+    method: "POST",
+    path: path.slice(0, path.lastIndexOf("/")),
+    body: { apiVersion: "v1", kind: "Node", metadata: { name: actor.node, labels } },
+  });
+  const kernel = createFakeKernel({ nics: [actor.nic], setNumVfsMs: 300 });
+  kernel.addAltName(actor.firstPort, "uplink0");
+  const socket = join(stage.directory, `${actor.node}.sock`);
+  stack.use(await serveFakeKernel(kernel, socket));
+  stage.start(actor.node, "tools/demo/src/fake-node.ts", ["--node-name", actor.node, "--kernel-socket", socket]);
+  return kernel;
+}
+
+function spec(
+  nicSelector: NicSelector,
+  rest: Omit<SriovNetworkNodePolicySpec, "nicSelector" | "nodeSelector">,
+): SriovNetworkNodePolicySpec {
+  return { nodeSelector: { "node-role.kubernetes.io/worker": "" }, nicSelector, ...rest };
+}
+
+async function applyPolicy(stage: Stage, name: string, policy: SriovNetworkNodePolicySpec): Promise<void> {
+  const { group, version, kind } = sriovNetworkNodePolicies;
+  const metadata = { name, namespace };
+  await stage.kubectl(["apply", "-f", "-"], { apiVersion: `${group}/${version}`, kind, metadata, spec: policy });
+}
+
+async function eachNode(
+  news: News,
+  what: string,
+  holds: (state: ReturnType<News["states"]["list"]>[number]) => boolean,
+): Promise<void> {
+  await eventually(`each node: ${what}`, () => {
+    const states = news.states.list();
+    return states.length === actors.length && states.every(holds);
+  });
+}
+
+async function policyIs(news: News, name: string, type: string): Promise<void> {
+  await eventually(`policy ${name} ${type}`, () => {
+    const policy = news.policies.get(name);
+    const isCurrent = policy?.status?.observedGeneration === policy?.metadata.generation;
+    return (
+      isCurrent &&
+      policy?.status?.conditions?.some((condition) => condition.type === type && condition.status === "True")
+    );
+  });
+}
+
+function reasonOf(news: News, name: string): string | undefined {
+  return news.policies.get(name)?.status?.conditions?.find(({ type }) => type === "Ready")?.reason;
+}
