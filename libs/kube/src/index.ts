@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+export { connect, type ConnectOptions } from "./connect.ts";
+export type { HttpTransportOptions } from "./http-transport.ts";
 export type { Transport, TransportRequest, WatchRequest, WatchEvent, ContentType, Query } from "./transport.ts";
-export { KubeError, isKubeError, type KubeErrorDetails, type OwnCode } from "./kube-error.ts";
+export { KubeError, isKubeError, type KubeErrorDetails, type OwnCode, type StatusCause } from "./kube-error.ts";
 export { collectionPath, objectPath } from "./resource-path.ts";
 export {
   apiVersionOf,
@@ -14,3 +16,37 @@ export {
   type OwnerReference,
   type ResourceType,
 } from "./kube-object.ts";
+export { listPages, type ListRequest, type Page } from "./list-pages.ts";
+export { reflect, type ReflectorOptions } from "./reflector.ts";
+export type { Cache, Change, Observations, Observed } from "./cache.ts";
+export { ObjectStore, type ObjectSink, type StoreOptions } from "./object-store.ts";
+export type { Indexers } from "./object-index.ts";
+export { watchObjects, type WatchOptions } from "./watch-objects.ts";
+export { WorkQueue, type WorkQueueOptions } from "./work-queue.ts";
+export { fromCache, type Source } from "./source.ts";
+export {
+  startController,
+  type Controller,
+  type ControllerMetrics,
+  type ControllerOptions,
+  type FailedReconcile,
+  type Outcome,
+  type Reconcile,
+  type Requeue,
+} from "./controller.ts";
+export {
+  createWriter,
+  type Intent,
+  type IntentMetadata,
+  type StatusIntent,
+  type WriteResult,
+  type Writer,
+  type WriterOptions,
+} from "./apply.ts";
+export { patchMetadata, type MetadataChanges, type MetadataPatch } from "./patch-metadata.ts";
+export { addFinalizer, removeFinalizer, type FinalizerChange } from "./finalizers.ts";
+export { setCondition, type Condition } from "./conditions.ts";
+export { systemClock, sleep, type Clock } from "./clock.ts";
+export { backoffMs, type BackoffRange } from "./backoff.ts";
+export { equalJson } from "./equal-json.ts";
+export { linkAbort, type LinkedAbort } from "./linked-abort.ts";

@@ -17,9 +17,16 @@ export type OwnCode =
 
 /** What the server adds to its refusal (metav1.StatusDetails). */
 export interface KubeErrorDetails {
-  readonly name?: string;
-  readonly kind?: string;
-  readonly causes?: readonly { readonly reason?: string; readonly message?: string; readonly field?: string }[];
+  readonly name?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly causes?: readonly StatusCause[] | undefined;
+}
+
+/** One field that was refused, and why (metav1.StatusCause). */
+export interface StatusCause {
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+  readonly field?: string | undefined;
 }
 
 /** Why a request failed. Branch on `code` only. */

@@ -22,6 +22,8 @@ export interface TransportRequest {
   readonly body?: unknown;
   /** "application/json" unless given. */
   readonly contentType?: ContentType | undefined;
+  /** What the answer shall be; "application/json" unless given. */
+  readonly accept?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /** From the call to the last byte of the answer; 30 s unless given. */
   readonly timeoutMs?: number | undefined;

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Writes what a controller wants by server-side apply, under a field manager of its own, and only when something
+ * differs: a converged cluster sees no writes, also after a restart.
+ *
+ * What differs is asked of the object. Its managedFields say which fields our last apply set; these, with their values of
+ * now, are what stands of our intent. Where that is not what we want now, the intent is sent: a value that someone
+ * changed, a field or list entry that we no longer want, and a new one all show. Caches keep a digest of it, so they may
+ * project all else away (owned-fields.ts).
+ *
+ * A server can store an intent in other words ("0.1" as "100m", a default within an atomic list), and then it differs
+ * for ever. So what became of the last intent is remembered here: after a start, such an object costs one request that
+ * changes nothing. Who writes intents as the server would costs none.
+ *
+ * Usage: `await writer.apply({ metadata: { name }, spec }, signal)`.
+ */
+import type { Observations, Observed } from "./cache.ts";
+import { isKubeError, KubeError } from "./kube-error.ts";
+import {
+  apiVersionOf,
+  isKubeObject,
+  keyOf,
+  type KubeObject,
+  type ObjectMeta,
+  type ObjectName,
+  type ResourceType,
+} from "./kube-object.ts";
+import { intentDigest, observe } from "./owned-fields.ts";
+import { objectPath } from "./resource-path.ts";
+import { isBehind } from "./resource-version.ts";
+import type { Transport } from "./transport.ts";
+
+/** What is wanted of an object: all fields that the manager is to own, and no others. */
+export type Intent<T extends KubeObject> = Partial<Omit<T, "apiVersion" | "kind" | "metadata" | "status">> & {
+  readonly metadata: IntentMetadata;
+};
+
+/** What is wanted of its status. */
+export interface StatusIntent<T extends KubeObject> {
+  readonly metadata: IntentMetadata;
+  readonly status: T extends { readonly status?: infer S } ? NonNullable<S> : never;
+}
+
+/**
+ * The namespace is the writer's unless given. With a uid, only that very object is written: "Conflict" once it is gone.
+ * Other metadata that the server sets may be there and are left out.
+ */
+export type IntentMetadata = ObjectName &
+  Partial<Pick<ObjectMeta, "uid" | "labels" | "annotations" | "finalizers" | "ownerReferences">>;
+
+/** Rejects with KubeError. */
+export interface Writer<T extends KubeObject> {
+  /** Creates the object or makes it so; what other managers own stays, unless the intent has it too. */
+  apply(intent: Intent<T>, signal?: AbortSignal): Promise<WriteResult>;
+  /** The same for the status subresource. "NotFound" if there is no such object. */
+  applyStatus(intent: StatusIntent<T>, signal?: AbortSignal): Promise<WriteResult>;
+  /**
+   * Asks for the deletion of this very object as it was seen: with its uid and resourceVersion, as far as given.
+   * "Conflict" if it has changed since: look again. That it is gone already is success.
+   */
+  delete(object: { readonly metadata: ObjectMeta }, signal?: AbortSignal): Promise<void>;
+}
+
+export type WriteResult = "written" | "unchanged";
+
+export interface WriterOptions {
+  readonly transport: Transport;
+  readonly type: ResourceType;
+  /** The field manager; one for each controller, the same over all releases. */
+  readonly manager: string;
+  /** For intents that name none. */
+  readonly namespace?: string;
+  /** Of this type, with `manager` among its managers. Without it, each apply begins with a GET. */
+  readonly cache?: Observations;
+}
+
+export function createWriter<T extends KubeObject>(options: WriterOptions): Writer<T> {
+  const { transport, type, manager, namespace, cache } = options;
+  const lastApplied = new Map<string, Applied>();
+  if (cache?.tracks(manager) === false) throw new RangeError(`the cache of ${type.kind} does not track "${manager}"`);
+
+  return {
+    apply: ({ metadata, ...fields }, signal) => apply({ metadata, fields }, signal),
+    applyStatus: ({ metadata: { name, namespace, uid }, status }, signal) =>
+      apply({ metadata: { name, namespace, ...(uid && { uid }) }, fields: { status }, subresource: "status" }, signal),
+
+    async delete({ metadata }, signal) {
+      if (metadata.deletionTimestamp !== undefined) return;
+      const { uid, resourceVersion } = metadata;
+      const body = { apiVersion: "v1", kind: "DeleteOptions", preconditions: { uid, resourceVersion } };
+      try {
+        await transport.request({ method: "DELETE", path: objectPath(type, placed(metadata)), body, signal });
+      } catch (error) {
+        if (!isKubeError(error, "NotFound")) throw error;
+      }
+    },
+  };
+
+  async function apply(wanted: Wanted, signal?: AbortSignal): Promise<WriteResult> {
+    const { subresource = "" } = wanted;
+    const name = placed(wanted.metadata);
+    const body = applyConfiguration(type, name, wanted);
+    const digest = intentDigest(body);
+    const key = `${subresource}/${keyOf(name)}`;
+
+    const seen = cache ? cache.observed(name) : await read(name, signal);
+    if (stands(digest, seen?.owned(manager, subresource), seen, lastApplied.get(key))) return "unchanged";
+
+    const answer = await transport.request({
+      method: "PATCH",
+      path: objectPath(type, name, subresource === "" ? undefined : subresource),
+      query: { fieldManager: manager, force: true },
+      contentType: "application/apply-patch+yaml",
+      accept: metadataOnly,
+      body,
+      signal,
+    });
+    lastApplied.set(key, { digest, resourceVersion: versionOf(answer), became: undefined });
+    return "written";
+  }
+
+  /** Whether the intent of this digest was applied and holds, or was sent and is still on its way into the cache. */
+  function stands(digest: string, owned: string | undefined, seen: Observed | undefined, last?: Applied): boolean {
+    if (owned === digest) return true;
+    if (last?.digest !== digest) return false;
+    if (cache?.position !== undefined && isBehind(cache.position, last.resourceVersion)) return true;
+    if (seen?.resourceVersion === last.resourceVersion) last.became = owned;
+    return owned !== undefined && owned === last.became;
+  }
+
+  async function read(name: ObjectName, signal?: AbortSignal): Promise<Observed | undefined> {
+    try {
+      const object = await transport.request({ method: "GET", path: objectPath(type, name), signal });
+      return isKubeObject(object) ? observe(object, [manager]) : undefined;
+    } catch (error) {
+      if (isKubeError(error, "NotFound")) return undefined;
+      throw error;
+    }
+  }
+
+  function placed(metadata: ObjectName): ObjectName {
+    return type.namespaced
+      ? { name: metadata.name, namespace: metadata.namespace ?? namespace }
+      : { name: metadata.name };
+  }
+}
+
+interface Wanted {
+  readonly metadata: IntentMetadata;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly subresource?: "status";
+}
+
+/** What was sent last for an object. */
+interface Applied {
+  readonly digest: string;
+  readonly resourceVersion: string;
+  /** Digest of the fields that were ours when the server had taken it. */
+  became: string | undefined;
+}
+
+// All that is needed of the answer, whose whole may be large.
+const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+
+function applyConfiguration(type: ResourceType, name: ObjectName, { metadata, fields, subresource }: Wanted) {
+  const { uid, labels, annotations, finalizers, ownerReferences } = metadata;
+  const { status, ...rest } = fields;
+  return {
+    ...(subresource === undefined ? rest : { status }),
+    apiVersion: apiVersionOf(type),
+    kind: type.kind,
+    metadata: { ...name, uid, labels, annotations, finalizers, ownerReferences },
+  };
+}
+
+function versionOf(answer: unknown): string {
+  if (isKubeObject(answer) && answer.metadata.resourceVersion !== undefined) return answer.metadata.resourceVersion;
+  throw new KubeError("read the answer to an apply", "UnexpectedResponse");
+}

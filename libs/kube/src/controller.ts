@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A loop that makes things so: sources say which keys may have changed, `reconcile` looks at the present state of one
+ * key and acts. It is told no event, so it can be repeated, killed at any instruction, and repeated again.
+ * Usage: `await using controller = startController({ name: "node-states", reconcile, sources, signal, report })`.
+ */
+import type { BackoffRange } from "./backoff.ts";
+import { systemClock, type Clock } from "./clock.ts";
+import { isKubeError, KubeError } from "./kube-error.ts";
+import { linkAbort } from "./linked-abort.ts";
+import type { Source } from "./source.ts";
+import { WorkQueue } from "./work-queue.ts";
+
+/**
+ * Makes the world of `key` what it should be. Never runs twice at once for a key. To throw brings the key back, later
+ * each time. The signal aborts when the deadline has passed or the work must stop.
+ */
+export type Reconcile = (key: string, signal: AbortSignal) => Promise<Requeue | undefined>;
+
+/** Come back to the key after this time, unless something brings it back sooner. */
+export interface Requeue {
+  readonly afterMs: number;
+}
+
+export interface ControllerOptions {
+  /** For reports. */
+  readonly name: string;
+  readonly reconcile: Reconcile;
+  readonly sources: readonly Source[];
+  /** What else reconcile reads: nothing runs before these and the sources are synced. */
+  readonly caches?: readonly Pick<Source, "whenSynced">[];
+  /** Aborted when all must stop at once, as when the lease is lost. */
+  readonly signal: AbortSignal;
+  /** Told each failure once. It is not an error that the work was stopped. */
+  readonly report: (error: unknown, at: FailedReconcile) => void;
+  readonly metrics?: ControllerMetrics;
+  /** Keys worked on at once; 16 unless given. */
+  readonly parallel?: number;
+  /** For one reconcile; 60 s unless given. */
+  readonly deadlineMs?: number;
+  /** For the reconciles in hand when the controller is disposed; 8 s unless given. */
+  readonly drainMs?: number;
+  /** How long a key must have been left alone before it runs; 100 ms unless given. */
+  readonly debounceMs?: number;
+  /** How long a key that is not left alone may be put off; 500 ms unless given. */
+  readonly maxDebounceMs?: number;
+  /** Between failures of a key; 0.2 s to 60 s unless given. */
+  readonly backoff?: BackoffRange;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+}
+
+export interface FailedReconcile {
+  readonly controller: string;
+  readonly key: string;
+  /** Of this key, in a row. */
+  readonly failures: number;
+}
+
+/** How a reconcile ended: "stopped" is one that threw when all had to stop. */
+export type Outcome = "done" | "requeued" | "failed" | "stopped";
+
+export interface ControllerMetrics {
+  reconciled(run: { readonly outcome: Outcome; readonly durationMs: number }): void;
+  /** How long a key was ready before it was taken. */
+  waited(latencyMs: number): void;
+}
+
+/** Disposing it takes no more keys and waits for those in hand. */
+export interface Controller extends AsyncDisposable {
+  readonly name: string;
+  /** Keys that are ready and wait for a free hand. */
+  readonly depth: number;
+}
+
+/** Runs until it is disposed or the signal aborts. */
+export function startController(options: ControllerOptions): Controller {
+  const { name, reconcile, sources, caches = [], metrics, report } = options;
+  const { parallel = 16, deadlineMs = 60_000, drainMs = 8_000, clock = systemClock } = options;
+
+  const queue = createQueue(options);
+  const mustStop = linkAbort(options.signal);
+  const ending = new AbortController();
+  mustStop.signal.addEventListener("abort", end, { once: true });
+  const stopSources = sources.map((source) =>
+    source.start((key) => {
+      queue.add(key);
+    }),
+  );
+  const ended = run();
+  if (mustStop.signal.aborted) end();
+
+  return {
+    name,
+    get depth() {
+      return queue.depth;
+    },
+    async [Symbol.asyncDispose]() {
+      end();
+      mustStop.in(clock, drainMs, () => new KubeError(name, "Timeout", { words: `not drained within ${drainMs} ms` }));
+      await ended;
+      mustStop[Symbol.dispose]();
+    },
+  };
+
+  function end(): void {
+    ending.abort();
+    for (const stop of stopSources) stop();
+    queue[Symbol.dispose]();
+  }
+
+  async function run(): Promise<void> {
+    try {
+      await Promise.all([...sources, ...caches].map((source) => source.whenSynced(ending.signal)));
+    } catch {
+      return; // ended before it began: whenSynced() rejects for nothing else
+    }
+    await Promise.all(Array.from({ length: parallel }, takeKeys));
+  }
+
+  async function takeKeys(): Promise<void> {
+    let key;
+    while ((key = await queue.take()) !== undefined) {
+      const startMs = clock.nowMs();
+      const outcome = await attempt(key);
+      queue.done(key);
+      metrics?.reconciled({ outcome, durationMs: clock.nowMs() - startMs });
+    }
+  }
+
+  async function attempt(key: string): Promise<Outcome> {
+    using abort = linkAbort(mustStop.signal);
+    abort.in(clock, deadlineMs, () => {
+      return new KubeError(`${name} ${key}`, "Timeout", { words: `not done within ${deadlineMs} ms` });
+    });
+    try {
+      const requeue = await reconcile(key, abort.signal);
+      queue.forget(key);
+      if (requeue === undefined) return "done";
+      queue.addAfter(key, requeue.afterMs);
+      return "requeued";
+    } catch (error) {
+      if (mustStop.signal.aborted) return "stopped";
+      const failures = queue.retry(key, isKubeError(error) ? error.retryAfterMs : undefined);
+      report(error, { controller: name, key, failures });
+      return "failed";
+    }
+  }
+}
+
+function createQueue(options: ControllerOptions): WorkQueue {
+  const { debounceMs = 100, maxDebounceMs = 500, backoff = { baseMs: 200, maxMs: 60_000 } } = options;
+  const { clock = systemClock, random = Math.random, metrics } = options;
+  const onTaken = (latencyMs: number) => {
+    metrics?.waited(latencyMs);
+  };
+  return new WorkQueue({ clock, random, debounceMs, maxDebounceMs, backoff, onTaken });
+}

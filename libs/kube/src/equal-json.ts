@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Whether two JSON values say the same. A member that is undefined is as good as absent.
+ * Usage: `if (equalJson(before, after)) return`.
+ */
+import { isRecord } from "./kube-object.ts";
+
+export function equalJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((item, index) => equalJson(item, b[index]));
+  }
+  if (!isRecord(a) || !isRecord(b)) return false;
+  return [...Object.keys(a), ...Object.keys(b)].every((name) => equalJson(a[name], b[name]));
+}

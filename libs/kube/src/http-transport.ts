@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Transport over node:https (docs/decisions/001-kubernetes-transport.md has the figures that speak for it): requests
+ * share a few connections that stay open, each watch has one of its own.
+ * Usage: `await using transport = new HttpTransport(endpoint, { maxConnections: 16 })`.
+ */
+import http from "node:http";
+import https from "node:https";
+import { Connections } from "./connections.ts";
+import { createCredentials, type CredentialSource } from "./credentials.ts";
+import { systemClock, type Clock } from "./clock.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { isKubeError, KubeError } from "./kube-error.ts";
+import { linkAbort, type LinkedAbort } from "./linked-abort.ts";
+import { statusError } from "./status-error.ts";
+import type { Query, Transport, TransportRequest, WatchEvent, WatchRequest } from "./transport.ts";
+import { parseJson, parseWatchEvent, readLines } from "./watch-stream.ts";
+
+export interface HttpTransportOptions {
+  /** For requests; watches come on top. 32 unless given. */
+  readonly maxConnections?: number | undefined;
+  /** Says who we are in the server's logs; "switchyard" unless given. */
+  readonly userAgent?: string | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+export class HttpTransport implements Transport {
+  readonly namespace: string;
+  readonly #server: URL;
+  readonly #credentials: CredentialSource;
+  readonly #connections: Connections;
+  readonly #clock: Clock;
+  readonly #userAgent: string;
+  readonly #closed = new AbortController();
+
+  constructor(endpoint: Endpoint, options: HttpTransportOptions = {}) {
+    this.namespace = endpoint.namespace;
+    this.#server = endpoint.server;
+    this.#credentials = createCredentials(endpoint);
+    this.#connections = new Connections(endpoint, options.maxConnections ?? 32);
+    this.#clock = options.clock ?? systemClock;
+    this.#userAgent = options.userAgent ?? "switchyard";
+  }
+
+  async request(request: TransportRequest): Promise<unknown> {
+    const tried = `${request.method} ${request.path}`;
+    using abort = this.#begin(request, tried);
+    try {
+      const response = await this.#send(request, "shared", tried, abort.signal);
+      return parseJson(await readAll(response), tried);
+    } catch (error) {
+      abort.signal.throwIfAborted();
+      throw asKubeError(error, tried);
+    }
+  }
+
+  async *watch(request: WatchRequest): AsyncGenerator<WatchEvent, void, undefined> {
+    const tried = `watch ${request.path}`;
+    using abort = this.#begin(request, tried);
+    try {
+      const get = { ...request, method: "GET", query: { ...request.query, watch: true } } as const;
+      const response = await this.#send(get, "own", tried, abort.signal);
+      abort.clear();
+      for await (const line of readLines(response, tried)) yield parseWatchEvent(line, tried);
+    } catch (error) {
+      abort.signal.throwIfAborted();
+      throw asKubeError(error, tried);
+    } finally {
+      abort.abort(undefined); // lets go of the connection when the caller has heard enough
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closed.abort(new KubeError("use the transport", "ConnectionLost", { words: "it was closed" }));
+    this.#connections[Symbol.dispose]();
+    return Promise.resolve();
+  }
+
+  #begin({ signal, timeoutMs = 30_000 }: Pick<WatchRequest, "signal" | "timeoutMs">, tried: string): LinkedAbort {
+    const abort = linkAbort(signal, this.#closed.signal);
+    abort.in(this.#clock, timeoutMs, () => {
+      return new KubeError(tried, "Timeout", { words: `no answer within ${timeoutMs} ms` });
+    });
+    return abort;
+  }
+
+  /** Resolves with the answer once its head is here and says success. */
+  async #send(
+    request: TransportRequest,
+    connection: "shared" | "own",
+    tried: string,
+    signal: AbortSignal,
+  ): Promise<http.IncomingMessage> {
+    const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
+    const { headers, tls } = await this.#credentials.current();
+    signal.throwIfAborted();
+    const { promise: answered, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
+    const options: https.RequestOptions = {
+      method: request.method,
+      path: pathOn(this.#server, request.path, request.query),
+      agent: this.#connections.agent(connection, tls),
+      signal,
+      headers: {
+        accept: request.accept ?? "application/json",
+        "user-agent": this.#userAgent,
+        ...headers,
+        ...(body && { "content-type": request.contentType ?? "application/json", "content-length": body.length }),
+      },
+    };
+    const outgoing = (this.#server.protocol === "http:" ? http : https).request(this.#server, options, resolve);
+    outgoing.on("error", reject);
+    // Finds out within 40 s that the other side is gone (Node then asks ten times, a second apart).
+    outgoing.on("socket", (socket) => socket.setKeepAlive(true, 30_000));
+    outgoing.end(body);
+
+    const response = await answered;
+    const { statusCode: status = 0 } = response;
+    if (status >= 200 && status < 300) return response;
+    if (status === 401) this.#credentials.refused();
+    throw statusError(tried, { status, retryAfter: response.headers["retry-after"] }, asJson(await readAll(response)));
+  }
+}
+
+function pathOn(server: URL, path: string, query: Query = {}): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, `${value}`);
+  return `${server.pathname.replace(/\/$/, "")}${path}${search.size === 0 ? "" : `?${search.toString()}`}`;
+}
+
+async function readAll(response: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** The JSON in `text`, or else the text: a refusal can come from a proxy. */
+function asJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** What Node throws for the wire (it has a code) is the connection's fault; anything else is ours. */
+function asKubeError(error: unknown, tried: string): unknown {
+  if (isKubeError(error) || typeof error !== "object" || error === null || !("code" in error)) return error;
+  const words = "message" in error && error.message !== "" ? String(error.message) : String(error.code);
+  return new KubeError(tried, "ConnectionLost", { words, cause: error });
+}

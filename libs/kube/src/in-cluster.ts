@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The API server as a pod reaches it: by the service account that the kubelet mounts.
+ * Usage: `const endpoint = await readInCluster(process.env)`.
+ */
+import { readFile } from "node:fs/promises";
+import { isIPv6 } from "node:net";
+import { join } from "node:path";
+import type { Endpoint } from "./endpoint.ts";
+import { KubeError } from "./kube-error.ts";
+
+/** Rejects with KubeError "BadConfig" outside of a pod. */
+export async function readInCluster(
+  env: Readonly<Record<string, string | undefined>>,
+  directory = "/var/run/secrets/kubernetes.io/serviceaccount",
+): Promise<Endpoint> {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
+  if (!host || !port) {
+    const words = "no kubeconfig is given, and KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set";
+    throw new KubeError("find the API server", "BadConfig", { words });
+  }
+  return {
+    server: new URL(`https://${isIPv6(host) ? `[${host}]` : host}:${port}`),
+    namespace: await readNamespace(join(directory, "namespace")),
+    authority: { file: join(directory, "ca.crt") },
+    token: { file: join(directory, "token") },
+  };
+}
+
+async function readNamespace(file: string): Promise<string> {
+  try {
+    return (await readFile(file, "utf8")).trim() || "default";
+  } catch (cause) {
+    throw new KubeError(`read ${file}`, "BadConfig", { words: "no service account is mounted", cause });
+  }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * One abort signal that follows several: the caller's, the owner's end, a deadline. Unlike AbortSignal.any it lets go
+ * of its sources when disposed; those live as long as the process, and thousands of requests come and go.
+ * Usage: `using abort = linkAbort(callerSignal, closed); abort.in(clock, timeoutMs, () => new KubeError(...))`.
+ */
+import type { Clock } from "./clock.ts";
+
+export interface LinkedAbort extends Disposable {
+  readonly signal: AbortSignal;
+  abort(reason: unknown): void;
+  /** Aborts with `reason()` after `delayMs`. A second call replaces the first. */
+  in(clock: Clock, delayMs: number, reason: () => Error): void;
+  /** Takes back the call of `in`. */
+  clear(): void;
+}
+
+export function linkAbort(...sources: readonly (AbortSignal | undefined)[]): LinkedAbort {
+  const controller = new AbortController();
+  let clear = () => {};
+  const letGo = sources.map((source) => {
+    const follow = () => {
+      controller.abort(source?.reason);
+    };
+    if (source?.aborted) follow();
+    source?.addEventListener("abort", follow, { once: true });
+    return () => source?.removeEventListener("abort", follow);
+  });
+
+  return {
+    signal: controller.signal,
+    abort: (reason) => {
+      controller.abort(reason);
+    },
+    in(clock, delayMs, reason) {
+      clear();
+      clear = clock.after(delayMs, () => {
+        controller.abort(reason());
+      });
+    },
+    clear: () => {
+      clear();
+    },
+    [Symbol.dispose]() {
+      clear();
+      for (const end of letGo) end();
+    },
+  };
+}

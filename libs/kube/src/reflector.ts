@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Keeps a sink like the API server: lists all objects in pages, then follows the watch from there for as long as the
+ * process lives. A watch that ends is taken up where it was; where the server has forgotten that place (410), all is
+ * listed again, and what the list lacks was deleted. Model: client-go's reflector.
+ * Usage: `await reflect({ transport, type: nodes, sink: store, report, signal })`.
+ */
+import { backoffMs } from "./backoff.ts";
+import { sleep, systemClock, type Clock } from "./clock.ts";
+import { isKubeError, KubeError } from "./kube-error.ts";
+import type { ResourceType } from "./kube-object.ts";
+import { linkAbort } from "./linked-abort.ts";
+import { listPages } from "./list-pages.ts";
+import type { ObjectSink } from "./object-store.ts";
+import { collectionPath } from "./resource-path.ts";
+import type { Transport, WatchEvent } from "./transport.ts";
+
+export interface ReflectorOptions {
+  readonly transport: Transport;
+  readonly type: ResourceType;
+  /** All namespaces unless given. */
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+  /** Objects in one answer to a list; 500 unless given. Less for large objects: a page is in memory whole. */
+  readonly pageSize?: number | undefined;
+  readonly sink: ObjectSink;
+  /** Told each failure; it is tried again. That the server has forgotten our place is none. */
+  readonly report: (error: unknown) => void;
+  readonly signal: AbortSignal;
+  readonly clock?: Clock | undefined;
+  readonly random?: (() => number) | undefined;
+}
+
+/** Resolves once the signal has aborted. */
+export async function reflect(options: ReflectorOptions): Promise<void> {
+  const { transport, type, namespace, labelSelector, fieldSelector, pageSize = 500, sink, report, signal } = options;
+  const { clock = systemClock, random = Math.random } = options;
+  const what = `watch ${type.plural}`;
+  /** Where the watch goes on; undefined when a list is due. */
+  let position: string | undefined;
+  /** Since the last event that came. */
+  let failures = 0;
+  /** The server forgot the beginning of a list before its end was asked for: do not let that happen twice in a row. */
+  let inOnePiece = false;
+
+  while (!signal.aborted) {
+    try {
+      position ??= await list();
+      await follow(position);
+    } catch (error) {
+      if (isAborted(signal)) return;
+      failures++;
+      const forgotten = isKubeError(error, "Expired", "Gone");
+      if (!forgotten) report(error);
+      if (forgotten || isKubeError(error, "UnexpectedResponse")) {
+        inOnePiece = forgotten && position === undefined;
+        position = undefined;
+      }
+      await pause(isKubeError(error) ? error.retryAfterMs : undefined);
+    }
+  }
+
+  async function list(): Promise<string> {
+    const limit = inOnePiece ? undefined : pageSize;
+    let resourceVersion = "";
+    sink.beginList();
+    const pages = listPages(transport, { type, namespace, labelSelector, fieldSelector, pageSize: limit, signal });
+    for await (const page of pages) {
+      for (const item of page.items) sink.upsert(item);
+      resourceVersion = page.resourceVersion;
+    }
+    sink.endList(resourceVersion);
+    return resourceVersion;
+  }
+
+  /** Returns when the server ends the watch, as it does every few minutes, or when it has gone silent. */
+  async function follow(resourceVersion: string): Promise<void> {
+    const timeoutSeconds = Math.floor(300 + random() * 300); // spread, so that a fleet does not come back together
+    const query = { resourceVersion, timeoutSeconds, allowWatchBookmarks: true, labelSelector, fieldSelector };
+    const path = collectionPath(type, namespace);
+    const startMs = clock.nowMs();
+    const silent = new KubeError(what, "Timeout", { words: `silent for ${silenceMs} ms` });
+    using abort = linkAbort(signal);
+    let heard = false;
+    try {
+      abort.in(clock, silenceMs, () => silent);
+      for await (const event of transport.watch({ path, query, signal: abort.signal })) {
+        position = take(event);
+        heard = true;
+        failures = 0;
+        abort.in(clock, silenceMs, () => silent);
+      }
+    } catch (error) {
+      if (error !== silent) throw error;
+      return;
+    }
+    if (!heard && clock.nowMs() - startMs < 1000)
+      throw new KubeError(what, "ConnectionLost", { words: "ended at once" });
+  }
+
+  function take(event: WatchEvent): string {
+    const version = event.type === "BOOKMARK" ? event.resourceVersion : event.object.metadata.resourceVersion;
+    if (version === undefined) throw new KubeError(what, "UnexpectedResponse", { words: "no resourceVersion" });
+    if (event.type === "DELETED") sink.remove(event.object.metadata);
+    else if (event.type !== "BOOKMARK") sink.upsert(event.object);
+    sink.advance(version);
+    return version;
+  }
+
+  async function pause(atLeastMs = 0): Promise<void> {
+    const pauseMs = Math.max(atLeastMs, backoffMs(failures, { baseMs: 500, maxMs: 30_000 }, random));
+    await sleep(clock, pauseMs, signal).catch(() => undefined); // aborted: the loop sees it
+  }
+}
+
+// Bookmarks come each minute where there is nothing else to say. A server that sends none costs a reconnection.
+const silenceMs = 150_000;
+
+// A function, since the compiler takes `signal.aborted` for constant within a loop that tests it.
+function isAborted(signal: AbortSignal): boolean {
+  return signal.aborted;
+}
