@@ -15,7 +15,10 @@ export function createFakeModules(bus: PciBus, drivers: readonly string[], other
         const driver = drivers.find((name) => normalized(name) === normalized(module));
         if (driver !== undefined) bus.register(driver);
         else if (!others.some((name) => normalized(name) === normalized(module)))
-          throw new Refusal("ENOENT", `modprobe: FATAL: Module ${module} not found in directory /lib/modules/6.12.117`);
+          throw new Refusal(
+            "MODPROBE_FAILED",
+            `modprobe: FATAL: Module ${module} not found in directory /lib/modules/6.12.117`,
+          );
       }),
   };
 }

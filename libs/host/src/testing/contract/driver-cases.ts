@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What must hold of VFs and their drivers: bind, unbind, override, probe, autoprobe, modules. */
+import assert from "node:assert/strict";
+import type { PciAddress } from "@switchyard/api";
+import { HostError } from "../../host-error.ts";
+import type { Host } from "../../host.ts";
+import {
+  assertRefused,
+  eventually,
+  linkOf,
+  linksOf,
+  makeVf,
+  readPf,
+  readVfs,
+  settle,
+  type ContractCase,
+} from "./world.ts";
+
+async function driverOf(host: Host, pf: PciAddress): Promise<string | undefined> {
+  const [vf] = await readVfs(host, pf);
+  assert(vf);
+  return vf.driver;
+}
+
+export const driverCases: readonly ContractCase[] = [
+  {
+    name: "takes a VF's driver and interface, and gives them again",
+    async run({ host, pfs: [pf] }) {
+      const { pciAddress: vf } = await makeVf(host, pf);
+      await host.sriov.unbindDriver(vf);
+      assert.equal(await driverOf(host, pf), undefined);
+      assert.deepEqual(await linksOf(host, vf), []);
+      await host.sriov.bindDriver(vf, "igbvf");
+      assert.equal(await driverOf(host, pf), "igbvf");
+      await linkOf(host, vf);
+    },
+  },
+  {
+    name: "refuses what has no driver, has one already, wants another, or is not there",
+    async run({ host, pfs: [pf], absent }) {
+      const { pciAddress: vf } = await makeVf(host, pf);
+      await assertRefused(host.sriov.bindDriver(vf, "igbvf"), "EBUSY");
+      await host.sriov.unbindDriver(vf);
+      await assertRefused(host.sriov.unbindDriver(vf), "ENOENT");
+      await assertRefused(host.sriov.bindDriver(vf, "igb"), "ENODEV");
+      await assertRefused(host.sriov.bindDriver(vf, "no_such_driver"), "ENOENT");
+      await assertRefused(host.sriov.unbindDriver(absent), "ENOENT");
+      await assertRefused(host.sriov.bindDriver(absent, "igbvf"), "ENODEV");
+      await assertRefused(host.sriov.probeDrivers(absent), "ENODEV");
+      await assertRefused(host.sriov.setDriverOverride(absent, "igbvf"), "ENOENT");
+      assert.equal(await driverOf(host, pf), undefined);
+    },
+  },
+  {
+    name: "lets the kernel choose a driver, which it does at once and more than once",
+    async run({ host, pfs: [pf] }) {
+      const { pciAddress: vf } = await makeVf(host, pf);
+      await host.sriov.unbindDriver(vf);
+      await host.sriov.probeDrivers(vf);
+      assert.equal(await driverOf(host, pf), "igbvf");
+      await host.sriov.probeDrivers(vf);
+      assert.equal(await driverOf(host, pf), "igbvf");
+    },
+  },
+  {
+    name: "gives a VF to vfio-pci only where it was named, and back to the kernel's choice",
+    async run({ host, pfs: [pf] }) {
+      const { pciAddress: vf } = await makeVf(host, pf);
+      await host.modules.load("vfio-pci");
+      await host.sriov.unbindDriver(vf);
+      await assertRefused(host.sriov.bindDriver(vf, "vfio-pci"), "ENODEV");
+      await host.sriov.setDriverOverride(vf, "vfio-pci");
+      await host.sriov.bindDriver(vf, "vfio-pci");
+      assert.equal(await driverOf(host, pf), "vfio-pci");
+      assert.deepEqual(await linksOf(host, vf), []);
+
+      await host.sriov.unbindDriver(vf);
+      await assertRefused(host.sriov.bindDriver(vf, "igbvf"), "ENODEV");
+      await host.sriov.probeDrivers(vf); // it honours the override
+      assert.equal(await driverOf(host, pf), "vfio-pci");
+
+      await host.sriov.setDriverOverride(vf, undefined);
+      assert.equal(await driverOf(host, pf), "vfio-pci"); // until it is unbound
+      await host.sriov.unbindDriver(vf);
+      await host.sriov.probeDrivers(vf);
+      assert.equal(await driverOf(host, pf), "igbvf");
+      await linkOf(host, vf);
+    },
+  },
+  {
+    name: "takes an override for a driver that nobody knows, and then finds none",
+    async run({ host, pfs: [pf] }) {
+      const { pciAddress: vf } = await makeVf(host, pf);
+      await host.sriov.setDriverOverride(vf, "no_such_driver");
+      assert.equal(await driverOf(host, pf), "igbvf"); // a bound driver stays
+      await host.sriov.unbindDriver(vf);
+      await host.sriov.probeDrivers(vf);
+      assert.equal(await driverOf(host, pf), undefined);
+    },
+  },
+  {
+    name: "forgets an override with its VF",
+    async run({ host, pfs: [pf] }) {
+      const { pciAddress: vf } = await makeVf(host, pf);
+      await host.sriov.setDriverOverride(vf, "no_such_driver");
+      await host.sriov.setNumVfs(pf, 0);
+      await makeVf(host, pf);
+      assert.equal(await driverOf(host, pf), "igbvf");
+    },
+  },
+  {
+    name: "without autoprobe makes VFs that no driver gets but one that was named",
+    async run({ host, pfs: [pf] }) {
+      await host.modules.load("igbvf");
+      await host.sriov.setDriversAutoprobe(pf, false);
+      await host.sriov.setNumVfs(pf, 1);
+      await settle(host);
+      const [{ pciAddress: vf, driver, netdevs } = { pciAddress: pf, driver: "no VF", netdevs: [] }] = await readVfs(
+        host,
+        pf,
+      );
+      assert.deepEqual([driver, netdevs], [undefined, []]);
+      await host.sriov.probeDrivers(vf);
+      assert.equal(await driverOf(host, pf), undefined);
+      await assertRefused(host.sriov.bindDriver(vf, "igbvf"), "ENODEV");
+      await host.sriov.setDriverOverride(vf, "igbvf");
+      await host.sriov.bindDriver(vf, "igbvf");
+      assert.equal(await driverOf(host, pf), "igbvf");
+
+      await host.sriov.unbindDriver(vf);
+      await host.sriov.setDriverOverride(vf, undefined);
+      await host.sriov.setDriversAutoprobe(pf, true);
+      await host.sriov.probeDrivers(vf);
+      assert.equal(await driverOf(host, pf), "igbvf");
+    },
+  },
+  {
+    name: "loads a module once and again, by either spelling",
+    async run({ host }) {
+      await host.modules.load("vfio-pci");
+      await host.modules.load("vfio-pci");
+      await host.modules.load("vfio_pci");
+    },
+  },
+  {
+    name: "says in modprobe's words which module there is not",
+    async run({ host }) {
+      await assert.rejects(host.modules.load("no_such_module"), (error) => {
+        assert(error instanceof HostError);
+        assert.equal(error.code, "MODPROBE_FAILED");
+        assert.match(error.words ?? "", /no_such_module not found/);
+        return true;
+      });
+    },
+  },
+  {
+    name: "has one PF's VFs made while the other's are",
+    async run({ host, pfs }) {
+      await Promise.all(pfs.map((pf) => host.sriov.setNumVfs(pf, 2)));
+      for (const pf of pfs)
+        await eventually(
+          () => readPf(host, pf),
+          ({ sriov }) => {
+            assert.deepEqual(
+              sriov?.vfs.map(({ driver }) => driver),
+              ["igbvf", "igbvf"],
+            );
+          },
+        );
+    },
+  },
+];

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What must hold of events: whatever changes is told, with the PCI function that it belongs to. */
+import assert from "node:assert/strict";
+import { isDeepStrictEqual } from "node:util";
+import type { Host } from "../../host.ts";
+import type { KernelEvent } from "../../kernel-events.ts";
+import { eventually, linkOf, makeVf, type ContractCase } from "./world.ts";
+
+/** Notes events while `act` runs, and until all of `expected` came. */
+async function assertTold(host: Host, act: () => Promise<unknown>, expected: readonly KernelEvent[]): Promise<void> {
+  const stop = new AbortController();
+  const told: KernelEvent[] = [];
+  const events = host.events.watch(stop.signal);
+  const listening = (async () => {
+    for await (const event of events) told.push(event);
+  })();
+  try {
+    await act();
+    await eventually(
+      () => Promise.resolve(told),
+      () => {
+        for (const event of expected)
+          assert(
+            told.some((other) => isDeepStrictEqual(event, other)),
+            `${JSON.stringify(event)} in ${JSON.stringify(told)}`,
+          );
+      },
+    );
+  } finally {
+    stop.abort();
+  }
+  await listening; // it ends, and without an error
+}
+
+export const eventCases: readonly ContractCase[] = [
+  {
+    name: "tells of VFs that come, of their drivers and interfaces, and of their going",
+    async run({ host, pfs: [pf] }) {
+      const { pciAddress: vf } = await makeVf(host, pf);
+      const { name } = await linkOf(host, vf);
+      const link: KernelEvent = { kind: "link", name, parent: { bus: "pci", name: vf } };
+      const pci = (action: string): KernelEvent => ({ kind: "pci", action, pciAddress: vf });
+      await assertTold(host, () => host.sriov.setNumVfs(pf, 0), [link, pci("unbind"), pci("remove")]);
+      await assertTold(host, () => makeVf(host, pf), [pci("add"), pci("bind"), link]);
+    },
+  },
+  {
+    name: "tells of a new name, MTU and state",
+    async run({ host, pfs: [pf], renameLink }) {
+      const { name } = await linkOf(host, pf);
+      const told = (of: string): KernelEvent => ({ kind: "link", name: of, parent: { bus: "pci", name: pf } });
+      await assertTold(host, () => renameLink(name, "uplink0"), [told("uplink0")]);
+      await assertTold(host, () => renameLink("uplink0", name), [told(name)]);
+      await assertTold(host, () => host.links.setMtu(name, 1_400), [told(name)]);
+      await assertTold(host, () => host.links.setAdminUp(name, false), [told(name)]);
+    },
+  },
+  {
+    name: "tells of drivers that come and go",
+    async run({ host, pfs: [pf] }) {
+      const { pciAddress } = await makeVf(host, pf);
+      const pci = (action: string): KernelEvent => ({ kind: "pci", action, pciAddress });
+      await assertTold(host, () => host.sriov.unbindDriver(pciAddress), [pci("unbind")]);
+      await assertTold(host, () => host.sriov.probeDrivers(pciAddress), [pci("bind")]);
+    },
+  },
+  {
+    name: "tells of an interface that a pod got",
+    async run({ host, pfs: [pf], moveToPod, returnFromPods }) {
+      const { pciAddress: vf } = await makeVf(host, pf);
+      const { name } = await linkOf(host, vf);
+      const link: KernelEvent = { kind: "link", name, parent: { bus: "pci", name: vf } };
+      await assertTold(host, () => moveToPod(vf, name), [link]);
+      await assertTold(host, () => returnFromPods(), [link]);
+    },
+  },
+];

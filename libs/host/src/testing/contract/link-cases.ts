@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What must hold of network interfaces and of what a PF holds of its VFs; words as 6.12 gave them. */
+import assert from "node:assert/strict";
+import { parseMacAddress, type MacAddress } from "@switchyard/api";
+import { attempts } from "../../attempts.ts";
+import { HostError } from "../../host-error.ts";
+import {
+  assertRefused,
+  eventually,
+  linkOf,
+  linksOf,
+  makeVf,
+  readPf,
+  readVfs,
+  settle,
+  type ContractCase,
+} from "./world.ts";
+
+function mac(text: string): MacAddress {
+  const parsed = parseMacAddress(text);
+  assert(parsed.ok);
+  return parsed.value;
+}
+
+export const linkCases: readonly ContractCase[] = [
+  {
+    name: "lists the PF's interface with what igb tells of it, and nothing of what it does not",
+    async run({ host, pfs: [pf] }) {
+      const { index, name, altNames, mac: address, ...link } = await linkOf(host, pf);
+      assert(index > 1);
+      assert.match(name, /./);
+      assert(Array.isArray(altNames));
+      assert.match(address, /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/);
+      const parent = { bus: "pci", name: pf };
+      // phys_port_name and phys_switch_id: EOPNOTSUPP on igb, and therefore absent.
+      assert.deepEqual(link, { mtu: 1_500, maxMtu: 9_216, adminUp: true, type: "ether", parent, vfs: [] });
+    },
+  },
+  {
+    name: "lists interfaces by ascending index, the loopback one among them",
+    async run({ host }) {
+      const links = await host.links.listLinks();
+      const indexes = links.map(({ index }) => index);
+      assert.deepEqual(
+        indexes,
+        indexes.toSorted((a, b) => a - b),
+      );
+      const loopback = links.find(({ name }) => name === "lo");
+      assert.deepEqual([loopback?.index, loopback?.type, loopback?.parent, loopback?.vfs], [1, "other", undefined, []]);
+    },
+  },
+  {
+    name: "sets an MTU within the device's limits, and refuses others in the kernel's words",
+    async run({ host, pfs: [pf] }) {
+      const { name } = await linkOf(host, pf);
+      await host.links.setMtu(name, 9_000);
+      await assertRefused(host.links.setMtu(name, 9_300), "EINVAL", "mtu greater than device maximum");
+      await assertRefused(host.links.setMtu(name, 60), "EINVAL", "mtu less than device minimum");
+      assert.equal((await linkOf(host, pf)).mtu, 9_000);
+    },
+  },
+  {
+    name: "says what was tried on what, and the answer",
+    async run({ host, pfs: [pf] }) {
+      const { name } = await linkOf(host, pf);
+      await assert.rejects(host.links.setMtu(name, 9_300), (error) => {
+        assert(error instanceof HostError);
+        assert.deepEqual(error.at, attempts.links.setMtu(name, 9_300));
+        assert.equal(error.message, `set mtu 9300 on ${name}: EINVAL (mtu greater than device maximum)`);
+        return true;
+      });
+    },
+  },
+  {
+    name: "sets a VF's MTU beside the PF's",
+    async run({ host, pfs: [pf] }) {
+      await host.links.setMtu((await linkOf(host, pf)).name, 9_000);
+      const { pciAddress: vf } = await makeVf(host, pf);
+      const { name, mtu, maxMtu } = await linkOf(host, vf);
+      assert.deepEqual([mtu, maxMtu], [1_500, 9_216]);
+      await host.links.setMtu(name, 9_000);
+      assert.equal((await linkOf(host, vf)).mtu, 9_000);
+      assert.equal((await linkOf(host, pf)).mtu, 9_000); // the reset by the new VF did not undo it
+    },
+  },
+  {
+    name: "sets interfaces down and up",
+    async run({ host, pfs: [pf] }) {
+      const { pciAddress: vf } = await makeVf(host, pf);
+      const { name } = await linkOf(host, pf);
+      const vfName = (await linkOf(host, vf)).name;
+      await host.links.setAdminUp(vfName, true);
+      assert.equal((await linkOf(host, vf)).adminUp, true);
+      await host.links.setAdminUp(name, false);
+      assert.equal((await linkOf(host, pf)).adminUp, false);
+      assert.equal((await linkOf(host, vf)).adminUp, true); // its own affair
+      await host.links.setAdminUp(name, true);
+      await host.links.setAdminUp(name, true);
+      assert.equal((await linkOf(host, pf)).adminUp, true);
+    },
+  },
+  {
+    name: "tells the speed while the link is up, and none while it is down",
+    async run({ host, pfs: [pf] }) {
+      const { name } = await linkOf(host, pf);
+      await eventually(
+        () => host.links.readSpeedMbps(name),
+        (speed) => {
+          assert.equal(speed, 1_000);
+        },
+      );
+      await host.links.setAdminUp(name, false);
+      assert.equal(await host.links.readSpeedMbps(name), undefined);
+    },
+  },
+  {
+    name: "says ENODEV for an interface that there is not",
+    async run({ host }) {
+      await assertRefused(host.links.setMtu("nosuch0", 1_500), "ENODEV");
+      await assertRefused(host.links.setAdminUp("nosuch0", true), "ENODEV");
+      await assertRefused(host.links.setVfMac("nosuch0", 0, mac("02:00:00:00:00:01")), "ENODEV");
+    },
+  },
+  {
+    name: "shows a VF's own address at its PF, and no VLAN",
+    async run({ host, pfs: [pf] }) {
+      const { pciAddress: vf } = await makeVf(host, pf);
+      const own = (await linkOf(host, vf)).mac;
+      await eventually(
+        () => linkOf(host, pf),
+        ({ vfs }) => {
+          assert.deepEqual(vfs, [{ vfId: 0, mac: own, vlan: 0 }]);
+        },
+      );
+    },
+  },
+  {
+    name: "assigns an address that a VF has from its driver's next bind on, until it vanishes",
+    async run({ host, pfs: [pf] }) {
+      const assigned = mac("02:00:00:00:00:2a");
+      const { pciAddress: vf } = await makeVf(host, pf);
+      const pfName = (await linkOf(host, pf)).name;
+      const own = (await linkOf(host, vf)).mac;
+      await host.links.setVfMac(pfName, 0, assigned);
+      assert.equal((await linkOf(host, pf)).vfs[0]?.mac, assigned);
+      assert.equal((await linkOf(host, vf)).mac, own);
+      for (let bind = 0; bind < 2; bind++) {
+        await host.sriov.unbindDriver(vf);
+        await host.sriov.bindDriver(vf, "igbvf");
+        await settle(host);
+        assert.equal((await linkOf(host, vf)).mac, assigned);
+      }
+      await host.sriov.setNumVfs(pf, 0);
+      await makeVf(host, pf);
+      assert.notEqual((await linkOf(host, vf)).mac, assigned);
+    },
+  },
+  {
+    name: "makes the address that a VF has the assigned one, so that it survives a rebind",
+    async run({ host, pfs: [pf] }) {
+      const { pciAddress: vf } = await makeVf(host, pf);
+      const own = (await linkOf(host, vf)).mac;
+      await host.links.setVfMac((await linkOf(host, pf)).name, 0, mac(own));
+      await host.sriov.unbindDriver(vf);
+      await host.sriov.bindDriver(vf, "igbvf");
+      await settle(host);
+      assert.equal((await linkOf(host, vf)).mac, own);
+    },
+  },
+  {
+    name: "refuses addresses for VFs that there are not, and of many",
+    async run({ host, pfs: [pf] }) {
+      const { name } = await linkOf(host, pf);
+      const unicast = mac("02:00:00:00:00:01");
+      await assertRefused(host.links.setVfMac(name, 0, unicast), "EINVAL");
+      const { pciAddress: vf } = await makeVf(host, pf);
+      await assertRefused(host.links.setVfMac(name, 1, unicast), "EINVAL");
+      await assertRefused(host.links.setVfMac(name, 0, mac("01:00:5e:00:00:01")), "EINVAL");
+      await assertRefused(host.links.setVfMac((await linkOf(host, vf)).name, 0, unicast), "EOPNOTSUPP");
+    },
+  },
+  {
+    name: "shows new names, and alternative ones, in all places",
+    async run({ host, pfs: [pf], renameLink, addAltName }) {
+      const { name } = await linkOf(host, pf);
+      await renameLink(name, "uplink0");
+      await addAltName("uplink0", "nic-for-storage");
+      const link = await linkOf(host, pf);
+      assert.equal(link.name, "uplink0");
+      assert(link.altNames.includes("nic-for-storage"));
+      assert.deepEqual((await readPf(host, pf)).netdevs, ["uplink0"]);
+      await renameLink("uplink0", name);
+    },
+  },
+  {
+    name: "does not show a VF's interface that a pod has, and shows it again when it is back",
+    async run({ host, pfs: [pf], moveToPod, returnFromPods }) {
+      const { pciAddress: vf } = await makeVf(host, pf);
+      await moveToPod(vf, (await linkOf(host, vf)).name);
+      assert.deepEqual(await linksOf(host, vf), []);
+      assert.deepEqual(
+        (await readVfs(host, pf)).map(({ driver, netdevs }) => [driver, netdevs]),
+        [["igbvf", []]],
+      );
+      await returnFromPods();
+      const { name } = await linkOf(host, vf);
+      assert.deepEqual(
+        (await readVfs(host, pf)).map(({ netdevs }) => netdevs),
+        [[name]],
+      );
+    },
+  },
+  {
+    name: "takes a VF's interface from a pod with count 0",
+    async run({ host, pfs: [pf], moveToPod, returnFromPods }) {
+      const { pciAddress: vf } = await makeVf(host, pf);
+      await moveToPod(vf, (await linkOf(host, vf)).name);
+      await host.sriov.setNumVfs(pf, 0);
+      await returnFromPods();
+      assert.deepEqual(await linksOf(host, vf), []);
+      await makeVf(host, pf);
+      assert.equal((await linksOf(host, vf)).length, 1);
+    },
+  },
+];

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What must hold of devlink, udev and the records. */
+import assert from "node:assert/strict";
+import type { PfRecord } from "../../pf-records.ts";
+import { linkOf, makeVfs, readVfs, settle, type ContractCase } from "./world.ts";
+
+export const otherCases: readonly ContractCase[] = [
+  {
+    name: "knows no eswitch mode where the driver has no eswitch, and where nothing is",
+    async run({ host, pfs, absent }) {
+      for (const device of [...pfs, absent]) assert.equal(await host.devlink.readEswitchMode(device), undefined);
+    },
+  },
+  {
+    name: "leaves no name to change once udev has settled",
+    async run({ host, pfs: [pf] }) {
+      await host.sriov.setNumVfs(pf, 4);
+      await settle(host);
+      const before = await readVfs(host, pf);
+      await makeVfs(host, pf, 4); // the same count: only waits for whatever was still missing
+      assert.deepEqual(await readVfs(host, pf), before);
+      for (const { pciAddress, netdevs } of before) assert.deepEqual(netdevs, [(await linkOf(host, pciAddress)).name]);
+    },
+  },
+  {
+    name: "gives up settling when it is told to",
+    async run({ host }) {
+      const signal = AbortSignal.abort(new Error("shutting down"));
+      await assert.rejects(host.udev.settle({ timeoutMs: 1_000, signal }), /shutting down/);
+    },
+  },
+  {
+    name: "keeps, replaces and removes records",
+    async run({ host, pfs: [pf, other] }) {
+      const record: PfRecord = {
+        spec: {
+          pciAddress: pf,
+          numVfs: 4,
+          vfGroups: [{ resourceName: "nic", vfRange: "0-3", deviceType: "vfio-pci" }],
+        },
+        initial: { mtu: 1_500 },
+      };
+      const later: PfRecord = { spec: { pciAddress: other, numVfs: 2 } };
+      await host.records.save(pf, record);
+      await host.records.save(other, { spec: { pciAddress: other, numVfs: 1 } });
+      await host.records.save(other, later);
+      assert.deepEqual(
+        await host.records.list(),
+        new Map<string, PfRecord>([
+          [pf, record],
+          [other, later],
+        ]),
+      );
+      for (const each of [pf, other, pf]) await host.records.remove(each);
+      assert.deepEqual(await host.records.list(), new Map());
+    },
+  },
+];

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What must hold of PFs and their VFs in sysfs; errnos as igb on 6.12 gave them. */
+import assert from "node:assert/strict";
+import { vfAddress } from "../nic-models.ts";
+import {
+  assertRefused,
+  eventually,
+  linkOf,
+  linksOf,
+  makeVf,
+  makeVfs,
+  readPf,
+  readVfs,
+  type ContractCase,
+} from "./world.ts";
+
+const igbVfs = { offset: 128, stride: 2 };
+
+export const sriovCases: readonly ContractCase[] = [
+  {
+    name: "lists both PFs with their ids, driver, interface and limit, by ascending address",
+    async run({ host, pfs }) {
+      const all = await host.sriov.listPfs();
+      const addresses = all.map(({ pciAddress }) => pciAddress);
+      assert.deepEqual(addresses, addresses.toSorted());
+      for (const pf of pfs) {
+        const facts = all.find(({ pciAddress }) => pciAddress === pf);
+        const { name } = await linkOf(host, pf);
+        assert.deepEqual(facts, {
+          ...{ pciAddress: pf, vendor: "8086", deviceId: "10c9", driver: "igb", netdevs: [name] },
+          sriov: { totalVfs: 7, numVfs: 0, vfs: [] },
+        });
+        assert.deepEqual(await host.sriov.readPf(pf), facts);
+      }
+    },
+  },
+  {
+    name: "makes VFs at the addresses that the capability says, with driver and interface, apart from the other port's",
+    async run({ host, pfs }) {
+      for (const pf of pfs) {
+        const vfs = await makeVfs(host, pf, 4);
+        for (const [vfId, { netdevs, ...vf }] of vfs.entries()) {
+          const pciAddress = vfAddress(pf, igbVfs, vfId);
+          assert.deepEqual(vf, { vfId, pciAddress, vendor: "8086", deviceId: "10ca", driver: "igbvf" });
+          assert.deepEqual(netdevs, [(await linkOf(host, pciAddress)).name]);
+        }
+        assert.equal(vfs.length, 4);
+      }
+      for (const pf of pfs) assert.equal((await readPf(host, pf)).sriov?.numVfs, 4);
+    },
+  },
+  {
+    name: "knows a VF for no PF, and where nothing is for nothing",
+    async run({ host, pfs: [pf], absent }) {
+      const { pciAddress } = await makeVf(host, pf);
+      assert.equal(await host.sriov.readPf(pciAddress), undefined);
+      assert(!(await host.sriov.listPfs()).some((other) => other.pciAddress === pciAddress));
+      assert.equal(await host.sriov.readPf(absent), undefined);
+    },
+  },
+  {
+    name: "refuses another count while there are VFs, and leaves these alone",
+    async run({ host, pfs: [pf] }) {
+      const { pciAddress } = await makeVf(host, pf);
+      const { index } = await linkOf(host, pciAddress);
+      await assertRefused(host.sriov.setNumVfs(pf, 2), "EBUSY");
+      assert.equal((await readVfs(host, pf)).length, 1);
+      assert.equal((await linkOf(host, pciAddress)).index, index);
+    },
+  },
+  {
+    name: "takes the same count again, at once and without effect",
+    async run({ host, pfs: [pf] }) {
+      await host.sriov.setNumVfs(pf, 0);
+      const { pciAddress } = await makeVf(host, pf);
+      const { index } = await linkOf(host, pciAddress);
+      await host.sriov.setNumVfs(pf, 1);
+      assert.equal((await linkOf(host, pciAddress)).index, index);
+    },
+  },
+  {
+    name: "refuses counts above the limit, below zero and of no number",
+    async run({ host, pfs: [pf] }) {
+      await assertRefused(host.sriov.setNumVfs(pf, 8), "ERANGE");
+      await assertRefused(host.sriov.setNumVfs(pf, 65_535), "ERANGE");
+      await assertRefused(host.sriov.setNumVfs(pf, -1), "EINVAL");
+      await assertRefused(host.sriov.setNumVfs(pf, Number.NaN), "EINVAL");
+      assert.equal((await readPf(host, pf)).sriov?.numVfs, 0);
+    },
+  },
+  {
+    name: "takes VFs and their interfaces away with count 0, and makes them anew",
+    async run({ host, pfs: [pf] }) {
+      const { pciAddress } = await makeVf(host, pf);
+      const { index } = await linkOf(host, pciAddress);
+      await host.sriov.setNumVfs(pf, 0);
+      assert.deepEqual((await readPf(host, pf)).sriov, { totalVfs: 7, numVfs: 0, vfs: [] });
+      assert.deepEqual(await linksOf(host, pciAddress), []);
+      await makeVf(host, pf);
+      assert.notEqual((await linkOf(host, pciAddress)).index, index);
+    },
+  },
+  {
+    name: "says ENOENT where there are no VFs to be had",
+    async run({ host, pfs: [pf], absent }) {
+      const { pciAddress } = await makeVf(host, pf);
+      for (const device of [absent, pciAddress]) {
+        await assertRefused(host.sriov.setNumVfs(device, 1), "ENOENT");
+        await assertRefused(host.sriov.setDriversAutoprobe(device, true), "ENOENT");
+      }
+    },
+  },
+  {
+    name: "takes the VFs with the PF's driver, without which there are none to be had",
+    async run({ host, pfs: [pf] }) {
+      await makeVfs(host, pf, 2);
+      await host.sriov.unbindDriver(pf);
+      assert.deepEqual(await readPf(host, pf), {
+        ...{ pciAddress: pf, vendor: "8086", deviceId: "10c9", netdevs: [] },
+        sriov: { totalVfs: 7, numVfs: 0, vfs: [] },
+      });
+      await assertRefused(host.sriov.setNumVfs(pf, 2), "ENOENT");
+      await host.sriov.bindDriver(pf, "igb");
+      await eventually(
+        () => readPf(host, pf),
+        ({ driver, netdevs }) => {
+          assert.deepEqual([driver, netdevs.length], ["igb", 1]);
+        },
+      );
+    },
+  },
+];

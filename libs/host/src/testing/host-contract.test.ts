@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, it } from "@jest/globals";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { PciAddress } from "@switchyard/api";
+import type { Host } from "../host.ts";
+import { connectFakeHost } from "./connect-fake-host.ts";
+import { runContractCase, type ContractWorld } from "./contract/world.ts";
+import { createFakeKernel, type FakeKernel, type FakeKernelOptions } from "./fake-kernel.ts";
+import { hostContractCases } from "./host-contract.ts";
+import { igb, pci } from "./nic-models.ts";
+import { serveFakeKernel } from "./serve-fake-kernel.ts";
+
+function worldOf(kernel: FakeKernel, host: Host): ContractWorld {
+  const inPods = new Set<PciAddress>();
+
+  /** Hands reach the kernel past the socket; a watch that was sent before must not miss what they do. */
+  async function byHand(act: () => void): Promise<void> {
+    await host.devlink.readEswitchMode(pci("0000:01:00.0"));
+    act();
+  }
+
+  return {
+    host,
+    pfs: [pci("0000:01:00.0"), pci("0000:01:00.1")],
+    absent: pci("0000:02:00.0"),
+    renameLink: (name, newName) =>
+      byHand(() => {
+        kernel.renameLink(name, newName);
+      }),
+    addAltName: (name, altName) =>
+      byHand(() => {
+        kernel.addAltName(name, altName);
+      }),
+    moveToPod: (vf) =>
+      byHand(() => {
+        kernel.moveToPod(vf);
+        inPods.add(vf);
+      }),
+    returnFromPods: () =>
+      byHand(() => {
+        for (const vf of inPods) kernel.returnFromPod(vf);
+        inPods.clear();
+      }),
+  };
+}
+
+function newKernel(options: Omit<FakeKernelOptions, "nics"> = {}): FakeKernel {
+  return createFakeKernel({ nics: [igb("0000:01:00.0")], ...options });
+}
+
+describe("the fake kernel keeps the host contract", () => {
+  it.each(hostContractCases)("$name", async (contractCase) => {
+    const kernel = newKernel();
+    await runContractCase(contractCase, worldOf(kernel, kernel.host()));
+  });
+});
+
+describe("the fake kernel keeps it where no udev runs", () => {
+  it.each(hostContractCases)("$name", async (contractCase) => {
+    const kernel = newKernel({ udevMs: "none" });
+    await kernel.host().modules.load("igbvf"); // which udev would do
+    await runContractCase(contractCase, worldOf(kernel, kernel.host()));
+  });
+});
+
+describe("the fake kernel keeps it in another process", () => {
+  it.each(hostContractCases)("$name", async (contractCase) => {
+    const directory = await mkdtemp(join(tmpdir(), "fake-kernel-"));
+    const kernel = newKernel();
+    const server = await serveFakeKernel(kernel, join(directory, "kernel.sock"));
+    try {
+      using host = connectFakeHost(join(directory, "kernel.sock"));
+      await runContractCase(contractCase, worldOf(kernel, host));
+    } finally {
+      await server[Symbol.asyncDispose]();
+      await rm(directory, { recursive: true });
+    }
+  });
+});
