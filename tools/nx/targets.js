@@ -25,7 +25,7 @@ function projectsOf(root, workspaceRoot) {
     .join("/");
   if (has("tsconfig.json")) {
     targets.typecheck = target(root, `tsc -p tsconfig.json`, { inputs: ["default", "^default"] });
-    targets.lint = target(root, `eslint --config ${up}/eslint.config.js .`, {
+    targets.lint = target(root, `eslint .`, {
       inputs: ["default", "^default", "{workspaceRoot}/eslint.config.js"],
     });
     targets.test = target(root, `node ${up}/tools/nx/jest.js`, {
