@@ -1,2 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-export {};
+export { isWrite, readAuditLog, type AuditEvent } from "./audit-log.ts";
+export { binaryNames, type BinaryName } from "./binary-cache.ts";
+export type { UserIdentity } from "./certificates.ts";
+export { ControlPlane, type ControlPlaneOptions } from "./control-plane.ts";
+export type { Client } from "./control-plane-files.ts";
+export { ensureBinaries, type EnsureBinariesOptions } from "./ensure-binaries.ts";
+export { eventually, type EventuallyOptions } from "./eventually.ts";
+export { withFileLock, type FileLockOptions } from "./file-lock.ts";
+export { spawnGuarded, type GuardedProcess } from "./guarded-process.ts";
+export type { KubectlOptions } from "./kubectl.ts";
+export { writeToStderr, type WriteLine } from "./progress.ts";
+export { startControlPlane } from "./start-control-plane.ts";
+export { testingErrorCodes, TestingError, type TestingErrorCode } from "./testing-error.ts";
+export { findWorkspaceRoot } from "./workspace-root.ts";

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The files that the processes of a control plane are started with: certificates, keys, kubeconfigs, the audit policy.
+ * Usage: `const { writeKubeconfig } = await writeControlPlaneFiles(layout)`
+ */
+import { generateKeyPairSync } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { renderAuditPolicy } from "./audit-log.ts";
+import { createAuthority, type KeyPair, type UserIdentity } from "./certificates.ts";
+import { controlPlaneFiles, serverUrl, type ControlPlaneLayout } from "./control-plane-flags.ts";
+import { renderKubeconfig } from "./kubeconfig.ts";
+
+/** A person, by a certificate made on the spot; or a token that the API server issued, such as a service account's. */
+export type Client = UserIdentity | { readonly token: string };
+
+export interface ControlPlaneFiles {
+  /** For our own requests, as cluster administrator. */
+  readonly admin: KeyPair & { readonly ca: string };
+  /** Writes a kubeconfig for this client into the data directory; its path. */
+  writeKubeconfig(name: string, client: Client): Promise<string>;
+}
+
+/** All files anew: what an earlier run in this directory has signed is void, the objects in its etcd are not. */
+export async function writeControlPlaneFiles(layout: ControlPlaneLayout): Promise<ControlPlaneFiles> {
+  const { dataDir } = layout;
+  const authority = createAuthority("switchyard-test");
+  const server = authority.issueServer(["127.0.0.1", "localhost", "kubernetes", "kubernetes.default.svc"]);
+  const serviceAccounts = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const admin = authority.issueClient({ user: "admin", groups: ["system:masters"] });
+  const texts = {
+    caCert: authority.cert,
+    serverCert: server.cert,
+    serverKey: server.key,
+    serviceAccountKey: serviceAccounts.privateKey.export({ type: "pkcs8", format: "pem" }),
+    serviceAccountPublicKey: serviceAccounts.publicKey.export({ type: "spki", format: "pem" }),
+    auditPolicy: renderAuditPolicy(),
+    admin: renderKubeconfig({ server: serverUrl(layout), authority: authority.cert, as: admin }),
+  };
+  const names = Object.keys(texts).filter((name): name is keyof typeof texts => name in texts);
+  await Promise.all(names.map((name) => writePrivately(join(dataDir, controlPlaneFiles[name]), texts[name])));
+
+  return {
+    admin: { ...admin, ca: authority.cert },
+    async writeKubeconfig(name, client) {
+      const path = join(dataDir, `${name}.kubeconfig`);
+      const as = "token" in client ? client : authority.issueClient(client);
+      await writePrivately(path, renderKubeconfig({ server: serverUrl(layout), authority: authority.cert, as }));
+      return path;
+    },
+  };
+}
+
+async function writePrivately(path: string, text: string | Buffer): Promise<void> {
+  await writeFile(path, text, { mode: 0o600 });
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ensureBinaries } from "./ensure-binaries.ts";
+import { TestingError } from "./testing-error.ts";
+
+describe("ensureBinaries", () => {
+  let directory: string;
+  let env: Record<string, string>;
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), "ensure-binaries-"));
+    env = { XDG_CACHE_HOME: directory, SWITCHYARD_ENVTEST_INDEX: "", PATH: join(directory, "bin") };
+    await mkdir(join(directory, "bin"));
+  });
+  afterEach(() => rm(directory, { recursive: true }));
+
+  // Two kinds of `go`: both only write what they are asked to build.
+  async function installGo(version: string): Promise<void> {
+    const script = `#!/bin/sh
+if [ "$1" = env ]; then echo ${version}; exit; fi
+while [ "$1" != -o ]; do shift; done
+echo "$3" > "$2"; /bin/chmod +x "$2"
+`;
+    await writeFile(join(directory, "bin/go"), script, { mode: 0o755 });
+  }
+
+  const failure = async (names: Parameters<typeof ensureBinaries>[0]) => {
+    const error: unknown = await ensureBinaries({ ...names, env, progress: () => undefined }).catch((e: unknown) => e);
+    return error instanceof TestingError ? error : undefined;
+  };
+
+  it("names all four ways, and what came of each, when none works", async () => {
+    const error = await failure({});
+    expect(error?.code).toBe("binaries");
+    expect(error?.message.split("\n").slice(1)).toEqual([
+      "  1. a directory named by KUBEBUILDER_ASSETS: not set",
+      expect.stringMatching(/^ {2}2\. the cache of an earlier run: no etcd, kube-apiserver, kubectl in /),
+      "  3. the envtest archive: switched off by SWITCHYARD_ENVTEST_INDEX",
+      expect.stringMatching(/^ {2}4\. a build of .*tools\/control-plane by Go 1\.26 or later: no `go` on the PATH$/),
+    ]);
+  });
+
+  it("uses KUBEBUILDER_ASSETS when it has all, and says what it lacks when not", async () => {
+    const assets = join(directory, "bin");
+    env = { ...env, KUBEBUILDER_ASSETS: assets };
+    await writeFile(join(assets, "etcd"), "", { mode: 0o755 });
+    expect(await ensureBinaries({ names: ["etcd"], env, progress: () => undefined })).toBe(assets);
+    expect((await failure({ names: ["etcd", "kubectl"] }))?.message).toContain(`no kubectl in ${assets}`);
+  });
+
+  it("builds once, and later only what is missing", async () => {
+    await installGo("go1.26.8");
+    const lines: string[] = [];
+    const progress = (line: string) => void lines.push(line);
+    const first = await ensureBinaries({ names: ["etcd"], env, progress });
+    const second = await ensureBinaries({ names: ["etcd", "kube-apiserver"], env, progress });
+    const third = await ensureBinaries({ names: ["kube-apiserver"], env, progress });
+    expect([second, third]).toEqual([first, first]);
+    expect(lines.map((line) => line.replace(/;.*/, ""))).toEqual([
+      "building etcd (1 of 1",
+      "building kube-apiserver (1 of 1",
+    ]);
+  });
+
+  it("does not try a Go that is too old", async () => {
+    await installGo("go1.25.9");
+    expect((await failure({}))?.message).toContain("go1.25.9 is older than 1.26");
+  });
+});

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The archive with etcd, kube-apiserver and kubectl that the Kubernetes project publishes for tests ("envtest"). Its
+ * index, in the controller-tools repository, names each archive and its SHA-512.
+ * Usage: `await unpackEnvtest({ indexUrl: envtestIndexUrl, kubernetes: "1.36.3", platform, outDirectory, write })`
+ */
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { open, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { BinaryName } from "./binary-cache.ts";
+import { withProgress, type WriteLine } from "./progress.ts";
+import { TestingError } from "./testing-error.ts";
+
+export const envtestIndexUrl =
+  "https://raw.githubusercontent.com/kubernetes-sigs/controller-tools/HEAD/envtest-releases.yaml";
+
+/** All that an archive holds. */
+export const envtestBinaries: readonly BinaryName[] = ["etcd", "kube-apiserver", "kubectl"];
+
+export interface EnvtestRelease {
+  readonly version: string;
+  readonly url: string;
+  /** In hex. */
+  readonly sha512: string;
+}
+
+export interface EnvtestRequest {
+  readonly indexUrl: string;
+  /** The wanted version, "1.36.3"; the newest patch of its minor will do. */
+  readonly kubernetes: string;
+  /** "linux-amd64" */
+  readonly platform: string;
+  readonly outDirectory: string;
+  readonly write: WriteLine;
+  /** How long the index may take to begin answering: 3 s, as many machines cannot reach it at all. */
+  readonly reachWithinMs?: number;
+}
+
+/** Puts the archive's files into `outDirectory`. Rejects with TestingError `archive`; nothing that fails its checksum is unpacked. */
+export async function unpackEnvtest(request: EnvtestRequest): Promise<void> {
+  const { indexUrl, kubernetes, platform, outDirectory, write, reachWithinMs = 3_000 } = request;
+  const index = await (await get(indexUrl, reachWithinMs)).text();
+  const release = chooseRelease(index, kubernetes, platform);
+  if (release === undefined) {
+    throw new TestingError(
+      "archive",
+      `${indexUrl} has no Kubernetes ${kubernetes} (or other patch of it) for ${platform}`,
+    );
+  }
+  const archive = join(outDirectory, "envtest.tar.gz");
+  const response = await get(release.url, 10 * reachWithinMs);
+  let received = 0;
+  const detail = () => `${Math.round(received / 1e6)} MB`;
+  await withProgress(`downloading envtest ${release.version}`, { write, detail }, async () => {
+    const sha512 = await save(response, archive, (count) => {
+      received += count;
+    });
+    if (sha512 !== release.sha512) {
+      throw new TestingError("archive", `${release.url}: SHA-512 is ${sha512}, the index says ${release.sha512}`);
+    }
+  });
+  // Its files lie in controller-tools/envtest/.
+  await promisify(execFile)("tar", ["-xzf", archive, "-C", outDirectory, "--strip-components=2"]);
+  await rm(archive);
+}
+
+/** The newest patch release of `kubernetes`' minor version for `platform` in an index, which is block style YAML. */
+export function chooseRelease(index: string, kubernetes: string, platform: string): EnvtestRelease | undefined {
+  const entry = /^ {4}envtest-v(\S+?)-(\w+-\w+)\.tar\.gz:\n((?: {6}.*\n?)*)/gm;
+  const releases = [...index.matchAll(entry)].flatMap(([, version = "", entryPlatform, fields = ""]) => {
+    const sha512 = /^ {6}hash: (\w+)$/m.exec(fields)?.[1];
+    const url = /^ {6}selfLink: (\S+)$/m.exec(fields)?.[1];
+    if (entryPlatform !== platform || sha512 === undefined || url === undefined) return [];
+    return patchOf(version, kubernetes) === undefined ? [] : [{ version, url, sha512 }];
+  });
+  const newestFirst = (a: EnvtestRelease, b: EnvtestRelease) =>
+    (patchOf(b.version, kubernetes) ?? 0) - (patchOf(a.version, kubernetes) ?? 0);
+  return releases.toSorted(newestFirst)[0];
+}
+
+// 3 of "1.36.3"; undefined for another minor version and for pre-releases.
+function patchOf(version: string, kubernetes: string): number | undefined {
+  const minor = kubernetes.split(".").slice(0, 2).join(".");
+  const [, patch] = version.startsWith(`${minor}.`) ? (/^\d+\.\d+\.(\d+)$/.exec(version) ?? []) : [];
+  return patch === undefined ? undefined : Number(patch);
+}
+
+/** The answer, once its head is there. */
+async function get(url: string, reachWithinMs: number): Promise<Response> {
+  const unreachable = new AbortController();
+  const timer = setTimeout(() => {
+    unreachable.abort();
+  }, reachWithinMs);
+  try {
+    const response = await fetch(url, { signal: AbortSignal.any([unreachable.signal, AbortSignal.timeout(600_000)]) });
+    if (response.ok) return response;
+    throw new TestingError("archive", `${url}: HTTP ${response.status}`);
+  } catch (cause) {
+    if (cause instanceof TestingError) throw cause;
+    throw new TestingError("archive", `${url}: not reached (within ${reachWithinMs} ms)`, { cause });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Writes the body to `path`; its SHA-512. */
+async function save({ body }: Response, path: string, onBytes: (count: number) => void): Promise<string> {
+  const hash = createHash("sha512");
+  await using file = await open(path, "w");
+  const chunks: AsyncIterable<Uint8Array> | readonly Uint8Array[] = body ?? [];
+  for await (const chunk of chunks) {
+    hash.update(chunk);
+    await file.writeFile(chunk);
+    onBytes(chunk.length);
+  }
+  return hash.digest("hex");
+}

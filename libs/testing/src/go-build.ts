@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The control plane's binaries from their sources, which the Go module proxy has (control-plane.md): minutes the first
+ * time, seconds from Go's own cache.
+ * Usage: `await buildWithGo({ moduleDirectory, names: ["etcd"], outDirectory, versions, env, write })`
+ */
+import { execFile, spawn } from "node:child_process";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+import type { BinaryName, BinaryVersions } from "./binary-cache.ts";
+import { withProgress, type WriteLine } from "./progress.ts";
+import { hasCode, TestingError } from "./testing-error.ts";
+
+export interface GoBuild {
+  readonly moduleDirectory: string;
+  readonly names: readonly BinaryName[];
+  readonly outDirectory: string;
+  readonly versions: BinaryVersions;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly write: WriteLine;
+}
+
+/** Builds one after the other: they share most packages. Rejects with TestingError `build`. */
+export async function buildWithGo(build: GoBuild): Promise<void> {
+  const { names, write } = build;
+  for (const [index, name] of names.entries()) {
+    const what = `building ${name} (${index + 1} of ${names.length}; the first time takes some 5 minutes in all)`;
+    let lastLine: string | undefined;
+    await withProgress(what, { write, detail: () => lastLine }, () =>
+      runGo(build, goBuildArguments(name, build.versions, join(build.outDirectory, name)), (line) => {
+        lastLine = line;
+      }),
+    );
+  }
+}
+
+/** Why Go cannot build them; undefined when it can. */
+export async function whyNoGo(needed: string, env: GoBuild["env"]): Promise<string | undefined> {
+  try {
+    const { stdout } = await promisify(execFile)("go", ["env", "GOVERSION"], { env, cwd: tmpdir() });
+    return isOlder(stdout.trim(), needed) ? `${stdout.trim()} is older than ${needed}` : undefined;
+  } catch (error) {
+    return hasCode(error, "ENOENT") ? "no `go` on the PATH" : String(error);
+  }
+}
+
+/** go build's arguments for one binary. */
+export function goBuildArguments(name: BinaryName, versions: BinaryVersions, out: string): readonly string[] {
+  // Left at v0.0.0 without this, and clients complain.
+  const [major = "", minor = ""] = versions.kubernetes.split(".");
+  const stamps = [`gitVersion=v${versions.kubernetes}`, `gitMajor=${major}`, `gitMinor=${minor}`];
+  const isEtcd = name === "etcd";
+  const ldflags = ["-s -w", ...(isEtcd ? [] : stamps.map((stamp) => `-X k8s.io/component-base/version.${stamp}`))];
+  const source = isEtcd ? "go.etcd.io/etcd/server/v3" : `k8s.io/kubernetes/cmd/${name}`;
+  return ["build", "-trimpath", "-ldflags", ldflags.join(" "), "-o", out, source];
+}
+
+function runGo(
+  { moduleDirectory, env }: GoBuild,
+  args: readonly string[],
+  onLine: (line: string) => void,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const go = spawn("go", args, {
+      cwd: moduleDirectory,
+      env: { ...env, CGO_ENABLED: "0", GOWORK: "off" },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    const lastLines: string[] = [];
+    createInterface(go.stderr).on("line", (line) => {
+      lastLines.push(line);
+      if (lastLines.length > 20) lastLines.shift();
+      onLine(line);
+    });
+    go.once("error", reject);
+    go.once("close", (status) => {
+      if (status === 0) resolve();
+      else
+        reject(
+          new TestingError("build", [`go ${args.join(" ")}: exit ${status ?? "by signal"}`, ...lastLines].join("\n")),
+        );
+    });
+  });
+}
+
+/** Whether "go1.25.4" is older than "1.26". A version that cannot be read is new: a development build. */
+function isOlder(goVersion: string, needed: string): boolean {
+  const [, major, minor] = /^go(\d+)\.(\d+)/.exec(goVersion) ?? [];
+  const [neededMajor = 0, neededMinor = 0] = needed.split(".").map(Number);
+  if (major === undefined || minor === undefined) return false;
+  return Number(major) < neededMajor || (Number(major) === neededMajor && Number(minor) < neededMinor);
+}

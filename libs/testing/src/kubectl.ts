@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Runs kubectl against one server, apart from the user's own kubeconfig and caches.
+ * Usage: `await runKubectl(path, ["get", "nodes", "-o", "json"], { kubeconfig })`
+ */
+import { execFile } from "node:child_process";
+import { dirname, join } from "node:path";
+import { TestingError } from "./testing-error.ts";
+
+export interface KubectlOptions {
+  readonly kubeconfig: string;
+  /** What it reads from stdin, for `-f -`. */
+  readonly input?: string;
+}
+
+/** Its stdout. Rejects with TestingError `kubectl`: the arguments and its stderr. */
+export function runKubectl(file: string, args: readonly string[], options: KubectlOptions): Promise<string> {
+  const { kubeconfig, input } = options;
+  const cache = join(dirname(kubeconfig), "kubectl-cache");
+  const env = { ...process.env, KUBECONFIG: kubeconfig, KUBECACHEDIR: cache, KUBERC: "off" };
+  return new Promise((resolve, reject) => {
+    const running = execFile(file, args, { env, maxBuffer: 256 * 1024 * 1024 }, (cause, stdout, stderr) => {
+      if (cause === null) resolve(stdout);
+      else
+        reject(new TestingError("kubectl", `kubectl ${args.join(" ")}: ${stderr || cause.message}`, { cause, stderr }));
+    });
+    running.stdin?.on("error", () => undefined); // EPIPE: it ended without reading all
+    running.stdin?.end(input);
+  });
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Starts a control plane in a fresh directory, on ports that nobody has.
+ * Usage: `await using cluster = await startControlPlane({ binaries: await ensureBinaries() })`
+ */
+import { mkdir, mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ControlPlane, type ControlPlaneOptions } from "./control-plane.ts";
+import { writeControlPlaneFiles } from "./control-plane-files.ts";
+import { findFreePorts, isPortTaken } from "./free-ports.ts";
+
+const startAttempts = 3;
+
+/** Starts all and waits until it is ready. Rejects with TestingError `start`, which shows the ends of the logs. */
+export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "switchyard-control-plane-")));
+  await mkdir(dataDir, { recursive: true });
+  for (let attempt = 1; ; attempt++) {
+    const [etcd = 0, etcdPeer = 0, apiServer = 0] = await findFreePorts(3);
+    const ports = { etcd, etcdPeer, apiServer };
+    const { controllerManager = false, auditLog = false } = options;
+    const layout = { dataDir, ports, controllerManager, auditLog };
+    const controlPlane = new ControlPlane(options, layout, await writeControlPlaneFiles(layout));
+    try {
+      await controlPlane.start();
+      return controlPlane;
+    } catch (error) {
+      await controlPlane[Symbol.asyncDispose]();
+      // Ours are dead: whoever has a port of ours now was faster than we were, and other ports will do.
+      const taken = await Promise.all(Object.values(ports).map(isPortTaken));
+      if (attempt === startAttempts || !taken.includes(true)) throw error;
+      await mkdir(dataDir, { recursive: true });
+    }
+  }
+}
