@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The one control plane that runs in the background. It listens on a Unix socket: who connects is told where it is, and
+ * may end it. So a crash leaves no pid that belongs to somebody else by now; a socket that nobody answers is nobody.
+ * Usage: `const running = await findRunning(path); await running?.stop()`
+ */
+import { once } from "node:events";
+import { mkdir, rm } from "node:fs/promises";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { dirname } from "node:path";
+import { createInterface } from "node:readline";
+
+/** What a client needs to know. */
+export interface Whereabouts {
+  readonly kubeconfig: string;
+  readonly server: string;
+}
+
+export interface Running {
+  readonly whereabouts: Whereabouts;
+  /** Ends it and waits until it is gone. */
+  stop(): Promise<void>;
+  /** Leaves it as it is. */
+  release(): void;
+}
+
+/** Tells all who connect to `path`. `onStop` is called when one of them wants an end; the connection closes with us. */
+export async function announce(path: string, whereabouts: Whereabouts, onStop: () => void): Promise<Server> {
+  const { kubeconfig, server: address } = whereabouts;
+  await mkdir(dirname(path), { recursive: true });
+  await rm(path, { force: true });
+  const server = createServer((client) => {
+    client.on("error", () => undefined); // gone without a word
+    client.write(`${JSON.stringify({ kubeconfig, server: address })}\n`);
+    createInterface(client).on("line", (line) => {
+      if (line === "stop") onStop();
+    });
+  });
+  server.listen({ path });
+  await once(server, "listening");
+  return server;
+}
+
+/** The one that answers at `path`; undefined when none does. */
+export async function findRunning(path: string): Promise<Running | undefined> {
+  const socket = connect({ path });
+  const whereabouts = await readWhereabouts(socket).catch(() => undefined);
+  if (whereabouts === undefined) {
+    socket.destroy();
+    return undefined;
+  }
+  return {
+    whereabouts,
+    async stop() {
+      const closed = once(socket, "close");
+      socket.write("stop\n");
+      await closed;
+    },
+    release: () => {
+      socket.destroy();
+    },
+  };
+}
+
+async function readWhereabouts(socket: Socket): Promise<Whereabouts | undefined> {
+  await once(socket, "connect");
+  const lines: unknown[] = await once(createInterface(socket), "line", { signal: AbortSignal.timeout(5_000) });
+  const told: unknown = JSON.parse(String(lines[0]));
+  return isWhereabouts(told) ? told : undefined;
+}
+
+function isWhereabouts(value: unknown): value is Whereabouts {
+  if (typeof value !== "object" || value === null || !("kubeconfig" in value) || !("server" in value)) return false;
+  return typeof value.kubeconfig === "string" && typeof value.server === "string";
+}
