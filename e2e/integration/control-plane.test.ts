@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The API server that all other integration tests run against, itself put to the test. */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { existsSync } from "node:fs";
+import { chmod, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ensureBinaries, eventually, isWrite, startControlPlane, type ControlPlane } from "@switchyard/testing";
+
+// The first run on a machine may have to build the binaries.
+const coldStartMs = 10 * 60_000;
+const testMs = 3 * 60_000;
+
+let binaries: string;
+beforeAll(async () => {
+  binaries = await ensureBinaries();
+}, coldStartMs);
+
+describe("a control plane", () => {
+  let cluster: ControlPlane;
+  beforeAll(async () => {
+    cluster = await startControlPlane({ binaries, auditLog: true });
+  }, testMs);
+  afterAll(() => cluster[Symbol.asyncDispose]());
+
+  const create = (object: object) => cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(object) });
+  const configMap = (name: string) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name } });
+
+  it(
+    "knows users and their groups by what clientFor gave them, and holds them to RBAC",
+    async () => {
+      const kubeconfig = await cluster.clientFor({ user: "system:node:worker-1", groups: ["system:nodes"] });
+      const answer: unknown = JSON.parse(await cluster.kubectl(["auth", "whoami", "-o", "json"], { kubeconfig }));
+      const groups = ["system:nodes", "system:authenticated"];
+      expect(answer).toMatchObject({ status: { userInfo: { username: "system:node:worker-1", groups } } });
+      await expect(cluster.kubectl(["create", "namespace", "x"], { kubeconfig })).rejects.toMatchObject({
+        code: "kubectl",
+      });
+    },
+    testMs,
+  );
+
+  it(
+    "takes tokens of service accounts",
+    async () => {
+      await cluster.kubectl(["create", "serviceaccount", "daemon"]);
+      const token = (await cluster.kubectl(["create", "token", "daemon"])).trim();
+      const kubeconfig = await cluster.clientFor({ token });
+      const whoAmI = await cluster.kubectl(["auth", "whoami", "-o", "jsonpath={.status.userInfo.username}"], {
+        kubeconfig,
+      });
+      expect(whoAmI).toBe("system:serviceaccount:default:daemon");
+    },
+    testMs,
+  );
+
+  it(
+    "keeps its address and objects through a crash and a stop",
+    async () => {
+      await create(configMap("kept"));
+      await cluster.killApiServer();
+      await expect(cluster.kubectl(["get", "configmaps"])).rejects.toMatchObject({ code: "kubectl" });
+      await cluster.startApiServer();
+      await cluster.stopApiServer();
+      await cluster.startApiServer();
+      expect(await cluster.kubectl(["get", "configmap", "kept", "-o", "name"])).toBe("configmap/kept\n");
+    },
+    testMs,
+  );
+
+  it(
+    "answers 410 Gone to a watch from before a compaction and a restart",
+    async () => {
+      const path = "/api/v1/namespaces/default/configmaps";
+      await create(configMap("earlier"));
+      const output = "jsonpath={.metadata.resourceVersion}";
+      const resourceVersion = await cluster.kubectl(["get", "configmap", "earlier", "-o", output]);
+      await create(configMap("later"));
+      await cluster.compactEtcd();
+      await cluster.killApiServer();
+      await cluster.startApiServer();
+      const watch = `${path}?watch=1&timeoutSeconds=1&resourceVersion=${resourceVersion}`;
+      expect(await cluster.kubectl(["get", "--raw", watch])).toContain('"code":410');
+    },
+    testMs,
+  );
+
+  it(
+    "records who wrote what",
+    async () => {
+      await create(configMap("recorded"));
+      const event = await eventually("the audit event", async () =>
+        (await cluster.auditEvents()).find((each) => isWrite(each) && each.objectRef?.name === "recorded"),
+      );
+      expect(event).toMatchObject({
+        verb: "create",
+        user: { username: "admin", groups: ["system:masters", "system:authenticated"] },
+        objectRef: { resource: "configmaps", namespace: "default", name: "recorded" },
+        responseStatus: { code: 201 },
+        requestObject: configMap("recorded"),
+      });
+    },
+    testMs,
+  );
+
+  it(
+    "serves the kinds of a directory of CRDs as soon as it has applied them",
+    async () => {
+      const directory = await mkdtemp(join(tmpdir(), "crds-"));
+      await writeFile(join(directory, "widgets.json"), JSON.stringify(widgetCrd));
+      await cluster.applyCrds(directory);
+      await cluster.applyCrds(directory); // again changes nothing
+      await create({ apiVersion: "test.example.com/v1", kind: "Widget", metadata: { name: "one" } });
+      await rm(directory, { recursive: true });
+    },
+    testMs,
+  );
+});
+
+describe("a control plane with a controller manager", () => {
+  it(
+    "collects objects whose owner is gone, and leaves nothing behind at its end",
+    async () => {
+      const names = ["etcd", "kube-apiserver", "kubectl", "kube-controller-manager"] as const;
+      const all = await ensureBinaries({ names });
+      let directory: string;
+      let server: string;
+      {
+        await using cluster = await startControlPlane({ binaries: all, controllerManager: true });
+        ({ dataDir: directory, server } = cluster);
+        const create = (object: object) =>
+          cluster.kubectl(["create", "-o", "jsonpath={.metadata.uid}", "-f", "-"], { input: JSON.stringify(object) });
+        const configMap = { apiVersion: "v1", kind: "ConfigMap" };
+        const uid = await create({ ...configMap, metadata: { name: "owner" } });
+        const ownerReferences = [{ ...configMap, name: "owner", uid }];
+        await create({ ...configMap, metadata: { name: "owned", ownerReferences } });
+        await cluster.kubectl(["delete", "configmap", "owner"]);
+        const list = () => cluster.kubectl(["get", "configmaps", "-o", "name"]);
+        await eventually("the collection", async () => !(await list()).includes("owned"), { withinMs: 60_000 });
+      }
+      expect(existsSync(directory)).toBe(false);
+      await expect(fetch(server)).rejects.toMatchObject({ cause: { code: "ECONNREFUSED" } });
+    },
+    coldStartMs,
+  );
+});
+
+describe("a control plane that cannot start", () => {
+  it(
+    "fails at once and shows what its processes said",
+    async () => {
+      const broken = await mkdtemp(join(tmpdir(), "broken-"));
+      await symlink(join(binaries, "etcd"), join(broken, "etcd"));
+      await writeFile(join(broken, "kube-apiserver"), "#!/bin/sh\necho 'unknown flag: --x' >&2; exit 1\n");
+      await chmod(join(broken, "kube-apiserver"), 0o755);
+      const starting = startControlPlane({ binaries: broken });
+      await expect(starting).rejects.toMatchObject({ code: "start" });
+      await expect(starting).rejects.toThrow(
+        /kube-apiserver ended\n(.*\n)*--- end of kube-apiserver.log\nunknown flag: --x/,
+      );
+      await rm(broken, { recursive: true });
+    },
+    testMs,
+  );
+});
+
+const widgetCrd = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: "widgets.test.example.com" },
+  spec: {
+    group: "test.example.com",
+    names: { kind: "Widget", plural: "widgets" },
+    scope: "Cluster",
+    versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }],
+  },
+};
