@@ -16,7 +16,7 @@ export interface EventQueueOptions<Event> {
 }
 
 export class EventQueue<Event> implements AsyncIterable<Event> {
-  /** Aborted when nobody reads any more: the signal aborted, or the reader left its loop. */
+  /** Aborted when nobody reads any more: the signal aborted, the reader left its loop, or close() was called. */
   readonly closed: AbortSignal;
   readonly #close = new AbortController();
   readonly #options: Required<EventQueueOptions<Event>>;
@@ -28,7 +28,7 @@ export class EventQueue<Event> implements AsyncIterable<Event> {
     this.#options = { limit: 4096, ...options };
     this.closed = this.#close.signal;
     const end = () => {
-      this.#end();
+      this.close();
     };
     if (options.signal.aborted) end();
     // The signal may outlive many queues: the listener goes with this one.
@@ -53,6 +53,12 @@ export class EventQueue<Event> implements AsyncIterable<Event> {
     this.#wake();
   }
 
+  /** Ends the queue at once, as its signal does. */
+  close(): void {
+    this.#close.abort();
+    this.#wake();
+  }
+
   /** For one reader. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Event, void, undefined> {
     try {
@@ -71,12 +77,7 @@ export class EventQueue<Event> implements AsyncIterable<Event> {
         }
       }
     } finally {
-      this.#end();
+      this.close();
     }
-  }
-
-  #end(): void {
-    this.#close.abort();
-    this.#wake();
   }
 }

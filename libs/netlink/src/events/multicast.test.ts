@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { constants } from "node:os";
+import { protocols } from "../libc.ts";
 import { malformed } from "../netlink-error.ts";
 import { createFakeKernel } from "../testing/fake-kernel.ts";
 import { joinMulticast } from "./multicast.ts";
@@ -13,7 +14,7 @@ function listen(stop = new AbortController()) {
     lost: () => told.push("(lost)"),
     failed: ({ message }: Error) => told.push(message),
   };
-  joinMulticast({ protocol: 15, groups: 1, decode, libc: kernel }, sink, stop.signal);
+  joinMulticast({ protocol: protocols.kobjectUevent, groups: 1, decode, libc: kernel }, sink, stop.signal);
   return { kernel, told, stop };
 }
 
@@ -25,15 +26,15 @@ function decode(datagram: Buffer): readonly string[] {
 describe("joinMulticast", () => {
   it("tells of all events of a datagram", () => {
     const { kernel, told } = listen();
-    kernel.emit(Buffer.from("one two"));
-    kernel.emit(Buffer.from("three"));
+    kernel.emit(protocols.kobjectUevent, Buffer.from("one two"));
+    kernel.emit(protocols.kobjectUevent, Buffer.from("three"));
     expect(told).toEqual(["one", "two", "three"]);
   });
 
   it("believes the kernel only, not another process that sends to its port", () => {
     const { kernel, told } = listen();
-    kernel.emit(Buffer.from("forged"), 4711);
-    kernel.emit(Buffer.from("real"));
+    kernel.emit(protocols.kobjectUevent, Buffer.from("forged"), 4711);
+    kernel.emit(protocols.kobjectUevent, Buffer.from("real"));
     expect(told).toEqual(["real"]);
   });
 
@@ -43,17 +44,17 @@ describe("joinMulticast", () => {
     { does: "one was malformed", datagram: Buffer.alloc(0) },
   ])("tells that events were lost when $does, and goes on", ({ datagram }) => {
     const { kernel, told } = listen();
-    kernel.emit(datagram);
-    kernel.emit(Buffer.from("next"));
+    kernel.emit(protocols.kobjectUevent, datagram);
+    kernel.emit(protocols.kobjectUevent, Buffer.from("next"));
     expect(told).toEqual(["(lost)", "next"]);
   });
 
   it("ends with any other error, and closes the socket", () => {
     const { kernel, told } = listen();
-    kernel.emit(-constants.errno.ENOMEM);
-    kernel.emit(Buffer.from("next"));
+    kernel.emit(protocols.kobjectUevent, -constants.errno.ENOMEM);
+    kernel.emit(protocols.kobjectUevent, Buffer.from("next"));
     expect(told).toEqual(["read netlink events: ENOMEM"]);
-    expect(kernel.open.size).toBe(0);
+    expect(kernel.countOpen()).toBe(0);
   });
 
   it("stops where an event makes its listener abort", () => {
@@ -61,14 +62,14 @@ describe("joinMulticast", () => {
     const { kernel, told } = listen(stop);
     stop.signal.addEventListener("abort", () => told.push("(aborted)"));
     stop.abort();
-    kernel.emit(Buffer.from("late"));
+    kernel.emit(protocols.kobjectUevent, Buffer.from("late"));
     expect(told).toEqual(["(aborted)"]);
-    expect(kernel.open.size).toBe(0);
+    expect(kernel.countOpen()).toBe(0);
   });
 
   it("opens nothing where it is aborted already", () => {
     const stop = new AbortController();
     stop.abort();
-    expect(listen(stop).kernel.open.size).toBe(0);
+    expect(listen(stop).kernel.countOpen()).toBe(0);
   });
 });

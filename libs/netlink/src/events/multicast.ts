@@ -41,7 +41,7 @@ const soRcvbufforce = 33;
 // takes memory only for what waits to be read.
 const receiveQueueBytes = 4 << 20;
 
-// No event has more than 8 KiB (uevents 2 KiB, link messages without VF details about 1.5 KiB).
+// No event has more than 8 KiB (uevents 2 KiB, link messages without VF details 1.1 KiB).
 const datagramBytes = 64 << 10;
 
 // Then the event loop gets to do other things before it comes back here.

@@ -13,21 +13,19 @@ export type Respond = (request: Message) => readonly (Buffer | number)[] | Promi
 export interface FakeKernel extends Libc {
   /** All requests so far. */
   readonly requests: readonly Message[];
-  /** The descriptors that are open. */
-  readonly open: ReadonlySet<number>;
-  /** Sends to all who listen; a negative errno as for Respond. `port` is the sender's, the kernel's own being 0. */
-  emit(datagram: Buffer | number, port?: number): void;
+  /** How many sockets are open. */
+  countOpen(): number;
+  /** Sends to all who listen to the protocol; a negative errno as for Respond. `port` is the sender's, the kernel's is 0. */
+  emit(protocol: number, datagram: Buffer | number, port?: number): void;
 }
 
 export function createFakeKernel(respond: Respond = () => []): FakeKernel {
   const requests: Message[] = [];
-  const queues = new Map<number, Queued[]>();
-  const readers = new Map<number, () => void>();
-  const open = new Set<number>();
+  const sockets = new Map<number, Socket>();
   let nextFd = 1000;
 
   function take(fd: number, buffer: Buffer): { result: number; port: number } {
-    const { datagram, port } = queues.get(fd)?.shift() ?? { datagram: -constants.errno.EAGAIN, port: 0 };
+    const { datagram, port } = sockets.get(fd)?.queue.shift() ?? { datagram: -constants.errno.EAGAIN, port: 0 };
     if (typeof datagram === "number") return { result: datagram, port };
     datagram.copy(buffer);
     return { result: datagram.length, port };
@@ -35,27 +33,27 @@ export function createFakeKernel(respond: Respond = () => []): FakeKernel {
 
   return {
     requests,
-    open,
-    emit(datagram, port = 0) {
-      for (const [fd, wake] of readers) {
-        queues.get(fd)?.push({ datagram, port });
-        wake();
+    countOpen: () => sockets.size,
+    emit(protocol, datagram, port = 0) {
+      for (const socket of sockets.values()) {
+        if (socket.protocol !== protocol) continue;
+        socket.queue.push({ datagram, port });
+        socket.wake();
       }
     },
-    socket() {
+    socket(protocol) {
       const fd = nextFd++;
-      open.add(fd);
-      queues.set(fd, []);
+      sockets.set(fd, { protocol, queue: [], wake: () => undefined });
       return fd;
     },
     bind: () => 0,
     setsockopt: () => 0,
     setns: () => 0,
-    close: (fd) => (open.delete(fd) ? 0 : -constants.errno.EBADF),
+    close: (fd) => (sockets.delete(fd) ? 0 : -constants.errno.EBADF),
     async send(fd, message) {
       for (const request of parseMessages(message)) {
         requests.push(request);
-        for (const datagram of await respond(request)) queues.get(fd)?.push({ datagram, port: 0 });
+        for (const datagram of await respond(request)) sockets.get(fd)?.queue.push({ datagram, port: 0 });
       }
       return message.length;
     },
@@ -66,13 +64,17 @@ export function createFakeKernel(respond: Respond = () => []): FakeKernel {
       return result;
     },
     watchReadable(fd, onReadable) {
-      readers.set(fd, onReadable);
-      return () => readers.delete(fd);
+      const socket = sockets.get(fd);
+      if (socket !== undefined) socket.wake = onReadable;
+      return () => {
+        if (socket !== undefined) socket.wake = () => undefined;
+      };
     },
   };
 }
 
-interface Queued {
-  readonly datagram: Buffer | number;
-  readonly port: number;
+interface Socket {
+  readonly protocol: number;
+  readonly queue: { readonly datagram: Buffer | number; readonly port: number }[];
+  wake: () => void;
 }

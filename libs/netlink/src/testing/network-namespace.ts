@@ -10,6 +10,8 @@ import { promisify } from "node:util";
 export interface NetworkNamespace extends AsyncDisposable {
   /** For the `netns` option of sockets. */
   readonly path: string;
+  /** The file system as seen from there: sys/class/net under it has the namespace's interfaces. */
+  readonly root: string;
   /** Runs a command there, with a sysfs of its own; its standard output. Rejects where the command fails. */
   run(command: string, ...args: readonly string[]): Promise<string>;
 }
@@ -35,6 +37,7 @@ export async function createNetworkNamespace(): Promise<NetworkNamespace> {
 
   return {
     path: `/proc/${holder.pid}/ns/net`,
+    root: `/proc/${holder.pid}/root`,
     async run(command, ...args) {
       const { stdout } = await promisify(execFile)("nsenter", [target, "--net", "--mount", command, ...args]);
       return stdout;

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import fc from "fast-check";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { NetlinkError } from "../netlink-error.ts";
+import { bytes, nested, text, u32 } from "../wire/attributes.ts";
+import { encodeLinkHeader, linkAttributes, parseLink, vfAttributes } from "./link-message.ts";
+
+const [, ...lines] = readFileSync(join(__dirname, "testdata/igb-pf-link.hex"), "utf8").split("\n");
+const igb = Buffer.from(lines.join(""), "hex");
+
+describe("parseLink", () => {
+  it("reads a PF with its VFs", () => {
+    const none = "00:00:00:00:00:00";
+    expect(parseLink(igb)).toEqual({
+      ...{ index: 2, name: "eth0", altNames: [], hardwareType: 1, address: "52:54:00:aa:00:00" },
+      ...{ adminUp: true, mtu: 9000, maxMtu: 9216, parent: { bus: "pci", name: "0000:01:00.0" } },
+      vfs: [
+        { vfId: 0, address: none, vlan: 0 },
+        { vfId: 1, address: "02:00:00:00:00:01", vlan: 0 },
+        { vfId: 2, address: none, vlan: 100 },
+        { vfId: 3, address: none, vlan: 0 },
+      ],
+    });
+  });
+
+  it("reads what this driver does not have: port name, switch id, kind, alternative names, long addresses", () => {
+    const mac = Buffer.alloc(36, 0xab);
+    mac.writeUInt32LE(7, 0);
+    const message = Buffer.concat([
+      encodeLinkHeader(),
+      text(linkAttributes.name, "ib0"),
+      bytes(linkAttributes.address, Buffer.alloc(20, 1)),
+      text(linkAttributes.physPortName, "pf0vf3"),
+      bytes(linkAttributes.physSwitchId, Buffer.of(0x52, 0x54, 0x00, 0xaa)),
+      nested(linkAttributes.linkInfo, [text(1, "ipoib")]),
+      nested(linkAttributes.properties, [text(linkAttributes.altName, "one"), text(linkAttributes.altName, "two")]),
+      nested(linkAttributes.vfInfoList, [nested(vfAttributes.info, [bytes(vfAttributes.mac, mac)])]),
+      u32(linkAttributes.maxMtu, 0),
+    ]);
+    expect(parseLink(message)).toMatchObject({
+      ...{ name: "ib0", address: Array(20).fill("01").join(":"), physPortName: "pf0vf3", physSwitchId: "525400aa" },
+      ...{ kind: "ipoib", altNames: ["one", "two"] },
+      vfs: [{ vfId: 7, address: Array(20).fill("ab").join(":"), vlan: 0 }],
+    });
+    expect(parseLink(message)).not.toHaveProperty("maxMtu");
+  });
+
+  it("takes any bytes: a link, or NetlinkError malformed", () => {
+    const damage = fc.record({ at: fc.nat(igb.length - 1), byte: fc.nat(255) });
+    fc.assert(
+      fc.property(fc.array(damage, { minLength: 1, maxLength: 20 }), fc.nat(igb.length), (damages, length) => {
+        const message = Buffer.from(igb);
+        for (const { at, byte } of damages) message[at] = byte;
+        try {
+          expect(parseLink(message.subarray(0, length)).name).toEqual(expect.any(String));
+        } catch (error) {
+          expect(error).toBeInstanceOf(NetlinkError);
+          expect(error).toMatchObject({ code: "malformed" });
+        }
+      }),
+    );
+  });
+});
