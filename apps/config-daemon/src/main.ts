@@ -26,14 +26,18 @@ process.exitCode = await runService({
   },
   async main({ flags, log, signal, setNotReady }) {
     const { nodeName, namespace, maxPfs } = flags;
-    await using _lock = await acquireNodeLock(nodeName, {
+    await using _lock = await acquireNodeLock("switchyard/config-daemon", {
       signal,
       onWaiting: () => {
         log.warn({ node: nodeName }, "another config daemon works on this node; waiting for it to end");
       },
     });
     await using transport = await connect({ kubeconfig: flags.kubeconfig });
-    await using host = createLinuxHost(flags.hostRoot);
+    await using host = createLinuxHost(flags.hostRoot, {
+      onUnreadableRecord: (file) => {
+        log.warn({ ...file }, "not a PF record; left alone");
+      },
+    });
     await runDaemon({ transport, host, nodeName, namespace, maxPfs, log, setNotReady, signal });
   },
 });

@@ -2,7 +2,6 @@
 /**
  * The main job, on three nodes with different NICs on fake kernels; everything else is real.
  */
-import { nodes, sriovNetworkNodePolicies, type NicSelector, type SriovNetworkNodePolicySpec } from "@switchyard/api";
 import {
   createFakeKernel,
   i40e,
@@ -13,18 +12,20 @@ import {
   type FakeKernel,
   type FakeNic,
 } from "@switchyard/host/testing";
-import { objectPath } from "@switchyard/kube";
 import { eventually } from "@switchyard/testing";
 import { join } from "node:path";
 import type { Narrator } from "./narrator.ts";
 import { watchNews, type News } from "./node-news.ts";
-import { namespace, type Stage } from "./stage.ts";
+import { applyPolicy, createNode, createOperatorConfig, eachNode, policyIs, policySpec as spec } from "./scenes.ts";
+import type { Stage } from "./stage.ts";
 
 interface Actor {
   readonly node: string;
   readonly nic: FakeNic;
   readonly firstPort: string;
 }
+
+const all = { nodes: 3, withinMs: 30_000 };
 
 /** Each node's first port also has the name "uplink0", as an administrator would give it. */
 const actors: readonly Actor[] = [
@@ -43,6 +44,7 @@ export async function tellStory(stage: Stage, narrator: Narrator): Promise<void>
   const news = stack.use(watchNews(stage.transport, narrator));
   await eachNode(
     news,
+    all,
     "discovered",
     ({ status }) => status?.syncStatus === "Succeeded" && (status.interfaces ?? []).length > 0,
   );
@@ -62,7 +64,7 @@ export async function tellStory(stage: Stage, narrator: Narrator): Promise<void>
   for (const name of ["fast", "dpdk"]) {
     await stage.kubectl(["patch", "sriovnetworknodepolicy", name, "--type=merge", "-p", '{"spec":{"numVfs":6}}']);
   }
-  await eachNode(news, "6 VFs", ({ status }) => status?.interfaces?.some(({ numVfs }) => numVfs === 6) === true);
+  await eachNode(news, all, "6 VFs", ({ status }) => status?.interfaces?.some(({ numVfs }) => numVfs === 6) === true);
   await policyIs(news, "fast", "Ready");
 
   narrator.scene("A policy for a port named storage0, which no node has yet; then somebody renames one");
@@ -87,7 +89,7 @@ export async function tellStory(stage: Stage, narrator: Narrator): Promise<void>
     'jsonpath={.status.conditions[?(@.type=="Degraded")].message}',
   ]);
   await stage.kubectl(["delete", "sriovnetworknodepolicy", "greedy"]);
-  await eachNode(news, "well again", ({ status }) => status?.syncStatus === "Succeeded");
+  await eachNode(news, all, "well again", ({ status }) => status?.syncStatus === "Succeeded");
 
   narrator.scene("Somebody unbinds a VF's driver by hand; the daemon sees it and repairs it");
   const vf = pci("0000:01:10.0");
@@ -107,6 +109,7 @@ export async function tellStory(stage: Stage, narrator: Narrator): Promise<void>
   await stage.kubectl(["delete", "sriovnetworknodepolicies", "--all"]);
   await eachNode(
     news,
+    all,
     "no VFs",
     ({ status }) =>
       status?.interfaces?.every(({ numVfs = 0 }) => numVfs === 0) === true && status.syncStatus === "Succeeded",
@@ -114,65 +117,15 @@ export async function tellStory(stage: Stage, narrator: Narrator): Promise<void>
   await stage.kubectl(["get", "sriovnetworknodestates"]);
 }
 
-async function createOperatorConfig(stage: Stage): Promise<void> {
-  await stage.kubectl(["apply", "-f", "-"], {
-    apiVersion: "sriovnetwork.openshift.io/v1",
-    kind: "SriovOperatorConfig",
-    metadata: { name: "default", namespace },
-    spec: { disableDrain: true },
-  });
-}
-
 /** A node of the API, its kernel, and its daemon as a process. */
 async function bringUp(actor: Actor, stage: Stage, stack: AsyncDisposableStack): Promise<FakeKernel> {
-  const labels = { "kubernetes.io/os": "linux", "node-role.kubernetes.io/worker": "" };
-  const path = objectPath(nodes, { name: actor.node });
-  await stage.transport.request({
-    method: "POST",
-    path: path.slice(0, path.lastIndexOf("/")),
-    body: { apiVersion: "v1", kind: "Node", metadata: { name: actor.node, labels } },
-  });
+  await createNode(stage, actor.node);
   const kernel = createFakeKernel({ nics: [actor.nic], setNumVfsMs: 300 });
   kernel.addAltName(actor.firstPort, "uplink0");
   const socket = join(stage.directory, `${actor.node}.sock`);
   stack.use(await serveFakeKernel(kernel, socket));
   stage.start(actor.node, "tools/demo/src/fake-node.ts", ["--node-name", actor.node, "--kernel-socket", socket]);
   return kernel;
-}
-
-function spec(
-  nicSelector: NicSelector,
-  rest: Omit<SriovNetworkNodePolicySpec, "nicSelector" | "nodeSelector">,
-): SriovNetworkNodePolicySpec {
-  return { nodeSelector: { "node-role.kubernetes.io/worker": "" }, nicSelector, ...rest };
-}
-
-async function applyPolicy(stage: Stage, name: string, policy: SriovNetworkNodePolicySpec): Promise<void> {
-  const { group, version, kind } = sriovNetworkNodePolicies;
-  const metadata = { name, namespace };
-  await stage.kubectl(["apply", "-f", "-"], { apiVersion: `${group}/${version}`, kind, metadata, spec: policy });
-}
-
-async function eachNode(
-  news: News,
-  what: string,
-  holds: (state: ReturnType<News["states"]["list"]>[number]) => boolean,
-): Promise<void> {
-  await eventually(`each node: ${what}`, () => {
-    const states = news.states.list();
-    return states.length === actors.length && states.every(holds);
-  });
-}
-
-async function policyIs(news: News, name: string, type: string): Promise<void> {
-  await eventually(`policy ${name} ${type}`, () => {
-    const policy = news.policies.get(name);
-    const isCurrent = policy?.status?.observedGeneration === policy?.metadata.generation;
-    return (
-      isCurrent &&
-      policy?.status?.conditions?.some((condition) => condition.type === type && condition.status === "True")
-    );
-  });
 }
 
 function reasonOf(news: News, name: string): string | undefined {

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+import { expect, it } from "@jest/globals";
+import { pace } from "./pace.ts";
+
+it("puts a second run of a key off until the interval has passed, and leaves other keys alone", async () => {
+  let nowMs = 0;
+  const runs: string[] = [];
+  const paced = pace(
+    (key) => {
+      runs.push(`${key} at ${nowMs}`);
+      return Promise.resolve(undefined);
+    },
+    { intervalMs: 1_000, nowMs: () => nowMs },
+  );
+  const { signal } = new AbortController();
+  expect(await paced("a", signal)).toBeUndefined();
+  nowMs = 400;
+  expect(await paced("a", signal)).toEqual({ afterMs: 600 });
+  expect(await paced("b", signal)).toBeUndefined();
+  nowMs = 1_000;
+  expect(await paced("a", signal)).toBeUndefined();
+  expect(runs).toEqual(["a at 0", "b at 400", "a at 1000"]);
+});

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A small cluster in memory for the reconcilers' tests: stores filled by hand, and writers that keep what was applied.
+ * Usage: `const cluster = createCluster(); cluster.addNode("worker-1"); cluster.addPolicy("a", { … });`
+ */
+import {
+  apiVersion,
+  nodes as nodeType,
+  sriovNetworkNodePolicies,
+  sriovNetworkNodeStates,
+  sriovNetworkPoolConfigs,
+  sriovOperatorConfigs,
+  type InterfaceStatus,
+  type Node,
+  type SriovNetworkNodePolicy,
+  type SriovNetworkNodePolicySpec,
+  type SriovNetworkNodeState,
+  type SriovNetworkPoolConfig,
+  type SriovNetworkPoolConfigSpec,
+  type SriovOperatorConfig,
+} from "@switchyard/api";
+import { ObjectStore, type KubeObject, type Writer } from "@switchyard/kube";
+import { createLiveRules } from "../live-rules.ts";
+import { toNodeStateFacts, type NodeStateFacts } from "../node-state-facts.ts";
+import { createVerdicts } from "../verdicts.ts";
+
+const namespace = "sriov-network-operator";
+
+/** A PF as the daemon reports it. */
+export function nic(overrides: Partial<InterfaceStatus> = {}): InterfaceStatus {
+  return {
+    pciAddress: "0000:3b:00.0",
+    name: "ens1f0",
+    vendor: "8086",
+    deviceID: "158b",
+    mtu: 1500,
+    linkType: "ETH",
+    linkAdminState: "up",
+    totalvfs: 8,
+    numVfs: 0,
+    ...overrides,
+  };
+}
+
+export function createCluster() {
+  let version = 0;
+  const nodes = new ObjectStore({ type: nodeType, project: (node: Node) => node });
+  const policies = new ObjectStore({
+    type: sriovNetworkNodePolicies,
+    namespace,
+    project: (policy: SriovNetworkNodePolicy) => policy,
+  });
+  const pools = new ObjectStore({
+    type: sriovNetworkPoolConfigs,
+    namespace,
+    project: (pool: SriovNetworkPoolConfig) => pool,
+  });
+  const operatorConfigs = new ObjectStore({
+    type: sriovOperatorConfigs,
+    namespace,
+    project: (config: SriovOperatorConfig) => config,
+  });
+  const states = new ObjectStore<SriovNetworkNodeState, NodeStateFacts>({
+    type: sriovNetworkNodeStates,
+    namespace,
+    project: toNodeStateFacts,
+  });
+  for (const store of [nodes, policies, pools, operatorConfigs, states]) {
+    store.beginList();
+    store.endList("0");
+  }
+  const meta = (name: string) => ({
+    name,
+    namespace,
+    uid: `uid-${name}`,
+    generation: 1,
+    resourceVersion: `${++version}`,
+  });
+  const stop = new AbortController();
+  const rules = createLiveRules({ policies, pools, operatorConfigs, staleDelayMs: 60_000 }, stop.signal);
+
+  return {
+    nodes,
+    policies,
+    pools,
+    states,
+    rules,
+    verdicts: createVerdicts(),
+    addConfig(): void {
+      operatorConfigs.upsert({ apiVersion, kind: "SriovOperatorConfig", metadata: meta("default") });
+    },
+    addNode(name: string, labels: Readonly<Record<string, string>> = {}): void {
+      const all = { "kubernetes.io/os": "linux", "node-role.kubernetes.io/worker": "", ...labels };
+      nodes.upsert({
+        apiVersion: "v1",
+        kind: "Node",
+        metadata: { name, labels: all, resourceVersion: `${++version}` },
+      });
+    },
+    removeNode(name: string): void {
+      nodes.remove({ name });
+    },
+    addPolicy(name: string, spec: Partial<SriovNetworkNodePolicySpec> = {}): void {
+      const whole = { resourceName: name, nodeSelector: {}, numVfs: 2, nicSelector: { pfNames: ["ens1f0"] }, ...spec };
+      const policy: SriovNetworkNodePolicy = {
+        apiVersion,
+        kind: "SriovNetworkNodePolicy",
+        metadata: meta(name),
+        spec: whole,
+      };
+      policies.upsert(policy);
+    },
+    removePolicy(name: string): void {
+      policies.remove({ name });
+    },
+    addPool(name: string, spec: SriovNetworkPoolConfigSpec): void {
+      const pool: SriovNetworkPoolConfig = {
+        apiVersion,
+        kind: "SriovNetworkPoolConfig",
+        metadata: { ...meta(name), creationTimestamp: "2026-01-01T00:00:00Z" },
+        spec,
+      };
+      pools.upsert(pool);
+    },
+    setState(name: string, state: Pick<SriovNetworkNodeState, "spec" | "status"> = {}, annotations = {}): void {
+      const whole: SriovNetworkNodeState = {
+        apiVersion,
+        kind: "SriovNetworkNodeState",
+        metadata: { ...meta(name), annotations },
+        ...state,
+      };
+      states.upsert(whole);
+    },
+  };
+}
+
+/** Keeps the last intent for each name; deleted ones are gone. */
+export function createKeepingWriter<T extends KubeObject>() {
+  const applied = new Map<string, Parameters<Writer<T>["apply"]>[0]>();
+  const statuses = new Map<string, Parameters<Writer<T>["applyStatus"]>[0]["status"]>();
+  const deleted: string[] = [];
+  const writer: Writer<T> = {
+    apply(intent) {
+      applied.set(intent.metadata.name, intent);
+      return Promise.resolve("written");
+    },
+    applyStatus({ metadata, status }) {
+      statuses.set(metadata.name, status);
+      return Promise.resolve("written");
+    },
+    delete({ metadata }) {
+      deleted.push(metadata.name);
+      return Promise.resolve();
+    },
+  };
+  return { writer, applied, statuses, deleted };
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import type { SriovNetworkNodePolicy } from "@switchyard/api";
+import { createCluster, nic } from "./testing/cluster.ts";
+import { nodeOfState, nodesOfPolicy } from "./wake.ts";
+
+function policy(nodeSelector: Readonly<Record<string, string>>, status = {}): SriovNetworkNodePolicy {
+  const cluster = createCluster();
+  cluster.addPolicy("p", { nodeSelector });
+  const found = cluster.policies.get("p");
+  if (found === undefined) throw new Error("no policy");
+  return { ...found, status };
+}
+
+describe("nodesOfPolicy", () => {
+  const { nodes, addNode } = createCluster();
+  addNode("a", { rack: "1" });
+  addNode("b", { rack: "2" });
+  addNode("c", { rack: "3" });
+
+  it.each([
+    {
+      change: "a new policy wakes the nodes that it selects",
+      before: undefined,
+      after: policy({ rack: "1" }),
+      wakes: ["a"],
+    },
+    {
+      change: "a moved selector wakes old and new",
+      before: policy({ rack: "1" }),
+      after: policy({ rack: "2" }),
+      wakes: ["a", "b"],
+    },
+    { change: "a deleted policy wakes its nodes", before: policy({ rack: "3" }), after: undefined, wakes: ["c"] },
+    { change: "our own status wakes nobody", before: policy({}), after: policy({}, { readyNodeCount: 1 }), wakes: [] },
+  ])("$change", ({ before, after, wakes }) => {
+    expect(nodesOfPolicy({ key: "p", before, after }, nodes)).toEqual(wakes);
+  });
+});
+
+describe("nodeOfState", () => {
+  function facts(name: string, syncStatus: string) {
+    const { setState, states } = createCluster();
+    setState("n", { status: { interfaces: [nic({ name })], syncStatus } });
+    return states.get("n");
+  }
+
+  it("wakes the node for a NIC that was renamed", () => {
+    const change = { key: "n", before: facts("eth0", "Succeeded"), after: facts("eth1", "Succeeded") };
+    expect(nodeOfState(change)).toEqual(["n"]);
+  });
+
+  it("wakes nobody for the progress of a daemon", () => {
+    const change = { key: "n", before: facts("eth0", "InProgress"), after: facts("eth0", "Succeeded") };
+    expect(nodeOfState(change)).toEqual([]);
+  });
+});

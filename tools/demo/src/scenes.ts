@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What happens in every story: a node appears, a policy is applied, somebody waits for it.
+ */
+import {
+  nodes,
+  sriovNetworkNodePolicies,
+  type NicSelector,
+  type SriovNetworkNodePolicySpec,
+  type SriovNetworkNodeState,
+} from "@switchyard/api";
+import { collectionPath } from "@switchyard/kube";
+import { eventually } from "@switchyard/testing";
+import type { News } from "./node-news.ts";
+import { namespace, type Stage } from "./stage.ts";
+
+/** Drains come with the drain controller: here nodes are reconfigured without. */
+export async function createOperatorConfig(stage: Stage): Promise<void> {
+  await stage.kubectl(["apply", "-f", "-"], {
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovOperatorConfig",
+    metadata: { name: "default", namespace },
+    spec: { disableDrain: true },
+  });
+}
+
+/** A worker as a kubelet would register it. */
+export async function createNode(stage: Stage, name: string): Promise<void> {
+  const labels = { "kubernetes.io/os": "linux", "node-role.kubernetes.io/worker": "" };
+  const body = { apiVersion: "v1", kind: "Node", metadata: { name, labels } };
+  await stage.transport.request({ method: "POST", path: collectionPath(nodes), body });
+}
+
+/** A policy for all workers. */
+export function policySpec(
+  nicSelector: NicSelector,
+  rest: Omit<SriovNetworkNodePolicySpec, "nicSelector" | "nodeSelector">,
+): SriovNetworkNodePolicySpec {
+  return { nodeSelector: { "node-role.kubernetes.io/worker": "" }, nicSelector, ...rest };
+}
+
+export async function applyPolicy(stage: Stage, name: string, spec: SriovNetworkNodePolicySpec): Promise<void> {
+  const { group, version, kind } = sriovNetworkNodePolicies;
+  const metadata = { name, namespace };
+  await stage.kubectl(["apply", "-f", "-"], { apiVersion: `${group}/${version}`, kind, metadata, spec });
+}
+
+/** Waits until all of so many nodes are as `holds` says. */
+export async function eachNode(
+  news: News,
+  { nodes: count, withinMs }: { readonly nodes: number; readonly withinMs: number },
+  what: string,
+  holds: (state: SriovNetworkNodeState) => boolean,
+): Promise<void> {
+  const hold = (): boolean => news.states.size === count && news.states.list().every(holds);
+  await eventually(`each node: ${what}`, hold, { withinMs });
+}
+
+/** Waits until the policy's condition holds for its present generation. */
+export async function policyIs(news: News, name: string, type: string, withinMs = 30_000): Promise<void> {
+  const holds = (): boolean => {
+    const policy = news.policies.get(name);
+    const { conditions = [], observedGeneration } = policy?.status ?? {};
+    const holding = conditions.some((condition) => condition.type === type && condition.status === "True");
+    return holding && observedGeneration === policy?.metadata.generation;
+  };
+  await eventually(`policy ${name} ${type}`, holds, { withinMs });
+}

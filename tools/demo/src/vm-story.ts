@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The main job on a real kernel: one node in QEMU with two real SR-IOV ports (igb), whose daemon talks to the API server
+ * on this machine.
+ */
+import { bootGuest, bundleForGuest, type Guest } from "@switchyard/vm-lab";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Narrator } from "./narrator.ts";
+import { watchNews } from "./node-news.ts";
+import { applyPolicy, createNode, createOperatorConfig, eachNode, policyIs, policySpec } from "./scenes.ts";
+import { namespace, type Stage } from "./stage.ts";
+
+const node = "vm-worker";
+const sysfs = "/sys/bus/pci/devices/0000:01:00.0";
+
+export async function tellVmStory(stage: Stage, narrator: Narrator): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+
+  narrator.scene("One node on a real kernel: QEMU with two ports of an Intel 82576 (igb)");
+  const share = await bundleForGuest("apps/config-daemon/src/main.ts");
+  await writeFile(join(share, "kubeconfig"), await kubeconfigForGuest(stage));
+  const guest = stack.use(await bootGuest({ udev: true, share }));
+  await shell(guest, narrator, "uname -rv; ip -br link");
+
+  await createOperatorConfig(stage);
+  await createNode(stage, node);
+  const news = stack.use(watchNews(stage.transport, narrator));
+  startDaemon(guest, narrator);
+  const deadline = { nodes: 1, withinMs: 120_000 };
+  await eachNode(news, deadline, "discovered", ({ status }) => (status?.interfaces ?? []).length > 0);
+
+  narrator.scene("A policy: four VFs, MTU 9000; VF 3 for user space");
+  const kernelOnly = { numVfs: 4, mtu: 9000, resourceName: "fast" };
+  await applyPolicy(stage, "fast", policySpec({ pfNames: ["enp1s0f0#0-2"] }, kernelOnly));
+  const userSpace = { numVfs: 4, deviceType: "vfio-pci", resourceName: "dpdk" } as const;
+  await applyPolicy(stage, "dpdk", policySpec({ pfNames: ["enp1s0f0#3-3"] }, userSpace));
+  await policyIs(news, "fast", "Ready", deadline.withinMs);
+  await policyIs(news, "dpdk", "Ready", deadline.withinMs);
+  await shell(
+    guest,
+    narrator,
+    `cat ${sysfs}/sriov_numvfs; ip -br link; ls -l /sys/bus/pci/drivers/vfio-pci | grep 0000:`,
+  );
+  await stage.kubectl(["get", "sriovnetworknodepolicies,sriovnetworknodestates"]);
+
+  narrator.scene("Somebody unbinds a VF's driver by hand; the daemon hears of it from the kernel");
+  await shell(guest, narrator, "echo 0000:01:10.0 > /sys/bus/pci/drivers/igbvf/unbind");
+  await shell(guest, narrator, "until readlink /sys/bus/pci/devices/0000:01:10.0/driver; do sleep 0.1; done");
+
+  narrator.scene("More VFs than the NIC has: nothing is touched, and the node says why");
+  await applyPolicy(stage, "greedy", policySpec({ pfNames: ["enp1s0f1"] }, { numVfs: 9, resourceName: "greedy" }));
+  await policyIs(news, "greedy", "Degraded", deadline.withinMs);
+
+  narrator.scene("All policies are deleted: the NIC is as it was");
+  await stage.kubectl(["delete", "sriovnetworknodepolicies", "--all"]);
+  await eachNode(news, deadline, "no VFs", ({ status }) => {
+    const isReset = status?.interfaces?.every(({ numVfs = 0, mtu }) => numVfs === 0 && mtu !== 9000);
+    return isReset === true && status?.syncStatus === "Succeeded";
+  });
+  await shell(guest, narrator, `cat ${sysfs}/sriov_numvfs; ip -br link`);
+}
+
+/** The API server as the guest reaches it (slirp's address of the host), under the name in the server's certificate. */
+async function kubeconfigForGuest(stage: Stage): Promise<string> {
+  const text = await readFile(stage.cluster.kubeconfig, "utf8");
+  const server = stage.cluster.server.replace("127.0.0.1", "10.0.2.2");
+  return text.replace(`"server": "${stage.cluster.server}"`, `"server": "${server}", "tls-server-name": "localhost"`);
+}
+
+function startDaemon(guest: Guest, narrator: Narrator): void {
+  const flags = [
+    "--kubeconfig",
+    "/share/kubeconfig",
+    "--namespace",
+    namespace,
+    "--node-name",
+    node,
+    "--host-root",
+    "/",
+  ];
+  narrator.line(node, `config-daemon ${flags.slice(2).join(" ")}`);
+  const daemon = guest.spawn(["node", "/share/main.mjs", ...flags]);
+  daemon.stderr.resume();
+  daemon.exitCode.then(
+    (code) => {
+      narrator.line(node, `config-daemon ended with ${code}`);
+    },
+    () => undefined, // the guest was switched off
+  );
+}
+
+async function shell(guest: Guest, narrator: Narrator, command: string): Promise<void> {
+  narrator.line("in the VM", command);
+  const { stdout, stderr } = await guest.exec(command, { timeoutMs: 120_000 });
+  if (stdout + stderr !== "") narrator.output(stdout + stderr);
+}
