@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A real API server with our CRDs and the users of a run. The program under measurement and the plain client are service
+ * accounts, as in a cluster: an administrator is exempt from the server's fairness queues and would show figures that
+ * nobody gets.
+ * Usage: `await using cluster = await startBenchCluster([operatorNamespace], progress); cluster.admin.request(…)`
+ */
+import { ensureBinaries, findWorkspaceRoot, startControlPlane } from "@switchyard/testing";
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { isRecord } from "@switchyard/kube";
+import { createAuditTail, type AuditTail } from "../measure/audit-tail.ts";
+import type { Progress } from "../measure/progress.ts";
+import { readIdentity, type Identity } from "./identity.ts";
+import { createPlainClient, type PlainClient } from "./plain-client.ts";
+
+export interface BenchUser {
+  readonly kubeconfig: string;
+  readonly identity: Identity;
+  /** What it asked of the server since the last read. */
+  readonly requests: AuditTail;
+}
+
+export interface BenchCluster extends AsyncDisposable {
+  readonly admin: PlainClient;
+  readonly server: string;
+  /** For logs; gone at the end. */
+  readonly directory: string;
+  readonly versions: { readonly kubernetes: string; readonly etcd: string };
+  /** Rejects when a process of the control plane ends. */
+  readonly failed: Promise<never>;
+  /** A service account of this name that may do everything. */
+  user(name: string): Promise<BenchUser>;
+}
+
+/** `namespaces` are made. */
+export async function startBenchCluster(namespaces: readonly string[], progress: Progress): Promise<BenchCluster> {
+  await using parts = new AsyncDisposableStack();
+  progress.at("binaries of a control plane");
+  const binaries = await ensureBinaries();
+  progress.at("starting etcd and kube-apiserver");
+  const controlPlane = parts.use(await startControlPlane({ binaries, auditLog: true }));
+  await controlPlane.applyCrds(join(findWorkspaceRoot(), "charts/switchyard/crds"));
+  const admin = parts.use(createPlainClient(await readIdentity(controlPlane.kubeconfig), adminConnections));
+  for (const name of namespaces)
+    await admin.request({ method: "POST", path: "/api/v1/namespaces", body: namespace(name) });
+  await admin.request({
+    method: "POST",
+    path: "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+    body: everythingFor(serviceAccounts),
+  });
+
+  const { promise: failed, reject } = Promise.withResolvers<never>();
+  failed.catch(() => undefined); // told to whoever waits
+  void controlPlane.failed.then(reject);
+  const versions = { kubernetes: await versionOf(admin), etcd: await etcdVersion(join(binaries, "etcd")) };
+  const owned = parts.move();
+  return {
+    admin,
+    server: controlPlane.server,
+    directory: controlPlane.dataDir,
+    versions,
+    failed,
+    async user(name) {
+      const user = `system:serviceaccount:bench:${name}`;
+      const kubeconfig = await controlPlane.clientFor({ user, groups: [serviceAccounts] });
+      const requests = createAuditTail(join(controlPlane.dataDir, "audit.log"), user);
+      return { kubeconfig, identity: await readIdentity(kubeconfig), requests };
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+// Statuses of a fleet are written by it: as fast as the server takes them.
+const adminConnections = 32;
+
+const serviceAccounts = "system:serviceaccounts";
+
+function namespace(name: string) {
+  return { apiVersion: "v1", kind: "Namespace", metadata: { name } };
+}
+
+function everythingFor(group: string) {
+  return {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRoleBinding",
+    metadata: { name: "bench" },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
+    subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "Group", name: group }],
+  };
+}
+
+async function versionOf(client: PlainClient): Promise<string> {
+  const answer: unknown = JSON.parse(await client.request({ method: "GET", path: "/version" }));
+  return isRecord(answer) ? String(answer["gitVersion"]) : "unknown";
+}
+
+async function etcdVersion(file: string): Promise<string> {
+  const { stdout } = await promisify(execFile)(file, ["--version"]);
+  return /^etcd Version: (\S+)/.exec(stdout)?.[1] ?? "unknown";
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { describeGoal, missedGoals } from "../measure/goal.ts";
+import { fleetGoals } from "./fleet-goals.ts";
+import type { StepResult } from "./step-result.ts";
+
+function result(overrides: Partial<StepResult>): StepResult {
+  return {
+    id: "first-policy",
+    round: 1,
+    specChanges: 1000,
+    firstSeconds: 0.2,
+    allSeconds: 3.8,
+    plainSeconds: 3,
+    cpuSeconds: 3,
+    rssMb: 90,
+    peakMb: 120,
+    requests: { writes: { "patch sriovnetworknodestates": 1000 }, reads: {}, failed: {} },
+    ...overrides,
+  };
+}
+
+const missed = (results: readonly StepResult[], nodes = 1000) =>
+  missedGoals(fleetGoals(results, { nodes })).map(describeGoal);
+
+describe("fleetGoals", () => {
+  it("allow a quarter more than the plain client took, and the debounce", () => {
+    expect(missed([result({ allSeconds: 3.85 })])).toEqual([]);
+    expect(missed([result({ allSeconds: 3.86 })])).toEqual(["first policy, all nodes: 3.86 s, goal 3.85 s"]);
+    expect(missed([result({ id: "more-policies", allSeconds: 4.2 })])).toEqual([]);
+  });
+
+  it("let the CPU grow with the nodes", () => {
+    expect(missed([result({ cpuSeconds: 3.1 })])).toEqual(["first policy, CPU: 3.1 s, goal 3.03 s"]);
+    expect(missed([result({ cpuSeconds: 15, peakMb: 390 })], 5000)).toEqual([]);
+  });
+
+  it("want nothing written and next to nothing done for what has no effect", () => {
+    const rests = { writes: { "update leases": 2 }, reads: {}, failed: {} };
+    const noArrival: StepResult = {
+      id: "label",
+      round: 1,
+      specChanges: 0,
+      cpuSeconds: 0.06,
+      rssMb: 90,
+      peakMb: 120,
+      requests: rests,
+    };
+    expect(missed([noArrival])).toEqual(["one label on one node (no effect), CPU: 0.06 s, goal 0.05 s"]);
+    const busy: StepResult = { ...noArrival, id: "restart", requests: { ...rests, writes: { "patch nodes": 2 } } };
+    expect(missed([busy])).toEqual(["restart, converged, writes: 2, goal 0"]);
+  });
+
+  it("bound the largest memory of all steps", () => {
+    expect(missed([result({ peakMb: 131 }), result({})])).toEqual(["peak RSS: 131 MB, goal 130 MB"]);
+  });
+});

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The objects of a simulated fleet. Pure.
+ * Usage: `Array.from({ length: 1000 }, (_, index) => nodeObject(index))`
+ */
+import {
+  apiVersion,
+  operatorConfigName,
+  type Node,
+  type SriovNetworkNodePolicy,
+  type SriovNetworkNodeState,
+  type SriovNetworkNodeStateSpec,
+  type SriovOperatorConfig,
+} from "@switchyard/api";
+import { interfacesOf, pfName, type FleetProfile } from "./fleet-profile.ts";
+
+/** Where the operator works. */
+export const operatorNamespace = "switchyard";
+
+/** Where the plain client writes its own node states, which nobody acts on. */
+export const plainNamespace = "plain";
+
+export function nodeName(index: number): string {
+  return `worker-${index.toString().padStart(5, "0")}`;
+}
+
+/** About as large as real nodes are: their images and labels are what an operator's cache must not keep. */
+export function nodeObject(index: number) {
+  const name = nodeName(index);
+  return {
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: {
+      name,
+      labels: {
+        "kubernetes.io/arch": "amd64",
+        "kubernetes.io/hostname": name,
+        "kubernetes.io/os": "linux",
+        "node-role.kubernetes.io/worker": "",
+        "topology.kubernetes.io/region": "north",
+        "topology.kubernetes.io/zone": `north-${index % 3}`,
+      },
+      annotations: { "node.alpha.kubernetes.io/ttl": "0" },
+    },
+    status: {
+      capacity: { cpu: "128", memory: "527945080Ki", pods: "250" },
+      nodeInfo: {
+        architecture: "amd64",
+        bootID: `boot-${index}`,
+        containerRuntimeVersion: "containerd://2.1.4",
+        kernelVersion: "6.12.0",
+        kubeProxyVersion: "",
+        kubeletVersion: "v1.36.3",
+        machineID: `machine-${index}`,
+        operatingSystem: "linux",
+        osImage: "Linux",
+        systemUUID: `system-${index}`,
+      },
+      images: Array.from({ length: 30 }, (_, image) => ({
+        names: [
+          `registry.example/team/image-${image}@sha256:${"0".repeat(64)}`,
+          `registry.example/team/image-${image}:1`,
+        ],
+        sizeBytes: 100_000_000 + image,
+      })),
+    },
+  } satisfies Node & { readonly status: unknown };
+}
+
+/** Drains are left out: this measures the way from policies to node states. */
+export const operatorConfig: SriovOperatorConfig = {
+  apiVersion,
+  kind: "SriovOperatorConfig",
+  metadata: { name: operatorConfigName, namespace: operatorNamespace },
+  spec: { disableDrain: true, enableInjector: false, enableOperatorWebhook: false },
+};
+
+/** Policy number 0: all VFs of the first PF, on every node. */
+export function firstPolicy(numVfs: number): SriovNetworkNodePolicy {
+  return policy(0, { pfNames: [pfName(0)], numVfs });
+}
+
+/** Policies from number 1 on: four VFs each of the other PFs, no VF twice. */
+export function morePolicies(profile: FleetProfile, count: number): readonly SriovNetworkNodePolicy[] {
+  const others = profile.pfs - 1;
+  const slots = Math.ceil(count / others);
+  return Array.from({ length: count }, (_, index) => {
+    const slot = Math.floor(index / others);
+    const pf = pfName(1 + (index % others));
+    const numVfs = Math.max(profile.vfsPerPf, slots * vfsPerPolicy);
+    return policy(index + 1, {
+      pfNames: [`${pf}#${slot * vfsPerPolicy}-${slot * vfsPerPolicy + vfsPerPolicy - 1}`],
+      numVfs,
+    });
+  });
+}
+
+/** How many policies a fleet of this profile can have: the PFs have 128 VFs. */
+export function mostPolicies({ pfs }: FleetProfile): number {
+  return 1 + ((pfs - 1) * 128) / vfsPerPolicy;
+}
+
+/** The status that a node's daemon would write, for server-side apply. */
+export function reportedState(profile: FleetProfile, namespace: string, index: number): SriovNetworkNodeState {
+  return {
+    ...emptyState(namespace, index),
+    status: { interfaces: interfacesOf(profile, index), syncStatus: "Succeeded", lastSyncError: "" },
+  };
+}
+
+/** A node state with this spec, for server-side apply. */
+export function stateWithSpec(
+  namespace: string,
+  index: number,
+  spec: SriovNetworkNodeStateSpec,
+): SriovNetworkNodeState {
+  return { ...emptyState(namespace, index), spec };
+}
+
+const vfsPerPolicy = 4;
+
+function emptyState(namespace: string, index: number) {
+  return { apiVersion, kind: "SriovNetworkNodeState", metadata: { name: nodeName(index), namespace } } as const;
+}
+
+function policy(index: number, { pfNames, numVfs }: { readonly pfNames: readonly string[]; readonly numVfs: number }) {
+  return {
+    apiVersion,
+    kind: "SriovNetworkNodePolicy",
+    metadata: { name: `policy-${index}`, namespace: operatorNamespace },
+    spec: {
+      resourceName: `resource${index}`,
+      nodeSelector: { "node-role.kubernetes.io/worker": "" },
+      priority: 50,
+      numVfs,
+      nicSelector: { pfNames },
+      deviceType: "netdevice",
+    },
+  } as const satisfies SriovNetworkNodePolicy;
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The figures of a run, for people and for programs. Pure.
+ * Usage: `process.stdout.write(renderFleetReport(report))`
+ */
+import { describeGoal, type Goal } from "../measure/goal.ts";
+import { describeMachine, type MachineFacts } from "../measure/machine-facts.ts";
+import { listCounts, total, withoutLeases } from "../measure/request-count.ts";
+import { renderTable, showMb, showRatio, showSeconds } from "../measure/table.ts";
+import type { FleetOptions } from "./fleet-options.ts";
+import { titleOf, type StepResult } from "./step-result.ts";
+
+/** What --json writes. */
+export interface FleetReport {
+  readonly bench: "fleet";
+  /** RFC 3339. */
+  readonly date: string;
+  readonly machine: MachineFacts;
+  readonly versions: Readonly<Record<string, string>>;
+  readonly options: Pick<FleetOptions, "nodes" | "policies" | "profile" | "connections" | "rounds">;
+  readonly steps: readonly StepResult[];
+  readonly goals: readonly Goal[];
+  /** Warnings and errors in the operator's log. */
+  readonly complaints: readonly string[];
+}
+
+export function renderFleetReport(report: FleetReport): string {
+  const { machine, versions, options, steps, goals, complaints, date } = report;
+  const missed = goals.filter(({ met }) => !met);
+  const programs = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
+  return [
+    `Operator, ${options.nodes} nodes, ${options.policies} policies, profile ${options.profile}; ${date}`,
+    `${describeMachine(machine)}; ${programs.join(", ")}`,
+    `Plain client: server-side apply of the same specs over ${options.connections} connections`,
+    "",
+    renderTable(head, steps.map(rowOf)),
+    "",
+    `${goals.length - missed.length} of ${goals.length} goals met`,
+    ...missed.map((goal) => `  missed: ${describeGoal(goal)}`),
+    ...(complaints.length === 0 ? [] : [`The operator's log has ${complaints.length} warnings or errors, first:`]),
+    ...complaints.slice(0, 5).map((line) => `  ${line.slice(0, 300)}`),
+    "",
+  ].join("\n");
+}
+
+const head = [
+  "step",
+  "first node",
+  "all nodes",
+  "plain client",
+  "ratio",
+  "operator CPU",
+  "RSS",
+  "peak",
+  "writes by the operator (leases left out)",
+];
+
+function rowOf(step: StepResult): readonly string[] {
+  const { firstSeconds, allSeconds, plainSeconds, cpuSeconds, rssMb, peakMb, requests } = step;
+  const writes = withoutLeases(requests.writes);
+  const failed = total(requests.failed) === 0 ? "" : `; refused: ${listCounts(requests.failed)}`;
+  return [
+    titleOf(step),
+    showSeconds(firstSeconds),
+    showSeconds(allSeconds),
+    showSeconds(plainSeconds),
+    showRatio(allSeconds === undefined || plainSeconds === undefined ? undefined : allSeconds / plainSeconds),
+    showSeconds(cpuSeconds),
+    showMb(rssMb),
+    showMb(peakMb),
+    `${listCounts(writes)}${failed}`,
+  ];
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The steps of performance.md's table, in their order; policies come and go as often as there are rounds.
+ * Usage: `for (const step of fleetScenario({ fleet, options, startOperator, stopOperator })) await measureStep(bench, step)`
+ */
+import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
+import type { Fleet } from "./fleet.ts";
+import { firstPolicy, morePolicies, operatorNamespace } from "./fleet-objects.ts";
+import type { FleetOptions } from "./fleet-options.ts";
+import { profiles } from "./fleet-profile.ts";
+import type { Step } from "./measure-step.ts";
+
+export interface Scenario {
+  readonly fleet: Fleet;
+  readonly options: FleetOptions;
+  /** Starts the operator; in place of the running one, if there is one. */
+  readonly startOperator: () => Promise<void>;
+}
+
+export function fleetScenario({ fleet, options, startOperator }: Scenario): readonly Step[] {
+  const profile = profiles[options.profile];
+  const others = morePolicies(profile, options.policies - 1);
+  const isEmpty = (spec: SriovNetworkNodeStateSpec) => (spec.interfaces ?? []).length === 0;
+
+  const roundOf = (round: number): readonly Step[] => [
+    {
+      id: "first-policy",
+      round,
+      act: () => fleet.applyPolicy(firstPolicy(profile.numVfs)),
+      wanted: (spec) => groupCount(spec) === 1 && firstNumVfs(spec) === profile.numVfs,
+    },
+    {
+      id: "change-num-vfs",
+      round,
+      act: () => fleet.applyPolicy(firstPolicy(profile.changedNumVfs)),
+      wanted: (spec) => groupCount(spec) === 1 && firstNumVfs(spec) === profile.changedNumVfs,
+    },
+    ...(others.length === 0
+      ? []
+      : [
+          {
+            id: "more-policies",
+            round,
+            act: async () => {
+              await Promise.all(others.map((policy) => fleet.applyPolicy(policy)));
+            },
+            wanted: (spec) => groupCount(spec) === options.policies,
+          } satisfies Step,
+        ]),
+    { id: "label", round, act: () => fleet.labelNode(`rack-${round}`) },
+    ...(round === options.rounds
+      ? [{ id: "restart", round: 1, act: startOperator, startsOperator: true } as const]
+      : []),
+    { id: "delete-policies", round, act: () => fleet.deletePolicies(), wanted: isEmpty },
+  ];
+
+  return [
+    { id: "start", round: 1, act: startOperator, startsOperator: true, wanted: isEmpty },
+    { id: "report", round: 1, act: () => fleet.reportAll(operatorNamespace) },
+    ...Array.from({ length: options.rounds }, (_, index) => roundOf(index + 1)).flat(),
+  ];
+}
+
+/** Groups of VFs: one for each policy, as no two ask for the same VF. */
+function groupCount(spec: SriovNetworkNodeStateSpec): number {
+  return (spec.interfaces ?? []).reduce((sum, { vfGroups = [] }) => sum + vfGroups.length, 0);
+}
+
+function firstNumVfs(spec: SriovNetworkNodeStateSpec): number | undefined {
+  return spec.interfaces?.[0]?.numVfs;
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A simulated fleet: Node objects, the statuses that daemons would write, and the ears with which they would hear of
+ * their specs. Each node state stands twice: the operator's, and one that the plain client writes.
+ * Usage: `await using fleet = await createFleet(cluster, options, progress); await fleet.reportAll(operatorNamespace)`
+ */
+import {
+  apiVersion,
+  sriovNetworkNodePolicies,
+  sriovNetworkNodeStates,
+  sriovOperatorConfigs,
+  nodes as nodeType,
+  type SriovNetworkNodeStateSpec,
+  type SriovNetworkNodePolicy,
+} from "@switchyard/api";
+import { collectionPath, isRecord, objectPath } from "@switchyard/kube";
+import { BenchError } from "../bench-error.ts";
+import type { BenchCluster } from "../cluster/bench-cluster.ts";
+import { createPlainClient, inParallel, metadataOnly, type PlainClient } from "../cluster/plain-client.ts";
+import type { Progress } from "../measure/progress.ts";
+import { createArrivals, type Arrivals } from "./arrivals.ts";
+import type { FleetOptions } from "./fleet-options.ts";
+import {
+  nodeName,
+  nodeObject,
+  operatorConfig,
+  operatorNamespace,
+  plainNamespace,
+  reportedState,
+  stateWithSpec,
+} from "./fleet-objects.ts";
+import { profiles } from "./fleet-profile.ts";
+import { watchArrivals } from "./watch-arrivals.ts";
+
+export interface Fleet extends AsyncDisposable {
+  readonly size: number;
+  readonly arrivals: Arrivals;
+  /** Rejects when the watch that feeds `arrivals` breaks off. */
+  readonly failed: Promise<never>;
+  /** All daemons write their status, in one of the two namespaces. */
+  reportAll(namespace: string): Promise<void>;
+  applyPolicy(policy: SriovNetworkNodePolicy): Promise<void>;
+  deletePolicies(): Promise<void>;
+  /** Gives one node a label that no policy asks for. */
+  labelNode(value: string): Promise<void>;
+  /** The one spec that all of the operator's node states have; undefined while they differ. */
+  commonSpec(): Promise<SriovNetworkNodeStateSpec | undefined>;
+  /** The plain client writes this spec to all of its node states. */
+  applyPlainly(spec: SriovNetworkNodeStateSpec): Promise<void>;
+}
+
+/** Makes the objects that are there before the operator starts. */
+export async function createFleet(cluster: BenchCluster, options: FleetOptions, progress: Progress): Promise<Fleet> {
+  const profile = profiles[options.profile];
+  const { admin } = cluster;
+  await using parts = new AsyncDisposableStack();
+  const arrivals = createArrivals();
+  const watch = parts.use(watchArrivals(admin, arrivals));
+  const plain = parts.use(createPlainClient((await cluster.user("plain")).identity, options.connections));
+  const indexes = Array.from({ length: options.nodes }, (_, index) => index);
+
+  let made = 0;
+  progress.at(`creating ${options.nodes} nodes`, () => `${made} of ${options.nodes}`);
+  await inParallel(indexes, options.connections, async (index) => {
+    await admin.request({ method: "POST", path: collectionPath(nodeType), body: nodeObject(index) });
+    made += 1;
+  });
+  const configs = collectionPath(sriovOperatorConfigs, operatorNamespace);
+  await admin.request({ method: "POST", path: configs, body: operatorConfig });
+
+  const owned = parts.move();
+  return {
+    size: options.nodes,
+    arrivals,
+    failed: watch.failed,
+    reportAll: (namespace) =>
+      inParallel(indexes, options.connections, (index) =>
+        apply(admin, "config-daemon", statePath(namespace, index, "status"), reportedState(profile, namespace, index)),
+      ),
+    async applyPolicy(policy) {
+      await apply(admin, "user", objectPath(sriovNetworkNodePolicies, policy.metadata), policy);
+    },
+    async deletePolicies() {
+      await admin.request({ method: "DELETE", path: collectionPath(sriovNetworkNodePolicies, operatorNamespace) });
+    },
+    async labelNode(value) {
+      await admin.request({
+        method: "PATCH",
+        path: objectPath(nodeType, { name: nodeName(0) }),
+        contentType: "application/merge-patch+json",
+        body: { metadata: { labels: { "example.com/rack": value } } },
+      });
+    },
+    commonSpec: () => readCommonSpec(admin),
+    applyPlainly: (spec) =>
+      inParallel(indexes, options.connections, (index) =>
+        apply(plain, "plain", statePath(plainNamespace, index), stateWithSpec(plainNamespace, index, spec)),
+      ),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+function apply(client: PlainClient, manager: string, path: string, body: unknown): Promise<string> {
+  return client.request({
+    method: "PATCH",
+    path: `${path}?fieldManager=${manager}&force=true`,
+    contentType: "application/apply-patch+yaml",
+    accept: metadataOnly,
+    body,
+  });
+}
+
+function statePath(namespace: string, index: number, subresource?: string): string {
+  return objectPath(sriovNetworkNodeStates, { name: nodeName(index), namespace }, subresource);
+}
+
+// A page of the large profile is 6 MB.
+const pageSize = 100;
+
+async function readCommonSpec(client: PlainClient): Promise<SriovNetworkNodeStateSpec | undefined> {
+  let first: { readonly text: string; readonly spec: SriovNetworkNodeStateSpec } | undefined;
+  let next = "";
+  do {
+    const query = `?limit=${pageSize}&continue=${encodeURIComponent(next)}`;
+    const path = collectionPath(sriovNetworkNodeStates, operatorNamespace) + query;
+    const page: unknown = JSON.parse(await client.request({ method: "GET", path }));
+    if (!isRecord(page) || !Array.isArray(page["items"]) || !isRecord(page["metadata"])) {
+      throw new BenchError("refused", `GET ${path}: no list`);
+    }
+    for (const item of page["items"]) {
+      if (!isNodeState(item)) throw new BenchError("refused", `GET ${path}: an item is no node state`);
+      const text = JSON.stringify(item.spec ?? {});
+      first ??= { text, spec: item.spec ?? {} };
+      if (first.text !== text) return undefined;
+    }
+    next = typeof page["metadata"]["continue"] === "string" ? page["metadata"]["continue"] : "";
+  } while (next !== "");
+  return first?.spec;
+}
+
+/** The API server has checked it against the kind's schema. */
+function isNodeState(item: unknown): item is { readonly spec?: SriovNetworkNodeStateSpec } {
+  return isRecord(item) && item["apiVersion"] === apiVersion && item["kind"] === sriovNetworkNodeStates.kind;
+}

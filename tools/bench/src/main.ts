@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * `npm run bench -- fleet | daemon | cni`: what our programs cost, beside a baseline of the same run.
+ */
+import { BenchError } from "./bench-error.ts";
+import { runFleetBench } from "./fleet/run-fleet-bench.ts";
+
+const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
+  fleet: runFleetBench,
+};
+
+const help = `npm run bench -- COMMAND [options]; --help after a command lists its options
+
+  fleet    the operator, beside a real API server and 1,000 simulated nodes
+`;
+
+/** EX_USAGE of sysexits.h. */
+const exitUsage = 64;
+
+const [command = "--help", ...args] = process.argv.slice(2);
+const bench = benches[command];
+if (bench !== undefined) {
+  try {
+    await bench(args);
+  } catch (error) {
+    if (!(error instanceof BenchError)) throw error;
+    process.stderr.write(`bench ${command}: ${error.message}\n`);
+    process.exitCode = error.code === "usage" ? exitUsage : 1;
+  }
+} else if (command === "--help" || command === "-h") {
+  process.stdout.write(help);
+} else {
+  process.stderr.write(`bench: unknown command "${command}"; ${Object.keys(benches).join(", ")} are there\n`);
+  process.exitCode = exitUsage;
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A goal of performance.md beside what was measured. Pure.
+ * Usage: `missedGoals([atMost("peak RSS", 118, 130, "MB")])` is `[]`.
+ */
+
+export interface Goal {
+  readonly what: string;
+  readonly value: number;
+  readonly limit: number;
+  /** "s", "MB", "x", "" for plain numbers. */
+  readonly unit: string;
+  readonly met: boolean;
+}
+
+/** A figure that shall not exceed `limit`. What was not measured meets nothing. */
+export function atMost(what: string, value: number | undefined, limit: number, unit: string): Goal {
+  return { what, value: value ?? Number.NaN, limit, unit, met: value !== undefined && value <= limit };
+}
+
+export function missedGoals(goals: readonly Goal[]): readonly Goal[] {
+  return goals.filter(({ met }) => !met);
+}
+
+/** "first policy, all nodes: 4.2 s, goal 3.9 s" */
+export function describeGoal({ what, value, limit, unit }: Goal): string {
+  const show = (number: number) =>
+    Number.isNaN(number) ? "not measured" : `${Math.round(number * 100) / 100} ${unit}`;
+  return `${what}: ${show(value).trim()}, goal ${show(limit).trim()}`;
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A whole number on a command line.
+ * Usage: `parseCount("--nodes", "1000", { minimum: 1, maximum: 65536 })`
+ */
+import { BenchError } from "./bench-error.ts";
+
+/** Both bounds are included. Throws BenchError `usage`. */
+export function parseCount(
+  flag: string,
+  text: string,
+  { minimum, maximum }: { readonly minimum: number; readonly maximum: number },
+): number {
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= minimum && number <= maximum) return number;
+  throw new BenchError("usage", `${flag} ${text}: not a whole number from ${minimum} to ${maximum}`);
+}
