@@ -2,7 +2,11 @@
 /**
  * Every kind that we define. `npm run generate` writes a CRD and a schema for each; the interface has the kind's name.
  */
+import { bridgeNetworks } from "./bridge-network.ts";
 import type { CustomResource } from "./custom-resource.ts";
+import { ovsNetworks } from "./ovs-network.ts";
+import { sriovIBNetworks } from "./sriov-ib-network.ts";
+import { sriovNetworks } from "./sriov-network.ts";
 import { sriovNetworkNodePolicies } from "./sriov-network-node-policy.ts";
 import { sriovNetworkNodeStates } from "./sriov-network-node-state.ts";
 import { sriovNetworkPoolConfigs } from "./sriov-network-pool-config.ts";
@@ -13,4 +17,8 @@ export const customResources: readonly CustomResource[] = [
   sriovNetworkNodeStates,
   sriovNetworkPoolConfigs,
   sriovOperatorConfigs,
+  sriovNetworks,
+  sriovIBNetworks,
+  ovsNetworks,
+  bridgeNetworks,
 ];

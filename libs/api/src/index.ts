@@ -31,11 +31,13 @@ export {
   type SriovNetworkNodePolicySpec,
   type NicSelector,
   type PolicyBridge,
+  type PolicyLinuxBridge,
   type PolicyOvsBridge,
   type PolicyOvsUplink,
   type SriovNetworkNodePolicyStatus,
 } from "./sriov-network-node-policy.ts";
 export type { OvsBridgeConfig, OvsInterfaceConfig } from "./ovs-bridge.ts";
+export type { LinuxBridgeConfig, LinuxUplinkConfig } from "./linux-bridge.ts";
 export {
   sriovNetworkNodeStates,
   type SriovNetworkNodeState,
@@ -45,6 +47,8 @@ export {
   type Bridges,
   type OvsBridge,
   type OvsUplink,
+  type LinuxBridge,
+  type LinuxUplink,
   type SystemSettings,
   type SriovNetworkNodeStateStatus,
   type InterfaceStatus,
@@ -63,6 +67,11 @@ export {
   type SriovOperatorConfigSpec,
   type SriovOperatorConfigStatus,
 } from "./sriov-operator-config.ts";
+export type { NetworkSpec, TrunkRange } from "./network-spec.ts";
+export { sriovNetworks, type SriovNetwork, type SriovNetworkSpec } from "./sriov-network.ts";
+export { sriovIBNetworks, type SriovIBNetwork, type SriovIBNetworkSpec } from "./sriov-ib-network.ts";
+export { ovsNetworks, type OVSNetwork, type OVSNetworkSpec } from "./ovs-network.ts";
+export { bridgeNetworks, type BridgeNetwork, type BridgeNetworkSpec } from "./bridge-network.ts";
 export { ok, err, type Result } from "./result.ts";
 export { parsePciAddress, type PciAddress, type PciAddressProblem } from "./pci-address.ts";
 export { parseMacAddress, isUnicast, type MacAddress, type MacAddressProblem } from "./mac-address.ts";

@@ -228,6 +228,37 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                     }
                   }
                 }
+              },
+              "linux": {
+                "description": "Linux bridge. An empty object is a bridge with default settings.",
+                "type": "object",
+                "properties": {
+                  "bridge": {
+                    "description": "Settings of the bridge.",
+                    "type": "object",
+                    "properties": {
+                      "vlanFiltering": {
+                        "description": "Keep VLANs apart, which a BridgeNetwork with vlan or trunk needs.",
+                        "type": "boolean"
+                      },
+                      "vlanProtocol": {
+                        "description": "Tag that the bridge knows VLANs by; absent is 802.1Q.",
+                        "type": "string",
+                        "enum": [
+                          "802.1Q",
+                          "802.1ad"
+                        ]
+                      }
+                    }
+                  },
+                  "uplink": {
+                    "description": "Settings of the PF as the bridge's port, named like the files in /sys/class/net/PF/brport: { learning: \"0\" }.",
+                    "type": "object",
+                    "additionalProperties": {
+                      "type": "string"
+                    }
+                  }
+                }
               }
             }
           }
@@ -516,6 +547,69 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                                 "description": "Column mtu_request, in bytes. A policy's own mtu goes before it.",
                                 "type": "integer"
                               }
+                            }
+                          }
+                        }
+                      }
+                    }
+                  }
+                }
+              },
+              "linux": {
+                "description": "Linux bridges, sorted by name.",
+                "type": "array",
+                "items": {
+                  "description": "A Linux bridge.",
+                  "type": "object",
+                  "required": [
+                    "name"
+                  ],
+                  "properties": {
+                    "name": {
+                      "description": "Name of the bridge: \"br-0000_86_00.0\".",
+                      "type": "string"
+                    },
+                    "bridge": {
+                      "description": "Settings of the bridge.",
+                      "type": "object",
+                      "properties": {
+                        "vlanFiltering": {
+                          "description": "Keep VLANs apart, which a BridgeNetwork with vlan or trunk needs.",
+                          "type": "boolean"
+                        },
+                        "vlanProtocol": {
+                          "description": "Tag that the bridge knows VLANs by; absent is 802.1Q.",
+                          "type": "string",
+                          "enum": [
+                            "802.1Q",
+                            "802.1ad"
+                          ]
+                        }
+                      }
+                    },
+                    "uplinks": {
+                      "description": "PFs in the bridge: exactly one.",
+                      "type": "array",
+                      "items": {
+                        "description": "A PF as the port of a Linux bridge.",
+                        "type": "object",
+                        "required": [
+                          "pciAddress"
+                        ],
+                        "properties": {
+                          "pciAddress": {
+                            "description": "PCI address of the PF: \"0000:86:00.0\".",
+                            "type": "string"
+                          },
+                          "name": {
+                            "description": "Name of the PF's network interface.",
+                            "type": "string"
+                          },
+                          "uplink": {
+                            "description": "Settings of the port, named like the files in /sys/class/net/PF/brport.",
+                            "type": "object",
+                            "additionalProperties": {
+                              "type": "string"
                             }
                           }
                         }
@@ -868,6 +962,69 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                                 "description": "Column mtu_request, in bytes. A policy's own mtu goes before it.",
                                 "type": "integer"
                               }
+                            }
+                          }
+                        }
+                      }
+                    }
+                  }
+                }
+              },
+              "linux": {
+                "description": "Linux bridges, sorted by name.",
+                "type": "array",
+                "items": {
+                  "description": "A Linux bridge.",
+                  "type": "object",
+                  "required": [
+                    "name"
+                  ],
+                  "properties": {
+                    "name": {
+                      "description": "Name of the bridge: \"br-0000_86_00.0\".",
+                      "type": "string"
+                    },
+                    "bridge": {
+                      "description": "Settings of the bridge.",
+                      "type": "object",
+                      "properties": {
+                        "vlanFiltering": {
+                          "description": "Keep VLANs apart, which a BridgeNetwork with vlan or trunk needs.",
+                          "type": "boolean"
+                        },
+                        "vlanProtocol": {
+                          "description": "Tag that the bridge knows VLANs by; absent is 802.1Q.",
+                          "type": "string",
+                          "enum": [
+                            "802.1Q",
+                            "802.1ad"
+                          ]
+                        }
+                      }
+                    },
+                    "uplinks": {
+                      "description": "PFs in the bridge: exactly one.",
+                      "type": "array",
+                      "items": {
+                        "description": "A PF as the port of a Linux bridge.",
+                        "type": "object",
+                        "required": [
+                          "pciAddress"
+                        ],
+                        "properties": {
+                          "pciAddress": {
+                            "description": "PCI address of the PF: \"0000:86:00.0\".",
+                            "type": "string"
+                          },
+                          "name": {
+                            "description": "Name of the PF's network interface.",
+                            "type": "string"
+                          },
+                          "uplink": {
+                            "description": "Settings of the port, named like the files in /sys/class/net/PF/brport.",
+                            "type": "object",
+                            "additionalProperties": {
+                              "type": "string"
                             }
                           }
                         }
@@ -1232,6 +1389,647 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
           "operatorWebhook": {
             "description": "Nobody writes it: see the conditions. Deprecated.",
             "type": "string"
+          }
+        }
+      }
+    }
+  },
+  "SriovNetwork": {
+    "description": "A network that pods join with a virtual function (VF) of an Ethernet card.",
+    "type": "object",
+    "properties": {
+      "apiVersion": {
+        "type": "string",
+        "description": "Group and version of the API that the object is written in."
+      },
+      "kind": {
+        "type": "string",
+        "description": "Kind of the object."
+      },
+      "metadata": {
+        "type": "object"
+      },
+      "spec": {
+        "description": "What is wanted.",
+        "type": "object",
+        "default": {
+          "resourceName": ""
+        },
+        "required": [
+          "resourceName"
+        ],
+        "properties": {
+          "networkNamespace": {
+            "description": "Namespace of the NetworkAttachmentDefinition; absent is the network's own. A network outside of the operator's namespace must leave it out.",
+            "type": "string"
+          },
+          "resourceName": {
+            "description": "Resource that the pods of this network request, without its prefix: resourceName of a SriovNetworkNodePolicy.",
+            "type": "string"
+          },
+          "capabilities": {
+            "description": "What pods may ask the plugin for, as a JSON object: '{\"mac\": true, \"ips\": true}'.",
+            "type": "string"
+          },
+          "ipam": {
+            "description": "IP address management, as a JSON object: '{\"type\": \"host-local\", \"subnet\": \"10.56.0.0/16\"}'. Absent: no addresses.",
+            "type": "string"
+          },
+          "metaPlugins": {
+            "description": "Plugins that run after this one, as JSON objects with commas between them: '{\"type\": \"tuning\"}, {\"type\": \"vrf\"}'.",
+            "type": "string"
+          },
+          "vlan": {
+            "description": "VLAN that the card puts the VF into; 0 is none.",
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 4094
+          },
+          "vlanQoS": {
+            "description": "Priority of the VLAN's frames. Needs a vlan.",
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 7
+          },
+          "vlanProto": {
+            "description": "Tag of the VLAN: 802.1q, also when absent, or 802.1ad, the outer tag of two, which needs a vlan.",
+            "type": "string",
+            "enum": [
+              "802.1q",
+              "802.1Q",
+              "802.1ad",
+              "802.1AD"
+            ]
+          },
+          "spoofChk": {
+            "description": "Whether the card drops frames of the VF that are not from its own MAC address. Absent leaves it as it is.",
+            "type": "string",
+            "enum": [
+              "on",
+              "off"
+            ]
+          },
+          "trust": {
+            "description": "Whether the VF may change its MAC address and go into promiscuous mode. Absent leaves it as it is.",
+            "type": "string",
+            "enum": [
+              "on",
+              "off"
+            ]
+          },
+          "linkState": {
+            "description": "Link that the VF sees: as the cable is (auto), always up (enable), always down (disable).",
+            "type": "string",
+            "enum": [
+              "auto",
+              "enable",
+              "disable"
+            ]
+          },
+          "minTxRate": {
+            "description": "Least rate of sending in Mbit/s; 0 is no guarantee. Absent leaves it as it is.",
+            "type": "integer",
+            "minimum": 0
+          },
+          "maxTxRate": {
+            "description": "Highest rate of sending in Mbit/s; 0 is no limit. Absent leaves it as it is.",
+            "type": "integer",
+            "minimum": 0
+          },
+          "logLevel": {
+            "description": "What the CNI plugin logs at least.",
+            "type": "string",
+            "enum": [
+              "panic",
+              "error",
+              "warning",
+              "info",
+              "debug",
+              ""
+            ],
+            "default": "info"
+          },
+          "logFile": {
+            "description": "File on the node that the CNI plugin logs to; absent is its standard error, which the container runtime shows.",
+            "type": "string"
+          }
+        }
+      },
+      "status": {
+        "description": "What became of it.",
+        "type": "object",
+        "properties": {
+          "conditions": {
+            "description": "What became of the spec. Ready: all that is asked for is there. Progressing: work is under way or waits for something that will come. Degraded: something failed and needs a person; its message says what.",
+            "type": "array",
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": [
+              "type"
+            ],
+            "items": {
+              "description": "One aspect of an object's state (metav1.Condition).",
+              "type": "object",
+              "required": [
+                "type",
+                "status",
+                "lastTransitionTime",
+                "reason",
+                "message"
+              ],
+              "properties": {
+                "type": {
+                  "description": "The aspect: Ready, Progressing, Degraded.",
+                  "type": "string"
+                },
+                "status": {
+                  "description": "Whether it holds.",
+                  "type": "string",
+                  "enum": [
+                    "True",
+                    "False",
+                    "Unknown"
+                  ]
+                },
+                "observedGeneration": {
+                  "description": "The metadata.generation that this was judged from. A lower one than the object's says that the newest spec has not been looked at yet.",
+                  "type": "integer",
+                  "format": "int64",
+                  "minimum": 0
+                },
+                "lastTransitionTime": {
+                  "description": "When the status last changed.",
+                  "type": "string",
+                  "format": "date-time"
+                },
+                "reason": {
+                  "description": "Why, in one CamelCase word, for programs.",
+                  "type": "string"
+                },
+                "message": {
+                  "description": "Why, in a sentence, for people. May be empty.",
+                  "type": "string"
+                }
+              }
+            }
+          },
+          "observedGeneration": {
+            "description": "The metadata.generation that this status was judged from.",
+            "type": "integer",
+            "format": "int64"
+          }
+        }
+      }
+    }
+  },
+  "SriovIBNetwork": {
+    "description": "A network that pods join with a virtual function (VF) of an InfiniBand card.",
+    "type": "object",
+    "properties": {
+      "apiVersion": {
+        "type": "string",
+        "description": "Group and version of the API that the object is written in."
+      },
+      "kind": {
+        "type": "string",
+        "description": "Kind of the object."
+      },
+      "metadata": {
+        "type": "object"
+      },
+      "spec": {
+        "description": "What is wanted.",
+        "type": "object",
+        "default": {
+          "resourceName": ""
+        },
+        "required": [
+          "resourceName"
+        ],
+        "properties": {
+          "networkNamespace": {
+            "description": "Namespace of the NetworkAttachmentDefinition; absent is the network's own. A network outside of the operator's namespace must leave it out.",
+            "type": "string"
+          },
+          "resourceName": {
+            "description": "Resource that the pods of this network request, without its prefix: resourceName of a SriovNetworkNodePolicy.",
+            "type": "string"
+          },
+          "capabilities": {
+            "description": "What pods may ask the plugin for, as a JSON object: '{\"infinibandGUID\": true}'.",
+            "type": "string"
+          },
+          "ipam": {
+            "description": "IP address management, as a JSON object: '{\"type\": \"host-local\", \"subnet\": \"10.56.0.0/16\"}'. Absent: no addresses.",
+            "type": "string"
+          },
+          "metaPlugins": {
+            "description": "Plugins that run after this one, as JSON objects with commas between them: '{\"type\": \"tuning\"}, {\"type\": \"vrf\"}'.",
+            "type": "string"
+          },
+          "linkState": {
+            "description": "Link that the VF sees: as the cable is (auto), always up (enable), always down (disable).",
+            "type": "string",
+            "enum": [
+              "auto",
+              "enable",
+              "disable"
+            ]
+          },
+          "pKey": {
+            "description": "Partition of the fabric that ib-kubernetes puts the VF's GUID into, 15 bits in hexadecimal: \"0x7fff\".",
+            "type": "string"
+          },
+          "rdmaIsolation": {
+            "description": "Move the VF's RDMA device into the pod as well. Needs a pool with rdmaMode exclusive; not together with the plugin rdma.",
+            "type": "boolean"
+          },
+          "ibKubernetesEnabled": {
+            "description": "Wait until ib-kubernetes has given the pod its GUID.",
+            "type": "boolean"
+          }
+        }
+      },
+      "status": {
+        "description": "What became of it.",
+        "type": "object",
+        "properties": {
+          "conditions": {
+            "description": "What became of the spec. Ready: all that is asked for is there. Progressing: work is under way or waits for something that will come. Degraded: something failed and needs a person; its message says what.",
+            "type": "array",
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": [
+              "type"
+            ],
+            "items": {
+              "description": "One aspect of an object's state (metav1.Condition).",
+              "type": "object",
+              "required": [
+                "type",
+                "status",
+                "lastTransitionTime",
+                "reason",
+                "message"
+              ],
+              "properties": {
+                "type": {
+                  "description": "The aspect: Ready, Progressing, Degraded.",
+                  "type": "string"
+                },
+                "status": {
+                  "description": "Whether it holds.",
+                  "type": "string",
+                  "enum": [
+                    "True",
+                    "False",
+                    "Unknown"
+                  ]
+                },
+                "observedGeneration": {
+                  "description": "The metadata.generation that this was judged from. A lower one than the object's says that the newest spec has not been looked at yet.",
+                  "type": "integer",
+                  "format": "int64",
+                  "minimum": 0
+                },
+                "lastTransitionTime": {
+                  "description": "When the status last changed.",
+                  "type": "string",
+                  "format": "date-time"
+                },
+                "reason": {
+                  "description": "Why, in one CamelCase word, for programs.",
+                  "type": "string"
+                },
+                "message": {
+                  "description": "Why, in a sentence, for people. May be empty.",
+                  "type": "string"
+                }
+              }
+            }
+          },
+          "observedGeneration": {
+            "description": "The metadata.generation that this status was judged from.",
+            "type": "integer",
+            "format": "int64"
+          }
+        }
+      }
+    }
+  },
+  "OVSNetwork": {
+    "description": "A network that pods join with a virtual function (VF) behind an Open vSwitch bridge.",
+    "type": "object",
+    "properties": {
+      "apiVersion": {
+        "type": "string",
+        "description": "Group and version of the API that the object is written in."
+      },
+      "kind": {
+        "type": "string",
+        "description": "Kind of the object."
+      },
+      "metadata": {
+        "type": "object"
+      },
+      "spec": {
+        "description": "What is wanted.",
+        "type": "object",
+        "default": {
+          "resourceName": ""
+        },
+        "required": [
+          "resourceName"
+        ],
+        "properties": {
+          "networkNamespace": {
+            "description": "Namespace of the NetworkAttachmentDefinition; absent is the network's own. A network outside of the operator's namespace must leave it out.",
+            "type": "string"
+          },
+          "resourceName": {
+            "description": "Resource that the pods of this network request, without its prefix: resourceName of a SriovNetworkNodePolicy.",
+            "type": "string"
+          },
+          "capabilities": {
+            "description": "What pods may ask the plugin for, as a JSON object: '{\"mac\": true, \"ips\": true}'.",
+            "type": "string"
+          },
+          "ipam": {
+            "description": "IP address management, as a JSON object: '{\"type\": \"host-local\", \"subnet\": \"10.56.0.0/16\"}'. Absent: no addresses.",
+            "type": "string"
+          },
+          "metaPlugins": {
+            "description": "Plugins that run after this one, as JSON objects with commas between them: '{\"type\": \"tuning\"}, {\"type\": \"vrf\"}'.",
+            "type": "string"
+          },
+          "bridge": {
+            "description": "Name of the bridge; absent is the one that has the VF's PF as its uplink.",
+            "type": "string"
+          },
+          "vlan": {
+            "description": "VLAN of the port. Absent or 0, and without trunk, the port takes frames of all VLANs.",
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 4095
+          },
+          "mtu": {
+            "description": "MTU of the VF and its representor in bytes; absent or 0 leaves it as it is.",
+            "type": "integer",
+            "minimum": 0
+          },
+          "trunk": {
+            "description": "VLANs of a trunk port. With any, vlan has no effect.",
+            "type": "array",
+            "items": {
+              "description": "VLANs of a trunk port: one by id, or a range by both ends.",
+              "type": "object",
+              "properties": {
+                "minID": {
+                  "description": "First VLAN of a range.",
+                  "type": "integer",
+                  "minimum": 0,
+                  "maximum": 4095
+                },
+                "maxID": {
+                  "description": "Last VLAN of a range, included.",
+                  "type": "integer",
+                  "minimum": 0,
+                  "maximum": 4095
+                },
+                "id": {
+                  "description": "A single VLAN.",
+                  "type": "integer",
+                  "minimum": 0,
+                  "maximum": 4095
+                }
+              }
+            }
+          },
+          "interfaceType": {
+            "description": "Type of the port's interface in Open vSwitch: \"dpdk\" for example; absent is an interface of the kernel.",
+            "type": "string"
+          }
+        }
+      },
+      "status": {
+        "description": "What became of it.",
+        "type": "object",
+        "properties": {
+          "conditions": {
+            "description": "What became of the spec. Ready: all that is asked for is there. Progressing: work is under way or waits for something that will come. Degraded: something failed and needs a person; its message says what.",
+            "type": "array",
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": [
+              "type"
+            ],
+            "items": {
+              "description": "One aspect of an object's state (metav1.Condition).",
+              "type": "object",
+              "required": [
+                "type",
+                "status",
+                "lastTransitionTime",
+                "reason",
+                "message"
+              ],
+              "properties": {
+                "type": {
+                  "description": "The aspect: Ready, Progressing, Degraded.",
+                  "type": "string"
+                },
+                "status": {
+                  "description": "Whether it holds.",
+                  "type": "string",
+                  "enum": [
+                    "True",
+                    "False",
+                    "Unknown"
+                  ]
+                },
+                "observedGeneration": {
+                  "description": "The metadata.generation that this was judged from. A lower one than the object's says that the newest spec has not been looked at yet.",
+                  "type": "integer",
+                  "format": "int64",
+                  "minimum": 0
+                },
+                "lastTransitionTime": {
+                  "description": "When the status last changed.",
+                  "type": "string",
+                  "format": "date-time"
+                },
+                "reason": {
+                  "description": "Why, in one CamelCase word, for programs.",
+                  "type": "string"
+                },
+                "message": {
+                  "description": "Why, in a sentence, for people. May be empty.",
+                  "type": "string"
+                }
+              }
+            }
+          },
+          "observedGeneration": {
+            "description": "The metadata.generation that this status was judged from.",
+            "type": "integer",
+            "format": "int64"
+          }
+        }
+      }
+    }
+  },
+  "BridgeNetwork": {
+    "description": "A network that pods join with a virtual function (VF) behind a Linux bridge.",
+    "type": "object",
+    "properties": {
+      "apiVersion": {
+        "type": "string",
+        "description": "Group and version of the API that the object is written in."
+      },
+      "kind": {
+        "type": "string",
+        "description": "Kind of the object."
+      },
+      "metadata": {
+        "type": "object"
+      },
+      "spec": {
+        "description": "What is wanted.",
+        "type": "object",
+        "default": {
+          "resourceName": ""
+        },
+        "required": [
+          "resourceName"
+        ],
+        "properties": {
+          "networkNamespace": {
+            "description": "Namespace of the NetworkAttachmentDefinition; absent is the network's own. A network outside of the operator's namespace must leave it out.",
+            "type": "string"
+          },
+          "resourceName": {
+            "description": "Resource that the pods of this network request, without its prefix: resourceName of a SriovNetworkNodePolicy.",
+            "type": "string"
+          },
+          "capabilities": {
+            "description": "What pods may ask the plugin for, as a JSON object: '{\"mac\": true, \"ips\": true}'.",
+            "type": "string"
+          },
+          "ipam": {
+            "description": "IP address management, as a JSON object: '{\"type\": \"host-local\", \"subnet\": \"10.56.0.0/16\"}'. Absent: no addresses.",
+            "type": "string"
+          },
+          "metaPlugins": {
+            "description": "Plugins that run after this one, as JSON objects with commas between them: '{\"type\": \"tuning\"}, {\"type\": \"vrf\"}'.",
+            "type": "string"
+          },
+          "bridge": {
+            "description": "Name of the bridge, or several with commas between them; absent is the one that has the VF's PF as its uplink.",
+            "type": "string"
+          },
+          "vlan": {
+            "description": "VLAN of the VF, without a tag on its own side; 0 is none.",
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 4094
+          },
+          "trunk": {
+            "description": "VLANs that the VF sends and receives with a tag, beside vlan.",
+            "type": "array",
+            "items": {
+              "description": "VLANs of a trunk port: one by id, or a range by both ends.",
+              "type": "object",
+              "properties": {
+                "minID": {
+                  "description": "First VLAN of a range.",
+                  "type": "integer",
+                  "minimum": 0,
+                  "maximum": 4095
+                },
+                "maxID": {
+                  "description": "Last VLAN of a range, included.",
+                  "type": "integer",
+                  "minimum": 0,
+                  "maximum": 4095
+                },
+                "id": {
+                  "description": "A single VLAN.",
+                  "type": "integer",
+                  "minimum": 0,
+                  "maximum": 4095
+                }
+              }
+            }
+          },
+          "setUplinkVlan": {
+            "description": "Also put the PF, as the bridge's uplink, into the VLANs of the VF.",
+            "type": "boolean"
+          },
+          "mtu": {
+            "description": "MTU of the VF and its representor in bytes; absent or 0 leaves it as it is.",
+            "type": "integer",
+            "minimum": 0
+          }
+        }
+      },
+      "status": {
+        "description": "What became of it.",
+        "type": "object",
+        "properties": {
+          "conditions": {
+            "description": "What became of the spec. Ready: all that is asked for is there. Progressing: work is under way or waits for something that will come. Degraded: something failed and needs a person; its message says what.",
+            "type": "array",
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": [
+              "type"
+            ],
+            "items": {
+              "description": "One aspect of an object's state (metav1.Condition).",
+              "type": "object",
+              "required": [
+                "type",
+                "status",
+                "lastTransitionTime",
+                "reason",
+                "message"
+              ],
+              "properties": {
+                "type": {
+                  "description": "The aspect: Ready, Progressing, Degraded.",
+                  "type": "string"
+                },
+                "status": {
+                  "description": "Whether it holds.",
+                  "type": "string",
+                  "enum": [
+                    "True",
+                    "False",
+                    "Unknown"
+                  ]
+                },
+                "observedGeneration": {
+                  "description": "The metadata.generation that this was judged from. A lower one than the object's says that the newest spec has not been looked at yet.",
+                  "type": "integer",
+                  "format": "int64",
+                  "minimum": 0
+                },
+                "lastTransitionTime": {
+                  "description": "When the status last changed.",
+                  "type": "string",
+                  "format": "date-time"
+                },
+                "reason": {
+                  "description": "Why, in one CamelCase word, for programs.",
+                  "type": "string"
+                },
+                "message": {
+                  "description": "Why, in a sentence, for people. May be empty.",
+                  "type": "string"
+                }
+              }
+            }
+          },
+          "observedGeneration": {
+            "description": "The metadata.generation that this status was judged from.",
+            "type": "integer",
+            "format": "int64"
           }
         }
       }

@@ -4,6 +4,7 @@
  * The JSDoc here is the CRD's text: `npm run generate`.
  */
 import { ageColumn, readyColumn, reasonColumn, type CustomResource } from "./custom-resource.ts";
+import type { LinuxBridgeConfig, LinuxUplinkConfig } from "./linux-bridge.ts";
 import type { NodeCounts, ObjectMeta, ObjectStatus } from "./metadata.ts";
 import type { OvsBridgeConfig, OvsInterfaceConfig } from "./ovs-bridge.ts";
 
@@ -111,10 +112,12 @@ export interface NicSelector {
   readonly netFilter?: string;
 }
 
-/** Software bridge of a policy. An empty object is no bridge: Go clients always send one. */
+/** Software bridge of a policy, of one type. An empty object is no bridge: Go clients always send one. */
 export interface PolicyBridge {
   /** Open vSwitch bridge. An empty object is a bridge with default settings. */
   readonly ovs?: PolicyOvsBridge;
+  /** Linux bridge. An empty object is a bridge with default settings. */
+  readonly linux?: PolicyLinuxBridge;
 }
 
 /** Open vSwitch bridge of a policy. */
@@ -129,6 +132,14 @@ export interface PolicyOvsBridge {
 export interface PolicyOvsUplink {
   /** Settings of the port's interface. */
   readonly interface?: OvsInterfaceConfig;
+}
+
+/** Linux bridge of a policy. */
+export interface PolicyLinuxBridge {
+  /** Settings of the bridge. */
+  readonly bridge?: LinuxBridgeConfig;
+  /** Settings of the PF as the bridge's port, named like the files in /sys/class/net/PF/brport: { learning: "0" }. */
+  readonly uplink?: LinuxUplinkConfig;
 }
 
 /** What became of it. */

@@ -10,6 +10,7 @@
  * The JSDoc here is the CRD's text: `npm run generate`.
  */
 import { ageColumn, readyColumn, reasonColumn, type CustomResource } from "./custom-resource.ts";
+import type { LinuxBridgeConfig, LinuxUplinkConfig } from "./linux-bridge.ts";
 import type { ObjectMeta, ObjectStatus } from "./metadata.ts";
 import type { OvsBridgeConfig, OvsInterfaceConfig } from "./ovs-bridge.ts";
 import type { DeviceType } from "./sriov-network-node-policy.ts";
@@ -121,6 +122,8 @@ export interface VfGroup {
 export interface Bridges {
   /** Open vSwitch bridges, sorted by name. */
   readonly ovs?: readonly OvsBridge[];
+  /** Linux bridges, sorted by name. */
+  readonly linux?: readonly LinuxBridge[];
 }
 
 /** An Open vSwitch bridge. */
@@ -141,6 +144,26 @@ export interface OvsUplink {
   readonly name?: string;
   /** Settings of the port. */
   readonly interface?: OvsInterfaceConfig;
+}
+
+/** A Linux bridge. */
+export interface LinuxBridge {
+  /** Name of the bridge: "br-0000_86_00.0". */
+  readonly name: string;
+  /** Settings of the bridge. */
+  readonly bridge?: LinuxBridgeConfig;
+  /** PFs in the bridge: exactly one. */
+  readonly uplinks?: readonly LinuxUplink[];
+}
+
+/** A PF as the port of a Linux bridge. */
+export interface LinuxUplink {
+  /** PCI address of the PF: "0000:86:00.0". */
+  readonly pciAddress: string;
+  /** Name of the PF's network interface. */
+  readonly name?: string;
+  /** Settings of the port, named like the files in /sys/class/net/PF/brport. */
+  readonly uplink?: LinuxUplinkConfig;
 }
 
 /** Settings of the whole node. */

@@ -8,6 +8,8 @@ import { parseAllDocuments } from "yaml";
 import { customResources, schemas } from "@switchyard/api";
 import { isObject } from "./json.ts";
 
+/** Upstream has no BridgeNetwork. */
+const upstreamKinds = customResources.filter(({ kind }) => kind !== "BridgeNetwork");
 const folder = join(__dirname, "../../../e2e/integration/testdata/upstream");
 
 function readObjects(file: string): Readonly<Record<string, unknown>>[] {
@@ -28,7 +30,7 @@ function judge(kind: string, object: unknown): unknown {
   return validate.errors ?? null;
 }
 
-describe.each(customResources.map(({ plural, kind }) => ({ plural, kind })))("$kind", ({ plural, kind }) => {
+describe.each(upstreamKinds.map(({ plural, kind }) => ({ plural, kind })))("$kind", ({ plural, kind }) => {
   it.each(readObjects(`${plural}.yaml`).map((object) => [object]))("accepts %j", (object) => {
     expect(object.kind).toBe(kind);
     expect(judge(kind, object)).toBeNull();
@@ -38,7 +40,7 @@ describe.each(customResources.map(({ plural, kind }) => ({ plural, kind })))("$k
 describe("the schemas", () => {
   it("have upstream's objects of each kind to prove themselves on", () => {
     const files = readdirSync(folder).filter((name) => name.endsWith(".yaml"));
-    expect(files.sort()).toEqual(customResources.map(({ plural }) => `${plural}.yaml`).sort());
+    expect(files.sort()).toEqual(upstreamKinds.map(({ plural }) => `${plural}.yaml`).sort());
   });
 
   it("give an absent policy spec the meaning that it has for Go clients", () => {
