@@ -55,13 +55,17 @@ describe("a control plane", () => {
   );
 
   it(
-    "keeps its address and objects through a crash and a stop",
+    "keeps its address and objects through a crash and a stop, which ends an open watch",
     async () => {
       await create(configMap("kept"));
+      const watch = cluster.kubectl(["get", "--raw", "/api/v1/configmaps?watch=1"]).catch(() => undefined);
+      const seesWatch = async () => (await cluster.kubectl(["get", "--raw", "/metrics"])).match(openWatches) !== null;
+      await eventually("the watch", seesWatch);
+      await cluster.stopApiServer();
+      await watch;
+      await cluster.startApiServer();
       await cluster.killApiServer();
       await expect(cluster.kubectl(["get", "configmaps"])).rejects.toMatchObject({ code: "kubectl" });
-      await cluster.startApiServer();
-      await cluster.stopApiServer();
       await cluster.startApiServer();
       expect(await cluster.kubectl(["get", "configmap", "kept", "-o", "name"])).toBe("configmap/kept\n");
     },
@@ -163,6 +167,10 @@ describe("a control plane that cannot start", () => {
     testMs,
   );
 });
+
+// Of the API server's metrics.
+const openWatches =
+  /^apiserver_longrunning_requests\{.*resource="configmaps".*scope="cluster".*verb="WATCH".*\} [1-9]/m;
 
 const widgetCrd = {
   apiVersion: "apiextensions.k8s.io/v1",

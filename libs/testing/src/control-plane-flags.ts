@@ -66,6 +66,7 @@ export function apiServerFlags(layout: ControlPlaneLayout): readonly string[] {
     // Without a controller manager nobody makes the service accounts that this plugin would wait for.
     ...(layout.controllerManager ? [] : ["--disable-admission-plugins=ServiceAccount"]),
     "--allow-privileged",
+    "--shutdown-watch-termination-grace-period=2s", // else SIGTERM takes a minute while a watch is open
     "--service-cluster-ip-range=10.0.0.0/24",
     "--endpoint-reconciler-type=none", // a loopback address is no endpoint that it would accept
     ...(layout.auditLog

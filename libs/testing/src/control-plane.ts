@@ -39,6 +39,7 @@ export interface ControlPlaneOptions {
 const components = ["etcd", "kube-apiserver", "kube-controller-manager"] as const;
 /** An idle machine needs 3 to 5 s, and the controller manager as much again. */
 const readyWithinMs = 90_000;
+const stopWithinMs = 30_000;
 
 type Component = (typeof components)[number];
 
@@ -88,11 +89,11 @@ export class ControlPlane implements AsyncDisposable {
     await this.#untilReady("/api/v1/namespaces/default"); // made after the server calls itself ready
   }
 
-  /** Ends it as a rollout does, by SIGTERM: it finishes the requests in flight, which open watches make a long wait. */
-  async stopApiServer(graceMs = 10_000): Promise<void> {
+  /** Ends it as a rollout does, by SIGTERM: it finishes what is in flight and ends all watches in order. */
+  async stopApiServer(): Promise<void> {
     const server = this.#take("kube-apiserver");
     server?.signal("TERM");
-    const timer = setTimeout(() => void server?.kill(), graceMs);
+    const timer = setTimeout(() => void server?.kill(), stopWithinMs);
     await server?.exited;
     clearTimeout(timer);
   }
