@@ -9,8 +9,9 @@ import {
   type SriovNetworkPoolConfig,
   type SriovOperatorConfig,
 } from "@switchyard/api";
-import type { Cache } from "@switchyard/kube";
+import type { Cache, Change } from "@switchyard/kube";
 import { createRules, type Rules } from "@switchyard/policy";
+import { isDeepStrictEqual } from "node:util";
 
 export interface RuleCaches {
   readonly policies: Cache<SriovNetworkNodePolicy>;
@@ -26,8 +27,8 @@ export type LiveRules = () => Rules | undefined;
 export function createLiveRules(caches: RuleCaches, signal: AbortSignal): LiveRules {
   const { policies, pools, operatorConfigs, staleDelayMs } = caches;
   let current: Rules | undefined;
-  const forget = (): void => {
-    current = undefined;
+  const forget = ({ before, after }: Change<{ readonly spec?: unknown }>): void => {
+    if (!isDeepStrictEqual(before?.spec, after?.spec)) current = undefined; // A status makes no rule.
   };
   const subscriptions = [policies.subscribe(forget), pools.subscribe(forget), operatorConfigs.subscribe(forget)];
   signal.addEventListener("abort", () => {

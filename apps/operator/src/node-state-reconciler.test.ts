@@ -43,7 +43,7 @@ describe("the node state reconciler", () => {
           },
         ],
       },
-      spec: {},
+      spec: { interfaces: [] },
     });
   });
 

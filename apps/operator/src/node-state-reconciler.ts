@@ -9,10 +9,11 @@ import {
   type Node,
   type OwnerReference,
   type SriovNetworkNodeState,
+  type SriovNetworkNodeStateSpec,
   type SriovOperatorConfig,
 } from "@switchyard/api";
 import type { Cache, Reconcile, Requeue, Writer } from "@switchyard/kube";
-import { isInNodeSet, judgeStaleState, mergePolicies } from "@switchyard/policy";
+import { isInNodeSet, judgeStaleState, mergePolicies, type MergedNode, type Rules } from "@switchyard/policy";
 import type { LiveRules } from "./live-rules.ts";
 import type { NodeStateFacts } from "./node-state-facts.ts";
 import type { Verdicts } from "./verdicts.ts";
@@ -44,14 +45,16 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
     }
 
     const merged = mergePolicies(node, state?.interfaces ?? [], rules);
+    // Never without interfaces: applying {} after something makes the API server store null, and refuse it (1.36).
+    const spec: SriovNetworkNodeStateSpec = { interfaces: [], ...merged.spec };
     // Nothing can match before the daemon's first report, which brings this key back: what is there stays.
     const isUnknown = state !== undefined && state.interfaces.length === 0;
     if (state?.keepStateUntil !== undefined) await deps.removeAnnotation(name, annotations.keepStateUntil, signal);
     await writer.apply(
-      { metadata: { name, ownerReferences: [owner] }, spec: isUnknown ? state.spec : merged.spec },
+      { metadata: { name, ownerReferences: [owner] }, spec: isUnknown ? { interfaces: [], ...state.spec } : spec },
       signal,
     );
-    verdicts.set(name, merged);
+    verdicts.set(name, { ...merged, spec, generations: generationsOf(merged, rules) });
     return undefined;
   };
 
@@ -84,4 +87,10 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
 function ownerOf(config: SriovOperatorConfig): OwnerReference {
   const { name, uid = "" } = config.metadata;
   return { apiVersion, kind: "SriovOperatorConfig", name, uid, controller: true, blockOwnerDeletion: true };
+}
+
+function generationsOf({ matches }: MergedNode, rules: Rules): ReadonlyMap<string, number> {
+  const selecting = new Set(matches.map(({ policyName }) => policyName));
+  const policies = rules.policies.filter(({ metadata }) => selecting.has(metadata.name));
+  return new Map(policies.map(({ metadata }) => [metadata.name, metadata.generation ?? 0]));
 }

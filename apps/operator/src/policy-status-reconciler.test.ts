@@ -27,7 +27,7 @@ async function statusOf(
     const node = cluster.nodes.get(name);
     if (rules === undefined || node === undefined) throw new Error("no rules");
     const merged = mergePolicies(node, status.interfaces ?? [], rules);
-    cluster.verdicts.set(name, merged);
+    cluster.verdicts.set(name, { ...merged, generations: new Map([["fast", 1]]) });
     cluster.setState(name, { spec: merged.spec, status });
   }
   const kept = createKeepingWriter<SriovNetworkNodePolicy>();
@@ -115,6 +115,18 @@ describe("the policy status reconciler", () => {
   ])("is neither ready nor in trouble when it $why", async ({ policy, states, ready }) => {
     const result = await statusOf(policy, states);
     expect([result.holds, result.ready]).toEqual([[], ready]);
+  });
+
+  it("does not count by a verdict that knows only an older generation of the policy", async () => {
+    const cluster = createCluster();
+    cluster.addConfig();
+    cluster.addPolicy("fast");
+    cluster.addNode("worker-1");
+    cluster.verdicts.set("worker-1", { spec: {}, problems: [], matches: [], generations: new Map([["fast", 0]]) });
+    const kept = createKeepingWriter<SriovNetworkNodePolicy>();
+    const reconcile = createPolicyStatusReconciler({ ...cluster, writer: kept.writer, now: () => new Date(0) });
+    expect(await reconcile("fast", never)).toEqual({ afterMs: 500 });
+    expect(kept.statuses.size).toBe(0);
   });
 
   it("waits for verdicts on all nodes before it counts", async () => {

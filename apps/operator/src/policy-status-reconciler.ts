@@ -5,12 +5,12 @@
  */
 import { policyReasons, type Node, type SriovNetworkNodePolicy } from "@switchyard/api";
 import type { Cache, Reconcile, Writer } from "@switchyard/kube";
-import { hasLabels, isInNodeSet, labelsOf, type MergedNode, type Rules } from "@switchyard/policy";
+import { hasLabels, isInNodeSet, labelsOf, type Rules } from "@switchyard/policy";
 import type { LiveRules } from "./live-rules.ts";
 import { conditionsFor, type Judgement } from "./judgement.ts";
 import { progressOf } from "./node-progress.ts";
 import type { NodeStateFacts } from "./node-state-facts.ts";
-import type { Verdicts } from "./verdicts.ts";
+import { knows, type Verdict, type Verdicts } from "./verdicts.ts";
 
 export interface PolicyStatusDeps {
   readonly policies: Cache<SriovNetworkNodePolicy>;
@@ -29,7 +29,7 @@ interface NodeOutcome {
   readonly message: string;
 }
 
-/** While verdicts are still missing, right after a start, counting would tell lies. */
+/** While verdicts are missing, right after a start or a change, counting would tell lies. New ones wake this key, too. */
 const verdictsMissing = { afterMs: 500 };
 
 export function createPolicyStatusReconciler(deps: PolicyStatusDeps): Reconcile {
@@ -41,7 +41,7 @@ export function createPolicyStatusReconciler(deps: PolicyStatusDeps): Reconcile 
     const outcomes: NodeOutcome[] = [];
     for (const node of selectedNodes(policy, deps.nodes, rules)) {
       const verdict = deps.verdicts.get(node.metadata.name);
-      if (verdict === undefined) return verdictsMissing;
+      if (!knows(verdict, policy)) return verdictsMissing;
       outcomes.push(outcomeOn(node.metadata.name, policy, verdict, deps.states.get(node.metadata.name)));
     }
     const readyNodeCount = outcomes.filter(({ kind }) => kind === "ready").length;
@@ -69,7 +69,7 @@ function selectedNodes(policy: SriovNetworkNodePolicy, nodes: Cache<Node>, rules
 function outcomeOn(
   node: string,
   policy: SriovNetworkNodePolicy,
-  verdict: MergedNode,
+  verdict: Verdict,
   state: NodeStateFacts | undefined,
 ): NodeOutcome {
   const { name } = policy.metadata;
@@ -91,9 +91,9 @@ function judge(outcomes: readonly NodeOutcome[]): Judgement {
     of("ready"),
     of("no-nic"),
   ];
-  const counts = `${ready.length} of ${outcomes.length - withoutNic.length} nodes configured${
-    withoutNic.length > 0 ? `; no NIC matches on ${listNodes(withoutNic)}` : ""
-  }`;
+  const rest = withoutNic.length > 0 ? `no NIC matches on ${listNodes(withoutNic)}` : "";
+  const done = `${ready.length} of ${outcomes.length - withoutNic.length} nodes configured`;
+  const counts = withoutNic.length === outcomes.length ? rest : [done, rest].filter((part) => part !== "").join("; ");
   if (invalid.length > 0) return { state: "degraded", reason: policyReasons.invalid, message: firstOf(invalid) };
   if (failed.length > 0) return { state: "degraded", reason: policyReasons.nodesFailed, message: firstOf(failed) };
   if (outcomes.length === 0) {

@@ -2,25 +2,39 @@
 /**
  * What the merge said of each node, kept so that a policy's status need not merge all nodes again. A derived thing: it
  * is rebuilt from nothing after a start, since every node is reconciled then.
- * Usage: `verdicts.set("worker-1", mergePolicies(node, interfaces, rules))`.
+ * Usage: `verdicts.set("worker-1", { ...mergePolicies(node, interfaces, rules), generations })`.
  */
+import type { SriovNetworkNodePolicy, SriovNetworkNodeStateSpec } from "@switchyard/api";
 import type { MergedNode } from "@switchyard/policy";
 import { isDeepStrictEqual } from "node:util";
 
+/** What the merge said of a node, and of which policies it knew. */
+export interface Verdict extends Omit<MergedNode, "spec"> {
+  /** As it was applied to the node's state. */
+  readonly spec: SriovNetworkNodeStateSpec;
+  /** metadata.generation of each policy that selected the node. */
+  readonly generations: ReadonlyMap<string, number>;
+}
+
+/** Whether the verdict knows the policy as it is now. One that does not is about to be replaced. */
+export function knows(verdict: Verdict | undefined, { metadata }: SriovNetworkNodePolicy): verdict is Verdict {
+  return verdict?.generations.get(metadata.name) === (metadata.generation ?? 0);
+}
+
 export interface Verdicts {
-  get(node: string): MergedNode | undefined;
+  get(node: string): Verdict | undefined;
   /** Tells the policies that the verdict before or now is about, if it changed. */
-  set(node: string, verdict: MergedNode): void;
+  set(node: string, verdict: Verdict): void;
   delete(node: string): void;
   /** Calls `listener` with the name of each policy whose verdicts change. */
   subscribe(listener: (policyName: string) => void): () => void;
 }
 
 export function createVerdicts(): Verdicts {
-  const byNode = new Map<string, MergedNode>();
+  const byNode = new Map<string, Verdict>();
   const listeners = new Set<(policyName: string) => void>();
 
-  function tell(...verdicts: readonly (MergedNode | undefined)[]): void {
+  function tell(...verdicts: readonly (Verdict | undefined)[]): void {
     const names = new Set(verdicts.flatMap((verdict) => verdict?.matches.map(({ policyName }) => policyName) ?? []));
     for (const name of names) for (const listener of listeners) listener(name);
   }

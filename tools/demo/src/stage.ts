@@ -70,8 +70,7 @@ export async function setStage(narrator: Narrator): Promise<Stage> {
       },
     };
     stage.start("operator", "apps/operator/src/main.ts", []);
-    const owned = stack.move();
-    return { ...stage, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+    return { ...stage, [Symbol.asyncDispose]: () => stack.disposeAsync() };
   } catch (error) {
     await stack.disposeAsync();
     throw error;
