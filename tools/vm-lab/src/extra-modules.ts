@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The second layer: modules that Debian's kernel lacks, built against its headers (driver/build.sh), and the module index
+ * that knows them. Laid over the root disk at boot, so it needs no image of its own.
+ * Usage: `const { directory } = await buildExtraModules(cache, version, progress)`
+ */
+import { join } from "node:path";
+import { contentKey, populate, type CachedPart } from "./cache.ts";
+import type { Progress } from "./progress.ts";
+import { runScript } from "./run-script.ts";
+import { labDirectory } from "./workspace.ts";
+
+/** The key of the modules that this checkout builds. */
+export function extraModulesKey(): Promise<string> {
+  return contentKey(
+    labDirectory(),
+    ["driver", "image/kernel.sh", "image/guest-modules.sh", "src/extra-modules.ts"],
+    [],
+  );
+}
+
+/** Needs the packages of image/deps.sh. Takes half a minute and downloads 170 MB. Rejects with VmLabError. */
+export async function buildExtraModules(cache: string, kernelVersion: string, progress: Progress): Promise<CachedPart> {
+  return populate(cache, { part: "modules", key: await extraModulesKey(), kernelVersion }, async (directory) => {
+    await progress.during(`modules that Debian's ${kernelVersion} lacks`, () =>
+      runScript(join(labDirectory(), "driver/build.sh"), [kernelVersion, join(cache, "debs"), directory]),
+    );
+  });
+}

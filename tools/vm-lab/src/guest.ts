@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A booted guest. Usage:
+ * `await using guest = await bootGuest({ share }); const { code, stdout } = await guest.exec("ip -br link")`
+ */
+import { createReadStream } from "node:fs";
+import type { AgentConnection } from "./agent-connection.ts";
+import type { Command, GuestProcess } from "./guest-process.ts";
+import type { QemuProcess } from "./qemu-process.ts";
+import { settledBefore } from "./time-limit.ts";
+import { VmLabError } from "./vm-lab-error.ts";
+
+/** How a process ended and what it said. */
+export interface ExecResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface ExecOptions {
+  /** Then the process is killed and VmLabError `timed-out` thrown. One minute unless told: a loaded host is slow. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface GuestParts {
+  readonly agent: AgentConnection;
+  readonly qemu: Pick<QemuProcess, "consoleTail">;
+  /** QEMU and the files of this guest. */
+  readonly owned: AsyncDisposable;
+  readonly env: Readonly<Record<string, string>>;
+  readonly consoleLog: string;
+  readonly bootTimeoutMs: number;
+  /** How this guest is asked to boot again. */
+  readonly rebootCommand: string;
+  /** Ends when a boot whose agent answers is done. */
+  readonly settledCommand: string;
+}
+
+/** Made by bootGuest. Disposing of it cuts its power, as nothing that it wrote is kept. */
+export class Guest implements AsyncDisposable {
+  /** The file that the serial console is written to. */
+  readonly consoleLog: string;
+  readonly #parts: GuestParts;
+
+  constructor(parts: GuestParts) {
+    this.#parts = parts;
+    this.consoleLog = parts.consoleLog;
+  }
+
+  /** Starts a process and returns at once; `input` is for one that is written to. */
+  spawn(command: Command, options: { readonly input?: boolean } = {}): GuestProcess {
+    const argv = typeof command === "string" ? ["sh", "-c", command] : command;
+    return this.#parts.agent.start(argv, this.#parts.env, options.input ?? false);
+  }
+
+  /** Runs a process to its end. Any exit code is a result; VmLabError is for a guest or process that does not answer. */
+  async exec(command: Command, options: ExecOptions = {}): Promise<ExecResult> {
+    return finish(this.spawn(command), typeof command === "string" ? command : command.join(" "), options);
+  }
+
+  /** Copies a file of the host into the guest, with an octal mode. Large files are faster through `share`. */
+  async push(file: string, guestPath: string, options: ExecOptions & { readonly mode?: string } = {}): Promise<void> {
+    const script = 'mkdir -p "$(dirname "$0")" && cat >"$0" && chmod "$1" "$0"';
+    const process = this.spawn(["sh", "-c", script, guestPath, options.mode ?? "644"], { input: true });
+    const result = finish(process, `writing ${guestPath}`, options);
+    for await (const chunk of createReadStream(file)) await process.write(Buffer.from(chunk));
+    process.endInput();
+    const { code, stderr } = await result;
+    if (code !== 0) throw new VmLabError("bad-option", `cannot write ${guestPath} in the guest:`, { output: stderr });
+  }
+
+  /** Boots the guest again and waits for it; what was written to its disk is still there. `hard` is a reset without sync. */
+  async reboot(options: { readonly hard?: boolean } = {}): Promise<void> {
+    const next = this.nextBoot();
+    this.spawn(options.hard === true ? "echo b >/proc/sysrq-trigger" : this.#parts.rebootCommand);
+    await next;
+  }
+
+  /** Waits for a boot that something in the guest causes: call it before. Rejects with VmLabError `boot-timed-out`. */
+  async nextBoot(): Promise<void> {
+    const { agent, bootTimeoutMs, qemu, settledCommand } = this.#parts;
+    const limit = AbortSignal.timeout(bootTimeoutMs);
+    const late = () => {
+      const message = `the guest did not boot within ${bootTimeoutMs / 1000} s; its console's last words:`;
+      return new VmLabError("boot-timed-out", message, { output: qemu.consoleTail() });
+    };
+    await settledBefore(agent.nextBoot(), limit, late);
+    await settledBefore(this.spawn(settledCommand).exitCode, limit, late);
+  }
+
+  /** Cuts the power, as disposing does. What runs in the guest rejects with VmLabError `guest-killed`. */
+  async kill(): Promise<void> {
+    this.#parts.agent.lose(new VmLabError("guest-killed", "the guest was killed"));
+    await this.#parts.owned[Symbol.asyncDispose]();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.kill();
+  }
+}
+
+async function finish(process: GuestProcess, what: string, options: ExecOptions): Promise<ExecResult> {
+  const { timeoutMs = 60_000, signal } = options;
+  const said = { stdout: "", stderr: "" };
+  const collect = async (stream: "stdout" | "stderr") => {
+    for await (const piece of process[stream].setEncoding("utf8")) said[stream] += String(piece);
+  };
+  const ended = Promise.all([process.exitCode, collect("stdout"), collect("stderr")]);
+  const limit = AbortSignal.timeout(timeoutMs);
+  const [code] = await settledBefore(ended, signal ? AbortSignal.any([limit, signal]) : limit, () => {
+    process.kill("SIGKILL");
+    const output = said.stdout + said.stderr;
+    return limit.aborted
+      ? new VmLabError("timed-out", `${what}: killed after ${timeoutMs / 1000} s; it said so far:`, { output })
+      : new VmLabError("aborted", `${what}: killed, as its caller gave up`, { output, cause: signal?.reason });
+  });
+  return { code, ...said };
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What a guest is started from: found in the cache, else built when this user can.
+ * Usage: `const lab = await ensureLab({ withModules: false, progress })`
+ */
+import { join } from "node:path";
+import { cacheDirectory, listParts, withBuildLock, type CachedPart } from "./cache.ts";
+import { buildExtraModules, extraModulesKey } from "./extra-modules.ts";
+import { buildImage, imageKey } from "./image.ts";
+import type { Progress } from "./progress.ts";
+import { hasQemu, isRoot, missingPrograms, programsOf, qemuAdvice } from "./requirements.ts";
+import { runScript } from "./run-script.ts";
+import { VmLabError } from "./vm-lab-error.ts";
+import { labDirectory } from "./workspace.ts";
+
+/** The parts of one guest, of one kernel version. */
+export interface Lab {
+  readonly image: CachedPart;
+  /** Modules beyond Debian's, when they were asked for. */
+  readonly modules?: CachedPart;
+}
+
+export interface LabOptions {
+  /** Also the switchdev test driver, netdevsim and the vDPA simulators. */
+  readonly withModules: boolean;
+  readonly progress: Progress;
+}
+
+/** The newest complete lab in the cache. Asks neither apt nor the network. */
+export async function findLab(withModules: boolean, cache: string = cacheDirectory()): Promise<Lab | undefined> {
+  const images = await listParts(cache, "image", await imageKey());
+  if (!withModules) return images[0] && { image: images[0] };
+  const layers = await listParts(cache, "modules", await extraModulesKey());
+  for (const image of images) {
+    const modules = layers.find(({ kernelVersion }) => kernelVersion === image.kernelVersion);
+    if (modules !== undefined) return { image, modules };
+  }
+  return undefined;
+}
+
+/** A lab and a QEMU to run it. Rejects with VmLabError `qemu-missing`, `not-built` or `build-failed`. */
+export async function ensureLab(options: LabOptions): Promise<Lab> {
+  await ensureQemu(options.progress);
+  return (await findLab(options.withModules)) ?? (await buildLab(options));
+}
+
+/** Builds what is missing for the kernel that apt offers today. Rejects with VmLabError `not-built` or `build-failed`. */
+export async function buildLab({ withModules, progress }: LabOptions): Promise<Lab> {
+  const cache = cacheDirectory();
+  if (!isRoot()) {
+    throw new VmLabError(
+      "not-built",
+      `there is no image of this checkout in ${cache}, and building one needs root: run\n` +
+        `  sudo env "PATH=$PATH" XDG_CACHE_HOME=${join(cache, "../..")} npm run vm -- build${withModules ? " --with-modules" : ""}\n` +
+        "once; running guests needs no root",
+    );
+  }
+  const waiting = () => {
+    progress.say("another build is running: waiting for it");
+  };
+  return withBuildLock(cache, waiting, async () => {
+    await ensurePackages(withModules ? ["image", "modules"] : ["image"], progress);
+    const kernelVersion = await runScript(join(labDirectory(), "image/kernel-version.sh"));
+    const isCurrent = (part: CachedPart) => part.kernelVersion === kernelVersion;
+    const image =
+      (await listParts(cache, "image", await imageKey())).find(isCurrent) ??
+      (await buildImage(cache, kernelVersion, progress));
+    if (!withModules) return { image };
+    const modules =
+      (await listParts(cache, "modules", await extraModulesKey())).find(isCurrent) ??
+      (await buildExtraModules(cache, kernelVersion, progress));
+    return { image, modules };
+  });
+}
+
+/** Installs all that the lab can need. Rejects with VmLabError `build-failed`. */
+export async function installPackages(parts: readonly string[], progress: Progress): Promise<void> {
+  if (!isRoot()) throw new VmLabError("not-built", "installing packages needs root: sudo npm run vm -- deps");
+  await progress.during(`packages of this machine (${parts.join(", ")})`, () =>
+    runScript(join(labDirectory(), "image/deps.sh"), parts),
+  );
+}
+
+async function ensureQemu(progress: Progress): Promise<void> {
+  if (await hasQemu()) return;
+  if (!isRoot()) throw new VmLabError("qemu-missing", qemuAdvice);
+  await installPackages(["qemu"], progress);
+  if (!(await hasQemu())) throw new VmLabError("qemu-missing", qemuAdvice);
+}
+
+async function ensurePackages(parts: readonly ("image" | "modules")[], progress: Progress): Promise<void> {
+  const missing = await missingPrograms(parts.flatMap((part) => programsOf[part]));
+  if (missing.length > 0) await installPackages(parts, progress);
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * One job in a guest of its own: a script, or a bundle for Node.
+ * Usage: `process.exitCode = await runJob({ file: "jobs/vfs.sh", args: [], timeLimitMs: 600_000 }, {}, progress)`
+ */
+import { access, constants } from "node:fs/promises";
+import { dirname, extname, isAbsolute, relative, resolve } from "node:path";
+import { bootGuest } from "./boot-guest.ts";
+import type { MachineOptions } from "./machine-options.ts";
+import type { Progress } from "./progress.ts";
+import { settledBefore } from "./time-limit.ts";
+import { VmLabError } from "./vm-lab-error.ts";
+
+export interface Job {
+  /** A bundle for Node by its ending; else a script, run by its first line when executable, or by sh. */
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly timeLimitMs: number;
+}
+
+/** Streams the job's output and resolves with its exit code. Its directory is /share unless another is given. */
+export async function runJob(
+  job: Job,
+  options: MachineOptions,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<number> {
+  const share = resolve(options.share ?? dirname(job.file));
+  const command = await commandFor(job.file, share);
+  await using guest = await progress.during("boot", () => bootGuest({ ...options, share, progress, signal }));
+
+  const running = guest.spawn(["sh", "-c", 'cd /share && exec "$@"', "sh", ...command, ...job.args]);
+  running.stdout.pipe(process.stdout, { end: false });
+  running.stderr.pipe(process.stderr, { end: false });
+  const limit = AbortSignal.timeout(job.timeLimitMs);
+  return await settledBefore(running.exitCode, AbortSignal.any([limit, signal]), () =>
+    limit.aborted
+      ? new VmLabError(
+          "timed-out",
+          `${job.file} was killed at its time limit of ${job.timeLimitMs / 1000} s (--time-limit)`,
+        )
+      : new VmLabError("aborted", `${job.file} was killed`),
+  );
+}
+
+/** What runs `file` in the guest, where `share` is the working directory. */
+async function commandFor(file: string, share: string): Promise<string[]> {
+  const path = relative(share, resolve(file));
+  if (path.startsWith("..") || isAbsolute(path)) {
+    throw new VmLabError("bad-option", `${file} is not in the shared directory ${share}`);
+  }
+  const can = (mode: number) =>
+    access(file, mode).then(
+      () => true,
+      () => false,
+    );
+  if (!(await can(constants.R_OK))) throw new VmLabError("bad-option", `${file}: cannot be read`);
+  if ([".js", ".mjs", ".cjs"].includes(extname(file))) return ["node", path];
+  return (await can(constants.X_OK)) ? [`./${path}`] : ["sh", path];
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Runs one shell script of the build and keeps its words for the error.
+ * Usage: `const version = await runScript(join(lab, "image/kernel-version.sh"))`
+ */
+import { spawn } from "node:child_process";
+import { basename } from "node:path";
+import { VmLabError } from "./vm-lab-error.ts";
+
+/** How much of a failed script's output an error shows. */
+const shownLines = 30;
+
+/** Resolves with what the script wrote to stdout, trimmed. Rejects with VmLabError `build-failed`. */
+export async function runScript(script: string, args: readonly string[] = []): Promise<string> {
+  const child = spawn("sh", [script, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  let stdout = "";
+  let all = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+    all += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (all += text));
+  const status = await new Promise<string>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code, signal) => {
+      resolve(signal ?? String(code));
+    });
+  });
+  if (status !== "0") {
+    const output = all.trimEnd().split("\n").slice(-shownLines).join("\n");
+    throw new VmLabError("build-failed", `${basename(script)} ended with ${status}:`, { output });
+  }
+  return stdout.trim();
+}

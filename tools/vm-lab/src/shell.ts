@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A person's shell in a guest: its serial console on this terminal. Without a terminal, the commands of standard input.
+ * Usage: `process.exitCode = await openShell({ udev: true }, progress)`
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { bootGuest } from "./boot-guest.ts";
+import { packInitrd } from "./initrd.ts";
+import { ensureLab } from "./lab.ts";
+import { machineFor, type MachineOptions } from "./machine-options.ts";
+import type { Progress } from "./progress.ts";
+import { qemuArguments } from "./qemu-arguments.ts";
+import { complaints, mortalQemu } from "./qemu-process.ts";
+
+/** Ends when the shell does, or by Ctrl-A x. Its exit code; on a terminal QEMU's. */
+export function openShell(options: MachineOptions, progress: Progress): Promise<number> {
+  return process.stdin.isTTY ? openConsole(options, progress) : runCommands(options, progress);
+}
+
+/** A console would lose what comes before its shell listens. */
+async function runCommands(options: MachineOptions, progress: Progress): Promise<number> {
+  await using guest = await progress.during("boot", () => bootGuest({ ...options, progress }));
+  const bash = guest.spawn(["bash", "-s"], { input: true });
+  bash.stdout.pipe(process.stdout, { end: false });
+  bash.stderr.pipe(process.stderr, { end: false });
+  for await (const chunk of process.stdin) await bash.write(Buffer.from(chunk));
+  bash.endInput();
+  return await bash.exitCode;
+}
+
+async function openConsole(options: MachineOptions, progress: Progress): Promise<number> {
+  const lab = await ensureLab({ withModules: options.withModules ?? options.driver === "igbsw", progress });
+  const directory = await mkdtemp(join(tmpdir(), "switchyard-vm-"));
+  try {
+    const initrd = join(directory, "initrd");
+    await writeFile(initrd, await packInitrd(lab));
+    const kernelArguments = [...(options.kernelArguments ?? []), ...terminalWords()];
+    const args = qemuArguments(await machineFor({ ...options, kernelArguments }, lab, initrd, "terminal"));
+    progress.say('the guest boots; "exit" ends it, Ctrl-A x cuts its power');
+    return await attach(args, progress);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** A serial line cannot tell the guest what terminal is at its other end. */
+function terminalWords(): string[] {
+  const [columns, rows] = process.stdout.isTTY ? process.stdout.getWindowSize() : [80, 24];
+  const terminal = /^[\w.-]+$/.exec(process.env.TERM ?? "")?.[0] ?? "linux";
+  return [`LAB_ROWS=${rows} LAB_COLUMNS=${columns} LAB_TERM=${terminal}`];
+}
+
+async function attach(args: readonly string[], progress: Progress): Promise<number> {
+  const qemu = spawn(...mortalQemu(args), { stdio: ["pipe", "pipe", "pipe"] });
+  const { stdin, stdout, stderr } = process;
+  const firstWord = once(qemu.stdout, "readable");
+  const exit = new Promise<number>((resolve, reject) => {
+    qemu.on("error", reject);
+    qemu.on("close", (code) => {
+      resolve(code ?? 1);
+    });
+  });
+
+  qemu.stderr.setEncoding("utf8").on("data", (text: string) => stderr.write(complaints(text)));
+  qemu.stdin.on("error", () => undefined); // QEMU is gone: its exit code says so
+  stdin.setRawMode(true).pipe(qemu.stdin);
+  try {
+    await progress.during("boot", () => Promise.race([firstWord, exit]));
+    qemu.stdout.pipe(stdout, { end: false });
+    return await exit;
+  } finally {
+    stdin.setRawMode(false).unpipe(qemu.stdin).pause();
+  }
+}
