@@ -52,7 +52,9 @@ function installPackages() {
 
 /** The lock file names the packages of all workspaces, so it alone tells. */
 function manifestsDigest() {
-  return createHash("sha256").update(readFileSync(join(root, "package-lock.json"))).digest("hex");
+  return createHash("sha256")
+    .update(readFileSync(join(root, "package-lock.json")))
+    .digest("hex");
 }
 
 /** The Node that runs this if it is new enough, else the one among the packages. */
