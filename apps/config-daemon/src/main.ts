@@ -26,7 +26,7 @@ process.exitCode = await runService({
   },
   async main({ flags, log, signal, setNotReady }) {
     const { nodeName, namespace, maxPfs } = flags;
-    await using _lock = await acquireNodeLock("switchyard/config-daemon", {
+    await using _lock = await acquireNodeLock(`switchyard/config-daemon/${nodeName}`, {
       signal,
       onWaiting: () => {
         log.warn({ node: nodeName }, "another config daemon works on this node; waiting for it to end");

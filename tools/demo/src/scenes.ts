@@ -26,7 +26,11 @@ export async function createOperatorConfig(stage: Stage): Promise<void> {
 
 /** A worker as a kubelet would register it. */
 export async function createNode(stage: Stage, name: string): Promise<void> {
-  const labels = { "kubernetes.io/os": "linux", "node-role.kubernetes.io/worker": "" };
+  const labels = {
+    "kubernetes.io/hostname": name,
+    "kubernetes.io/os": "linux",
+    "node-role.kubernetes.io/worker": "",
+  };
   const body = { apiVersion: "v1", kind: "Node", metadata: { name, labels } };
   await stage.transport.request({ method: "POST", path: collectionPath(nodes), body });
 }

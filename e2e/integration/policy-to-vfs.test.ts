@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The way of a change, end to end: operator and daemons as processes on a real API server, kernels that can be looked at
+ * and broken.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import type { SriovNetworkNodePolicySpec, SriovNetworkNodeState } from "@switchyard/api";
+import { watchNews, type News } from "@switchyard/demo/node-news";
+import { applyPolicy, createOperatorConfig, policyIs } from "@switchyard/demo/scenes";
+import { setStage, type Stage } from "@switchyard/demo/stage";
+import { igb, pci } from "@switchyard/host/testing";
+import { eventually } from "@switchyard/testing";
+import { createWorker } from "../src/fake-worker.ts";
+import { silentNarrator } from "../src/silent-narrator.ts";
+
+const pf = pci("0000:01:00.0");
+let stage: Stage;
+let news: News;
+
+beforeAll(async () => {
+  stage = await setStage(silentNarrator);
+  await createOperatorConfig(stage);
+  news = watchNews(stage.transport, silentNarrator);
+}, 600_000);
+
+afterAll(async () => {
+  await news[Symbol.asyncDispose]();
+  await stage[Symbol.asyncDispose]();
+}, 60_000);
+
+/** Waits for a node's state to be as told. */
+async function stateOf(
+  node: string,
+  what: string,
+  holds: (status: NonNullable<SriovNetworkNodeState["status"]>) => boolean,
+) {
+  return eventually(`${node} ${what}`, () => {
+    const state = news.states.get(node);
+    const isCurrent = state?.status?.observedGeneration === state?.metadata.generation;
+    return state?.status !== undefined && isCurrent && holds(state.status) ? state : undefined;
+  });
+}
+
+/** Two VFs with MTU 9000 on the first port of one node. Each test has a node and a policy of its own, of one name. */
+function policyFor(node: string, overrides: Partial<SriovNetworkNodePolicySpec> = {}): SriovNetworkNodePolicySpec {
+  const nodeSelector = { "kubernetes.io/hostname": node };
+  return { nodeSelector, nicSelector: { rootDevices: [pf] }, resourceName: "fast", numVfs: 2, mtu: 9000, ...overrides };
+}
+
+async function reset(node: string): Promise<void> {
+  await stage.kubectl(["delete", "sriovnetworknodepolicy", node]);
+  await stateOf(node, "reset", ({ interfaces }) => interfaces?.[0]?.numVfs === 0);
+}
+
+describe("a policy on a real API server", () => {
+  it("becomes VFs, and its status comes back to the policy and the node", async () => {
+    await using worker = await createWorker(stage, "plain", [igb("0000:01:00.0")]);
+    worker.startDaemon();
+    await applyPolicy(stage, "plain", policyFor("plain"));
+    await policyIs(news, "plain", "Ready");
+    const vfs = (await worker.kernel.host().sriov.readPf(pf))?.sriov?.vfs.map(({ driver }) => driver);
+    expect(vfs).toEqual(["igbvf", "igbvf"]);
+    expect(news.policies.get("plain")?.status).toMatchObject({ matchedNodeCount: 1, readyNodeCount: 1 });
+    const { status } = await stateOf("plain", "configured", ({ syncStatus }) => syncStatus === "Succeeded");
+    expect(status?.interfaces?.[0]).toMatchObject({ pciAddress: pf, numVfs: 2, mtu: 9000, owned: true });
+    await reset("plain");
+  }, 120_000);
+
+  it("shows a refused step in the kernel's words, and recovers at once when the spec changes", async () => {
+    await using worker = await createWorker(stage, "refused", [igb("0000:01:00.0")]);
+    worker.kernel.fault({ port: "links", method: "setMtu", target: "enp1s0f0" }, { code: "EBUSY", words: "not now" });
+    worker.startDaemon();
+    await applyPolicy(stage, "refused", policyFor("refused"));
+    const failed = await stateOf("refused", "failed", ({ syncStatus }) => syncStatus === "Failed");
+    expect(failed.status?.lastSyncError).toContain("set mtu 9000 on enp1s0f0: EBUSY (not now)");
+    const degraded = { type: "Degraded", status: "True", reason: "StepFailed" };
+    expect(failed.status?.conditions).toContainEqual(expect.objectContaining(degraded));
+    await policyIs(news, "refused", "Degraded");
+    await eventually("an event", async () => {
+      const reasons = await stage.cluster.kubectl(["get", "events", "-A", "-o", "jsonpath={.items[*].reason}"]);
+      return reasons.split(" ").includes("SyncFailed");
+    });
+    await applyPolicy(stage, "refused", policyFor("refused", { mtu: 1500 }));
+    await policyIs(news, "refused", "Ready");
+  }, 120_000);
+
+  it("lives through an API server that is away while the hardware changes", async () => {
+    await using worker = await createWorker(stage, "lonely", [igb("0000:01:00.0")]);
+    worker.startDaemon();
+    await applyPolicy(stage, "lonely", policyFor("lonely"));
+    await policyIs(news, "lonely", "Ready");
+    await stage.cluster.killApiServer();
+    worker.kernel.unbindByHand(pci("0000:01:10.0"));
+    await eventually("repaired without the API server", async () => {
+      return (await worker.kernel.host().sriov.readPf(pf))?.sriov?.vfs[0]?.driver === "igbvf";
+    });
+    await stage.cluster.startApiServer();
+    await applyPolicy(stage, "lonely", policyFor("lonely", { numVfs: 3 }));
+    await stateOf("lonely", "3 VFs", ({ interfaces }) => interfaces?.[0]?.numVfs === 3);
+    await policyIs(news, "lonely", "Ready");
+  }, 180_000);
+});
+
+describe("a daemon killed by SIGKILL", () => {
+  it("is followed by one that converges, whichever write it died at", async () => {
+    await using worker = await createWorker(stage, "mortal", [igb("0000:01:00.0")]);
+    const drivers = async () => (await worker.kernel.host().sriov.readPf(pf))?.sriov?.vfs.map(({ driver }) => driver);
+    let killedAt = 0;
+    for (let nth = 1; nth === killedAt + 1; nth++) {
+      const dyingAt = worker.kernel.writes.length + nth;
+      const act = () => {
+        if (worker.kernel.writes.length !== dyingAt) return;
+        killedAt = nth;
+        void worker.daemon.kill();
+      };
+      const ports = ["sriov", "links", "modules", "records"] as const;
+      const faults = ports.map((port) => worker.kernel.fault({ port }, { act }));
+      worker.startDaemon();
+      await applyPolicy(stage, "mortal", policyFor("mortal"));
+      await eventually(`killed at write ${nth}, or done`, () => {
+        return worker.daemon.hasExited() || news.policies.get("mortal")?.status?.readyNodeCount === 1;
+      });
+      for (const fault of faults) fault.lift();
+      if (worker.daemon.hasExited()) worker.startDaemon();
+      await policyIs(news, "mortal", "Ready");
+      expect([nth, await drivers()]).toEqual([nth, ["igbvf", "igbvf"]]);
+      await reset("mortal");
+      expect(await worker.kernel.host().records.list()).toEqual(new Map());
+      await worker.daemon.kill();
+    }
+    expect(killedAt).toBeGreaterThanOrEqual(7); // the record, an MTU, VFs, addresses and MTUs of two VFs
+  }, 300_000);
+});
