@@ -29,7 +29,10 @@ export interface Link {
 /** One VF as its PF's link shows it. */
 export interface LinkVf {
   readonly vfId: number;
-  /** All zero while none is assigned. */
+  /**
+   * Assigned by the PF, or (igb, i40e) the one that the VF's own driver told it: the two cannot be told apart. All zero
+   * where there is neither.
+   */
   readonly mac: string;
   /** 0 is none. */
   readonly vlan: number;
@@ -44,6 +47,9 @@ export interface Links {
   /** ENODEV when there is no such interface. */
   setMtu(name: string, mtu: number): Promise<void>;
   setAdminUp(name: string, up: boolean): Promise<void>;
-  /** The VF's address as its PF assigns it. Takes effect on the VF when its driver binds next (seen on igb, 6.12). */
+  /**
+   * The VF's address as its PF assigns it. Takes effect on the VF when its driver binds next, and on igb only if the PF's
+   * interface is up then (seen on 6.12). EINVAL for a VF that there is not, EOPNOTSUPP where there can be none.
+   */
   setVfMac(pfName: string, vfId: number, mac: MacAddress): Promise<void>;
 }

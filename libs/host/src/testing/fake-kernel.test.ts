@@ -121,9 +121,10 @@ describe("createFakeKernel", () => {
     const events = kernel.host().events.watch(signal);
     await kernel.host().modules.load("igbvf");
     await kernel.host().sriov.setNumVfs(pf, 1);
-    expect(await take(events, 5)).toEqual([
+    expect(await take(events, 6)).toEqual([
       { kind: "link", name: "eth0", parent: { bus: "pci", name: pf } }, // its carrier drops
       { kind: "pci", action: "add", pciAddress: vf0 },
+      { kind: "pci", action: "change", pciAddress: vf0 },
       { kind: "link", name: "eth2", parent: { bus: "pci", name: vf0 } },
       { kind: "pci", action: "bind", pciAddress: vf0 },
       { kind: "pci", action: "change", pciAddress: pf },

@@ -46,10 +46,11 @@ export interface FakeKernel {
   failProbe(device: PciAddress, code: string | undefined): void;
   /** Events were lost. */
   overrunEvents(): void;
-  /** How often the PF lost its carrier because of us. */
+  /** How often the PF was reset, and lost its carrier for a while. */
   countResets(pf: PciAddress): number;
 
   // What people and other programs do.
+  /** Its interfaces are down, as the kernel makes them. */
   plug(nic: FakeNic): void;
   unplug(device: PciAddress): void;
   unbindByHand(device: PciAddress): void;
@@ -80,6 +81,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
       bus,
       netdevs,
       hasCarrier: (pf) => clock.nowMs() >= (carrierBackMs.get(pf.pciAddress) ?? 0),
+      onReset,
     }),
     devlink: {
       readEswitchMode: (pf) =>
@@ -98,6 +100,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
   let booted = false;
   for (const nic of nics) plug(nic);
   if (udevMs !== "none") udev.coldPlug();
+  for (const netdev of netdevs.listVisible()) netdev.adminUp = true; // by the distribution's network service
   booted = true;
 
   return {
@@ -175,11 +178,6 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     for (const port of nic.ports) {
       bus.register(port.driver);
       bus.plug(port);
-      for (const netdev of netdevs.visibleOf(port.pciAddress)) {
-        netdevs.change(netdev, (changed) => {
-          changed.adminUp = true;
-        });
-      }
     }
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Links on the fake kernel; errnos and words as net/core/dev.c and rtnetlink.c give them (6.12).
- * Usage: `const links = createFakeLinks({ bus, netdevs, hasCarrier })`.
+ * Usage: `const links = createFakeLinks({ bus, netdevs, hasCarrier, onReset })`.
  */
 import type { Link, Links } from "../links.ts";
 import type { Netdev, Netdevs } from "./fake-netdevs.ts";
@@ -13,12 +13,14 @@ export interface FakeLinksDeps {
   readonly netdevs: Netdevs;
   /** Whether the PF's port has a carrier now, its interface being up. */
   readonly hasCarrier: (pf: PfFunction) => boolean;
+  /** Called when the driver resets the PF. */
+  readonly onReset: (pf: PfFunction) => void;
 }
 
 const minMtu = 68;
 const noMac = "00:00:00:00:00:00";
 
-export function createFakeLinks({ bus, netdevs, hasCarrier }: FakeLinksDeps): Links {
+export function createFakeLinks({ bus, netdevs, hasCarrier, onReset }: FakeLinksDeps): Links {
   function pfOf(netdev: Netdev): PfFunction | undefined {
     const fn = bus.find(netdev.parent);
     return fn?.kind === "pf" ? fn : undefined;
@@ -27,15 +29,12 @@ export function createFakeLinks({ bus, netdevs, hasCarrier }: FakeLinksDeps): Li
   function linkOf(netdev: Netdev): Link {
     const { index, name, altNames, mac, mtu, maxMtu, adminUp, parent, physPortName, physSwitchId } = netdev;
     const pf = pfOf(netdev);
-    const showsOwn = pf?.port.sriov?.showsOwnVfMac === true;
     return {
       ...{ index, name, altNames: [...altNames], mac, mtu, maxMtu, adminUp, type: "ether" },
       parent: { bus: "pci", name: parent },
       ...(physPortName !== undefined && { physPortName }),
       ...(physSwitchId !== undefined && { physSwitchId }),
-      vfs: (pf?.vfs ?? []).map(({ vfId, assignedMac, ownMac, vlan }) => {
-        return { vfId, mac: assignedMac ?? (showsOwn ? ownMac : undefined) ?? noMac, vlan };
-      }),
+      vfs: (pf?.vfs ?? []).map(({ vfId, pfMac = noMac, vlan }) => ({ vfId, mac: pfMac, vlan })),
     };
   }
 
@@ -57,6 +56,8 @@ export function createFakeLinks({ bus, netdevs, hasCarrier }: FakeLinksDeps): Li
         netdevs.change(netdev, (changed) => {
           changed.mtu = mtu;
         });
+        const pf = pfOf(netdev);
+        if (pf?.port.sriov !== undefined && pf.port.sriov.carrierLossMs > 0) onReset(pf);
       }),
     setAdminUp: (name, up) =>
       answer(() => {
@@ -75,7 +76,8 @@ export function createFakeLinks({ bus, netdevs, hasCarrier }: FakeLinksDeps): Li
         const isMulticast = (Number.parseInt(mac.slice(0, 2), 16) & 1) === 1;
         if (vf === undefined || isMulticast) throw new Refusal("EINVAL");
         netdevs.change(netdev, () => {
-          vf.assignedMac = mac === noMac ? undefined : mac;
+          vf.pfMac = mac;
+          vf.isAssigned = mac !== noMac;
         });
       }),
   };

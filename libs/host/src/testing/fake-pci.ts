@@ -26,10 +26,10 @@ export interface VfFunction extends PciFunction {
   readonly vfId: number;
   /** 0 is none. */
   vlan: number;
-  /** Address that the PF assigned. */
-  assignedMac: string | undefined;
-  /** Address that the VF's driver took when it bound last. */
-  ownMac: string | undefined;
+  /** Address that the PF holds for it: assigned, or told by the VF's driver. */
+  pfMac: string | undefined;
+  /** Whether pfMac was assigned. */
+  isAssigned: boolean;
 }
 
 interface PciFunction {
@@ -115,9 +115,18 @@ export function createPciBus({ netdevs, emit, nextMac, iommu }: PciBusDeps): Pci
         ...(physSwitchId !== undefined && { physSwitchId }),
       });
     } else {
-      fn.ownMac = fn.assignedMac ?? nextMac();
-      netdevs.add({ parent, mac: fn.ownMac, maxMtu: fn.pf.port.sriov?.vfMaxMtu ?? fn.pf.port.maxMtu });
+      const { sriov, maxMtu } = fn.pf.port;
+      netdevs.add({ parent, mac: takeMac(fn), maxMtu: sriov?.vfMaxMtu ?? maxMtu });
     }
+  }
+
+  /** The address with which a VF's driver starts; it talks to the PF's driver about it, where that listens. */
+  function takeMac(vf: VfFunction): string {
+    const { needsPfUp = false, showsOwnVfMac = false } = vf.pf.port.sriov ?? {};
+    const listens = !needsPfUp || netdevs.visibleOf(vf.pf.pciAddress).some(({ adminUp }) => adminUp);
+    const mac = (listens && vf.isAssigned ? vf.pfMac : undefined) ?? nextMac();
+    if (listens && showsOwnVfMac) vf.pfMac = mac;
+    return mac;
   }
 
   function detach(fn: AnyFunction): void {
@@ -155,7 +164,7 @@ export function createPciBus({ netdevs, emit, nextMac, iommu }: PciBusDeps): Pci
   function removeVfs(pf: PfFunction): void {
     const { vfs } = pf;
     pf.vfs = [];
-    for (const vf of vfs.toReversed()) leave(vf);
+    for (const vf of vfs) leave(vf);
   }
 
   return {
@@ -206,14 +215,15 @@ export function createPciBus({ netdevs, emit, nextMac, iommu }: PciBusDeps): Pci
         const none = {
           driver: undefined,
           driverOverride: undefined,
-          assignedMac: undefined,
-          ownMac: undefined,
+          pfMac: undefined,
+          isAssigned: false,
           vlan: 0,
         };
         const pciAddress = vfAddress(pf.pciAddress, sriov, vfId);
         const vf: VfFunction = { kind: "vf", pf, vfId, pciAddress, deviceId, nativeDriver, ...none };
         pf.vfs = [...pf.vfs, vf];
         enter(vf);
+        tell("change", vf);
         probe(vf);
       }
       tell("change", pf);

@@ -58,8 +58,13 @@ export function createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset }: F
       ...{ pciAddress: pf.pciAddress, vendor, deviceId },
       ...(pf.driver !== undefined && { driver: pf.driver }),
       netdevs: namesOf(pf.pciAddress),
-      ...(sriov && { sriov: { totalVfs: sriov.totalVfs, numVfs: pf.vfs.length, vfs: pf.vfs.map(vfFactsOf) } }),
+      ...(sriov && { sriov: { totalVfs: limitOf(pf, sriov), numVfs: pf.vfs.length, vfs: pf.vfs.map(vfFactsOf) } }),
     };
+  }
+
+  // pci_iov_remove() lifts the driver's own limit when the driver goes.
+  function limitOf({ driver }: PfFunction, { totalVfs, capabilityVfs = totalVfs }: FakeSriov): number {
+    return driver === undefined ? capabilityVfs : totalVfs;
   }
 
   function vfFactsOf({ vfId, pciAddress, deviceId, driver, pf }: VfFunction): VfFacts {
@@ -75,9 +80,9 @@ export function createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset }: F
   }
 
   async function setNumVfs(pciAddress: PciAddress, count: number): Promise<void> {
-    const { sriov } = findPf(pciAddress);
-    if (!Number.isInteger(count) || count < 0) throw new Refusal("EINVAL");
-    if (count > sriov.totalVfs) throw new Refusal("ERANGE");
+    const { pf: asked, sriov } = findPf(pciAddress);
+    if (!Number.isInteger(count) || count < 0 || count > 0xffff) throw new Refusal("EINVAL"); // no u16
+    if (count > limitOf(asked, sriov)) throw new Refusal("ERANGE");
     await locked(pciAddress, async () => {
       const { pf } = findPf(pciAddress);
       if (count === pf.vfs.length) return;

@@ -35,7 +35,10 @@ export interface FakePort {
 
 /** The SR-IOV side of a port. */
 export interface FakeSriov {
+  /** The driver's limit. */
   readonly totalVfs: number;
+  /** The capability's, which sriov_totalvfs says while no driver is bound; `totalVfs` where absent. */
+  readonly capabilityVfs?: number;
   readonly vfDeviceId: string;
   readonly vfDriver: string;
   /** Names of VF interfaces are this and the VF's index: "enp1s0f0v". */
@@ -44,10 +47,12 @@ export interface FakeSriov {
   /** Routing id of VF n is the PF's plus `offset` plus n times `stride`. */
   readonly offset: number;
   readonly stride: number;
-  /** How long the PF has no carrier after each change of the VF count; 0 where it is not reset. */
+  /** How long the PF has no carrier after a change of the VF count or of its MTU; 0 where it is not reset for these. */
   readonly carrierLossMs: number;
   /** Whether the PF shows an address that the VF's driver gave itself (igb, i40e), not only an assigned one (mlx5). */
   readonly showsOwnVfMac: boolean;
+  /** Whether a VF's driver learns its assigned address only while the PF's interface is up (igb's mailbox). */
+  readonly needsPfUp: boolean;
 }
 
 /** How many ports the card has; 2 unless told. */
@@ -55,7 +60,7 @@ export interface NicOptions {
   readonly ports?: number;
 }
 
-/** Intel 82576: 7 VFs a port, igbvf, no devlink; the PF resets on each change of the count (vm-lab, 6.12). */
+/** Intel 82576: 7 VFs a port, igbvf, no devlink; the PF resets on each change of count or MTU (VM lab, 6.12). */
 export function igb(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNic {
   return card(pciAddress, ports, (port) => ({
     vendor: "8086",
@@ -65,6 +70,7 @@ export function igb(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNic
     maxMtu: 9_216,
     sriov: {
       totalVfs: 7,
+      capabilityVfs: 8,
       vfDeviceId: "10ca",
       vfDriver: "igbvf",
       vfNamePrefix: `${port.pathName}v`,
@@ -73,6 +79,7 @@ export function igb(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNic
       stride: 2,
       carrierLossMs: 1_500,
       showsOwnVfMac: true,
+      needsPfUp: true,
     },
   }));
 }
@@ -96,6 +103,7 @@ export function i40e(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNi
       stride: 1,
       carrierLossMs: 0,
       showsOwnVfMac: true,
+      needsPfUp: false,
     },
   }));
 }
@@ -120,6 +128,7 @@ export function ice(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNic
       stride: 1,
       carrierLossMs: 0,
       showsOwnVfMac: true,
+      needsPfUp: false,
     },
   }));
 }
@@ -146,6 +155,7 @@ export function mlx5(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNi
       stride: 1,
       carrierLossMs: 0,
       showsOwnVfMac: false,
+      needsPfUp: false,
     },
   }));
 }
@@ -162,7 +172,11 @@ export function plainNic(pciAddress: string): FakeNic {
 }
 
 /** The address of VF `vfId`: SR-IOV specification 3.3.10; bits above 8 of the routing id are the bus. */
-export function vfAddress(pf: PciAddress, { offset, stride }: FakeSriov, vfId: number): PciAddress {
+export function vfAddress(
+  pf: PciAddress,
+  { offset, stride }: Pick<FakeSriov, "offset" | "stride">,
+  vfId: number,
+): PciAddress {
   const { domain, bus, slot, fn } = partsOf(pf);
   const routingId = bus * 256 + slot * 8 + fn + offset + stride * vfId;
   return formatAddress(domain, routingId);

@@ -41,7 +41,12 @@ export const eventCases: readonly ContractCase[] = [
       const link: KernelEvent = { kind: "link", name, parent: { bus: "pci", name: vf } };
       const pci = (action: string): KernelEvent => ({ kind: "pci", action, pciAddress: vf });
       await assertTold(host, () => host.sriov.setNumVfs(pf, 0), [link, pci("unbind"), pci("remove")]);
-      await assertTold(host, () => makeVf(host, pf), [pci("add"), pci("bind"), link]);
+      await assertTold(host, () => makeVf(host, pf), [
+        pci("add"),
+        pci("bind"),
+        link,
+        { kind: "pci", action: "change", pciAddress: pf },
+      ]);
     },
   },
   {

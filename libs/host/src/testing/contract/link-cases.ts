@@ -114,6 +114,27 @@ export const linkCases: readonly ContractCase[] = [
     },
   },
   {
+    name: "has no carrier for a while after a change of the VF count or the PF's MTU",
+    async run({ host, pfs: [pf] }) {
+      const { name } = await linkOf(host, pf);
+      const untilCarrier = () =>
+        eventually(
+          () => host.links.readSpeedMbps(name),
+          (speed) => {
+            assert.equal(speed, 1_000);
+          },
+        );
+      for (const change of [() => host.sriov.setNumVfs(pf, 1), () => host.links.setMtu(name, 9_000)]) {
+        await untilCarrier();
+        await change();
+        assert.equal(await host.links.readSpeedMbps(name), undefined);
+      }
+      await untilCarrier();
+      await host.links.setMtu(name, 9_000); // no change, no reset
+      assert.equal(await host.links.readSpeedMbps(name), 1_000);
+    },
+  },
+  {
     name: "says ENODEV for an interface that there is not",
     async run({ host }) {
       await assertRefused(host.links.setMtu("nosuch0", 1_500), "ENODEV");
@@ -153,6 +174,26 @@ export const linkCases: readonly ContractCase[] = [
       await host.sriov.setNumVfs(pf, 0);
       await makeVf(host, pf);
       assert.notEqual((await linkOf(host, vf)).mac, assigned);
+    },
+  },
+  {
+    name: "gives an assigned address to no VF whose driver binds while the PF's interface is down",
+    async run({ host, pfs: [pf] }) {
+      const assigned = mac("02:00:00:00:00:2a");
+      const { pciAddress: vf } = await makeVf(host, pf);
+      const { name } = await linkOf(host, pf);
+      await host.links.setVfMac(name, 0, assigned);
+      const rebind = async () => {
+        await host.sriov.unbindDriver(vf);
+        await host.sriov.bindDriver(vf, "igbvf");
+        await settle(host);
+        return (await linkOf(host, vf)).mac;
+      };
+      await host.links.setAdminUp(name, false);
+      assert.notEqual(await rebind(), assigned);
+      assert.equal((await linkOf(host, pf)).vfs[0]?.mac, assigned);
+      await host.links.setAdminUp(name, true);
+      assert.equal(await rebind(), assigned);
     },
   },
   {

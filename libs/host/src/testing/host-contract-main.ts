@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Runs the host contract on the machine that it is started on: as root, with one dual-port igb whose VFs nobody needs.
+ * One line for each case, then "N passed, N failed, N skipped"; exit code 0 when all passed.
+ * Usage: `node host-contract-main.ts [PART OF A CASE'S NAME]`; in the VM lab, as a bundle.
+ */
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import type { PciAddress } from "@switchyard/api";
+import type { Host } from "../host.ts";
+import { createLinuxHost } from "../linux-host.ts";
+import { runContractCase, settle, type ContractCase, type ContractWorld } from "./contract/world.ts";
+import { hostContractCases } from "./host-contract.ts";
+import { pci } from "./nic-models.ts";
+
+const namespace = "host-contract";
+
+process.exitCode = await main(process.argv[2] ?? "");
+
+async function main(part: string): Promise<number> {
+  await using host = createLinuxHost("/", {
+    onUnreadableRecord: ({ path, reason }) => {
+      console.log(`note ${path} is no record: ${reason}`);
+    },
+  });
+  const pfs = await findIgb(host);
+  if (pfs === undefined) {
+    console.log(`skip all: no dual-port igb here\n0 passed, 0 failed, ${hostContractCases.length} skipped`);
+    return 1;
+  }
+  await host.modules.load("igbvf");
+  const world = worldOf(host, pfs);
+  const cases = hostContractCases.filter(({ name }) => name.includes(part));
+  const outcomes: boolean[] = [];
+  for (const contractCase of cases) outcomes.push(await passes(contractCase, world));
+  const passed = outcomes.filter((outcome) => outcome).length;
+  console.log(`${passed} passed, ${cases.length - passed} failed, ${hostContractCases.length - cases.length} skipped`);
+  return passed === cases.length ? 0 : 1;
+}
+
+async function passes(contractCase: ContractCase, world: ContractWorld): Promise<boolean> {
+  const startMs = performance.now();
+  try {
+    await runContractCase(contractCase, world);
+    console.log(`ok   ${contractCase.name} (${((performance.now() - startMs) / 1_000).toFixed(1)} s)`);
+    return true;
+  } catch (error) {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    console.log(`FAIL ${contractCase.name}\n${text.replaceAll(/^/gm, "     ")}`);
+    return false;
+  }
+}
+
+/** Both ports, set up as the contract wants them. */
+async function findIgb(host: Host): Promise<readonly [PciAddress, PciAddress] | undefined> {
+  const [first, second] = (await host.sriov.listPfs()).filter(({ driver, sriov }) => driver === "igb" && sriov);
+  if (first === undefined || second === undefined) return undefined;
+  await settle(host);
+  for (const { pciAddress, netdevs } of [first, second]) {
+    await host.sriov.setNumVfs(pciAddress, 0);
+    for (const name of netdevs) await host.links.setAdminUp(name, true);
+  }
+  return [first.pciAddress, second.pciAddress];
+}
+
+function worldOf(host: Host, pfs: ContractWorld["pfs"]): ContractWorld {
+  let hasNamespace = false;
+  return {
+    host,
+    pfs,
+    absent: pci("0000:fe:1f.7"),
+    renameLink: (name, newName) => ip("link", "set", "dev", name, "name", newName),
+    addAltName: (name, altName) => ip("link", "property", "add", "dev", name, "altname", altName),
+    async moveToPod(_vf, name) {
+      if (!hasNamespace) await ip("netns", "add", namespace);
+      hasNamespace = true;
+      await ip("link", "set", "dev", name, "netns", namespace);
+    },
+    async returnFromPods() {
+      if (hasNamespace) await ip("netns", "delete", namespace); // the kernel brings hardware back
+      hasNamespace = false;
+    },
+  };
+}
+
+async function ip(...args: readonly string[]): Promise<void> {
+  await promisify(execFile)("ip", args);
+}
