@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * TEST ONLY. Gives each PF of QEMU's igb what a switchdev NIC has, so that user
+ * space meets the same kernel interfaces on the real PCI device: a devlink
+ * instance with an eswitch, representors of VFs that come and go with its mode,
+ * subfunction ports. A lookalike: no representor carries traffic, and nothing
+ * is refused that a ConnectX would refuse for reasons of its firmware.
+ */
+#include <linux/etherdevice.h>
+#include <linux/module.h>
+#include <linux/pci.h>
+#include <net/devlink.h>
+#include "igb_lab.h"
+
+/* Numbers of devlink ports: VFs count from 1. */
+#define IGB_LAB_UPLINK_INDEX 0xffff
+#define IGB_LAB_FIRST_SF_INDEX 0x8000
+/* The first sfnum for those who ask for none. */
+#define IGB_LAB_FIRST_SFNUM 1000
+
+#define IGB_VF_DEVICE_ID 0x10ca
+
+/* What sysfs and lspci say of the PFs and VFs, where not 0. */
+static uint lab_vendor;
+static uint lab_device;
+static uint lab_vf_device;
+module_param(lab_vendor, uint, 0444);
+module_param(lab_device, uint, 0444);
+module_param(lab_vf_device, uint, 0444);
+
+/* The priv of a PF's devlink instance. Its lock covers all of it. */
+struct igb_lab {
+	struct pci_dev *pdev;
+	struct devlink_port uplink;
+	struct netdev_phys_item_id switch_id;
+	struct list_head ports;
+	u32 next_sf;
+	u16 mode;
+	u8 inline_mode;
+	enum devlink_eswitch_encap_mode encap_mode;
+};
+
+/* A VF's or subfunction's port, with its representor. */
+struct igb_lab_port {
+	struct devlink_port dl_port;
+	struct list_head list;
+	struct igb_lab *lab;
+	struct net_device *representor;
+	u8 hw_addr[ETH_ALEN];
+	bool is_sf;
+	u32 sfnum;
+	struct igb_lab_sf *sf; /* while active */
+};
+
+static struct igb_lab_port *to_igb_lab_port(struct devlink_port *dl_port)
+{
+	return container_of(dl_port, struct igb_lab_port, dl_port);
+}
+
+/* Functions of ports. */
+
+static int igb_lab_hw_addr_get(struct devlink_port *dl_port, u8 *hw_addr,
+			       int *hw_addr_len, struct netlink_ext_ack *extack)
+{
+	ether_addr_copy(hw_addr, to_igb_lab_port(dl_port)->hw_addr);
+	*hw_addr_len = ETH_ALEN;
+	return 0;
+}
+
+static int igb_lab_hw_addr_set(struct devlink_port *dl_port, const u8 *hw_addr,
+			       int hw_addr_len, struct netlink_ext_ack *extack)
+{
+	ether_addr_copy(to_igb_lab_port(dl_port)->hw_addr, hw_addr);
+	return 0;
+}
+
+static int igb_lab_state_get(struct devlink_port *dl_port,
+			     enum devlink_port_fn_state *state,
+			     enum devlink_port_fn_opstate *opstate,
+			     struct netlink_ext_ack *extack)
+{
+	if (to_igb_lab_port(dl_port)->sf) {
+		*state = DEVLINK_PORT_FN_STATE_ACTIVE;
+		*opstate = DEVLINK_PORT_FN_OPSTATE_ATTACHED;
+	} else {
+		*state = DEVLINK_PORT_FN_STATE_INACTIVE;
+		*opstate = DEVLINK_PORT_FN_OPSTATE_DETACHED;
+	}
+	return 0;
+}
+
+static void igb_lab_deactivate(struct igb_lab_port *port)
+{
+	if (port->sf)
+		igb_lab_sf_destroy(port->sf);
+	port->sf = NULL;
+}
+
+static int igb_lab_state_set(struct devlink_port *dl_port,
+			     enum devlink_port_fn_state state,
+			     struct netlink_ext_ack *extack)
+{
+	struct igb_lab_port *port = to_igb_lab_port(dl_port);
+	struct igb_lab_sf *sf;
+
+	if (state == DEVLINK_PORT_FN_STATE_INACTIVE) {
+		igb_lab_deactivate(port);
+		return 0;
+	}
+	if (port->sf)
+		return 0;
+	sf = igb_lab_sf_create(&port->lab->pdev->dev, port->sfnum,
+			       port->hw_addr);
+	if (IS_ERR(sf))
+		return PTR_ERR(sf);
+	port->sf = sf;
+	return 0;
+}
+
+/* Ports. */
+
+static void igb_lab_port_destroy(struct igb_lab_port *port)
+{
+	igb_lab_deactivate(port);
+	igb_lab_netdev_destroy(port->representor);
+	devl_port_unregister(&port->dl_port);
+	list_del(&port->list);
+	kfree(port);
+}
+
+static int igb_lab_port_del(struct devlink *devlink,
+			    struct devlink_port *dl_port,
+			    struct netlink_ext_ack *extack)
+{
+	igb_lab_port_destroy(to_igb_lab_port(dl_port));
+	return 0;
+}
+
+static const struct devlink_port_ops igb_lab_vf_port_ops = {
+	.port_fn_hw_addr_get = igb_lab_hw_addr_get,
+	.port_fn_hw_addr_set = igb_lab_hw_addr_set,
+};
+
+static const struct devlink_port_ops igb_lab_sf_port_ops = {
+	.port_del = igb_lab_port_del,
+	.port_fn_hw_addr_get = igb_lab_hw_addr_get,
+	.port_fn_hw_addr_set = igb_lab_hw_addr_set,
+	.port_fn_state_get = igb_lab_state_get,
+	.port_fn_state_set = igb_lab_state_set,
+};
+
+/* Takes a port whose is_sf is set; frees it on failure. */
+static int igb_lab_port_register(struct igb_lab *lab, struct igb_lab_port *port,
+				 struct devlink_port_attrs *attrs, u32 index)
+{
+	int err;
+
+	attrs->switch_id = lab->switch_id;
+	devlink_port_attrs_set(&port->dl_port, attrs);
+	err = devl_port_register_with_ops(priv_to_devlink(lab), &port->dl_port,
+					  index,
+					  port->is_sf ? &igb_lab_sf_port_ops :
+							&igb_lab_vf_port_ops);
+	if (err) {
+		kfree(port);
+		return err;
+	}
+	port->lab = lab;
+	list_add_tail(&port->list, &lab->ports);
+	port->representor = igb_lab_netdev_create(&lab->pdev->dev,
+						  &port->dl_port);
+	return 0;
+}
+
+static int igb_lab_vf_port_add(struct igb_lab *lab, u32 vf)
+{
+	struct devlink_port_attrs attrs = {
+		.flavour = DEVLINK_PORT_FLAVOUR_PCI_VF,
+		.pci_vf.pf = PCI_FUNC(lab->pdev->devfn),
+		.pci_vf.vf = vf,
+	};
+	struct igb_lab_port *port = kzalloc(sizeof(*port), GFP_KERNEL);
+
+	if (!port)
+		return -ENOMEM;
+	return igb_lab_port_register(lab, port, &attrs, vf + 1);
+}
+
+static int igb_lab_port_new(struct devlink *devlink,
+			    const struct devlink_port_new_attrs *wanted,
+			    struct netlink_ext_ack *extack,
+			    struct devlink_port **dl_port)
+{
+	struct igb_lab *lab = devlink_priv(devlink);
+	struct devlink_port_attrs attrs = {
+		.flavour = DEVLINK_PORT_FLAVOUR_PCI_SF,
+		.pci_sf.pf = PCI_FUNC(lab->pdev->devfn),
+	};
+	struct igb_lab_port *port;
+	int err;
+
+	if (wanted->flavour != DEVLINK_PORT_FLAVOUR_PCI_SF) {
+		NL_SET_ERR_MSG_MOD(extack, "only SF ports can be added");
+		return -EOPNOTSUPP;
+	}
+	if (lab->mode != DEVLINK_ESWITCH_MODE_SWITCHDEV) {
+		NL_SET_ERR_MSG_MOD(extack, "SF ports need switchdev mode");
+		return -EOPNOTSUPP;
+	}
+	port = kzalloc(sizeof(*port), GFP_KERNEL);
+	if (!port)
+		return -ENOMEM;
+	port->is_sf = true;
+	port->sfnum = wanted->sfnum_valid ? wanted->sfnum :
+					    IGB_LAB_FIRST_SFNUM + lab->next_sf;
+	attrs.pci_sf.sf = port->sfnum;
+	err = igb_lab_port_register(lab, port, &attrs,
+				    IGB_LAB_FIRST_SF_INDEX + lab->next_sf++);
+	if (err)
+		return err;
+	*dl_port = &port->dl_port;
+	return 0;
+}
+
+/* Brings the ports in line with the mode and the number of VFs. */
+static void igb_lab_sync_ports(struct igb_lab *lab)
+{
+	bool legacy = lab->mode == DEVLINK_ESWITCH_MODE_LEGACY;
+	u32 wanted = legacy ? 0 : pci_num_vf(lab->pdev);
+	struct igb_lab_port *port, *next;
+	u32 vf_ports = 0;
+
+	list_for_each_entry_safe(port, next, &lab->ports, list) {
+		if (port->is_sf ? legacy : vf_ports >= wanted)
+			igb_lab_port_destroy(port);
+		else if (!port->is_sf)
+			vf_ports++;
+	}
+	for (; vf_ports < wanted; vf_ports++)
+		if (igb_lab_vf_port_add(lab, vf_ports))
+			break;
+}
+
+/* The eswitch. */
+
+static int igb_lab_mode_get(struct devlink *devlink, u16 *mode)
+{
+	struct igb_lab *lab = devlink_priv(devlink);
+
+	*mode = lab->mode;
+	return 0;
+}
+
+static int igb_lab_mode_set(struct devlink *devlink, u16 mode,
+			    struct netlink_ext_ack *extack)
+{
+	struct igb_lab *lab = devlink_priv(devlink);
+
+	lab->mode = mode;
+	igb_lab_sync_ports(lab);
+	return 0;
+}
+
+static int igb_lab_inline_mode_get(struct devlink *devlink, u8 *inline_mode)
+{
+	struct igb_lab *lab = devlink_priv(devlink);
+
+	*inline_mode = lab->inline_mode;
+	return 0;
+}
+
+static int igb_lab_inline_mode_set(struct devlink *devlink, u8 inline_mode,
+				   struct netlink_ext_ack *extack)
+{
+	struct igb_lab *lab = devlink_priv(devlink);
+
+	lab->inline_mode = inline_mode;
+	return 0;
+}
+
+static int igb_lab_encap_mode_get(struct devlink *devlink,
+				  enum devlink_eswitch_encap_mode *encap_mode)
+{
+	struct igb_lab *lab = devlink_priv(devlink);
+
+	*encap_mode = lab->encap_mode;
+	return 0;
+}
+
+static int igb_lab_encap_mode_set(struct devlink *devlink,
+				  enum devlink_eswitch_encap_mode encap_mode,
+				  struct netlink_ext_ack *extack)
+{
+	struct igb_lab *lab = devlink_priv(devlink);
+
+	lab->encap_mode = encap_mode;
+	return 0;
+}
+
+static int igb_lab_info_get(struct devlink *devlink,
+			    struct devlink_info_req *req,
+			    struct netlink_ext_ack *extack)
+{
+	return devlink_info_version_running_put(req, "fw.version",
+						"16.35.1012");
+}
+
+static const struct devlink_ops igb_lab_devlink_ops = {
+	.eswitch_mode_get = igb_lab_mode_get,
+	.eswitch_mode_set = igb_lab_mode_set,
+	.eswitch_inline_mode_get = igb_lab_inline_mode_get,
+	.eswitch_inline_mode_set = igb_lab_inline_mode_set,
+	.eswitch_encap_mode_get = igb_lab_encap_mode_get,
+	.eswitch_encap_mode_set = igb_lab_encap_mode_set,
+	.port_new = igb_lab_port_new,
+	.info_get = igb_lab_info_get,
+};
+
+/* The life of a PF. */
+
+static void igb_lab_fake_ids(struct pci_dev *pdev, uint device)
+{
+	if (!lab_vendor || !device)
+		return;
+	pdev->vendor = lab_vendor;
+	pdev->device = device;
+}
+
+int igb_lab_attach(struct pci_dev *pdev, struct net_device *pf)
+{
+	struct devlink_port_attrs attrs = {
+		.flavour = DEVLINK_PORT_FLAVOUR_PHYSICAL,
+		.phys.port_number = PCI_FUNC(pdev->devfn),
+	};
+	struct devlink *devlink;
+	struct igb_lab *lab;
+	int err;
+
+	devlink = devlink_alloc(&igb_lab_devlink_ops, sizeof(*lab), &pdev->dev);
+	if (!devlink)
+		return -ENOMEM;
+	lab = devlink_priv(devlink);
+	lab->pdev = pdev;
+	lab->switch_id.id_len = 8;
+	ether_addr_copy(lab->switch_id.id, pf->dev_addr);
+	attrs.switch_id = lab->switch_id;
+	INIT_LIST_HEAD(&lab->ports);
+
+	devl_lock(devlink);
+	devlink_port_attrs_set(&lab->uplink, &attrs);
+	err = devl_port_register(devlink, &lab->uplink, IGB_LAB_UPLINK_INDEX);
+	if (!err)
+		devl_register(devlink);
+	devl_unlock(devlink);
+	if (err) {
+		devlink_free(devlink);
+		return err;
+	}
+
+	SET_NETDEV_DEVLINK_PORT(pf, &lab->uplink);
+	pf->hw_features |= NETIF_F_HW_TC;
+	igb_lab_fake_ids(pdev, lab_device);
+	return 0;
+}
+
+static struct igb_lab *igb_lab_of(struct net_device *pf)
+{
+	return container_of(pf->devlink_port, struct igb_lab, uplink);
+}
+
+void igb_lab_detach(struct net_device *pf)
+{
+	struct igb_lab *lab = igb_lab_of(pf);
+	struct devlink *devlink = priv_to_devlink(lab);
+
+	devl_lock(devlink);
+	lab->mode = DEVLINK_ESWITCH_MODE_LEGACY;
+	igb_lab_sync_ports(lab);
+	devl_unregister(devlink);
+	devl_port_unregister(&lab->uplink);
+	devl_unlock(devlink);
+	devlink_free(devlink);
+}
+
+void igb_lab_vfs_changed(struct pci_dev *pdev, struct net_device *pf)
+{
+	struct igb_lab *lab = igb_lab_of(pf);
+	struct devlink *devlink = priv_to_devlink(lab);
+	struct pci_dev *vf = NULL;
+
+	devl_lock(devlink);
+	igb_lab_sync_ports(lab);
+	devl_unlock(devlink);
+
+	/* New VFs have the PF's vendor, which may be fake already. */
+	while ((vf = pci_get_device(pdev->vendor, IGB_VF_DEVICE_ID, vf)))
+		if (vf->is_virtfn)
+			igb_lab_fake_ids(vf, lab_vf_device);
+}
+
+int igb_lab_init(void)
+{
+	return igb_lab_sf_driver_register();
+}
+
+void igb_lab_exit(void)
+{
+	igb_lab_sf_driver_unregister();
+}
