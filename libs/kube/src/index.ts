@@ -50,3 +50,12 @@ export { systemClock, sleep, type Clock } from "./clock.ts";
 export { backoffMs, type BackoffRange } from "./backoff.ts";
 export { equalJson } from "./equal-json.ts";
 export { linkAbort, type LinkedAbort } from "./linked-abort.ts";
+export { runWhenLeading } from "./leader-election.ts";
+export {
+  defaultLeaseTimings,
+  type LeaderElectionOptions,
+  type Leadership,
+  type LeaseTimings,
+} from "./leader-election-options.ts";
+export { guardTransport } from "./leader-election-guard.ts";
+export type { LeaseName } from "./leader-election-lease.ts";

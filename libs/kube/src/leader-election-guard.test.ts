@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { guardTransport } from "./leader-election-guard.ts";
+import type { Transport, TransportRequest, WatchEvent } from "./transport.ts";
+
+describe("guardTransport", () => {
+  const patch: TransportRequest = { method: "PATCH", path: "/api/v1/nodes/a", query: { force: true }, body: {} };
+
+  function guarded(leftMs: number): { readonly transport: Transport; readonly sent: TransportRequest[] } {
+    const sent: TransportRequest[] = [];
+    const inner: Transport = {
+      namespace: "ns",
+      request: (request) => Promise.resolve(sent.push(request)),
+      watch: async function* (): AsyncGenerator<WatchEvent> {},
+      [Symbol.asyncDispose]: () => Promise.reject(new Error("not the guard's to dispose of")),
+    };
+    return { transport: guardTransport(inner, () => leftMs), sent };
+  }
+
+  it("gives a write no more time than the lease has left, here and on the server", async () => {
+    const { transport, sent } = guarded(4_200.7);
+    await transport.request(patch);
+    await transport.request({ ...patch, timeoutMs: 1_000 });
+    expect(sent).toEqual([
+      { ...patch, timeoutMs: 4_200, query: { force: true, timeout: "4200ms" } },
+      { ...patch, timeoutMs: 1_000, query: { force: true, timeout: "1000ms" } },
+    ]);
+  });
+
+  it.each([0.9, 0, -1, -Infinity])("sends no write with %s ms left", async (leftMs) => {
+    const { transport, sent } = guarded(leftMs);
+    for (const method of ["POST", "PUT", "PATCH", "DELETE"] as const) {
+      await expect(transport.request({ ...patch, method })).rejects.toMatchObject({ code: "NotLeading" });
+    }
+    expect(sent).toEqual([]);
+  });
+
+  it("lets reads pass at any time, and leaves the transport to its owner", async () => {
+    const { transport, sent } = guarded(-1);
+    const get: TransportRequest = { method: "GET", path: "/api/v1/nodes" };
+    await transport.request(get);
+    expect(await Array.fromAsync(transport.watch({ path: "/api/v1/nodes" }))).toEqual([]);
+    await transport[Symbol.asyncDispose]();
+    expect(sent).toEqual([get]);
+  });
+});

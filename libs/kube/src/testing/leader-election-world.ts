@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Replicas that contend for one Lease in a world where much goes wrong: they freeze and thaw, their clocks differ,
+ * requests and answers are late or lost. Whoever leads writes all the time, and the world keeps what arrived.
+ * Usage: `const world = new World(() => 0.5); const a = world.start("a"); await world.clock.advance(5_000)`.
+ */
+import { sleep, type Clock } from "../clock.ts";
+import { equalJson } from "../equal-json.ts";
+import { isKubeError, KubeError } from "../kube-error.ts";
+import { isRecord } from "../kube-object.ts";
+import type { Leadership } from "../leader-election-options.ts";
+import { runWhenLeading } from "../leader-election.ts";
+import type { Transport, TransportRequest } from "../transport.ts";
+import { turns } from "./eventually.ts";
+import { FakeClock } from "./fake-clock.ts";
+
+export const leaseName = { namespace: "ns", name: "operator" };
+const leasePath = "/apis/coordination.k8s.io/v1/namespaces/ns/leases";
+const work: TransportRequest = { method: "PATCH", path: "/api/v1/namespaces/ns/configmaps/work", body: {} };
+
+/** One write of a leader, when it arrived. */
+export interface Arrival {
+  readonly by: string;
+  /** Counted over all leaderships in this world. */
+  readonly term: number;
+}
+
+export class World {
+  /** The true time. */
+  readonly clock = new FakeClock();
+  readonly replicas: Replica[] = [];
+  readonly arrivals: Arrival[] = [];
+  /** Of a request or an answer under way. Less than the margin of the lease's timings, which is 5 s. */
+  readonly random: () => number;
+  lease: Record<string, unknown> | undefined;
+  terms = 0;
+  #version = 0;
+
+  constructor(random: () => number) {
+    this.random = random;
+  }
+
+  start(identity: string, pace = 1): Replica {
+    const replica = new Replica(this, identity, pace);
+    this.replicas.push(replica);
+    return replica;
+  }
+
+  get leaders(): readonly string[] {
+    return this.replicas.filter(({ isLeading }) => isLeading()).map(({ identity }) => identity);
+  }
+
+  get holder(): unknown {
+    return isRecord(this.lease?.["spec"]) ? this.lease["spec"]["holderIdentity"] : undefined;
+  }
+
+  /** Someone else's change to the Lease. */
+  changeLease(change: Readonly<Record<string, unknown>>): void {
+    if (this.lease !== undefined) this.#store({ ...this.lease, ...change });
+  }
+
+  /** What the API server does: optimistic locking by resourceVersion and uid. */
+  serve({ method, path, body }: TransportRequest, arrival: Arrival): unknown {
+    if (!path.startsWith(leasePath)) {
+      this.arrivals.push(arrival);
+      return {};
+    }
+    const metadata = isRecord(body) && isRecord(body["metadata"]) ? body["metadata"] : {};
+    if (method === "POST" && this.lease !== undefined) throw new KubeError(method, "AlreadyExists");
+    if (method === "GET" && this.lease === undefined) throw new KubeError(method, "NotFound");
+    if (method === "PUT" && metadata["resourceVersion"] !== this.#resourceVersion())
+      throw new KubeError(method, "Conflict");
+    if (method !== "GET" && isRecord(body)) this.#store(body);
+    return structuredClone(this.lease);
+  }
+
+  #resourceVersion(): unknown {
+    return isRecord(this.lease?.["metadata"]) ? this.lease["metadata"]["resourceVersion"] : undefined;
+  }
+
+  // A write that changes nothing leaves no trace, as in etcd.
+  #store(object: Readonly<Record<string, unknown>>): void {
+    const metadata = { ...leaseName, uid: "u", resourceVersion: this.#resourceVersion() };
+    if (equalJson({ ...object, metadata }, this.lease)) return;
+    this.lease = structuredClone({ ...object, metadata: { ...metadata, resourceVersion: `${++this.#version}` } });
+  }
+}
+
+/** A process: its clock has a pace of its own and begins somewhere. */
+export class Replica {
+  readonly identity: string;
+  readonly end = new AbortController();
+  readonly done: Promise<void>;
+  readonly reported: unknown[] = [];
+  /** How a next request fares; [0, 1) each. */
+  lossOfRequests = 0;
+  lossOfAnswers = 0;
+  longestDelayMs = 100;
+  /** Called as work begins; its promise is part of the work. */
+  onWork: (leadership: Leadership) => Promise<void> = async () => {};
+  readonly #world: World;
+  readonly #clock: Clock;
+  readonly #waking: (() => void)[] = [];
+  #frozen = false;
+  #leadership: Leadership | undefined;
+
+  constructor(world: World, identity: string, pace: number) {
+    this.identity = identity;
+    this.#world = world;
+    this.#clock = {
+      nowMs: () => 1_000_000 * pace + world.clock.nowMs() * pace,
+      after: (delayMs, run) =>
+        world.clock.after(delayMs / pace, () => {
+          this.#wake(run);
+        }),
+    };
+    this.done = runWhenLeading({
+      transport: this.#transport(),
+      lease: leaseName,
+      identity,
+      signal: this.end.signal,
+      clock: this.#clock,
+      random: world.random,
+      report: (error) => this.reported.push(error),
+      onLeading: (leadership) => this.#work(leadership),
+      now: () => new Date(0), // a wall clock that stands still
+    });
+  }
+
+  readonly isLeading = (): boolean => this.#leadership?.isLeading() ?? false;
+
+  /** From now on nothing that happens is heard of. */
+  freeze(): void {
+    this.#frozen = true;
+  }
+
+  /** What happened meanwhile comes all at once, in any order, each with all that follows from it. */
+  async thaw(): Promise<void> {
+    this.#frozen = false;
+    const due = this.#waking.splice(0);
+    while (due.length > 0) {
+      due.splice(Math.floor(this.#world.random() * due.length), 1)[0]?.();
+      await turns();
+    }
+  }
+
+  #wake(run: () => void): void {
+    if (this.#frozen) this.#waking.push(run);
+    else run();
+  }
+
+  async #work(leadership: Leadership): Promise<void> {
+    this.#leadership = leadership;
+    const term = ++this.#world.terms;
+    await Promise.all([this.#write(leadership, term), this.onWork(leadership)]);
+  }
+
+  async #write({ transport, signal }: Leadership, term: number): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await transport.request({ ...work, body: { term } });
+      } catch (error) {
+        if (!isKubeError(error, "Timeout", "NotLeading")) throw error;
+      }
+      await sleep(this.#clock, 300, signal).catch(() => undefined);
+    }
+  }
+
+  #transport(): Transport {
+    return {
+      namespace: "ns",
+      request: (request) => this.#send(request),
+      watch: () => {
+        throw new TypeError("nobody watches here");
+      },
+      [Symbol.asyncDispose]: () => Promise.resolve(),
+    };
+  }
+
+  #send(request: TransportRequest): Promise<unknown> {
+    const { signal, timeoutMs = 30_000, body } = request;
+    const world = this.#world;
+    const term = isRecord(body) && typeof body["term"] === "number" ? body["term"] : 0;
+    const delayMs = () => world.random() * this.longestDelayMs;
+    return new Promise((resolve, reject) => {
+      signal?.addEventListener("abort", () => {
+        reject(new KubeError("send", "ConnectionLost"));
+      });
+      this.#clock.after(timeoutMs, () => {
+        reject(new KubeError("send", "Timeout"));
+      });
+      if (world.random() < this.lossOfRequests) return;
+      world.clock.after(delayMs(), () => {
+        const answer = attempt(() => world.serve(request, { by: this.identity, term }));
+        if (world.random() < this.lossOfAnswers) return;
+        world.clock.after(delayMs(), () => {
+          this.#wake(() => {
+            if ("value" in answer) resolve(answer.value);
+            else reject(answer.error);
+          });
+        });
+      });
+    });
+  }
+}
+
+function attempt(run: () => unknown): { readonly value: unknown } | { readonly error: KubeError } {
+  try {
+    return { value: run() };
+  } catch (error) {
+    if (isKubeError(error)) return { error };
+    throw error;
+  }
+}
