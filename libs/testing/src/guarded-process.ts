@@ -13,7 +13,7 @@ export interface GuardedProcess {
   readonly exited: Promise<number>;
   readonly hasExited: () => boolean;
   /** Does nothing once the process has ended. */
-  signal(name: "TERM" | "STOP" | "CONT"): void;
+  signal(name: "TERM" | "STOP" | "CONT" | "USR2"): void;
   /** SIGKILL, and waits for the end. */
   kill(): Promise<void>;
 }
