@@ -20,10 +20,12 @@ export class AgentConnection {
   constructor(stream: Duplex) {
     this.#stream = stream;
     this.#boot.promise.catch(() => undefined); // told to each process too
-    stream.on("error", () => undefined); // QEMU's end says more: see lose()
-    createInterface({ input: stream }).on("line", (line) => {
+    const lines = createInterface({ input: stream });
+    lines.on("line", (line) => {
       this.#receive(line);
     });
+    // Both pass on that the connection broke. QEMU's end says more: see lose().
+    for (const emitter of [stream, lines]) emitter.on("error", () => undefined);
   }
 
   /** The boot id of the next boot whose agent answers. Ask before causing that boot. Rejects when the guest is lost. */

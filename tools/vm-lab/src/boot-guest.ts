@@ -12,7 +12,7 @@ import { AgentConnection } from "./agent-connection.ts";
 import { Guest } from "./guest.ts";
 import { packInitrd } from "./initrd.ts";
 import { ensureLab } from "./lab.ts";
-import { machineFor, type MachineOptions } from "./machine-options.ts";
+import { machineFor, needsModules, type MachineOptions } from "./machine-options.ts";
 import { createProgress, type Progress } from "./progress.ts";
 import { qemuArguments } from "./qemu-arguments.ts";
 import { startQemu } from "./qemu-process.ts";
@@ -35,8 +35,7 @@ export interface BootOptions extends MachineOptions {
 /** Rejects with VmLabError: `qemu-missing`, `not-built`, `boot-timed-out`, `guest-panicked` and so on. */
 export async function bootGuest(options: BootOptions = {}): Promise<Guest> {
   const { boot = "fast", bootTimeoutMs = 180_000, signal = new AbortController().signal } = options;
-  const withModules = options.withModules ?? options.driver === "igbsw";
-  const lab = await ensureLab({ withModules, progress: options.progress ?? createProgress() });
+  const lab = await ensureLab({ withModules: needsModules(options), progress: options.progress ?? createProgress() });
 
   await using parts = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), "switchyard-vm-"));

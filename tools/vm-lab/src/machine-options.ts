@@ -16,7 +16,7 @@ export interface MachineOptions {
   readonly boot?: "fast" | "systemd";
   /** Runs udev in a fast boot, so that interfaces have their real names (enp1s0f0) and drivers load by themselves: one second. */
   readonly udev?: boolean;
-  /** The driver of the PFs: Linux's own, or the test driver with an eswitch, which needs `withModules`. */
+  /** The driver of the PFs: Linux's own, or the test driver with an eswitch, which implies `withModules`. */
   readonly driver?: "igb" | "igbsw";
   /** Also the modules that Debian leaves out: igbsw, netdevsim, vdpa_sim_net, vp_vdpa. Building them takes half a minute, once. */
   readonly withModules?: boolean;
@@ -30,6 +30,11 @@ export interface MachineOptions {
   readonly cpu?: string;
   /** More words for the kernel, such as `igbsw.lab_vendor=0x15b3`. */
   readonly kernelArguments?: readonly string[];
+}
+
+/** Whether the guest is to have the modules that Debian leaves out. */
+export function needsModules({ withModules, driver }: MachineOptions): boolean {
+  return withModules ?? driver === "igbsw";
 }
 
 /** Rejects with VmLabError `bad-option`. */

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { bootGuest } from "./boot-guest.ts";
 import { packInitrd } from "./initrd.ts";
 import { ensureLab } from "./lab.ts";
-import { machineFor, type MachineOptions } from "./machine-options.ts";
+import { machineFor, needsModules, type MachineOptions } from "./machine-options.ts";
 import type { Progress } from "./progress.ts";
 import { qemuArguments } from "./qemu-arguments.ts";
 import { complaints, mortalQemu } from "./qemu-process.ts";
@@ -33,7 +33,7 @@ async function runCommands(options: MachineOptions, progress: Progress): Promise
 }
 
 async function openConsole(options: MachineOptions, progress: Progress): Promise<number> {
-  const lab = await ensureLab({ withModules: options.withModules ?? options.driver === "igbsw", progress });
+  const lab = await ensureLab({ withModules: needsModules(options), progress });
   const directory = await mkdtemp(join(tmpdir(), "switchyard-vm-"));
   try {
     const initrd = join(directory, "initrd");

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import { cacheDirectory, contentKey, listParts, populate, withBuildLock } from "./cache.ts";
+
+let cache = "";
+beforeEach(async () => {
+  cache = await mkdtemp(join(tmpdir(), "cache-"));
+});
+afterEach(() => rm(cache, { recursive: true, force: true }));
+
+const image = (kernelVersion: string) => ({ part: "image" as const, key: "abc", kernelVersion });
+
+describe("populate", () => {
+  it("makes a part that is found by its key, and that other users can read", async () => {
+    const part = await populate(cache, image("6.12.9+deb12-amd64"), (directory) =>
+      writeFile(join(directory, "vmlinux"), ""),
+    );
+    expect(await listParts(cache, "image", "abc")).toEqual([part]);
+    expect(await readdir(part.directory)).toEqual(["vmlinux"]);
+    expect((await stat(part.directory)).mode & 0o777).toBe(0o755);
+    expect(await listParts(cache, "image", "other")).toEqual([]);
+    expect(await listParts(cache, "modules", "abc")).toEqual([]);
+  });
+
+  it("leaves nothing of a build that failed", async () => {
+    const failing = populate(cache, image("6.12.9"), async (directory) => {
+      await writeFile(join(directory, "half"), "");
+      throw new Error("no space");
+    });
+    await expect(failing).rejects.toThrow("no space");
+    expect(await readdir(cache)).toEqual([]);
+  });
+});
+
+describe("listParts", () => {
+  it("has the newest kernel first, by number and not by letter", async () => {
+    for (const version of ["6.12.9", "6.12.117", "6.12.20"]) await populate(cache, image(version), async () => {});
+    const parts = await listParts(cache, "image", "abc");
+    expect(parts.map(({ kernelVersion }) => kernelVersion)).toEqual(["6.12.117", "6.12.20", "6.12.9"]);
+  });
+
+  it("is empty where there is no cache yet", async () => {
+    expect(await listParts(join(cache, "absent"), "image", "abc")).toEqual([]);
+  });
+});
+
+describe("withBuildLock", () => {
+  it("removes what a killed build left", async () => {
+    await mkdir(join(cache, ".building-killed/tree"), { recursive: true });
+    const seen = await withBuildLock(
+      cache,
+      () => undefined,
+      () => readdir(cache),
+    );
+    expect(seen).toEqual(["lock"]);
+  });
+});
+
+describe("contentKey", () => {
+  it("changes with a file's content, a file's name and the words, and with nothing else", async () => {
+    const root = join(cache, "room");
+    await mkdir(join(root, "image/sub"), { recursive: true });
+    await writeFile(join(root, "image/a.sh"), "one");
+    await writeFile(join(root, "image/sub/b.sh"), "two");
+    await writeFile(join(root, "other.ts"), "three");
+    const key = () => contentKey(root, ["image"], ["24.1.0"]);
+    const first = await key();
+
+    await writeFile(join(root, "other.ts"), "changed");
+    expect(await key()).toBe(first);
+    expect(await contentKey(root, ["image"], ["24.2.0"])).not.toBe(first);
+    expect(await contentKey(root, ["image", "other.ts"], ["24.1.0"])).not.toBe(first);
+    await writeFile(join(root, "image/sub/b.sh"), "changed");
+    expect(await key()).not.toBe(first);
+  });
+});
+
+describe("cacheDirectory", () => {
+  it("honours XDG_CACHE_HOME", () => {
+    expect(cacheDirectory({ XDG_CACHE_HOME: "/var/cache" })).toBe("/var/cache/switchyard/vm-lab");
+    expect(cacheDirectory({ XDG_CACHE_HOME: "" })).toMatch(/\/\.cache\/switchyard\/vm-lab$/);
+  });
+});

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "@jest/globals";
+
+const cache = mkdtempSync(join(tmpdir(), "cli-"));
+afterAll(() => {
+  rmSync(cache, { recursive: true });
+});
+
+/** The command line with an empty cache and no programs on its PATH. */
+function vm(...args: string[]): { code: number | null; stdout: string; stderr: string } {
+  const env = { PATH: "/nonexistent", XDG_CACHE_HOME: cache };
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["src/main.ts", ...args], { env, encoding: "utf8" });
+  return { code: status, stdout, stderr };
+}
+
+describe("npm run vm", () => {
+  it.each([
+    { why: "no verb", args: [] },
+    { why: "an unknown verb", args: ["fly"] },
+    { why: "an unknown option", args: ["run", "--fast", "job.sh"] },
+    { why: "a driver that is none", args: ["shell", "--driver", "ixgbe"] },
+    { why: "a time limit that is no number", args: ["run", "--time-limit", "soon", "job.sh"] },
+    { why: "run without a file", args: ["run", "--udev"] },
+    { why: "a file that is not there", args: ["run", "no-such-job.sh"] },
+    { why: "a file outside of the share", args: ["run", "--share", "src", "package.json"] },
+    { why: "words that a verb does not take", args: ["status", "please"] },
+  ])("refuses $why with exit code 64", ({ args }) => {
+    const { code, stdout, stderr } = vm(...args);
+    expect({ code, stdout }).toEqual({ code: 64, stdout: "" });
+    expect(stderr).toMatch(/^vm-lab: ./);
+  });
+
+  it("leaves the options of a job to the job", () => {
+    expect(vm("run", "no-such-job.sh", "--fly", "--driver").stderr).toContain("no-such-job.sh: cannot be read");
+  });
+
+  it("says in its status what is missing and what to do", () => {
+    const { code, stdout } = vm("status");
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/QEMU .* is not installed: run "npm run vm -- deps" as root/);
+    expect(stdout).toMatch(/image .* none of this checkout .*: npm run vm -- build/);
+    expect(stdout).toContain(join(cache, "switchyard/vm-lab"));
+  });
+
+  it("explains itself", () => {
+    const { code, stdout } = vm("--help");
+    expect(code).toBe(0);
+    expect(stdout).toContain("Exit codes");
+  });
+});

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import { tmpdir } from "node:os";
+import { describe, expect, it } from "@jest/globals";
+import { machineFor, needsModules } from "./machine-options.ts";
+
+const lab = { image: { directory: "/cache/image", kernelVersion: "6.12.9" } };
+const machine = (options: Parameters<typeof machineFor>[0]) => machineFor(options, lab, "/tmp/initrd", "terminal");
+
+describe("machineFor", () => {
+  it("boots the lab's init with igb unless told otherwise", async () => {
+    const { memoryMb, cpus, kernelArguments } = await machine({});
+    expect({ memoryMb, cpus }).toEqual({ memoryMb: 2048, cpus: 2 });
+    expect(kernelArguments).toEqual([
+      "LAB_INIT=/usr/sbin/lab-init",
+      "LAB_ROLE=shell",
+      "LAB_UDEV=0 LAB_DRIVER=igb LAB_SHARE=0",
+      "modprobe.blacklist=igbsw",
+    ]);
+  });
+
+  it("tells the guest of systemd, udev and a share", async () => {
+    const { kernelArguments, share } = await machine({ boot: "systemd", udev: true, share: tmpdir() });
+    expect(kernelArguments.join(" ")).toMatch(/LAB_INIT=\/usr\/lib\/systemd\/systemd .*LAB_UDEV=1 .*LAB_SHARE=1/);
+    expect(share).toBe(tmpdir());
+  });
+
+  it.each([
+    { why: "so much memory that igb fails its VFs", options: { memMb: 2049 } },
+    { why: "a share that is not there", options: { share: "/no/such/directory" } },
+    { why: "the test driver without its module", options: { driver: "igbsw" as const } },
+  ])("refuses $why", async ({ options }) => {
+    await expect(machine(options)).rejects.toMatchObject({ code: "bad-option" });
+  });
+});
+
+describe("needsModules", () => {
+  it("is implied by the test driver", () => {
+    expect([needsModules({}), needsModules({ driver: "igbsw" }), needsModules({ withModules: true })]).toEqual([
+      false,
+      true,
+      true,
+    ]);
+  });
+});

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { qemuArguments, type Machine } from "./qemu-arguments.ts";
+
+const machine: Machine = {
+  vmlinux: "/cache/vmlinux",
+  initrd: "/tmp/initrd",
+  disk: "/cache/rootfs.ext4",
+  accelerator: "tcg",
+  cpu: "max",
+  cpus: 2,
+  memoryMb: 2048,
+  hostForwards: [],
+  kernelArguments: ["LAB_INIT=/usr/sbin/lab-init"],
+  console: { agentSocket: "/tmp/agent.sock" },
+};
+
+/** All values of an option that may come several times. */
+function valuesOf(option: string, args: readonly string[]): string[] {
+  return args.flatMap((word, index) => (word === option ? [args[index + 1] ?? ""] : []));
+}
+
+describe("qemuArguments", () => {
+  it("has both ports on one slot, so that the kernel finds the second", () => {
+    const nics = valuesOf("-device", qemuArguments(machine)).filter((device) => device.startsWith("igb,"));
+    expect(nics).toEqual([
+      expect.stringMatching(/bus=slot1,addr=0\.0,.*x-pcie-ari-nextfn-1=on/),
+      expect.stringMatching(/bus=slot1,addr=0\.1,/),
+    ]);
+  });
+
+  it("never writes to the disk of the cache", () => {
+    expect(valuesOf("-drive", qemuArguments(machine))).toEqual([expect.stringContaining("snapshot=on")]);
+  });
+
+  it("gives the kernel the lab's words after its own", () => {
+    const [words] = valuesOf("-append", qemuArguments(machine));
+    expect(words).toMatch(/^console=ttyS0 quiet no_timer_check .* LAB_INIT=\/usr\/sbin\/lab-init$/);
+  });
+
+  it("opens host ports on the loopback only", () => {
+    const [user] = valuesOf(
+      "-netdev",
+      qemuArguments({ ...machine, hostForwards: [{ hostPort: 8443, guestPort: 443 }] }),
+    ).filter((netdev) => netdev.startsWith("user,"));
+    expect(user).toBe("user,id=lab,hostfwd=tcp:127.0.0.1:8443-:443");
+  });
+
+  it("has no share unless asked, and doubles the commas of its path", () => {
+    expect(valuesOf("-virtfs", qemuArguments(machine))).toEqual([]);
+    const [share] = valuesOf("-virtfs", qemuArguments({ ...machine, share: "/tmp/a,b" }));
+    expect(share).toContain("path=/tmp/a,,b,mount_tag=share");
+  });
+
+  it("has an agent's port, or a person's terminal with a way out", () => {
+    expect(qemuArguments(machine)).toContain("virtserialport,chardev=agent,name=lab.agent");
+    const terminal = qemuArguments({ ...machine, console: "terminal" });
+    expect(terminal.join(" ")).not.toContain("lab.agent");
+    expect(valuesOf("-chardev", terminal)).toEqual(["stdio,id=console,mux=on,signal=off"]);
+  });
+});
