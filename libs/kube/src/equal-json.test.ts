@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import fc from "fast-check";
+import { canonicalJson } from "./canonical-json.ts";
+import { equalJson } from "./equal-json.ts";
+
+// Few names and values, so that equal ones come up.
+const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3 },
+    fc.constantFrom(null, 0, 1, "", "a", true),
+    fc.array(tie("value"), { maxLength: 2 }),
+    fc.dictionary(fc.constantFrom("a", "b", "c"), tie("value")),
+  ),
+}));
+
+describe("equalJson", () => {
+  it("agrees with comparing canonical texts", () => {
+    const agrees = fc.property(value, value, (a, b) => {
+      expect(equalJson(a, b)).toBe(canonicalJson(a) === canonicalJson(b));
+    });
+    fc.assert(agrees, { numRuns: 500 });
+  });
+
+  it("takes an undefined member for an absent one, and no array for an object", () => {
+    expect(equalJson({ a: 1, b: undefined }, { a: 1 })).toBe(true);
+    expect(equalJson({ a: undefined }, { a: null })).toBe(false);
+    expect(equalJson([], {})).toBe(false);
+  });
+});
+
+describe("canonicalJson", () => {
+  it("can be read back, and does not depend on the order of members", () => {
+    fc.assert(
+      fc.property(value, (some) => {
+        expect(JSON.parse(canonicalJson(some))).toEqual(some);
+      }),
+    );
+    expect(canonicalJson({ b: [{ d: 1, c: undefined }], a: 2 })).toBe('{"a":2,"b":[{"d":1}]}');
+  });
+});

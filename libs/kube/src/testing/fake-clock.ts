@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A Clock that stands still until it is turned.
+ * Usage: `const clock = new FakeClock(); await clock.advance(500)`.
+ */
+import type { Clock } from "../clock.ts";
+import { turns } from "./eventually.ts";
+
+export class FakeClock implements Clock {
+  #nowMs = 0;
+  readonly #timers = new Map<object, { readonly atMs: number; readonly run: () => void }>();
+
+  nowMs(): number {
+    return this.#nowMs;
+  }
+
+  after(delayMs: number, run: () => void): () => void {
+    const timer = {};
+    this.#timers.set(timer, { atMs: this.#nowMs + delayMs, run });
+    return () => {
+      this.#timers.delete(timer);
+    };
+  }
+
+  /** Timers that have yet to run. */
+  get pending(): number {
+    return this.#timers.size;
+  }
+
+  /** How long until the next of them runs; Infinity if there is none. */
+  get nextMs(): number {
+    return Math.min(...Array.from(this.#timers.values(), ({ atMs }) => atMs)) - this.#nowMs;
+  }
+
+  /** Runs what becomes due, in order, and lets everything that follows from it happen. */
+  async advance(byMs: number): Promise<void> {
+    const endMs = this.#nowMs + byMs;
+    await turns();
+    for (;;) {
+      const [next] = [...this.#timers].sort(([, a], [, b]) => a.atMs - b.atMs);
+      if (next === undefined || next[1].atMs > endMs) break;
+      this.#timers.delete(next[0]);
+      this.#nowMs = Math.max(this.#nowMs, next[1].atMs);
+      next[1].run();
+      await turns();
+    }
+    this.#nowMs = endMs;
+  }
+}

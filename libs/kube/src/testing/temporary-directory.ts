@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A directory of files that ends with its scope.
+ * Usage: `await using directory = await TemporaryDirectory.of({ token: "secret" }); directory.file("token")`.
+ */
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+export class TemporaryDirectory implements AsyncDisposable {
+  readonly path: string;
+
+  private constructor(path: string) {
+    this.path = path;
+  }
+
+  /** Name -> content. */
+  static async of(files: Readonly<Record<string, string>> = {}): Promise<TemporaryDirectory> {
+    const directory = new TemporaryDirectory(await mkdtemp(join(tmpdir(), "switchyard-kube-")));
+    for (const [name, content] of Object.entries(files)) await directory.write(name, content);
+    return directory;
+  }
+
+  file(name: string): string {
+    return join(this.path, name);
+  }
+
+  async write(name: string, content: string, mode = 0o600): Promise<void> {
+    await mkdir(dirname(this.file(name)), { recursive: true });
+    await writeFile(this.file(name), content, { mode });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.path, { recursive: true, force: true });
+  }
+}
