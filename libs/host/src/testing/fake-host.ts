@@ -9,7 +9,7 @@ import type { Host } from "../host.ts";
 import type { Clock } from "./clock.ts";
 import type { Faults } from "./faults.ts";
 import { Refusal } from "./refusal.ts";
-import { wrapPorts, type PortCall } from "./wrap-ports.ts";
+import { isWrite, wrapPorts, type PortCall } from "./wrap-ports.ts";
 
 /** A call that changes the host, or would have. */
 export interface FakeWrite extends PortCall {
@@ -50,7 +50,7 @@ export function createFakeHost(ports: Host, { clock, faults, writes }: FakeHostD
   }
 
   async function struck(call: PortCall, proceed: () => unknown): Promise<unknown> {
-    const effects = faults.take(call.port, call.method, call.args[0]);
+    const effects = faults.take(call);
     try {
       for (const { delayMs, act, code, words, late } of effects) {
         if (delayMs !== undefined) await clock.sleep(delayMs);
@@ -66,10 +66,6 @@ export function createFakeHost(ports: Host, { clock, faults, writes }: FakeHostD
       throw new HostError(attemptOf(call), code, { words, cause: refusal });
     }
   }
-}
-
-function isWrite({ method }: PortCall): boolean {
-  return !/^(?:list|read|settle)/.test(method);
 }
 
 function attemptOf({ port, method, args }: PortCall): HostError["at"] {

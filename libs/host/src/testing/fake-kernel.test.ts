@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
+import { parseMacAddress, type MacAddress } from "@switchyard/api";
 import type { KernelEvent } from "../kernel-events.ts";
 import { createManualClock } from "./clock.ts";
 import { createFakeKernel, type FakeKernel } from "./fake-kernel.ts";
@@ -7,6 +8,12 @@ import { i40e, igb, mlx5, pci, plainNic } from "./nic-models.ts";
 
 const pf = pci("0000:01:00.0");
 const vf0 = pci("0000:01:10.0");
+
+function mac(text: string): MacAddress {
+  const parsed = parseMacAddress(text);
+  if (!parsed.ok) throw new Error(text);
+  return parsed.value;
+}
 
 async function settle(kernel: FakeKernel): Promise<void> {
   await kernel.host().udev.settle({ timeoutMs: 5_000, signal: new AbortController().signal });
@@ -113,6 +120,75 @@ describe("createFakeKernel", () => {
     );
     await expect(kernel.host().sriov.setNumVfs(pf, 2)).rejects.toMatchObject({ code: "ENODEV" });
     expect(await kernel.host().sriov.readPf(pf)).toBeUndefined();
+  });
+
+  it("makes a read-only sysfs that still can be read", async () => {
+    const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")] });
+    const { sriov } = kernel.host();
+    const fault = kernel.fault({ port: "sriov", method: "writes" }, { code: "EROFS" });
+    await expect(sriov.setNumVfs(pf, 1)).rejects.toMatchObject({ code: "EROFS" });
+    expect((await sriov.readPf(pf))?.sriov?.numVfs).toBe(0);
+    fault.lift();
+    await sriov.setNumVfs(pf, 1);
+  });
+
+  it("gives vfio-pci no VF where there is no IOMMU", async () => {
+    const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")], iommu: false });
+    const { sriov, modules } = kernel.host();
+    await modules.load("vfio-pci");
+    await sriov.setNumVfs(pf, 1);
+    await sriov.setDriverOverride(vf0, "vfio-pci");
+    await expect(sriov.bindDriver(vf0, "vfio-pci")).rejects.toMatchObject({ code: "EINVAL" });
+  });
+
+  it("has drivers fail on a broken function, told by bind alone", async () => {
+    const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")] });
+    const { sriov } = kernel.host();
+    kernel.failProbe(vf0, "EIO");
+    await sriov.setNumVfs(pf, 2);
+    await settle(kernel);
+    await sriov.probeDrivers(vf0);
+    expect((await sriov.readPf(pf))?.sriov?.vfs.map(({ driver }) => driver)).toEqual([undefined, "igbvf"]);
+    await expect(sriov.bindDriver(vf0, "igbvf")).rejects.toMatchObject({ code: "EIO" });
+    kernel.failProbe(vf0, undefined);
+    await sriov.bindDriver(vf0, "igbvf");
+  });
+
+  it("lets hands plug, pull, unbind and set what they like", async () => {
+    const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")] });
+    const { sriov, links, modules } = kernel.host();
+    kernel.plug(mlx5("0000:3b:00.0", { ports: 1 }));
+    await settle(kernel);
+    const plugged = (await links.listLinks()).find(({ name }) => name === "enp59s0np0");
+    expect(plugged).toMatchObject({ adminUp: false, physPortName: "p0" });
+    await modules.load("mlx5_core");
+
+    await kernel.setNumVfsByHand(pf, 2);
+    await settle(kernel);
+    kernel.setVfVlanByHand(pf, 1, 100);
+    kernel.unbindByHand(vf0);
+    const link = (await links.listLinks()).find(({ name }) => name === "enp1s0f0");
+    expect(link?.vfs.map(({ vlan }) => vlan)).toEqual([0, 100]);
+    expect((await sriov.readPf(pf))?.sriov?.vfs[0]).not.toHaveProperty("driver");
+    expect(kernel.countResets(pf)).toBe(1);
+    expect(kernel.writes.map(({ method }) => method)).toEqual(["load"]); // hands leave no trace
+
+    kernel.unplug(pf);
+    expect((await sriov.listPfs()).map(({ pciAddress }) => pciAddress)).toEqual(["0000:01:00.1", "0000:3b:00.0"]);
+    expect((await links.listLinks()).map(({ name }) => name)).toEqual(["lo", "enp1s0f1", "enp59s0np0"]);
+  });
+
+  it("shows a VF's address at a mlx5 PF only when it was assigned, and legacy as its mode", async () => {
+    const kernel = createFakeKernel({ nics: [mlx5("0000:3b:00.0")] });
+    const { sriov, links, devlink } = kernel.host();
+    const port = pci("0000:3b:00.0");
+    await sriov.setNumVfs(port, 1);
+    const pfLink = async () => (await links.listLinks()).find(({ name }) => name === "enp59s0f0np0");
+    expect((await pfLink())?.vfs).toEqual([{ vfId: 0, mac: "00:00:00:00:00:00", vlan: 0 }]);
+    await links.setVfMac("enp59s0f0np0", 0, mac("02:00:00:00:00:01"));
+    expect((await pfLink())?.vfs).toEqual([{ vfId: 0, mac: "02:00:00:00:00:01", vlan: 0 }]);
+    expect(await devlink.readEswitchMode(port)).toBe("legacy");
+    expect(kernel.countResets(port)).toBe(0);
   });
 
   it("tells each watcher of all changes, and of their loss", async () => {

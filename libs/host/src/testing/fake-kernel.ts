@@ -72,6 +72,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
   const resets = new Map<PciAddress, number>();
   const { port: sriov, ...sriovLimits } = createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset });
   const udev = createFakeUdev({ bus, netdevs, clock, delayMs: udevMs === "none" ? 0 : udevMs });
+  const drivers = new Set(["vfio-pci"]);
   const faults = createFaults();
   const writes: FakeWrite[] = [];
 
@@ -91,7 +92,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
         }),
     },
     udev: udev.port,
-    modules: createFakeModules(bus, driversOf(nics), ["vfio", "tun", "vhost_net"]),
+    modules: createFakeModules(bus, drivers),
     records: createFakeRecords(),
     events: events.port,
   };
@@ -176,6 +177,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
 
   function plug(nic: FakeNic): void {
     for (const port of nic.ports) {
+      drivers.add(port.driver).add(port.sriov?.vfDriver ?? port.driver);
       bus.register(port.driver);
       bus.plug(port);
     }
@@ -190,11 +192,4 @@ function createMacSource(): () => string {
     return ((seed >>> 16) & 255).toString(16).padStart(2, "0");
   };
   return () => ["02", nextByte(), nextByte(), nextByte(), nextByte(), nextByte()].join(":");
-}
-
-function driversOf(nics: readonly FakeNic[]): readonly string[] {
-  const drivers = nics.flatMap(({ ports }) =>
-    ports.flatMap(({ driver, sriov }) => [driver, sriov?.vfDriver ?? driver]),
-  );
-  return [...new Set([...drivers, "vfio-pci"])];
 }

@@ -60,7 +60,8 @@ export function createNetdevs(emit: (event: KernelEvent) => void): Netdevs {
   }
 
   function freeName(): string {
-    for (let n = 0; ; n++) if (lookUp(`eth${n}`) === undefined) return `eth${n}`;
+    const taken = new Set(listVisible().flatMap(({ name, altNames }) => [name, ...altNames]));
+    for (let n = 0; ; n++) if (!taken.has(`eth${n}`)) return `eth${n}`;
   }
 
   function of(parent: PciAddress): readonly Netdev[] {

@@ -4,11 +4,12 @@
  * Usage: `faults.add({ port: "sriov", method: "setNumVfs", nth: 2 }, { code: "EIO" })`.
  */
 import type { Host } from "../host.ts";
+import { isWrite, type PortCall } from "./wrap-ports.ts";
 
 /** Which calls a fault hits. */
 export interface FaultMatch {
   readonly port: keyof Host;
-  /** Any method of the port where absent. */
+  /** Any method of the port where absent; "writes" are all that change something. */
   readonly method?: string;
   /** First argument of the call: a PCI address or an interface's name. Any where absent. */
   readonly target?: string;
@@ -41,7 +42,7 @@ export interface Fault {
 export interface Faults {
   add(match: FaultMatch, effect: FaultEffect): Fault;
   /** The effects on this call, counting it. */
-  take(port: string, method: string, target: unknown): readonly FaultEffect[];
+  take(call: PortCall): readonly FaultEffect[];
 }
 
 export function createFaults(): Faults {
@@ -60,17 +61,20 @@ export function createFaults(): Faults {
         },
       };
     },
-    take: (port, method, target) =>
+    take: (call) =>
       [...active]
-        .filter(({ match }) => match.port === port)
-        .filter(({ match }) => match.method === undefined || match.method === method)
-        .filter(({ match }) => match.target === undefined || match.target === target)
+        .filter(({ match }) => isHit(match, call))
         .filter((fault) => ++fault.matched === (fault.match.nth ?? fault.matched))
         .map((fault) => {
           fault.hits++;
           return fault.effect;
         }),
   };
+}
+
+function isHit({ port, method, target }: FaultMatch, call: PortCall): boolean {
+  const isMethod = method === undefined || method === call.method || (method === "writes" && isWrite(call));
+  return port === call.port && isMethod && (target === undefined || target === call.args[0]);
 }
 
 interface Active {

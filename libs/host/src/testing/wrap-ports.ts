@@ -12,6 +12,11 @@ export interface PortCall {
   readonly args: readonly unknown[];
 }
 
+/** Whether the call changes the host. */
+export function isWrite({ method }: PortCall): boolean {
+  return !/^(?:list|read|settle|watch)/.test(method);
+}
+
 /** The host with `around` in place of each verb; `proceed` is the verb itself. Both return what the verb returns. */
 export function wrapPorts(host: Host, around: (call: PortCall, proceed: () => unknown) => unknown): Host {
   return {

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import fc from "fast-check";
+import { formatPfRecord, parsePfRecord } from "./pf-record-file.ts";
+
+const text = fc.string();
+const group = fc.record(
+  { resourceName: text, vfRange: text, mtu: fc.nat(), isRdma: fc.boolean(), needVhostNet: fc.boolean() },
+  { requiredKeys: [] },
+);
+const spec = fc.record(
+  {
+    ...{ pciAddress: text, numVfs: fc.nat(), mtu: fc.nat(), name: text, linkType: text, eSwitchMode: text },
+    ...{ externallyManaged: fc.boolean(), vfGroups: fc.array(group) },
+  },
+  { requiredKeys: ["pciAddress"] },
+);
+const initial = fc.record({ mtu: fc.nat(), eSwitchMode: text }, { requiredKeys: [] });
+
+describe("parsePfRecord", () => {
+  it("reads what formatPfRecord writes", () => {
+    const agrees = fc.property(fc.record({ spec, initial }, { requiredKeys: ["spec"] }), (record) => {
+      expect(parsePfRecord(formatPfRecord(record))).toEqual({ ok: true, value: record });
+    });
+    fc.assert(agrees);
+  });
+
+  it("never throws, whatever a file holds", () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.json()), (content) => {
+        expect(typeof parsePfRecord(content).ok).toBe("boolean");
+      }),
+    );
+  });
+});
