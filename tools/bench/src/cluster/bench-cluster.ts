@@ -3,7 +3,7 @@
  * A real API server with our CRDs and the users of a run. The program under measurement and the plain client are service
  * accounts, as in a cluster: an administrator is exempt from the server's fairness queues and would show figures that
  * nobody gets.
- * Usage: `await using cluster = await startBenchCluster([operatorNamespace], progress); cluster.admin.request(…)`
+ * Usage: `await using cluster = await startBenchCluster({ namespaces, progress, fail }); cluster.admin.request(…)`
  */
 import { ensureBinaries, findWorkspaceRoot, startControlPlane } from "@switchyard/testing";
 import { execFile } from "node:child_process";
@@ -28,14 +28,19 @@ export interface BenchCluster extends AsyncDisposable {
   /** For logs; gone at the end. */
   readonly directory: string;
   readonly versions: { readonly kubernetes: string; readonly etcd: string };
-  /** Rejects when a process of the control plane ends. */
-  readonly failed: Promise<never>;
   /** A service account of this name that may do everything. */
   user(name: string): Promise<BenchUser>;
 }
 
-/** `namespaces` are made. */
-export async function startBenchCluster(namespaces: readonly string[], progress: Progress): Promise<BenchCluster> {
+export interface BenchClusterOptions {
+  /** To be made. */
+  readonly namespaces: readonly string[];
+  readonly progress: Progress;
+  /** Told when a process of the control plane ends. */
+  readonly fail: (error: unknown) => void;
+}
+
+export async function startBenchCluster({ namespaces, progress, fail }: BenchClusterOptions): Promise<BenchCluster> {
   await using parts = new AsyncDisposableStack();
   progress.at("binaries of a control plane");
   const binaries = await ensureBinaries();
@@ -51,9 +56,7 @@ export async function startBenchCluster(namespaces: readonly string[], progress:
     body: everythingFor(serviceAccounts),
   });
 
-  const { promise: failed, reject } = Promise.withResolvers<never>();
-  failed.catch(() => undefined); // told to whoever waits
-  void controlPlane.failed.then(reject);
+  void controlPlane.failed.then(fail);
   const versions = { kubernetes: await versionOf(admin), etcd: await etcdVersion(join(binaries, "etcd")) };
   const owned = parts.move();
   return {
@@ -61,7 +64,6 @@ export async function startBenchCluster(namespaces: readonly string[], progress:
     server: controlPlane.server,
     directory: controlPlane.dataDir,
     versions,
-    failed,
     async user(name) {
       const user = `system:serviceaccount:bench:${name}`;
       const kubeconfig = await controlPlane.clientFor({ user, groups: [serviceAccounts] });

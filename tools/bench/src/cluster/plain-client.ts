@@ -25,8 +25,8 @@ export interface PlainRequest {
 export interface PlainClient extends Disposable {
   /** The answer's text. Rejects with BenchError `refused` on any status but 2xx. */
   request(request: PlainRequest): Promise<string>;
-  /** The lines of a watch, until the server or the signal ends it. Throws BenchError `refused`. */
-  watch(request: Pick<PlainRequest, "path" | "accept">, signal: AbortSignal): AsyncIterable<string>;
+  /** Resolves when the watch has begun, with its lines until the server or the signal ends it. As `request` rejects. */
+  watch(request: Pick<PlainRequest, "path" | "accept">, signal: AbortSignal): Promise<AsyncIterable<string>>;
 }
 
 /** Answers in metadata alone, which spare the server and the client the rest of a large object. */
@@ -61,11 +61,11 @@ export function createPlainClient({ server, ...credentials }: Identity, connecti
       if (!isSuccess(response)) throw await refuse(request, response);
       return readText(response);
     },
-    async *watch({ path, accept }, signal) {
+    async watch({ path, accept }, signal) {
       const asked = { method: "GET", path, ...(accept === undefined ? {} : { accept }) } as const;
       const response = await send(asked, watchAgent, signal);
       if (!isSuccess(response)) throw await refuse(asked, response);
-      yield* createInterface({ input: response, crlfDelay: Infinity });
+      return createInterface({ input: response, crlfDelay: Infinity });
     },
     [Symbol.dispose]() {
       agent.destroy();

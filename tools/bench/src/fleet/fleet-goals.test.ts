@@ -12,6 +12,7 @@ function result(overrides: Partial<StepResult>): StepResult {
     firstSeconds: 0.2,
     allSeconds: 3.8,
     plainSeconds: 3,
+    othersBusy: 0,
     cpuSeconds: 3,
     rssMb: 90,
     peakMb: 120,
@@ -30,6 +31,14 @@ describe("fleetGoals", () => {
     expect(missed([result({ id: "more-policies", allSeconds: 4.2 })])).toEqual([]);
   });
 
+  it("compare the best times of all rounds, as other work on the machine only adds", () => {
+    const rounds = [result({ allSeconds: 9 }), result({ round: 2, allSeconds: 3.8, plainSeconds: 12 })];
+    expect(missed(rounds)).toEqual([]);
+    expect(missed([result({ allSeconds: 9 }), result({ round: 2, allSeconds: 4 })])).toEqual([
+      "first policy, all nodes: 4 s, goal 3.85 s",
+    ]);
+  });
+
   it("let the CPU grow with the nodes", () => {
     expect(missed([result({ cpuSeconds: 3.1 })])).toEqual(["first policy, CPU: 3.1 s, goal 3.03 s"]);
     expect(missed([result({ cpuSeconds: 15, peakMb: 390 })], 5000)).toEqual([]);
@@ -41,6 +50,7 @@ describe("fleetGoals", () => {
       id: "label",
       round: 1,
       specChanges: 0,
+      othersBusy: 0,
       cpuSeconds: 0.06,
       rssMb: 90,
       peakMb: 120,

@@ -5,7 +5,7 @@
  */
 import { atMost, type Goal } from "../measure/goal.ts";
 import { total, withoutLeases } from "../measure/request-count.ts";
-import { titleOf, type StepId, type StepResult } from "./step-result.ts";
+import { stepTitles, titleOf, type StepId, type StepResult } from "./step-result.ts";
 
 /** Seconds of CPU of the Go operator at 1,000 nodes; its cost, and the goal, grow with the nodes. */
 const upstreamCpuSeconds: Partial<Record<StepId, number>> = {
@@ -27,18 +27,31 @@ const peakMbAt1000 = 130;
 const peakMbAt5000 = 400;
 
 export function fleetGoals(results: readonly StepResult[], { nodes }: { readonly nodes: number }): readonly Goal[] {
-  return [...results.flatMap((result) => stepGoals(result, nodes)), ...memoryGoals(results, nodes)];
+  const ids = new Set(results.map(({ id }) => id));
+  return [
+    ...[...ids].flatMap((id) => timeGoals(results.filter((result) => result.id === id))),
+    ...results.flatMap((result) => costGoals(result, nodes)),
+    ...memoryGoals(results, nodes),
+  ];
 }
 
-function stepGoals(result: StepResult, nodes: number): readonly Goal[] {
-  const { id, plainSeconds, cpuSeconds, allSeconds, requests } = result;
+/** Of all rounds of a step, the best time of each side: what else the machine does can only add to one. */
+function timeGoals(rounds: readonly StepResult[]): readonly Goal[] {
+  const [first] = rounds;
+  const plainSeconds = Math.min(...rounds.map((result) => result.plainSeconds ?? Infinity));
+  if (first === undefined || plainSeconds === Infinity) return [];
+  const best = rounds.reduce((a, b) => ((a.allSeconds ?? Infinity) <= (b.allSeconds ?? Infinity) ? a : b));
+  return [
+    atMost(`${stepTitles[first.id]}, all nodes`, best.allSeconds, plainSeconds * timesPlain + allowanceOf(best), "s"),
+  ];
+}
+
+function costGoals(result: StepResult, nodes: number): readonly Goal[] {
+  const { id, cpuSeconds, requests } = result;
   const title = titleOf(result);
   const upstream = upstreamCpuSeconds[id];
   const writes = total(withoutLeases(requests.writes));
   return [
-    ...(plainSeconds === undefined
-      ? []
-      : [atMost(`${title}, all nodes`, allSeconds, plainSeconds * timesPlain + allowanceOf(result), "s")]),
     ...(upstream === undefined ? [] : [atMost(`${title}, CPU`, cpuSeconds, (upstream / 4) * (nodes / 1000), "s")]),
     ...(id === "label" ? [atMost(`${title}, CPU`, cpuSeconds, quietCpuSeconds, "s")] : []),
     ...(id === "label" || id === "restart" || id === "report" ? [atMost(`${title}, writes`, writes, 0, "")] : []),

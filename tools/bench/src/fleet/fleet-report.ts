@@ -32,6 +32,7 @@ export function renderFleetReport(report: FleetReport): string {
     `Operator, ${options.nodes} nodes, ${options.policies} policies, profile ${options.profile}; ${date}`,
     `${describeMachine(machine)}; ${programs.join(", ")}`,
     `Plain client: server-side apply of the same specs over ${options.connections} connections`,
+    "Others busy: processors that other work on this machine took, from the operator / from the plain client",
     "",
     renderTable(head, steps.map(rowOf)),
     "",
@@ -49,6 +50,7 @@ const head = [
   "all nodes",
   "plain client",
   "ratio",
+  "others busy",
   "operator CPU",
   "RSS",
   "peak",
@@ -57,6 +59,7 @@ const head = [
 
 function rowOf(step: StepResult): readonly string[] {
   const { firstSeconds, allSeconds, plainSeconds, cpuSeconds, rssMb, peakMb, requests } = step;
+  const others = [step.othersBusy, step.othersBusyPlain].filter((processors) => processors !== undefined);
   const writes = withoutLeases(requests.writes);
   const failed = total(requests.failed) === 0 ? "" : `; refused: ${listCounts(requests.failed)}`;
   return [
@@ -65,6 +68,7 @@ function rowOf(step: StepResult): readonly string[] {
     showSeconds(allSeconds),
     showSeconds(plainSeconds),
     showRatio(allSeconds === undefined || plainSeconds === undefined ? undefined : allSeconds / plainSeconds),
+    others.map((processors) => processors.toFixed(1)).join(" / "),
     showSeconds(cpuSeconds),
     showMb(rssMb),
     showMb(peakMb),

@@ -2,7 +2,7 @@
 /**
  * A simulated fleet: Node objects, the statuses that daemons would write, and the ears with which they would hear of
  * their specs. Each node state stands twice: the operator's, and one that the plain client writes.
- * Usage: `await using fleet = await createFleet(cluster, options, progress); await fleet.reportAll(operatorNamespace)`
+ * Usage: `await using fleet = await createFleet({ cluster, options, progress, fail }); await fleet.reportAll(operatorNamespace)`
  */
 import {
   apiVersion,
@@ -35,8 +35,6 @@ import { watchArrivals } from "./watch-arrivals.ts";
 export interface Fleet extends AsyncDisposable {
   readonly size: number;
   readonly arrivals: Arrivals;
-  /** Rejects when the watch that feeds `arrivals` breaks off. */
-  readonly failed: Promise<never>;
   /** All daemons write their status, in one of the two namespaces. */
   reportAll(namespace: string): Promise<void>;
   applyPolicy(policy: SriovNetworkNodePolicy): Promise<void>;
@@ -49,13 +47,21 @@ export interface Fleet extends AsyncDisposable {
   applyPlainly(spec: SriovNetworkNodeStateSpec): Promise<void>;
 }
 
+export interface FleetParts {
+  readonly cluster: BenchCluster;
+  readonly options: FleetOptions;
+  readonly progress: Progress;
+  /** Told when the watch that feeds `arrivals` breaks off. */
+  readonly fail: (error: BenchError) => void;
+}
+
 /** Makes the objects that are there before the operator starts. */
-export async function createFleet(cluster: BenchCluster, options: FleetOptions, progress: Progress): Promise<Fleet> {
+export async function createFleet({ cluster, options, progress, fail }: FleetParts): Promise<Fleet> {
   const profile = profiles[options.profile];
   const { admin } = cluster;
   await using parts = new AsyncDisposableStack();
   const arrivals = createArrivals();
-  const watch = parts.use(watchArrivals(admin, arrivals));
+  parts.use(await watchArrivals(admin, arrivals, fail));
   const plain = parts.use(createPlainClient((await cluster.user("plain")).identity, options.connections));
   const indexes = Array.from({ length: options.nodes }, (_, index) => index);
 
@@ -72,7 +78,6 @@ export async function createFleet(cluster: BenchCluster, options: FleetOptions, 
   return {
     size: options.nodes,
     arrivals,
-    failed: watch.failed,
     reportAll: (namespace) =>
       inParallel(indexes, options.connections, (index) =>
         apply(admin, "config-daemon", statePath(namespace, index, "status"), reportedState(profile, namespace, index)),

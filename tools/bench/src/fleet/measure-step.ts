@@ -4,12 +4,12 @@
  * Usage: `results.push(await measureStep(bench, { id: "first-policy", round: 1, act, wanted }))`
  */
 import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
-import { setTimeout as sleep } from "node:timers/promises";
-import { BenchError } from "../bench-error.ts";
 import type { BenchUser } from "../cluster/bench-cluster.ts";
+import { otherProcessors, readLoad } from "../measure/other-load.ts";
 import { untilIdle } from "../measure/process-meter.ts";
 import type { Progress } from "../measure/progress.ts";
 import { countRequests } from "../measure/request-count.ts";
+import { pause, until } from "../measure/until.ts";
 import type { Fleet } from "./fleet.ts";
 import { operatorNamespace, plainNamespace } from "./fleet-objects.ts";
 import type { OperatorProcess } from "./operator-process.ts";
@@ -20,8 +20,8 @@ export interface FleetBench {
   readonly fleet: Fleet;
   readonly operator: () => OperatorProcess;
   readonly operatorUser: BenchUser;
-  /** Rejects when something that must live ends. */
-  readonly failed: () => Promise<never>;
+  /** Aborted, with what went wrong, when something that must live has ended. */
+  readonly signal: AbortSignal;
   readonly progress: Progress;
 }
 
@@ -37,17 +37,19 @@ export interface Step {
 }
 
 export async function measureStep(bench: FleetBench, step: Step): Promise<StepResult> {
-  const { fleet, operatorUser, progress } = bench;
+  const { fleet, operatorUser, progress, signal } = bench;
   const title = titleOf(step);
   progress.at(title, () => `${arrived(fleet, operatorNamespace)} of ${fleet.size} nodes`);
 
   await operatorUser.requests.read();
   const cpuBefore = step.startsOperator === true ? 0 : bench.operator().meter.read().cpuSeconds;
   fleet.arrivals.begin();
+  const loadBefore = readLoad();
   const beginMs = performance.now();
   await step.act();
-  const spec = await Promise.race([effectOf(step, fleet, title), bench.failed()]);
-  await untilIdle(bench.operator().meter);
+  const spec = await effectOf(step, bench);
+  const othersBusy = otherProcessors(loadBefore, readLoad());
+  await untilIdle(bench.operator().meter, signal);
 
   const { cpuSeconds, rssMb, peakMb } = bench.operator().meter.read();
   const requests = countRequests(await operatorUser.requests.read());
@@ -59,7 +61,8 @@ export async function measureStep(bench: FleetBench, step: Step): Promise<StepRe
       ? {}
       : { firstSeconds: (arrivals.firstMs - beginMs) / 1000, allSeconds: (arrivals.lastMs - beginMs) / 1000 }),
     specChanges: arrivals?.changes ?? 0,
-    ...(spec === undefined ? {} : { plainSeconds: await measurePlainly(bench, spec, title) }),
+    othersBusy,
+    ...(spec === undefined ? {} : await measurePlainly(bench, spec, title)),
     cpuSeconds: cpuSeconds - cpuBefore,
     rssMb,
     peakMb,
@@ -68,48 +71,52 @@ export async function measureStep(bench: FleetBench, step: Step): Promise<StepRe
 }
 
 /** The same specs by the plain client, while the operator has nothing to do. Seconds until the last was seen. */
-async function measurePlainly({ fleet, failed, progress }: FleetBench, spec: SriovNetworkNodeStateSpec, title: string) {
+async function measurePlainly(bench: FleetBench, spec: SriovNetworkNodeStateSpec, title: string) {
+  const { fleet, progress } = bench;
   progress.at(`${title}: plain client`, () => `${arrived(fleet, plainNamespace)} of ${fleet.size} nodes`);
   fleet.arrivals.begin();
+  const loadBefore = readLoad();
   const beginMs = performance.now();
-  await Promise.race([fleet.applyPlainly(spec), failed()]);
-  await Promise.race([untilAll(fleet, plainNamespace, title), failed()]);
-  return ((fleet.arrivals.of(plainNamespace)?.lastMs ?? beginMs) - beginMs) / 1000;
+  await fleet.applyPlainly(spec);
+  await untilAll(bench, plainNamespace);
+  const othersBusyPlain = otherProcessors(loadBefore, readLoad());
+  return { plainSeconds: ((fleet.arrivals.of(plainNamespace)?.lastMs ?? beginMs) - beginMs) / 1000, othersBusyPlain };
 }
 
 /** The spec that all nodes have in the end; undefined for a step that changes none, whose absence is waited out. */
-async function effectOf(step: Step, fleet: Fleet, title: string): Promise<SriovNetworkNodeStateSpec | undefined> {
+async function effectOf(step: Step, bench: FleetBench): Promise<SriovNetworkNodeStateSpec | undefined> {
   const { wanted } = step;
   if (wanted === undefined) {
-    await sleep(noEffectMs);
+    await pause(noEffectMs, bench.signal);
     return undefined;
   }
-  await untilAll(fleet, operatorNamespace, title);
-  for (let attempt = 1; ; attempt++) {
-    await untilQuiet(fleet);
-    const spec = await fleet.commonSpec();
-    if (spec !== undefined && wanted(spec)) return spec;
-    if (attempt === mostLooks)
-      throw new BenchError("late", `${title}: nodes have other specs than the policies ask for`);
-  }
+  await untilAll(bench, operatorNamespace);
+  let spec: SriovNetworkNodeStateSpec | undefined;
+  const isWanted = async () => {
+    await untilQuiet(bench);
+    spec = await bench.fleet.commonSpec();
+    return spec !== undefined && wanted(spec);
+  };
+  await until("the specs that the policies ask for", isWanted, { withinMs: limitMs(bench), signal: bench.signal });
+  return spec;
 }
 
-async function untilAll(fleet: Fleet, namespace: string, title: string): Promise<void> {
-  const deadline = performance.now() + 60_000 + 60 * fleet.size;
-  while (arrived(fleet, namespace) < fleet.size) {
-    if (performance.now() > deadline) {
-      throw new BenchError("late", `${title}: only ${arrived(fleet, namespace)} of ${fleet.size} specs arrived`);
-    }
-    await sleep(20);
-  }
+function untilAll(bench: FleetBench, namespace: string): Promise<void> {
+  const { fleet, signal } = bench;
+  const isThere = () => arrived(fleet, namespace) === fleet.size;
+  return until(`specs of all ${fleet.size} nodes`, isThere, { withinMs: limitMs(bench), signal });
 }
 
 /** Waits until no spec has changed for a while: where each node is written twice, the first time is not the end. */
-async function untilQuiet(fleet: Fleet): Promise<void> {
+async function untilQuiet({ fleet, signal }: FleetBench): Promise<void> {
   for (let before = -1; before !== changes(fleet);) {
     before = changes(fleet);
-    await sleep(quietMs);
+    await pause(quietMs, signal);
   }
+}
+
+function limitMs({ fleet }: FleetBench): number {
+  return 60_000 + 60 * fleet.size;
 }
 
 function arrived(fleet: Fleet, namespace: string): number {
@@ -122,4 +129,3 @@ function changes(fleet: Fleet): number {
 
 const noEffectMs = 3_000;
 const quietMs = 700;
-const mostLooks = 20;

@@ -40,8 +40,13 @@ async function measureFleet(options: FleetOptions): Promise<FleetReport> {
   using progress = startProgress();
   progress.at("building the operator");
   await buildOperator();
-  await using cluster = await startBenchCluster([operatorNamespace, plainNamespace], progress);
-  await using fleet = await createFleet(cluster, options, progress);
+  const run = new AbortController();
+  const fail = (error: unknown): void => {
+    run.abort(error);
+  };
+  const namespaces = [operatorNamespace, plainNamespace];
+  await using cluster = await startBenchCluster({ namespaces, progress, fail });
+  await using fleet = await createFleet({ cluster, options, progress, fail });
   const operatorUser = await cluster.user("operator");
 
   let operator: OperatorProcess | undefined;
@@ -51,21 +56,15 @@ async function measureFleet(options: FleetOptions): Promise<FleetReport> {
     if (operator === undefined) throw new BenchError("ended", "the operator was not started");
     return operator;
   };
-  const bench: FleetBench = {
-    fleet,
-    operator: running,
-    operatorUser,
-    failed: () => Promise.race([running().failed, fleet.failed, cluster.failed]),
-    progress,
-  };
+  const bench: FleetBench = { fleet, operator: running, operatorUser, signal: run.signal, progress };
   const scenario = fleetScenario({
     fleet,
     options,
     async startOperator() {
       await operator?.stop();
       const { kubeconfig } = operatorUser;
-      operator = await startOperator({ kubeconfig, directory: cluster.directory, cpuProf: options.cpuProf });
-      await operator.ready();
+      operator = await startOperator({ kubeconfig, directory: cluster.directory, cpuProf: options.cpuProf, fail });
+      await operator.ready(run.signal);
     },
   });
 

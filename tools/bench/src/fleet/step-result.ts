@@ -28,6 +28,9 @@ export interface StepResult {
   readonly specChanges: number;
   /** The plain client, for the same specs; absent where nothing is written. */
   readonly plainSeconds?: number;
+  /** Processors that others kept busy, while the operator and while the plain client worked: times compare if it is 0. */
+  readonly othersBusy: number;
+  readonly othersBusyPlain?: number;
   /** Of the operator, until it rests again. */
   readonly cpuSeconds: number;
   readonly rssMb: number;

@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * The simulated daemons' ears: one watch over all node states, metadata alone, noted as they come.
- * Usage: `await using watch = watchArrivals(client, arrivals); await watch.failed` rejects when it breaks off.
+ * Usage: `await using watch = await watchArrivals(client, arrivals, fail)`
  */
 import { sriovNetworkNodeStates } from "@switchyard/api";
 import { collectionPath, isRecord } from "@switchyard/kube";
+import { eventually } from "@switchyard/testing";
 import { BenchError } from "../bench-error.ts";
 import { metadataOnly, type PlainClient } from "../cluster/plain-client.ts";
 import type { Arrivals, SeenObject } from "./arrivals.ts";
 
-export interface ArrivalWatch extends AsyncDisposable {
-  /** Rejects with BenchError `watch` if it breaks off: figures would be wrong from there on. */
-  readonly failed: Promise<never>;
-}
-
-/** Watches from now on, whatever namespace. */
-export function watchArrivals(client: PlainClient, arrivals: Arrivals): ArrivalWatch {
+/**
+ * Watches from now on, whatever namespace, until it is disposed. `fail` is told if it breaks off: figures would be wrong
+ * from there on.
+ */
+export async function watchArrivals(
+  client: PlainClient,
+  arrivals: Arrivals,
+  fail: (error: BenchError) => void,
+): Promise<AsyncDisposable> {
   const end = new AbortController();
-  const { promise: failed, reject } = Promise.withResolvers<never>();
-  failed.catch(() => undefined); // told to whoever waits
-  const ended = follow(client, arrivals, end.signal).catch((cause: unknown) => {
+  const first = await begin(client, undefined, end.signal);
+  const ended = follow(client, arrivals, first, end.signal).catch((cause: unknown) => {
     if (!end.signal.aborted)
-      reject(new BenchError("watch", `the watch of node states broke off: ${String(cause)}`, cause));
+      fail(new BenchError("watch", `the watch of node states broke off: ${String(cause)}`, cause));
   });
   return {
-    failed,
     async [Symbol.asyncDispose]() {
       end.abort();
       await ended;
@@ -32,18 +33,31 @@ export function watchArrivals(client: PlainClient, arrivals: Arrivals): ArrivalW
   };
 }
 
-async function follow(client: PlainClient, arrivals: Arrivals, signal: AbortSignal): Promise<void> {
+/** Without a position it begins with all objects that there are. */
+function begin(client: PlainClient, position: string | undefined, signal: AbortSignal): Promise<AsyncIterable<string>> {
   const path = `${collectionPath(sriovNetworkNodeStates)}?watch=true&allowWatchBookmarks=true`;
-  let position = "";
-  // The server ends each watch after some time; without a position it begins with all objects that there are.
-  while (!signal.aborted) {
-    const from = position === "" ? "" : `&resourceVersion=${position}`;
-    for await (const line of client.watch({ path: path + from, accept: metadataOnly }, signal)) {
+  const from = position === undefined ? "" : `&resourceVersion=${position}`;
+  const start = () => client.watch({ path: path + from, accept: metadataOnly }, signal);
+  // For a second after a CRD was made its server refuses with 429: "storage is (re)initializing".
+  return eventually("a watch of node states", start, { signal });
+}
+
+async function follow(
+  client: PlainClient,
+  arrivals: Arrivals,
+  first: AsyncIterable<string>,
+  signal: AbortSignal,
+): Promise<void> {
+  let position: string | undefined;
+  // The server ends each watch after some time.
+  for (let lines = first; ; lines = await begin(client, position, signal)) {
+    for await (const line of lines) {
       const event: unknown = JSON.parse(line);
       const { type, metadata } = readEvent(event);
       if (typeof metadata["resourceVersion"] === "string") position = metadata["resourceVersion"];
       if (type === "ADDED" || type === "MODIFIED") arrivals.saw(readObject(metadata), performance.now());
     }
+    signal.throwIfAborted();
   }
 }
 

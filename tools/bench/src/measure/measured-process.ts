@@ -2,7 +2,7 @@
 /**
  * A program of ours as a child process whose pid is its own: /proc/<pid> shows it and nothing between. `setpriv`
  * (util-linux) gives it to the kernel to kill when we die, and then becomes it.
- * Usage: `await using operator = startMeasured({ script, args, log }); operator.meter.read()`
+ * Usage: `await using operator = await startMeasured({ script, args, log, fail }); operator.meter.read()`
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -16,6 +16,8 @@ export interface MeasuredOptions {
   readonly args: readonly string[];
   /** File for its output, which is appended. */
   readonly log: string;
+  /** Told, with the log's end, if it ends before it is told to. */
+  readonly fail: (error: BenchError) => void;
   /** For Node itself: "--cpu-prof". */
   readonly nodeFlags?: readonly string[];
 }
@@ -24,15 +26,13 @@ export interface MeasuredOptions {
 export interface MeasuredProcess extends AsyncDisposable {
   readonly pid: number;
   readonly meter: ProcessMeter;
-  /** Rejects with BenchError `ended`, which shows the log's end, if it ends before it is told to. */
-  readonly failed: Promise<never>;
   /** Asks it to end in order, and waits; its exit code. */
   stop(): Promise<number>;
 }
 
 /** Rejects with BenchError `platform` where it cannot be started. */
 export async function startMeasured(options: MeasuredOptions): Promise<MeasuredProcess> {
-  const { script, args, log, nodeFlags = [] } = options;
+  const { script, args, log, fail, nodeFlags = [] } = options;
   const output = openSync(log, "a");
   const command = ["--pdeathsig", "KILL", process.execPath, ...nodeFlags, script, ...args];
   const child = spawn("setpriv", command, { stdio: ["ignore", output, output] });
@@ -49,10 +49,8 @@ export async function startMeasured(options: MeasuredOptions): Promise<MeasuredP
     });
   });
   let isWanted = true;
-  const { promise: failed, reject } = Promise.withResolvers<never>();
-  failed.catch(() => undefined); // told to whoever waits
   void exited.then((code) => {
-    if (isWanted) reject(new BenchError("ended", `${script} ended with ${code}; its last words:\n${lastWords(log)}`));
+    if (isWanted) fail(new BenchError("ended", `${script} ended with ${code}; its last words:\n${lastWords(log)}`));
   });
 
   async function end(signal: "SIGTERM" | "SIGKILL"): Promise<number> {
@@ -64,7 +62,6 @@ export async function startMeasured(options: MeasuredOptions): Promise<MeasuredP
   return {
     pid,
     meter: createProcessMeter(pid),
-    failed,
     stop: () => end("SIGTERM"),
     async [Symbol.asyncDispose]() {
       await end("SIGKILL");

@@ -8,7 +8,7 @@ const stat =
 
 describe("parseStat", () => {
   it("reads times and the faults of ended children, whatever the process is called", () => {
-    expect(parseStat(stat)).toEqual({ cpuSeconds: 1.75, childCpuSeconds: 0.4, childFaults: 37 });
+    expect(parseStat(stat)).toEqual({ parentPid: 1, cpuSeconds: 1.75, childCpuSeconds: 0.4, childFaults: 37 });
   });
 
   it("says so where the file is no stat file", () => {

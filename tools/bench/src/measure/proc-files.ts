@@ -7,6 +7,7 @@ import { BenchError } from "../bench-error.ts";
 
 /** From /proc/<pid>/stat. */
 export interface ProcStat {
+  readonly parentPid: number;
   /** User and system time of the process itself; counted in steps of 10 ms. */
   readonly cpuSeconds: number;
   /** The same of its children that have ended and been waited for. */
@@ -34,10 +35,18 @@ export function parseStat(text: string): ProcStat {
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   const field = (number: number) => wholeNumber(fields[number - 3], `field ${number} of /proc/<pid>/stat`);
   return {
+    parentPid: field(4),
     cpuSeconds: (field(14) + field(15)) / ticksPerSecond,
     childCpuSeconds: (field(16) + field(17)) / ticksPerSecond,
     childFaults: field(11),
   };
+}
+
+/** CPU time of the whole machine, from /proc/stat. Throws BenchError `platform`. */
+export function parseBusySeconds(text: string): number {
+  const [user, nice, system, , , irq, softIrq] = /^cpu\s+(.*)$/m.exec(text)?.[1]?.split(" ") ?? [];
+  const busy = [user, nice, system, irq, softIrq].map((ticks) => wholeNumber(ticks, "/proc/stat"));
+  return busy.reduce((sum, ticks) => sum + ticks, 0) / ticksPerSecond;
 }
 
 /** Throws BenchError `platform`. */

@@ -5,9 +5,9 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { BenchError } from "../bench-error.ts";
 import { parseMemory, parseStat, type ProcMemory, type ProcStat } from "./proc-files.ts";
+import { pause } from "./until.ts";
 
 export type ProcessReading = ProcStat & ProcMemory;
 
@@ -35,10 +35,14 @@ export interface IdleOptions {
 }
 
 /** Waits until the process rests: what it still does after the last visible effect belongs to the measurement too. */
-export async function untilIdle(meter: ProcessMeter, { quietMs = 600, withinMs = 20_000 }: IdleOptions = {}) {
+export async function untilIdle(
+  meter: ProcessMeter,
+  signal: AbortSignal,
+  { quietMs = 600, withinMs = 20_000 }: IdleOptions = {},
+): Promise<void> {
   const deadline = performance.now() + withinMs;
   for (let before = meter.read().cpuSeconds; performance.now() < deadline;) {
-    await sleep(quietMs);
+    await pause(quietMs, signal);
     const after = meter.read().cpuSeconds;
     if (after - before <= restingShare * (quietMs / 1000)) return;
     before = after;
