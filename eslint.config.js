@@ -46,6 +46,11 @@ export default tseslint.config(
       ...boundaries([]),
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
       "@typescript-eslint/consistent-type-imports": "error",
+      // `await using _lock = …` is held, not used.
+      "@typescript-eslint/no-unused-vars": [
+        "error",
+        { argsIgnorePattern: "^_", varsIgnorePattern: "^_", ignoreRestSiblings: true },
+      ],
       "no-restricted-imports": [
         "error",
         {
@@ -75,5 +80,9 @@ export default tseslint.config(
       ],
     },
   },
-  { files: ["**/*.test.ts", "**/testing/**/*.ts"], rules: boundaries(["layer:test"]) },
+  {
+    files: ["**/*.test.ts", "**/testing/**/*.ts"],
+    // Methods of object literals, which tests take apart, have no `this`.
+    rules: { ...boundaries(["layer:test"]), "@typescript-eslint/unbound-method": "off" },
+  },
 );

@@ -2,7 +2,7 @@
 /**
  * The operator's process: watches the cluster, and runs the controllers while it leads.
  */
-import { connect, guardTransport, runWhenLeading } from "@switchyard/kube";
+import { connect, runWhenLeading, type Transport } from "@switchyard/kube";
 import { parseStaleDelayMs } from "@switchyard/policy";
 import { flag, runService, text, yesOrNo } from "@switchyard/service";
 import { randomUUID } from "node:crypto";
@@ -38,7 +38,7 @@ process.exitCode = await runService({
     setNotReady(() => Object.entries(caches).flatMap(([name, cache]) => (cache.synced ? [] : [`${name} not synced`])));
 
     const staleDelayMs = parseStaleDelayMs(flags.staleNodeStateCleanupDelayMinutes);
-    async function lead(client: typeof transport, leading: AbortSignal): Promise<void> {
+    async function lead(client: Transport, leading: AbortSignal): Promise<void> {
       log.info("leading");
       metrics.setLeading(true);
       await using _controllers = startControllers({
@@ -58,13 +58,19 @@ process.exitCode = await runService({
       metrics.setLeading(false);
     }
 
-    if (!flags.leaderElect) return lead(transport, signal);
+    if (!flags.leaderElect) {
+      await lead(transport, signal);
+      return;
+    }
     await runWhenLeading({
       transport,
       lease: { namespace, name: "switchyard-operator" },
       identity: `${hostname()}_${randomUUID()}`,
       signal,
-      onLeading: lead,
+      onLeading: (leadership) => lead(leadership.transport, leadership.signal),
+      report: (error) => {
+        log.warn({ error }, "lease request failed, will be tried again");
+      },
     });
   },
 });
