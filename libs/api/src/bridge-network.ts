@@ -24,7 +24,16 @@ export const bridgeNetworks = {
   ],
 } as const satisfies CustomResource;
 
-/** A network that pods join with a virtual function (VF) behind a Linux bridge. */
+/**
+ * A network that pods join with a virtual function (VF) behind a Linux bridge.
+ * @x-kubernetes-validations [{
+ *   rule: "self.spec.resourceName != ''",
+ *   message: "must not be empty: the resourceName of a SriovNetworkNodePolicy",
+ *   fieldPath: ".spec.resourceName",
+ *   reason: "FieldValueRequired",
+ *   fields: ["spec.resourceName"]
+ * }]
+ */
 export interface BridgeNetwork {
   readonly apiVersion: "sriovnetwork.openshift.io/v1";
   readonly kind: "BridgeNetwork";
@@ -41,7 +50,15 @@ export interface BridgeNetwork {
 
 /** What is wanted. */
 export interface BridgeNetworkSpec extends NetworkSpec {
-  /** Name of the bridge, or several with commas between them; absent is the one that has the VF's PF as its uplink. */
+  /**
+   * Name of the bridge. Of several, with commas between them, it is the one that has the VF's PF as its uplink. Absent: of
+   * all bridges that policies make for this resource.
+   * @maxLength 1024
+   * @x-kubernetes-validations [{
+   *   rule: "self == '' || self.matches('^ *[^ ,/]{1,15}( *, *[^ ,/]{1,15})* *$')",
+   *   message: "must be names of bridges, each of at most 15 characters, with commas between them: \"br0,br1\""
+   * }]
+   */
   readonly bridge?: string;
   /**
    * VLAN of the VF, without a tag on its own side; 0 is none.
@@ -50,7 +67,14 @@ export interface BridgeNetworkSpec extends NetworkSpec {
    * @maximum 4094
    */
   readonly vlan?: number;
-  /** VLANs that the VF sends and receives with a tag, beside vlan. */
+  /**
+   * VLANs that the VF sends and receives with a tag, beside vlan: 1 to 4094.
+   * @maxItems 4096
+   * @x-kubernetes-validations [{
+   *   rule: "self.all(r, (!has(r.id) || (1 <= r.id && r.id <= 4094)) && (!has(r.maxID) || r.maxID <= 4094))",
+   *   message: "must be VLANs from 1 to 4094"
+   * }]
+   */
   readonly trunk?: readonly TrunkRange[];
   /** Also put the PF, as the bridge's uplink, into the VLANs of the VF. */
   readonly setUplinkVlan?: boolean;
@@ -58,6 +82,7 @@ export interface BridgeNetworkSpec extends NetworkSpec {
    * MTU of the VF and its representor in bytes; absent or 0 leaves it as it is.
    * @asType integer
    * @minimum 0
+   * @maximum 65535
    */
   readonly mtu?: number;
 }

@@ -15,4 +15,10 @@ export interface LinuxBridgeConfig {
  * Settings of the PF as a port of the bridge, by the names of the files in /sys/class/net/PF/brport: what they hold is
  * what is written. The proposal leaves open what belongs here; this is all that the kernel has.
  */
-export type LinuxUplinkConfig = Readonly<Record<string, string>>;
+export type LinuxUplinkConfig = Readonly<Record<string, LinuxUplinkValue>>;
+
+/**
+ * A number, as sysfs writes it.
+ * @maxLength 64
+ */
+export type LinuxUplinkValue = string;

@@ -94,12 +94,28 @@ export interface LabelSelector {
   readonly matchLabels?: Readonly<Record<string, string>>;
   /**
    * Requirements beyond equality.
+   * @maxItems 64
    * @x-kubernetes-list-type atomic
    */
   readonly matchExpressions?: readonly LabelSelectorRequirement[];
 }
 
-/** One requirement of a label selector. */
+/**
+ * One requirement of a label selector.
+ * @x-kubernetes-validations [{
+ *   rule: "self.operator in ['In', 'NotIn', 'Exists', 'DoesNotExist']",
+ *   message: "must be In, NotIn, Exists or DoesNotExist",
+ *   fieldPath: ".operator"
+ * }, {
+ *   rule: "!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)",
+ *   message: "must have at least one value with the operators In and NotIn",
+ *   fieldPath: ".values"
+ * }, {
+ *   rule: "!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0",
+ *   message: "must be left out with the operators Exists and DoesNotExist",
+ *   fieldPath: ".values"
+ * }]
+ */
 export interface LabelSelectorRequirement {
   /** The label's key. */
   readonly key: string;

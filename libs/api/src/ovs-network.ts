@@ -23,7 +23,16 @@ export const ovsNetworks = {
   ],
 } as const satisfies CustomResource;
 
-/** A network that pods join with a virtual function (VF) behind an Open vSwitch bridge. */
+/**
+ * A network that pods join with a virtual function (VF) behind an Open vSwitch bridge.
+ * @x-kubernetes-validations [{
+ *   rule: "self.spec.resourceName != ''",
+ *   message: "must not be empty: the resourceName of a SriovNetworkNodePolicy",
+ *   fieldPath: ".spec.resourceName",
+ *   reason: "FieldValueRequired",
+ *   fields: ["spec.resourceName"]
+ * }]
+ */
 export interface OVSNetwork {
   readonly apiVersion: "sriovnetwork.openshift.io/v1";
   readonly kind: "OVSNetwork";
@@ -40,7 +49,10 @@ export interface OVSNetwork {
 
 /** What is wanted. */
 export interface OVSNetworkSpec extends NetworkSpec {
-  /** Name of the bridge; absent is the one that has the VF's PF as its uplink. */
+  /**
+   * Name of the bridge; absent is the one that has the VF's PF as its uplink.
+   * @maxLength 15
+   */
   readonly bridge?: string;
   /**
    * VLAN of the port. Absent or 0, and without trunk, the port takes frames of all VLANs.
@@ -53,9 +65,13 @@ export interface OVSNetworkSpec extends NetworkSpec {
    * MTU of the VF and its representor in bytes; absent or 0 leaves it as it is.
    * @asType integer
    * @minimum 0
+   * @maximum 65535
    */
   readonly mtu?: number;
-  /** VLANs of a trunk port. With any, vlan has no effect. */
+  /**
+   * VLANs of a trunk port. With any, vlan has no effect.
+   * @maxItems 4096
+   */
   readonly trunk?: readonly TrunkRange[];
   /** Type of the port's interface in Open vSwitch: "dpdk" for example; absent is an interface of the kernel. */
   readonly interfaceType?: string;

@@ -8,6 +8,22 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
   "SriovNetworkNodePolicy": {
     "description": "Asks for virtual functions (VFs) on the matching network cards of the matching nodes, and says what they are for.",
     "type": "object",
+    "x-kubernetes-validations": [
+      {
+        "rule": "(self.metadata.name == 'default' || self.spec.resourceName != '') || (oldSelf.hasValue() && (has(self.spec) && has(self.spec.resourceName) ? oldSelf.?spec.?resourceName.hasValue() && oldSelf.?spec.?resourceName.value() == self.spec.resourceName : !oldSelf.?spec.?resourceName.hasValue()))",
+        "optionalOldSelf": true,
+        "message": "must not be empty: the name that pods will request the VFs by",
+        "fieldPath": ".spec.resourceName",
+        "reason": "FieldValueRequired"
+      },
+      {
+        "rule": "(self.metadata.name == 'default' || (has(self.spec.nicSelector.vendor) && self.spec.nicSelector.vendor != '') || (has(self.spec.nicSelector.deviceID) && self.spec.nicSelector.deviceID != '') || (has(self.spec.nicSelector.netFilter) && self.spec.nicSelector.netFilter != '') || (has(self.spec.nicSelector.rootDevices) && size(self.spec.nicSelector.rootDevices) > 0) || (has(self.spec.nicSelector.pfNames) && size(self.spec.nicSelector.pfNames) > 0)) || (oldSelf.hasValue() && (has(self.spec) && has(self.spec.nicSelector) ? oldSelf.?spec.?nicSelector.hasValue() && oldSelf.?spec.?nicSelector.value() == self.spec.nicSelector : !oldSelf.?spec.?nicSelector.hasValue()))",
+        "optionalOldSelf": true,
+        "message": "must have at least one of vendor, deviceID, rootDevices, pfNames and netFilter: empty it matches no PF",
+        "fieldPath": ".spec.nicSelector",
+        "reason": "FieldValueRequired"
+      }
+    ],
     "properties": {
       "apiVersion": {
         "type": "string",
@@ -38,7 +54,14 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
         "properties": {
           "resourceName": {
             "description": "Resource that pods request the VFs by, without its prefix: \"mlxnics\" is openshift.io/mlxnics in a pod.",
-            "type": "string"
+            "type": "string",
+            "maxLength": 63,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self == '' || self.matches('^[A-Za-z0-9]([-A-Za-z0-9_]*[A-Za-z0-9])?$')",
+                "message": "must be letters, digits, \"-\" and \"_\", with a letter or a digit at both ends"
+              }
+            ]
           },
           "nodeSelector": {
             "description": "Labels that a node must carry, all of them, with exactly these values. Empty selects every node.",
@@ -56,12 +79,14 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
           "mtu": {
             "description": "MTU of the VFs in bytes. The PF's is raised to it where lower; it is not lowered.",
             "type": "integer",
-            "minimum": 1
+            "minimum": 1,
+            "maximum": 65535
           },
           "numVfs": {
             "description": "VFs that each matching PF shall have.",
             "type": "integer",
-            "minimum": 0
+            "minimum": 0,
+            "maximum": 65535
           },
           "nicSelector": {
             "description": "Which physical functions (PFs): those that match all given fields. At least one must be given.",
@@ -69,31 +94,81 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "properties": {
               "vendor": {
                 "description": "PCI vendor id in hexadecimal: \"8086\" is Intel, \"15b3\" Mellanox.",
-                "type": "string"
+                "type": "string",
+                "maxLength": 64,
+                "x-kubernetes-validations": [
+                  {
+                    "rule": "self == '' || self.matches('^[0-9a-f]{4}$')",
+                    "message": "must be a PCI vendor id, four hexadecimal digits in lower case: \"15b3\""
+                  }
+                ]
               },
               "deviceID": {
                 "description": "PCI device id of the PF (not of its VFs) in hexadecimal: \"158b\".",
-                "type": "string"
+                "type": "string",
+                "maxLength": 64,
+                "x-kubernetes-validations": [
+                  {
+                    "rule": "self == '' || self.matches('^[0-9a-f]{4}$')",
+                    "message": "must be a PCI device id, four hexadecimal digits in lower case: \"158b\""
+                  }
+                ]
               },
               "rootDevices": {
                 "description": "PCI addresses of the PFs, any of them: \"0000:86:00.0\".",
                 "type": "array",
+                "maxItems": 256,
                 "items": {
-                  "type": "string"
+                  "description": "A PCI address, with the domain and in lower case as the kernel writes it.",
+                  "type": "string",
+                  "maxLength": 64,
+                  "x-kubernetes-validations": [
+                    {
+                      "rule": "self.matches('^[0-9a-f]{4,8}:[0-9a-f]{2}:[01][0-9a-f][.][0-7]$')",
+                      "message": "must be a PCI address with its domain, in lower case: \"0000:86:00.0\""
+                    }
+                  ]
                 }
               },
               "pfNames": {
                 "description": "Names or alternative names of the PFs, any of them. \"ens803f0#2-5\" takes VFs 2 to 5 of that PF, both included.",
                 "type": "array",
+                "maxItems": 256,
                 "items": {
-                  "type": "string"
+                  "description": "Name of a PF, perhaps with some of its VFs. No name is longer than 127 characters.",
+                  "type": "string",
+                  "maxLength": 192,
+                  "x-kubernetes-validations": [
+                    {
+                      "rule": "self.matches('^[^#/ ]+(#[0-9]{1,5}-[0-9]{1,5})?$')",
+                      "message": "must be the name of a PF, or with some of its VFs: \"ens1f0\" or \"ens1f0#0-3\""
+                    },
+                    {
+                      "rule": "!self.matches('^[^#]+#[0-9]{1,5}-[0-9]{1,5}$') || int(self.split('#')[1].split('-')[0]) <= int(self.split('#')[1].split('-')[1])",
+                      "message": "must be a range from the lower VF to the higher: \"ens1f0#0-3\""
+                    }
+                  ]
                 }
               },
               "netFilter": {
                 "description": "Network behind the card on a virtual platform: \"openstack/NetworkID:UUID\" or \"aws/NetworkID:ID\".",
-                "type": "string"
+                "type": "string",
+                "maxLength": 1024,
+                "x-kubernetes-validations": [
+                  {
+                    "rule": "self == '' || self.matches('[^ \\t\\r\\n][ \\t]*:[ \\t]*[^ \\t\\r\\n]')",
+                    "message": "must be KEY:VALUE, such as \"openstack/NetworkID:\" and the UUID of the network"
+                  }
+                ]
               }
-            }
+            },
+            "x-kubernetes-validations": [
+              {
+                "rule": "!has(self.netFilter) || self.netFilter == '' || ((!has(self.vendor) || self.vendor == '') && (!has(self.deviceID) || self.deviceID == '') && (!has(self.rootDevices) || size(self.rootDevices) == 0) && (!has(self.pfNames) || size(self.pfNames) == 0))",
+                "message": "must have netFilter alone, or other fields without it: a netFilter stands for one network card of a virtual machine",
+                "fieldPath": ".netFilter"
+              }
+            ]
           },
           "deviceType": {
             "description": "What the VFs are bound to: their kernel driver (netdevice), or vfio-pci for DPDK and virtual machines.",
@@ -184,7 +259,14 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                           "standalone"
                         ]
                       }
-                    }
+                    },
+                    "x-kubernetes-validations": [
+                      {
+                        "rule": "!has(self.externalIDs) || !('switchyard.io/owner' in self.externalIDs)",
+                        "message": "must not have switchyard.io/owner, by which the operator knows its own bridges",
+                        "fieldPath": ".externalIDs"
+                      }
+                    ]
                   },
                   "uplink": {
                     "description": "Settings of the PF as the bridge's port.",
@@ -223,7 +305,19 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                             "description": "Column mtu_request, in bytes. A policy's own mtu goes before it.",
                             "type": "integer"
                           }
-                        }
+                        },
+                        "x-kubernetes-validations": [
+                          {
+                            "rule": "!has(self.externalIDs) || !('switchyard.io/owner' in self.externalIDs)",
+                            "message": "must not have switchyard.io/owner, by which the operator knows its own ports",
+                            "fieldPath": ".externalIDs"
+                          },
+                          {
+                            "rule": "!has(self.mtuRequest) || (1 <= self.mtuRequest && self.mtuRequest <= 65535)",
+                            "message": "must be from 1 to 65535",
+                            "fieldPath": ".mtuRequest"
+                          }
+                        ]
                       }
                     }
                   }
@@ -254,15 +348,84 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   "uplink": {
                     "description": "Settings of the PF as the bridge's port, named like the files in /sys/class/net/PF/brport: { learning: \"0\" }.",
                     "type": "object",
+                    "maxProperties": 32,
                     "additionalProperties": {
-                      "type": "string"
-                    }
+                      "description": "A number, as sysfs writes it.",
+                      "type": "string",
+                      "maxLength": 64
+                    },
+                    "x-kubernetes-validations": [
+                      {
+                        "rule": "self.all(name, name in ['bpdu_guard', 'broadcast_flood', 'hairpin_mode', 'isolated', 'learning', 'multicast_fast_leave', 'multicast_flood', 'multicast_router', 'multicast_to_unicast', 'neigh_suppress', 'path_cost', 'priority', 'proxyarp', 'proxyarp_wifi', 'root_block', 'unicast_flood'])",
+                        "message": "must be of bpdu_guard, broadcast_flood, hairpin_mode, isolated, learning, multicast_fast_leave, multicast_flood, multicast_router, multicast_to_unicast, neigh_suppress, path_cost, priority, proxyarp, proxyarp_wifi, root_block and unicast_flood"
+                      },
+                      {
+                        "rule": "self.all(name, self[name].matches('^[0-9]{1,5}$'))",
+                        "message": "must be numbers, in quotes: \"0\" is off and \"1\" is on"
+                      }
+                    ]
                   }
                 }
               }
-            }
+            },
+            "x-kubernetes-validations": [
+              {
+                "rule": "!has(self.ovs) || !has(self.linux)",
+                "message": "must be either ovs or linux: a PF is in one bridge only"
+              }
+            ]
           }
-        }
+        },
+        "x-kubernetes-validations": [
+          {
+            "rule": "(self.numVfs == 0 || !has(self.nicSelector.pfNames) || self.nicSelector.pfNames.all(name, !name.matches('^[^#]+#[0-9]{1,5}-[0-9]{1,5}$') || int(name.split('#')[1].split('-')[1]) < self.numVfs)) || (oldSelf.hasValue() && (has(self.numVfs) ? oldSelf.?numVfs.hasValue() && oldSelf.?numVfs.value() == self.numVfs : !oldSelf.?numVfs.hasValue()) && (has(self.nicSelector) && has(self.nicSelector.pfNames) ? oldSelf.?nicSelector.?pfNames.hasValue() && oldSelf.?nicSelector.?pfNames.value() == self.nicSelector.pfNames : !oldSelf.?nicSelector.?pfNames.hasValue()))",
+            "optionalOldSelf": true,
+            "message": "must be ranges within numVfs: VFs count from 0, so of 8 VFs the last one is 7",
+            "fieldPath": ".nicSelector.pfNames"
+          },
+          {
+            "rule": "(!has(self.nicSelector.netFilter) || self.nicSelector.netFilter == '' || !has(self.eSwitchMode)) || (oldSelf.hasValue() && (has(self.eSwitchMode) ? oldSelf.?eSwitchMode.hasValue() && oldSelf.?eSwitchMode.value() == self.eSwitchMode : !oldSelf.?eSwitchMode.hasValue()) && (has(self.nicSelector) && has(self.nicSelector.netFilter) ? oldSelf.?nicSelector.?netFilter.hasValue() && oldSelf.?nicSelector.?netFilter.value() == self.nicSelector.netFilter : !oldSelf.?nicSelector.?netFilter.hasValue()))",
+            "optionalOldSelf": true,
+            "message": "must be left out beside a netFilter: network cards of virtual machines have no embedded switch to set",
+            "fieldPath": ".eSwitchMode"
+          },
+          {
+            "rule": "(!has(self.isRdma) || !self.isRdma || !has(self.deviceType) || self.deviceType != 'vfio-pci') || (oldSelf.hasValue() && (has(self.isRdma) ? oldSelf.?isRdma.hasValue() && oldSelf.?isRdma.value() == self.isRdma : !oldSelf.?isRdma.hasValue()) && (has(self.deviceType) ? oldSelf.?deviceType.hasValue() && oldSelf.?deviceType.value() == self.deviceType : !oldSelf.?deviceType.hasValue()))",
+            "optionalOldSelf": true,
+            "message": "must be false with deviceType vfio-pci, which leaves the VF without its RDMA device",
+            "fieldPath": ".isRdma"
+          },
+          {
+            "rule": "(!has(self.eSwitchMode) || self.eSwitchMode != 'switchdev' || !has(self.linkType) || self.linkType in ['eth', 'ETH']) || (oldSelf.hasValue() && (has(self.linkType) ? oldSelf.?linkType.hasValue() && oldSelf.?linkType.value() == self.linkType : !oldSelf.?linkType.hasValue()) && (has(self.eSwitchMode) ? oldSelf.?eSwitchMode.hasValue() && oldSelf.?eSwitchMode.value() == self.eSwitchMode : !oldSelf.?eSwitchMode.hasValue()))",
+            "optionalOldSelf": true,
+            "message": "must be eth or left out with eSwitchMode switchdev",
+            "fieldPath": ".linkType"
+          },
+          {
+            "rule": "(!has(self.vdpaType) || !has(self.deviceType) || self.deviceType == 'netdevice') || (oldSelf.hasValue() && (has(self.vdpaType) ? oldSelf.?vdpaType.hasValue() && oldSelf.?vdpaType.value() == self.vdpaType : !oldSelf.?vdpaType.hasValue()) && (has(self.deviceType) ? oldSelf.?deviceType.hasValue() && oldSelf.?deviceType.value() == self.deviceType : !oldSelf.?deviceType.hasValue()))",
+            "optionalOldSelf": true,
+            "message": "needs deviceType netdevice",
+            "fieldPath": ".vdpaType"
+          },
+          {
+            "rule": "(!has(self.vdpaType) || (has(self.eSwitchMode) && self.eSwitchMode == 'switchdev')) || (oldSelf.hasValue() && (has(self.vdpaType) ? oldSelf.?vdpaType.hasValue() && oldSelf.?vdpaType.value() == self.vdpaType : !oldSelf.?vdpaType.hasValue()) && (has(self.eSwitchMode) ? oldSelf.?eSwitchMode.hasValue() && oldSelf.?eSwitchMode.value() == self.eSwitchMode : !oldSelf.?eSwitchMode.hasValue()))",
+            "optionalOldSelf": true,
+            "message": "needs eSwitchMode switchdev",
+            "fieldPath": ".vdpaType"
+          },
+          {
+            "rule": "(!has(self.bridge) || !(has(self.bridge.ovs) || has(self.bridge.linux)) || (has(self.eSwitchMode) && self.eSwitchMode == 'switchdev')) || (oldSelf.hasValue() && (has(self.bridge) ? oldSelf.?bridge.hasValue() && oldSelf.?bridge.value() == self.bridge : !oldSelf.?bridge.hasValue()) && (has(self.eSwitchMode) ? oldSelf.?eSwitchMode.hasValue() && oldSelf.?eSwitchMode.value() == self.eSwitchMode : !oldSelf.?eSwitchMode.hasValue()))",
+            "optionalOldSelf": true,
+            "message": "needs eSwitchMode switchdev",
+            "fieldPath": ".bridge"
+          },
+          {
+            "rule": "(!has(self.bridge) || !(has(self.bridge.ovs) || has(self.bridge.linux)) || !has(self.externallyManaged) || !self.externallyManaged) || (oldSelf.hasValue() && (has(self.bridge) ? oldSelf.?bridge.hasValue() && oldSelf.?bridge.value() == self.bridge : !oldSelf.?bridge.hasValue()) && (has(self.externallyManaged) ? oldSelf.?externallyManaged.hasValue() && oldSelf.?externallyManaged.value() == self.externallyManaged : !oldSelf.?externallyManaged.hasValue()))",
+            "optionalOldSelf": true,
+            "message": "must be left out with externallyManaged: whoever configures the PF also puts it into a bridge",
+            "fieldPath": ".bridge"
+          }
+        ]
       },
       "status": {
         "description": "What became of it.",
@@ -609,7 +772,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                             "description": "Settings of the port, named like the files in /sys/class/net/PF/brport.",
                             "type": "object",
                             "additionalProperties": {
-                              "type": "string"
+                              "description": "A number, as sysfs writes it.",
+                              "type": "string",
+                              "maxLength": 64
                             }
                           }
                         }
@@ -1024,7 +1189,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                             "description": "Settings of the port, named like the files in /sys/class/net/PF/brport.",
                             "type": "object",
                             "additionalProperties": {
-                              "type": "string"
+                              "description": "A number, as sysfs writes it.",
+                              "type": "string",
+                              "maxLength": 64
                             }
                           }
                         }
@@ -1087,7 +1254,8 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "properties": {
               "name": {
                 "description": "Name of the MachineConfigPool.",
-                "type": "string"
+                "type": "string",
+                "maxLength": 253
               }
             }
           },
@@ -1106,6 +1274,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
               "matchExpressions": {
                 "description": "Requirements beyond equality.",
                 "type": "array",
+                "maxItems": 64,
                 "x-kubernetes-list-type": "atomic",
                 "items": {
                   "description": "One requirement of a label selector.",
@@ -1131,13 +1300,30 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                         "type": "string"
                       }
                     }
-                  }
+                  },
+                  "x-kubernetes-validations": [
+                    {
+                      "rule": "self.operator in ['In', 'NotIn', 'Exists', 'DoesNotExist']",
+                      "message": "must be In, NotIn, Exists or DoesNotExist",
+                      "fieldPath": ".operator"
+                    },
+                    {
+                      "rule": "!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)",
+                      "message": "must have at least one value with the operators In and NotIn",
+                      "fieldPath": ".values"
+                    },
+                    {
+                      "rule": "!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0",
+                      "message": "must be left out with the operators Exists and DoesNotExist",
+                      "fieldPath": ".values"
+                    }
+                  ]
                 }
               }
             }
           },
           "maxUnavailable": {
-            "description": "How many nodes of the pool may be drained at once: a number, or a share such as \"25%\". Absent: no limit.",
+            "description": "How many nodes of the pool may be drained at once: a number, or a share such as \"25%\". Absent: no limit. 0 holds all drains until it is raised.",
             "x-kubernetes-int-or-string": true,
             "anyOf": [
               {
@@ -1145,6 +1331,13 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
               },
               {
                 "type": "string"
+              }
+            ],
+            "maxLength": 64,
+            "x-kubernetes-validations": [
+              {
+                "rule": "type(self) == int ? self >= 0 : self.matches('^0*([1-9][0-9]?|100)%$')",
+                "message": "must be a number from 0, or a share from \"1%\" to \"100%\""
               }
             ]
           },
@@ -1156,7 +1349,15 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
               "exclusive"
             ]
           }
-        }
+        },
+        "x-kubernetes-validations": [
+          {
+            "rule": "(!has(self.ovsHardwareOffloadConfig) || !has(self.ovsHardwareOffloadConfig.name) || self.ovsHardwareOffloadConfig.name == '' || (!has(self.nodeSelector) && !has(self.maxUnavailable))) || (oldSelf.hasValue() && (has(self.ovsHardwareOffloadConfig) ? oldSelf.?ovsHardwareOffloadConfig.hasValue() && oldSelf.?ovsHardwareOffloadConfig.value() == self.ovsHardwareOffloadConfig : !oldSelf.?ovsHardwareOffloadConfig.hasValue()) && (has(self.nodeSelector) ? oldSelf.?nodeSelector.hasValue() && oldSelf.?nodeSelector.value() == self.nodeSelector : !oldSelf.?nodeSelector.hasValue()) && (has(self.maxUnavailable) ? oldSelf.?maxUnavailable.hasValue() && oldSelf.?maxUnavailable.value() == self.maxUnavailable : !oldSelf.?maxUnavailable.hasValue()))",
+            "optionalOldSelf": true,
+            "message": "must stand alone: its nodes are those of the MachineConfigPool, so leave out nodeSelector and maxUnavailable",
+            "fieldPath": ".ovsHardwareOffloadConfig"
+          }
+        ]
       },
       "status": {
         "description": "What became of it.",
@@ -1314,9 +1515,16 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
           "configDaemonEnvVars": {
             "description": "Environment variables for the config daemon.",
             "type": "object",
+            "maxProperties": 256,
             "additionalProperties": {
               "type": "string"
-            }
+            },
+            "x-kubernetes-validations": [
+              {
+                "rule": "self.all(name, name.matches('^[-._a-zA-Z][-._a-zA-Z0-9]*$'))",
+                "message": "must be names of environment variables: letters, digits, \"-\", \".\" and \"_\", with no digit first"
+              }
+            ]
           }
         }
       },
@@ -1397,6 +1605,15 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
   "SriovNetwork": {
     "description": "A network that pods join with a virtual function (VF) of an Ethernet card.",
     "type": "object",
+    "x-kubernetes-validations": [
+      {
+        "rule": "(self.spec.resourceName != '') || (oldSelf.hasValue() && (has(self.spec) && has(self.spec.resourceName) ? oldSelf.?spec.?resourceName.hasValue() && oldSelf.?spec.?resourceName.value() == self.spec.resourceName : !oldSelf.?spec.?resourceName.hasValue()))",
+        "optionalOldSelf": true,
+        "message": "must not be empty: the resourceName of a SriovNetworkNodePolicy",
+        "fieldPath": ".spec.resourceName",
+        "reason": "FieldValueRequired"
+      }
+    ],
     "properties": {
       "apiVersion": {
         "type": "string",
@@ -1421,23 +1638,58 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
         "properties": {
           "networkNamespace": {
             "description": "Namespace of the NetworkAttachmentDefinition; absent is the network's own. A network outside of the operator's namespace must leave it out.",
-            "type": "string"
+            "type": "string",
+            "maxLength": 63,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self == '' || self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",
+                "message": "must be the name of a namespace: lower-case letters, digits and \"-\", such as \"tenant-a\""
+              }
+            ]
           },
           "resourceName": {
             "description": "Resource that the pods of this network request, without its prefix: resourceName of a SriovNetworkNodePolicy.",
-            "type": "string"
+            "type": "string",
+            "maxLength": 63,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self == '' || self.matches('^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$')",
+                "message": "must be the resourceName of a SriovNetworkNodePolicy, without the prefix that pods write before it"
+              }
+            ]
           },
           "capabilities": {
             "description": "What pods may ask the plugin for, as a JSON object: '{\"mac\": true, \"ips\": true}'.",
-            "type": "string"
+            "type": "string",
+            "maxLength": 4096,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
+                "message": "must be a JSON object: {\"mac\": true}"
+              }
+            ]
           },
           "ipam": {
             "description": "IP address management, as a JSON object: '{\"type\": \"host-local\", \"subnet\": \"10.56.0.0/16\"}'. Absent: no addresses.",
-            "type": "string"
+            "type": "string",
+            "maxLength": 131072,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
+                "message": "must be a JSON object: {\"type\": \"host-local\", \"subnet\": \"10.56.0.0/16\"}"
+              }
+            ]
           },
           "metaPlugins": {
             "description": "Plugins that run after this one, as JSON objects with commas between them: '{\"type\": \"tuning\"}, {\"type\": \"vrf\"}'.",
-            "type": "string"
+            "type": "string",
+            "maxLength": 131072,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
+                "message": "must be JSON objects with commas between them, without brackets around: {\"type\": \"tuning\"}, {\"type\": \"vrf\"}"
+              }
+            ]
           },
           "vlan": {
             "description": "VLAN that the card puts the VF into; 0 is none.",
@@ -1513,7 +1765,27 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "description": "File on the node that the CNI plugin logs to; absent is its standard error, which the container runtime shows.",
             "type": "string"
           }
-        }
+        },
+        "x-kubernetes-validations": [
+          {
+            "rule": "(!has(self.vlanQoS) || self.vlanQoS == 0 || (has(self.vlan) && self.vlan != 0)) || (oldSelf.hasValue() && (has(self.vlan) ? oldSelf.?vlan.hasValue() && oldSelf.?vlan.value() == self.vlan : !oldSelf.?vlan.hasValue()) && (has(self.vlanQoS) ? oldSelf.?vlanQoS.hasValue() && oldSelf.?vlanQoS.value() == self.vlanQoS : !oldSelf.?vlanQoS.hasValue()))",
+            "optionalOldSelf": true,
+            "message": "needs a vlan from 1 to 4094",
+            "fieldPath": ".vlanQoS"
+          },
+          {
+            "rule": "(!has(self.vlanProto) || !(self.vlanProto in ['802.1ad', '802.1AD']) || (has(self.vlan) && self.vlan != 0)) || (oldSelf.hasValue() && (has(self.vlan) ? oldSelf.?vlan.hasValue() && oldSelf.?vlan.value() == self.vlan : !oldSelf.?vlan.hasValue()) && (has(self.vlanProto) ? oldSelf.?vlanProto.hasValue() && oldSelf.?vlanProto.value() == self.vlanProto : !oldSelf.?vlanProto.hasValue()))",
+            "optionalOldSelf": true,
+            "message": "802.1ad needs a vlan from 1 to 4094",
+            "fieldPath": ".vlanProto"
+          },
+          {
+            "rule": "(!has(self.minTxRate) || !has(self.maxTxRate) || self.maxTxRate == 0 || self.minTxRate <= self.maxTxRate) || (oldSelf.hasValue() && (has(self.minTxRate) ? oldSelf.?minTxRate.hasValue() && oldSelf.?minTxRate.value() == self.minTxRate : !oldSelf.?minTxRate.hasValue()) && (has(self.maxTxRate) ? oldSelf.?maxTxRate.hasValue() && oldSelf.?maxTxRate.value() == self.maxTxRate : !oldSelf.?maxTxRate.hasValue()))",
+            "optionalOldSelf": true,
+            "message": "must not be above maxTxRate",
+            "fieldPath": ".minTxRate"
+          }
+        ]
       },
       "status": {
         "description": "What became of it.",
@@ -1584,6 +1856,15 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
   "SriovIBNetwork": {
     "description": "A network that pods join with a virtual function (VF) of an InfiniBand card.",
     "type": "object",
+    "x-kubernetes-validations": [
+      {
+        "rule": "(self.spec.resourceName != '') || (oldSelf.hasValue() && (has(self.spec) && has(self.spec.resourceName) ? oldSelf.?spec.?resourceName.hasValue() && oldSelf.?spec.?resourceName.value() == self.spec.resourceName : !oldSelf.?spec.?resourceName.hasValue()))",
+        "optionalOldSelf": true,
+        "message": "must not be empty: the resourceName of a SriovNetworkNodePolicy",
+        "fieldPath": ".spec.resourceName",
+        "reason": "FieldValueRequired"
+      }
+    ],
     "properties": {
       "apiVersion": {
         "type": "string",
@@ -1608,23 +1889,58 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
         "properties": {
           "networkNamespace": {
             "description": "Namespace of the NetworkAttachmentDefinition; absent is the network's own. A network outside of the operator's namespace must leave it out.",
-            "type": "string"
+            "type": "string",
+            "maxLength": 63,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self == '' || self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",
+                "message": "must be the name of a namespace: lower-case letters, digits and \"-\", such as \"tenant-a\""
+              }
+            ]
           },
           "resourceName": {
             "description": "Resource that the pods of this network request, without its prefix: resourceName of a SriovNetworkNodePolicy.",
-            "type": "string"
+            "type": "string",
+            "maxLength": 63,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self == '' || self.matches('^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$')",
+                "message": "must be the resourceName of a SriovNetworkNodePolicy, without the prefix that pods write before it"
+              }
+            ]
           },
           "capabilities": {
             "description": "What pods may ask the plugin for, as a JSON object: '{\"infinibandGUID\": true}'.",
-            "type": "string"
+            "type": "string",
+            "maxLength": 4096,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
+                "message": "must be a JSON object: {\"infinibandGUID\": true}"
+              }
+            ]
           },
           "ipam": {
             "description": "IP address management, as a JSON object: '{\"type\": \"host-local\", \"subnet\": \"10.56.0.0/16\"}'. Absent: no addresses.",
-            "type": "string"
+            "type": "string",
+            "maxLength": 131072,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
+                "message": "must be a JSON object: {\"type\": \"host-local\", \"subnet\": \"10.56.0.0/16\"}"
+              }
+            ]
           },
           "metaPlugins": {
             "description": "Plugins that run after this one, as JSON objects with commas between them: '{\"type\": \"tuning\"}, {\"type\": \"vrf\"}'.",
-            "type": "string"
+            "type": "string",
+            "maxLength": 131072,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
+                "message": "must be JSON objects with commas between them, without brackets around: {\"type\": \"tuning\"}, {\"type\": \"vrf\"}"
+              }
+            ]
           },
           "linkState": {
             "description": "Link that the VF sees: as the cable is (auto), always up (enable), always down (disable).",
@@ -1637,7 +1953,14 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
           },
           "pKey": {
             "description": "Partition of the fabric that ib-kubernetes puts the VF's GUID into, 15 bits in hexadecimal: \"0x7fff\".",
-            "type": "string"
+            "type": "string",
+            "maxLength": 6,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self == '' || self.matches('^0[xX][0-7]?[0-9a-fA-F]{1,3}$')",
+                "message": "must be a partition key in hexadecimal, from \"0x0\" to \"0x7fff\""
+              }
+            ]
           },
           "rdmaIsolation": {
             "description": "Move the VF's RDMA device into the pod as well. Needs a pool with rdmaMode exclusive; not together with the plugin rdma.",
@@ -1647,7 +1970,15 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "description": "Wait until ib-kubernetes has given the pod its GUID.",
             "type": "boolean"
           }
-        }
+        },
+        "x-kubernetes-validations": [
+          {
+            "rule": "(!has(self.rdmaIsolation) || !self.rdmaIsolation || !has(self.metaPlugins) || !self.metaPlugins.matches('\"type\"[ \\t\\r\\n]*:[ \\t\\r\\n]*\"rdma\"')) || (oldSelf.hasValue() && (has(self.rdmaIsolation) ? oldSelf.?rdmaIsolation.hasValue() && oldSelf.?rdmaIsolation.value() == self.rdmaIsolation : !oldSelf.?rdmaIsolation.hasValue()) && (has(self.metaPlugins) ? oldSelf.?metaPlugins.hasValue() && oldSelf.?metaPlugins.value() == self.metaPlugins : !oldSelf.?metaPlugins.hasValue()))",
+            "optionalOldSelf": true,
+            "message": "rdmaIsolation moves the RDMA device already: take the plugin rdma out",
+            "fieldPath": ".metaPlugins"
+          }
+        ]
       },
       "status": {
         "description": "What became of it.",
@@ -1718,6 +2049,15 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
   "OVSNetwork": {
     "description": "A network that pods join with a virtual function (VF) behind an Open vSwitch bridge.",
     "type": "object",
+    "x-kubernetes-validations": [
+      {
+        "rule": "(self.spec.resourceName != '') || (oldSelf.hasValue() && (has(self.spec) && has(self.spec.resourceName) ? oldSelf.?spec.?resourceName.hasValue() && oldSelf.?spec.?resourceName.value() == self.spec.resourceName : !oldSelf.?spec.?resourceName.hasValue()))",
+        "optionalOldSelf": true,
+        "message": "must not be empty: the resourceName of a SriovNetworkNodePolicy",
+        "fieldPath": ".spec.resourceName",
+        "reason": "FieldValueRequired"
+      }
+    ],
     "properties": {
       "apiVersion": {
         "type": "string",
@@ -1742,27 +2082,63 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
         "properties": {
           "networkNamespace": {
             "description": "Namespace of the NetworkAttachmentDefinition; absent is the network's own. A network outside of the operator's namespace must leave it out.",
-            "type": "string"
+            "type": "string",
+            "maxLength": 63,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self == '' || self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",
+                "message": "must be the name of a namespace: lower-case letters, digits and \"-\", such as \"tenant-a\""
+              }
+            ]
           },
           "resourceName": {
             "description": "Resource that the pods of this network request, without its prefix: resourceName of a SriovNetworkNodePolicy.",
-            "type": "string"
+            "type": "string",
+            "maxLength": 63,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self == '' || self.matches('^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$')",
+                "message": "must be the resourceName of a SriovNetworkNodePolicy, without the prefix that pods write before it"
+              }
+            ]
           },
           "capabilities": {
             "description": "What pods may ask the plugin for, as a JSON object: '{\"mac\": true, \"ips\": true}'.",
-            "type": "string"
+            "type": "string",
+            "maxLength": 4096,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
+                "message": "must be a JSON object: {\"mac\": true}"
+              }
+            ]
           },
           "ipam": {
             "description": "IP address management, as a JSON object: '{\"type\": \"host-local\", \"subnet\": \"10.56.0.0/16\"}'. Absent: no addresses.",
-            "type": "string"
+            "type": "string",
+            "maxLength": 131072,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
+                "message": "must be a JSON object: {\"type\": \"host-local\", \"subnet\": \"10.56.0.0/16\"}"
+              }
+            ]
           },
           "metaPlugins": {
             "description": "Plugins that run after this one, as JSON objects with commas between them: '{\"type\": \"tuning\"}, {\"type\": \"vrf\"}'.",
-            "type": "string"
+            "type": "string",
+            "maxLength": 131072,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
+                "message": "must be JSON objects with commas between them, without brackets around: {\"type\": \"tuning\"}, {\"type\": \"vrf\"}"
+              }
+            ]
           },
           "bridge": {
             "description": "Name of the bridge; absent is the one that has the VF's PF as its uplink.",
-            "type": "string"
+            "type": "string",
+            "maxLength": 15
           },
           "vlan": {
             "description": "VLAN of the port. Absent or 0, and without trunk, the port takes frames of all VLANs.",
@@ -1773,11 +2149,13 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
           "mtu": {
             "description": "MTU of the VF and its representor in bytes; absent or 0 leaves it as it is.",
             "type": "integer",
-            "minimum": 0
+            "minimum": 0,
+            "maximum": 65535
           },
           "trunk": {
             "description": "VLANs of a trunk port. With any, vlan has no effect.",
             "type": "array",
+            "maxItems": 4096,
             "items": {
               "description": "VLANs of a trunk port: one by id, or a range by both ends.",
               "type": "object",
@@ -1800,7 +2178,17 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   "minimum": 0,
                   "maximum": 4095
                 }
-              }
+              },
+              "x-kubernetes-validations": [
+                {
+                  "rule": "has(self.id) || (has(self.minID) && has(self.maxID))",
+                  "message": "must have id for a single VLAN, or minID and maxID for a range"
+                },
+                {
+                  "rule": "!has(self.minID) || !has(self.maxID) || (1 <= self.minID && self.minID <= self.maxID)",
+                  "message": "must be a range from minID, at least 1, to a maxID that is not lower"
+                }
+              ]
             }
           },
           "interfaceType": {
@@ -1878,6 +2266,15 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
   "BridgeNetwork": {
     "description": "A network that pods join with a virtual function (VF) behind a Linux bridge.",
     "type": "object",
+    "x-kubernetes-validations": [
+      {
+        "rule": "(self.spec.resourceName != '') || (oldSelf.hasValue() && (has(self.spec) && has(self.spec.resourceName) ? oldSelf.?spec.?resourceName.hasValue() && oldSelf.?spec.?resourceName.value() == self.spec.resourceName : !oldSelf.?spec.?resourceName.hasValue()))",
+        "optionalOldSelf": true,
+        "message": "must not be empty: the resourceName of a SriovNetworkNodePolicy",
+        "fieldPath": ".spec.resourceName",
+        "reason": "FieldValueRequired"
+      }
+    ],
     "properties": {
       "apiVersion": {
         "type": "string",
@@ -1902,27 +2299,69 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
         "properties": {
           "networkNamespace": {
             "description": "Namespace of the NetworkAttachmentDefinition; absent is the network's own. A network outside of the operator's namespace must leave it out.",
-            "type": "string"
+            "type": "string",
+            "maxLength": 63,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self == '' || self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",
+                "message": "must be the name of a namespace: lower-case letters, digits and \"-\", such as \"tenant-a\""
+              }
+            ]
           },
           "resourceName": {
             "description": "Resource that the pods of this network request, without its prefix: resourceName of a SriovNetworkNodePolicy.",
-            "type": "string"
+            "type": "string",
+            "maxLength": 63,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self == '' || self.matches('^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$')",
+                "message": "must be the resourceName of a SriovNetworkNodePolicy, without the prefix that pods write before it"
+              }
+            ]
           },
           "capabilities": {
             "description": "What pods may ask the plugin for, as a JSON object: '{\"mac\": true, \"ips\": true}'.",
-            "type": "string"
+            "type": "string",
+            "maxLength": 4096,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
+                "message": "must be a JSON object: {\"mac\": true}"
+              }
+            ]
           },
           "ipam": {
             "description": "IP address management, as a JSON object: '{\"type\": \"host-local\", \"subnet\": \"10.56.0.0/16\"}'. Absent: no addresses.",
-            "type": "string"
+            "type": "string",
+            "maxLength": 131072,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
+                "message": "must be a JSON object: {\"type\": \"host-local\", \"subnet\": \"10.56.0.0/16\"}"
+              }
+            ]
           },
           "metaPlugins": {
             "description": "Plugins that run after this one, as JSON objects with commas between them: '{\"type\": \"tuning\"}, {\"type\": \"vrf\"}'.",
-            "type": "string"
+            "type": "string",
+            "maxLength": 131072,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
+                "message": "must be JSON objects with commas between them, without brackets around: {\"type\": \"tuning\"}, {\"type\": \"vrf\"}"
+              }
+            ]
           },
           "bridge": {
-            "description": "Name of the bridge, or several with commas between them; absent is the one that has the VF's PF as its uplink.",
-            "type": "string"
+            "description": "Name of the bridge. Of several, with commas between them, it is the one that has the VF's PF as its uplink. Absent: of all bridges that policies make for this resource.",
+            "type": "string",
+            "maxLength": 1024,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self == '' || self.matches('^ *[^ ,/]{1,15}( *, *[^ ,/]{1,15})* *$')",
+                "message": "must be names of bridges, each of at most 15 characters, with commas between them: \"br0,br1\""
+              }
+            ]
           },
           "vlan": {
             "description": "VLAN of the VF, without a tag on its own side; 0 is none.",
@@ -1931,8 +2370,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maximum": 4094
           },
           "trunk": {
-            "description": "VLANs that the VF sends and receives with a tag, beside vlan.",
+            "description": "VLANs that the VF sends and receives with a tag, beside vlan: 1 to 4094.",
             "type": "array",
+            "maxItems": 4096,
             "items": {
               "description": "VLANs of a trunk port: one by id, or a range by both ends.",
               "type": "object",
@@ -1955,8 +2395,24 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   "minimum": 0,
                   "maximum": 4095
                 }
+              },
+              "x-kubernetes-validations": [
+                {
+                  "rule": "has(self.id) || (has(self.minID) && has(self.maxID))",
+                  "message": "must have id for a single VLAN, or minID and maxID for a range"
+                },
+                {
+                  "rule": "!has(self.minID) || !has(self.maxID) || (1 <= self.minID && self.minID <= self.maxID)",
+                  "message": "must be a range from minID, at least 1, to a maxID that is not lower"
+                }
+              ]
+            },
+            "x-kubernetes-validations": [
+              {
+                "rule": "self.all(r, (!has(r.id) || (1 <= r.id && r.id <= 4094)) && (!has(r.maxID) || r.maxID <= 4094))",
+                "message": "must be VLANs from 1 to 4094"
               }
-            }
+            ]
           },
           "setUplinkVlan": {
             "description": "Also put the PF, as the bridge's uplink, into the VLANs of the VF.",
@@ -1965,7 +2421,8 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
           "mtu": {
             "description": "MTU of the VF and its representor in bytes; absent or 0 leaves it as it is.",
             "type": "integer",
-            "minimum": 0
+            "minimum": 0,
+            "maximum": 65535
           }
         }
       },

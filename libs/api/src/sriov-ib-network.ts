@@ -24,7 +24,16 @@ export const sriovIBNetworks = {
   ],
 } as const satisfies CustomResource;
 
-/** A network that pods join with a virtual function (VF) of an InfiniBand card. */
+/**
+ * A network that pods join with a virtual function (VF) of an InfiniBand card.
+ * @x-kubernetes-validations [{
+ *   rule: "self.spec.resourceName != ''",
+ *   message: "must not be empty: the resourceName of a SriovNetworkNodePolicy",
+ *   fieldPath: ".spec.resourceName",
+ *   reason: "FieldValueRequired",
+ *   fields: ["spec.resourceName"]
+ * }]
+ */
 export interface SriovIBNetwork {
   readonly apiVersion: "sriovnetwork.openshift.io/v1";
   readonly kind: "SriovIBNetwork";
@@ -39,13 +48,35 @@ export interface SriovIBNetwork {
   readonly status?: ObjectStatus;
 }
 
-/** What is wanted. */
+/**
+ * What is wanted.
+ * @x-kubernetes-validations [{
+ *   rule: "!has(self.rdmaIsolation) || !self.rdmaIsolation || !has(self.metaPlugins) || !self.metaPlugins.matches('\"type\"[ \\t\\r\\n]*:[ \\t\\r\\n]*\"rdma\"')",
+ *   message: "rdmaIsolation moves the RDMA device already: take the plugin rdma out",
+ *   fieldPath: ".metaPlugins",
+ *   fields: ["rdmaIsolation", "metaPlugins"]
+ * }]
+ */
 export interface SriovIBNetworkSpec extends NetworkSpec {
-  /** What pods may ask the plugin for, as a JSON object: '{"infinibandGUID": true}'. */
+  /**
+   * What pods may ask the plugin for, as a JSON object: '{"infinibandGUID": true}'.
+   * @maxLength 4096
+   * @x-kubernetes-validations [{
+   *   rule: "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
+   *   message: "must be a JSON object: {\"infinibandGUID\": true}"
+   * }]
+   */
   readonly capabilities?: string;
   /** Link that the VF sees: as the cable is (auto), always up (enable), always down (disable). */
   readonly linkState?: "auto" | "enable" | "disable";
-  /** Partition of the fabric that ib-kubernetes puts the VF's GUID into, 15 bits in hexadecimal: "0x7fff". */
+  /**
+   * Partition of the fabric that ib-kubernetes puts the VF's GUID into, 15 bits in hexadecimal: "0x7fff".
+   * @maxLength 6
+   * @x-kubernetes-validations [{
+   *   rule: "self == '' || self.matches('^0[xX][0-7]?[0-9a-fA-F]{1,3}$')",
+   *   message: "must be a partition key in hexadecimal, from \"0x0\" to \"0x7fff\""
+   * }]
+   */
   readonly pKey?: string;
   /** Move the VF's RDMA device into the pod as well. Needs a pool with rdmaMode exclusive; not together with the plugin rdma. */
   readonly rdmaIsolation?: boolean;

@@ -34,7 +34,15 @@ export interface SriovNetworkPoolConfig {
   readonly status?: SriovNetworkPoolConfigStatus;
 }
 
-/** What is wanted. */
+/**
+ * What is wanted.
+ * @x-kubernetes-validations [{
+ *   rule: "!has(self.ovsHardwareOffloadConfig) || !has(self.ovsHardwareOffloadConfig.name) || self.ovsHardwareOffloadConfig.name == '' || (!has(self.nodeSelector) && !has(self.maxUnavailable))",
+ *   message: "must stand alone: its nodes are those of the MachineConfigPool, so leave out nodeSelector and maxUnavailable",
+ *   fieldPath: ".ovsHardwareOffloadConfig",
+ *   fields: ["ovsHardwareOffloadConfig", "nodeSelector", "maxUnavailable"]
+ * }]
+ */
 export interface SriovNetworkPoolConfigSpec {
   /** OpenShift only: hardware offload of Open vSwitch on a MachineConfigPool. Not together with other fields. */
   readonly ovsHardwareOffloadConfig?: OvsHardwareOffloadConfig;
@@ -44,7 +52,15 @@ export interface SriovNetworkPoolConfigSpec {
    * @x-kubernetes-map-type atomic
    */
   readonly nodeSelector?: LabelSelector;
-  /** How many nodes of the pool may be drained at once: a number, or a share such as "25%". Absent: no limit. */
+  /**
+   * How many nodes of the pool may be drained at once: a number, or a share such as "25%". Absent: no limit. 0 holds all
+   * drains until it is raised.
+   * @maxLength 64
+   * @x-kubernetes-validations [{
+   *   rule: "type(self) == int ? self >= 0 : self.matches('^0*([1-9][0-9]?|100)%$')",
+   *   message: "must be a number from 0, or a share from \"1%\" to \"100%\""
+   * }]
+   */
   readonly maxUnavailable?: number | string;
   /** Whether RDMA devices are seen in all network namespaces (shared) or in one each (exclusive). A change needs a reboot. */
   readonly rdmaMode?: "shared" | "exclusive";
@@ -52,7 +68,10 @@ export interface SriovNetworkPoolConfigSpec {
 
 /** Hardware offload of Open vSwitch on OpenShift. */
 export interface OvsHardwareOffloadConfig {
-  /** Name of the MachineConfigPool. */
+  /**
+   * Name of the MachineConfigPool.
+   * @maxLength 253
+   */
   readonly name?: string;
 }
 

@@ -23,7 +23,16 @@ export const sriovNetworks = {
   ],
 } as const satisfies CustomResource;
 
-/** A network that pods join with a virtual function (VF) of an Ethernet card. */
+/**
+ * A network that pods join with a virtual function (VF) of an Ethernet card.
+ * @x-kubernetes-validations [{
+ *   rule: "self.spec.resourceName != ''",
+ *   message: "must not be empty: the resourceName of a SriovNetworkNodePolicy",
+ *   fieldPath: ".spec.resourceName",
+ *   reason: "FieldValueRequired",
+ *   fields: ["spec.resourceName"]
+ * }]
+ */
 export interface SriovNetwork {
   readonly apiVersion: "sriovnetwork.openshift.io/v1";
   readonly kind: "SriovNetwork";
@@ -38,7 +47,25 @@ export interface SriovNetwork {
   readonly status?: ObjectStatus;
 }
 
-/** What is wanted. */
+/**
+ * What is wanted.
+ * @x-kubernetes-validations [{
+ *   rule: "!has(self.vlanQoS) || self.vlanQoS == 0 || (has(self.vlan) && self.vlan != 0)",
+ *   message: "needs a vlan from 1 to 4094",
+ *   fieldPath: ".vlanQoS",
+ *   fields: ["vlan", "vlanQoS"]
+ * }, {
+ *   rule: "!has(self.vlanProto) || !(self.vlanProto in ['802.1ad', '802.1AD']) || (has(self.vlan) && self.vlan != 0)",
+ *   message: "802.1ad needs a vlan from 1 to 4094",
+ *   fieldPath: ".vlanProto",
+ *   fields: ["vlan", "vlanProto"]
+ * }, {
+ *   rule: "!has(self.minTxRate) || !has(self.maxTxRate) || self.maxTxRate == 0 || self.minTxRate <= self.maxTxRate",
+ *   message: "must not be above maxTxRate",
+ *   fieldPath: ".minTxRate",
+ *   fields: ["minTxRate", "maxTxRate"]
+ * }]
+ */
 export interface SriovNetworkSpec extends NetworkSpec {
   /**
    * VLAN that the card puts the VF into; 0 is none.

@@ -67,7 +67,14 @@ export interface SriovOperatorConfigSpec {
    * manageSoftwareBridges, blockDevicePluginUntilConfigured, mellanoxFirmwareReset. Other names mean nothing.
    */
   readonly featureGates?: Readonly<Record<string, boolean>>;
-  /** Environment variables for the config daemon. */
+  /**
+   * Environment variables for the config daemon.
+   * @maxProperties 256
+   * @x-kubernetes-validations [{
+   *   rule: "self.all(name, name.matches('^[-._a-zA-Z][-._a-zA-Z0-9]*$'))",
+   *   message: "must be names of environment variables: letters, digits, \"-\", \".\" and \"_\", with no digit first"
+   * }]
+   */
   readonly configDaemonEnvVars?: Readonly<Record<string, string>>;
 }
 

@@ -19,6 +19,7 @@ export interface StructuralSchema {
   readonly maxLength?: number;
   readonly minItems?: number;
   readonly maxItems?: number;
+  readonly maxProperties?: number;
   readonly anyOf?: readonly { readonly type: "integer" | "string" }[];
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, StructuralSchema>>;

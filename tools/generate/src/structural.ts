@@ -5,12 +5,14 @@
  * on the way is an error that names the field, never dropped in silence.
  *
  * Tags in an interface's JSDoc: those of JSON schema (`@minimum 0`, `@default netdevice`, `@format int64`), `@asType integer`
- * (numbers must have it: Kubernetes' kinds know no fractions), `@x-kubernetes-…` as they stand, `@deprecated`, and
- * `@openEnum`, which lists the values in the text only: upstream's CRD takes any, so a stored object may have any.
+ * (numbers must have it: Kubernetes' kinds know no fractions), `@x-kubernetes-…` as they stand (rules are in
+ * validation-rules.ts), `@deprecated`, and `@openEnum`, which lists the values in the text only: upstream's CRD takes any,
+ * so a stored object may have any.
  */
 import type { StructuralSchema } from "@switchyard/api";
 import { GenerateError } from "./generate-error.ts";
 import { isObject, isTextList } from "./json.ts";
+import { toValidationRules } from "./validation-rules.ts";
 
 /** Tags beyond those that ts-json-schema-generator knows by itself. */
 export const extraTags = [
@@ -38,7 +40,8 @@ export function toObjectSchema(kind: string, json: unknown): StructuralSchema {
 /** Schema of any value. `at` is the field's path, for errors. */
 export function toStructural(at: string, json: unknown): StructuralSchema {
   if (!isObject(json)) throw new GenerateError("NOT_STRUCTURAL", at, "is not described by a schema");
-  const { type, description, deprecated, openEnum, required, properties, items, additionalProperties, ...rest } = json;
+  const { type, description, deprecated, openEnum, required, properties, items, additionalProperties, ...more } = json;
+  const { "x-kubernetes-validations": rules, ...rest } = more;
   const all = [
     ...(typeof description === "string" ? [description] : []),
     ...(openEnum === undefined ? [] : [`Known: ${enumOf(at, rest.enum).join(", ")}.`]),
@@ -51,6 +54,7 @@ export function toStructural(at: string, json: unknown): StructuralSchema {
     ...(isObject(properties) && membersOf(at, properties, required)),
     ...(items !== undefined && { items: toStructural(`${at}[]`, items) }),
     ...mapOf(at, additionalProperties),
+    ...(rules !== undefined && { "x-kubernetes-validations": toValidationRules(at, rules) }),
   };
 }
 
@@ -103,10 +107,10 @@ const facets: Readonly<Record<string, (value: unknown) => boolean>> = {
   maxLength: Number.isInteger,
   minItems: Number.isInteger,
   maxItems: Number.isInteger,
+  maxProperties: Number.isInteger,
   "x-kubernetes-list-type": (value) => value === "atomic" || value === "map" || value === "set",
   "x-kubernetes-list-map-keys": isTextList,
   "x-kubernetes-map-type": (value) => value === "atomic" || value === "granular",
-  "x-kubernetes-validations": Array.isArray,
 };
 
 function facetsOf(at: string, rest: Readonly<Record<string, unknown>>): StructuralSchema {

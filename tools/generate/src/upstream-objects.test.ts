@@ -10,10 +10,10 @@ import { isObject } from "./json.ts";
 
 /** Upstream has no BridgeNetwork. */
 const upstreamKinds = customResources.filter(({ kind }) => kind !== "BridgeNetwork");
-const folder = join(__dirname, "../../../e2e/integration/testdata/upstream");
+const testdata = join(__dirname, "../../../e2e/integration/testdata");
 
 function readObjects(file: string): Readonly<Record<string, unknown>>[] {
-  const documents = parseAllDocuments(readFileSync(join(folder, file), "utf8"));
+  const documents = parseAllDocuments(readFileSync(join(testdata, file), "utf8"));
   return documents
     .map((document) => {
       const value: unknown = document.toJS();
@@ -31,7 +31,7 @@ function judge(kind: string, object: unknown): unknown {
 }
 
 describe.each(upstreamKinds.map(({ plural, kind }) => ({ plural, kind })))("$kind", ({ plural, kind }) => {
-  it.each(readObjects(`${plural}.yaml`).map((object) => [object]))("accepts %j", (object) => {
+  it.each(readObjects(`upstream/${plural}.yaml`).map((object) => [object]))("accepts %j", (object) => {
     expect(object.kind).toBe(kind);
     expect(judge(kind, object)).toBeNull();
   });
@@ -39,7 +39,7 @@ describe.each(upstreamKinds.map(({ plural, kind }) => ({ plural, kind })))("$kin
 
 describe("the schemas", () => {
   it("have upstream's objects of each kind to prove themselves on", () => {
-    const files = readdirSync(folder).filter((name) => name.endsWith(".yaml"));
+    const files = readdirSync(join(testdata, "upstream")).filter((name) => name.endsWith(".yaml"));
     expect(files.sort()).toEqual(upstreamKinds.map(({ plural }) => `${plural}.yaml`).sort());
   });
 
