@@ -59,3 +59,6 @@ export {
 } from "./leader-election-options.ts";
 export { guardTransport } from "./leader-election-guard.ts";
 export type { LeaseName } from "./leader-election-lease.ts";
+export { createEventRecorder, type EventRecorder, type EventRecorderOptions } from "./events.ts";
+export type { EventSource, News } from "./events-object.ts";
+export { microTime } from "./micro-time.ts";

@@ -5,8 +5,9 @@
  * Usage: `await writeLease(election.transport, lease, election.claim(lease.transitions), { timeoutMs })`.
  */
 import { bootClock } from "./leader-election-clock.ts";
-import { microTime, type Lease, type LeaseClaim } from "./leader-election-lease.ts";
+import type { Lease, LeaseClaim } from "./leader-election-lease.ts";
 import { defaultLeaseTimings, type LeaderElectionOptions } from "./leader-election-options.ts";
+import { microTime } from "./micro-time.ts";
 
 export interface Election extends Required<LeaderElectionOptions> {
   /** A claim of this process, for its `transitions`-th change of hands. */

@@ -96,11 +96,6 @@ export async function writeLease(
   );
 }
 
-/** RFC 3339 with microseconds (metav1.MicroTime): the milliseconds of `date`, then `micros`, of which three digits are used. */
-export function microTime(date: Date, micros: number): string {
-  return date.toISOString().replace("Z", `${`${micros % 1000}`.padStart(3, "0")}Z`);
-}
-
 function specOf({ holder, durationMs, transitions, renewTime, acquireTime }: LeaseClaim) {
   return {
     holderIdentity: holder,
