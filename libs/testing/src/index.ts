@@ -7,6 +7,7 @@ export type { Client } from "./control-plane-files.ts";
 export { ensureBinaries, type EnsureBinariesOptions } from "./ensure-binaries.ts";
 export { eventually, type EventuallyOptions } from "./eventually.ts";
 export { withFileLock, type FileLockOptions } from "./file-lock.ts";
+export { findFreePorts } from "./free-ports.ts";
 export { spawnGuarded, type GuardedProcess } from "./guarded-process.ts";
 export type { KubectlOptions } from "./kubectl.ts";
 export { writeToStderr, type WriteLine } from "./progress.ts";
