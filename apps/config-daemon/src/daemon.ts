@@ -93,14 +93,14 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
 
   await using events = createEventRecorder({
     transport,
-    component: "config-daemon",
+    controller: manager,
     instance: nodeName,
     report: watching.report,
   });
   const report = createReporter({
     writer: createWriter<SriovNetworkNodeState>({ ...watching, type: sriovNetworkNodeStates, manager, cache: states }),
-    tell: (state, event) => {
-      events.record({ regarding: state, ...event, action: "Configure" });
+    tell: (regarding, { message, ...event }) => {
+      events.record({ regarding, ...event, note: message, action: "Configure" });
     },
     now: () => new Date(),
   });

@@ -35,7 +35,9 @@ process.exitCode = await runService({
     };
     await using caches = watchCluster({ transport, namespace, report });
     const metrics = createOperatorMetrics(registry, caches.states);
-    setNotReady(() => Object.entries(caches).flatMap(([name, cache]) => (cache.synced ? [] : [`${name} not synced`])));
+    const { nodes, policies, pools, operatorConfigs, states } = caches;
+    const watched = { nodes, policies, pools, operatorConfigs, states };
+    setNotReady(() => Object.entries(watched).flatMap(([name, { synced }]) => (synced ? [] : [`${name} not synced`])));
 
     const staleDelayMs = parseStaleDelayMs(flags.staleNodeStateCleanupDelayMinutes);
     async function lead(client: Transport, leading: AbortSignal): Promise<void> {
