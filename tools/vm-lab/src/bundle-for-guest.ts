@@ -5,8 +5,8 @@
  * Usage: `bootGuest({ share: await bundleForGuest("libs/host/src/testing/host-contract-main.ts") })`, then
  * `guest.exec(["node", "/share/main.mjs"])`
  */
-import { statSync } from "node:fs";
-import { cp, mkdir, rename } from "node:fs/promises";
+import { existsSync, statSync } from "node:fs";
+import { cp, mkdir, readFile, rename, rm } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { build } from "esbuild";
 import { workspaceDirectory } from "./workspace.ts";
@@ -40,9 +40,22 @@ export async function bundleForGuest(entry: string): Promise<string> {
   });
   await rename(outfile, join(directory, "main.mjs"));
   for (const name of nativePackages) {
-    const from = join(workspace, "node_modules", name);
-    const filter = (path: string) => statSync(path).isDirectory() || loadable.has(extname(path));
-    await cp(from, join(directory, "node_modules", name), { recursive: true, filter });
+    await installPackage(join(workspace, "node_modules", name), join(directory, "node_modules", name));
   }
   return directory;
+}
+
+/** Copies a package unless this version of it is there. */
+async function installPackage(from: string, to: string): Promise<void> {
+  if ((await manifestOf(to)) === (await manifestOf(from))) return;
+  const copy = `${to}.${process.pid}`;
+  const filter = (path: string) => statSync(path).isDirectory() || loadable.has(extname(path));
+  await cp(from, copy, { recursive: true, filter });
+  await rm(to, { recursive: true, force: true });
+  await rename(copy, to);
+}
+
+async function manifestOf(directory: string): Promise<string | undefined> {
+  const manifest = join(directory, "package.json");
+  return existsSync(manifest) ? readFile(manifest, "utf8") : undefined;
 }

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The VM lab itself: what the other tests of this directory take for granted. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { bootGuest, type Guest } from "@switchyard/vm-lab";
+
+/** A boot under load, with the build of a missing image. */
+const bootLimitMs = 600_000;
+const limitMs = 300_000;
+const pf = "/sys/bus/pci/devices/0000:01:00.0";
+
+let share = "";
+beforeAll(async () => {
+  share = await mkdtemp(join(tmpdir(), "lab-share-"));
+});
+afterAll(() => rm(share, { recursive: true }));
+
+/** Standard output of a command that has to succeed. */
+async function output(guest: Guest, command: string): Promise<string> {
+  const { code, stdout, stderr } = await guest.exec(command, { timeoutMs: limitMs });
+  expect({ command, code, stderr }).toEqual({ command, code: 0, stderr: "" });
+  return stdout.trim();
+}
+
+/** The port that the kernel chose. */
+async function listenAnywhere(server: Server): Promise<number> {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+describe("a fast boot", () => {
+  let guest: Guest;
+  let hostPort = 0;
+  beforeAll(async () => {
+    const server = createServer();
+    hostPort = await listenAnywhere(server);
+    server.close();
+    guest = await bootGuest({ udev: true, share, hostForwards: [{ hostPort, guestPort: 8080 }] });
+  }, bootLimitMs);
+  afterAll(() => guest[Symbol.asyncDispose]());
+
+  it(
+    "has two igb ports under their real names, cabled to each other",
+    async () => {
+      expect(await output(guest, "ls /sys/bus/pci/drivers/igb | grep :")).toBe("0000:01:00.0\n0000:01:00.1");
+      await output(guest, "ip link set enp1s0f0 up; ip link set enp1s0f1 up");
+      await output(guest, "until grep -q 1 /sys/class/net/enp1s0f0/carrier; do sleep 0.1; done");
+    },
+    limitMs,
+  );
+
+  it(
+    "makes real VFs, each with an interface and an IOMMU group of its own",
+    async () => {
+      await output(guest, `echo 4 >${pf}/sriov_numvfs; udevadm settle`);
+      expect(await output(guest, "ls -d /sys/class/net/enp1s0f0v* | wc -l")).toBe("4");
+      expect(await output(guest, `readlink ${pf}/virtfn*/iommu_group | sort -u | wc -l`)).toBe("4");
+      await output(guest, `echo 0 >${pf}/sriov_numvfs`);
+    },
+    limitMs,
+  );
+
+  it(
+    "reaches the host's loopback services at 10.0.2.2, and the host a forwarded port",
+    async () => {
+      const server = createServer((_request, response) => response.end("from the host"));
+      const port = await listenAnywhere(server);
+      expect(await output(guest, `busybox wget -qO- http://10.0.2.2:${port}/`)).toBe("from the host");
+      server.close();
+
+      const serve = 'createServer((_, answer) => answer.end("from the guest")).listen(8080, () => console.log("up"))';
+      const web = guest.spawn(["node", "-e", `require("node:http").${serve}`]);
+      await once(web.stdout, "data");
+      expect(await (await fetch(`http://127.0.0.1:${hostPort}/`)).text()).toBe("from the guest");
+      web.kill();
+    },
+    limitMs,
+  );
+
+  it(
+    "shares a directory, both ways",
+    async () => {
+      await writeFile(join(share, "from-host"), "hello");
+      await output(guest, "tr a-z A-Z </share/from-host >/share/from-guest");
+      expect(await readFile(join(share, "from-guest"), "utf8")).toBe("HELLO");
+    },
+    limitMs,
+  );
+
+  it(
+    "boots again with what it has written, cleanly or by a reset",
+    async () => {
+      await output(guest, "echo kept >/var/kept; sync");
+      const bootId = await output(guest, "cat /proc/sys/kernel/random/boot_id");
+      await guest.reboot();
+      expect(await output(guest, "cat /var/kept")).toBe("kept");
+      await guest.reboot({ hard: true });
+      expect(await output(guest, "cat /var/kept")).toBe("kept");
+      expect(await output(guest, "cat /proc/sys/kernel/random/boot_id")).not.toBe(bootId);
+    },
+    limitMs,
+  );
+
+  it(
+    "fails what runs when the kernel panics, with the console's last words",
+    async () => {
+      const panicking = guest.exec("echo c >/proc/sysrq-trigger", { timeoutMs: limitMs });
+      await expect(panicking).rejects.toMatchObject({
+        code: "guest-panicked",
+        output: expect.stringContaining("sysrq triggered crash"),
+      });
+    },
+    limitMs,
+  );
+});
+
+describe("two guests at once", () => {
+  it(
+    "share the image and nothing else",
+    async () => {
+      const guests = await Promise.all([bootGuest(), bootGuest()]);
+      await Promise.all(guests.map((guest, index) => output(guest, `echo ${index} >/etc/mine; sync`)));
+      expect(await Promise.all(guests.map((guest) => output(guest, "cat /etc/mine")))).toEqual(["0", "1"]);
+      await Promise.all(guests.map((guest) => guest.kill()));
+    },
+    bootLimitMs,
+  );
+});
+
+describe("a guest with systemd, Open vSwitch and the switchdev test driver", () => {
+  let guest: Guest;
+  beforeAll(async () => {
+    guest = await bootGuest({ boot: "systemd", driver: "igbsw" });
+  }, bootLimitMs);
+  afterAll(() => guest[Symbol.asyncDispose]());
+
+  it(
+    "is running, without a failed unit",
+    async () => {
+      expect(await output(guest, "systemctl is-system-running; systemctl --failed --quiet --plain")).toBe("running");
+    },
+    limitMs,
+  );
+
+  it(
+    "makes representors in switchdev mode, under the names that a ConnectX's have, and bridges them",
+    async () => {
+      await output(guest, `echo 2 >${pf}/sriov_numvfs; devlink dev eswitch set pci/0000:01:00.0 mode switchdev`);
+      await output(guest, "udevadm settle");
+      expect(await output(guest, "cat /sys/class/net/enp1s0f0np0/phys_port_name")).toBe("p0");
+      await output(guest, "ovs-vsctl add-br br0 -- add-port br0 enp1s0f0np0 -- add-port br0 enp1s0f0r1");
+      expect(await output(guest, "ovs-vsctl list-ports br0")).toBe("enp1s0f0np0\nenp1s0f0r1");
+    },
+    limitMs,
+  );
+});
+
+describe("npm run vm -- run", () => {
+  /** The job as a file of the share, run by the command line. */
+  async function run(job: string, ...args: string[]): Promise<{ code: unknown; stdout: string; stderr: string }> {
+    const file = join(share, "job.sh");
+    await writeFile(file, `#!/bin/bash\n${job}\n`);
+    await chmod(file, 0o755);
+    const child = spawn(process.execPath, ["../tools/vm-lab/src/main.ts", "run", ...args, file, "one", "two words"]);
+    const exit = new Promise((resolve) => child.on("close", resolve));
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    return { code: await exit, stdout, stderr };
+  }
+
+  it(
+    "streams the job's output and has its exit code",
+    async () => {
+      const { code, stdout } = await run('echo "$2 in $PWD"; exit 7');
+      expect({ code, stdout }).toEqual({ code: 7, stdout: "two words in /share\n" });
+    },
+    bootLimitMs,
+  );
+
+  it(
+    "kills a job that hangs at its time limit, and says so",
+    async () => {
+      const { code, stdout, stderr } = await run("echo hanging; sleep 10000", "--time-limit", "15");
+      expect({ code, stdout }).toEqual({ code: 124, stdout: "hanging\n" });
+      expect(stderr).toContain("was killed at its time limit of 15 s");
+    },
+    bootLimitMs,
+  );
+});
