@@ -143,6 +143,22 @@ describe("Writer.apply", () => {
     expect(it.server.get("a")?.data).toEqual({ color: "red" });
   });
 
+  it("empties a map that the server will not empty in one step", async () => {
+    await using it = await setUp();
+    it.server.failNext({ status: 422 });
+    expect(await it.writer.apply({ metadata: { name: "a" }, data: {} })).toBe("written");
+    const [first, lean, last] = it.server.requests.map(({ body }) => body);
+    expect([first, last]).toEqual([last, expect.objectContaining({ data: {} })]);
+    expect(lean).not.toHaveProperty("data");
+  });
+
+  it("rejects with Invalid when nothing can be left out", async () => {
+    await using it = await setUp();
+    it.server.failNext({ status: 422 });
+    await expect(it.writer.apply(red)).rejects.toMatchObject({ code: "Invalid" });
+    expect(it.asked()).toEqual(["PATCH a"]);
+  });
+
   it("is not made for a cache that does not know its manager", async () => {
     await using it = await setUp();
     await using transport = new HttpTransport(it.server.endpoint);

@@ -15,10 +15,12 @@
  * Usage: `await writer.apply({ metadata: { name }, spec }, signal)`.
  */
 import type { Observations, Observed } from "./cache.ts";
+import { equalJson } from "./equal-json.ts";
 import { isKubeError, KubeError } from "./kube-error.ts";
 import {
   apiVersionOf,
   isKubeObject,
+  isRecord,
   keyOf,
   type KubeObject,
   type ObjectMeta,
@@ -106,14 +108,23 @@ export function createWriter<T extends KubeObject>(options: WriterOptions): Writ
     const seen = cache ? cache.observed(name) : await read(name, signal);
     if (stands(digest, seen?.owned(manager, subresource), seen, lastApplied.get(key))) return "unchanged";
 
-    const answer = await transport.request({
-      method: "PATCH",
-      path: objectPath(type, name, subresource === "" ? undefined : subresource),
-      query: { fieldManager: manager, force: true },
-      contentType: "application/apply-patch+yaml",
-      accept: metadataOnly,
-      body,
-      signal,
+    const send = (content: object) =>
+      transport.request({
+        method: "PATCH",
+        path: objectPath(type, name, subresource === "" ? undefined : subresource),
+        query: { fieldManager: manager, force: true },
+        contentType: "application/apply-patch+yaml",
+        accept: metadataOnly,
+        body: content,
+        signal,
+      });
+    const answer = await send(body).catch(async (error: unknown) => {
+      const lean = withoutEmpty(body);
+      if (!isKubeError(error, "Invalid") || equalJson(lean, body)) throw error;
+      // A map whose entries all go, but which is wanted empty, becomes null on the server, which then refuses that (seen
+      // on 1.36). First the entries, then: an empty map.
+      await send(lean);
+      return send(body);
     });
     lastApplied.set(key, { digest, resourceVersion: versionOf(answer), became: undefined });
     return "written";
@@ -171,6 +182,16 @@ function applyConfiguration(type: ResourceType, name: ObjectName, { metadata, fi
     kind: type.kind,
     metadata: { ...name, uid, labels, annotations, finalizers, ownerReferences },
   };
+}
+
+/** `fields` without maps and lists that have nothing in them, or nothing but such. What is in lists stays. */
+function withoutEmpty(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const filled = Object.entries(fields).flatMap(([name, value]) => {
+    const lean = isRecord(value) ? withoutEmpty(value) : value;
+    const isEmpty = typeof lean === "object" && lean !== null && Object.keys(lean).length === 0;
+    return isEmpty ? [] : [[name, lean] as const];
+  });
+  return Object.fromEntries(filled);
 }
 
 function versionOf(answer: unknown): string {

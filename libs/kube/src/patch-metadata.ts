@@ -13,7 +13,7 @@ export type MetadataChanges = Readonly<Record<string, string | null>>;
 export interface MetadataPatch {
   readonly transport: Transport;
   readonly type: ResourceType;
-  /** As last seen. With a uid, only that very object is changed: "Conflict" once another has its name. */
+  /** As last seen. With a uid, only that very object is changed: "Conflict" or "Invalid" once another has its name. */
   readonly object: { readonly metadata: ObjectMeta };
   readonly labels?: MetadataChanges;
   readonly annotations?: MetadataChanges;

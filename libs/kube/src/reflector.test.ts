@@ -193,7 +193,7 @@ describe("reflect", () => {
     it.server.cutWatches("in-order");
     await it.until(() => it.server.watching === 1);
     // The one that was cut, and five more: nothing had come in any of them.
-    expect(it.clock.nowMs()).toBe(500 + 1000 + 2000 + 4000 + 8000 + 16_000);
+    expect(it.clock.nowMs()).toBe(500 + 1000 + 2000 + 4000 + 8000 + 15_000);
   });
 
   it("takes up a watch that has gone silent", async () => {

@@ -109,7 +109,7 @@ export async function reflect(options: ReflectorOptions): Promise<void> {
   }
 
   async function pause(atLeastMs = 0): Promise<void> {
-    const pauseMs = Math.max(atLeastMs, backoffMs(failures, { baseMs: 500, maxMs: 30_000 }, random));
+    const pauseMs = Math.max(atLeastMs, backoffMs(failures, { baseMs: 500, maxMs: 15_000 }, random));
     await sleep(clock, pauseMs, signal).catch(() => undefined); // aborted: the loop sees it
   }
 }
