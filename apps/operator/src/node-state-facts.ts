@@ -10,7 +10,7 @@ import {
   type SriovNetworkNodeState,
   type SriovNetworkNodeStateSpec,
 } from "@switchyard/api";
-import { describeProblem, ownedInStatus, plan } from "@switchyard/plan";
+import { ownedInStatus, plan, type PlanProblem } from "@switchyard/plan";
 
 /** One node's state, reduced. */
 export interface NodeStateFacts {
@@ -31,7 +31,7 @@ export interface NodeStateFacts {
 export interface UnfinishedWork {
   /** Absent for what belongs to no PF. */
   readonly pciAddress?: string;
-  /** Why it will never be done: "spec.interfaces[0].numVfs: 9 VFs asked for, …"; absent where it is only not done yet. */
+  /** Why it will never be done: "numVfs: 9 VFs asked for, …"; absent where it is only not done yet. */
   readonly problem?: string;
 }
 
@@ -49,12 +49,17 @@ export function toNodeStateFacts({ metadata, spec = {}, status = {} }: SriovNetw
       ...[...busy].map((pciAddress) => ({ pciAddress })),
       ...problems.map((problem) => ({
         ...(problem.pciAddress === undefined ? {} : { pciAddress: problem.pciAddress }),
-        problem: describeProblem(problem),
+        problem: withoutPath(problem),
       })),
     ],
     syncStatus: status.syncStatus ?? "",
     lastSyncError: status.lastSyncError ?? "",
   };
+}
+
+/** The path is the node state's; on a policy only its last field means something. */
+function withoutPath({ field, message }: PlanProblem): string {
+  return `${field.slice(field.lastIndexOf(".") + 1)}: ${message}`;
 }
 
 function nicFacts(nic: InterfaceStatus): InterfaceStatus {

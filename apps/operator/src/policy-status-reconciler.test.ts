@@ -82,7 +82,7 @@ describe("the policy status reconciler", () => {
   it("says on which node more is asked for than there is", async () => {
     const { holds } = await statusOf({ numVfs: 9 }, { "worker-1": fresh, "worker-2": fresh });
     expect(holds).toEqual([
-      "Degraded NodesFailed: worker-1: spec.interfaces[0].numVfs: 9 VFs asked for, 0000:3b:00.0 can have 8; 1 more node",
+      "Degraded NodesFailed: worker-1: numVfs: 9 VFs asked for, 0000:3b:00.0 can have 8; 1 more node",
     ]);
   });
 
