@@ -5,7 +5,8 @@
  */
 import type { Link, Links } from "../links.ts";
 import type { Netdev, Netdevs } from "./fake-netdevs.ts";
-import type { PciBus, PfFunction } from "./fake-pci.ts";
+import type { PfFunction } from "./fake-functions.ts";
+import type { PciBus } from "./fake-pci.ts";
 import { answer, Refusal } from "./refusal.ts";
 
 export interface FakeLinksDeps {

@@ -7,41 +7,9 @@
 import type { PciAddress } from "@switchyard/api";
 import type { KernelEvent } from "../kernel-events.ts";
 import type { Netdevs } from "./fake-netdevs.ts";
-import { vfAddress, type FakePort, type FakeSriov } from "./nic-models.ts";
+import { newPf, newVf, type AnyFunction, type PfFunction, type VfFunction } from "./fake-functions.ts";
+import type { FakePort, FakeSriov } from "./nic-models.ts";
 import { Refusal } from "./refusal.ts";
-
-/** A physical function. */
-export interface PfFunction extends PciFunction {
-  readonly kind: "pf";
-  readonly port: FakePort;
-  /** By vfId. */
-  vfs: readonly VfFunction[];
-  driversAutoprobe: boolean;
-}
-
-/** A virtual function. */
-export interface VfFunction extends PciFunction {
-  readonly kind: "vf";
-  readonly pf: PfFunction;
-  readonly vfId: number;
-  /** 0 is none. */
-  vlan: number;
-  /** Address that the PF holds for it: assigned, or told by the VF's driver. */
-  pfMac: string | undefined;
-  /** Whether pfMac was assigned. */
-  isAssigned: boolean;
-}
-
-interface PciFunction {
-  readonly pciAddress: PciAddress;
-  readonly deviceId: string;
-  /** The driver whose table of ids has this function. */
-  readonly nativeDriver: string;
-  driver: string | undefined;
-  driverOverride: string | undefined;
-}
-
-export type AnyFunction = PfFunction | VfFunction;
 
 export interface PciBus {
   plug(port: FakePort): void;
@@ -169,18 +137,7 @@ export function createPciBus({ netdevs, emit, nextMac, iommu }: PciBusDeps): Pci
 
   return {
     plug(port) {
-      const { pciAddress, deviceId, driver: nativeDriver } = port;
-      const none = { driver: undefined, driverOverride: undefined };
-      const pf: PfFunction = {
-        kind: "pf",
-        port,
-        pciAddress,
-        deviceId,
-        nativeDriver,
-        ...none,
-        vfs: [],
-        driversAutoprobe: true,
-      };
+      const pf = newPf(port);
       enter(pf);
       probe(pf);
     },
@@ -210,17 +167,8 @@ export function createPciBus({ netdevs, emit, nextMac, iommu }: PciBusDeps): Pci
     },
     probe,
     addVfs(pf, sriov, count) {
-      const { vfDeviceId: deviceId, vfDriver: nativeDriver } = sriov;
       for (let vfId = 0; vfId < count; vfId++) {
-        const none = {
-          driver: undefined,
-          driverOverride: undefined,
-          pfMac: undefined,
-          isAssigned: false,
-          vlan: 0,
-        };
-        const pciAddress = vfAddress(pf.pciAddress, sriov, vfId);
-        const vf: VfFunction = { kind: "vf", pf, vfId, pciAddress, deviceId, nativeDriver, ...none };
+        const vf = newVf(pf, sriov, vfId);
         pf.vfs = [...pf.vfs, vf];
         enter(vf);
         tell("change", vf);

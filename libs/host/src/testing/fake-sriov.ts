@@ -7,7 +7,8 @@ import type { PciAddress } from "@switchyard/api";
 import type { PfFacts, SriovSysfs, VfFacts } from "../sriov-sysfs.ts";
 import type { Clock } from "./clock.ts";
 import type { Netdevs } from "./fake-netdevs.ts";
-import type { AnyFunction, PciBus, PfFunction, VfFunction } from "./fake-pci.ts";
+import type { AnyFunction, PfFunction, VfFunction } from "./fake-functions.ts";
+import type { PciBus } from "./fake-pci.ts";
 import type { FakeSriov } from "./nic-models.ts";
 import { answer, Refusal } from "./refusal.ts";
 

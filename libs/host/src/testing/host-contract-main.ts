@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Runs the host contract on the machine that it is started on: as root, with one dual-port igb whose VFs nobody needs.
+ * Runs the host contract on the machine that it is started on: as root, with one dual-port igb (or igbsw) whose VFs nobody needs.
  * One line for each case, then "N passed, N failed, N skipped"; exit code 0 when all passed.
  * Usage: `node host-contract-main.ts [PART OF A CASE'S NAME]`; in the VM lab, as a bundle.
  */
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { promisify } from "node:util";
-import type { PciAddress } from "@switchyard/api";
 import type { Host } from "../host.ts";
 import { createLinuxHost } from "../linux-host.ts";
-import { runContractCase, settle, type ContractCase, type ContractWorld } from "./contract/world.ts";
+import { linkOf, runContractCase, settle, type ContractCase, type ContractWorld } from "./contract/world.ts";
 import { hostContractCases } from "./host-contract.ts";
 import { pci } from "./nic-models.ts";
 
@@ -52,13 +52,13 @@ async function passes(contractCase: ContractCase, world: ContractWorld): Promise
 }
 
 /** Both ports, set up as the contract wants them. */
-async function findIgb(host: Host): Promise<readonly [PciAddress, PciAddress] | undefined> {
-  const [first, second] = (await host.sriov.listPfs()).filter(({ driver, sriov }) => driver === "igb" && sriov);
+async function findIgb(host: Host): Promise<ContractWorld["pfs"] | undefined> {
+  const [first, second] = (await host.sriov.listPfs()).filter(({ driver }) => driver === "igb");
   if (first === undefined || second === undefined) return undefined;
   await settle(host);
-  for (const { pciAddress, netdevs } of [first, second]) {
+  for (const { pciAddress } of [first, second]) {
     await host.sriov.setNumVfs(pciAddress, 0);
-    for (const name of netdevs) await host.links.setAdminUp(name, true);
+    await host.links.setAdminUp((await linkOf(host, pciAddress)).name, true);
   }
   return [first.pciAddress, second.pciAddress];
 }
@@ -68,6 +68,7 @@ function worldOf(host: Host, pfs: ContractWorld["pfs"]): ContractWorld {
   return {
     host,
     pfs,
+    hasEswitch: existsSync("/sys/module/igbsw"),
     absent: pci("0000:fe:1f.7"),
     renameLink: (name, newName) => ip("link", "set", "dev", name, "name", newName),
     addAltName: (name, altName) => ip("link", "property", "add", "dev", name, "altname", altName),

@@ -13,7 +13,7 @@ import { hostContractCases } from "./host-contract.ts";
 import { igb, pci } from "./nic-models.ts";
 import { serveFakeKernel } from "./serve-fake-kernel.ts";
 
-function worldOf(kernel: FakeKernel, host: Host): ContractWorld {
+function worldOf(kernel: FakeKernel, host: Host, hasEswitch = false): ContractWorld {
   const inPods = new Set<PciAddress>();
 
   /** Hands reach the kernel past the socket; a watch that was sent before must not miss what they do. */
@@ -24,6 +24,7 @@ function worldOf(kernel: FakeKernel, host: Host): ContractWorld {
 
   return {
     host,
+    hasEswitch,
     pfs: [pci("0000:01:00.0"), pci("0000:01:00.1")],
     absent: pci("0000:02:00.0"),
     renameLink: (name, newName) =>
@@ -56,7 +57,7 @@ const fasterClock: Clock = {
   },
 };
 
-function newKernel(options: Omit<FakeKernelOptions, "nics"> = {}): FakeKernel {
+function newKernel(options: Partial<FakeKernelOptions> = {}): FakeKernel {
   return createFakeKernel({ nics: [igb("0000:01:00.0")], clock: fasterClock, ...options });
 }
 
@@ -64,6 +65,18 @@ describe("the fake kernel keeps the host contract", () => {
   it.each(hostContractCases)("$name", async (contractCase) => {
     const kernel = newKernel();
     await runContractCase(contractCase, worldOf(kernel, kernel.host()));
+  });
+});
+
+describe("the fake kernel keeps it with an eswitch", () => {
+  const ports = igb("0000:01:00.0").ports.map((port, number) => ({
+    ...port,
+    ...({ eswitchMode: "legacy", physPortName: `p${number}`, physSwitchId: "525400aa00000000" } as const),
+  }));
+
+  it.each(hostContractCases)("$name", async (contractCase) => {
+    const kernel = newKernel({ nics: [{ ports }] });
+    await runContractCase(contractCase, worldOf(kernel, kernel.host(), true));
   });
 });
 

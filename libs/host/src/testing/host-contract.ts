@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * The contract of a host: sentences that hold on a real kernel and on the fake one. Data, so that Jest runs them on the
- * fake (host-contract.test.ts) and plain Node on a real igb in the VM lab (host-contract-main.ts).
+ * fake (host-contract.test.ts) and plain Node on igb and igbsw in the VM lab (host-contract-main.ts).
  */
 import { driverCases } from "./contract/driver-cases.ts";
 import { eventCases } from "./contract/event-cases.ts";
 import { linkCases } from "./contract/link-cases.ts";
 import { otherCases } from "./contract/other-cases.ts";
 import { sriovCases } from "./contract/sriov-cases.ts";
+import { vfLinkCases } from "./contract/vf-link-cases.ts";
 import type { ContractCase } from "./contract/world.ts";
 
 export const hostContractCases: readonly ContractCase[] = [
   ...sriovCases,
   ...driverCases,
   ...linkCases,
+  ...vfLinkCases,
   ...eventCases,
   ...otherCases,
 ];

@@ -6,9 +6,11 @@ import { linkOf, makeVfs, readVfs, settle, type ContractCase } from "./world.ts"
 
 export const otherCases: readonly ContractCase[] = [
   {
-    name: "knows no eswitch mode where the driver has no eswitch, and where nothing is",
-    async run({ host, pfs, absent }) {
-      for (const device of [...pfs, absent]) assert.equal(await host.devlink.readEswitchMode(device), undefined);
+    name: "knows the mode of an eswitch, and none where there is no eswitch",
+    async run({ host, pfs, absent, hasEswitch }) {
+      const mode = hasEswitch ? "legacy" : undefined;
+      for (const pf of pfs) assert.equal(await host.devlink.readEswitchMode(pf), mode);
+      assert.equal(await host.devlink.readEswitchMode(absent), undefined);
     },
   },
   {

@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
-import type { PciAddress } from "@switchyard/api";
+import { parseMacAddress, type MacAddress, type PciAddress } from "@switchyard/api";
 import { HostError } from "../../host-error.ts";
 import type { Host } from "../../host.ts";
 import type { Link } from "../../links.ts";
@@ -16,6 +16,8 @@ export interface ContractWorld {
   readonly host: Host;
   /** Both ports, driven by igb, without VFs; their interfaces are up. */
   readonly pfs: readonly [PciAddress, PciAddress];
+  /** Whether the driver is the VM lab's igbsw: igb, also by its name, but with an eswitch in legacy mode. */
+  readonly hasEswitch: boolean;
   /** Where there is no function. */
   readonly absent: PciAddress;
   readonly renameLink: (name: string, newName: string) => Promise<void>;
@@ -33,6 +35,12 @@ export interface ContractCase {
 }
 
 const patienceMs = 30_000;
+
+export function mac(text: string): MacAddress {
+  const parsed = parseMacAddress(text);
+  assert(parsed.ok);
+  return parsed.value;
+}
 
 /** Runs the case and puts everything back, whatever became of it. */
 export async function runContractCase(contractCase: ContractCase, world: ContractWorld): Promise<void> {

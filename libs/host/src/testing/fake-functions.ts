@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The PCI functions of the fake kernel, as data; fake-pci.ts has the rules.
+ * Usage: `const pf = newPf(port); const vf = newVf(pf, sriov, 0)`.
+ */
+import type { PciAddress } from "@switchyard/api";
+import { vfAddress, type FakePort, type FakeSriov } from "./nic-models.ts";
+
+/** A physical function. */
+export interface PfFunction extends PciFunction {
+  readonly kind: "pf";
+  readonly port: FakePort;
+  /** By vfId. */
+  vfs: readonly VfFunction[];
+  driversAutoprobe: boolean;
+}
+
+/** A virtual function. */
+export interface VfFunction extends PciFunction {
+  readonly kind: "vf";
+  readonly pf: PfFunction;
+  readonly vfId: number;
+  /** 0 is none. */
+  vlan: number;
+  /** Address that the PF holds for it: assigned, or told by the VF's driver. */
+  pfMac: string | undefined;
+  /** Whether pfMac was assigned. */
+  isAssigned: boolean;
+}
+
+interface PciFunction {
+  readonly pciAddress: PciAddress;
+  readonly deviceId: string;
+  /** The driver whose table of ids has this function. */
+  readonly nativeDriver: string;
+  driver: string | undefined;
+  driverOverride: string | undefined;
+}
+
+export type AnyFunction = PfFunction | VfFunction;
+
+/** As it is before any driver knows of it. */
+export function newPf(port: FakePort): PfFunction {
+  const { pciAddress, deviceId, driver: nativeDriver } = port;
+  const fn = { pciAddress, deviceId, nativeDriver, driver: undefined, driverOverride: undefined };
+  return { ...fn, kind: "pf", port, vfs: [], driversAutoprobe: true };
+}
+
+/** As it is before any driver knows of it. */
+export function newVf(pf: PfFunction, sriov: FakeSriov, vfId: number): VfFunction {
+  const { vfDeviceId: deviceId, vfDriver: nativeDriver } = sriov;
+  const pciAddress = vfAddress(pf.pciAddress, sriov, vfId);
+  const fn = { pciAddress, deviceId, nativeDriver, driver: undefined, driverOverride: undefined };
+  return { ...fn, kind: "vf", pf, vfId, vlan: 0, pfMac: undefined, isAssigned: false };
+}
