@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Objects stored by upstream must pass our schemas, here by ajv; e2e/ asks a real API server. */
+/** Objects stored by upstream and our examples must pass our schemas, here by ajv; e2e/ asks a real API server. */
 import { describe, expect, it } from "@jest/globals";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,10 +10,11 @@ import { isObject } from "./json.ts";
 
 /** Upstream has no BridgeNetwork. */
 const upstreamKinds = customResources.filter(({ kind }) => kind !== "BridgeNetwork");
-const testdata = join(__dirname, "../../../e2e/integration/testdata");
+const root = join(__dirname, "../../..");
+const upstream = "e2e/integration/testdata/upstream";
 
 function readObjects(file: string): Readonly<Record<string, unknown>>[] {
-  const documents = parseAllDocuments(readFileSync(join(testdata, file), "utf8"));
+  const documents = parseAllDocuments(readFileSync(join(root, file), "utf8"));
   return documents
     .map((document) => {
       const value: unknown = document.toJS();
@@ -31,15 +32,24 @@ function judge(kind: string, object: unknown): unknown {
 }
 
 describe.each(upstreamKinds.map(({ plural, kind }) => ({ plural, kind })))("$kind", ({ plural, kind }) => {
-  it.each(readObjects(`upstream/${plural}.yaml`).map((object) => [object]))("accepts %j", (object) => {
+  it.each(readObjects(`${upstream}/${plural}.yaml`).map((object) => [object]))("accepts %j", (object) => {
     expect(object.kind).toBe(kind);
     expect(judge(kind, object)).toBeNull();
   });
 });
 
+describe("the example", () => {
+  it.each(customResources.map(({ plural, kind }) => ({ plural, kind })))("of $kind is valid", ({ plural, kind }) => {
+    const [example, ...more] = readObjects(`libs/api/examples/${plural}.yaml`);
+    expect(more).toEqual([]);
+    expect(example?.kind).toBe(kind);
+    expect(judge(kind, example)).toBeNull();
+  });
+});
+
 describe("the schemas", () => {
   it("have upstream's objects of each kind to prove themselves on", () => {
-    const files = readdirSync(join(testdata, "upstream")).filter((name) => name.endsWith(".yaml"));
+    const files = readdirSync(join(root, upstream)).filter((name) => name.endsWith(".yaml"));
     expect(files.sort()).toEqual(upstreamKinds.map(({ plural }) => `${plural}.yaml`).sort());
   });
 

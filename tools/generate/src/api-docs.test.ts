@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import type { StructuralSchema } from "@switchyard/api";
+import { toIndex, toPage } from "./api-docs.ts";
+
+const resource = {
+  group: "example.com",
+  version: "v1",
+  kind: "Thing",
+  plural: "things",
+  namespaced: true,
+  columns: [{ name: "Size", type: "integer", jsonPath: ".spec.size" }],
+} as const;
+
+const schema: StructuralSchema = {
+  description: "A thing.",
+  type: "object",
+  "x-kubernetes-validations": [{ rule: "…", message: "must be odd", fieldPath: ".spec.size" }],
+  properties: {
+    metadata: { type: "object" },
+    spec: {
+      description: "What is wanted.",
+      type: "object",
+      required: ["size"],
+      properties: {
+        size: { description: "How big.", type: "integer", minimum: 1, maximum: 9, default: 3 },
+        mode: { description: "On | off.", type: "string", enum: ["on", "off"] },
+        words: {
+          description: "Words by name.",
+          type: "object",
+          maxProperties: 2,
+          additionalProperties: {
+            type: "string",
+            "x-kubernetes-validations": [{ rule: "…", message: "must be short" }],
+          },
+        },
+        parts: {
+          description: "Its parts.",
+          type: "array",
+          items: { type: "object", properties: { name: { description: "A name.", type: "string", maxLength: 5 } } },
+        },
+        share: { description: "A share.", "x-kubernetes-int-or-string": true },
+      },
+    },
+  },
+};
+
+describe("toPage", () => {
+  const page = toPage({ resource, schema, example: "kind: Thing\n" });
+
+  it("starts with what the kind is and an example", () => {
+    expect(page).toContain("# Thing\n\nA thing.\n\n`apiVersion: example.com/v1`, in a namespace.");
+    expect(page).toContain("```yaml\nkind: Thing\n```");
+  });
+
+  it("says of each field its path, type, default, meaning, bounds, and rules from wherever they stand", () => {
+    const [, table = ""] = page.split("## spec\n\nWhat is wanted.\n\n");
+    expect(table.trimEnd().split("\n").slice(2)).toEqual([
+      "| `spec.size` | integer, required | `3` | How big.<br>From 1 to 9.<br>• must be odd |",
+      '| `spec.mode` | string |  | On \\| off.<br>One of `"on"`, `"off"`. |',
+      "| `spec.words` | map of strings |  | Words by name.<br>At most 2 entries.<br>• must be short |",
+      "| `spec.parts` | list of objects |  | Its parts. |",
+      "| `spec.parts[].name` | string |  | A name.<br>At most 5 characters. |",
+      "| `spec.share` | integer or string |  | A share. |",
+    ]);
+  });
+
+  it("leaves out what every object of Kubernetes has", () => {
+    expect(page).not.toContain("metadata");
+  });
+});
+
+describe("toIndex", () => {
+  it("links the page of each kind", () => {
+    expect(toIndex([{ resource, schema }])).toBe("# The API\n\n- [Thing](thing.md): A thing.\n");
+  });
+});

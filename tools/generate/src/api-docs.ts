@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The reference of a kind as Markdown, from its schema: each field with its type, default, meaning and rules, and an
+ * example.
+ * Usage: `toPage({ resource, schema, example: readFileSync("libs/api/examples/ovsnetworks.yaml", "utf8") })`.
+ */
+import type { CustomResource, StructuralSchema } from "@switchyard/api";
+
+/** What a page is made of. */
+export interface DocumentedKind {
+  readonly resource: CustomResource;
+  readonly schema: StructuralSchema;
+  /** A valid object in YAML. */
+  readonly example: string;
+}
+
+/** The page of one kind. */
+export function toPage({ resource, schema, example }: DocumentedKind): string {
+  const { group, version, kind, plural, columns } = resource;
+  const rules = rulesOf({ path: kind, field: schema, required: false });
+  const sections = childrenOf({ path: kind, field: schema, required: false }).filter(({ path }) => !isTypeMeta(path));
+  return [
+    `# ${kind}`,
+    schema.description ?? "",
+    `\`apiVersion: ${group}/${version}\`, in a namespace. \`kubectl get ${plural}\` shows ` +
+      `${columns.map(({ name }) => name).join(", ")}.`,
+    "## Example",
+    `\`\`\`yaml\n${example.trimEnd()}\n\`\`\``,
+    ...sections.flatMap((section) => [
+      `## ${nameOf(section.path)}`,
+      section.field.description ?? "",
+      table(rowsOf(section, rules).slice(1)),
+    ]),
+  ]
+    .join("\n\n")
+    .concat("\n");
+}
+
+/** The list of all pages. */
+export function toIndex(kinds: readonly Pick<DocumentedKind, "resource" | "schema">[]): string {
+  const lines = kinds.map(({ resource, schema }) => {
+    return `- [${resource.kind}](${pageName(resource)}): ${schema.description ?? ""}`;
+  });
+  return `# The API\n\n${lines.join("\n")}\n`;
+}
+
+/** File name of a kind's page. */
+export function pageName({ kind }: CustomResource): string {
+  return `${kind.toLowerCase()}.md`;
+}
+
+interface Member {
+  /** From the kind on: "OVSNetwork.spec.trunk[].id". */
+  readonly path: string;
+  readonly field: StructuralSchema;
+  readonly required: boolean;
+}
+
+/** Messages of rules by the path of the field that the API server will name. */
+type Rules = ReadonlyMap<string, readonly string[]>;
+
+/** A field and all below it. What a list or a map holds has no row of its own, only its fields have. */
+function rowsOf(member: Member, rules: Rules): readonly (readonly string[])[] {
+  const below = childrenOf(member).flatMap((child) => rowsOf(child, rules));
+  return isElement(member.path) ? below : [rowOf(member, rules), ...below];
+}
+
+function childrenOf({ path, field }: Member): readonly Member[] {
+  const { properties = {}, required = [], items, additionalProperties } = field;
+  return [
+    ...Object.entries(properties).map(([name, child]) => {
+      return { path: `${path}.${name}`, field: child, required: required.includes(name) };
+    }),
+    ...(items === undefined ? [] : [{ path: `${path}[]`, field: items, required: false }]),
+    ...(additionalProperties === undefined
+      ? []
+      : [{ path: `${path}.*`, field: additionalProperties, required: false }]),
+  ];
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.indexOf(".") + 1);
+}
+
+function isTypeMeta(path: string): boolean {
+  return ["apiVersion", "kind", "metadata"].includes(nameOf(path));
+}
+
+function isElement(path: string): boolean {
+  return path.endsWith("[]") || path.endsWith(".*");
+}
+
+function rowOf({ path, field, required }: Member, rules: Rules): readonly string[] {
+  const value = field.default === undefined ? "" : `\`${JSON.stringify(field.default)}\``;
+  const said = ["", "[]", ".*"].flatMap((below) => rules.get(path + below) ?? []);
+  return [
+    `\`${nameOf(path)}\``,
+    typeOf(field) + (required ? ", required" : ""),
+    value,
+    [field.description ?? "", ...boundsOf(field), ...said.map((message) => `• ${message}`)].join("<br>"),
+  ];
+}
+
+function typeOf({ type, items, additionalProperties }: StructuralSchema): string {
+  if (items !== undefined) return `list of ${plural(typeOf(items))}`;
+  if (additionalProperties !== undefined) return `map of ${plural(typeOf(additionalProperties))}`;
+  return type ?? "integer or string";
+}
+
+function plural(type: string): string {
+  return type.replace(/^(list|map|\w+$)/, "$1s");
+}
+
+function boundsOf(field: StructuralSchema): readonly string[] {
+  const { minimum, maximum, maxLength, maxItems, maxProperties } = field;
+  const values = field.enum?.map((value) => `\`${JSON.stringify(value)}\``).join(", ");
+  return [
+    values && `One of ${values}.`,
+    minimum !== undefined && maximum !== undefined && `From ${minimum} to ${maximum}.`,
+    minimum !== undefined && maximum === undefined && `At least ${minimum}.`,
+    minimum === undefined && maximum !== undefined && `At most ${maximum}.`,
+    maxLength !== undefined && `At most ${maxLength} characters.`,
+    maxItems !== undefined && `At most ${maxItems} items.`,
+    maxProperties !== undefined && `At most ${maxProperties} entries.`,
+  ].filter((text) => typeof text === "string");
+}
+
+function rulesOf(member: Member): Rules {
+  const own = (member.field["x-kubernetes-validations"] ?? []).map(({ fieldPath = "", message = "" }) => {
+    return [member.path + fieldPath, [message]] as const;
+  });
+  const all = new Map<string, readonly string[]>();
+  for (const [at, messages] of [...own, ...childrenOf(member).flatMap((child) => [...rulesOf(child)])]) {
+    all.set(at, [...(all.get(at) ?? []), ...messages]);
+  }
+  return all;
+}
+
+function table(rows: readonly (readonly string[])[]): string {
+  const lines = [["Field", "Type", "Default", "Meaning"], ["---", "---", "---", "---"], ...rows];
+  return lines.map((cells) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`).join("\n");
+}
