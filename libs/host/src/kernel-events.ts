@@ -16,6 +16,9 @@ export type KernelEvent =
   | { readonly kind: "overrun" };
 
 export interface KernelEvents {
-  /** Events from the moment of the call until `signal` aborts. */
+  /**
+   * Events from the moment of the call until `signal` aborts, which ends them without an error. Throws HostError, as its
+   * reader does, where the kernel gives no (more) events.
+   */
   watch(signal: AbortSignal): AsyncIterable<KernelEvent>;
 }

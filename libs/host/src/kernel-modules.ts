@@ -4,6 +4,6 @@
  */
 
 export interface KernelModules {
-  /** Loads the module unless it is there. Rejects with HostError, `words` being modprobe's. */
+  /** Loads the module unless it is there. Rejects with HostError MODPROBE_FAILED, `words` being modprobe's. */
   load(module: string): Promise<void>;
 }

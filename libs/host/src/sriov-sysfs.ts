@@ -17,7 +17,7 @@ export interface PfFacts {
   readonly netdevs: readonly string[];
   /** Absent where the function has no SR-IOV capability. */
   readonly sriov?: {
-    /** What sriov_totalvfs says: the driver's limit, at most the capability's. */
+    /** What sriov_totalvfs says: the driver's limit; the capability's, which may be higher, while no driver is bound. */
     readonly totalVfs: number;
     readonly numVfs: number;
     /** By ascending vfId. */
@@ -42,18 +42,21 @@ export interface VfFacts {
 export interface SriovSysfs {
   /** All network PFs by ascending address. One that vanishes while it is read is left out. */
   listPfs(): Promise<readonly PfFacts[]>;
-  /** One PF, or undefined where there is no such function. */
+  /** One PF, or undefined where there is none. While its VF count is being written this waits for the end of that. */
   readPf(pf: PciAddress): Promise<PfFacts | undefined>;
-  /** From one non-zero count to another is EBUSY: set 0 between. Drivers may create fewer than asked: observe after. */
+  /**
+   * From one non-zero count to another is EBUSY: set 0 between. ERANGE above totalVfs, ENOENT without a driver that makes
+   * VFs. Drivers may create fewer than asked: observe after.
+   */
   setNumVfs(pf: PciAddress, count: number): Promise<void>;
-  /** Whether VFs made from now on get their kernel driver at once. */
+  /** Whether VFs get their kernel driver by themselves. While off, bindDriver too needs a driver override (ENODEV). */
   setDriversAutoprobe(pf: PciAddress, on: boolean): Promise<void>;
-  /** The only driver that may bind to the function; undefined lifts this. */
+  /** The only driver that may bind to the function from now on; undefined lifts this. It ends with the function. */
   setDriverOverride(device: PciAddress, driver: string | undefined): Promise<void>;
-  /** ENODEV when the driver does not take the function, ENOENT when the driver is not loaded. */
+  /** ENODEV when the driver does not take the function, EBUSY when it has one, ENOENT when the driver is not loaded. */
   bindDriver(device: PciAddress, driver: string): Promise<void>;
   /** ENOENT when no driver is bound. */
   unbindDriver(device: PciAddress): Promise<void>;
-  /** Lets the kernel choose a driver, as after hot-plug. No error where none wants the function. */
+  /** Lets the kernel choose a driver, as after hot-plug. No error where none wants the function, or fails on it. */
   probeDrivers(device: PciAddress): Promise<void>;
 }

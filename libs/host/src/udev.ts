@@ -4,6 +4,9 @@
  */
 
 export interface Udev {
-  /** Resolves when udev has no event in hand; at once where no udev runs. Rejects with HostError ETIMEDOUT. */
+  /**
+   * Resolves when udev has no event in hand; at once where no udev runs. Rejects with HostError ETIMEDOUT, and with the
+   * signal's reason when it aborts.
+   */
   settle(options: { readonly timeoutMs: number; readonly signal: AbortSignal }): Promise<void>;
 }

@@ -88,15 +88,17 @@ export function connectFakeHost(socketPath: string): Host & Disposable {
     const done = send(
       { port: "events", method: "watch", args: [signal] },
       {
-        answered({ value }) {
-          if (isKernelEvent(value)) events.emit(value);
+        answered({ kind, value }) {
+          if (kind !== "event") stop();
+          else if (isKernelEvent(value)) events.emit(value);
         },
-        failed() {
-          done();
-          end.abort();
-        },
+        failed: stop,
       },
     );
+    function stop(): void {
+      done();
+      end.abort();
+    }
     return events.port.watch(end.signal);
   }
 

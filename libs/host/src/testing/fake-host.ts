@@ -29,9 +29,15 @@ export interface FakeHostDeps {
 
 export function createFakeHost(ports: Host, { clock, faults, writes }: FakeHostDeps): Host {
   return wrapPorts(ports, (call, proceed) => {
-    if (call.port === "events") return proceed();
+    if (call.port === "events") return watched(call, proceed);
     return isWrite(call) ? noted(call, () => struck(call, proceed)) : struck(call, proceed);
   });
+
+  function watched(call: PortCall, proceed: () => unknown): unknown {
+    for (const { code, words } of faults.take(call))
+      if (code !== undefined) throw new HostError(attemptOf(call), code, { words });
+    return proceed();
+  }
 
   async function noted(call: PortCall, run: () => Promise<unknown>): Promise<unknown> {
     const startedMs = clock.nowMs();

@@ -132,6 +132,12 @@ describe("createFakeKernel", () => {
     await sriov.setNumVfs(pf, 1);
   });
 
+  it("refuses a watch, as where no sockets are left", () => {
+    const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")] });
+    kernel.fault({ port: "events" }, { code: "EMFILE" });
+    expect(() => kernel.host().events.watch(new AbortController().signal)).toThrow("watch on kernel events: EMFILE");
+  });
+
   it("gives vfio-pci no VF where there is no IOMMU", async () => {
     const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")], iommu: false });
     const { sriov, modules } = kernel.host();
