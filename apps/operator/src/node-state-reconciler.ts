@@ -44,7 +44,8 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
       return state && retire(state, owner, rules.staleDelayMs, signal);
     }
 
-    const merged = mergePolicies(node, state?.interfaces ?? [], rules);
+    const interfaces = state?.interfaces ?? [];
+    const merged = mergePolicies(node, interfaces, rules);
     // Never without interfaces: applying {} after something makes the API server store null, and refuse it (1.36).
     const spec: SriovNetworkNodeStateSpec = { interfaces: [], ...merged.spec };
     // Nothing can match before the daemon's first report, which brings this key back: what is there stays.
@@ -54,7 +55,7 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
       { metadata: { name, ownerReferences: [owner] }, spec: isUnknown ? { interfaces: [], ...state.spec } : spec },
       signal,
     );
-    verdicts.set(name, { ...merged, spec, generations: generationsOf(merged, rules) });
+    verdicts.set(name, { ...merged, spec, interfaces, generations: generationsOf(merged, rules) });
     return undefined;
   };
 

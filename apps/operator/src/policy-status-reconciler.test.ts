@@ -27,7 +27,11 @@ async function statusOf(
     const node = cluster.nodes.get(name);
     if (rules === undefined || node === undefined) throw new Error("no rules");
     const merged = mergePolicies(node, status.interfaces ?? [], rules);
-    cluster.verdicts.set(name, { ...merged, generations: new Map([["fast", 1]]) });
+    cluster.verdicts.set(name, {
+      ...merged,
+      interfaces: cluster.states.get(name)?.interfaces ?? [],
+      generations: new Map([["fast", 1]]),
+    });
     cluster.setState(name, { spec: merged.spec, status });
   }
   const kept = createKeepingWriter<SriovNetworkNodePolicy>();
@@ -122,7 +126,13 @@ describe("the policy status reconciler", () => {
     cluster.addConfig();
     cluster.addPolicy("fast");
     cluster.addNode("worker-1");
-    cluster.verdicts.set("worker-1", { spec: {}, problems: [], matches: [], generations: new Map([["fast", 0]]) });
+    cluster.verdicts.set("worker-1", {
+      spec: {},
+      problems: [],
+      matches: [],
+      interfaces: [],
+      generations: new Map([["fast", 0]]),
+    });
     const kept = createKeepingWriter<SriovNetworkNodePolicy>();
     const reconcile = createPolicyStatusReconciler({ ...cluster, writer: kept.writer, now: () => new Date(0) });
     expect(await reconcile("fast", never)).toEqual({ afterMs: 500 });

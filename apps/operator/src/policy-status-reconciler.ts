@@ -41,8 +41,9 @@ export function createPolicyStatusReconciler(deps: PolicyStatusDeps): Reconcile 
     const outcomes: NodeOutcome[] = [];
     for (const node of selectedNodes(policy, deps.nodes, rules)) {
       const verdict = deps.verdicts.get(node.metadata.name);
-      if (!knows(verdict, policy)) return verdictsMissing;
-      outcomes.push(outcomeOn(node.metadata.name, policy, verdict, deps.states.get(node.metadata.name)));
+      const state = deps.states.get(node.metadata.name);
+      if (!knows(verdict, policy, state)) return verdictsMissing;
+      outcomes.push(outcomeOn(node.metadata.name, policy, verdict, state));
     }
     const readyNodeCount = outcomes.filter(({ kind }) => kind === "ready").length;
     const { generation = 0 } = policy.metadata;

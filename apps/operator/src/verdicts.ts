@@ -4,9 +4,10 @@
  * is rebuilt from nothing after a start, since every node is reconciled then.
  * Usage: `verdicts.set("worker-1", { ...mergePolicies(node, interfaces, rules), generations })`.
  */
-import type { SriovNetworkNodePolicy, SriovNetworkNodeStateSpec } from "@switchyard/api";
+import type { InterfaceStatus, SriovNetworkNodePolicy, SriovNetworkNodeStateSpec } from "@switchyard/api";
 import type { MergedNode } from "@switchyard/policy";
 import { isDeepStrictEqual } from "node:util";
+import type { NodeStateFacts } from "./node-state-facts.ts";
 
 /** What the merge said of a node, and of which policies it knew. */
 export interface Verdict extends Omit<MergedNode, "spec"> {
@@ -14,11 +15,20 @@ export interface Verdict extends Omit<MergedNode, "spec"> {
   readonly spec: SriovNetworkNodeStateSpec;
   /** metadata.generation of each policy that selected the node. */
   readonly generations: ReadonlyMap<string, number>;
+  /** The NICs that were merged for. */
+  readonly interfaces: readonly InterfaceStatus[];
 }
 
-/** Whether the verdict knows the policy as it is now. One that does not is about to be replaced. */
-export function knows(verdict: Verdict | undefined, { metadata }: SriovNetworkNodePolicy): verdict is Verdict {
-  return verdict?.generations.get(metadata.name) === (metadata.generation ?? 0);
+/** Whether the verdict knows policy and node as they are now. One that does not is about to be replaced. */
+export function knows(
+  verdict: Verdict | undefined,
+  { metadata }: SriovNetworkNodePolicy,
+  state: NodeStateFacts | undefined,
+): verdict is Verdict {
+  return (
+    verdict?.generations.get(metadata.name) === (metadata.generation ?? 0) &&
+    isDeepStrictEqual(verdict.interfaces, state?.interfaces ?? [])
+  );
 }
 
 export interface Verdicts {

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The config daemon on a real kernel with real VFs (igb in the VM lab), beside a real API server and the operator.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { bootGuestNode, type GuestNode } from "@switchyard/demo/guest-node";
+import { watchNews, type News } from "@switchyard/demo/node-news";
+import { applyPolicy, createOperatorConfig, policyIs, policySpec } from "@switchyard/demo/scenes";
+import { setStage, type Stage } from "@switchyard/demo/stage";
+import { eventually } from "@switchyard/testing";
+import { silentNarrator } from "../src/silent-narrator.ts";
+
+const sysfs = "/sys/bus/pci/devices/0000:01:00.0";
+const within = { withinMs: 180_000 };
+let stage: Stage;
+let news: News;
+let node: GuestNode;
+
+beforeAll(async () => {
+  stage = await setStage(silentNarrator);
+  await createOperatorConfig(stage);
+  news = watchNews(stage.transport, silentNarrator);
+  node = await bootGuestNode(stage, "vm");
+}, 900_000);
+
+afterAll(async () => {
+  await node[Symbol.asyncDispose]();
+  await news[Symbol.asyncDispose]();
+  await stage[Symbol.asyncDispose]();
+}, 60_000);
+
+async function inGuest(command: string): Promise<string> {
+  const { stdout } = await node.guest.exec(command, { timeoutMs: 120_000 });
+  return stdout.trim();
+}
+
+const wanted = { numVfs: 3, mtu: 9000, resourceName: "fast" };
+
+async function applyWanted(): Promise<void> {
+  await applyPolicy(stage, "fast", policySpec({ pfNames: ["enp1s0f0#0-1"] }, wanted));
+  const userSpace = { ...wanted, deviceType: "vfio-pci", resourceName: "dpdk" } as const;
+  await applyPolicy(stage, "dpdk", policySpec({ pfNames: ["enp1s0f0#2-2"] }, userSpace));
+}
+
+async function reset(): Promise<void> {
+  await stage.kubectl(["delete", "sriovnetworknodepolicies", "--all"]);
+  await eventually(
+    "reset",
+    async () => (await inGuest(`ls /etc/sriov-operator/pci; cat ${sysfs}/sriov_numvfs`)) === "0",
+    within,
+  );
+}
+
+/** What the kernel has: count, MTUs, drivers, and whether the PF knows the address of each VF on the kernel. */
+async function seen() {
+  const drivers = `for n in 0 1 2; do basename $(readlink ${sysfs}/virtfn$n/driver); done`;
+  const mtus = "cat /sys/class/net/enp1s0f0/mtu /sys/class/net/enp1s0f0v0/mtu /sys/class/net/enp1s0f0v1/mtu";
+  const addresses = "for n in 0 1; do ip link show enp1s0f0 | grep -c $(cat /sys/class/net/enp1s0f0v$n/address); done";
+  return {
+    count: await inGuest(`cat ${sysfs}/sriov_numvfs`),
+    drivers: (await inGuest(drivers)).split("\n"),
+    mtus: (await inGuest(mtus)).split("\n"),
+    known: (await inGuest(addresses)).split("\n"),
+  };
+}
+
+const asWanted = {
+  count: "3",
+  drivers: ["igbvf", "igbvf", "vfio-pci"],
+  mtus: ["9000", "9000", "9000"],
+  known: ["1", "1"],
+};
+
+describe("the daemon on igb", () => {
+  it("gives the PF what the policies ask, and gives it back", async () => {
+    const daemon = node.startDaemon();
+    daemon.stderr.resume();
+    await applyWanted();
+    await policyIs(news, "fast", "Ready", within.withinMs);
+    await policyIs(news, "dpdk", "Ready", within.withinMs);
+    expect(await seen()).toEqual(asWanted);
+    await reset();
+    expect(await inGuest("cat /sys/class/net/enp1s0f0/mtu")).toBe("1500");
+    daemon.kill("SIGTERM");
+    expect(await daemon.exitCode).toBe(0);
+  }, 600_000);
+
+  it.each([
+    { point: "it has recorded what it will own", when: "[ -e /etc/sriov-operator/pci/0000:01:00.0 ]" },
+    { point: "the VFs are there", when: `[ "$(cat ${sysfs}/sriov_numvfs)" = 3 ]` },
+    { point: "one VF has its MTU", when: `[ "$(cat /sys/class/net/enp1s0f0v0/mtu 2>/dev/null)" = 9000 ]` },
+  ])(
+    "converges after a SIGKILL when $point",
+    async ({ when }) => {
+      const first = node.startDaemon();
+      first.stderr.resume();
+      const killed = inGuest(`until ${when}; do :; done; pkill -KILL -f "[m]ain.mjs --kubeconfig"; echo killed`);
+      await applyWanted();
+      expect(await killed).toBe("killed");
+      await first.exitCode;
+      const second = node.startDaemon();
+      second.stderr.resume();
+      await policyIs(news, "fast", "Ready", within.withinMs);
+      await policyIs(news, "dpdk", "Ready", within.withinMs);
+      expect(await seen()).toEqual(asWanted);
+      await reset();
+      second.kill("SIGTERM");
+      expect(await second.exitCode).toBe(0);
+    },
+    600_000,
+  );
+
+  it("lets only one daemon work on a node, and the second says that it waits", async () => {
+    const first = node.startDaemon();
+    first.stderr.resume();
+    await eventually(
+      "the first works",
+      async () => (await inGuest("grep -c switchyard/config-daemon /proc/net/unix")) !== "0",
+      within,
+    );
+    const second = node.startDaemon();
+    let log = "";
+    second.stderr.setEncoding("utf8").on("data", (text: string) => {
+      log += text;
+    });
+    await eventually("the second waits", () => log.includes("another config daemon works on this node"), within);
+    second.kill("SIGTERM");
+    first.kill("SIGTERM");
+    expect(await Promise.all([first.exitCode, second.exitCode])).toEqual([0, 0]);
+  }, 300_000);
+});
