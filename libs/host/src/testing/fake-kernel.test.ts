@@ -138,6 +138,22 @@ describe("createFakeKernel", () => {
     expect(() => kernel.host().events.watch(new AbortController().signal)).toThrow("watch on kernel events: EMFILE");
   });
 
+  it("gives a VF another address with each bind, unless one was assigned", async () => {
+    const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")] });
+    const { sriov, links, modules } = kernel.host();
+    await modules.load("igbvf");
+    await sriov.setNumVfs(pf, 1);
+    const macs: (string | undefined)[] = [];
+    for (let bind = 0; bind < 4; bind++) {
+      macs.push((await links.listLinks()).find(({ parent }) => parent?.name === vf0)?.mac);
+      if (bind === 1) await links.setVfMac("enp1s0f0", 0, mac("02:00:00:00:00:01"));
+      await sriov.unbindDriver(vf0);
+      await sriov.bindDriver(vf0, "igbvf");
+    }
+    expect(macs[0]).not.toBe(macs[1]);
+    expect(macs.slice(2)).toEqual(["02:00:00:00:00:01", "02:00:00:00:00:01"]);
+  });
+
   it("gives vfio-pci no VF where there is no IOMMU", async () => {
     const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")], iommu: false });
     const { sriov, modules } = kernel.host();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Runs the host contract on the machine that it is started on: as root, with one dual-port igb (or igbsw) whose VFs nobody needs.
- * One line for each case, then "N passed, N failed, N skipped"; exit code 0 when all passed.
+ * Runs the host contract on the machine that it is started on: as root, with one dual-port igb (or igbsw) whose VFs
+ * nobody needs. One line for each case, then "N passed, N failed, N skipped"; exit code 0 when all passed.
  * Usage: `node host-contract-main.ts [PART OF A CASE'S NAME]`; in the VM lab, as a bundle.
  */
 import { execFile } from "node:child_process";
