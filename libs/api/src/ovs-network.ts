@@ -51,7 +51,11 @@ export interface OVSNetwork {
 export interface OVSNetworkSpec extends NetworkSpec {
   /**
    * Name of the bridge; absent is the one that has the VF's PF as its uplink.
-   * @maxLength 15
+   * @maxLength 256
+   * @x-kubernetes-validations [{
+   *   rule: "self == '' || self.matches('^[^ /]{1,15}$')",
+   *   message: "must be the name of a bridge, of at most 15 characters"
+   * }]
    */
   readonly bridge?: string;
   /**

@@ -1954,7 +1954,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
           "pKey": {
             "description": "Partition of the fabric that ib-kubernetes puts the VF's GUID into, 15 bits in hexadecimal: \"0x7fff\".",
             "type": "string",
-            "maxLength": 6,
+            "maxLength": 64,
             "x-kubernetes-validations": [
               {
                 "rule": "self == '' || self.matches('^0[xX][0-7]?[0-9a-fA-F]{1,3}$')",
@@ -2138,7 +2138,13 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
           "bridge": {
             "description": "Name of the bridge; absent is the one that has the VF's PF as its uplink.",
             "type": "string",
-            "maxLength": 15
+            "maxLength": 256,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self == '' || self.matches('^[^ /]{1,15}$')",
+                "message": "must be the name of a bridge, of at most 15 characters"
+              }
+            ]
           },
           "vlan": {
             "description": "VLAN of the port. Absent or 0, and without trunk, the port takes frames of all VLANs.",

@@ -71,7 +71,7 @@ export interface SriovIBNetworkSpec extends NetworkSpec {
   readonly linkState?: "auto" | "enable" | "disable";
   /**
    * Partition of the fabric that ib-kubernetes puts the VF's GUID into, 15 bits in hexadecimal: "0x7fff".
-   * @maxLength 6
+   * @maxLength 64
    * @x-kubernetes-validations [{
    *   rule: "self == '' || self.matches('^0[xX][0-7]?[0-9a-fA-F]{1,3}$')",
    *   message: "must be a partition key in hexadecimal, from \"0x0\" to \"0x7fff\""

@@ -7,6 +7,9 @@
  * apply. As maps by PCI address and VF index, an object with a duplicate row that is already stored could not be written
  * any more, and managedFields would name each field of each VF: a node of 8 PFs with 64 VFs each takes 188 KB instead of
  * 97 KB (kube-apiserver 1.36).
+ *
+ * There are no rules beyond upstream's: programs write these objects, and to refuse a write would hide what was found or
+ * stop a node over one bad policy that is stored already.
  * The JSDoc here is the CRD's text: `npm run generate`.
  */
 import { ageColumn, readyColumn, reasonColumn, type CustomResource } from "./custom-resource.ts";

@@ -5,7 +5,8 @@
  *
  * A stored object that breaks a rule, since the rule is newer than the object, can still be updated. Where the rule stands
  * on the value that it judges, the API server sees to that: it forgives what did not change. A rule over several fields
- * stands above them, where something else always changes; with `fields` it forgives if none of these did.
+ * stands above them, where something else always changes; with `fields` it forgives if none of these did. Both need
+ * Kubernetes 1.30 or later.
  */
 import type { ValidationRule } from "@switchyard/api";
 import { GenerateError } from "./generate-error.ts";

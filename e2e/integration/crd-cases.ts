@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Specs that our CRDs refuse or take, for whatever judges objects as the API server does.
+ * Usage: `it.each(refused)("refuse a %s with %j: %s", async (kind, spec, field, message) => …)`.
+ */
+import { namespace, type Manifest } from "./crd-objects.ts";
+
+export type Spec = Readonly<Record<string, unknown>>;
+
+/** A valid spec of each kind, which the cases change. */
+const specs: Readonly<Record<string, Spec>> = {
+  SriovNetworkNodePolicy: { resourceName: "nics", nodeSelector: {}, numVfs: 8, nicSelector: { vendor: "15b3" } },
+  SriovNetworkNodeState: {},
+  SriovNetworkPoolConfig: {},
+  SriovOperatorConfig: {},
+  SriovNetwork: { resourceName: "nics" },
+  SriovIBNetwork: { resourceName: "nics" },
+  OVSNetwork: { resourceName: "nics" },
+  BridgeNetwork: { resourceName: "nics" },
+};
+
+/** An object of `kind` that is valid but for what `spec` changes. */
+export function objectOf(kind: string, spec: Spec, name = "case"): Manifest {
+  return {
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind,
+    metadata: { name, namespace },
+    spec: { ...specs[kind], ...spec },
+  };
+}
+
+const switchdev = { eSwitchMode: "switchdev" };
+const bytes = (length: number) => "x".repeat(length);
+
+/** Kind, what the spec says, the one field that is refused, and what its message says. */
+export const refused: readonly (readonly [kind: string, spec: Spec, field: string, message: string])[] = [
+  ["SriovNetworkNodePolicy", { resourceName: "" }, "spec.resourceName", "must not be empty: the name that pods"],
+  ["SriovNetworkNodePolicy", { resourceName: "a b" }, "spec.resourceName", 'must be letters, digits, "-" and "_"'],
+  ["SriovNetworkNodePolicy", { resourceName: "nics-" }, "spec.resourceName", "a letter or a digit at both ends"],
+  ["SriovNetworkNodePolicy", { resourceName: bytes(64) }, "spec.resourceName", "may not be more than 63 bytes"],
+  ["SriovNetworkNodePolicy", { nodeSelector: undefined }, "spec.nodeSelector", "Required value"],
+  ["SriovNetworkNodePolicy", { numVfs: undefined }, "spec.numVfs", "Required value"],
+  ["SriovNetworkNodePolicy", { numVfs: -1 }, "spec.numVfs", "greater than or equal to 0"],
+  ["SriovNetworkNodePolicy", { numVfs: 65536 }, "spec.numVfs", "less than or equal to 65535"],
+  ["SriovNetworkNodePolicy", { priority: 100 }, "spec.priority", "less than or equal to 99"],
+  ["SriovNetworkNodePolicy", { mtu: 0 }, "spec.mtu", "greater than or equal to 1"],
+  ["SriovNetworkNodePolicy", { mtu: 90_000 }, "spec.mtu", "less than or equal to 65535"],
+  ["SriovNetworkNodePolicy", { deviceType: "uio" }, "spec.deviceType", 'supported values: "netdevice", "vfio-pci"'],
+  ["SriovNetworkNodePolicy", { nicSelector: {} }, "spec.nicSelector", "at least one of vendor, deviceID, rootDevices"],
+  [
+    "SriovNetworkNodePolicy",
+    { nicSelector: { vendor: "", pfNames: [] } },
+    "spec.nicSelector",
+    "at least one of vendor, deviceID, rootDevices",
+  ],
+  ["SriovNetworkNodePolicy", { nicSelector: { vendor: "15B3" } }, "spec.nicSelector.vendor", "in lower case"],
+  ["SriovNetworkNodePolicy", { nicSelector: { vendor: 8086 } }, "spec.nicSelector.vendor", "must be of type string"],
+  ["SriovNetworkNodePolicy", { nicSelector: { deviceID: "0x101d" } }, "spec.nicSelector.deviceID", "four hexadecimal"],
+  [
+    "SriovNetworkNodePolicy",
+    { nicSelector: { rootDevices: ["0000:86:00.0", "86:00.1"] } },
+    "spec.nicSelector.rootDevices[1]",
+    'must be a PCI address with its domain, in lower case: "0000:86:00.0"',
+  ],
+  ["SriovNetworkNodePolicy", { nicSelector: { netFilter: "aws" } }, "spec.nicSelector.netFilter", "must be KEY:VALUE"],
+  [
+    "SriovNetworkNodePolicy",
+    { nicSelector: { netFilter: "aws/NetworkID:a", vendor: "1d0f" } },
+    "spec.nicSelector.netFilter",
+    "must have netFilter alone",
+  ],
+  [
+    "SriovNetworkNodePolicy",
+    { nicSelector: { netFilter: "aws/NetworkID:a" }, eSwitchMode: "legacy" },
+    "spec.eSwitchMode",
+    "must be left out beside a netFilter",
+  ],
+  ...["", "#0-1", "ens1#", "ens1#5", "ens1#0-1-2", "ens1#0-1#2-3", "ens1#0-", "ens1#0,3-5", "ens1 #0-1", "e/1"].map(
+    (entry) =>
+      [
+        "SriovNetworkNodePolicy",
+        { nicSelector: { pfNames: ["ens0", entry] } },
+        "spec.nicSelector.pfNames[1]",
+        'must be the name of a PF, or with some of its VFs: "ens1f0" or "ens1f0#0-3"',
+      ] as const,
+  ),
+  [
+    "SriovNetworkNodePolicy",
+    { nicSelector: { pfNames: ["ens1#5-2"] } },
+    "spec.nicSelector.pfNames[0]",
+    "must be a range from the lower VF to the higher",
+  ],
+  [
+    "SriovNetworkNodePolicy",
+    { nicSelector: { pfNames: ["ens1", "ens-2#0-8"] } },
+    "spec.nicSelector.pfNames",
+    "of 8 VFs the last one is 7",
+  ],
+  ["SriovNetworkNodePolicy", { deviceType: "vfio-pci", isRdma: true }, "spec.isRdma", "must be false with"],
+  ["SriovNetworkNodePolicy", { ...switchdev, linkType: "IB" }, "spec.linkType", "must be eth or left out"],
+  ["SriovNetworkNodePolicy", { vdpaType: "vhost" }, "spec.vdpaType", "needs eSwitchMode switchdev"],
+  [
+    "SriovNetworkNodePolicy",
+    { ...switchdev, vdpaType: "vhost", deviceType: "vfio-pci" },
+    "spec.vdpaType",
+    "needs deviceType netdevice",
+  ],
+  ["SriovNetworkNodePolicy", { bridge: { ovs: {} } }, "spec.bridge", "needs eSwitchMode switchdev"],
+  ["SriovNetworkNodePolicy", { bridge: { linux: {} }, eSwitchMode: "legacy" }, "spec.bridge", "needs eSwitchMode"],
+  [
+    "SriovNetworkNodePolicy",
+    { ...switchdev, bridge: { ovs: {} }, externallyManaged: true },
+    "spec.bridge",
+    "must be left out with externallyManaged",
+  ],
+  ["SriovNetworkNodePolicy", { ...switchdev, bridge: { ovs: {}, linux: {} } }, "spec.bridge", "either ovs or linux"],
+  [
+    "SriovNetworkNodePolicy",
+    { ...switchdev, bridge: { ovs: { bridge: { externalIDs: { "switchyard.io/owner": "me" } } } } },
+    "spec.bridge.ovs.bridge.externalIDs",
+    "must not have switchyard.io/owner",
+  ],
+  [
+    "SriovNetworkNodePolicy",
+    { ...switchdev, bridge: { ovs: { uplink: { interface: { externalIDs: { "switchyard.io/owner": "me" } } } } } },
+    "spec.bridge.ovs.uplink.interface.externalIDs",
+    "must not have switchyard.io/owner",
+  ],
+  [
+    "SriovNetworkNodePolicy",
+    { ...switchdev, bridge: { ovs: { uplink: { interface: { mtuRequest: 0 } } } } },
+    "spec.bridge.ovs.uplink.interface.mtuRequest",
+    "must be from 1 to 65535",
+  ],
+  [
+    "SriovNetworkNodePolicy",
+    { ...switchdev, bridge: { ovs: { bridge: { failMode: "open" } } } },
+    "spec.bridge.ovs.bridge.failMode",
+    'supported values: "secure", "standalone"',
+  ],
+  [
+    "SriovNetworkNodePolicy",
+    { ...switchdev, bridge: { linux: { uplink: { "../../uevent": "1" } } } },
+    "spec.bridge.linux.uplink",
+    "must be of bpdu_guard, broadcast_flood",
+  ],
+  [
+    "SriovNetworkNodePolicy",
+    { ...switchdev, bridge: { linux: { uplink: { learning: "off" } } } },
+    "spec.bridge.linux.uplink",
+    'must be numbers, in quotes: "0" is off',
+  ],
+  [
+    "SriovNetworkNodePolicy",
+    { ...switchdev, bridge: { linux: { bridge: { vlanProtocol: "802.1x" } } } },
+    "spec.bridge.linux.bridge.vlanProtocol",
+    'supported values: "802.1Q", "802.1ad"',
+  ],
+
+  ["SriovNetworkNodeState", { interfaces: [{ name: "ens1" }] }, "spec.interfaces[0].pciAddress", "Required value"],
+
+  ["SriovNetworkPoolConfig", { maxUnavailable: -1 }, "spec.maxUnavailable", "must be a number from 0, or a share"],
+  ...["bla", "0%", "101%", "10000%", "-1%", "5", ""].map(
+    (maxUnavailable) =>
+      ["SriovNetworkPoolConfig", { maxUnavailable }, "spec.maxUnavailable", 'a share from "1%" to "100%"'] as const,
+  ),
+  ["SriovNetworkPoolConfig", { rdmaMode: "both" }, "spec.rdmaMode", 'supported values: "shared", "exclusive"'],
+  ...[{ nodeSelector: {} }, { maxUnavailable: 1 }].map(
+    (more) =>
+      [
+        "SriovNetworkPoolConfig",
+        { ovsHardwareOffloadConfig: { name: "worker" }, ...more },
+        "spec.ovsHardwareOffloadConfig",
+        "must stand alone",
+      ] as const,
+  ),
+  [
+    "SriovNetworkPoolConfig",
+    { nodeSelector: { matchExpressions: [{ key: "a", operator: "Like", values: ["b"] }] } },
+    "spec.nodeSelector.matchExpressions[0].operator",
+    "must be In, NotIn, Exists or DoesNotExist",
+  ],
+  [
+    "SriovNetworkPoolConfig",
+    { nodeSelector: { matchExpressions: [{ key: "a", operator: "In" }] } },
+    "spec.nodeSelector.matchExpressions[0].values",
+    "must have at least one value",
+  ],
+  [
+    "SriovNetworkPoolConfig",
+    { nodeSelector: { matchExpressions: [{ key: "a", operator: "Exists", values: ["b"] }] } },
+    "spec.nodeSelector.matchExpressions[0].values",
+    "must be left out with the operators Exists and DoesNotExist",
+  ],
+
+  ["SriovOperatorConfig", { logLevel: 3 }, "spec.logLevel", "less than or equal to 2"],
+  ["SriovOperatorConfig", { disablePlugins: ["intel"] }, "spec.disablePlugins[0]", 'supported values: "mellanox"'],
+  ["SriovOperatorConfig", { configDaemonEnvVars: { "A B": "c" } }, "spec.configDaemonEnvVars", "must be names of"],
+
+  ...["SriovNetwork", "SriovIBNetwork", "OVSNetwork", "BridgeNetwork"].flatMap(
+    (kind) =>
+      [
+        [
+          kind,
+          { resourceName: "" },
+          "spec.resourceName",
+          "must not be empty: the resourceName of a SriovNetworkNodePo",
+        ],
+        [kind, { resourceName: "openshift.io/nics" }, "spec.resourceName", "without the prefix that pods write before"],
+        [kind, { networkNamespace: "Tenant_A" }, "spec.networkNamespace", "must be the name of a namespace"],
+        [kind, { capabilities: "mac" }, "spec.capabilities", "must be a JSON object"],
+        [kind, { ipam: "[]" }, "spec.ipam", "must be a JSON object"],
+        [kind, { metaPlugins: '[{"type": "vrf"}]' }, "spec.metaPlugins", "without brackets around"],
+      ] as const,
+  ),
+
+  ["SriovNetwork", { vlan: 4095 }, "spec.vlan", "less than or equal to 4094"],
+  ["SriovNetwork", { vlan: 1, vlanQoS: 8 }, "spec.vlanQoS", "less than or equal to 7"],
+  ["SriovNetwork", { vlanQoS: 3 }, "spec.vlanQoS", "needs a vlan from 1 to 4094"],
+  ["SriovNetwork", { vlan: 0, vlanProto: "802.1AD" }, "spec.vlanProto", "802.1ad needs a vlan from 1 to 4094"],
+  ["SriovNetwork", { vlanProto: "qinq" }, "spec.vlanProto", 'supported values: "802.1q", "802.1Q"'],
+  ["SriovNetwork", { minTxRate: 20, maxTxRate: 10 }, "spec.minTxRate", "must not be above maxTxRate"],
+  ["SriovNetwork", { logLevel: "loud" }, "spec.logLevel", 'supported values: "panic"'],
+  ...["7fff", "0x8000", "0x", "0x12345"].map(
+    (pKey) => ["SriovIBNetwork", { pKey }, "spec.pKey", 'from "0x0" to "0x7fff"'] as const,
+  ),
+  [
+    "SriovIBNetwork",
+    { rdmaIsolation: true, metaPlugins: '{ "type" :\n "rdma" }' },
+    "spec.metaPlugins",
+    "take the plugin rdma out",
+  ],
+  ["OVSNetwork", { bridge: bytes(16) }, "spec.bridge", "of at most 15 characters"],
+  ["OVSNetwork", { vlan: 4096 }, "spec.vlan", "less than or equal to 4095"],
+  ["OVSNetwork", { trunk: [{ id: 1 }, {}] }, "spec.trunk[1]", "must have id for a single VLAN, or minID and maxID"],
+  ["OVSNetwork", { trunk: [{ maxID: 9 }] }, "spec.trunk[0]", "must have id for a single VLAN, or minID and maxID"],
+  ["OVSNetwork", { trunk: [{ minID: 0, maxID: 9 }] }, "spec.trunk[0]", "a range from minID, at least 1"],
+  ["OVSNetwork", { trunk: [{ minID: 9, maxID: 8 }] }, "spec.trunk[0]", "to a maxID that is not lower"],
+  ["BridgeNetwork", { vlan: 4095 }, "spec.vlan", "less than or equal to 4094"],
+  ["BridgeNetwork", { trunk: [{ id: 0 }] }, "spec.trunk", "must be VLANs from 1 to 4094"],
+  ["BridgeNetwork", { trunk: [{ minID: 1, maxID: 4095 }] }, "spec.trunk", "must be VLANs from 1 to 4094"],
+  ["BridgeNetwork", { bridge: "br0,,br1" }, "spec.bridge", "must be names of bridges, each of at most 15"],
+];
+
+const longName = bytes(127);
+
+/** Kind and what the spec says. */
+export const taken: readonly (readonly [kind: string, spec: Spec, name?: string])[] = [
+  // Go clients send empty objects for what is absent.
+  ["SriovNetworkNodePolicy", { bridge: {} }],
+  ["SriovNetworkNodePolicy", { bridge: { ovs: {} }, ...switchdev }],
+  ["SriovNetworkNodePolicy", { bridge: { linux: { bridge: {}, uplink: { learning: "0" } } }, ...switchdev }],
+  ["SriovNetworkNodePolicy", { resourceName: "", nicSelector: {}, numVfs: 0 }, "default"],
+  // Without VFs a policy does nothing, whatever its ranges.
+  ["SriovNetworkNodePolicy", { numVfs: 0, nicSelector: { pfNames: ["ens1#0-3"] } }],
+  ["SriovNetworkNodePolicy", { numVfs: 8, nicSelector: { pfNames: ["ens-1#0-7", "ens1#7-7", longName] } }],
+  ["SriovNetworkNodePolicy", { nicSelector: { netFilter: "openstack/NetworkID : 4be2a7f6" } }],
+  ["SriovNetworkNodePolicy", { nicSelector: { rootDevices: ["10000:86:1f.7"] } }],
+  ["SriovNetworkNodePolicy", { deviceType: "vfio-pci", isRdma: false }],
+  ["SriovNetworkNodeState", { bridges: {}, system: {} }],
+  ["SriovNetworkPoolConfig", { maxUnavailable: 0 }],
+  ["SriovNetworkPoolConfig", { ovsHardwareOffloadConfig: {}, nodeSelector: {}, maxUnavailable: "100%" }],
+  ["SriovNetwork", { networkNamespace: "", capabilities: "", ipam: "", metaPlugins: "", logLevel: "" }],
+  ["SriovNetwork", { ipam: ' {"type":"static"}\n', metaPlugins: '{"type":"a"},{"type":"b"}' }],
+  ["SriovNetwork", { vlanQoS: 0, vlanProto: "802.1q", minTxRate: 10, maxTxRate: 0 }],
+  ["SriovIBNetwork", { pKey: "0x7FFF", ibKubernetesEnabled: true, metaPlugins: '{"type":"rdma"}' }],
+  ["OVSNetwork", { trunk: [{ id: 0 }, { minID: 1, maxID: 4095 }], vlan: 4095 }],
+  ["BridgeNetwork", { bridge: " br0 , br-0000_86_00.0", trunk: [{ id: 1, minID: 2, maxID: 4094 }] }],
+  // As large as the schema takes: within what the API server spends on rules.
+  [
+    "SriovNetworkNodePolicy",
+    {
+      numVfs: 65_535,
+      nicSelector: {
+        rootDevices: Array.from({ length: 256 }, () => "0000:86:00.0"),
+        pfNames: Array.from({ length: 256 }, () => `${longName}#10000-65534`),
+      },
+    },
+  ],
+  ["OVSNetwork", { trunk: Array.from({ length: 4096 }, (_, id) => ({ id })) }],
+  ["BridgeNetwork", { trunk: Array.from({ length: 4094 }, (_, id) => ({ id: id + 1 })) }],
+  ["SriovIBNetwork", { rdmaIsolation: true, ...sized("ipam"), ...sized("metaPlugins") }],
+];
+
+function sized(field: string): Spec {
+  return { [field]: `{${" ".repeat(131_070)}}` };
+}

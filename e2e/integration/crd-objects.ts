@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Objects of our kinds against a real API server, for the tests of the CRDs.
+ * Usage: `await create(transport, object)`; `expect(await refusals(create(transport, object))).toEqual([…])`.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseAllDocuments } from "yaml";
+import { customResources, type CustomResource } from "@switchyard/api";
+import { collectionPath, isKubeError, isRecord, objectPath, type Transport } from "@switchyard/kube";
+
+export const workspace = join(__dirname, "../..");
+export const crdFolder = join(workspace, "charts/switchyard/crds");
+export const namespace = "sriov-network-operator";
+
+/** An object as a file has it. */
+export interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly spec?: unknown;
+  readonly status?: unknown;
+}
+
+/** One field that the API server refused, and why. */
+export interface Refusal {
+  readonly field: string;
+  readonly message: string;
+}
+
+/** The objects in a YAML file; `path` is from the workspace's root. */
+export function readManifests(path: string): readonly Manifest[] {
+  return parseAllDocuments(readFileSync(join(workspace, path), "utf8")).map((document) => {
+    const object: unknown = document.toJS();
+    if (!isManifest(object)) throw new TypeError(`${path} has something that is no object of the API`);
+    return object;
+  });
+}
+
+/** Creates it, or with `dryRun` asks whether that would work. Fields that the schema does not have are refused. */
+export async function create(transport: Transport, object: Manifest, how: { dryRun?: boolean } = {}): Promise<unknown> {
+  const path = collectionPath(resourceOf(object), object.metadata.namespace ?? namespace);
+  const query = { fieldValidation: "Strict", ...(how.dryRun && { dryRun: "All" }) };
+  return transport.request({ method: "POST", path, query, body: object });
+}
+
+/** Changes some fields of a stored object, or of its status. */
+export async function patch(
+  transport: Transport,
+  object: Manifest,
+  body: { readonly metadata?: unknown; readonly spec?: unknown; readonly status?: unknown },
+): Promise<unknown> {
+  const name = { namespace, ...object.metadata };
+  const path = objectPath(resourceOf(object), name, body.status === undefined ? undefined : "status");
+  return transport.request({ method: "PATCH", path, contentType: "application/merge-patch+json", body });
+}
+
+/** The fields that were refused, sorted; empty if it was taken. */
+export async function refusals(attempt: Promise<unknown>): Promise<readonly Refusal[]> {
+  try {
+    await attempt;
+    return [];
+  } catch (error) {
+    if (!isKubeError(error, "Invalid")) throw error;
+    const causes = error.details?.causes ?? [];
+    return causes
+      .map(({ field = "", message = "" }) => ({ field, message }))
+      .filter(({ field }) => field !== leftOut)
+      .sort((a, b) => (a.field < b.field ? -1 : Number(a.field > b.field)));
+  }
+}
+
+/** Where the schema is broken, the server does not look at the rules, and says so by a cause without a field. */
+const leftOut = "<nil>";
+
+function resourceOf({ kind }: Manifest): CustomResource {
+  const found = customResources.find((resource) => resource.kind === kind);
+  if (found === undefined) throw new TypeError(`${kind} is no kind of ours`);
+  return found;
+}
+
+function isManifest(value: unknown): value is Manifest {
+  return isRecord(value) && typeof value["kind"] === "string" && isRecord(value["metadata"]);
+}
