@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * eth0, the pod's interface in the cluster's network: the stock `bridge` plugin's work, with our rules about the default
+ * route (eve-and-afxdp.md a3).
+ * Usage: `const result = await connectToCluster(call, record)`; `await deleteClusterInterface(call, record)`.
+ */
+import type { Connect } from "./add.ts";
+import type { AttachmentRecord } from "./attachment-record.ts";
+import { bridgeConf, lenientBridgeConf } from "./bridge-conf.ts";
+import { logged, waitFor, type Call } from "./call.ts";
+import { CniError, cniCode, describe } from "./cni-error.ts";
+import { parseDelegateOutput, runDelegate } from "./delegate.ts";
+import type { JsonObject } from "./json.ts";
+import { parseResult } from "./result.ts";
+import { readRoutingPolicy, type RoutingPolicy } from "./routing-policy.ts";
+
+/** Makes eth0. Throws code 11 while zedkube has not classified the pod. */
+export const connectToCluster: Connect = async (call, record) => {
+  const { conf, args } = call.request;
+  const policy = readRoutingPolicy(call.settings, args);
+  if (policy === undefined) {
+    const pod = `${args.podNamespace}/${args.podName}`;
+    throw new CniError(cniCode.tryAgain, `no routing classification marker yet for pod ${pod}`);
+  }
+  const own = bridgeConf(conf.raw, policy);
+  record({ step: "connecting", lease: false });
+  return parseResult(parseDelegateOutput("bridge", await runBridge(call, "ADD", own)));
+};
+
+/** The stock plugin compares addresses and routes itself. */
+export async function checkClusterInterface(call: Call): Promise<void> {
+  await runBridge(call, "CHECK", lenientBridgeConf(call.request.conf.raw, policyOrDefault(call)));
+}
+
+/** Removes eth0; succeeds when there is none. The record's configuration stands in for what this call's lacks. */
+export async function deleteClusterInterface(call: Call, record: AttachmentRecord | undefined): Promise<void> {
+  // Without ipam `bridge` would not give the address back.
+  const whole = { ...record?.conf, ...call.request.conf.raw };
+  await runBridge(call, "DEL", lenientBridgeConf(whole, policyOrDefault(call)));
+}
+
+/** zedkube's marker may be gone before the pod is; for `bridge` CHECK and DEL the default route is as good a guess as any. */
+function policyOrDefault({ request, settings, log }: Call): RoutingPolicy {
+  try {
+    return readRoutingPolicy(settings, request.args) ?? "default-route";
+  } catch (error) {
+    log.info("no routing policy", { error: describe(error) });
+    return "default-route";
+  }
+}
+
+function runBridge(call: Call, command: "ADD" | "CHECK" | "DEL", conf: JsonObject): Promise<string> {
+  return logged(call, `bridge ${command}`, () =>
+    runDelegate(call.request.env, { plugin: "bridge", command, conf }, waitFor(call, call.timeouts.delegate)),
+  );
+}
