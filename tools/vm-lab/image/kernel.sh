@@ -10,3 +10,4 @@ cd "$debs"
 # _apt, the user that apt downloads as, may have no access to the cache directory.
 apt-get download -qq -o APT::Sandbox::User=root "linux-image-$version"
 dpkg -x linux-image-"$version"_*.deb "$tree"
+[ -e "$tree/lib" ] || ln -s usr/lib "$tree/lib" # where Debian 13 has it

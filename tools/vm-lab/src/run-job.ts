@@ -6,7 +6,8 @@
 import { access, constants } from "node:fs/promises";
 import { dirname, extname, isAbsolute, relative, resolve } from "node:path";
 import { bootGuest } from "./boot-guest.ts";
-import type { MachineOptions } from "./machine-options.ts";
+import { ensureLab } from "./lab.ts";
+import { needsModules, type MachineOptions } from "./machine-options.ts";
 import type { Progress } from "./progress.ts";
 import { settledBefore } from "./time-limit.ts";
 import { VmLabError } from "./vm-lab-error.ts";
@@ -27,6 +28,7 @@ export async function runJob(
 ): Promise<number> {
   const share = resolve(options.share ?? dirname(job.file));
   const command = await commandFor(job.file, share);
+  await ensureLab({ withModules: needsModules(options), progress }); // a build has progress of its own
   await using guest = await progress.during("boot", () => bootGuest({ ...options, share, progress, signal }));
 
   const running = guest.spawn(["sh", "-c", 'cd /share && exec "$@"', "sh", ...command, ...job.args]);

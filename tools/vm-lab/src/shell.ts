@@ -23,6 +23,7 @@ export function openShell(options: MachineOptions, progress: Progress): Promise<
 
 /** A console would lose what comes before its shell listens. */
 async function runCommands(options: MachineOptions, progress: Progress): Promise<number> {
+  await ensureLab({ withModules: needsModules(options), progress });
   await using guest = await progress.during("boot", () => bootGuest({ ...options, progress }));
   const bash = guest.spawn(["bash", "-s"], { input: true });
   bash.stdout.pipe(process.stdout, { end: false });
