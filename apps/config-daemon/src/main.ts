@@ -7,7 +7,7 @@ import { connect } from "@switchyard/kube";
 import { flag, integer, runService, text } from "@switchyard/service";
 import { runDaemon } from "./daemon.ts";
 
-process.exitCode = await runService({
+const exitCode = await runService({
   name: "config-daemon",
   version: "0.1.0",
   summary: "Gives one node's NICs what its SriovNetworkNodeState asks for, and reports what they have.",
@@ -41,3 +41,6 @@ process.exitCode = await runService({
     await runDaemon({ transport, host, nodeName, namespace, maxPfs, log, setNotReady, signal });
   },
 });
+
+// Whatever is still open, an idle connection or a watch of the kernel, is nothing to wait for.
+process.exit(exitCode);

@@ -11,7 +11,7 @@ import { watchCluster } from "./caches.ts";
 import { startControllers } from "./controllers.ts";
 import { createOperatorMetrics } from "./operator-metrics.ts";
 
-process.exitCode = await runService({
+const exitCode = await runService({
   name: "operator",
   version: "0.1.0",
   summary: "Merges policies into one SriovNetworkNodeState per node and reports how far the nodes are.",
@@ -76,3 +76,6 @@ process.exitCode = await runService({
     });
   },
 });
+
+// Whatever is still open, an idle connection or a watch of the kernel, is nothing to wait for.
+process.exit(exitCode);

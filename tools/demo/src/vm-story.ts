@@ -3,13 +3,12 @@
  * The main job on a real kernel: one node in QEMU with two real SR-IOV ports (igb), whose daemon talks to the API server
  * on this machine.
  */
-import { bootGuest, bundleForGuest, type Guest } from "@switchyard/vm-lab";
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import type { Guest } from "@switchyard/vm-lab";
+import { bootGuestNode } from "./guest-node.ts";
 import type { Narrator } from "./narrator.ts";
 import { watchNews } from "./node-news.ts";
-import { applyPolicy, createNode, createOperatorConfig, eachNode, policyIs, policySpec } from "./scenes.ts";
-import { namespace, type Stage } from "./stage.ts";
+import { applyPolicy, createOperatorConfig, eachNode, policyIs, policySpec } from "./scenes.ts";
+import type { Stage } from "./stage.ts";
 
 const node = "vm-worker";
 const sysfs = "/sys/bus/pci/devices/0000:01:00.0";
@@ -18,15 +17,14 @@ export async function tellVmStory(stage: Stage, narrator: Narrator): Promise<voi
   await using stack = new AsyncDisposableStack();
 
   narrator.scene("One node on a real kernel: QEMU with two ports of an Intel 82576 (igb)");
-  const share = await bundleForGuest("apps/config-daemon/src/main.ts");
-  await writeFile(join(share, "kubeconfig"), await kubeconfigForGuest(stage));
-  const guest = stack.use(await bootGuest({ udev: true, share }));
+  const { guest, startDaemon } = stack.use(await bootGuestNode(stage, node));
   await shell(guest, narrator, "uname -rv; ip -br link");
 
   await createOperatorConfig(stage);
-  await createNode(stage, node);
   const news = stack.use(watchNews(stage.transport, narrator));
-  startDaemon(guest, narrator);
+  narrator.line(node, "config-daemon starts in the guest");
+  const daemon = startDaemon();
+  daemon.stderr.resume();
   const deadline = { nodes: 1, withinMs: 120_000 };
   await eachNode(news, deadline, "discovered", ({ status }) => (status?.interfaces ?? []).length > 0);
 
@@ -59,35 +57,6 @@ export async function tellVmStory(stage: Stage, narrator: Narrator): Promise<voi
     return isReset === true && status?.syncStatus === "Succeeded";
   });
   await shell(guest, narrator, `cat ${sysfs}/sriov_numvfs; ip -br link`);
-}
-
-/** The API server as the guest reaches it (slirp's address of the host), under the name in the server's certificate. */
-async function kubeconfigForGuest(stage: Stage): Promise<string> {
-  const text = await readFile(stage.cluster.kubeconfig, "utf8");
-  const server = stage.cluster.server.replace("127.0.0.1", "10.0.2.2");
-  return text.replace(`"server": "${stage.cluster.server}"`, `"server": "${server}", "tls-server-name": "localhost"`);
-}
-
-function startDaemon(guest: Guest, narrator: Narrator): void {
-  const flags = [
-    "--kubeconfig",
-    "/share/kubeconfig",
-    "--namespace",
-    namespace,
-    "--node-name",
-    node,
-    "--host-root",
-    "/",
-  ];
-  narrator.line(node, `config-daemon ${flags.slice(2).join(" ")}`);
-  const daemon = guest.spawn(["node", "/share/main.mjs", ...flags]);
-  daemon.stderr.resume();
-  daemon.exitCode.then(
-    (code) => {
-      narrator.line(node, `config-daemon ended with ${code}`);
-    },
-    () => undefined, // the guest was switched off
-  );
 }
 
 async function shell(guest: Guest, narrator: Narrator, command: string): Promise<void> {
