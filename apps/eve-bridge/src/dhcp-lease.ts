@@ -3,18 +3,15 @@
  * Leases, by way of the stock `dhcp` plugin and its daemon (eve-and-afxdp.md a7, a9).
  * Usage: `const ipam = await acquireLease(call, mac)`; `await releaseLease(call)` while the interface is still there.
  */
-import { connect } from "node:net";
 import { logged, waitFor, type Call } from "./call.ts";
-import { CniError, cniCode, errnoOf } from "./cni-error.ts";
+import { CniError, cniCode } from "./cni-error.ts";
 import { parseDelegateOutput, runDelegate } from "./delegate.ts";
 import { isUnspecified } from "./ip-address.ts";
 import type { JsonObject } from "./json.ts";
 import { parseMac } from "./mac-address.ts";
 import { parseResult, type CniResult } from "./result.ts";
 import { defaultSettings } from "./settings.ts";
-
-/** Longer than a local socket needs to take or refuse a connection. */
-const probeMs = 1_000;
+import { nobodyListens } from "./socket-probe.ts";
 
 /** Asks for a lease for the interface with hardware address `mac`. Throws what the plugin says, 102 for a result without address. */
 export async function acquireLease(call: Call, mac: string | undefined): Promise<CniResult> {
@@ -37,7 +34,7 @@ export async function releaseLease(call: Call): Promise<void> {
   try {
     await runDhcp(call, "DEL", dhcpConf(call, undefined));
   } catch (error) {
-    if (!(await isDaemonAway(call.settings.dhcpSocket))) throw error;
+    if (!(await nobodyListens(call.settings.dhcpSocket))) throw error;
     call.log.info("no DHCP daemon runs: its leases expire by themselves");
   }
 }
@@ -54,25 +51,6 @@ export function dhcpConf(
     ...(mac === undefined ? {} : { provide: [{ option: "dhcp-client-identifier", value: clientIdOf(mac) }] }),
   };
   return { ...request.conf.raw, ipam };
-}
-
-/** Whether nobody listens on the daemon's socket. */
-export function isDaemonAway(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ path });
-    const answer = (away: boolean) => {
-      clearTimeout(timer);
-      socket.destroy();
-      resolve(away);
-    };
-    const timer = setTimeout(answer, probeMs, false);
-    socket.once("connect", () => {
-      answer(false);
-    });
-    socket.once("error", (error) => {
-      answer(["ENOENT", "ECONNREFUSED"].includes(errnoOf(error) ?? ""));
-    });
-  });
 }
 
 /**

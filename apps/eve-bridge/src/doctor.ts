@@ -8,12 +8,11 @@ import { dirname } from "node:path";
 import { listRecords, locksIn } from "./attachment-record.ts";
 import { describe } from "./cni-error.ts";
 import { findPlugin } from "./delegate.ts";
-import { isDaemonAway } from "./dhcp-lease.ts";
 import { isArray, isObject, parseJson } from "./json.ts";
 import { tryLock } from "./owner-lock.ts";
 import { lookIntoPod } from "./pod-network.ts";
-import { dial } from "./rpc-client.ts";
 import { runCommand } from "./run-command.ts";
+import { nobodyListens } from "./socket-probe.ts";
 import { defaultSettings, readSettings, type Settings } from "./settings.ts";
 
 /** One thing that was looked at. */
@@ -129,18 +128,14 @@ async function askVersions(file: string): Promise<string[]> {
 
 async function zedrouterListens({ rpcSocket }: Settings): Promise<Finding> {
   const check = "zedrouter";
-  try {
-    (await dial(rpcSocket, { timeoutMs: probeMs })).close();
-    return ok(check, rpcSocket);
-  } catch (error) {
-    const advice = "zedrouter listens only where the hypervisor type is k: see /run/eve-hv-type and its log";
-    return { check, state: "missing", found: describe(error), advice };
-  }
+  if (!(await nobodyListens(rpcSocket))) return ok(check, rpcSocket);
+  const advice = "zedrouter listens only where the hypervisor type is k: see /run/eve-hv-type and its log";
+  return { check, state: "missing", found: `nobody listens on ${rpcSocket}`, advice };
 }
 
 async function daemonListens({ dhcpSocket }: Settings): Promise<Finding> {
   const check = "DHCP daemon";
-  if (!(await isDaemonAway(dhcpSocket))) return ok(check, dhcpSocket);
+  if (!(await nobodyListens(dhcpSocket))) return ok(check, dhcpSocket);
   const advice = "start `dhcp daemon` of the CNI plugins; only virtual machines do without";
   return { check, state: "missing", found: `nobody listens on ${dhcpSocket}`, advice };
 }

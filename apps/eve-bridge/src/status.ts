@@ -8,8 +8,8 @@ import { waitFor, type Call } from "./call.ts";
 import { CniError, cniCode, describe, toCniError } from "./cni-error.ts";
 import { locksIn } from "./attachment-record.ts";
 import { findPlugin, runDelegate } from "./delegate.ts";
-import { isDaemonAway } from "./dhcp-lease.ts";
 import { tryLock } from "./owner-lock.ts";
+import { nobodyListens } from "./socket-probe.ts";
 import { connectZedrouter } from "./zedrouter-connection.ts";
 
 /** Throws code 50 when an ADD would fail, 51 when besides pods may lose their leases. */
@@ -28,7 +28,7 @@ async function networkInstanceStatus(call: Call): Promise<void> {
     throw notAvailable("zedrouter is away", error);
   }
   const { dhcpSocket } = call.settings;
-  if (!(await isDaemonAway(dhcpSocket))) return;
+  if (!(await nobodyListens(dhcpSocket))) return;
   throw new CniError(cniCode.limited, "the DHCP daemon is away", { details: `nobody listens on ${dhcpSocket}` });
 }
 
