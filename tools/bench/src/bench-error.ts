@@ -11,6 +11,7 @@ export const benchErrorCodes = {
   watch: "the harness's own watch broke off",
   ended: "the process under measurement ended by itself",
   late: "what was waited for did not come in time",
+  stopped: "a person stopped the run",
   platform: "this machine lacks something: /proc, a tool",
   goals: "figures are worse than the goals, and --check was given",
 } as const;

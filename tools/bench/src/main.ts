@@ -3,15 +3,18 @@
  * `npm run bench -- fleet | daemon | cni`: what our programs cost, beside a baseline of the same run.
  */
 import { BenchError } from "./bench-error.ts";
+import { runDaemonBench } from "./daemon/run-daemon-bench.ts";
 import { runFleetBench } from "./fleet/run-fleet-bench.ts";
 
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   fleet: runFleetBench,
+  daemon: runDaemonBench,
 };
 
 const help = `npm run bench -- COMMAND [options]; --help after a command lists its options
 
   fleet    the operator, beside a real API server and 1,000 simulated nodes
+  daemon   a node's daemon, on the fake kernel or (--vm) on a real one
 `;
 
 /** EX_USAGE of sysexits.h. */

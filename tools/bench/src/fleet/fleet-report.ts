@@ -19,6 +19,8 @@ export interface FleetReport {
   readonly versions: Readonly<Record<string, string>>;
   readonly options: Pick<FleetOptions, "nodes" | "policies" | "profile" | "connections" | "rounds">;
   readonly steps: readonly StepResult[];
+  /** From SIGTERM to the end, of each process. */
+  readonly stopSeconds: readonly number[];
   readonly goals: readonly Goal[];
   /** Warnings and errors in the operator's log. */
   readonly complaints: readonly string[];

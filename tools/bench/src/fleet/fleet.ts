@@ -2,7 +2,7 @@
 /**
  * A simulated fleet: Node objects, the statuses that daemons would write, and the ears with which they would hear of
  * their specs. Each node state stands twice: the operator's, and one that the plain client writes.
- * Usage: `await using fleet = await createFleet({ cluster, options, progress, fail }); await fleet.reportAll(operatorNamespace)`
+ * Usage: `await using fleet = await createFleet({ cluster, options, progress, run }); await fleet.reportAll(operatorNamespace)`
  */
 import {
   apiVersion,
@@ -18,6 +18,7 @@ import { BenchError } from "../bench-error.ts";
 import type { BenchCluster } from "../cluster/bench-cluster.ts";
 import { createPlainClient, inParallel, metadataOnly, type PlainClient } from "../cluster/plain-client.ts";
 import type { Progress } from "../measure/progress.ts";
+import { until } from "../measure/until.ts";
 import { createArrivals, type Arrivals } from "./arrivals.ts";
 import type { FleetOptions } from "./fleet-options.ts";
 import {
@@ -29,6 +30,7 @@ import {
   reportedState,
   stateWithSpec,
 } from "./fleet-objects.ts";
+import type { Run } from "../run-control.ts";
 import { profiles } from "./fleet-profile.ts";
 import { watchArrivals } from "./watch-arrivals.ts";
 
@@ -43,6 +45,11 @@ export interface Fleet extends AsyncDisposable {
   labelNode(value: string): Promise<void>;
   /** The one spec that all of the operator's node states have; undefined while they differ. */
   commonSpec(): Promise<SriovNetworkNodeStateSpec | undefined>;
+  /**
+   * Waits until the watch has caught up with all writes so far: after many large ones the server's watch cache is tens of
+   * seconds behind.
+   */
+  catchUp(): Promise<void>;
   /** The plain client writes this spec to all of its node states. */
   applyPlainly(spec: SriovNetworkNodeStateSpec): Promise<void>;
 }
@@ -51,23 +58,29 @@ export interface FleetParts {
   readonly cluster: BenchCluster;
   readonly options: FleetOptions;
   readonly progress: Progress;
-  /** Told when the watch that feeds `arrivals` breaks off. */
-  readonly fail: (error: BenchError) => void;
+  readonly run: Run;
 }
 
 /** Makes the objects that are there before the operator starts. */
-export async function createFleet({ cluster, options, progress, fail }: FleetParts): Promise<Fleet> {
+export async function createFleet({ cluster, options, progress, run }: FleetParts): Promise<Fleet> {
   const profile = profiles[options.profile];
   const { admin } = cluster;
   await using parts = new AsyncDisposableStack();
   const arrivals = createArrivals();
-  parts.use(await watchArrivals(admin, arrivals, fail));
+  parts.use(await watchArrivals(admin, arrivals, run.fail));
   const plain = parts.use(createPlainClient((await cluster.user("plain")).identity, options.connections));
   const indexes = Array.from({ length: options.nodes }, (_, index) => index);
 
+  const forAll = (work: (index: number) => Promise<unknown>) =>
+    inParallel(indexes, options.connections, (index) => {
+      run.signal.throwIfAborted();
+      return work(index);
+    });
+
   let made = 0;
+  let mark = 0;
   progress.at(`creating ${options.nodes} nodes`, () => `${made} of ${options.nodes}`);
-  await inParallel(indexes, options.connections, async (index) => {
+  await forAll(async (index) => {
     await admin.request({ method: "POST", path: collectionPath(nodeType), body: nodeObject(index) });
     made += 1;
   });
@@ -79,7 +92,7 @@ export async function createFleet({ cluster, options, progress, fail }: FleetPar
     size: options.nodes,
     arrivals,
     reportAll: (namespace) =>
-      inParallel(indexes, options.connections, (index) =>
+      forAll((index) =>
         apply(admin, "config-daemon", statePath(namespace, index, "status"), reportedState(profile, namespace, index)),
       ),
     async applyPolicy(policy) {
@@ -97,8 +110,16 @@ export async function createFleet({ cluster, options, progress, fail }: FleetPar
       });
     },
     commonSpec: () => readCommonSpec(admin),
+    async catchUp() {
+      mark += 1;
+      const marker = stateWithSpec(markerNamespace, 0, { interfaces: [{ pciAddress: "0000:00:00.0", numVfs: mark }] });
+      const before = arrivals.of(markerNamespace)?.changes ?? 0;
+      await apply(admin, "plain", statePath(markerNamespace, 0), marker);
+      const isSeen = () => (arrivals.of(markerNamespace)?.changes ?? 0) > before;
+      await until("the watch to catch up", isSeen, { withinMs: 300_000, signal: run.signal });
+    },
     applyPlainly: (spec) =>
-      inParallel(indexes, options.connections, (index) =>
+      forAll((index) =>
         apply(plain, "plain", statePath(plainNamespace, index), stateWithSpec(plainNamespace, index, spec)),
       ),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
@@ -118,6 +139,9 @@ function apply(client: PlainClient, manager: string, path: string, body: unknown
 function statePath(namespace: string, index: number, subresource?: string): string {
   return objectPath(sriovNetworkNodeStates, { name: nodeName(index), namespace }, subresource);
 }
+
+/** Of one node state that nobody counts. */
+const markerNamespace = "default";
 
 // A page of the large profile is 6 MB.
 const pageSize = 100;

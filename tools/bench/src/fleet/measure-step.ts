@@ -5,6 +5,7 @@
  */
 import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
 import type { BenchUser } from "../cluster/bench-cluster.ts";
+import type { MeasuredService } from "../measure/measured-service.ts";
 import { otherProcessors, readLoad } from "../measure/other-load.ts";
 import { untilIdle } from "../measure/process-meter.ts";
 import type { Progress } from "../measure/progress.ts";
@@ -12,13 +13,12 @@ import { countRequests } from "../measure/request-count.ts";
 import { pause, until } from "../measure/until.ts";
 import type { Fleet } from "./fleet.ts";
 import { operatorNamespace, plainNamespace } from "./fleet-objects.ts";
-import type { OperatorProcess } from "./operator-process.ts";
 import { titleOf, type StepId, type StepResult } from "./step-result.ts";
 
-/** What a run has. The operator changes with a restart. */
+/** What a run has. */
 export interface FleetBench {
   readonly fleet: Fleet;
-  readonly operator: () => OperatorProcess;
+  readonly operator: MeasuredService;
   readonly operatorUser: BenchUser;
   /** Aborted, with what went wrong, when something that must live has ended. */
   readonly signal: AbortSignal;
@@ -39,19 +39,19 @@ export interface Step {
 export async function measureStep(bench: FleetBench, step: Step): Promise<StepResult> {
   const { fleet, operatorUser, progress, signal } = bench;
   const title = titleOf(step);
+  await fleet.catchUp();
   progress.at(title, () => `${arrived(fleet, operatorNamespace)} of ${fleet.size} nodes`);
-
   await operatorUser.requests.read();
-  const cpuBefore = step.startsOperator === true ? 0 : bench.operator().meter.read().cpuSeconds;
+  const cpuBefore = step.startsOperator === true ? 0 : bench.operator.read().cpuSeconds;
   fleet.arrivals.begin();
   const loadBefore = readLoad();
   const beginMs = performance.now();
   await step.act();
   const spec = await effectOf(step, bench);
   const othersBusy = otherProcessors(loadBefore, readLoad());
-  await untilIdle(bench.operator().meter, signal);
+  await untilIdle(bench.operator, signal);
 
-  const { cpuSeconds, rssMb, peakMb } = bench.operator().meter.read();
+  const { cpuSeconds, rssMb, peakMb } = bench.operator.read();
   const requests = countRequests(await operatorUser.requests.read());
   const arrivals = fleet.arrivals.of(operatorNamespace);
   return {
@@ -73,6 +73,7 @@ export async function measureStep(bench: FleetBench, step: Step): Promise<StepRe
 /** The same specs by the plain client, while the operator has nothing to do. Seconds until the last was seen. */
 async function measurePlainly(bench: FleetBench, spec: SriovNetworkNodeStateSpec, title: string) {
   const { fleet, progress } = bench;
+  await fleet.catchUp();
   progress.at(`${title}: plain client`, () => `${arrived(fleet, plainNamespace)} of ${fleet.size} nodes`);
   fleet.arrivals.begin();
   const loadBefore = readLoad();

@@ -3,10 +3,14 @@
  * `npm run bench -- fleet`: the operator beside a real API server and a simulated fleet.
  */
 import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { BenchError } from "../bench-error.ts";
 import { startBenchCluster } from "../cluster/bench-cluster.ts";
-import { describeGoal, missedGoals } from "../measure/goal.ts";
+import { describeGoal, missedGoals, stopGoal } from "../measure/goal.ts";
+import { buildApp } from "../measure/bundle.ts";
+import { createMeasuredService } from "../measure/measured-service.ts";
 import { readMachine } from "../measure/machine-facts.ts";
+import { startRun } from "../run-control.ts";
 import { startProgress } from "../measure/progress.ts";
 import { createFleet } from "./fleet.ts";
 import { fleetGoals } from "./fleet-goals.ts";
@@ -15,7 +19,6 @@ import { fleetHelp, parseFleetOptions, type FleetOptions } from "./fleet-options
 import { renderFleetReport, type FleetReport } from "./fleet-report.ts";
 import { fleetScenario } from "./fleet-scenario.ts";
 import { measureStep, type FleetBench } from "./measure-step.ts";
-import { buildOperator, complaintsIn, startOperator, type OperatorProcess } from "./operator-process.ts";
 import type { StepResult } from "./step-result.ts";
 
 /** Rejects with BenchError: `goals` when one is missed and --check was given, other codes when there are no figures. */
@@ -39,41 +42,32 @@ async function measureFleet(options: FleetOptions): Promise<FleetReport> {
   const date = new Date().toISOString();
   using progress = startProgress();
   progress.at("building the operator");
-  await buildOperator();
-  const run = new AbortController();
-  const fail = (error: unknown): void => {
-    run.abort(error);
-  };
+  const script = await buildApp("operator");
+  using run = startRun();
+  const { fail } = run;
   const namespaces = [operatorNamespace, plainNamespace];
   await using cluster = await startBenchCluster({ namespaces, progress, fail });
-  await using fleet = await createFleet({ cluster, options, progress, fail });
+  await using fleet = await createFleet({ cluster, options, progress, run });
   const operatorUser = await cluster.user("operator");
-
-  let operator: OperatorProcess | undefined;
-  await using last = new AsyncDisposableStack();
-  last.defer(() => operator?.[Symbol.asyncDispose]());
-  const running = (): OperatorProcess => {
-    if (operator === undefined) throw new BenchError("ended", "the operator was not started");
-    return operator;
-  };
-  const bench: FleetBench = { fleet, operator: running, operatorUser, signal: run.signal, progress };
-  const scenario = fleetScenario({
-    fleet,
-    options,
-    async startOperator() {
-      await operator?.stop();
-      const { kubeconfig } = operatorUser;
-      operator = await startOperator({ kubeconfig, directory: cluster.directory, cpuProf: options.cpuProf, fail });
-      await operator.ready(run.signal);
-    },
+  await using operator = createMeasuredService({
+    script,
+    args: ["--kubeconfig", operatorUser.kubeconfig, "--namespace", operatorNamespace],
+    log: join(cluster.directory, "operator.log"),
+    fail,
+    cpuProf: options.cpuProf,
   });
+  const bench: FleetBench = { fleet, operator, operatorUser, signal: run.signal, progress };
+  const scenario = fleetScenario({ fleet, options, startOperator: () => operator.start(run.signal) });
 
   const steps: StepResult[] = [];
   for (const step of scenario) {
     steps.push(await measureStep(bench, step));
-    if (step.id === "report") await fleet.reportAll(plainNamespace);
+    if (step.id !== "report") continue;
+    progress.at("the same statuses for the plain client's node states");
+    await fleet.reportAll(plainNamespace);
   }
-  await running().stop();
+  await operator.stop();
+  const { stopSeconds } = operator;
   const { nodes, policies, profile, connections, rounds } = options;
   return {
     bench: "fleet",
@@ -82,7 +76,8 @@ async function measureFleet(options: FleetOptions): Promise<FleetReport> {
     versions: cluster.versions,
     options: { nodes, policies, profile, connections, rounds },
     steps,
-    goals: fleetGoals(steps, options),
-    complaints: await complaintsIn(cluster.directory),
+    stopSeconds,
+    goals: [...fleetGoals(steps, options), stopGoal(stopSeconds)],
+    complaints: operator.complaints(),
   };
 }

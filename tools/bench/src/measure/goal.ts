@@ -18,6 +18,11 @@ export function atMost(what: string, value: number | undefined, limit: number, u
   return { what, value: value ?? Number.NaN, limit, unit, met: value !== undefined && value <= limit };
 }
 
+/** A service has ended within 10 s of SIGTERM. */
+export function stopGoal(stopSeconds: readonly number[]): Goal {
+  return atMost("end after SIGTERM", Math.max(...stopSeconds), 10, "s");
+}
+
 export function missedGoals(goals: readonly Goal[]): readonly Goal[] {
   return goals.filter(({ met }) => !met);
 }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A program of ours as a child process whose pid is its own: /proc/<pid> shows it and nothing between. `setpriv`
+ * A service of ours as a child process whose pid is its own: /proc/<pid> shows it and nothing between. `setpriv`
  * (util-linux) gives it to the kernel to kill when we die, and then becomes it.
  * Usage: `await using operator = await startMeasured({ script, args, log, fail }); operator.meter.read()`
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { openSync, closeSync, readFileSync } from "node:fs";
+import { openSync, closeSync, readFileSync, statSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { BenchError } from "../bench-error.ts";
 import { createProcessMeter, type ProcessMeter } from "./process-meter.ts";
+import { until } from "./until.ts";
 
 export interface MeasuredOptions {
   /** What Node runs. */
@@ -18,57 +20,85 @@ export interface MeasuredOptions {
   readonly log: string;
   /** Told, with the log's end, if it ends before it is told to. */
   readonly fail: (error: BenchError) => void;
-  /** For Node itself: "--cpu-prof". */
-  readonly nodeFlags?: readonly string[];
+  /** Directory for a CPU profile. */
+  readonly cpuProf?: string | undefined;
 }
 
 /** Disposing it kills it. */
 export interface MeasuredProcess extends AsyncDisposable {
-  readonly pid: number;
   readonly meter: ProcessMeter;
-  /** Asks it to end in order, and waits; its exit code. */
+  /** Resolves once /readyz is 200. Rejects with the signal's reason. */
+  ready(signal: AbortSignal): Promise<void>;
+  /** Asks it to end in order; the seconds that it took. It is killed when it takes too long. */
   stop(): Promise<number>;
 }
 
+/** How long a process may take to end before it is killed: more than any may. */
+const stopLimitMs = 15_000;
+
 /** Rejects with BenchError `platform` where it cannot be started. */
-export async function startMeasured(options: MeasuredOptions): Promise<MeasuredProcess> {
-  const { script, args, log, fail, nodeFlags = [] } = options;
+export async function startMeasured({ script, args, log, fail, cpuProf }: MeasuredOptions): Promise<MeasuredProcess> {
   const output = openSync(log, "a");
-  const command = ["--pdeathsig", "KILL", process.execPath, ...nodeFlags, script, ...args];
-  const child = spawn("setpriv", command, { stdio: ["ignore", output, output] });
+  const logBegin = statSync(log).size;
+  const nodeFlags = cpuProf === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${cpuProf}`];
+  const command = [process.execPath, ...nodeFlags, script, ...args, "--health-address", "127.0.0.1:0"];
+  const child = spawn("setpriv", ["--pdeathsig", "KILL", ...command], { stdio: ["ignore", output, output] });
   closeSync(output);
   try {
     await once(child, "spawn");
   } catch (cause) {
     throw new BenchError("platform", "setpriv cannot be started: util-linux is needed", cause);
   }
-  const { pid = 0 } = child;
-  const exited = new Promise<number>((resolve) => {
+  let isWanted = true;
+  const exited = new Promise<void>((resolve) => {
     child.once("exit", (code, signal) => {
-      resolve(code ?? (signal === null ? 1 : 128));
+      const how = code ?? signal ?? "?";
+      if (isWanted) fail(new BenchError("ended", `${script} ended with ${how}; its last words:\n${lastWords()}`));
+      resolve();
     });
   });
-  let isWanted = true;
-  void exited.then((code) => {
-    if (isWanted) fail(new BenchError("ended", `${script} ended with ${code}; its last words:\n${lastWords(log)}`));
-  });
 
-  async function end(signal: "SIGTERM" | "SIGKILL"): Promise<number> {
+  function words(): string {
+    return readFileSync(log).toString("utf8", logBegin);
+  }
+
+  function lastWords(): string {
+    return words().split("\n").slice(-20).join("\n");
+  }
+
+  async function end(signal: "SIGTERM" | "SIGKILL"): Promise<void> {
     isWanted = false;
     child.kill(signal);
-    return exited;
+    await exited;
   }
 
   return {
-    pid,
-    meter: createProcessMeter(pid),
-    stop: () => end("SIGTERM"),
-    async [Symbol.asyncDispose]() {
-      await end("SIGKILL");
+    meter: createProcessMeter(child.pid ?? 0),
+    async ready(signal) {
+      const isReady = async () => {
+        const port = healthPortIn(words());
+        return port !== undefined && (await fetch(`http://127.0.0.1:${port}/readyz`)).ok;
+      };
+      await until(`/readyz of ${script}`, isReady, { withinMs: 120_000, signal, everyMs: 20 });
     },
+    async stop() {
+      const beginMs = performance.now();
+      const giveUp = new AbortController();
+      const late = sleep(stopLimitMs, undefined, { signal: giveUp.signal }).then(
+        () => end("SIGKILL"),
+        () => undefined,
+      );
+      await end("SIGTERM");
+      giveUp.abort();
+      await late;
+      return (performance.now() - beginMs) / 1000;
+    },
+    [Symbol.asyncDispose]: () => end("SIGKILL"),
   };
 }
 
-function lastWords(log: string): string {
-  return readFileSync(log, "utf8").split("\n").slice(-20).join("\n");
+/** A service tells the port that it was given. */
+function healthPortIn(log: string): number | undefined {
+  const [, port] = /"healthPort":(\d+)/.exec(log) ?? [];
+  return port === undefined ? undefined : Number(port);
 }

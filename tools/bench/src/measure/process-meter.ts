@@ -36,14 +36,14 @@ export interface IdleOptions {
 
 /** Waits until the process rests: what it still does after the last visible effect belongs to the measurement too. */
 export async function untilIdle(
-  meter: ProcessMeter,
+  meter: { read(): ProcessReading | Promise<ProcessReading> },
   signal: AbortSignal,
   { quietMs = 600, withinMs = 20_000 }: IdleOptions = {},
 ): Promise<void> {
   const deadline = performance.now() + withinMs;
-  for (let before = meter.read().cpuSeconds; performance.now() < deadline;) {
+  for (let before = (await meter.read()).cpuSeconds; performance.now() < deadline;) {
     await pause(quietMs, signal);
-    const after = meter.read().cpuSeconds;
+    const after = (await meter.read()).cpuSeconds;
     if (after - before <= restingShare * (quietMs / 1000)) return;
     before = after;
   }

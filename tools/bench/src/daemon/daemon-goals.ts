@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The goals of performance.md ("Config daemon"). Pure.
+ * Usage: `missedGoals(daemonGoals(report))`
+ */
+import { atMost, stopGoal, type Goal } from "../measure/goal.ts";
+import { total } from "../measure/request-count.ts";
+import type { ChangeResult, DaemonReport } from "./daemon-results.ts";
+
+const timesKernel = 1.3;
+const ownSeconds = 0.3;
+const requestsPerChange = 4;
+const refusalSeconds = 1;
+const rssMb = 65;
+
+/** "0 CPU but for events": what the clock of /proc cannot tell from nothing, in parts of one processor. */
+const idleShare = 0.002;
+
+export function daemonGoals(report: Omit<DaemonReport, "goals">): readonly Goal[] {
+  const { changes, refusals, idle, peakMb } = report;
+  const titles = new Set(changes.map(({ title }) => title));
+  return [
+    ...[...titles].map((title) => timeGoal(title, changes, report.kernelSeconds[title] ?? 0)),
+    ...changes.flatMap(({ title, round, childFaults, requests }) => [
+      atMost(`${title} (${round}), forks`, childFaults === 0 ? 0 : 1, 0, ""),
+      atMost(`${title} (${round}), requests`, total(requests.writes) + total(requests.reads), requestsPerChange, ""),
+    ]),
+    ...refusals.flatMap(({ title, shownSeconds, isAnythingDestroyed }) => [
+      atMost(`${title}, error shown`, shownSeconds, refusalSeconds, "s"),
+      atMost(`${title}, working VFs destroyed`, isAnythingDestroyed ? 1 : 0, 0, ""),
+    ]),
+    atMost("idle, CPU", idle.cpuSeconds, idle.seconds * idleShare, "s"),
+    atMost("idle, requests", total(idle.requests.writes) + total(idle.requests.reads), 0, ""),
+    atMost("idle, forks", idle.childFaults === 0 ? 0 : 1, 0, ""),
+    stopGoal(report.stopSeconds),
+    atMost("peak RSS", peakMb, rssMb, "MB"),
+  ];
+}
+
+/** The best of all rounds: what else the machine does can only add. */
+function timeGoal(title: string, changes: readonly ChangeResult[], kernelSeconds: number): Goal {
+  const best = Math.min(...changes.filter((change) => change.title === title).map((change) => change.settledSeconds));
+  return atMost(`${title}, Succeeded`, best, kernelSeconds * timesKernel + ownSeconds, "s");
+}

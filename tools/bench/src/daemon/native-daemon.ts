@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The daemon on the fake kernel: a process of this machine, and a kernel that answers at once and notes each write.
+ * Usage: `await using daemon = await createNativeDaemon({ cluster, run, nics: [ice("0000:3b:00.0")], cpuProf: undefined })`
+ */
+import { createFakeKernel, serveFakeKernel, type FakeNic } from "@switchyard/host/testing";
+import { join } from "node:path";
+import type { BenchCluster } from "../cluster/bench-cluster.ts";
+import { bundleProgram } from "../measure/bundle.ts";
+import { createMeasuredService } from "../measure/measured-service.ts";
+import type { Run } from "../run-control.ts";
+import type { DaemonUnderTest } from "./daemon-under-test.ts";
+import { createNodeUnderTest, nodeUnderTest } from "./node-under-test.ts";
+
+export interface NativeDaemonOptions {
+  readonly cluster: BenchCluster;
+  readonly run: Run;
+  readonly nics: readonly FakeNic[];
+  readonly cpuProf: string | undefined;
+}
+
+export async function createNativeDaemon(options: NativeDaemonOptions): Promise<DaemonUnderTest> {
+  const { cluster, run, nics, cpuProf } = options;
+  await using parts = new AsyncDisposableStack();
+  const kernel = createFakeKernel({ nics });
+  const socket = join(cluster.directory, "kernel.sock");
+  const script = await bundleProgram("tools/demo/src/fake-node.ts");
+  parts.use(await serveFakeKernel(kernel, socket));
+  const node = parts.use(await createNodeUnderTest(cluster, run));
+  const user = await cluster.user("daemon");
+  const { name, namespace } = nodeUnderTest;
+  const service = parts.use(
+    createMeasuredService({
+      script,
+      args: ["--kubeconfig", user.kubeconfig, "--namespace", namespace, "--node-name", name, "--kernel-socket", socket],
+      log: join(cluster.directory, "daemon.log"),
+      fail: run.fail,
+      cpuProf,
+    }),
+  );
+
+  const owned = parts.move();
+  return {
+    node,
+    requests: user.requests,
+    start: () => service.start(run.signal),
+    stop: () => service.stop(),
+    stopSeconds: service.stopSeconds,
+    read: () => Promise.resolve(service.read()),
+    vfIdentity: () => Promise.resolve(String(kernel.writes.filter(({ method }) => method === "setNumVfs").length)),
+    // The fake kernel's clock is this process's.
+    firstWriteMs: (sinceMs) =>
+      kernel.writes.find(({ port, startedMs }) => port !== "records" && startedMs >= sinceMs)?.startedMs,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What a daemon on the fake kernel is put through: a node with four PFs and 128 VFs.
+ * Usage: `const results = await playNatively(daemon, measures, options)`
+ */
+import type { InterfaceSpec } from "@switchyard/api";
+import { ice } from "@switchyard/host/testing";
+import type { DaemonOptions } from "./daemon-options.ts";
+import type { DaemonReport } from "./daemon-results.ts";
+import type { DaemonUnderTest } from "./daemon-under-test.ts";
+import type { DaemonMeasures } from "./measure-daemon.ts";
+
+/** Two cards with two ports of 128 VFs each. */
+export const nativeNics = [ice("0000:3b:00.0"), ice("0000:5e:00.0")];
+
+/** What a scenario leaves to report. */
+export type Played = Pick<DaemonReport, "starts" | "changes" | "refusals" | "idle" | "kernelSeconds">;
+
+export async function playNatively(
+  daemon: DaemonUnderTest,
+  measures: DaemonMeasures,
+  { rounds, idleSeconds }: DaemonOptions,
+): Promise<Played> {
+  const [first = "", ...others] = nativeNics.flatMap(({ ports }) => ports.map(({ pciAddress }) => pciAddress));
+  const all = [first, ...others];
+  const withFirst = (numVfs: number, more: Partial<InterfaceSpec> = {}) => [
+    pf(first, numVfs, more),
+    ...others.map((address) => pf(address, 32)),
+  ];
+
+  const starts = [await measures.start("start, no VFs")];
+  const changes = [];
+  for (let round = 1; round <= rounds; round++) {
+    changes.push(
+      await measures.change(
+        "0 -> 32 on each of 4 PFs",
+        round,
+        all.map((address) => pf(address, 32)),
+      ),
+    );
+    changes.push(await measures.change("32 -> 16 on one PF", round, withFirst(16)));
+    changes.push(await measures.change("16 -> 32 on one PF", round, withFirst(32)));
+    if (round < rounds) changes.push(await measures.change("reset of all PFs", round, []));
+  }
+  const refusals = [
+    await measures.refusal("200 VFs of 128 on one PF", withFirst(200)),
+    await measures.refusal("MTU 9900 of 9702 on one PF", withFirst(32, { mtu: 9900 })),
+  ];
+  changes.push(await measures.change("back to what is there", 1, withFirst(32)));
+  await daemon.stop();
+  starts.push(await measures.start("start, 128 VFs"));
+  return { starts, changes, refusals, idle: await measures.idle(idleSeconds), kernelSeconds: {} };
+}
+
+/** A PF with VFs for pods, all in one group. */
+export function pf(pciAddress: string, numVfs: number, more: Partial<InterfaceSpec> = {}): InterfaceSpec {
+  const vfGroups = [{ resourceName: "pods", policyName: "bench", vfRange: `0-${numVfs - 1}` }];
+  return { pciAddress, numVfs, vfGroups, ...more };
+}
