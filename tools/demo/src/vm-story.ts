@@ -17,13 +17,14 @@ export async function tellVmStory(stage: Stage, narrator: Narrator): Promise<voi
   await using stack = new AsyncDisposableStack();
 
   narrator.scene("One node on a real kernel: QEMU with two ports of an Intel 82576 (igb)");
-  const { guest, startDaemon } = stack.use(await bootGuestNode(stage, node));
+  const worker = stack.use(await bootGuestNode(stage, node));
+  const { guest } = worker;
   await shell(guest, narrator, "uname -rv; ip -br link");
 
   await createOperatorConfig(stage);
   const news = stack.use(watchNews(stage.transport, narrator));
   narrator.line(node, "config-daemon starts in the guest");
-  const daemon = startDaemon();
+  const daemon = worker.startDaemon();
   daemon.stderr.resume();
   const deadline = { nodes: 1, withinMs: 120_000 };
   await eachNode(news, deadline, "discovered", ({ status }) => (status?.interfaces ?? []).length > 0);
