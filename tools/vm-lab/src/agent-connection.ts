@@ -39,13 +39,13 @@ export class AgentConnection {
     const feed = createGuestProcess(id, (request) => this.#send(request));
     this.#processes.set(id, feed);
     void this.#send({ type: "start", id, argv, env, input });
-    if (this.#lost !== undefined) this.lose(this.#lost);
+    if (this.#lost !== undefined) this.#failProcesses(this.#lost);
     return feed.process;
   }
 
-  /** The guest is gone: fails all that runs and all that will be started. */
+  /** The guest is gone: fails all that runs and all that will be started. The first reason is the one that counts. */
   lose(error: unknown): void {
-    this.#lost = error;
+    this.#lost ??= error;
     this.#stream.destroy();
     this.#boot.reject(error);
     this.#failProcesses(error);

@@ -65,6 +65,7 @@ export async function bootGuest(options: BootOptions = {}): Promise<Guest> {
     await settledBefore(guest.nextBoot(), signal, () => {
       return new VmLabError("aborted", "the boot was given up by its caller", { cause: signal.reason });
     });
+    await rm(initrd); // QEMU has it in memory; of a guest whose host process is killed, little is left
     return guest;
   } catch (error) {
     await guest.kill();

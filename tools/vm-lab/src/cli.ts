@@ -68,7 +68,7 @@ async function runVerb(verb: string, args: readonly string[], progress: Progress
       await buildLab({ withModules: options.withModules ?? false, progress });
       return exitCodes.ok;
     case "shell":
-      return openShell({ ...options, udev: true }, progress);
+      return openShell({ ...options, udev: true }, progress, interruption());
     case "status": {
       const { ready, lines } = await describeStatus();
       process.stdout.write(`${lines.join("\n")}\n`);

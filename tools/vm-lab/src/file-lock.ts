@@ -10,8 +10,8 @@ import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { VmLabError } from "./vm-lab-error.ts";
 
-/** How long the lock may take before `onWait` is called. */
-const patienceMs = 300;
+/** How often `onWait` is called while another has the lock. */
+const patienceMs = 1000;
 
 /** Runs `act` while no other process holds the lock on `file`, which is made as needed and stays. */
 export async function withFileLock<T>(file: string, onWait: () => void, act: () => Promise<T>): Promise<T> {
@@ -23,13 +23,13 @@ export async function withFileLock<T>(file: string, onWait: () => void, act: () 
   ended.catch(() => undefined); // handled in the race
   const words: string[] = [];
   holder.stderr.setEncoding("utf8").on("data", (text: string) => words.push(text));
-  const patience = setTimeout(onWait, patienceMs);
+  const patience = setInterval(onWait, patienceMs);
   try {
     await Promise.race([once(holder.stdout, "data"), ended.then(() => Promise.reject(failure()))]);
-    clearTimeout(patience);
+    clearInterval(patience);
     return await act();
   } finally {
-    clearTimeout(patience);
+    clearInterval(patience);
     holder.stdin.end();
     await ended.catch(() => undefined); // said above, if it never ran
   }

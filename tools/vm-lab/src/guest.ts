@@ -18,7 +18,7 @@ export interface ExecResult {
 }
 
 export interface ExecOptions {
-  /** Then the process is killed and VmLabError `timed-out` thrown. One minute unless told: a loaded host is slow. */
+  /** Then the process is killed and VmLabError `timed-out` thrown. Two minutes unless told: a loaded host is slow. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -63,10 +63,11 @@ export class Guest implements AsyncDisposable {
   async push(file: string, guestPath: string, options: ExecOptions & { readonly mode?: string } = {}): Promise<void> {
     const script = 'mkdir -p "$(dirname "$0")" && cat >"$0" && chmod "$1" "$0"';
     const process = this.spawn(["sh", "-c", script, guestPath, options.mode ?? "644"], { input: true });
-    const result = finish(process, `writing ${guestPath}`, options);
-    for await (const chunk of createReadStream(file)) await process.write(Buffer.from(chunk));
-    process.endInput();
-    const { code, stderr } = await result;
+    const feed = async () => {
+      for await (const chunk of createReadStream(file)) await process.write(Buffer.from(chunk));
+      process.endInput();
+    };
+    const [{ code, stderr }] = await Promise.all([finish(process, `writing ${guestPath}`, options), feed()]);
     if (code !== 0) throw new VmLabError("bad-option", `cannot write ${guestPath} in the guest:`, { output: stderr });
   }
 
@@ -101,7 +102,7 @@ export class Guest implements AsyncDisposable {
 }
 
 async function finish(process: GuestProcess, what: string, options: ExecOptions): Promise<ExecResult> {
-  const { timeoutMs = 60_000, signal } = options;
+  const { timeoutMs = 120_000, signal } = options;
   const said = { stdout: "", stderr: "" };
   const collect = async (stream: "stdout" | "stderr") => {
     for await (const piece of process[stream].setEncoding("utf8")) said[stream] += String(piece);

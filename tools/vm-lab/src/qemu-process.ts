@@ -59,15 +59,8 @@ export function startQemu(args: readonly string[], consoleLog: string): QemuProc
       log.end(resolve);
     });
     child.on("close", (code, signal) => {
-      fail(
-        new VmLabError(
-          "qemu-exited",
-          `QEMU ended (${signal ?? `exit ${String(code)}`}): the guest powered off, or QEMU failed:`,
-          {
-            output: `${complaints(words)}${consoleTail()}`,
-          },
-        ),
-      );
+      const how = `QEMU ended (${signal ?? `exit ${String(code)}`}): the guest powered off, or QEMU failed:`;
+      fail(new VmLabError("qemu-exited", how, { output: complaints(words) + consoleTail() }));
       log.end(resolve);
     });
   });

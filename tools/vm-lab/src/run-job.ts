@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * One job in a guest of its own: a script, or a bundle for Node.
- * Usage: `process.exitCode = await runJob({ file: "jobs/vfs.sh", args: [], timeLimitMs: 600_000 }, {}, progress)`
+ * Usage: `process.exitCode = await runJob({ file: "vfs.sh", args: [], timeLimitMs: 600_000 }, {}, progress, signal)`
  */
 import { access, constants } from "node:fs/promises";
 import { dirname, extname, isAbsolute, relative, resolve } from "node:path";
@@ -35,14 +35,12 @@ export async function runJob(
   running.stdout.pipe(process.stdout, { end: false });
   running.stderr.pipe(process.stderr, { end: false });
   const limit = AbortSignal.timeout(job.timeLimitMs);
-  return await settledBefore(running.exitCode, AbortSignal.any([limit, signal]), () =>
-    limit.aborted
-      ? new VmLabError(
-          "timed-out",
-          `${job.file} was killed at its time limit of ${job.timeLimitMs / 1000} s (--time-limit)`,
-        )
-      : new VmLabError("aborted", `${job.file} was killed`),
-  );
+  return await settledBefore(running.exitCode, AbortSignal.any([limit, signal]), () => {
+    const seconds = job.timeLimitMs / 1000;
+    return limit.aborted
+      ? new VmLabError("timed-out", `${job.file} was killed at its time limit of ${seconds} s (--time-limit)`)
+      : new VmLabError("aborted", `${job.file} was killed`);
+  });
 }
 
 /** What runs `file` in the guest, where `share` is the working directory. */
@@ -51,11 +49,10 @@ async function commandFor(file: string, share: string): Promise<string[]> {
   if (path.startsWith("..") || isAbsolute(path)) {
     throw new VmLabError("bad-option", `${file} is not in the shared directory ${share}`);
   }
-  const can = (mode: number) =>
-    access(file, mode).then(
-      () => true,
-      () => false,
-    );
+  const can = async (mode: number) => {
+    const refusal = await access(file, mode).catch((error: unknown) => error);
+    return refusal === undefined;
+  };
   if (!(await can(constants.R_OK))) throw new VmLabError("bad-option", `${file}: cannot be read`);
   if ([".js", ".mjs", ".cjs"].includes(extname(file))) return ["node", path];
   return (await can(constants.X_OK)) ? [`./${path}`] : ["sh", path];

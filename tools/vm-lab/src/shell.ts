@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * A person's shell in a guest: its serial console on this terminal. Without a terminal, the commands of standard input.
- * Usage: `process.exitCode = await openShell({ udev: true }, progress)`
+ * Usage: `process.exitCode = await openShell({ udev: true }, progress, signal)`
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -15,22 +15,30 @@ import { machineFor, needsModules, type MachineOptions } from "./machine-options
 import type { Progress } from "./progress.ts";
 import { qemuArguments } from "./qemu-arguments.ts";
 import { complaints, mortalQemu } from "./qemu-process.ts";
+import { settledBefore } from "./time-limit.ts";
+import { VmLabError } from "./vm-lab-error.ts";
 
-/** Ends when the shell does, or by Ctrl-A x. Its exit code; on a terminal QEMU's. */
-export function openShell(options: MachineOptions, progress: Progress): Promise<number> {
-  return process.stdin.isTTY ? openConsole(options, progress) : runCommands(options, progress);
+/** Ends when the shell does, or by Ctrl-A x. Its exit code; on a terminal QEMU's. `signal` is for a shell without terminal. */
+export function openShell(options: MachineOptions, progress: Progress, signal: AbortSignal): Promise<number> {
+  return process.stdin.isTTY ? openConsole(options, progress) : runCommands(options, progress, signal);
 }
 
-/** A console would lose what comes before its shell listens. */
-async function runCommands(options: MachineOptions, progress: Progress): Promise<number> {
+/** Over the agent: a console would lose what comes before its shell listens. */
+async function runCommands(options: MachineOptions, progress: Progress, signal: AbortSignal): Promise<number> {
   await ensureLab({ withModules: needsModules(options), progress });
-  await using guest = await progress.during("boot", () => bootGuest({ ...options, progress }));
+  await using guest = await progress.during("boot", () => bootGuest({ ...options, progress, signal }));
   const bash = guest.spawn(["bash", "-s"], { input: true });
   bash.stdout.pipe(process.stdout, { end: false });
   bash.stderr.pipe(process.stderr, { end: false });
-  for await (const chunk of process.stdin) await bash.write(Buffer.from(chunk));
-  bash.endInput();
-  return await bash.exitCode;
+  process.stdin.on("data", (chunk) => void bash.write(chunk));
+  process.stdin.on("end", () => {
+    bash.endInput();
+  });
+  try {
+    return await settledBefore(bash.exitCode, signal, () => new VmLabError("aborted", "the shell was killed"));
+  } finally {
+    process.stdin.destroy(); // it may be open still: the shell was told to exit
+  }
 }
 
 async function openConsole(options: MachineOptions, progress: Progress): Promise<number> {
