@@ -2,18 +2,24 @@
 /**
  * `npm run bench -- daemon`: one node's daemon beside a real API server, on the fake kernel or in the VM lab.
  */
-import { writeFile } from "node:fs/promises";
+import { bootGuest } from "@switchyard/vm-lab";
+import { cp, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { BenchError } from "../bench-error.ts";
-import { startBenchCluster } from "../cluster/bench-cluster.ts";
+import { startBenchCluster, type BenchCluster } from "../cluster/bench-cluster.ts";
 import { describeGoal, missedGoals } from "../measure/goal.ts";
 import { readMachine } from "../measure/machine-facts.ts";
-import { startProgress } from "../measure/progress.ts";
-import { startRun } from "../run-control.ts";
+import { startProgress, type Progress } from "../measure/progress.ts";
+import { startRun, type Run } from "../run-control.ts";
 import { daemonGoals } from "./daemon-goals.ts";
 import { daemonHelp, parseDaemonOptions, type DaemonOptions } from "./daemon-options.ts";
 import { renderDaemonReport } from "./daemon-report.ts";
 import type { DaemonReport } from "./daemon-results.ts";
 import { createDaemonMeasures } from "./measure-daemon.ts";
+import { createGuestDaemon } from "./guest-daemon.ts";
+import { playInGuest } from "./guest-scenario.ts";
+import { createGuestShare } from "./guest-share.ts";
+import { bestOf, measureKernel } from "./kernel-baseline.ts";
 import { createNativeDaemon } from "./native-daemon.ts";
 import { nativeNics, playNatively } from "./native-scenario.ts";
 import { nodeUnderTest } from "./node-under-test.ts";
@@ -35,27 +41,50 @@ export async function runDaemonBench(args: readonly string[]): Promise<void> {
 }
 
 async function measureDaemon(options: DaemonOptions): Promise<DaemonReport> {
-  const machine = readMachine();
-  const date = new Date().toISOString();
+  const about = { bench: "daemon", date: new Date().toISOString(), machine: readMachine() } as const;
   using run = startRun();
   using progress = startProgress();
   const namespaces = [nodeUnderTest.namespace];
   await using cluster = await startBenchCluster({ namespaces, progress, fail: run.fail });
-  const { cpuProf } = options;
-  await using daemon = await createNativeDaemon({ cluster, run, nics: nativeNics, cpuProf });
+  const measured = await (options.vm ? measureInGuest : measureNatively)(options, { run, progress, cluster });
+  const report = { ...about, versions: cluster.versions, ...measured };
+  return { ...report, goals: daemonGoals(report) };
+}
+
+interface Stage {
+  readonly run: Run;
+  readonly progress: Progress;
+  readonly cluster: BenchCluster;
+}
+
+/** The part of the report that depends on where the daemon runs. */
+type Measured = Omit<DaemonReport, "bench" | "date" | "machine" | "versions" | "goals">;
+
+async function measureNatively(options: DaemonOptions, { run, progress, cluster }: Stage): Promise<Measured> {
+  await using daemon = await createNativeDaemon({ cluster, run, nics: nativeNics, cpuProf: options.cpuProf });
   const measures = createDaemonMeasures(daemon, { progress, signal: run.signal });
   const played = await playNatively(daemon, measures, options);
   const { peakMb } = await daemon.read();
   await daemon.stop();
-  const report = {
-    bench: "daemon",
-    host: "fake kernel",
-    date,
-    machine,
-    versions: cluster.versions,
-    ...played,
-    peakMb,
-    stopSeconds: daemon.stopSeconds,
-  } as const;
-  return { ...report, goals: daemonGoals(report) };
+  return { host: "fake kernel", ...played, peakMb, stopSeconds: daemon.stopSeconds };
+}
+
+async function measureInGuest(options: DaemonOptions, { run, progress, cluster }: Stage): Promise<Measured> {
+  progress.at("booting a guest");
+  await using share = await createGuestShare();
+  await using guest = await bootGuest({ udev: true, share: share.directory, signal: run.signal });
+  const { cpuProf } = options;
+  await using daemon = await createGuestDaemon({
+    ...{ cluster, run, guest },
+    share: share.directory,
+    cpuProf: cpuProf !== undefined,
+  });
+  const measures = createDaemonMeasures(daemon, { progress, signal: run.signal });
+  progress.at("the kernel alone, before");
+  const before = await measureKernel(guest, run.signal);
+  const played = await playInGuest(daemon, measures, options);
+  progress.at("the kernel alone, after");
+  const kernelSeconds = bestOf(before, await measureKernel(guest, run.signal));
+  if (cpuProf !== undefined) await cp(join(share.directory, "prof"), cpuProf, { recursive: true });
+  return { host: "VM lab, igb", ...played, kernelSeconds, stopSeconds: daemon.stopSeconds };
 }

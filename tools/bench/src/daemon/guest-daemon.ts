@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The daemon on a real kernel: the shipped bundle in a guest of the VM lab, which talks to the API server on this machine.
+ * Usage: `await using daemon = await createGuestDaemon({ cluster, run, guest, share, cpuProf: undefined })`
+ */
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Guest, GuestProcess } from "@switchyard/vm-lab";
+import { BenchError } from "../bench-error.ts";
+import type { BenchCluster } from "../cluster/bench-cluster.ts";
+import { parseMemory, parseStat } from "../measure/proc-files.ts";
+import type { Run } from "../run-control.ts";
+import type { DaemonUnderTest } from "./daemon-under-test.ts";
+import { createNodeUnderTest, nodeUnderTest } from "./node-under-test.ts";
+
+export interface GuestDaemonOptions {
+  readonly cluster: BenchCluster;
+  readonly run: Run;
+  readonly guest: Guest;
+  /** Directory of this machine that the guest has at /share, with the bundle as main.mjs. */
+  readonly share: string;
+  readonly cpuProf: boolean;
+}
+
+/** First VF of the first port, as the kernel places it (vm-lab/FINDINGS.md 3). */
+const firstVf = "/sys/bus/pci/devices/0000:01:10.0/";
+
+export async function createGuestDaemon(options: GuestDaemonOptions): Promise<DaemonUnderTest> {
+  const { cluster, run, guest, share, cpuProf } = options;
+  await using parts = new AsyncDisposableStack();
+  const node = parts.use(await createNodeUnderTest(cluster, run));
+  const user = await cluster.user("daemon");
+  await writeFile(join(share, "kubeconfig"), await kubeconfigForGuest(user.kubeconfig, cluster.server));
+  const stopSeconds: number[] = [];
+  let running: GuestProcess | undefined;
+
+  const owned = parts.move();
+  return {
+    node,
+    requests: user.requests,
+    start() {
+      const { name, namespace } = nodeUnderTest;
+      const profile = cpuProf ? "--cpu-prof --cpu-prof-dir=/share/prof" : "";
+      const flags = `--kubeconfig /share/kubeconfig --namespace ${namespace} --node-name ${name} --host-root /`;
+      // The shell becomes the daemon, so that its pid is the daemon's.
+      running = guest.spawn(`echo $$ >/run/daemon.pid; exec node ${profile} /share/main.mjs ${flags}`);
+      const process = running;
+      let words = "";
+      process.stdout.resume();
+      process.stderr.setEncoding("utf8").on("data", (text: string) => (words = (words + text).slice(-2_000)));
+      process.exitCode.then(
+        (code) => {
+          if (running === process) run.fail(new BenchError("ended", `the daemon ended with ${code}:\n${words}`));
+        },
+        (error: unknown) => {
+          run.fail(error);
+        },
+      );
+      return Promise.resolve();
+    },
+    async stop() {
+      const beginMs = performance.now();
+      const process = running;
+      running = undefined;
+      process?.kill();
+      await process?.exitCode;
+      stopSeconds.push((performance.now() - beginMs) / 1000);
+    },
+    stopSeconds,
+    async read() {
+      const text = await inGuest("pid=$(cat /run/daemon.pid); cat /proc/$pid/stat /proc/$pid/status");
+      const [stat = "", ...status] = text.split("\n");
+      return { ...parseStat(stat), ...parseMemory(status.join("\n")) };
+    },
+    // sysfs gives another inode to a device that was made anew, even at the same address.
+    vfIdentity: () => inGuest(`stat -c %i ${firstVf}`),
+    firstWriteMs: () => undefined,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+
+  async function inGuest(command: string): Promise<string> {
+    const { code, stdout, stderr } = await guest.exec(command, { signal: run.signal });
+    if (code !== 0) throw new BenchError("ended", `in the guest, ${command}: ${code}, ${stderr}`);
+    return stdout;
+  }
+}
+
+/** The API server as the guest reaches it: slirp's address of this machine, and the name in the server's certificate. */
+async function kubeconfigForGuest(kubeconfig: string, server: string): Promise<string> {
+  const text = await readFile(kubeconfig, "utf8");
+  const seenFromGuest = server.replace("127.0.0.1", "10.0.2.2");
+  return text.replace(`"server": "${server}"`, `"server": "${seenFromGuest}", "tls-server-name": "localhost"`);
+}

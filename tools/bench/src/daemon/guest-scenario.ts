@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What a daemon in the VM lab is put through: the changes of performance.md's table on two real ports with seven VFs each.
+ * Usage: `const results = await playInGuest(daemon, measures, options)`
+ */
+import type { DaemonOptions } from "./daemon-options.ts";
+import type { ChangeResult } from "./daemon-results.ts";
+import type { DaemonUnderTest } from "./daemon-under-test.ts";
+import { guestChanges } from "./kernel-baseline.ts";
+import type { DaemonMeasures } from "./measure-daemon.ts";
+import { pf, type Played } from "./native-scenario.ts";
+
+const first = "0000:01:00.0";
+const second = "0000:01:00.1";
+
+/** Ends without VFs, and with the daemon stopped. */
+export async function playInGuest(
+  daemon: DaemonUnderTest,
+  measures: DaemonMeasures,
+  { rounds, idleSeconds }: DaemonOptions,
+): Promise<Omit<Played, "kernelSeconds"> & { readonly peakMb: number }> {
+  const { zeroToFour, fourToSix, sixToZero, twoPfs } = guestChanges;
+  const starts = [await measures.start("start, no VFs")];
+  const changes: ChangeResult[] = [];
+  for (let round = 1; round <= rounds; round++) {
+    changes.push(await measures.change(zeroToFour, round, [pf(first, 4)]));
+    changes.push(await measures.change(fourToSix, round, [pf(first, 6)]));
+    changes.push(await measures.change(sixToZero, round, []));
+    changes.push(await measures.change(twoPfs, round, [pf(first, 4), pf(second, 4)]));
+    if (round < rounds) await measures.change("reset of both PFs", round, []);
+  }
+  const refusals = [
+    await measures.refusal("9 VFs of 7 on one PF", [pf(first, 9), pf(second, 4)]),
+    await measures.refusal("MTU 9300 of 9216 on one PF", [pf(first, 4, { mtu: 9300 }), pf(second, 4)]),
+  ];
+  const idle = await measures.idle(idleSeconds);
+  await measures.change("reset of both PFs", rounds, []);
+  const { peakMb } = await daemon.read();
+  await daemon.stop();
+  return { starts, changes, refusals, idle, peakMb };
+}
