@@ -21,7 +21,7 @@ describe("guardTransport", () => {
     const { transport, sent } = guarded(4_200.7);
     await transport.request(patch);
     await transport.request({ ...patch, timeoutMs: 1_000 });
-    expect(sent).toEqual([
+    expect(sent).toMatchObject([
       { ...patch, timeoutMs: 4_200, query: { force: true, timeout: "4200ms" } },
       { ...patch, timeoutMs: 1_000, query: { force: true, timeout: "1000ms" } },
     ]);
@@ -33,6 +33,18 @@ describe("guardTransport", () => {
       await expect(transport.request({ ...patch, method })).rejects.toMatchObject({ code: "NotLeading" });
     }
     expect(sent).toEqual([]);
+  });
+
+  it("has the transport ask again before the first byte", async () => {
+    let leftMs = 5_000;
+    const { transport } = guarded(0);
+    // Connects for too long.
+    const request = async ({ beforeSend }: TransportRequest & { readonly beforeSend?: () => void }) => {
+      leftMs = await Promise.resolve(0.5);
+      beforeSend?.();
+    };
+    const writing = guardTransport({ ...transport, request }, () => leftMs).request(patch);
+    await expect(writing).rejects.toMatchObject({ code: "NotLeading" });
   });
 
   it("lets reads pass at any time, and leaves the transport to its owner", async () => {

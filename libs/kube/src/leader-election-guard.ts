@@ -3,7 +3,9 @@
  * The transport of a leader: writes go out only while the lease holds.
  *
  * - A write that is tried too late is refused. The deadline is compared with the clock at that moment, so it makes no
- *   difference how long the process, its event loop or its timers stood still before.
+ *   difference how long the process, its event loop or its timers stood still before. It is compared again on the open
+ *   connection, right before the first byte: a process that froze while it connected finds the connection open when it
+ *   thaws, and would send before any timer runs (seen with Node 24, whose timers come after I/O).
  * - A write that is under way must be over when the lease can be taken. It is given up at the deadline, which closes its
  *   connection, and the server is told to give it up as well (`timeout` counts there from the arrival, so half a request
  *   whose sender froze is not completed after the thaw). The server needs some time for that: the deadline lies before
@@ -17,6 +19,11 @@
 import { KubeError } from "./kube-error.ts";
 import type { Transport, TransportRequest } from "./transport.ts";
 
+interface GatedRequest extends TransportRequest {
+  /** For the transport to call on the open connection, before the first byte; nothing is sent if it throws. */
+  readonly beforeSend: () => void;
+}
+
 /**
  * Refuses writes with KubeError "NotLeading" once `remainingMs()` is not positive. Disposing it does nothing: the
  * transport inside is its owner's.
@@ -29,13 +36,15 @@ export function guardTransport(transport: Transport, remainingMs: () => number):
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
 
-  function bounded(request: TransportRequest): TransportRequest {
+  function bounded(request: TransportRequest): GatedRequest {
     const leftMs = Math.floor(remainingMs());
-    if (leftMs <= 0) {
+    const beforeSend = () => {
+      if (remainingMs() >= 1) return;
       const words = "not sent: the lease may be another's by now";
       throw new KubeError(`${request.method} ${request.path}`, "NotLeading", { words });
-    }
+    };
+    beforeSend();
     const timeoutMs = Math.min(request.timeoutMs ?? Infinity, leftMs);
-    return { ...request, timeoutMs, query: { ...request.query, timeout: `${timeoutMs}ms` } };
+    return { ...request, timeoutMs, query: { ...request.query, timeout: `${timeoutMs}ms` }, beforeSend };
   }
 }
