@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * The targets of every project, inferred from what it holds, so that no project repeats them (Nx createNodesV2):
- * `lint`, `typecheck` and `test` where there is a tsconfig.json, `build` where there is a src/main.ts.
+  * `lint`, `typecheck` and `test` where there is a tsconfig.json, `build` for apps with a src/main.ts.
  * Test results go to reports/<project>.json, an output of the target: a cached run still counts its tests.
  */
 import { existsSync, readFileSync } from "node:fs";
@@ -33,7 +33,7 @@ function projectsOf(root, workspaceRoot) {
       outputs: [`{workspaceRoot}/reports/${reportName(root)}`],
     });
   }
-  if (has("src/main.ts")) {
+  if (root.startsWith("apps/") && has("src/main.ts")) {
     targets.build = target(root, `node ${up}/tools/nx/bundle.js`, {
       inputs: ["default", "^default", "{workspaceRoot}/tools/nx/bundle.js"],
       outputs: [`{workspaceRoot}/dist/${root}`],

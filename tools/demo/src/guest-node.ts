@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A node on a real kernel: a guest of the VM lab with two igb ports, and the config daemon in it, which talks to the API
+ * server on this machine.
+ * Usage: `await using node = await bootGuestNode(stage, "vm-worker"); const daemon = node.startDaemon();`
+ */
+import { bootGuest, bundleForGuest, type Guest, type GuestProcess } from "@switchyard/vm-lab";
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createNode } from "./scenes.ts";
+import { namespace, type Stage } from "./stage.ts";
+
+export interface GuestNode extends AsyncDisposable {
+  readonly guest: Guest;
+  /** The daemon's log lines are on its stderr. */
+  startDaemon(): GuestProcess;
+}
+
+/** Registers the node and boots its guest, with udev, so that interfaces have their real names. */
+export async function bootGuestNode(stage: Stage, name: string): Promise<GuestNode> {
+  await using stack = new AsyncDisposableStack();
+  // Guests may run side by side: each has a copy of the bundle, and a kubeconfig for its own API server beside it.
+  const share = await mkdtemp(join(tmpdir(), "switchyard-guest-"));
+  stack.defer(() => rm(share, { recursive: true, force: true }));
+  await cp(await bundleForGuest("apps/config-daemon/src/main.ts"), share, { recursive: true });
+  await writeFile(join(share, "kubeconfig"), await kubeconfigForGuest(stage));
+  const guest = stack.use(await bootGuest({ udev: true, share }));
+  await createNode(stage, name);
+  const owned = stack.move();
+
+  return {
+    guest,
+    startDaemon() {
+      const flags = ["--kubeconfig", "/share/kubeconfig", "--namespace", namespace, "--host-root", "/"];
+      return guest.spawn(["node", "/share/main.mjs", ...flags, "--node-name", name]);
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** The API server as the guest reaches it (slirp's address of the host), under the name in the server's certificate. */
+async function kubeconfigForGuest({ cluster }: Stage): Promise<string> {
+  const text = await readFile(cluster.kubeconfig, "utf8");
+  const server = cluster.server.replace("127.0.0.1", "10.0.2.2");
+  return text.replace(`"server": "${cluster.server}"`, `"server": "${server}", "tls-server-name": "localhost"`);
+}
