@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * The targets of every project, inferred from what it holds, so that no project repeats them (Nx createNodesV2):
-  * `lint`, `typecheck` and `test` where there is a tsconfig.json, `build` for apps with a src/main.ts.
+ * `lint`, `typecheck` and `test` where there is a tsconfig.json, `build` for apps with a src/main.ts.
  * Test results go to reports/<project>.json, an output of the target: a cached run still counts its tests.
  */
 import { existsSync, readFileSync } from "node:fs";
