@@ -16,6 +16,10 @@ export type { StructuralSchema, ValidationRule } from "./structural-schema.ts";
 export { schemas } from "./schemas.gen.ts";
 export { nodes, type Node } from "./node.ts";
 export {
+  networkAttachmentDefinitions,
+  type NetworkAttachmentDefinition,
+} from "./network-attachment-definition.ts";
+export {
   apiGroup,
   apiVersion,
   operatorConfigName,

@@ -26,6 +26,10 @@ export const annotations = {
   useExternalDrainer: "sriovnetwork.openshift.io/use-external-drainer",
   /** On SriovNetworkNodeStates whose node left: RFC 3339 time after which they are deleted. */
   keepStateUntil: "sriovnetwork.openshift.io/keep-state-until",
+  /** On NetworkAttachmentDefinitions: the resource that its pods need, with prefix; Multus and the injector read it. */
+  resourceName: "k8s.v1.cni.cncf.io/resourceName",
+  /** On NetworkAttachmentDefinitions: the network that it is made from, "OVSNetwork.<group>/<namespace>/<name>". */
+  ownerRef: "sriovnetwork.openshift.io/owner-ref",
 } as const;
 
 /** What a daemon asks for, in annotations.nodeState and annotations.desiredState. */

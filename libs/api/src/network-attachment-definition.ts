@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * NetworkAttachmentDefinition of the Network Plumbing Working Group, as Multus reads it (cnis.md 5).
+ */
+import type { ObjectMeta, ResourceType } from "./metadata.ts";
+
+export const networkAttachmentDefinitions = {
+  group: "k8s.cni.cncf.io",
+  version: "v1",
+  kind: "NetworkAttachmentDefinition",
+  plural: "network-attachment-definitions",
+  namespaced: true,
+} as const satisfies ResourceType;
+
+export interface NetworkAttachmentDefinition {
+  readonly apiVersion: "k8s.cni.cncf.io/v1";
+  readonly kind: "NetworkAttachmentDefinition";
+  readonly metadata: ObjectMeta;
+  readonly spec: {
+    /** CNI configuration, or a list of them, as JSON. */
+    readonly config: string;
+  };
+}

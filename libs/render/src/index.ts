@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+export { renderNetwork, targetNamespace, type Network, type NetworkContext } from "./render-network.ts";
+export { linuxBridgesOf } from "./candidate-bridges.ts";
+export { readNetworkTexts, type NetworkProblem, type NetworkTexts } from "./network-texts.ts";
+export { parseJsonObject, parseJsonObjects, type JsonProblem } from "./parse-json.ts";
+export { formatJson, type Json, type JsonNumber, type JsonObject } from "./json.ts";
+export {
+  devicePluginConfigMap,
+  formatDevicePluginConfig,
+  type DevicePluginConfig,
+  type DevicePluginProblem,
+  type DevicePluginResource,
+  type DeviceSelectors,
+  type RenderedDevicePluginConfig,
+} from "./device-plugin-config.ts";
+export { nodeDevicePluginConfig } from "./node-device-plugin-config.ts";
+export {
+  policyDevicePluginConfig,
+  type NicModel,
+  type PolicyDevicePluginSources,
+} from "./policy-device-plugin-config.ts";

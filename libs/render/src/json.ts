@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * JSON values that lose nothing on the way from a user's text to ours: members keep their order, whatever their names, and
+ * numbers their digits, however many.
+ * Usage: `formatJson(jsonObject({ cniVersion: "1.0.0", name, ipam: parsed.value }))`.
+ */
+
+export type Json = null | boolean | string | number | JsonNumber | JsonObject | readonly Json[];
+
+/** A number as it was written: JavaScript's own numbers would round "18446744073709551615". */
+export interface JsonNumber {
+  readonly kind: "number";
+  readonly digits: string;
+}
+
+/** Not an object of JavaScript, which sorts members with numbers for names. */
+export interface JsonObject {
+  readonly kind: "object";
+  readonly members: ReadonlyMap<string, Json>;
+}
+
+/** An object of the given members, in their order; those that are undefined are left out. */
+export function jsonObject(members: Readonly<Record<string, Json | undefined>>): JsonObject {
+  const given = Object.entries(members).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  return { kind: "object", members: new Map(given) };
+}
+
+/** The members of both; `more` comes last. */
+export function joinObjects(first: JsonObject, more: JsonObject): JsonObject {
+  return { kind: "object", members: new Map([...first.members, ...more.members]) };
+}
+
+/** Text with an indent of four blanks, as upstream's operator writes it. */
+export function formatJson(value: Json, indent = ""): string {
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  if (!("kind" in value)) {
+    return block(
+      "[",
+      value.map((item) => formatJson(item, `${indent}    `)),
+      indent,
+    ).concat("]");
+  }
+  if (value.kind === "number") return value.digits;
+  const members = [...value.members].map(([name, member]) => {
+    return `${JSON.stringify(name)}: ${formatJson(member, `${indent}    `)}`;
+  });
+  return block("{", members, indent).concat("}");
+}
+
+function block(open: string, items: readonly string[], indent: string): string {
+  if (items.length === 0) return open;
+  return `${open}\n${items.map((item) => `${indent}    ${item}`).join(",\n")}\n${indent}`;
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The device plugin's configuration of one node, from nothing but the node's own state: each resource is exactly the VFs
+ * of its groups, by their PCI addresses. VFs that do not exist yet are nowhere in it.
+ * Usage: `formatDevicePluginConfig(nodeDevicePluginConfig(state).config)`.
+ */
+import type { InterfaceSpec, InterfaceStatus, SriovNetworkNodeState, VfGroup } from "@switchyard/api";
+import { parseVfRange } from "@switchyard/policy";
+import type { DevicePluginProblem, DevicePluginResource, RenderedDevicePluginConfig } from "./device-plugin-config.ts";
+
+/** Resources are in the order in which spec.interfaces and their vfGroups first name them, VFs by PF and index. */
+export function nodeDevicePluginConfig(state: SriovNetworkNodeState): RenderedDevicePluginConfig {
+  const byResource = new Map<string, GroupVfs[]>();
+  for (const { group, nic } of groupsOf(state)) {
+    const { resourceName } = group;
+    if (resourceName) byResource.set(resourceName, [...(byResource.get(resourceName) ?? []), vfsOf(group, nic)]);
+  }
+  const rendered = [...byResource].map(([resourceName, groups]) => renderResource(resourceName, groups));
+  return {
+    config: { resourceList: rendered.flatMap(({ resource }) => (resource === undefined ? [] : [resource])) },
+    problems: rendered.flatMap(({ problems }) => problems),
+  };
+}
+
+/** A group and the addresses of those of its VFs that exist; undefined where its range is none. */
+interface GroupVfs {
+  readonly group: VfGroup;
+  readonly addresses: readonly string[] | undefined;
+}
+
+function groupsOf({ spec, status }: SriovNetworkNodeState): { group: VfGroup; nic: InterfaceStatus | undefined }[] {
+  const nics = new Map((status?.interfaces ?? []).map((nic) => [nic.pciAddress, nic]));
+  return (spec?.interfaces ?? []).flatMap(({ pciAddress, vfGroups = [] }: InterfaceSpec) =>
+    vfGroups.map((group) => ({ group, nic: nics.get(pciAddress) })),
+  );
+}
+
+function vfsOf(group: VfGroup, nic: InterfaceStatus | undefined): GroupVfs {
+  const range = parseVfRange(group.vfRange ?? "");
+  if (!range.ok) return { group, addresses: undefined };
+  const { first, last } = range.value;
+  const vfs = (nic?.Vfs ?? []).filter(({ vfID, pciAddress }) => first <= vfID && vfID <= last && pciAddress !== "");
+  return { group, addresses: vfs.toSorted((a, b) => a.vfID - b.vfID).map(({ pciAddress }) => pciAddress) };
+}
+
+interface RenderedResource {
+  readonly resource: DevicePluginResource | undefined;
+  readonly problems: readonly DevicePluginProblem[];
+}
+
+function renderResource(resourceName: string, groups: readonly GroupVfs[]): RenderedResource {
+  const problem = (code: DevicePluginProblem["code"], message: string) => ({ code, resourceName, message });
+  const lost = groups.filter(({ addresses }) => addresses === undefined);
+  const problems = lost.map(({ group }) =>
+    problem(
+      "bad-vf-range",
+      `policy ${group.policyName ?? "?"} has the VF range "${group.vfRange ?? ""}", which is none`,
+    ),
+  );
+  if (!/^[a-zA-Z0-9_-]+$/.test(resourceName)) {
+    const message = `the device plugin takes letters, digits, "-" and "_" only, not "${resourceName}"`;
+    return { resource: undefined, problems: [...problems, problem("bad-name", message)] };
+  }
+  const used = groups.filter(({ addresses = [] }) => addresses.length > 0);
+  const [first, ...others] = used.map(({ group }) => settingsOf(group));
+  // Without an address there would be no selector, which selects everything.
+  if (first === undefined) return { resource: undefined, problems };
+  const { excludeTopology, isRdma, needVhostNet, vdpaType } = first;
+  if (others.some((other) => !isSame(first, other))) {
+    const policies = [...new Set(used.map(({ group }) => group.policyName ?? "?"))].join(", ");
+    const message = `isRdma, needVhostNet, vdpaType or excludeTopology differ between its VFs (policies ${policies})`;
+    problems.push(problem("mixed-settings", message));
+  }
+  if (isRdma && vdpaType !== undefined) {
+    problems.push(problem("rdma-with-vdpa", "a vDPA device cannot be handed out with its RDMA device"));
+  }
+  return {
+    resource: {
+      resourceName,
+      ...(excludeTopology && { excludeTopology }),
+      selectors: {
+        pciAddresses: [...new Set(used.flatMap(({ addresses = [] }) => addresses))],
+        IsRdma: isRdma && vdpaType === undefined,
+        NeedVhostNet: needVhostNet,
+        ...(vdpaType !== undefined && { vdpaType }),
+      },
+    },
+    problems,
+  };
+}
+
+/** How a group's VFs are handed out. */
+interface Settings {
+  readonly excludeTopology: boolean;
+  readonly isRdma: boolean;
+  readonly needVhostNet: boolean;
+  readonly vdpaType: VfGroup["vdpaType"];
+}
+
+function settingsOf({ excludeTopology = false, isRdma = false, needVhostNet = false, vdpaType }: VfGroup): Settings {
+  return { excludeTopology, isRdma, needVhostNet, vdpaType: vdpaType || undefined };
+}
+
+function isSame(a: Settings, b: Settings): boolean {
+  return (
+    a.excludeTopology === b.excludeTopology &&
+    a.isRdma === b.isRdma &&
+    a.needVhostNet === b.needVhostNet &&
+    a.vdpaType === b.vdpaType
+  );
+}

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import fc from "fast-check";
+import { renderNetwork, type Network, type NetworkContext } from "./render-network.ts";
+
+const context: NetworkContext = { resourcePrefix: "openshift.io" };
+
+function network<Kind extends Network["kind"]>(
+  kind: Kind,
+  spec: Partial<Extract<Network, { kind: Kind }>["spec"]>,
+  metadata: Partial<Network["metadata"]> = {},
+) {
+  const apiVersion = "sriovnetwork.openshift.io/v1" as const;
+  const name = { name: "test", namespace: "sriov-network-operator", ...metadata };
+  return { apiVersion, kind, metadata: name, spec: { resourceName: "testresource", ...spec } };
+}
+
+/** The CNI configuration, as text. */
+function configOf(of: Network, more: Partial<NetworkContext> = {}): string {
+  const rendered = renderNetwork(of, { ...context, ...more });
+  return rendered.ok ? rendered.value.spec.config : JSON.stringify(rendered.error);
+}
+
+/** As upstream's operator lays JSON out. */
+function layOut(config: unknown): string {
+  return JSON.stringify(config, undefined, 4);
+}
+
+const vrf = '{\n  "type": "vrf",\n  "vrfname": "red"\n}';
+
+describe("the configuration of a SriovNetwork", () => {
+  it("always has vlan and vlanQoS, and an empty ipam", () => {
+    expect(configOf(network("SriovNetwork", {}))).toBe(
+      layOut({ cniVersion: "1.0.0", name: "test", type: "sriov", vlan: 0, vlanQoS: 0, ipam: {} }),
+    );
+  });
+
+  it("has upstream's keys in upstream's order", () => {
+    const spec = {
+      vlan: 100,
+      vlanQoS: 5,
+      vlanProto: "802.1ad",
+      spoofChk: "on",
+      trust: "off",
+      linkState: "enable",
+      minTxRate: 0,
+      maxTxRate: 1000,
+      capabilities: '{"mac": true}',
+      ipam: ' { "type": "host-local", "ranges": [] }\n',
+      logLevel: "info",
+      logFile: "/tmp/sriov.log",
+    } as const;
+    expect(configOf(network("SriovNetwork", spec))).toBe(
+      layOut({
+        cniVersion: "1.0.0",
+        name: "test",
+        type: "sriov",
+        vlan: 100,
+        spoofchk: "on",
+        trust: "off",
+        vlanQoS: 5,
+        vlanProto: "802.1ad",
+        min_tx_rate: 0,
+        max_tx_rate: 1000,
+        capabilities: { mac: true },
+        link_state: "enable",
+        logLevel: "info",
+        logFile: "/tmp/sriov.log",
+        ipam: { type: "host-local", ranges: [] },
+      }),
+    );
+  });
+
+  it("is a list where plugins are chained", () => {
+    expect(configOf(network("SriovNetwork", { metaPlugins: `${vrf}, {"type": "tuning"}` }))).toBe(
+      layOut({
+        cniVersion: "1.0.0",
+        name: "test",
+        plugins: [
+          { type: "sriov", vlan: 0, vlanQoS: 0, ipam: {} },
+          { type: "vrf", vrfname: "red" },
+          { type: "tuning" },
+        ],
+      }),
+    );
+  });
+
+  it("takes empty texts for absent ones", () => {
+    const empty = { capabilities: "", ipam: "", metaPlugins: "", logLevel: "", logFile: "" } as const;
+    expect(configOf(network("SriovNetwork", empty))).toBe(configOf(network("SriovNetwork", {})));
+  });
+});
+
+describe("the configuration of a SriovIBNetwork", () => {
+  it("has neither VLANs nor logs", () => {
+    const spec = { capabilities: '{"infinibandGUID": true}', linkState: "auto" } as const;
+    expect(configOf(network("SriovIBNetwork", spec))).toBe(
+      layOut({
+        cniVersion: "1.0.0",
+        name: "test",
+        type: "ib-sriov",
+        capabilities: { infinibandGUID: true },
+        link_state: "auto",
+        ipam: {},
+      }),
+    );
+  });
+
+  it("passes on what ib-sriov takes beyond upstream, where it is asked for", () => {
+    const asked = { pKey: "0x7fff", rdmaIsolation: true, ibKubernetesEnabled: true };
+    const not = { pKey: "", rdmaIsolation: false, ibKubernetesEnabled: false };
+    const head = { cniVersion: "1.0.0", name: "test", type: "ib-sriov" };
+    expect(configOf(network("SriovIBNetwork", asked))).toBe(
+      layOut({ ...head, pkey: "0x7fff", rdmaIsolation: true, ibKubernetesEnabled: true, ipam: {} }),
+    );
+    expect(configOf(network("SriovIBNetwork", not))).toBe(layOut({ ...head, ipam: {} }));
+  });
+});
+
+describe("the configuration of an OVSNetwork", () => {
+  it("has only what is given", () => {
+    const nothing = layOut({ cniVersion: "1.0.0", name: "test", type: "ovs", ipam: {} });
+    expect(configOf(network("OVSNetwork", {}))).toBe(nothing);
+    expect(configOf(network("OVSNetwork", { vlan: 0, mtu: 0, trunk: [], bridge: "", interfaceType: "" }))).toBe(
+      nothing,
+    );
+  });
+
+  it("has upstream's keys in upstream's order", () => {
+    const spec = {
+      interfaceType: "netdev",
+      trunk: [{ id: 120 }, { maxID: 550, minID: 500 }, { id: 0 }],
+      mtu: 1500,
+      vlan: 100,
+      bridge: "br-0000_d8_00.0",
+      capabilities: '{"mac": true}',
+      ipam: '{"type": "static"}',
+    };
+    expect(configOf(network("OVSNetwork", spec))).toBe(
+      layOut({
+        cniVersion: "1.0.0",
+        name: "test",
+        type: "ovs",
+        capabilities: { mac: true },
+        bridge: "br-0000_d8_00.0",
+        vlan: 100,
+        mtu: 1500,
+        trunk: [{ id: 120 }, { minID: 500, maxID: 550 }, { id: 0 }],
+        interface_type: "netdev",
+        ipam: { type: "static" },
+      }),
+    );
+  });
+
+  it("is a list where plugins are chained", () => {
+    expect(configOf(network("OVSNetwork", { metaPlugins: vrf }))).toBe(
+      layOut({
+        cniVersion: "1.0.0",
+        name: "test",
+        plugins: [
+          { type: "ovs", ipam: {} },
+          { type: "vrf", vrfname: "red" },
+        ],
+      }),
+    );
+  });
+});
+
+describe("the configuration of a BridgeNetwork", () => {
+  it("is accelerated-bridge's", () => {
+    const spec = {
+      bridge: "br0, br1",
+      vlan: 10,
+      mtu: 9000,
+      trunk: [{ id: 20 }],
+      setUplinkVlan: true,
+      capabilities: '{"mac": true}',
+      ipam: '{"type": "static"}',
+      metaPlugins: vrf,
+    };
+    const bridges = ["br-0000_3b_00.0"];
+    expect(configOf(network("BridgeNetwork", spec), { bridges })).toBe(
+      layOut({
+        cniVersion: "1.0.0",
+        name: "test",
+        plugins: [
+          {
+            type: "accelerated-bridge",
+            capabilities: { mac: true },
+            bridge: "br0, br1",
+            vlan: 10,
+            mtu: 9000,
+            trunk: [{ id: 20 }],
+            setUplinkVlan: true,
+            ipam: { type: "static" },
+          },
+          { type: "vrf", vrfname: "red" },
+        ],
+      }),
+    );
+  });
+
+  it("names all bridges that it may be, where the user names none, since the plugin would take cni0", () => {
+    const bridges = ["br-0000_3b_00.0", "br-0000_3b_00.1"];
+    const head = { cniVersion: "1.0.0", name: "test", type: "accelerated-bridge" };
+    expect(configOf(network("BridgeNetwork", {}), { bridges })).toBe(
+      layOut({ ...head, bridge: "br-0000_3b_00.0,br-0000_3b_00.1", ipam: {} }),
+    );
+  });
+
+  it("is refused without any bridge", () => {
+    const rendered = renderNetwork(network("BridgeNetwork", { ipam: "x" }), context);
+    expect(rendered).toMatchObject({
+      error: [
+        { code: "bad-json", field: "spec.ipam" },
+        { code: "no-bridge", field: "spec.bridge" },
+      ],
+    });
+  });
+});
+
+describe("the object", () => {
+  it("says which resource its pods need and which network it is from", () => {
+    const of = network("OVSNetwork", { networkNamespace: "tenant-a" }, { uid: "u-1" });
+    expect(renderNetwork(of, context)).toMatchObject({
+      value: {
+        apiVersion: "k8s.cni.cncf.io/v1",
+        kind: "NetworkAttachmentDefinition",
+        metadata: {
+          name: "test",
+          namespace: "tenant-a",
+          annotations: {
+            "k8s.v1.cni.cncf.io/resourceName": "openshift.io/testresource",
+            "sriovnetwork.openshift.io/owner-ref": "OVSNetwork.sriovnetwork.openshift.io/sriov-network-operator/test",
+          },
+        },
+      },
+    });
+  });
+
+  it("belongs to a network in the same namespace, and to none elsewhere", () => {
+    const owner = { apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetwork", name: "test", uid: "u-1" };
+    const here = renderNetwork(network("SriovNetwork", {}, { uid: "u-1" }), context);
+    expect(here.ok && here.value.metadata).toMatchObject({
+      namespace: "sriov-network-operator",
+      ownerReferences: [owner],
+    });
+    const there = renderNetwork(network("SriovNetwork", { networkNamespace: "tenant-a" }, { uid: "u-1" }), context);
+    expect(there.ok && there.value.metadata).not.toHaveProperty("ownerReferences");
+  });
+});
+
+describe("texts that users write", () => {
+  it("keep their blanks, quotes, line breaks and long numbers (M-16)", () => {
+    const ipam = `{ "a b": "it's  two blanks\\n\\t\\"quoted\\"", "id": 18446744073709551615, "$(rm -rf /)": "'; --" }`;
+    const config = configOf(network("SriovNetwork", { ipam }));
+    expect(config).toContain('"id": 18446744073709551615');
+    expect(JSON.parse(config)).toMatchObject({
+      ipam: { "a b": 'it\'s  two blanks\n\t"quoted"', "$(rm -rf /)": "'; --" },
+    });
+  });
+
+  it("are refused with their place where they are not the JSON that they must be, all at once", () => {
+    const of = network("SriovNetwork", {
+      capabilities: "foo",
+      ipam: '{\n  "type": "static",\n  "addresses": [{ "address": 10.0.0.1 }]\n}',
+      metaPlugins: '{"type": "tuning"}, {"name": "x"}',
+    });
+    expect(renderNetwork(of, context)).toEqual({
+      ok: false,
+      error: [
+        {
+          code: "bad-json",
+          field: "spec.capabilities",
+          message: "is not the JSON that it must be: at line 1, column 1 there must be an object: { … }",
+          at: expect.objectContaining({ offset: 0 }),
+        },
+        {
+          code: "bad-json",
+          field: "spec.ipam",
+          message: "is not the JSON that it must be: at line 3, column 30 (addresses[0].address) there must be a value",
+          at: expect.objectContaining({ line: 3, column: 30, path: "addresses[0].address" }),
+        },
+        {
+          code: "no-plugin-type",
+          field: "spec.metaPlugins",
+          message: 'has no type in plugin 2: {"type": "tuning"} is one',
+        },
+      ],
+    });
+  });
+
+  const hostile = fc.oneof(
+    fc.string({ unit: "binary" }),
+    fc.constantFrom(
+      "'",
+      '"',
+      "\\",
+      '",\n"type":"evil',
+      "{{ .X }}",
+      "__proto__",
+      "\u0000",
+      "%s",
+      "$(id)",
+      "\ud800",
+      "</script>",
+    ),
+  );
+
+  it("are in the configuration as they were written, whatever they say", () => {
+    const survive = fc.property(hostile, hostile, fc.dictionary(hostile, fc.jsonValue()), (name, text, ipam) => {
+      const of = network("OVSNetwork", { bridge: text, interfaceType: text, ipam: JSON.stringify(ipam) }, { name });
+      const parsed: unknown = JSON.parse(JSON.stringify(ipam));
+      const written = { name, ...(text && { bridge: text, interface_type: text }), ipam: parsed };
+      expect(JSON.parse(configOf(of))).toEqual({ cniVersion: "1.0.0", type: "ovs", ...written });
+    });
+    fc.assert(survive);
+  });
+
+  it("add nothing to the configuration beside their own key", () => {
+    const pieces = fc.constantFrom(
+      '"',
+      "{",
+      "}",
+      "[",
+      "]",
+      ",",
+      ":",
+      " ",
+      '"a"',
+      '{"type":"x"}',
+      "1",
+      "\n",
+      "\\",
+      "evil",
+    );
+    const soup = fc.array(pieces).map((parts) => parts.join(""));
+    const safe = fc.property(soup, soup, soup, (capabilities, ipam, metaPlugins) => {
+      const rendered = renderNetwork(network("SriovIBNetwork", { capabilities, ipam, metaPlugins }), context);
+      if (!rendered.ok) return;
+      const config: unknown = JSON.parse(rendered.value.spec.config);
+      const chained = { cniVersion: "1.0.0", name: "test", plugins: expect.arrayContaining([expect.anything()]) };
+      const alone = { cniVersion: "1.0.0", name: "test", type: "ib-sriov", ipam: expect.any(Object) };
+      const given = capabilities === "" ? {} : { capabilities: expect.any(Object) };
+      expect(config).toEqual(metaPlugins === "" ? { ...alone, ...given } : chained);
+    });
+    fc.assert(safe, { numRuns: 1000 });
+  });
+});
