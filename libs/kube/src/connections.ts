@@ -4,17 +4,20 @@
  * they began with, so a new one (a renewed certificate) begins new connections.
  * Usage: `https.request({ agent: connections.agent("shared", tls) })`.
  */
-import http from "node:http";
+import type { Agent } from "node:http";
 import https from "node:https";
-import { createSecureContext, type SecureContext } from "node:tls";
+import { createSecureContext } from "node:tls";
 import type { TlsIdentity } from "./credentials.ts";
 import type { Endpoint } from "./endpoint.ts";
+
+/** An import of it would make Node load its WebSocket too, and that undici: 8 MB (Node 24.21). */
+export const http = process.getBuiltinModule("node:http");
 
 /** Disposing it closes those that are idle. */
 export class Connections implements Disposable {
   readonly #endpoint: Endpoint;
   readonly #maxShared: number;
-  #current: { readonly tls: TlsIdentity; readonly shared: http.Agent; readonly own: http.Agent } | undefined;
+  #current: { readonly tls: TlsIdentity; readonly shared: Agent; readonly own: Agent } | undefined;
 
   constructor(endpoint: Endpoint, maxShared: number) {
     this.#endpoint = endpoint;
@@ -22,12 +25,10 @@ export class Connections implements Disposable {
   }
 
   /** "own" has no limit: what waited for a watch to end would wait for minutes. */
-  agent(connection: "shared" | "own", tls: TlsIdentity): http.Agent {
+  agent(connection: "shared" | "own", tls: TlsIdentity): Agent {
     if (this.#current?.tls !== tls) {
       this[Symbol.dispose]();
-      const { ca, cert, key } = tls;
-      const secureContext = createSecureContext({ ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) });
-      const create = (maxSockets: number) => this.#createAgent(maxSockets, secureContext);
+      const create = this.#agentsFor(tls);
       this.#current = { tls, shared: create(this.#maxShared), own: create(Infinity) };
     }
     return this.#current[connection];
@@ -42,13 +43,17 @@ export class Connections implements Disposable {
     this.#current = undefined;
   }
 
-  // A ready secureContext, since Node makes the PEM texts a part of the pool's key, and parses them, for each request.
-  #createAgent(maxSockets: number, secureContext: SecureContext): http.Agent {
+  #agentsFor({ ca, cert, key }: TlsIdentity): (maxSockets: number) => Agent {
     const { server, serverName, insecure } = this.#endpoint;
-    const pool = { keepAlive: true, maxSockets, timeout: idleMs };
-    if (server.protocol === "http:") return new http.Agent(pool);
-    const checks = { ...(serverName && { servername: serverName }), ...(insecure && { rejectUnauthorized: false }) };
-    return new https.Agent({ ...pool, ...checks, secureContext });
+    const pool = { keepAlive: true, timeout: idleMs };
+    if (server.protocol === "http:") return (maxSockets) => new http.Agent({ ...pool, maxSockets });
+    const tls = {
+      // Made once: of PEM texts, Node would make a part of the pool's key and parse them for each connection.
+      secureContext: createSecureContext({ ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) }),
+      ...(serverName && { servername: serverName }),
+      ...(insecure && { rejectUnauthorized: false }),
+    };
+    return (maxSockets) => new https.Agent({ ...pool, ...tls, maxSockets });
   }
 }
 

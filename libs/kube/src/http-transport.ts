@@ -4,11 +4,11 @@
  * share a few connections that stay open, each watch has one of its own.
  * Usage: `await using transport = new HttpTransport(endpoint, { maxConnections: 16 })`.
  */
-import http from "node:http";
+import type { IncomingMessage } from "node:http";
 import https from "node:https";
-import { Connections } from "./connections.ts";
-import { createCredentials, type CredentialSource } from "./credentials.ts";
+import { Connections, http } from "./connections.ts";
 import { systemClock, type Clock } from "./clock.ts";
+import { createCredentials, type CredentialSource } from "./credentials.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { isKubeError, KubeError } from "./kube-error.ts";
 import { linkAbort, type LinkedAbort } from "./linked-abort.ts";
@@ -90,11 +90,11 @@ export class HttpTransport implements Transport {
     connection: "shared" | "own",
     tried: string,
     signal: AbortSignal,
-  ): Promise<http.IncomingMessage> {
+  ): Promise<IncomingMessage> {
     const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
     const { headers, tls } = await this.#credentials.current();
     signal.throwIfAborted();
-    const { promise: answered, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
+    const { promise: answered, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const options: https.RequestOptions = {
       method: request.method,
       path: pathOn(this.#server, request.path, request.query),
@@ -107,7 +107,8 @@ export class HttpTransport implements Transport {
         ...(body && { "content-type": request.contentType ?? "application/json", "content-length": body.length }),
       },
     };
-    const outgoing = (this.#server.protocol === "http:" ? http : https).request(this.#server, options, resolve);
+    const { request: begin } = this.#server.protocol === "http:" ? http : https;
+    const outgoing = begin(this.#server, options, resolve);
     outgoing.on("error", reject);
     // Finds out within 40 s that the other side is gone (Node then asks ten times, a second apart).
     outgoing.on("socket", (socket) => socket.setKeepAlive(true, 30_000));
