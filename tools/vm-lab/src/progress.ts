@@ -48,6 +48,3 @@ export function createProgress(options: Partial<ProgressOptions> = {}): Progress
     },
   };
 }
-
-/** For callers who want no lines. */
-export const silent: Progress = { say: () => undefined, during: (_what, act) => act() };
