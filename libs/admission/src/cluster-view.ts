@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The cluster as admission sees it: the webhook fills it from its caches, the CLI from files.
+ * Usage: `admit(review, { namespace, nodes, policies, pools, networks, operatorConfig, nics })`.
+ */
+import type { SriovNetworkNodePolicy, SriovNetworkPoolConfig, SriovOperatorConfig } from "@switchyard/api";
+import type { NodeFacts } from "./node-facts.ts";
+import { supportedNics, type SupportedNic } from "./supported-nics.ts";
+
+/** What is in the cluster, without regard to the object under review: it may be here already or not yet. */
+export interface ClusterView {
+  /** The operator's: its own kinds are honoured there only. */
+  readonly namespace: string;
+  readonly nodes: readonly NodeFacts[];
+  /** Of the operator's namespace. */
+  readonly policies: readonly SriovNetworkNodePolicy[];
+  /** Of the operator's namespace. */
+  readonly pools: readonly SriovNetworkPoolConfig[];
+  /** "default" in the operator's namespace. */
+  readonly operatorConfig?: SriovOperatorConfig | undefined;
+  readonly nics: NicPolicy;
+}
+
+/** Which network cards a policy may name. */
+export interface NicPolicy {
+  readonly known: readonly SupportedNic[];
+  /** What becomes of a policy that names another: upstream refuses; "any" is its DEV_MODE. */
+  readonly unlisted: "refuse" | "warn" | "any";
+}
+
+/** No nodes, no objects: what can be said of an object alone is said. */
+export function emptyView(namespace: string): ClusterView {
+  return { namespace, nodes: [], policies: [], pools: [], nics: { known: supportedNics, unlisted: "warn" } };
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { admit } from "./admit.ts";
+import { mostWarnings, longestWarning } from "./impact-warnings.ts";
+import { create, node, operatorConfig, pf, policy, still, update, vfs, view } from "./testing/objects.ts";
+
+const eight = pf({ numVfs: 8, Vfs: vfs(8), owned: true, initialMtu: 1500 });
+const workers = ["worker-1", "worker-2", "worker-3"].map((name) => node(name, [eight]));
+const old = policy("p1");
+const cluster = { nodes: workers, policies: [old] };
+
+describe("the warnings of a change", () => {
+  it("say which nodes it drains and how many pods use the VFs", () => {
+    const nodes = workers.map((worker) => ({ ...worker, podsByPf: { "0000:3b:00.0": 4 } }));
+    const { allowed, warnings } = admit(update(old, policy("p1", { numVfs: 16 })), view({ ...cluster, nodes }), still);
+    expect(allowed).toBe(true);
+    expect(warnings).toEqual([
+      "reconfigures 0000:3b:00.0 (8 -> 16 VFs) on 3 nodes: drains worker-1, worker-2, worker-3; 12 pods use these VFs",
+    ]);
+  });
+
+  it("count the VFs that pods have, where nobody counted the pods", () => {
+    const inPods = [
+      ...vfs(8).slice(0, 5),
+      ...vfs(8)
+        .slice(5)
+        .map(({ name: _, ...vf }) => vf),
+    ];
+    const nodes = [node("worker-1", [{ ...eight, Vfs: inPods }])];
+    const { warnings } = admit(update(old, policy("p1", { numVfs: 16 })), view({ ...cluster, nodes }), still);
+    expect(warnings).toEqual([
+      "reconfigures 0000:3b:00.0 (8 -> 16 VFs) on worker-1: drains worker-1; 3 VFs are in use by pods",
+    ]);
+  });
+
+  it("tell a deletion, from the same plan as the daemon's reset", () => {
+    const deleted = admit(
+      { kind: "SriovNetworkNodePolicy", operation: "DELETE", oldObject: old },
+      view(cluster),
+      still,
+    );
+    expect(deleted).toMatchObject({
+      allowed: true,
+      warnings: ["reconfigures 0000:3b:00.0 (8 -> 0 VFs) on 3 nodes: drains worker-1, worker-2, worker-3"],
+    });
+  });
+
+  it("say that first VFs disturb nobody", () => {
+    const nodes = [node("worker-1", [pf()])];
+    expect(admit(create(policy("p2")), view({ nodes }), still).warnings).toEqual([
+      "reconfigures 0000:3b:00.0 (0 -> 8 VFs) on worker-1: disturbs no pod",
+    ]);
+  });
+
+  it("are none where nothing comes of the change", () => {
+    const labelled = { ...old, metadata: { ...old.metadata, labels: { team: "net" } } };
+    expect(admit(update(old, labelled), view(cluster), still).warnings).toEqual([]);
+    const weaker = policy("weak", { nicSelector: { vendor: "8086" }, priority: 99 });
+    const strong = policy("p1", { priority: 1 });
+    const { warnings } = admit(create(weaker), view({ nodes: workers, policies: [strong] }), still);
+    expect(warnings.filter((line) => line.includes("drains"))).toEqual([]);
+  });
+
+  it("leave out what was to be done anyway", () => {
+    const behind = [node("worker-1", [pf()])];
+    const renamed = policy("p1", { resourceName: "other" });
+    expect(admit(update(old, renamed), view({ nodes: behind, policies: [old] }), still).warnings).toEqual([
+      "reconfigures 0000:3b:00.0 (who gets its VFs) on worker-1: disturbs no pod",
+    ]);
+  });
+
+  it("put different changes in different lines, the gravest first, below a summary", () => {
+    const nodes = [node("new", [pf()]), ...workers];
+    const { warnings } = admit(update(old, policy("p1", { numVfs: 16 })), view({ nodes, policies: [old] }), still);
+    expect(warnings).toEqual([
+      "reaches 4 nodes: drains 3, disturbs no pod on 1",
+      "reconfigures 0000:3b:00.0 (8 -> 16 VFs) on 3 nodes: drains worker-1, worker-2, worker-3",
+      "reconfigures 0000:3b:00.0 (0 -> 16 VFs) on new: disturbs no pod",
+    ]);
+  });
+
+  it("say so where drains are switched off", () => {
+    const config = operatorConfig({ disableDrain: true });
+    const change = update(old, policy("p1", { numVfs: 16 }));
+    const { warnings } = admit(change, view({ ...cluster, operatorConfig: config }), still);
+    expect(warnings).toContain("nodes are not drained, as disableDrain is set: pods lose their VFs while they run");
+  });
+
+  it("stay few and short on many different nodes with long names", () => {
+    const nodes = Array.from({ length: 300 }, (_, index) => {
+      const count = 1 + (index % 60);
+      return node(`worker-${index}-${"x".repeat(240)}`, [pf({ numVfs: count, Vfs: vfs(count), owned: true })]);
+    });
+    const { warnings } = admit(update(old, policy("p1", { numVfs: 64 })), view({ nodes, policies: [old] }), still);
+    expect(warnings).toHaveLength(mostWarnings);
+    expect(warnings[0]).toBe("reaches 300 nodes: drains 300");
+    expect(warnings.at(-1)).toBe("52 more changes");
+    expect(warnings.filter((line) => line.length > longestWarning)).toEqual([]);
+  });
+
+  it("stop looking when the time is up, and say so", () => {
+    let ticks = 0;
+    const nodes = Array.from({ length: 50 }, (_, index) => {
+      return node(`worker-${index}`, [pf({ numVfs: 8, Vfs: vfs(8), owned: true, mtu: 1500 + index })]);
+    });
+    const change = update(old, policy("p1", { numVfs: 16 }));
+    const options = { nowMs: () => ticks++, impactBudgetMs: 9 };
+    const { warnings } = admit(change, view({ nodes, policies: [old] }), options);
+    expect(warnings[0]).toBe("reaches 10 nodes: drains 10; 40 more nodes could not be looked at in time");
+  });
+});

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import type { InterfaceStatus } from "@switchyard/api";
+import { ownedInStatus, plan } from "@switchyard/plan";
+import fc from "fast-check";
+import { createStateReader } from "./node-facts.ts";
+import { pf, vfs } from "./testing/objects.ts";
+
+describe("createStateReader", () => {
+  it("gives nodes that are alike the same objects, whatever their addresses", () => {
+    const read = createStateReader();
+    const one = read({ interfaces: [pf({ numVfs: 8, Vfs: vfs(8) })] });
+    const two = read({
+      interfaces: [pf({ mac: "02:00:00:00:00:99", numVfs: 8, Vfs: vfs(8, { mac: "02:ff:00:00:00:00" }) })],
+    });
+    expect(two.status).toBe(one.status);
+    expect(two.layout).toBe(one.layout);
+    const three = read({ interfaces: [pf({ numVfs: 7, Vfs: vfs(7) })] });
+    expect(three.status).not.toBe(one.status);
+    expect(three.layout).toBe(one.layout);
+  });
+
+  it("keeps all that plan() asks for", () => {
+    const vf = fc.record(
+      {
+        name: fc.constantFrom("ens1f0v0", ""),
+        driver: fc.constantFrom("iavf", "vfio-pci", ""),
+        adminMac: fc.constant("02:00:00:00:00:01"),
+        mtu: fc.constantFrom(1500, 9000),
+      },
+      { requiredKeys: [] },
+    );
+    const anyPf = fc
+      .record({ seen: fc.array(vf, { maxLength: 4 }), owned: fc.boolean(), mtu: fc.constantFrom(1500, 9000) })
+      .map(({ seen, owned, mtu }): InterfaceStatus => {
+        const Vfs = seen.map((one, vfID) => ({ ...one, pciAddress: `0000:3b:02.${vfID}`, vfID }));
+        return pf({ owned, mtu, numVfs: Vfs.length, Vfs });
+      });
+    const group = { vfRange: "0-1", resourceName: "fast" };
+    const wish = fc.record({
+      pciAddress: fc.constant("0000:3b:00.0"),
+      numVfs: fc.nat(4),
+      mtu: fc.constantFrom(0, 1500, 9000),
+      vfGroups: fc.constantFrom(
+        [],
+        [group],
+        [{ ...group, mtu: 9000, isRdma: true }],
+        [{ ...group, deviceType: "vfio-pci" as const }],
+      ),
+    });
+    const read = createStateReader();
+    const property = fc.property(anyPf, fc.array(wish, { maxLength: 1 }), (found, interfaces) => {
+      const full = { interfaces: [found] };
+      const { status } = read(full);
+      expect(plan({ interfaces }, status, ownedInStatus(status))).toEqual(
+        plan({ interfaces }, full, ownedInStatus(full)),
+      );
+    });
+    fc.assert(property);
+  });
+});

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import type { SriovNetworkPoolConfigSpec, SriovNetworkSpec } from "@switchyard/api";
+import { admit } from "./admit.ts";
+import { describeFinding } from "./finding.ts";
+import type { Review } from "./review.ts";
+import { network, node, operatorConfig, policy, pool, still, view } from "./testing/objects.ts";
+
+function judge(review: Review, cluster = view()) {
+  const { problems, warnings } = admit(review, cluster, still);
+  return { problems: problems.map(describeFinding), warnings };
+}
+
+describe("a pool", () => {
+  const create = (spec: SriovNetworkPoolConfigSpec): Review => ({
+    kind: "SriovNetworkPoolConfig",
+    operation: "CREATE",
+    object: pool("mine", spec),
+  });
+
+  it.each<{ spec: SriovNetworkPoolConfigSpec; at: readonly string[] }>([
+    { spec: { maxUnavailable: "30%" }, at: [] },
+    { spec: { maxUnavailable: 3 }, at: [] },
+    { spec: { maxUnavailable: "0%" }, at: ["spec.maxUnavailable"] },
+    { spec: { maxUnavailable: "101%" }, at: ["spec.maxUnavailable"] },
+    { spec: { maxUnavailable: "many" }, at: ["spec.maxUnavailable"] },
+    { spec: { maxUnavailable: -1 }, at: ["spec.maxUnavailable"] },
+    { spec: { ovsHardwareOffloadConfig: { name: "mcp" } }, at: [] },
+    { spec: { ovsHardwareOffloadConfig: { name: "mcp" }, nodeSelector: {} }, at: ["spec.ovsHardwareOffloadConfig"] },
+    { spec: { ovsHardwareOffloadConfig: { name: "mcp" }, maxUnavailable: 1 }, at: ["spec.ovsHardwareOffloadConfig"] },
+    {
+      spec: { nodeSelector: { matchExpressions: [{ key: "a", operator: "In" }] } },
+      at: ["spec.nodeSelector.matchExpressions[0].values"],
+    },
+  ])("with $spec", ({ spec, at }) => {
+    expect(admit(create(spec), view(), still).problems.map(({ field }) => field)).toEqual(at);
+  });
+
+  it("is told that 0 holds all drains (M-33)", () => {
+    expect(judge(create({ maxUnavailable: 0 })).warnings).toEqual([
+      "spec.maxUnavailable: 0 holds all drains until it is raised",
+    ]);
+  });
+
+  it("is refused beside another pool on a node (M-44), and may be changed otherwise once it is", () => {
+    const cluster = view({
+      nodes: [node("w1"), node("w2", [], { labels: { rack: "7" } })],
+      pools: [pool("racks", { nodeSelector: { matchLabels: { rack: "7" } } }), pool("mine", {})],
+    });
+    expect(judge(create({}), cluster).problems).toEqual([
+      "spec.nodeSelector: selects w2, which pool racks selects too: a node is in one pool only",
+    ]);
+    const oldObject = pool("mine", {});
+    const object = pool("mine", { maxUnavailable: 2 });
+    const updated = judge({ kind: "SriovNetworkPoolConfig", operation: "UPDATE", object, oldObject }, cluster);
+    expect(updated).toEqual({ problems: [], warnings: [expect.stringContaining("pool racks selects too")] });
+  });
+});
+
+describe("the operator's configuration", () => {
+  const kind = "SriovOperatorConfig";
+
+  it("has one name and one namespace, and may be deleted", () => {
+    const object = operatorConfig({}, "other");
+    expect(judge({ kind, operation: "CREATE", object }).problems).toEqual([
+      "metadata.name: must be default: there is one configuration only",
+    ]);
+    expect(judge({ kind, operation: "CREATE", object: operatorConfig({}) }, view({ namespace: "x" })).problems).toEqual(
+      ["metadata.namespace: must be x, where the operator runs"],
+    );
+    expect(judge({ kind, operation: "DELETE", oldObject: object }).problems).toEqual([]);
+  });
+
+  it("does not switch drains off while a node is configured", () => {
+    const busy = view({ nodes: [node("w1", [{ pciAddress: "0000:3b:00.0" }], { syncStatus: "InProgress" })] });
+    const off = operatorConfig({ disableDrain: true });
+    const warnings = ["spec.disableDrain: nodes are configured under running pods, which lose their VFs"];
+    const problems = ["spec.disableDrain: must not be set while nodes are being configured: w1"];
+    expect(judge({ kind, operation: "CREATE", object: off }, view())).toEqual({ problems: [], warnings });
+    const switchOff: Review = { kind, operation: "UPDATE", oldObject: operatorConfig({}), object: off };
+    expect(judge(switchOff, busy)).toEqual({ problems, warnings });
+    expect(judge({ kind, operation: "UPDATE", oldObject: off, object: off }, busy)).toEqual({ problems: [], warnings });
+  });
+
+  it("is told of what has no effect", () => {
+    const dead = { enableOvsOffload: true };
+    const object = operatorConfig({ ...dead, featureGates: { bridges: true, metricsExporter: true } });
+    const { problems, warnings } = judge({ kind, operation: "CREATE", object });
+    expect(problems).toEqual([]);
+    expect(warnings.map((line) => line.split(":")[0])).toEqual(["spec.enableOvsOffload", "spec.featureGates"]);
+  });
+});
+
+describe("a network", () => {
+  const cluster = view({ policies: [policy("p1", { resourceName: "fast" })] });
+  const create = (spec: Partial<SriovNetworkSpec>, namespace?: string): Review => ({
+    kind: "SriovNetwork",
+    operation: "CREATE",
+    object: network(spec, namespace),
+  });
+
+  it.each<{ spec: Partial<SriovNetworkSpec>; at: readonly string[] }>([
+    { spec: {}, at: [] },
+    { spec: { resourceName: "" }, at: ["spec.resourceName"] },
+    { spec: { ipam: '{"type": "host-local"}', capabilities: '{"mac": true}', metaPlugins: "" }, at: [] },
+    { spec: { ipam: '{"type": host-local}' }, at: ["spec.ipam"] },
+    { spec: { ipam: "[]", capabilities: "foo" }, at: ["spec.capabilities", "spec.ipam"] },
+    { spec: { metaPlugins: '{"type": "tuning"}, {"type": "vrf"}' }, at: [] },
+    { spec: { metaPlugins: '{"type": "tuning"}, ' }, at: ["spec.metaPlugins"] },
+    { spec: { metaPlugins: '"tuning"' }, at: ["spec.metaPlugins"] },
+    { spec: { ipam: '{"a": "it\'s \\"quoted\\"\\n $(rm)"}' }, at: [] },
+  ])("with $spec", ({ spec, at }) => {
+    expect(admit(create(spec), cluster, still).problems.map(({ field }) => field)).toEqual(at);
+  });
+
+  it("names a namespace in the operator's own only", () => {
+    const spec = { networkNamespace: "tenant" };
+    expect(judge(create(spec), cluster).problems).toEqual([]);
+    expect(judge(create(spec, "tenant"), cluster).problems).toEqual([
+      "spec.networkNamespace: must be left out in namespaces other than sriov-network-operator: the network is made in its own",
+    ]);
+  });
+
+  it("is told that no policy offers its resource yet", () => {
+    expect(judge(create({ resourceName: "slow" }), cluster)).toEqual({
+      problems: [],
+      warnings: ['spec.resourceName: no policy offers "slow" yet'],
+    });
+  });
+});

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import type { SriovNetworkNodePolicySpec } from "@switchyard/api";
+import { admit } from "./admit.ts";
+import type { ClusterView } from "./cluster-view.ts";
+import { describeFinding } from "./finding.ts";
+import { create, namespace, node, operatorConfig, pf, policy, still, update, view } from "./testing/objects.ts";
+
+const oneNode = { nodes: [node("w1", [pf()])] };
+
+/** What keeps the policy out: "field: message" each. */
+function problems(spec: Partial<SriovNetworkNodePolicySpec>, cluster: Partial<ClusterView> = {}): readonly string[] {
+  return admit(create(policy("p1", spec)), view(cluster), still).problems.map(describeFinding);
+}
+
+function fields(spec: Partial<SriovNetworkNodePolicySpec>, cluster: Partial<ClusterView> = {}): readonly string[] {
+  return admit(create(policy("p1", spec)), view(cluster), still).problems.map(({ field }) => field);
+}
+
+function warnings(spec: Partial<SriovNetworkNodePolicySpec>, cluster: Partial<ClusterView>): readonly string[] {
+  const { allowed, warnings: lines } = admit(create(policy("p1", spec)), view(cluster), still);
+  return allowed ? lines : ["refused"];
+}
+
+describe("a policy by itself", () => {
+  it.each<{ what: string; spec: Partial<SriovNetworkNodePolicySpec>; at: readonly string[] }>([
+    { what: "a plain one", spec: {}, at: [] },
+    { what: "an empty resourceName", spec: { resourceName: "" }, at: ["spec.resourceName"] },
+    { what: "a resourceName of 64", spec: { resourceName: "a".repeat(64) }, at: ["spec.resourceName"] },
+    { what: "a resourceName of 63", spec: { resourceName: "a".repeat(63) }, at: [] },
+    { what: "a dash at the end", spec: { resourceName: "a-" }, at: ["spec.resourceName"] },
+    { what: "a dot", spec: { resourceName: "a.b" }, at: ["spec.resourceName"] },
+    { what: "a shell in the name", spec: { resourceName: "a'; rm -rf /\n" }, at: ["spec.resourceName"] },
+    { what: "no selector", spec: { nicSelector: {} }, at: ["spec.nicSelector"] },
+    { what: "empty lists", spec: { nicSelector: { pfNames: [], rootDevices: [] } }, at: ["spec.nicSelector"] },
+    {
+      what: "a bad address",
+      spec: { nicSelector: { rootDevices: ["3b:00.0"] } },
+      at: ["spec.nicSelector.rootDevices[0]"],
+    },
+    { what: "a vendor in capitals", spec: { nicSelector: { vendor: "15B3" } }, at: ["spec.nicSelector.vendor"] },
+    { what: "a netFilter alone", spec: { nicSelector: { netFilter: "aws/NetworkID:1" } }, at: [] },
+    { what: "a netFilter that is none", spec: { nicSelector: { netFilter: "x" } }, at: ["spec.nicSelector.netFilter"] },
+    {
+      what: "a netFilter beside much that it excludes",
+      spec: { nicSelector: { netFilter: "a:1", vendor: "8086" }, eSwitchMode: "switchdev", linkType: "ib" },
+      at: ["spec.nicSelector.netFilter", "spec.eSwitchMode", "spec.linkType", "spec.linkType"],
+    },
+    {
+      what: "# without a range (M-41)",
+      spec: { nicSelector: { pfNames: ["ens1f0#"] } },
+      at: ["spec.nicSelector.pfNames[0]"],
+    },
+    { what: "#5 (M-41)", spec: { nicSelector: { pfNames: ["ens1f0#5"] } }, at: ["spec.nicSelector.pfNames[0]"] },
+    {
+      what: "#0-1-2 (M-41)",
+      spec: { nicSelector: { pfNames: ["ens1f0#0-1-2"] } },
+      at: ["spec.nicSelector.pfNames[0]"],
+    },
+    {
+      what: "a reversed range",
+      spec: { nicSelector: { pfNames: ["a", "b#5-2"] } },
+      at: ["spec.nicSelector.pfNames[1]"],
+    },
+    {
+      what: "a range beyond numVfs",
+      spec: { nicSelector: { pfNames: ["a#0-8"] } },
+      at: ["spec.nicSelector.pfNames[0]"],
+    },
+    { what: "a range up to the last VF", spec: { nicSelector: { pfNames: ["a#0-7"] } }, at: [] },
+    { what: "no VFs", spec: { numVfs: 0 }, at: ["spec.numVfs"] },
+    { what: "RDMA with vfio-pci", spec: { deviceType: "vfio-pci", isRdma: true }, at: ["spec.isRdma"] },
+    { what: "switchdev on InfiniBand", spec: { eSwitchMode: "switchdev", linkType: "ib" }, at: ["spec.linkType"] },
+    { what: "vDPA on legacy", spec: { vdpaType: "virtio" }, at: ["spec.vdpaType"] },
+    {
+      what: "vDPA with vfio-pci",
+      spec: { vdpaType: "vhost", deviceType: "vfio-pci", eSwitchMode: "switchdev" },
+      at: ["spec.vdpaType"],
+    },
+    { what: "a bridge on legacy", spec: { bridge: { ovs: {} } }, at: ["spec.eSwitchMode"] },
+    { what: "a Linux bridge on legacy", spec: { bridge: { linux: {} } }, at: ["spec.eSwitchMode"] },
+    {
+      what: "a bridge on somebody else's PF",
+      spec: { bridge: { ovs: {} }, eSwitchMode: "switchdev", externallyManaged: true },
+      at: ["spec.externallyManaged"],
+    },
+    { what: "an empty bridge object (M-39)", spec: { bridge: {} }, at: [] },
+  ])("$what", ({ spec, at }) => {
+    expect(fields(spec)).toEqual(at);
+  });
+
+  it("is told all that is wrong at once", () => {
+    const at = fields({ resourceName: "", numVfs: 2, nicSelector: { pfNames: ["a#x", "b#0-5"] }, vdpaType: "virtio" });
+    expect(at).toEqual([
+      "spec.resourceName",
+      "spec.nicSelector.pfNames[0]",
+      "spec.nicSelector.pfNames[1]",
+      "spec.vdpaType",
+    ]);
+  });
+
+  it("is passed over when it is named default, in each namespace (M-37)", () => {
+    for (const where of [namespace, "elsewhere"]) {
+      const verdict = admit(create(policy("default", { resourceName: "", nicSelector: {} }, where)), view(), still);
+      expect(verdict.allowed).toBe(true);
+      expect(verdict.warnings).toContain("metadata.name: a policy named default does nothing");
+      expect(verdict.patch).toEqual([]);
+    }
+  });
+
+  it("is told that nobody looks at it in another namespace, and still judged by itself", () => {
+    const elsewhere = (numVfs: number) => admit(create(policy("p1", { numVfs }, "elsewhere")), view(oneNode), still);
+    expect(elsewhere(65)).toMatchObject({ allowed: true, warnings: [expect.stringContaining("does nothing")] });
+    expect(elsewhere(0).allowed).toBe(false);
+  });
+});
+
+describe("a policy and the cards that it names", () => {
+  it.each<{ unlisted: "refuse" | "warn" | "any"; expected: [boolean, number] }>([
+    { unlisted: "refuse", expected: [false, 0] },
+    { unlisted: "warn", expected: [true, 1] },
+    { unlisted: "any", expected: [true, 0] },
+  ])("that nobody listed: $unlisted", ({ unlisted, expected }) => {
+    const nics = { ...view().nics, unlisted };
+    for (const nicSelector of [{ vendor: "dead" }, { deviceID: "beef" }, { vendor: "8086", deviceID: "1015" }]) {
+      const { allowed, warnings: lines } = admit(create(policy("p1", { nicSelector })), view({ nics }), still);
+      expect([allowed, lines.length]).toEqual(expected);
+    }
+  });
+
+  it("is told that a VF's device id is meant to be the PF's", () => {
+    const [line] = warnings({ nicSelector: { vendor: "8086", deviceID: "154c" } }, {});
+    expect(line).toBe(
+      'spec.nicSelector.deviceID: "8086:154c" is a VF: the device id of its PF is meant here, such as "158a"',
+    );
+  });
+});
+
+describe("a policy on nodes", () => {
+  it("waits, with a warning, while no node is there or discovered", () => {
+    expect(warnings({ nodeSelector: { rack: "7" } }, oneNode)).toEqual(["spec.nodeSelector: selects no node yet"]);
+    expect(warnings({}, { nodes: [node("w1")] })).toEqual([
+      "spec.nodeSelector: the cards of w1 are not known yet: the policy's status will tell if they match",
+    ]);
+    const outside = { ...node("infra"), labels: {} };
+    expect(warnings({}, { nodes: [outside] })).toEqual([
+      "spec.nodeSelector: selects infra, where no config daemon runs: see configDaemonNodeSelector",
+    ]);
+  });
+
+  it("is refused where all cards are known and none matches, with the cards that there are", () => {
+    const nowhere = problems({ nicSelector: { pfNames: ["ens1f0x#0-1"] } }, oneNode);
+    expect(nowhere).toEqual(["spec.nicSelector: matches no NIC on w1: there are ens1f0 (0000:3b:00.0, 8086:158b)"]);
+    const nodes = [node("w1", [pf()]), node("w2")];
+    expect(problems({ nicSelector: { vendor: "15b3" } }, { nodes })).toEqual([]);
+  });
+
+  it("is refused beyond what a card can do, with the nodes where", () => {
+    const nodes = ["w1", "w2", "w3", "w4", "w5"].map((name) => node(name, [pf({ totalvfs: name === "w1" ? 64 : 7 })]));
+    expect(problems({ numVfs: 9, mtu: 9703 }, { nodes })).toEqual([
+      "spec.numVfs: 9 VFs asked for, 0000:3b:00.0 can have 7 on w2, w3, w4, w5",
+      "spec.mtu: 9703 asked for, 0000:3b:00.0 takes at most 9702 on w1, w2, w3 and 2 more",
+    ]);
+  });
+
+  it("has 128 VFs on Mellanox cards, whose firmware is set to what is asked", () => {
+    const nodes = [node("w1", [pf({ vendor: "15b3", deviceID: "101d", totalvfs: 8 })])];
+    expect(problems({ numVfs: 128 }, { nodes })).toEqual([]);
+    expect(fields({ numVfs: 129 }, { nodes })).toEqual(["spec.numVfs"]);
+  });
+
+  it("makes vDPA devices on Mellanox cards alone", () => {
+    const spec = { vdpaType: "virtio", eSwitchMode: "switchdev" } as const;
+    expect(problems(spec, oneNode)).toEqual([
+      "spec.vdpaType: needs Mellanox cards, which 0000:3b:00.0 (8086:158b) on w1 is not",
+    ]);
+    expect(fields(spec, { nodes: [node("w1", [pf({ vendor: "15b3", deviceID: "101d" })])] })).toEqual([]);
+  });
+
+  it("leaves a PF as somebody else made it, so it must be so already (M-34)", () => {
+    const spec = { externallyManaged: true, numVfs: 5, mtu: 9000, linkType: "ib", eSwitchMode: "legacy" } as const;
+    const nodes = [node("w1", [pf({ numVfs: 4, eSwitchMode: "switchdev" })])];
+    expect(problems(spec, { nodes })).toEqual([
+      "spec.numVfs: 5 VFs asked for, 0000:3b:00.0 is externally managed and has 4 on w1",
+      "spec.mtu: 9000 asked for, 0000:3b:00.0 is externally managed and has 1500 on w1",
+      "spec.linkType: ib asked for, 0000:3b:00.0 is externally managed and has ETH on w1",
+      "spec.eSwitchMode: legacy asked for, 0000:3b:00.0 is externally managed and in switchdev mode on w1",
+    ]);
+  });
+
+  it("compares net filters as the merge does: blanks do not count (M-36)", () => {
+    const nodes = [node("vm", [pf({ netFilter: "openstack/NetworkID:3f5c" })])];
+    expect(problems({ nicSelector: { netFilter: " openstack/NetworkID : 3f5c" } }, { nodes })).toEqual([]);
+  });
+
+  it("is told of a bridge that nobody makes", () => {
+    const spec = { bridge: { ovs: {} }, eSwitchMode: "switchdev" } as const;
+    const gate = operatorConfig({ featureGates: { manageSoftwareBridges: true } });
+    expect(warnings(spec, {}).join()).toContain("feature gate manageSoftwareBridges");
+    expect(warnings(spec, { operatorConfig: gate })).toEqual([]);
+  });
+});
+
+describe("an update", () => {
+  it("is not refused for what was wrong before", () => {
+    const old = policy("p1", { numVfs: 65 });
+    const { allowed, warnings: lines } = admit(
+      update(old, { ...old, spec: { ...old.spec, mtu: 9000 } }),
+      view(oneNode),
+      still,
+    );
+    expect(allowed).toBe(true);
+    expect(lines[0]).toBe("spec.numVfs: 65 VFs asked for, 0000:3b:00.0 can have 64 on w1");
+  });
+
+  it("is refused for what it makes worse", () => {
+    const old = policy("p1", { numVfs: 65 });
+    const worse = admit(update(old, policy("p1", { numVfs: 66 })), view(oneNode), still);
+    expect(worse.problems.map(({ field }) => field)).toEqual(["spec.numVfs"]);
+  });
+});

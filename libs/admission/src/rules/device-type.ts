@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What the VFs are bound to, and what goes together with it (sriov-operator.md E.2, 6, 7 and 8). */
+import type { SriovNetworkNodePolicy } from "@switchyard/api";
+import { refuse, type Finding } from "../finding.ts";
+import { listNames, quote } from "../phrase.ts";
+import type { PolicyContext } from "../policy-context.ts";
+import { statusesOf } from "../reach.ts";
+
+export function checkDeviceType({ spec }: SriovNetworkNodePolicy): readonly Finding[] {
+  const { deviceType = "netdevice", isRdma, vdpaType, eSwitchMode, linkType } = spec;
+  const findings: Finding[] = [];
+  if (deviceType === "vfio-pci" && isRdma === true) {
+    const message = "must be false with deviceType vfio-pci, which leaves the VF without its RDMA device";
+    findings.push(refuse("spec.isRdma", message));
+  }
+  if (eSwitchMode === "switchdev" && linkType && linkType.toLowerCase() !== "eth") {
+    const message = `must be eth or left out with eSwitchMode switchdev, not ${quote(linkType)}`;
+    findings.push(refuse("spec.linkType", message));
+  }
+  if (vdpaType && deviceType !== "netdevice") {
+    findings.push(refuse("spec.vdpaType", `needs deviceType netdevice, not ${quote(deviceType)}`));
+  }
+  if (vdpaType && eSwitchMode !== "switchdev") findings.push(refuse("spec.vdpaType", "needs eSwitchMode switchdev"));
+  return findings;
+}
+
+/** The only vendor whose driver makes vDPA devices of VFs. */
+const mellanox = "15b3";
+
+export function checkVdpaVendor({ spec }: SriovNetworkNodePolicy, { reach }: PolicyContext): readonly Finding[] {
+  if (!spec.vdpaType) return [];
+  const others = new Map<string, Set<string>>();
+  for (const { node, pf } of statusesOf(reach)) {
+    if (pf.vendor === undefined || pf.vendor === mellanox) continue;
+    const card = `${pf.pciAddress} (${pf.vendor}:${pf.deviceID ?? "?"})`;
+    others.set(card, (others.get(card) ?? new Set()).add(node.name));
+  }
+  return [...others].map(([card, nodes]) =>
+    refuse("spec.vdpaType", `needs Mellanox cards, which ${card} on ${listNames([...nodes])} is not`),
+  );
+}

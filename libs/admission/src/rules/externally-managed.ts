@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * PFs that somebody else configures must already be as the policy asks, since nobody will make them so (sriov-operator.md
+ * E.3; proposal "externally managed PF"). Upstream forgets the eswitch mode, and its daemon then fails silently (M-34).
+ */
+import type { SriovNetworkNodePolicy } from "@switchyard/api";
+import { refuse, type Finding } from "../finding.ts";
+import { findingsByNode } from "../findings-by-node.ts";
+import type { PolicyContext } from "../policy-context.ts";
+
+export function checkExternallyManaged({ spec }: SriovNetworkNodePolicy, { reach }: PolicyContext): readonly Finding[] {
+  if (spec.externallyManaged !== true) return [];
+  const { numVfs, mtu, linkType } = spec;
+  const mode = spec.eSwitchMode || "legacy";
+  return findingsByNode(reach, (pf) => {
+    const is = `${pf.pciAddress} is externally managed and`;
+    const findings: Finding[] = [];
+    const existing = pf.numVfs ?? 0;
+    if (numVfs > existing) findings.push(refuse("spec.numVfs", `${numVfs} VFs asked for, ${is} has ${existing}`));
+    if (mtu !== undefined && pf.mtu !== undefined && mtu > pf.mtu) {
+      findings.push(refuse("spec.mtu", `${mtu} asked for, ${is} has ${pf.mtu}`));
+    }
+    if (linkType && pf.linkType && linkType.toUpperCase() !== pf.linkType.toUpperCase()) {
+      findings.push(refuse("spec.linkType", `${linkType} asked for, ${is} has ${pf.linkType}`));
+    }
+    const actual = pf.eSwitchMode || "legacy";
+    if (mode !== actual) {
+      findings.push(refuse("spec.eSwitchMode", `${mode} asked for, ${is} in ${actual} mode`));
+    }
+    return findings;
+  });
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Which PFs are meant, as far as the policy alone decides (sriov-operator.md E.2, 2, 3, 5): what libs/policy would report
+ * of it on every node, and what it takes silently.
+ */
+import { parsePciAddress, type SriovNetworkNodePolicy } from "@switchyard/api";
+import { createRules } from "@switchyard/policy";
+import { refuse, type Finding } from "../finding.ts";
+import { quote } from "../phrase.ts";
+
+/** What merging would find wrong is wrong, also while the feature gate for bridges is off. */
+export function checkMergeable(policy: SriovNetworkNodePolicy): readonly Finding[] {
+  const operatorConfig = {
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovOperatorConfig",
+    metadata: { name: "default" },
+    spec: { featureGates: { manageSoftwareBridges: true } },
+  } as const;
+  const { policyRules } = createRules({ policies: [policy], pools: [], operatorConfig });
+  return policyRules.flatMap(({ problems }) =>
+    problems.map(({ severity, field, message }) => ({
+      severity: severity === "error" ? ("refusal" as const) : ("warning" as const),
+      field,
+      message,
+    })),
+  );
+}
+
+/** PCI ids and addresses that no card can have. */
+export function checkPciIds({ spec }: SriovNetworkNodePolicy): readonly Finding[] {
+  const { vendor, deviceID, rootDevices = [] } = spec.nicSelector;
+  const findings: Finding[] = [];
+  for (const [name, id] of Object.entries({ vendor, deviceID })) {
+    if (!id || /^[0-9a-f]{4}$/.test(id)) continue;
+    const message = `must be four hexadecimal digits in lower case, such as "15b3", not ${quote(id)}`;
+    findings.push(refuse(`spec.nicSelector.${name}`, message));
+  }
+  for (const [index, address] of rootDevices.entries()) {
+    if (parsePciAddress(address).ok) continue;
+    const message = `must be a PCI address with its domain, such as "0000:86:00.0", not ${quote(address)}`;
+    findings.push(refuse(`spec.nicSelector.rootDevices[${index}]`, message));
+  }
+  return findings;
+}
+
+/** A netFilter stands for the NIC of a virtual machine: nothing else selects it, and there is no switch to set on it. */
+export function checkNetFilter({ spec }: SriovNetworkNodePolicy): readonly Finding[] {
+  const { netFilter, vendor, deviceID, rootDevices = [], pfNames = [] } = spec.nicSelector;
+  if (!netFilter) return [];
+  const findings: Finding[] = [];
+  if (vendor || deviceID || rootDevices.length > 0 || pfNames.length > 0) {
+    findings.push(refuse("spec.nicSelector.netFilter", "must stand alone in nicSelector: it names one card by itself"));
+  }
+  if (spec.eSwitchMode) {
+    findings.push(
+      refuse("spec.eSwitchMode", "must be left out beside a netFilter: cards of virtual machines have none"),
+    );
+  }
+  if (spec.bridge?.ovs !== undefined || spec.bridge?.linux !== undefined) {
+    findings.push(refuse("spec.bridge", "must be left out beside a netFilter"));
+  }
+  if (spec.linkType && spec.linkType.toLowerCase() !== "eth") {
+    findings.push(refuse("spec.linkType", "must be eth or left out beside a netFilter"));
+  }
+  return findings;
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/** How many VFs (sriov-operator.md E.2, 5 and E.3): what the policy says of itself, and what its cards can do. */
+import type { InterfaceStatus, SriovNetworkNodePolicy } from "@switchyard/api";
+import { parsePfName } from "@switchyard/policy";
+import { refuse, type Finding } from "../finding.ts";
+import { findingsByNode } from "../findings-by-node.ts";
+import type { PolicyContext } from "../policy-context.ts";
+
+export function checkNumVfs({ spec }: SriovNetworkNodePolicy): readonly Finding[] {
+  const findings: Finding[] = [];
+  if (spec.numVfs < 1) findings.push(refuse("spec.numVfs", `must be at least 1, not ${spec.numVfs}`));
+  for (const [index, entry] of (spec.nicSelector.pfNames ?? []).entries()) {
+    const pfName = parsePfName(entry);
+    if (!pfName.ok || pfName.value.range === undefined || pfName.value.range.last < spec.numVfs) continue;
+    const { last } = pfName.value.range;
+    const message = `VF ${last} is beyond numVfs: of ${spec.numVfs} VFs the last one is ${spec.numVfs - 1}`;
+    findings.push(refuse(`spec.nicSelector.pfNames[${index}]`, message));
+  }
+  return findings;
+}
+
+export function checkVfLimit({ spec }: SriovNetworkNodePolicy, { reach }: PolicyContext): readonly Finding[] {
+  if (spec.externallyManaged === true) return [];
+  return findingsByNode(reach, (pf) => {
+    const most = mostVfs(pf);
+    if (most === undefined || spec.numVfs <= most) return [];
+    return [refuse("spec.numVfs", `${spec.numVfs} VFs asked for, ${pf.pciAddress} can have ${most}`)];
+  });
+}
+
+/** Mellanox cards get as many VFs as their firmware is set to, and the daemon sets it: what they report is no limit. */
+function mostVfs({ vendor, totalvfs }: InterfaceStatus): number | undefined {
+  return vendor === "15b3" ? 128 : totalvfs;
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The operator's configuration (sriov-operator.md E.2, E.3). */
+import { operatorConfigName, type SriovOperatorConfig } from "@switchyard/api";
+import { featureGateDefaults } from "@switchyard/policy";
+import type { ClusterView } from "../cluster-view.ts";
+import { refuse, warn, type Finding } from "../finding.ts";
+import { listNames, quote } from "../phrase.ts";
+
+export function checkOperatorConfig(config: SriovOperatorConfig, view: ClusterView): readonly Finding[] {
+  const { name, namespace } = config.metadata;
+  const { disableDrain, featureGates = {} } = config.spec ?? {};
+  const findings: Finding[] = [];
+  if (name !== operatorConfigName) {
+    findings.push(refuse("metadata.name", `must be ${operatorConfigName}: there is one configuration only`));
+  }
+  if (namespace !== view.namespace) {
+    findings.push(refuse("metadata.namespace", `must be ${view.namespace}, where the operator runs`));
+  }
+  if (disableDrain === true) {
+    findings.push(warn("spec.disableDrain", "nodes are configured under running pods, which lose their VFs"));
+  }
+  if ("enableOvsOffload" in (config.spec ?? {}))
+    findings.push(warn("spec.enableOvsOffload", "has no effect: leave it out"));
+  const unknown = Object.keys(featureGates).filter((gate) => !Object.hasOwn(featureGateDefaults, gate));
+  if (unknown.length > 0) {
+    const names = listNames(unknown.map((gate) => quote(gate)));
+    findings.push(
+      warn("spec.featureGates", `${names} mean nothing; there are ${Object.keys(featureGateDefaults).join(", ")}`),
+    );
+  }
+  return findings;
+}
+
+/** Drains are not switched off in the middle of one: the node would be configured under its pods. */
+export function checkDrainSwitch(
+  before: SriovOperatorConfig | undefined,
+  after: SriovOperatorConfig,
+  view: ClusterView,
+): readonly Finding[] {
+  if (after.spec?.disableDrain !== true || before?.spec?.disableDrain === true) return [];
+  const busy = view.nodes.filter(({ state }) => state?.syncStatus === "InProgress").map(({ name }) => name);
+  if (busy.length === 0) return [];
+  return [refuse("spec.disableDrain", `must not be set while nodes are being configured: ${listNames(busy)}`)];
+}

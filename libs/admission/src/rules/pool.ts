@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Pools (sriov-operator.md E.2). Upstream looks at one at a time, so that a second pool on a node empties its RDMA mode and
+ * ends its drains (M-44); and it refuses "0%" but not 0, which holds all drains as well (M-33).
+ */
+import type { SriovNetworkPoolConfig } from "@switchyard/api";
+import { createRules, isHardwareOffloadPool, poolOverlaps } from "@switchyard/policy";
+import type { ClusterView } from "../cluster-view.ts";
+import { refuse, warn, type Finding } from "../finding.ts";
+import { listNames } from "../phrase.ts";
+import { asNode } from "../reach.ts";
+
+export function checkPool(pool: SriovNetworkPoolConfig, { namespace }: ClusterView): readonly Finding[] {
+  const { nodeSelector, maxUnavailable } = pool.spec ?? {};
+  const findings: Finding[] = createRules({ policies: [], pools: [pool] }).poolProblems.map(({ field, message }) =>
+    refuse(field, message),
+  );
+  if (isHardwareOffloadPool(pool) && (nodeSelector !== undefined || maxUnavailable !== undefined)) {
+    const message =
+      "must stand alone: its nodes are those of the MachineConfigPool, so leave out nodeSelector and maxUnavailable";
+    findings.push(refuse("spec.ovsHardwareOffloadConfig", message));
+  }
+  if (maxUnavailable === 0) findings.push(warn("spec.maxUnavailable", "0 holds all drains until it is raised"));
+  if (pool.metadata.namespace !== namespace) {
+    findings.push(warn("metadata.namespace", `pools are used in ${namespace} only: this one does nothing`));
+  }
+  return findings;
+}
+
+export function checkPoolOverlap(pool: SriovNetworkPoolConfig, view: ClusterView): readonly Finding[] {
+  const { name, namespace } = pool.metadata;
+  if (namespace !== view.namespace) return [];
+  const others = view.pools.filter(({ metadata }) => metadata.name !== name);
+  return others.flatMap((other) => {
+    const rules = createRules({ policies: [], pools: [pool, other] });
+    const nodes = view.nodes.filter((node) => poolOverlaps(asNode(node), rules).length > 0);
+    if (nodes.length === 0) return [];
+    const shared = listNames(nodes.map((node) => node.name));
+    const message = `selects ${shared}, which pool ${other.metadata.name} selects too: a node is in one pool only`;
+    return [refuse("spec.nodeSelector", message)];
+  });
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Whether the policy reaches anything (sriov-operator.md E.3). Upstream refuses one whose nodes have not been discovered
+ * yet, so that no repository can hold a cluster's nodes and policies together. Here it waits, with a warning; refused is
+ * what matches no card of any node, all of which are known.
+ */
+import type { SriovNetworkNodePolicy } from "@switchyard/api";
+import { isEmptyNicSelector } from "@switchyard/policy";
+import { refuse, warn, type Finding } from "../finding.ts";
+import { count, listNames } from "../phrase.ts";
+import type { PolicyContext } from "../policy-context.ts";
+import type { DiscoveredNode } from "../reach.ts";
+
+export function checkReach({ spec }: SriovNetworkNodePolicy, { view, reach }: PolicyContext): readonly Finding[] {
+  const { selected, outside, undiscovered, unmatched, landings } = reach;
+  if (view.nodes.length === 0) return []; // asked without a cluster, or of a namespace that nobody looks into
+  const nodeSelector = "spec.nodeSelector";
+  if (selected.length === 0) return [warn(nodeSelector, "selects no node yet")];
+  if (outside.length === selected.length) {
+    const names = listNames(selected.map(({ name }) => name));
+    return [warn(nodeSelector, `selects ${names}, where no config daemon runs: see configDaemonNodeSelector`)];
+  }
+  if (undiscovered.length > 0) {
+    const names = listNames(undiscovered.map(({ name }) => name));
+    return [warn(nodeSelector, `the cards of ${names} are not known yet: the policy's status will tell if they match`)];
+  }
+  if (landings.length > 0 || unmatched.length === 0 || isEmptyNicSelector(spec.nicSelector)) return [];
+  const where = unmatched.length === 1 ? (unmatched[0]?.name ?? "") : `any of ${count(unmatched.length, "node")}`;
+  const message = `matches no NIC on ${where}: there are ${describeCards(unmatched)}`;
+  return [refuse("spec.nicSelector", message)];
+}
+
+/** "ens1f0 (0000:3b:00.0, 8086:158b), …", a few of them. */
+function describeCards(nodes: readonly DiscoveredNode[]): string {
+  const cards = new Set<string>();
+  for (const layout of new Set(nodes.map(({ state }) => state.layout))) {
+    for (const { name = "unnamed", pciAddress, vendor = "?", deviceID = "?" } of layout) {
+      cards.add(`${name} (${pciAddress}, ${vendor}:${deviceID})`);
+    }
+  }
+  return listNames([...cards], 4);
+}

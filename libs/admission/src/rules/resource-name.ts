@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The name that pods request the VFs by (sriov-operator.md E.2, 1). */
+import type { SriovNetworkNodePolicy } from "@switchyard/api";
+import { refuse, type Finding } from "../finding.ts";
+import { quote } from "../phrase.ts";
+
+/** Of an extended resource's name, the part after the prefix. */
+const longest = 63;
+
+export function checkResourceName({ spec }: SriovNetworkNodePolicy): readonly Finding[] {
+  const { resourceName } = spec;
+  const field = "spec.resourceName";
+  if (resourceName === "") return [refuse(field, "must not be empty: the name that pods will request the VFs by")];
+  if (resourceName.length > longest) {
+    return [refuse(field, `must have at most ${longest} characters, not ${resourceName.length}`)];
+  }
+  if (/^[A-Za-z0-9]([-A-Za-z0-9_]*[A-Za-z0-9])?$/.test(resourceName)) return [];
+  const right = 'must be letters, digits, "-" and "_", with a letter or a digit at both ends';
+  return [refuse(field, `${right}, not ${quote(resourceName)}`)];
+}
