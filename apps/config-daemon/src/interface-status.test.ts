@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import type { Link } from "@switchyard/host";
+import { pci } from "@switchyard/host/testing";
+import { groupByDevice, toInterfaceStatus } from "./interface-status.ts";
+
+const pf = pci("0000:3b:00.0");
+const vf = pci("0000:3b:00.2");
+
+function link(name: string, device: string, overrides: Partial<Link> = {}): Link {
+  return {
+    index: 1,
+    name,
+    altNames: [],
+    mac: "02:00:00:00:00:01",
+    mtu: 1500,
+    adminUp: true,
+    type: "ether",
+    parent: { bus: "pci", name: device },
+    vfs: [],
+    ...overrides,
+  };
+}
+
+const facts = {
+  pciAddress: pf,
+  vendor: "15b3",
+  deviceId: "1017",
+  driver: "mlx5_core",
+  netdevs: ["ens1f0np0"],
+  sriov: {
+    totalVfs: 8,
+    numVfs: 1,
+    vfs: [{ vfId: 0, pciAddress: vf, vendor: "15b3", deviceId: "1018", driver: "mlx5_core", netdevs: ["ens1f0v0"] }],
+  },
+};
+const rest = { eSwitchMode: undefined, speedMbps: undefined, record: undefined };
+
+describe("toInterfaceStatus", () => {
+  it("shows a PF and its VFs", () => {
+    const links = groupByDevice([
+      link("ens1f0np0", pf, {
+        altNames: ["enp59s0f0np0"],
+        maxMtu: 9978,
+        vfs: [{ vfId: 0, mac: "02:00:00:00:00:02", vlan: 7 }],
+      }),
+      link("ens1f0v0", vf, { mac: "02:00:00:00:00:02" }),
+    ]);
+    expect(toInterfaceStatus({ pf: facts, links, ...rest, speedMbps: 25000 })).toEqual({
+      pciAddress: pf,
+      name: "ens1f0np0",
+      altNames: ["enp59s0f0np0"],
+      mac: "02:00:00:00:00:01",
+      mtu: 1500,
+      maxMtu: 9978,
+      linkType: "ETH",
+      linkAdminState: "up",
+      linkSpeed: "25000 Mb/s",
+      driver: "mlx5_core",
+      vendor: "15b3",
+      deviceID: "1017",
+      totalvfs: 8,
+      numVfs: 1,
+      eSwitchMode: "legacy",
+      Vfs: [
+        {
+          pciAddress: vf,
+          vfID: 0,
+          name: "ens1f0v0",
+          mac: "02:00:00:00:00:02",
+          adminMac: "02:00:00:00:00:02",
+          mtu: 1500,
+          Vlan: 7,
+          driver: "mlx5_core",
+          vendor: "15b3",
+          deviceID: "1018",
+        },
+      ],
+    });
+  });
+
+  it("takes no address for assigned that is all zero, and shows no interface of a VF that a pod has", () => {
+    const links = groupByDevice([link("ens1f0np0", pf, { vfs: [{ vfId: 0, mac: "00:00:00:00:00:00", vlan: 0 }] })]);
+    const { Vfs } = toInterfaceStatus({ pf: facts, links, ...rest });
+    expect(Vfs).toEqual([{ pciAddress: vf, vfID: 0, driver: "mlx5_core", vendor: "15b3", deviceID: "1018" }]);
+  });
+
+  it("finds the port among its representors, and names each VF's", () => {
+    const physSwitchId = "e7ffffb8599f";
+    const links = groupByDevice([
+      link("ens1f0r0", pf, { physPortName: "pf0vf0", physSwitchId }),
+      link("ens1f0np0", pf, { physPortName: "p0", physSwitchId }),
+    ]);
+    const status = toInterfaceStatus({ pf: facts, links, ...rest, eSwitchMode: "switchdev" });
+    expect([status.name, status.eSwitchMode, status.Vfs?.[0]?.representorName]).toEqual([
+      "ens1f0np0",
+      "switchdev",
+      "ens1f0r0",
+    ]);
+  });
+
+  it("shows what the record tells: that the PF is ours, and what it was before", () => {
+    const record = { spec: { pciAddress: pf, externallyManaged: true }, initial: { mtu: 1400 } };
+    const status = toInterfaceStatus({ pf: facts, links: new Map(), ...rest, record });
+    expect([status.owned, status.externallyManaged, status.initialMtu]).toEqual([true, true, 1400]);
+  });
+});

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { statusOf, type Phase } from "./report.ts";
+
+const early = new Date("2026-11-20T12:00:00Z");
+const late = new Date("2026-11-20T12:05:00Z");
+const problem = {
+  code: "too-many-vfs",
+  field: "spec.interfaces[0].numVfs",
+  pciAddress: "0000:01:00.0",
+  message: "9 VFs asked for, 0000:01:00.0 can have 7",
+} as const;
+
+function report(phase: Phase, status?: ReturnType<typeof statusOf>, now = early) {
+  return statusOf({ status, generation: 3, interfaces: [], phase, now });
+}
+
+function holding(status: ReturnType<typeof statusOf>): readonly string[] {
+  return (status.conditions ?? []).filter((it) => it.status === "True").map(({ type, reason }) => `${type} ${reason}`);
+}
+
+describe("statusOf", () => {
+  it.each<{ phase: Phase; sync: string; error: string; holds: readonly string[] }>([
+    { phase: { kind: "settled", problems: [] }, sync: "Succeeded", error: "", holds: ["Ready Configured"] },
+    {
+      phase: { kind: "settled", problems: [problem] },
+      sync: "Failed",
+      error: "spec.interfaces[0].numVfs: 9 VFs asked for, 0000:01:00.0 can have 7",
+      holds: ["Degraded NotPossible"],
+    },
+    { phase: { kind: "configuring", stepCount: 2 }, sync: "InProgress", error: "", holds: ["Progressing Configuring"] },
+    {
+      phase: { kind: "waiting-for-drain", reasons: [] },
+      sync: "InProgress",
+      error: "",
+      holds: ["Progressing WaitingForDrain"],
+    },
+    {
+      phase: { kind: "failed", failures: [{ message: "set mtu 9000 on eth0: EBUSY" }], problems: [problem] },
+      sync: "Failed",
+      error: "set mtu 9000 on eth0: EBUSY; spec.interfaces[0].numVfs: 9 VFs asked for, 0000:01:00.0 can have 7",
+      holds: ["Progressing StepFailed", "Degraded StepFailed"],
+    },
+    {
+      phase: { kind: "discovery-failed", message: "list: EACCES" },
+      sync: "Failed",
+      error: "list: EACCES",
+      holds: ["Degraded DiscoveryFailed"],
+    },
+  ])("shows $phase.kind as $sync", ({ phase, sync, error, holds }) => {
+    const status = report(phase);
+    expect([status.syncStatus, status.lastSyncError, status.observedGeneration]).toEqual([sync, error, 3]);
+    expect(holding(status)).toEqual(holds);
+  });
+
+  it("keeps the last error while the next attempt runs, as upstream's users know it", () => {
+    const failed = report({ kind: "discovery-failed", message: "list: EACCES" });
+    expect(report({ kind: "configuring", stepCount: 1 }, failed).lastSyncError).toBe("list: EACCES");
+  });
+
+  it("moves a condition's time with its status alone", () => {
+    const first = report({ kind: "configuring", stepCount: 2 });
+    const second = report({ kind: "waiting-for-drain", reasons: [] }, first, late);
+    expect(second.conditions?.map(({ lastTransitionTime }) => lastTransitionTime)).toEqual([
+      "2026-11-20T12:00:00Z",
+      "2026-11-20T12:00:00Z",
+    ]);
+    const third = report({ kind: "settled", problems: [] }, second, late);
+    const times = third.conditions?.map(({ type, lastTransitionTime }) => [type, lastTransitionTime]);
+    expect(times).toContainEqual(["Ready", "2026-11-20T12:05:00Z"]);
+  });
+
+  it("keeps the interfaces that were seen when the host cannot be read", () => {
+    const interfaces = [{ pciAddress: "0000:01:00.0" }];
+    const before = { ...report({ kind: "settled", problems: [] }), interfaces };
+    const phase = { kind: "discovery-failed", message: "x" } as const;
+    const status = statusOf({ status: before, generation: 3, interfaces: undefined, phase, now: late });
+    expect(status.interfaces).toBe(interfaces);
+  });
+});

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import type { SriovNetworkNodeState, SriovNetworkNodeStateStatus } from "@switchyard/api";
+import { createReporter, type NodeEvent } from "./reporter.ts";
+
+const state: SriovNetworkNodeState = {
+  apiVersion: "sriovnetwork.openshift.io/v1",
+  kind: "SriovNetworkNodeState",
+  metadata: { name: "worker-1", namespace: "ns", generation: 1 },
+};
+
+/** Statuses as they were stored, with the answer to each write in the test's hands. */
+function setUp() {
+  const stored: SriovNetworkNodeStateStatus[] = [];
+  const events: NodeEvent[] = [];
+  const answers: ReturnType<typeof Promise.withResolvers<"written">>[] = [];
+  const report = createReporter({
+    writer: {
+      async applyStatus({ status }) {
+        const answer = Promise.withResolvers<"written">();
+        answers.push(answer);
+        await answer.promise;
+        stored.push(status);
+        return "written";
+      },
+    },
+    tell: (_state, event) => {
+      events.push(event);
+    },
+    now: () => new Date(0),
+  });
+  /** Lets the write that is under way end. */
+  async function next(error?: Error): Promise<void> {
+    await new Promise(setImmediate);
+    const answer = answers.shift();
+    if (error === undefined) answer?.resolve("written");
+    else answer?.reject(error);
+    await new Promise(setImmediate);
+  }
+  return { report, stored, events, next, pending: answers };
+}
+
+describe("the reporter", () => {
+  it("never lets a report overtake the one before", async () => {
+    const { report, stored, next, pending } = setUp();
+    const both = [
+      report(state, { kind: "configuring", stepCount: 1 }, []),
+      report(state, { kind: "settled", problems: [] }, []),
+    ];
+    await new Promise(setImmediate);
+    expect(pending).toHaveLength(1);
+    await next();
+    await next();
+    await Promise.all(both);
+    expect(stored.map(({ syncStatus }) => syncStatus)).toEqual(["InProgress", "Succeeded"]);
+  });
+
+  it("goes on after a report that could not be written", async () => {
+    const { report, stored, next } = setUp();
+    const lost = report(state, { kind: "configuring", stepCount: 1 }, []).catch((error: unknown) => String(error));
+    await next(new Error("away"));
+    expect(await lost).toBe("Error: away");
+    const told = report(state, { kind: "settled", problems: [] }, []);
+    await next();
+    await told;
+    expect(stored.map(({ syncStatus }) => syncStatus)).toEqual(["Succeeded"]);
+  });
+
+  it("warns of an error once, and tells of a change of the status", async () => {
+    const { report, events, next } = setUp();
+    for (const phase of [
+      { kind: "discovery-failed", message: "list: EACCES" },
+      { kind: "discovery-failed", message: "list: EACCES" },
+      { kind: "settled", problems: [] },
+    ] as const) {
+      const told = report(state, phase, []);
+      await next();
+      await told;
+    }
+    expect(events).toEqual([
+      { type: "Warning", reason: "SyncFailed", message: "list: EACCES" },
+      { type: "Normal", reason: "SyncStatusChanged", message: 'Status changed from "Failed" to "Succeeded"' },
+    ]);
+  });
+});
