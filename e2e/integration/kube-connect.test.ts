@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+/** All ways to authenticate, against a real API server, which says who it takes us for. */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { connect, isRecord, type Transport } from "@switchyard/kube";
+import { ensureBinaries, startControlPlane, type ControlPlane } from "@switchyard/testing";
+
+const coldStartMs = 10 * 60_000;
+const testMs = 60_000;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+describe("connect", () => {
+  let cluster: ControlPlane;
+  let authority: Fields;
+  let files = 0;
+
+  beforeAll(async () => {
+    cluster = await startControlPlane({ binaries: await ensureBinaries() });
+    authority = {
+      "certificate-authority-data": (await entryOf(cluster.kubeconfig, "cluster"))["certificate-authority-data"],
+    };
+    await cluster.kubectl(["create", "serviceaccount", "daemon"]);
+  }, coldStartMs);
+
+  afterAll(() => cluster[Symbol.asyncDispose]());
+
+  /** Path of a new file beside the cluster's own. */
+  async function write(text: string, mode = 0o600): Promise<string> {
+    files++;
+    const path = join(cluster.dataDir, `file-${files}`);
+    await writeFile(path, text, { mode });
+    return path;
+  }
+
+  async function connectAs(user: Fields, clusterFields: Fields = authority): Promise<Transport> {
+    const config = {
+      contexts: [{ name: "main", context: { cluster: "c", user: "u" } }],
+      clusters: [{ name: "c", cluster: { server: cluster.server, ...clusterFields } }],
+      users: [{ name: "u", user }],
+      "current-context": "main",
+    };
+    return connect({ kubeconfig: await write(JSON.stringify(config)) });
+  }
+
+  /** client-certificate-data and client-key-data of a user made for this. */
+  const certificateOf = async (user: string) => entryOf(await cluster.clientFor({ user, groups: [] }), "user");
+
+  const newToken = async () => (await cluster.kubectl(["create", "token", "daemon"])).trim();
+
+  it(
+    "goes by a certificate, within the kubeconfig or in files, and has that user's rights",
+    async () => {
+      const user = await certificateOf("alice");
+      await using within = await connectAs(user);
+      expect(await whoAmI(within)).toBe("alice");
+      await expect(within.request({ method: "GET", path: "/api/v1/nodes" })).rejects.toMatchObject({
+        code: "Forbidden",
+        status: 403,
+      });
+      const inFiles = {
+        "client-certificate": await write(decode(user["client-certificate-data"])),
+        "client-key": await write(decode(user["client-key-data"])),
+      };
+      await using beside = await connectAs(inFiles);
+      expect(await whoAmI(beside)).toBe("alice");
+    },
+    testMs,
+  );
+
+  it(
+    "goes by a token, and by the next one as soon as that is there",
+    async () => {
+      const tokenFile = await write("a token that has expired");
+      await using transport = await connectAs({ tokenFile });
+      await expect(whoAmI(transport)).rejects.toMatchObject({ code: "Unauthorized", status: 401 });
+      await writeFile(tokenFile, await newToken());
+      expect(await whoAmI(transport)).toBe("system:serviceaccount:default:daemon");
+    },
+    testMs,
+  );
+
+  it(
+    "acts for another user where it may",
+    async () => {
+      const admin = await entryOf(cluster.kubeconfig, "user");
+      await using transport = await connectAs({ ...admin, as: "bob", "as-groups": ["team"] });
+      expect(await whoAmI(transport)).toBe("bob");
+    },
+    testMs,
+  );
+
+  it(
+    "goes by what an exec plugin gives, on new connections when that is another certificate",
+    async () => {
+      const apiVersion = "client.authentication.k8s.io/v1";
+      const answers = await Promise.all(
+        ["alice", "bob"].map(async (name) => {
+          const user = await certificateOf(name);
+          return write(
+            JSON.stringify({
+              apiVersion,
+              kind: "ExecCredential",
+              status: {
+                clientCertificateData: decode(user["client-certificate-data"]),
+                clientKeyData: decode(user["client-key-data"]),
+                expirationTimestamp: "2026-01-01T00:00:00Z", // long ago, so the plugin runs for each request
+              },
+            }),
+          );
+        }),
+      );
+      const next = await write(answers[0] ?? "");
+      const command = await write(`#!/bin/sh\ncat "$(cat ${next})"\n`, 0o700);
+      await using transport = await connectAs({ exec: { apiVersion, command } });
+      expect([await whoAmI(transport), await whoAmI(transport)]).toEqual(["alice", "alice"]);
+      await writeFile(next, answers[1] ?? "");
+      expect([await whoAmI(transport), await whoAmI(transport)]).toEqual(["bob", "bob"]);
+    },
+    testMs,
+  );
+
+  it(
+    "trusts no server but the one that its authority has signed, under the name that is expected",
+    async () => {
+      const user = { token: await newToken() };
+      await using stranger = await connectAs(user, {});
+      await expect(whoAmI(stranger)).rejects.toMatchObject({ code: "ConnectionLost" });
+      await using misnamed = await connectAs(user, { ...authority, "tls-server-name": "elsewhere" });
+      await expect(whoAmI(misnamed)).rejects.toMatchObject({ cause: { code: "ERR_TLS_CERT_ALTNAME_INVALID" } });
+      await using named = await connectAs(user, { ...authority, "tls-server-name": "kubernetes.default.svc" });
+      await using careless = await connectAs(user, { "insecure-skip-tls-verify": true });
+      const daemon = "system:serviceaccount:default:daemon";
+      expect([await whoAmI(named), await whoAmI(careless)]).toEqual([daemon, daemon]);
+    },
+    testMs,
+  );
+});
+
+async function whoAmI(transport: Transport): Promise<unknown> {
+  const review = await transport.request({
+    method: "POST",
+    path: "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+    body: { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" },
+  });
+  const status = isRecord(review) && isRecord(review["status"]) ? review["status"] : {};
+  return isRecord(status["userInfo"]) ? status["userInfo"]["username"] : undefined;
+}
+
+/** The one cluster or user of a kubeconfig. Those of the test's control plane are JSON. */
+async function entryOf(kubeconfig: string, member: "cluster" | "user"): Promise<Fields> {
+  const config: unknown = JSON.parse(await readFile(kubeconfig, "utf8"));
+  const list = isRecord(config) ? config[`${member}s`] : undefined;
+  const entry: unknown = Array.isArray(list) ? list[0] : undefined;
+  const fields = isRecord(entry) ? entry[member] : undefined;
+  if (!isRecord(fields)) throw new TypeError(`${kubeconfig} has no ${member}`);
+  return fields;
+}
+
+function decode(base64: unknown): string {
+  return Buffer.from(String(base64), "base64").toString("utf8");
+}
