@@ -21,11 +21,14 @@ const exitCode = await runService({
     maxPfs: flag(integer({ minimum: 1, maximum: 64 }), {
       default: "4",
       env: "MAX_PFS",
-      help: "PFs worked on at once; each may hold a thread of UV_THREADPOOL_SIZE for seconds.",
+      help: "PFs worked on at once; UV_THREADPOOL_SIZE, unless set, follows it.",
     }),
   },
   async main({ flags, log, signal, setNotReady }) {
     const { nodeName, namespace, maxPfs } = flags;
+    // A write to sriov_numvfs holds a thread of libuv's pool for seconds: one for each PF, and four for all else. libuv
+    // reads this when the pool is used first, which is after here.
+    process.env["UV_THREADPOOL_SIZE"] ??= `${maxPfs + 4}`;
     await using _lock = await acquireNodeLock(`switchyard/config-daemon/${nodeName}`, {
       signal,
       onWaiting: () => {
