@@ -9,11 +9,17 @@ import {
   type Node,
   type OwnerReference,
   type SriovNetworkNodeState,
-  type SriovNetworkNodeStateSpec,
   type SriovOperatorConfig,
 } from "@switchyard/api";
 import type { Cache, Reconcile, Requeue, Writer } from "@switchyard/kube";
-import { isInNodeSet, judgeStaleState, mergePolicies, type MergedNode, type Rules } from "@switchyard/policy";
+import {
+  isInNodeSet,
+  judgeStaleState,
+  mergePolicies,
+  nodeStateSpec,
+  type MergedNode,
+  type Rules,
+} from "@switchyard/policy";
 import type { LiveRules } from "./live-rules.ts";
 import type { NodeStateFacts } from "./node-state-facts.ts";
 import type { Verdicts } from "./verdicts.ts";
@@ -46,16 +52,15 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
 
     const interfaces = state?.interfaces ?? [];
     const merged = mergePolicies(node, interfaces, rules);
-    // Never without interfaces: applying {} after something makes the API server store null, and refuse it (1.36).
-    const spec: SriovNetworkNodeStateSpec = { interfaces: [], ...merged.spec };
-    // Nothing can match before the daemon's first report, which brings this key back: what is there stays.
-    const isUnknown = state !== undefined && state.interfaces.length === 0;
+    const spec = nodeStateSpec(merged, state && { spec: state.spec, status: { interfaces } });
     if (state?.keepStateUntil !== undefined) await deps.removeAnnotation(name, annotations.keepStateUntil, signal);
-    await writer.apply(
-      { metadata: { name, ownerReferences: [owner] }, spec: isUnknown ? { interfaces: [], ...state.spec } : spec },
-      signal,
-    );
-    verdicts.set(name, { ...merged, spec, interfaces, generations: generationsOf(merged, rules) });
+    await writer.apply({ metadata: { name, ownerReferences: [owner] }, spec }, signal);
+    verdicts.set(name, {
+      ...merged,
+      spec: nodeStateSpec(merged),
+      interfaces,
+      generations: generationsOf(merged, rules),
+    });
     return undefined;
   };
 

@@ -2,6 +2,7 @@
 export { createRules, type RuleSources, type Rules } from "./rules.ts";
 export { mergePolicies, policiesSelecting, type MergedNode, type PolicyMatch } from "./merge-policies.ts";
 export { policyProblemSeverity, type PolicyProblem, type PolicyProblemCode } from "./policy-problem.ts";
+export { nodeStateSpec, type StoredNodeState } from "./node-state-spec.ts";
 export type { PolicyRule } from "./policy-rule.ts";
 export { isInNodeSet, nodeSetLabels } from "./node-set.ts";
 export { inOrderOfApplication, priorityOf } from "./policy-order.ts";
