@@ -15,10 +15,7 @@ export { customResources } from "./custom-resources.ts";
 export type { StructuralSchema, ValidationRule } from "./structural-schema.ts";
 export { schemas } from "./schemas.gen.ts";
 export { nodes, type Node } from "./node.ts";
-export {
-  networkAttachmentDefinitions,
-  type NetworkAttachmentDefinition,
-} from "./network-attachment-definition.ts";
+export { networkAttachmentDefinitions, type NetworkAttachmentDefinition } from "./network-attachment-definition.ts";
 export {
   apiGroup,
   apiVersion,

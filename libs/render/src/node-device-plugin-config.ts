@@ -57,6 +57,7 @@ function renderResource(resourceName: string, groups: readonly GroupVfs[]): Rend
       `policy ${group.policyName ?? "?"} has the VF range "${group.vfRange ?? ""}", which is none`,
     ),
   );
+  // The plugin of November 2022 refuses "-" as well; those that are deployed today take it, as upstream's webhook does.
   if (!/^[a-zA-Z0-9_-]+$/.test(resourceName)) {
     const message = `the device plugin takes letters, digits, "-" and "_" only, not "${resourceName}"`;
     return { resource: undefined, problems: [...problems, problem("bad-name", message)] };
