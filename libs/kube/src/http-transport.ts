@@ -6,6 +6,8 @@
  */
 import type { IncomingMessage } from "node:http";
 import https from "node:https";
+import type { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
 import { Connections, http } from "./connections.ts";
 import { systemClock, type Clock } from "./clock.ts";
 import { createCredentials, type CredentialSource } from "./credentials.ts";
@@ -111,14 +113,36 @@ export class HttpTransport implements Transport {
     const outgoing = begin(this.#server, options, resolve);
     outgoing.on("error", reject);
     // Finds out within 40 s that the other side is gone (Node then asks ten times, a second apart).
-    outgoing.on("socket", (socket) => socket.setKeepAlive(true, 30_000));
-    outgoing.end(body);
+    outgoing.on("socket", (socket) => {
+      socket.setKeepAlive(true, 30_000);
+      whenOpen(socket, () => {
+        try {
+          request.beforeSend?.();
+          outgoing.end(body); // the headers wait for this
+        } catch (error) {
+          reject(error);
+          outgoing.destroy();
+        }
+      });
+    });
 
     const response = await answered;
     const { statusCode: status = 0 } = response;
     if (status >= 200 && status < 300) return response;
     if (status === 401) this.#credentials.refused();
     throw statusError(tried, { status, retryAfter: response.headers["retry-after"] }, asJson(await readAll(response)));
+  }
+}
+
+/** Runs it at once on a connection that is there; else Node would keep the request and send it as soon as it is. */
+function whenOpen(socket: Socket, run: () => void): void {
+  if (socket instanceof TLSSocket) {
+    if (socket.getFinished() === undefined) socket.once("secureConnect", run);
+    else run();
+  } else if (socket.connecting) {
+    socket.once("connect", run);
+  } else {
+    run();
   }
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { HttpTransport } from "./http-transport.ts";
 import { guardTransport } from "./leader-election-guard.ts";
 import type { Transport, TransportRequest, WatchEvent } from "./transport.ts";
 
@@ -39,12 +42,35 @@ describe("guardTransport", () => {
     let leftMs = 5_000;
     const { transport } = guarded(0);
     // Connects for too long.
-    const request = async ({ beforeSend }: TransportRequest & { readonly beforeSend?: () => void }) => {
+    const request = async ({ beforeSend }: TransportRequest) => {
       leftMs = await Promise.resolve(0.5);
       beforeSend?.();
     };
     const writing = guardTransport({ ...transport, request }, () => leftMs).request(patch);
     await expect(writing).rejects.toMatchObject({ code: "NotLeading" });
+  });
+
+  it("sends nothing on a connection that opened while the process stood still", async () => {
+    const arrived: unknown[] = [];
+    await using server = createServer((request, response) => {
+      arrived.push(request.method);
+      response.end("{}");
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const address = server.address();
+    const url = new URL(`http://127.0.0.1:${typeof address === "object" ? (address?.port ?? 0) : ""}`);
+
+    for (let round = 0; round < 8; round++) {
+      await using transport = new HttpTransport({ server: url, namespace: "ns" });
+      await new Promise((resolve) => setTimeout(resolve, 1)); // in the timers' phase: I/O is what comes next
+      const endMs = performance.now() + 20;
+      const writing = guardTransport(transport, () => endMs - performance.now()).request(patch);
+      for (let tick = 0; tick < round; tick++) await new Promise(process.nextTick); // it connects
+      while (performance.now() < endMs + 5); // the event loop stands still
+      await expect(writing).rejects.toMatchObject({ name: "KubeError" });
+      await transport.request({ method: "GET", path: "/" }); // what was sent before has arrived by now
+    }
+    expect(arrived).toEqual(Array.from({ length: 8 }, () => "GET"));
   });
 
   it("lets reads pass at any time, and leaves the transport to its owner", async () => {

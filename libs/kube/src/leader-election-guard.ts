@@ -19,11 +19,6 @@
 import { KubeError } from "./kube-error.ts";
 import type { Transport, TransportRequest } from "./transport.ts";
 
-interface GatedRequest extends TransportRequest {
-  /** For the transport to call on the open connection, before the first byte; nothing is sent if it throws. */
-  readonly beforeSend: () => void;
-}
-
 /**
  * Refuses writes with KubeError "NotLeading" once `remainingMs()` is not positive. Disposing it does nothing: the
  * transport inside is its owner's.
@@ -36,7 +31,7 @@ export function guardTransport(transport: Transport, remainingMs: () => number):
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
 
-  function bounded(request: TransportRequest): GatedRequest {
+  function bounded(request: TransportRequest): TransportRequest {
     const leftMs = Math.floor(remainingMs());
     const beforeSend = () => {
       if (remainingMs() >= 1) return;

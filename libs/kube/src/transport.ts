@@ -27,6 +27,11 @@ export interface TransportRequest {
   readonly signal?: AbortSignal | undefined;
   /** From the call to the last byte of the answer; 30 s unless given. */
   readonly timeoutMs?: number | undefined;
+  /**
+   * Called on the open connection, right before the first byte goes out. If it throws, nothing is sent and the request
+   * rejects with that: the last moment for a leader to find that it leads no more (leader-election-guard.ts).
+   */
+  readonly beforeSend?: (() => void) | undefined;
 }
 
 export interface WatchRequest {
