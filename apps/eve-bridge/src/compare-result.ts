@@ -51,15 +51,18 @@ function compareAddresses({ ips }: CniResult, index: number, link: PodLink): str
     .map((address) => `${link.name} lacks address ${address}`);
 }
 
+/** A route without gateway is on the link, or goes to the gateway of the address: plugins read it either way. */
 function compareRoutes({ routes }: CniResult, seen: PodNetwork, ifName: string): string[] {
   return routes
     .map(({ dst, gw }) => ({
       dst: formatCidr(networkOf(dst)),
-      gateway: gw === undefined || isUnspecified(gw) ? "" : formatIp(gw),
+      gateway: gw === undefined || isUnspecified(gw) ? undefined : formatIp(gw),
     }))
     .filter(
       ({ dst, gateway }) =>
-        !seen.routes.some((route) => route.dst === dst && route.gateway === gateway && route.dev === ifName),
+        !seen.routes.some(
+          (route) => route.dst === dst && route.dev === ifName && (gateway ?? route.gateway) === route.gateway,
+        ),
     )
-    .map(({ dst, gateway }) => `no route to ${dst}${gateway === "" ? "" : ` via ${gateway}`} through ${ifName}`);
+    .map(({ dst, gateway }) => `no route to ${dst}${gateway === undefined ? "" : ` via ${gateway}`} through ${ifName}`);
 }

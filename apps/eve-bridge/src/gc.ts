@@ -55,9 +55,9 @@ export async function gc(call: Call): Promise<void> {
   });
 }
 
-/** What the runtime still has. A list that is missing does not mean that it has nothing. Throws code 7. */
+/** What the runtime still has. libcni writes an empty list as null, and leaves it out to have all removed. Throws code 7. */
 function parseValidAttachments(conf: JsonObject): ReadonlySet<string> {
-  const list = conf[validMember];
+  const list = conf[validMember] ?? [];
   if (!isArray(list)) throw invalid(`${validMember} must be an array, not ${kindOf(list)}`);
   const keys = list.map((attachment, i) => {
     const { containerID, ifname } = isObject(attachment) ? attachment : {};

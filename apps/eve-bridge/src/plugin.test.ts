@@ -593,12 +593,20 @@ describe("GC", () => {
     expect(node.delegations().slice(-2)).toEqual(["dhcp DEL", "dhcp GC"]);
   });
 
-  it.each([undefined, null, {}, [1], [{ containerID: "a" }]])("does nothing when the list is %j", async (valid) => {
+  it.each([{}, 1, [1], [{ containerID: "a" }]])("does nothing when the list is %j", async (valid) => {
     await using node = createNode();
     await startZedrouter(node);
     await node.run("ADD");
     expect(await node.run("GC", { conf: gcConf(valid) })).toMatchObject({ printed: { code: cniCode.invalidConfig } });
     expect(node.state()).toEqual(["0af:net1.json"]);
+  });
+
+  it.each([undefined, null, []])("removes all of the network when the list is %j", async (valid) => {
+    await using node = createNode();
+    await startZedrouter(node);
+    await node.run("ADD");
+    expect((await node.run("GC", { conf: gcConf(valid) })).status).toBe(0);
+    expect(node.state()).toEqual([]);
   });
 
   it("goes on after a failure, and reports it", async () => {

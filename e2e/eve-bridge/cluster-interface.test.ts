@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+/** eth0: the stock `bridge` and `host-local` plugins behind eve-bridge, called by cnitool and by hand. */
+import { mkdirSync, readdirSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { describeInLab } from "./lab-support.ts";
+import { createNodeLab, podLink, podRoutes, type Json, type NodeLab, type Pod } from "./node-lab.ts";
+import { ip } from "./shell.ts";
+
+const limitMs = 120_000;
+const ifName = "eth0";
+
+/** What flannel hands down (eve-and-afxdp.md a1), with the addresses' files in the lab. */
+function confOf(lab: NodeLab, change: Json = {}): Json {
+  return {
+    cniVersion: "0.3.1",
+    name: "cbr0",
+    type: "eve-bridge",
+    nodeIP: "10.244.244.1/32",
+    ipMasq: false,
+    mtu: 1450,
+    ipam: {
+      type: "host-local",
+      ranges: [[{ subnet: "10.42.0.0/24" }]],
+      routes: [{ dst: "10.42.0.0/16" }],
+      dataDir: lab.path("host-local"),
+    },
+    ...change,
+  };
+}
+
+describeInLab("eth0", () => {
+  let lab: NodeLab;
+  beforeAll(async () => {
+    lab = await createNodeLab();
+    // As on every node: a pod of the system is there first, and stays. `bridge` v1.9.1 cannot make its bridge a gateway
+    // after the last port was removed from it ("could not set bridge's mac", Linux 6.18).
+    const pod = await lab.createPod("coredns-0");
+    const system = { ...pod, args: pod.args.replace("eve-kube-app", "kube-system") };
+    expect(await lab.call("ADD", system, confOf(lab), { ifName })).toMatchObject({ status: 0 });
+    [before, stateBefore] = [allAddresses(), lab.stateFiles()];
+  }, limitMs);
+  afterAll(async () => {
+    await lab[Symbol.asyncDispose]();
+  });
+
+  let before: string[] = [];
+  let stateBefore: string[] = [];
+  const allAddresses = () => readdirSync(lab.path("host-local", "cbr0")).filter((name) => /^\d/.test(name));
+  /** The addresses that host-local has given to pods of the tests. */
+  const givenAddresses = () => allAddresses().filter((address) => !before.includes(address));
+  const stateFiles = () => lab.stateFiles().filter((file) => !stateBefore.includes(file));
+
+  async function withPod(podName: string, act: (pod: Pod) => Promise<void>): Promise<void> {
+    const pod = await lab.createPod(podName);
+    await act(pod);
+    expect(await lab.call("DEL", pod, confOf(lab), { ifName })).toMatchObject({ status: 0, stdout: "" });
+    expect([await podLink(pod, ifName), givenAddresses(), stateFiles()]).toEqual([undefined, [], []]);
+    expect((await lab.hostLinks()).filter((name) => name.startsWith("veth"))).toHaveLength(1);
+  }
+
+  /** Routes by which a pod is told apart. */
+  const destinations = async (pod: Pod) => (await podRoutes(pod)).map((route) => route.replace(" dev eth0", "")).sort();
+
+  it(
+    "of an application reaches services and the node, and is no default route",
+    () =>
+      withPod("app-1-abcde", async (pod) => {
+        const { status, json } = await lab.call("ADD", pod, confOf(lab), { ifName });
+        expect(status).toBe(0);
+        expect(json).toMatchObject({ cniVersion: "0.3.1", ips: [{ version: "4", gateway: "10.42.0.1" }] });
+        const [address = ""] = (await podLink(pod, ifName))?.addresses ?? [];
+        expect(json?.["ips"]).toMatchObject([{ address }]);
+        expect(await destinations(pod)).toEqual([
+          "10.244.244.1 via 10.42.0.1",
+          "10.42.0.0/16 via 10.42.0.1",
+          "10.42.0.0/24",
+          "10.43.0.0/16 via 10.42.0.1",
+        ]);
+      }),
+    limitMs,
+  );
+
+  it(
+    "of any other pod is the default route",
+    async () => {
+      const pod = await lab.createPod();
+      const args = pod.args.replace("eve-kube-app", "kube-system");
+      const call = (command: string) => lab.call(command, { ...pod, args }, confOf(lab), { ifName });
+      expect(await call("ADD")).toMatchObject({ status: 0 });
+      expect(await destinations(pod)).toEqual(["10.42.0.0/16 via 10.42.0.1", "10.42.0.0/24", "default via 10.42.0.1"]);
+      expect((await call("DEL")).status).toBe(0);
+    },
+    limitMs,
+  );
+
+  describe("where zedkube writes markers", () => {
+    beforeAll(() => {
+      mkdirSync(lab.settings.markerDir);
+    });
+    afterAll(() => {
+      rmSync(lab.settings.markerDir, { recursive: true });
+    });
+    const mark = (podName: string, text: string) => {
+      writeFileSync(join(lab.settings.markerDir, `eve-kube-app_${podName}`), text);
+    };
+
+    it(
+      "follows the marker, and waits for it",
+      () =>
+        withPod("app-2-abcde", async (pod) => {
+          const { status, json } = await lab.call("ADD", pod, confOf(lab), { ifName });
+          expect([status, json?.["code"]]).toEqual([1, 11]);
+          mark("app-2-abcde", "native\n");
+          expect((await lab.call("ADD", pod, confOf(lab), { ifName })).status).toBe(0);
+          expect(await destinations(pod)).toContain("default via 10.42.0.1");
+          unlinkSync(join(lab.settings.markerDir, "eve-kube-app_app-2-abcde"));
+        }),
+      limitMs,
+    );
+
+    it.each(["controller", "native-ni-default"])(
+      "is no default route for %s",
+      (kind) =>
+        withPod("app-3-abcde", async (pod) => {
+          mark("app-3-abcde", kind);
+          expect((await lab.call("ADD", pod, confOf(lab), { ifName })).status).toBe(0);
+          expect(await destinations(pod)).not.toContain("default via 10.42.0.1");
+        }),
+      limitMs,
+    );
+  });
+
+  it(
+    "is added, checked and deleted by cnitool in every version",
+    async () => {
+      for (const cniVersion of ["0.1.0", "0.2.0", "0.3.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0"]) {
+        const pod = await lab.createPod();
+        const conf = confOf(lab, { cniVersion });
+        const added = await lab.cnitool("add", pod, conf, ifName);
+        expect({ cniVersion, ...added }).toMatchObject({ cniVersion, status: 0, stderr: "" });
+        expect(JSON.parse(added.stdout)).toMatchObject({ cniVersion });
+        if (cniVersion >= "0.4.0")
+          expect(await lab.cnitool("check", pod, conf, ifName)).toMatchObject({ status: 0, stderr: "" });
+        if (cniVersion === "1.1.0")
+          expect(await lab.cnitool("status", pod, conf, ifName)).toMatchObject({ status: 0, stderr: "" });
+        expect(await lab.cnitool("del", pod, conf, ifName)).toMatchObject({ status: 0, stderr: "" });
+      }
+      expect([givenAddresses(), stateFiles()]).toEqual([[], []]);
+    },
+    limitMs,
+  );
+
+  it(
+    "fails CHECK when its address is gone",
+    async () => {
+      const pod = await lab.createPod();
+      const conf = confOf(lab, { cniVersion: "1.0.0" });
+      const { json: prevResult } = await lab.call("ADD", pod, conf, { ifName });
+      expect((await lab.call("CHECK", pod, { ...conf, prevResult }, { ifName })).status).toBe(0);
+      await ip(`-n ${pod.namespace} address flush dev eth0`);
+      expect((await lab.call("CHECK", pod, { ...conf, prevResult }, { ifName })).status).toBe(1);
+      expect((await lab.call("DEL", pod, conf, { ifName })).status).toBe(0);
+    },
+    limitMs,
+  );
+
+  it(
+    "is deleted without ipam, routes, nodeIP or namespace in the call",
+    async () => {
+      const pod = await lab.createPod();
+      expect((await lab.call("ADD", pod, confOf(lab), { ifName })).status).toBe(0);
+      const bare = { cniVersion: "0.3.1", name: "cbr0", type: "eve-bridge" };
+      expect((await lab.call("DEL", pod, bare, { ifName })).status).toBe(0);
+      expect([await podLink(pod, ifName), givenAddresses(), stateFiles()]).toEqual([undefined, [], []]);
+      expect((await lab.call("DEL", pod, bare, { ifName, env: { CNI_NETNS: "" } })).status).toBe(0);
+      expect((await lab.call("DEL", pod, bare, { ifName, env: { CNI_NETNS: "/var/run/netns/gone" } })).status).toBe(0);
+    },
+    limitMs,
+  );
+
+  it(
+    "leaves nothing when the plugin fails half-way",
+    async () => {
+      // host-local has no second address, which comes out after `bridge` has made the interface.
+      const range = { subnet: "10.42.0.0/24", rangeStart: "10.42.0.77", rangeEnd: "10.42.0.77" };
+      const conf = confOf(lab, { ipam: { ...(confOf(lab)["ipam"] as Json), ranges: [[range]] } });
+      const [first, pod] = await lab.createPods(["app-1-abcde", "app-2-abcde"]);
+      if (first === undefined || pod === undefined) throw new Error("no pods");
+      expect((await lab.call("ADD", first, conf, { ifName })).status).toBe(0);
+      const { status, json } = await lab.call("ADD", pod, conf, { ifName });
+      expect([status, json?.["msg"]]).toEqual([1, expect.stringContaining("no IP addresses available")]);
+      expect([await podLink(pod, ifName), givenAddresses()]).toEqual([undefined, ["10.42.0.77"]]);
+      expect((await lab.call("DEL", first, conf, { ifName })).status).toBe(0);
+      expect([await podLink(pod, ifName), givenAddresses(), stateFiles()]).toEqual([undefined, [], []]);
+    },
+    limitMs,
+  );
+
+  it(
+    "does not reach `bridge` without nodeIP",
+    async () => {
+      const pod = await lab.createPod();
+      const { json } = await lab.call("ADD", pod, confOf(lab, { nodeIP: undefined }), { ifName });
+      expect(json).toEqual({ cniVersion: "0.3.1", code: 7, msg: "nodeIP was not provided" });
+      expect(await podLink(pod, ifName)).toBeUndefined();
+    },
+    limitMs,
+  );
+
+  it(
+    "of a pod that the runtime no longer lists is collected",
+    async () => {
+      const pod = await lab.createPod();
+      const conf = confOf(lab, { cniVersion: "1.1.0" });
+      expect((await lab.call("ADD", pod, conf, { ifName })).status).toBe(0);
+      const gc = { ...conf, "cni.dev/valid-attachments": [] };
+      expect(await lab.call("GC", pod, gc, { env: { CNI_IFNAME: "" } })).toMatchObject({ status: 0, stdout: "" });
+      expect([await podLink(pod, ifName), givenAddresses(), stateFiles()]).toEqual([undefined, [], []]);
+    },
+    limitMs,
+  );
+});

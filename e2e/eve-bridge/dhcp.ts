@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * DHCP on the network instance: dnsmasq with option 121 as EVE configures it, the stock plugin's daemon, and a tap on the
+ * wire.
+ * Usage: `await using dhcp = await startDhcp(lab); await dhcp.wire.line((line) => line.includes("RELEASE"))`.
+ */
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { startBackground, type Background } from "./background.ts";
+import { bridge } from "./fake-zedrouter.ts";
+import type { NodeLab } from "./node-lab.ts";
+
+/** One DHCP message. */
+export interface DhcpMessage {
+  readonly type: string;
+  readonly mac: string;
+  readonly clientId: string;
+  readonly ciaddr: string;
+  readonly yiaddr: string;
+}
+
+/** Server, daemon and wiretap. */
+export interface Dhcp extends AsyncDisposable {
+  readonly daemon: Background;
+  readonly wire: Background;
+  /** The DHCP messages so far. */
+  messages(): DhcpMessage[];
+  /** The lines of dnsmasq's lease file. */
+  leases(): string[];
+}
+
+/** Starts all three. The bridge must be there. */
+export async function startDhcp(lab: NodeLab): Promise<Dhcp> {
+  const resources = new AsyncDisposableStack();
+  const leaseFile = lab.path("dnsmasq.leases");
+  const gateway = bridge.address.split("/")[0] ?? "";
+  const routes = `10.11.12.0/24,0.0.0.0,10.99.0.0/16,${gateway},0.0.0.0/0,${gateway}`;
+  const [dnsmasq, ...words] = lab.inHost("dnsmasq", "--no-daemon", "--conf-file=/dev/null", "--port=0", "--no-ping");
+  resources.use(
+    await startBackground(
+      dnsmasq,
+      [
+        ...words,
+        `--interface=${bridge.name}`,
+        "--bind-interfaces",
+        "--dhcp-authoritative",
+        "--dhcp-range=10.11.12.100,10.11.12.200,255.255.255.0,60m",
+        // The plugin does not ask for option 121, and takes it when it comes.
+        `--dhcp-option-force=option:classless-static-route,${routes}`,
+        `--dhcp-leasefile=${leaseFile}`,
+        `--pid-file=${lab.path("dnsmasq.pid")}`,
+      ],
+      { until: "DHCP, IP range" },
+    ),
+  );
+  const wire = resources.use(await tap(lab));
+  const daemon = resources.use(await startDhcpDaemon(lab));
+  return {
+    daemon,
+    wire,
+    messages: () =>
+      wire
+        .printed()
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line) as DhcpMessage)
+        .filter(({ type }) => type !== "TAPPING"),
+    leases: () => (existsSync(leaseFile) ? readFileSync(leaseFile, "utf8").trim().split("\n").filter(Boolean) : []),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+/** The stock plugin's daemon on the lab's socket; what a killed one left there is removed, as EVE does. */
+export async function startDhcpDaemon(lab: NodeLab): Promise<Background> {
+  const { dhcpSocket } = lab.settings;
+  rmSync(dhcpSocket, { force: true });
+  return startBackground(join(lab.tools, "dhcp"), ["daemon", "-socketpath", dhcpSocket], {
+    until: () => existsSync(dhcpSocket),
+  });
+}
+
+function tap(lab: NodeLab): Promise<Background> {
+  const [file, ...args] = lab.inHost(join(lab.tools, "wiretap"), bridge.name);
+  return startBackground(file, args, { until: "TAPPING" });
+}
