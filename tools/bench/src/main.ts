@@ -2,6 +2,8 @@
 /**
  * `npm run bench -- fleet | daemon | cni`: what our programs cost, beside a baseline of the same run.
  */
+import { TestingError } from "@switchyard/testing";
+import { VmLabError } from "@switchyard/vm-lab";
 import { BenchError } from "./bench-error.ts";
 import { runDaemonBench } from "./daemon/run-daemon-bench.ts";
 import { runFleetBench } from "./fleet/run-fleet-bench.ts";
@@ -26,7 +28,8 @@ if (bench !== undefined) {
   try {
     await bench(args);
   } catch (error) {
-    if (!(error instanceof BenchError)) throw error;
+    const isExpected = error instanceof BenchError || error instanceof TestingError || error instanceof VmLabError;
+    if (!isExpected) throw error;
     process.stderr.write(`bench ${command}: ${error.message}\n`);
     process.exitCode = error.code === "usage" ? exitUsage : 1;
   }

@@ -21,7 +21,7 @@ function missed(overrides: Partial<DaemonReport>): readonly string[] {
     date: "2026-11-20T00:00:00.000Z",
     machine: { processor: "x", processors: 2, memoryMb: 1, kernel: "6", node: "v24", loadBefore: 0 },
     versions: {},
-    kernelSeconds: { "0 -> 4": 1 },
+    kernelTimes: { "0 -> 4": { seconds: 1, withUdevSeconds: 2 } },
     starts: [],
     changes: [change],
     refusals: [],

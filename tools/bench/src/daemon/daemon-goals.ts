@@ -20,7 +20,7 @@ export function daemonGoals(report: Omit<DaemonReport, "goals">): readonly Goal[
   const { changes, refusals, idle, peakMb } = report;
   const titles = new Set(changes.map(({ title }) => title));
   return [
-    ...[...titles].map((title) => timeGoal(title, changes, report.kernelSeconds[title] ?? 0)),
+    ...[...titles].map((title) => timeGoal(title, changes, report.kernelTimes[title]?.seconds ?? 0)),
     ...changes.flatMap(({ title, round, childFaults, requests }) => [
       atMost(`${title} (${round}), forks`, childFaults === 0 ? 0 : 1, 0, ""),
       atMost(`${title} (${round}), requests`, total(requests.writes) + total(requests.reads), requestsPerChange, ""),

@@ -7,10 +7,11 @@ import { describeGoal, missedGoals } from "../measure/goal.ts";
 import { describeMachine } from "../measure/machine-facts.ts";
 import { listCounts } from "../measure/request-count.ts";
 import { renderTable, showMb, showRatio, showSeconds } from "../measure/table.ts";
+import type { KernelTime } from "./kernel-baseline.ts";
 import type { ChangeResult, Cost, DaemonReport, IdleResult, RefusalResult, StartResult } from "./daemon-results.ts";
 
 export function renderDaemonReport(report: DaemonReport): string {
-  const { host, date, machine, versions, kernelSeconds, starts, changes, refusals, idle, goals } = report;
+  const { host, date, machine, versions, kernelTimes, starts, changes, refusals, idle, goals } = report;
   const missed = missedGoals(goals);
   const programs = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   return [
@@ -20,7 +21,7 @@ export function renderDaemonReport(report: DaemonReport): string {
     "",
     renderTable(
       changeHead,
-      changes.map((change) => changeRow(change, kernelSeconds[change.title])),
+      changes.map((change) => changeRow(change, kernelTimes[change.title])),
     ),
     "",
     renderTable(costHead, [...starts.map(startRow), idleRow(idle), ...refusals.map(refusalRow)]),
@@ -35,17 +36,18 @@ export function renderDaemonReport(report: DaemonReport): string {
 }
 
 const costColumns = ["CPU", "forks", "requests"];
-const changeHead = ["change", "kernel alone", "first write", "Succeeded", "ratio", ...costColumns];
+const changeHead = ["change", "kernel alone", "and udev", "first write", "Succeeded", "ratio", ...costColumns];
 const costHead = ["", "time", "RSS", "working VFs", ...costColumns];
 
-function changeRow(change: ChangeResult, kernelSeconds: number | undefined): readonly string[] {
+function changeRow(change: ChangeResult, kernel: KernelTime | undefined): readonly string[] {
   const { title, round, settledSeconds, firstWriteSeconds } = change;
   return [
     round === 1 ? title : `${title} (${round})`,
-    showSeconds(kernelSeconds),
+    showSeconds(kernel?.seconds),
+    showSeconds(kernel?.withUdevSeconds),
     showSeconds(firstWriteSeconds),
     showSeconds(settledSeconds),
-    showRatio(kernelSeconds === undefined ? undefined : settledSeconds / kernelSeconds),
+    showRatio(kernel === undefined ? undefined : settledSeconds / kernel.seconds),
     ...costCells(change),
   ];
 }

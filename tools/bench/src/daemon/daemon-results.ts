@@ -5,6 +5,7 @@
 import type { MachineFacts } from "../measure/machine-facts.ts";
 import type { Goal } from "../measure/goal.ts";
 import type { RequestCount } from "../measure/request-count.ts";
+import type { KernelTimes } from "./kernel-baseline.ts";
 
 /** What something cost the daemon until it rested again. */
 export interface Cost {
@@ -55,7 +56,7 @@ export interface DaemonReport {
   readonly machine: MachineFacts;
   readonly versions: Readonly<Record<string, string>>;
   /** Best times of the kernel alone, by the title of the change; none for the fake kernel, which takes no time. */
-  readonly kernelSeconds: Readonly<Record<string, number>>;
+  readonly kernelTimes: KernelTimes;
   readonly starts: readonly StartResult[];
   readonly changes: readonly ChangeResult[];
   readonly refusals: readonly RefusalResult[];

@@ -40,7 +40,7 @@ export async function createGuestDaemon(options: GuestDaemonOptions): Promise<Da
     requests: user.requests,
     start() {
       const { name, namespace } = nodeUnderTest;
-      const profile = cpuProf ? "--cpu-prof --cpu-prof-dir=/share/prof" : "";
+      const profile = cpuProf ? "--cpu-prof --cpu-prof-interval=5000 --cpu-prof-dir=/share/prof" : "";
       const flags = `--kubeconfig /share/kubeconfig --namespace ${namespace} --node-name ${name} --host-root /`;
       // The shell becomes the daemon, so that its pid is the daemon's.
       running = guest.spawn(`echo $$ >/run/daemon.pid; exec node ${profile} /share/main.mjs ${flags}`);

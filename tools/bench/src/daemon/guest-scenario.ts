@@ -18,7 +18,7 @@ export async function playInGuest(
   daemon: DaemonUnderTest,
   measures: DaemonMeasures,
   { rounds, idleSeconds }: DaemonOptions,
-): Promise<Omit<Played, "kernelSeconds"> & { readonly peakMb: number }> {
+): Promise<Omit<Played, "kernelTimes"> & { readonly peakMb: number }> {
   const { zeroToFour, fourToSix, sixToZero, twoPfs } = guestChanges;
   const starts = [await measures.start("start, no VFs")];
   const changes: ChangeResult[] = [];

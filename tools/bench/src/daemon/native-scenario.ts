@@ -14,7 +14,7 @@ import type { DaemonMeasures } from "./measure-daemon.ts";
 export const nativeNics = [ice("0000:3b:00.0"), ice("0000:5e:00.0")];
 
 /** What a scenario leaves to report. */
-export type Played = Pick<DaemonReport, "starts" | "changes" | "refusals" | "idle" | "kernelSeconds">;
+export type Played = Pick<DaemonReport, "starts" | "changes" | "refusals" | "idle" | "kernelTimes">;
 
 export async function playNatively(
   daemon: DaemonUnderTest,
@@ -49,7 +49,7 @@ export async function playNatively(
   changes.push(await measures.change("back to what is there", 1, withFirst(32)));
   await daemon.stop();
   starts.push(await measures.start("start, 128 VFs"));
-  return { starts, changes, refusals, idle: await measures.idle(idleSeconds), kernelSeconds: {} };
+  return { starts, changes, refusals, idle: await measures.idle(idleSeconds), kernelTimes: {} };
 }
 
 /** A PF with VFs for pods, all in one group. */

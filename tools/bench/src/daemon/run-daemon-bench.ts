@@ -84,7 +84,7 @@ async function measureInGuest(options: DaemonOptions, { run, progress, cluster }
   const before = await measureKernel(guest, run.signal);
   const played = await playInGuest(daemon, measures, options);
   progress.at("the kernel alone, after");
-  const kernelSeconds = bestOf(before, await measureKernel(guest, run.signal));
+  const kernelTimes = bestOf(before, await measureKernel(guest, run.signal));
   if (cpuProf !== undefined) await cp(join(share.directory, "prof"), cpuProf, { recursive: true });
-  return { host: "VM lab, igb", ...played, kernelSeconds, stopSeconds: daemon.stopSeconds };
+  return { host: "VM lab, igb", ...played, kernelTimes, stopSeconds: daemon.stopSeconds };
 }
