@@ -8,6 +8,7 @@ import { eventually } from "./testing/eventually.ts";
 /** A server that tells how many connections are open. */
 async function serve() {
   const server = createServer((_, response) => response.end("{}"));
+  server.keepAliveTimeout = 0; // closing is for the other side to do
   const open = new Set<object>();
   server.on("connection", (socket) => {
     open.add(socket);

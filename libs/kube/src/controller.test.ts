@@ -135,6 +135,18 @@ describe("startController", () => {
     expect(outcomes).toEqual(["failed", "failed", "failed", "done"]);
   });
 
+  it("begins with short pauses again after a success", async () => {
+    const at: number[] = [];
+    const { clock, keys, reported } = start(() => {
+      at.push(clock.nowMs());
+      return at.length === 3 ? Promise.resolve({ afterMs: 10_000 }) : Promise.reject(new Error("no"));
+    });
+    keys.sync().add("a");
+    await clock.advance(14_100);
+    expect(at).toEqual([100, 1100, 3100, 13_100, 14_100]);
+    expect(reported.map(({ failures }) => failures)).toEqual([1, 2, 1, 2]);
+  });
+
   it("waits as long as the server asked for", async () => {
     const at: number[] = [];
     const { clock, keys } = start(() => {

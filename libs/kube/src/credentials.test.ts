@@ -69,9 +69,9 @@ END
     expect(await Promise.all([token(), token()])).toEqual(["Bearer t-1", "Bearer t-1"]);
     pass(29 * 60_000);
     expect(await token()).toBe("Bearer t-1");
-    pass(60_000);
-    expect(await token()).toBe("Bearer t-2");
     source.refused();
+    expect(await token()).toBe("Bearer t-2");
+    pass(60_000);
     expect(await token()).toBe("Bearer t-3");
   });
 

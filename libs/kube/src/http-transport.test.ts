@@ -5,6 +5,7 @@ import { HttpTransport, type HttpTransportOptions } from "./http-transport.ts";
 import { eventually } from "./testing/eventually.ts";
 import { FakeApiServer } from "./testing/fake-api-server.ts";
 import { FakeClock } from "./testing/fake-clock.ts";
+import { TemporaryDirectory } from "./testing/temporary-directory.ts";
 import type { WatchEvent } from "./transport.ts";
 
 const path = "/api/v1/namespaces/ns/configmaps";
@@ -78,6 +79,17 @@ describe("HttpTransport.request", () => {
       url: "/k8s/clusters/c-1/version",
       headers: { authorization: "Bearer secret", "impersonate-group": "a, b" },
     });
+  });
+
+  it("looks for another token when the server has refused one", async () => {
+    await using directory = await TemporaryDirectory.of({ token: "old" });
+    await using server = await serve(({ headers }, response) => {
+      response.writeHead(headers.authorization === "Bearer new" ? 200 : 401).end("{}");
+    });
+    await using transport = new HttpTransport({ ...server, namespace: "ns", token: { file: directory.file("token") } });
+    await expect(transport.request({ method: "GET", path: "/" })).rejects.toMatchObject({ code: "Unauthorized" });
+    await directory.write("token", "new");
+    expect(await transport.request({ method: "GET", path: "/" })).toEqual({});
   });
 
   it("opens as many connections as it may, and uses them again", async () => {

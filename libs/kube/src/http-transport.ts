@@ -67,8 +67,6 @@ export class HttpTransport implements Transport {
     } catch (error) {
       abort.signal.throwIfAborted();
       throw asKubeError(error, tried);
-    } finally {
-      abort.abort(undefined); // lets go of the connection when the caller has heard enough
     }
   }
 

@@ -80,12 +80,12 @@ describe("WorkQueue", () => {
     expect(queue.depth).toBe(0);
   });
 
-  it("drops what a key waits for when it is taken: the work looks at the present", async () => {
+  it("drops what is later when a key becomes ready: the work looks at the present", async () => {
     const { clock, queue } = createQueue();
     queue.add("a");
     await queue.take();
-    queue.addAfter("a", 500);
     queue.add("a");
+    queue.retry("a");
     queue.done("a");
     await queue.take();
     expect(queue.waiting).toBe(0);

@@ -57,7 +57,7 @@ export class WorkQueue implements Disposable {
     this.#wait(key, { firstMs, settledMs, byMs: waiting?.byMs ?? Infinity });
   }
 
-  /** Wants work on the key in `afterMs`. What is sooner wins; when the key is taken, what it still waits for is dropped. */
+  /** Wants work on the key in `afterMs`. What is sooner wins, and drops what is later. */
   addAfter(key: string, afterMs: number): void {
     const waiting = this.#waiting.get(key);
     const byMs = Math.min(waiting?.byMs ?? Infinity, this.#options.clock.nowMs() + afterMs);
@@ -117,6 +117,7 @@ export class WorkQueue implements Disposable {
 
   #makeReady(key: string): void {
     if (this.#closed) return;
+    this.#waiting.get(key)?.cancel();
     this.#waiting.delete(key);
     if (this.#processing.has(key)) {
       this.#dirty.add(key);
@@ -131,8 +132,6 @@ export class WorkQueue implements Disposable {
       const answer = this.#takers.shift();
       if (answer === undefined) return;
       this.#ready.delete(key);
-      this.#waiting.get(key)?.cancel();
-      this.#waiting.delete(key);
       this.#processing.add(key);
       this.#options.onTaken?.(this.#options.clock.nowMs() - sinceMs);
       answer(key);
