@@ -1,0 +1,30 @@
+#!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * `npx switchyard …` in the workspace: runs the sources, on the Node 24 that came with the packages where the one that
+ * runs this is older. Plain JavaScript for its sake.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const main = new URL("../src/main.ts", import.meta.url);
+
+if (Number(process.versions.node.split(".")[0]) >= 24) {
+  await import(main.href);
+} else {
+  const node = join(dirname(fileURLToPath(import.meta.url)), "../../../node_modules/.bin/node");
+  if (!existsSync(node)) {
+    console.error(`switchyard: Node 24 or later is needed; this is ${process.version}, and npm ci has not been run`);
+    process.exit(1);
+  }
+  const { status } = spawnSync(
+    node,
+    ["--disable-warning=ExperimentalWarning", fileURLToPath(main), ...process.argv.slice(2)],
+    {
+      stdio: "inherit",
+    },
+  );
+  process.exit(status ?? 128);
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The input as the operator's caches would have it: by kind, with defaults, without what the API server refuses.
+ * Usage: `const cluster = collectObjects(manifests, { namespace, diagnostics })`.
+ */
+import {
+  operatorConfigName,
+  type Node,
+  type SriovNetworkNodePolicy,
+  type SriovNetworkNodeState,
+  type SriovNetworkPoolConfig,
+  type SriovOperatorConfig,
+} from "@switchyard/api";
+import type { Network } from "@switchyard/render";
+import { describeFieldProblem, rulesLeftOut } from "../crd/field-problem.ts";
+import { judgeByCrd } from "../crd/judge-by-crd.ts";
+import type { Diagnostics } from "../diagnostics.ts";
+import { labelOf, type Manifest } from "../input/manifest.ts";
+import { isJsonObject } from "../json.ts";
+import { fits, isOurs } from "./kinds.ts";
+import { toNode } from "./node.ts";
+import { readNicRows, type NicRow } from "./nic-rows.ts";
+
+export interface ClusterObjects {
+  readonly nodes: readonly Node[];
+  /** Of the operator's namespace, as pools and states are. */
+  readonly policies: readonly SriovNetworkNodePolicy[];
+  readonly pools: readonly SriovNetworkPoolConfig[];
+  readonly operatorConfig: SriovOperatorConfig | undefined;
+  /** By node. */
+  readonly states: ReadonlyMap<string, SriovNetworkNodeState>;
+  /** Of all namespaces. */
+  readonly networks: readonly Network[];
+  /** The cluster's additions to the list of supported NICs. */
+  readonly nics: readonly NicRow[];
+}
+
+export interface CollectOptions {
+  /** The operator's. */
+  readonly namespace: string;
+  /** Told what is left out, and why. */
+  readonly diagnostics: Diagnostics;
+}
+
+/** Of an object that is given twice the last one counts, as if all were applied in turn. */
+export function collectObjects(manifests: readonly Manifest[], options: CollectOptions): ClusterObjects {
+  const { namespace, diagnostics } = options;
+  const nodes = new Map<string, Node>();
+  const nics: NicRow[] = [];
+  const ours = new Map<string, unknown>();
+  const unknown = new Map<string, number>();
+
+  for (const manifest of manifests) {
+    if (isOurs(manifest.kind, manifest.apiVersion)) {
+      const placed = inNamespace(manifest, namespace);
+      const label = labelOf(placed);
+      if (ours.has(label)) diagnostics.note(`${label}: given twice; the one at ${manifest.origin} counts`);
+      ours.set(label, accepted(placed, diagnostics));
+    } else if (manifest.kind === "Node" && manifest.apiVersion === "v1") {
+      const node = toNode(manifest);
+      if (node === undefined)
+        diagnostics.report(`${labelOf(manifest)}: ${manifest.origin}: it needs a name, and labels are texts`);
+      else nodes.set(node.metadata.name, node);
+    } else if (manifest.kind === "ConfigMap" && manifest.name === "supported-nic-ids") {
+      const { rows, problems } = readNicRows(manifest);
+      nics.push(...rows);
+      for (const problem of problems) diagnostics.report(problem);
+    } else {
+      unknown.set(manifest.kind, (unknown.get(manifest.kind) ?? 0) + 1);
+    }
+  }
+  if (unknown.size > 0) diagnostics.note(describeUnknown(unknown));
+  return { ...sortOut(ours.values(), namespace, diagnostics), nodes: [...nodes.values()], nics };
+}
+
+/** As `kubectl apply --namespace` would place it. */
+export function inNamespace(manifest: Manifest, namespace: string): Manifest {
+  if (manifest.namespace !== undefined && manifest.namespace !== "") return manifest;
+  const { metadata } = manifest.object;
+  const placed = { ...(isJsonObject(metadata) ? metadata : {}), namespace };
+  return { ...manifest, namespace, object: { ...manifest.object, metadata: placed } };
+}
+
+/** The object with its defaults; undefined where the API server would refuse it. */
+function accepted(manifest: Manifest, diagnostics: Diagnostics): unknown {
+  const { object, problems, unknownFields } = judgeByCrd(manifest.object, manifest);
+  for (const problem of problems) {
+    if (problem !== rulesLeftOut) diagnostics.report(`${labelOf(manifest)}: ${describeFieldProblem(problem)}`);
+  }
+  for (const field of unknownFields) diagnostics.note(`${labelOf(manifest)}: ${field}: unknown field, ignored`);
+  return problems.length === 0 ? object : undefined;
+}
+
+function describeUnknown(unknown: ReadonlyMap<string, number>): string {
+  const kinds = [...unknown].sort(([a], [b]) => (a < b ? -1 : Number(a > b)));
+  return `ignored: ${kinds.map(([kind, count]) => `${count} ${kind}`).join(", ")}`;
+}
+
+function sortOut(
+  objects: Iterable<unknown>,
+  namespace: string,
+  diagnostics: Diagnostics,
+): Omit<ClusterObjects, "nodes" | "nics"> {
+  const policies: SriovNetworkNodePolicy[] = [];
+  const pools: SriovNetworkPoolConfig[] = [];
+  const states = new Map<string, SriovNetworkNodeState>();
+  const networks: Network[] = [];
+  let operatorConfig: SriovOperatorConfig | undefined;
+
+  function isHonoured({
+    kind,
+    metadata,
+  }: SriovNetworkNodePolicy | SriovNetworkPoolConfig | SriovOperatorConfig | SriovNetworkNodeState): boolean {
+    if (metadata.namespace === namespace) return true;
+    diagnostics.note(`${labelOf({ kind, ...metadata })}: ignored: the operator is in ${namespace}`);
+    return false;
+  }
+
+  for (const object of objects) {
+    if (fits(object, "SriovNetworkNodePolicy")) {
+      if (isHonoured(object)) policies.push(object);
+    } else if (fits(object, "SriovNetworkPoolConfig")) {
+      if (isHonoured(object)) pools.push(object);
+    } else if (fits(object, "SriovNetworkNodeState")) {
+      if (isHonoured(object)) states.set(object.metadata.name, object);
+    } else if (fits(object, "SriovOperatorConfig")) {
+      if (isHonoured(object) && object.metadata.name === operatorConfigName) operatorConfig = object;
+    } else if (
+      fits(object, "SriovNetwork") ||
+      fits(object, "SriovIBNetwork") ||
+      fits(object, "OVSNetwork") ||
+      fits(object, "BridgeNetwork")
+    ) {
+      networks.push(object);
+    }
+  }
+  return { policies, pools, operatorConfig, states, networks };
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Everything that the operator would write for a cluster, by the functions that it calls itself.
+ * Usage: `const items = renderCluster(cluster, { namespace, resourcePrefix, diagnostics })`.
+ */
+import { supportedNics } from "@switchyard/admission";
+import { apiVersion, type SriovNetworkNodeState } from "@switchyard/api";
+import { createRules, policiesSelecting, type Rules } from "@switchyard/policy";
+import {
+  devicePluginConfigMap,
+  linuxBridgesOf,
+  policyDevicePluginConfig,
+  renderNetwork,
+  type DevicePluginConfig,
+} from "@switchyard/render";
+import type { Diagnostics } from "../diagnostics.ts";
+import { labelOf } from "../input/manifest.ts";
+import type { ClusterObjects } from "./cluster-objects.ts";
+import { desiredStates, type DesiredState } from "./desired-states.ts";
+
+/** What is rendered, by kind. */
+export const renderedKinds: readonly string[] = ["ConfigMap", "NetworkAttachmentDefinition", "SriovNetworkNodeState"];
+
+export interface Rendered {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+}
+
+export interface RenderOptions {
+  /** The operator's. */
+  readonly namespace: string;
+  readonly resourcePrefix: string;
+  readonly diagnostics: Diagnostics;
+}
+
+/** Sorted by kind, namespace and name. What cannot be rendered is reported and left out. */
+export function renderCluster(cluster: ClusterObjects, options: RenderOptions): readonly Rendered[] {
+  const { namespace } = options;
+  const { policies, pools, operatorConfig } = cluster;
+  const rules = createRules({ policies, pools, operatorConfig });
+  const desired = desiredStates(cluster, { ...options, rules });
+  const states = desired.map(({ node, spec }): SriovNetworkNodeState => {
+    const metadata = { name: node.metadata.name, namespace };
+    return { apiVersion, kind: "SriovNetworkNodeState", metadata, spec };
+  });
+  return [
+    ...renderConfigMap(desired, rules, { cluster, ...options }),
+    ...renderNetworks(cluster, states, options),
+    ...states,
+  ].sort(compare);
+}
+
+function renderNetworks(
+  { networks }: ClusterObjects,
+  states: readonly SriovNetworkNodeState[],
+  { namespace: home, resourcePrefix, diagnostics }: RenderOptions,
+): readonly Rendered[] {
+  return networks.flatMap((network) => {
+    const label = labelOf({ kind: network.kind, ...network.metadata });
+    if (network.metadata.namespace !== home && network.spec.networkNamespace) {
+      diagnostics.report(`${label}: spec.networkNamespace: must be left out outside of ${home}`);
+      return [];
+    }
+    const bridges = linuxBridgesOf(network.spec.resourceName, states);
+    const rendered = renderNetwork(network, { resourcePrefix, bridges });
+    if (rendered.ok) return [rendered.value];
+    for (const { field, message } of rendered.error) diagnostics.report(`${label}: ${field}: ${message}`);
+    return [];
+  });
+}
+
+/** Upstream's ConfigMap has a key for each node; there is none without nodes. */
+function renderConfigMap(
+  desired: readonly DesiredState[],
+  rules: Rules,
+  { cluster, namespace, diagnostics }: RenderOptions & { readonly cluster: ClusterObjects },
+): readonly Rendered[] {
+  if (desired.length === 0) return [];
+  const nics = [...supportedNics, ...cluster.nics].map(({ vendor, pf, vf }) => ({
+    vendor,
+    pfDevice: pf,
+    vfDevice: vf,
+  }));
+  const configs = new Map<string, DevicePluginConfig>();
+  for (const { node } of desired) {
+    const { name } = node.metadata;
+    const interfaces = cluster.states.get(name)?.status?.interfaces ?? [];
+    const { config, problems } = policyDevicePluginConfig({
+      policies: policiesSelecting(node, rules),
+      interfaces,
+      nics,
+    });
+    configs.set(name, config);
+    for (const { resourceName, message } of problems) {
+      diagnostics.note(
+        `ConfigMap/${namespace}/device-plugin-config: node ${name}: resource ${resourceName}: ${message}`,
+      );
+    }
+  }
+  return [devicePluginConfigMap(namespace, configs)];
+}
+
+function compare(a: Rendered, b: Rendered): number {
+  const [left, right] = [a, b].map(({ kind, metadata }) => [kind, metadata.namespace ?? "", metadata.name]);
+  for (const [index, part] of (left ?? []).entries()) {
+    const other = right?.[index] ?? "";
+    if (part !== other) return part < other ? -1 : 1;
+  }
+  return 0;
+}

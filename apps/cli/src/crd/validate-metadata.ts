@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The API server's word on an object's metadata (k8s.io/apimachinery, pkg/api/validation).
+ * Usage: `validateMetadata(object.metadata)`.
+ */
+import { isJsonObject, textAt } from "../json.ts";
+import { fieldProblem, type FieldProblem } from "./field-problem.ts";
+
+/** `metadata` of a namespaced object of a custom kind. */
+export function validateMetadata(metadata: unknown): readonly FieldProblem[] {
+  if (!isJsonObject(metadata)) return [nameRequired];
+  return [
+    ...nameProblems(metadata),
+    ...labelProblems(metadata["labels"]),
+    ...annotationProblems(metadata["annotations"]),
+  ];
+}
+
+const nameRequired = fieldProblem("FieldValueRequired", "metadata.name", {
+  detail: "name or generateName is required",
+});
+
+function nameProblems(metadata: unknown): readonly FieldProblem[] {
+  const name = textAt(metadata, "name") ?? "";
+  if (name === "") return textAt(metadata, "generateName") ? [] : [nameRequired];
+  const problems: FieldProblem[] = [];
+  const invalid = (detail: string): number =>
+    problems.push(fieldProblem("FieldValueInvalid", "metadata.name", { value: name, detail }));
+  if (name.length > 253) invalid("must be no more than 253 bytes");
+  if (!subdomain.test(name)) {
+    invalid(
+      "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
+    );
+  }
+  return problems;
+}
+
+const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const qualifiedName = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
+
+const nameAdvice =
+  "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+const labelAdvice =
+  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+
+function labelProblems(labels: unknown): readonly FieldProblem[] {
+  if (!isJsonObject(labels)) return [];
+  return Object.entries(labels).flatMap(([key, value]) => {
+    const problems = [...keyProblems(key, key, "metadata.labels")];
+    if (typeof value !== "string") return problems;
+    const invalid = (detail: string): number =>
+      problems.push(fieldProblem("FieldValueInvalid", "metadata.labels", { value, detail }));
+    if (value.length > 63) invalid("must be no more than 63 bytes");
+    if (value !== "" && !qualifiedName.test(value)) invalid(labelAdvice);
+    return problems;
+  });
+}
+
+function annotationProblems(annotations: unknown): readonly FieldProblem[] {
+  if (!isJsonObject(annotations)) return [];
+  return Object.keys(annotations).flatMap((key) => keyProblems(key.toLowerCase(), key, "metadata.annotations"));
+}
+
+/** A label's or annotation's key: "prefix/name" or "name". */
+function keyProblems(key: string, value: string, field: string): readonly FieldProblem[] {
+  const slash = key.indexOf("/");
+  const [prefix, name] = slash < 0 ? [undefined, key] : [key.slice(0, slash), key.slice(slash + 1)];
+  const isFine =
+    name.length <= 63 &&
+    qualifiedName.test(name) &&
+    (prefix === undefined || (prefix.length <= 253 && subdomain.test(prefix)));
+  return isFine ? [] : [fieldProblem("FieldValueInvalid", field, { value, detail: nameAdvice })];
+}

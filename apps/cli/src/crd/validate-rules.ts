@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The word of the CRD's rules (x-kubernetes-validations, in CEL) on an object that fits the schema
+ * (k8s.io/apiextensions-apiserver, pkg/apiserver/schema/cel). What a rule may cost is not counted: the CRDs bound the
+ * size of all that their rules look at, and the API server has accepted them.
+ * Usage: `validateRules(object, schema, { path: "" })`.
+ */
+import { Environment, Optional, type ParseResult } from "@marcbachmann/cel-js";
+import type { StructuralSchema, ValidationRule } from "@switchyard/api";
+import { isDeepStrictEqual } from "node:util";
+import { isJsonObject } from "../json.ts";
+import { toCelValue } from "./cel-value.ts";
+import { fieldProblem, type FieldProblem } from "./field-problem.ts";
+import { oldItem, type Place } from "./validate-schema.ts";
+
+export function validateRules(value: unknown, schema: StructuralSchema, place: Place): readonly FieldProblem[] {
+  if (!hasRules(schema)) return [];
+  return [...ownProblems(value, schema, place), ...memberProblems(value, schema, place)];
+}
+
+function ownProblems(value: unknown, schema: StructuralSchema, place: Place): readonly FieldProblem[] {
+  const rules = schema["x-kubernetes-validations"] ?? [];
+  if (rules.length === 0) return [];
+  const isUnchanged = place.old !== undefined && isDeepStrictEqual(value, place.old);
+  const self = toCelValue(value, schema);
+  const old = place.old === undefined ? undefined : toCelValue(place.old, schema);
+  return rules.flatMap((rule) => {
+    // A rule that asks for the old value decides by itself what it lets be.
+    if (isUnchanged && rule.optionalOldSelf !== true) return [];
+    const oldSelf = rule.optionalOldSelf === true ? { oldSelf: Optional.of(old) } : {};
+    const why = brokenBecause(rule, { self, ...oldSelf });
+    if (why === undefined) return [];
+    const field = joinPath(place.path, rule.fieldPath ?? "");
+    const said = rule.fieldPath === undefined ? value : valueAt(value, rule.fieldPath);
+    return [fieldProblem(rule.reason ?? "FieldValueInvalid", field, { value: said, detail: why })];
+  });
+}
+
+function memberProblems(value: unknown, schema: StructuralSchema, place: Place): readonly FieldProblem[] {
+  const { path, old } = place;
+  if (Array.isArray(value)) {
+    const { items } = schema;
+    if (items === undefined) return [];
+    return value.flatMap((item: unknown, index) =>
+      validateRules(item, items, { path: `${path}[${index}]`, old: oldItem(item, schema, old) }),
+    );
+  }
+  if (!isJsonObject(value)) return [];
+  const { properties = {}, additionalProperties } = schema;
+  return Object.entries(value).flatMap(([key, member]) => {
+    const before = isJsonObject(old) && Object.hasOwn(old, key) ? old[key] : undefined;
+    if (Object.hasOwn(properties, key)) {
+      return validateRules(member, properties[key] ?? {}, { path: joinPath(path, `.${key}`), old: before });
+    }
+    return validateRules(member, additionalProperties ?? {}, { path: `${path}[${key}]`, old: before });
+  });
+}
+
+/** What the answer says of a rule that does not hold; undefined where it holds. */
+function brokenBecause(rule: ValidationRule, context: Readonly<Record<string, unknown>>): string | undefined {
+  const message = rule.message ?? `failed rule: ${rule.rule}`;
+  try {
+    const holds: unknown = compile(rule.rule)(context);
+    if (holds === true) return undefined;
+    const said: unknown = rule.messageExpression === undefined ? undefined : compile(rule.messageExpression)(context);
+    return typeof said === "string" ? said : message;
+  } catch (cause) {
+    if (!isEvaluationError(cause)) throw cause;
+    return `${cause.summary} evaluating rule: ${message}`;
+  }
+}
+
+function isEvaluationError(error: unknown): error is { readonly summary: string } {
+  return isJsonObject(error) && error["name"] === "EvaluationError" && typeof error["summary"] === "string";
+}
+
+const environment = new Environment({ enableOptionalTypes: true })
+  .registerVariable("self", "dyn")
+  .registerVariable("oldSelf", "dyn");
+const compiled = new Map<string, ParseResult>();
+
+function compile(expression: string): ParseResult {
+  const known = compiled.get(expression) ?? environment.parse(expression);
+  compiled.set(expression, known);
+  return known;
+}
+
+const withRules = new WeakMap<StructuralSchema, boolean>();
+
+/** Whether there is a rule anywhere in the schema. Most of a node state has none, and is not walked. */
+function hasRules(schema: StructuralSchema): boolean {
+  const known = withRules.get(schema);
+  if (known !== undefined) return known;
+  const { properties = {}, additionalProperties, items } = schema;
+  const members = [...Object.values(properties), additionalProperties, items].filter((member) => member !== undefined);
+  const found = (schema["x-kubernetes-validations"] ?? []).length > 0 || members.some(hasRules);
+  withRules.set(schema, found);
+  return found;
+}
+
+/** `more` begins with a dot. */
+function joinPath(path: string, more: string): string {
+  return path === "" ? more.slice(1) : `${path}${more}`;
+}
+
+function valueAt(value: unknown, fieldPath: string): unknown {
+  let at = value;
+  for (const key of fieldPath.slice(1).split("."))
+    at = isJsonObject(at) && Object.hasOwn(at, key) ? at[key] : undefined;
+  return at;
+}

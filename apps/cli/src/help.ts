@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What --help prints, 80 columns wide.
+ * Usage: `helpOf(verb)`; `overview(verbs)`.
+ */
+import { flagSpecs, type FlagName, type FlagSpec } from "./flags.ts";
+import { wrap } from "./output/wrap.ts";
+import type { Verb } from "./verb.ts";
+
+const width = 80;
+
+/** Of the whole command. */
+export function overview(verbs: readonly Verb[]): string {
+  const longest = Math.max(...verbs.map(({ name }) => name.length));
+  const lines = verbs.flatMap(({ name, summary }) => entry(`  ${name.padEnd(longest)}  `, summary));
+  return [
+    "Usage: switchyard VERB [FLAG...]",
+    "",
+    ...wrap(
+      "What the product would do, without a cluster: each verb calls the functions that the services call. As kubectl-switchyard on the PATH it is a kubectl plugin.",
+      width,
+    ),
+    "",
+    ...lines,
+    "",
+    "Exit codes: 0 done; 1 the answer is no; 2 changes, under --detailed-exitcode;",
+    "64 wrong usage. `switchyard VERB --help` tells more.",
+    "",
+  ].join("\n");
+}
+
+/** Of one verb. */
+export function helpOf(verb: Verb): string {
+  const { name, operands, summary, about, examples } = verb;
+  const flags: readonly FlagName[] = [...verb.flags, "help"];
+  const operand = operands === undefined ? "" : ` ${operands}`;
+  return [
+    `Usage: switchyard ${name}${operand}${verb.flags.length > 0 ? " [FLAG...]" : ""}`,
+    "",
+    ...[summary, ...about].flatMap((paragraph) => [...wrap(paragraph, width), ""]),
+    "Flags:",
+    ...flags.flatMap((flag) => [
+      `  ${spelling(flagSpecs[flag])}`,
+      ...wrap(meaning(flagSpecs[flag]), width - 6).map((line) => `      ${line}`),
+    ]),
+    "",
+    "Examples:",
+    ...examples.map((example) => `  ${example}`),
+    "",
+  ].join("\n");
+}
+
+/** "-f, --filename FILE|DIR|-". */
+function spelling({ long, short, value, choices }: FlagSpec): string {
+  return `${short === undefined ? "" : `-${short}, `}--${long}${value === undefined ? "" : ` ${choices?.join("|") ?? value}`}`;
+}
+
+function meaning({ help, default: fallback }: FlagSpec): string {
+  return fallback === undefined ? help : `${help} Default: ${fallback}.`;
+}
+
+function entry(head: string, text: string): readonly string[] {
+  const [first = "", ...more] = wrap(text, width - head.length);
+  return [`${head}${first}`, ...more.map((line) => `${" ".repeat(head.length)}${line}`)];
+}

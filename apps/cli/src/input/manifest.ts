@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/** An object of the API as the input has it, and where. */
+import { isJsonObject, textAt, type JsonObject } from "../json.ts";
+
+export interface Manifest {
+  readonly object: JsonObject;
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** "" where it has none. */
+  readonly name: string;
+  /** As written; undefined where none is. */
+  readonly namespace: string | undefined;
+  /** "cluster/nodes.yaml:12", or the cluster that it was read from. */
+  readonly origin: string;
+}
+
+/** Undefined where `object` is none of the API: it lacks apiVersion or kind. */
+export function toManifest(object: unknown, origin: string): Manifest | undefined {
+  const [apiVersion, kind] = [textAt(object, "apiVersion"), textAt(object, "kind")];
+  if (!isJsonObject(object) || !apiVersion || !kind) return undefined;
+  const { metadata } = object;
+  const [name = "", namespace] = [textAt(metadata, "name"), textAt(metadata, "namespace")];
+  return { object, apiVersion, kind, name, namespace, origin };
+}
+
+/** "SriovNetworkNodePolicy/ns/name", or "Node/name" for what has no namespace. */
+export function labelOf(object: {
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace?: string | undefined;
+}): string {
+  return [object.kind, object.namespace, object.name].filter((part) => part !== undefined && part !== "").join("/");
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The objects of a live cluster that decide what we do there. Nothing is written.
+ * Usage: `const manifests = await readCluster({ context: "lab", namespace: "sriov-network-operator" })`.
+ */
+import { customResources, nodes, type ResourceType } from "@switchyard/api";
+import { connect, isKubeError, listPages } from "@switchyard/kube";
+import { CliError } from "../cli-error.ts";
+import { toManifest, type Manifest } from "./manifest.ts";
+
+export interface ClusterSource {
+  readonly kubeconfig?: string | undefined;
+  readonly context?: string | undefined;
+  /** The operator's. Its ConfigMaps are read, since one of them lists more NICs. */
+  readonly namespace: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+const configMaps: ResourceType = {
+  group: "",
+  version: "v1",
+  kind: "ConfigMap",
+  plural: "configmaps",
+  namespaced: true,
+};
+
+/** Throws CliError "unavailable", with the API server's words. */
+export async function readCluster(source: ClusterSource): Promise<readonly Manifest[]> {
+  const { namespace, env } = source;
+  const kubeconfig = source.kubeconfig ?? (env["KUBECONFIG"] ? undefined : `${env["HOME"] ?? ""}/.kube/config`);
+  const origin = source.context ?? source.kubeconfig ?? "the cluster";
+  try {
+    await using transport = await connect({ kubeconfig, context: source.context, env });
+    const read = async (request: Parameters<typeof listPages>[1]): Promise<readonly Manifest[]> => {
+      const manifests: Manifest[] = [];
+      for await (const { items } of listPages(transport, { pageSize: 100, ...request })) {
+        for (const item of items) manifests.push(...[toManifest(item, origin)].filter((one) => one !== undefined));
+      }
+      return manifests;
+    };
+    const named = { type: configMaps, namespace, fieldSelector: "metadata.name=supported-nic-ids" };
+    const lists = await Promise.all([...[nodes, ...customResources].map((type) => read({ type })), read(named)]);
+    return lists.flat();
+  } catch (cause) {
+    if (!isKubeError(cause)) throw cause;
+    throw new CliError("unavailable", cause.message, { cause });
+  }
+}

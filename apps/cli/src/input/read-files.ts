@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The objects in files, directories and standard input.
+ * Usage: `const { manifests, problems } = await readFiles(["cluster/", "-"], process.stdin)`.
+ */
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { isJsonObject } from "../json.ts";
+import type { Manifest } from "./manifest.ts";
+import { parseManifests, type Parsed } from "./parse-manifests.ts";
+
+/** In the order of `paths`; of a directory all *.yaml, *.yml and *.json below it, by name. "-" is `stdin`. */
+export async function readFiles(paths: readonly string[], stdin: AsyncIterable<Uint8Array | string>): Promise<Parsed> {
+  const manifests: Manifest[] = [];
+  const problems: string[] = [];
+  for (const path of paths) {
+    for await (const parsed of readPath(path, stdin)) {
+      for (const manifest of parsed.manifests) manifests.push(manifest);
+      problems.push(...parsed.problems);
+    }
+  }
+  return { manifests, problems };
+}
+
+async function* readPath(path: string, stdin: AsyncIterable<Uint8Array | string>): AsyncGenerator<Parsed> {
+  if (path === "-") {
+    yield parseManifests(await readAll(stdin), "-");
+    return;
+  }
+  try {
+    for (const file of await filesOf(path)) yield await readOne(file);
+  } catch (cause) {
+    yield { manifests: [], problems: [`${path}: ${explain(cause)}`] };
+  }
+}
+
+async function readOne(file: string): Promise<Parsed> {
+  try {
+    return parseManifests(await readFile(file, "utf8"), file);
+  } catch (cause) {
+    return { manifests: [], problems: [`${file}: ${explain(cause)}`] };
+  }
+}
+
+async function filesOf(path: string): Promise<readonly string[]> {
+  if (!(await stat(path)).isDirectory()) return [path];
+  const names = await readdir(path, { recursive: true });
+  return names
+    .filter((name) => /\.(ya?ml|json)$/.test(name))
+    .sort()
+    .map((name) => join(path, name));
+}
+
+async function readAll(stdin: AsyncIterable<Uint8Array | string>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of stdin) chunks.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** The kernel's word for what cannot be read; anything else is our bug. */
+function explain(cause: unknown): string {
+  if (!isJsonObject(cause) || typeof cause["code"] !== "string" || typeof cause["syscall"] !== "string") throw cause;
+  return `cannot be read: ${cause["code"]}`;
+}

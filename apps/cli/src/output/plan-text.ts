@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A plan for reading, in the manner of `terraform plan`: a line for each step, then the impact and why, then counts.
+ * Usage: `planText(plan, colours)`; `summaryText(summary, colours)`.
+ */
+import type { Impact } from "@switchyard/plan";
+import type { NodePlan, PlanSummary } from "../cluster/plan-cluster.ts";
+import type { Colours } from "./colours.ts";
+import { wrap } from "./wrap.ts";
+
+const width = 80;
+
+type Sign = "+" | "~" | "-";
+
+/** One node. */
+export function planText({ node, impact, steps, reasons, converged }: NodePlan, colours: Colours): string {
+  const title = colours.bold(`${node}:`);
+  if (steps.length === 0) return `${title} ${converged ? "nothing to do" : "nothing can be done"}\n`;
+  const signs = steps.map(signOf);
+  const count = (sign: Sign): number => signs.filter((one) => one === sign).length;
+  const lines = steps.map(({ text }, index) => {
+    const sign = signs[index] ?? "~";
+    return `  ${paintSign(sign, colours)} ${text}`;
+  });
+  const why = reasons.flatMap(({ field, text }) => [
+    `    ${field}`,
+    ...wrap(text, width - 6).map((line) => `      ${line}`),
+  ]);
+  return [
+    title,
+    ...lines,
+    "",
+    `  Impact: ${paintImpact(impact, colours)}`,
+    ...why,
+    `  Steps: ${count("+")} to add, ${count("~")} to change, ${count("-")} to remove.`,
+    "",
+  ].join("\n");
+}
+
+/** All nodes. */
+export function summaryText(summary: PlanSummary, colours: Colours): string {
+  const { nodes, converged, none, drain, reboot } = summary;
+  if (nodes === 0) return "No nodes in the input.\n";
+  const stuck = nodes - converged - none - drain - reboot;
+  const parts = [
+    ...(converged > 0 ? [`${converged} ${converged === 1 ? "has" : "have"} nothing to do`] : []),
+    ...(none > 0 ? [`${none} ${none === 1 ? "changes" : "change"} without disturbing pods`] : []),
+    ...(drain > 0 ? [colours.yellow(`${drain} ${drain === 1 ? "drains" : "drain"}`)] : []),
+    ...(reboot > 0 ? [colours.red(`${reboot} ${reboot === 1 ? "reboots" : "reboot"}`)] : []),
+    ...(stuck > 0 ? [`${stuck} cannot do what is asked`] : []),
+  ];
+  return `${colours.bold("Plan:")} ${nodes} ${nodes === 1 ? "node" : "nodes"}: ${parts.join(", ")}.\n`;
+}
+
+/** By what the kind of step begins with; the two that can be either are told by what was there before. */
+function signOf(step: NodePlan["steps"][number]): Sign {
+  if (step.kind === "set-num-vfs") return step.from === 0 ? "+" : step.to === 0 ? "-" : "~";
+  if (step.kind === "bind-driver") return step.from === undefined ? "+" : "~";
+  if (/^(create|add|load|install|write)-/.test(step.kind)) return "+";
+  return /^(release|delete|remove)-/.test(step.kind) ? "-" : "~";
+}
+
+function paintSign(sign: Sign, colours: Colours): string {
+  if (sign === "+") return colours.green(sign);
+  return sign === "-" ? colours.red(sign) : colours.yellow(sign);
+}
+
+function paintImpact(impact: Impact, colours: Colours): string {
+  switch (impact) {
+    case "none":
+      return `${colours.green("none")}, no pod is disturbed`;
+    case "drain":
+      return `${colours.yellow("drain")}, because of`;
+    case "reboot":
+      return `${colours.red("reboot")}, because of`;
+  }
+}

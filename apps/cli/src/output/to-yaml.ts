@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * YAML of JSON data, in the order of its keys. Written for speed and stable bytes: a thousand node states take
+ * milliseconds here and seconds in a general library. Anything that some reader of YAML 1.1 or 1.2 could take for
+ * something else than the string it is stands in double quotes, in JSON's spelling, which is YAML too.
+ * Usage: `toYaml({ kind: "List", items: [] })` is "kind: List\nitems: []\n".
+ */
+
+/** Ends with a newline. Members that are undefined are left out, as in JSON. */
+export function toYaml(data: unknown): string {
+  const lines: string[] = [];
+  const inline = inlineOf(data, 0);
+  if (inline === undefined) addBlock(data, 0, "", lines);
+  else lines.push(inline);
+  return `${lines.join("\n")}\n`;
+}
+
+/** Adds the lines of a list or map that is not empty; `lead` stands on the first one instead of its indent. */
+function addBlock(data: unknown, depth: number, lead: string, lines: string[]): void {
+  const indent = "  ".repeat(depth);
+  let start = lead === "" ? indent : lead;
+  if (Array.isArray(data)) {
+    for (const item of data as readonly unknown[]) {
+      addEntry(`${start}- `, item, { depth: depth + 1, opens: true }, lines);
+      start = indent;
+    }
+    return;
+  }
+  for (const [key, value] of entriesOf(data)) {
+    addEntry(`${start}${scalar(key)}:`, value, { depth: depth + 1, opens: false }, lines);
+    start = indent;
+  }
+}
+
+/** `opens`: the block may begin on the line of `head`, as after a dash. */
+function addEntry(head: string, value: unknown, at: { depth: number; opens: boolean }, lines: string[]): void {
+  const inline = inlineOf(value, at.depth);
+  if (inline !== undefined) lines.push(at.opens ? `${head}${inline}` : `${head} ${inline}`);
+  else if (at.opens) addBlock(value, at.depth, head, lines);
+  else {
+    lines.push(head);
+    // Lists stand at the indent of their key, as kubectl writes them.
+    addBlock(value, Array.isArray(value) ? at.depth - 1 : at.depth, "", lines);
+  }
+}
+
+/** What fits behind a key; undefined for lists and maps that are not empty. */
+function inlineOf(value: unknown, depth: number): string | undefined {
+  if (typeof value === "string") return text(value, depth);
+  if (typeof value !== "object" || value === null) return value === undefined ? "null" : JSON.stringify(value);
+  if (Array.isArray(value)) return value.length === 0 ? "[]" : undefined;
+  return entriesOf(value).length === 0 ? "{}" : undefined;
+}
+
+function entriesOf(value: unknown): readonly (readonly [string, unknown])[] {
+  return typeof value === "object" && value !== null
+    ? Object.entries(value).filter(([, member]) => member !== undefined)
+    : [];
+}
+
+/** Lines that a literal block gives back exactly: printable, none but the first empty, no blank at the beginning. */
+const literalLines = /^[!-~][ -~]*(\n[ -~]*[!-~])+\n?$/;
+
+function text(value: string, depth: number): string {
+  if (!literalLines.test(value)) return scalar(value);
+  const indent = "  ".repeat(Math.max(depth, 1));
+  const whole = value.endsWith("\n");
+  const body = (whole ? value.slice(0, -1) : value).split("\n").map((line) => `${indent}${line}`);
+  return `${whole ? "|" : "|-"}\n${body.join("\n")}`;
+}
+
+const plain = /^[A-Za-z/][A-Za-z0-9_./-]*$/;
+const otherMeaning = /^(true|false|yes|no|on|off|y|n|null|nan|inf)$/i;
+
+function scalar(value: string): string {
+  return plain.test(value) && !otherMeaning.test(value) ? value : JSON.stringify(value);
+}

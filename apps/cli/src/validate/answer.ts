@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The answer to one object: first the API server's, by its CRD, then the webhook's.
+ * Usage: `answer(manifest, { operation: "CREATE", old: undefined, view: () => viewOf(cluster, namespace), nowMs })`.
+ */
+import { admit, applyDefaults, describeFinding, type ClusterView } from "@switchyard/admission";
+import { customResources } from "@switchyard/api";
+import { fits } from "../cluster/kinds.ts";
+import { describeFieldProblem } from "../crd/field-problem.ts";
+import { judgeByCrd, type CrdJudgement } from "../crd/judge-by-crd.ts";
+import type { Operation } from "../flags.ts";
+import type { Manifest } from "../input/manifest.ts";
+import type { JsonObject } from "../json.ts";
+import { applyPatch } from "./apply-patch.ts";
+import { isReviewed, reviewOf } from "./review-of.ts";
+
+/** As it is printed. */
+export interface Answer {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly operation: Operation;
+  readonly allowed: boolean;
+  /** HTTP status: 200; 400 and 422 from the API server, 403 from the webhook; 404 for an update of nothing. */
+  readonly code: number;
+  /** All that is wrong; empty where allowed. */
+  readonly message: string;
+  readonly warnings: readonly string[];
+  /** With defaults; absent for DELETE. */
+  readonly patched?: JsonObject;
+}
+
+export interface AnswerOptions {
+  readonly operation: Operation;
+  /** The stored object of this name. */
+  readonly old: JsonObject | undefined;
+  /** The cluster, with the object or without. */
+  readonly view: ClusterView;
+  /** Goes forward only. */
+  readonly nowMs: () => number;
+}
+
+/** `manifest` is of one of our kinds, and has a namespace. */
+export function answer(manifest: Manifest, options: AnswerOptions): Answer {
+  const { operation, old, view, nowMs } = options;
+  const { apiVersion, kind, namespace = "", name } = manifest;
+  const about = { apiVersion, kind, namespace, name, operation };
+  const refused = (code: number, message: string, patched?: JsonObject, warnings: readonly string[] = []): Answer => ({
+    ...{ ...about, allowed: false, code, message, warnings },
+    ...(patched && { patched }),
+  });
+  if (operation === "UPDATE" && old === undefined) return refused(404, notFound(manifest));
+
+  const judgement = operation === "DELETE" ? undefined : judgeManifest(manifest, old);
+  const refusal = judgement && refusalOf(manifest, judgement);
+  if (refusal !== undefined) return refused(refusal.code, refusal.message, judgement?.object);
+
+  const objects = { object: judgement?.object, oldObject: coercedOld(old ?? manifest.object, kind) };
+  const review = isReviewed(kind) ? reviewOf(operation, kind, objects) : undefined;
+  const verdict = review && admit(review, view, { nowMs });
+  const warnings = verdict?.warnings ?? [];
+  const patched = judgement?.object;
+  if (verdict?.allowed === false) {
+    return refused(403, verdict.problems.map(describeFinding).join("; "), patched, warnings);
+  }
+  return { ...about, allowed: true, code: 200, message: "", warnings, ...(patched && { patched }) };
+}
+
+/** What the API server makes of it before the validating webhook. The status is another subresource's. */
+export function judgeManifest(manifest: Manifest, old: JsonObject | undefined): CrdJudgement {
+  const { kind } = manifest;
+  const { status: _, ...object } = manifest.object;
+  const oldObject = old && coercedOld(old, kind);
+  return judgeByCrd(object, { kind, old: oldObject, mutate: (coerced) => withDefaults(coerced, oldObject) });
+}
+
+/** The mutating webhook; what has the wrong shape stays as it is. */
+function withDefaults(object: JsonObject, oldObject: JsonObject | undefined): JsonObject {
+  if (!fits(object, "SriovNetworkNodePolicy")) return object;
+  const change = fits(oldObject, "SriovNetworkNodePolicy")
+    ? ({ operation: "UPDATE", object, oldObject } as const)
+    : ({ operation: "CREATE", object } as const);
+  return applyPatch({ ...object }, applyDefaults(change).patch);
+}
+
+function coercedOld({ status: _, ...old }: JsonObject, kind: string): JsonObject {
+  return judgeByCrd(old, { kind }).object;
+}
+
+interface Refusal {
+  readonly code: number;
+  readonly message: string;
+}
+
+/** In the API server's words. */
+function refusalOf({ apiVersion, kind, name }: Manifest, judgement: CrdJudgement): Refusal | undefined {
+  const { unknownFields, problems } = judgement;
+  const [group = "", version = ""] = apiVersion.split("/");
+  if (unknownFields.length > 0) {
+    const fields = unknownFields.map((field) => `unknown field "${field}"`).join(", ");
+    const message = `${kind} in version "${version}" cannot be handled as a ${kind}: strict decoding error: ${fields}`;
+    return { code: 400, message };
+  }
+  const lines = problems.map(describeFieldProblem);
+  if (lines.length === 0) return undefined;
+  const list = lines.length === 1 ? (lines[0] ?? "") : `[${lines.join(", ")}]`;
+  return { code: 422, message: `${kind}.${group} "${name}" is invalid: ${list}` };
+}
+
+function notFound({ kind, name, apiVersion }: Manifest): string {
+  const plural = customResources.find((resource) => resource.kind === kind)?.plural ?? kind;
+  const [group = ""] = apiVersion.split("/");
+  return `${plural}.${group} "${name}" not found`;
+}

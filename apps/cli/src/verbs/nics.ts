@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+/** `switchyard nics`: the network cards that are known to work. */
+import { supportedNics } from "@switchyard/admission";
+import { exitCodes } from "../exit-codes.ts";
+import { printData } from "../output/print-data.ts";
+import { table } from "../output/table.ts";
+import type { RunVerb } from "../verb.ts";
+
+export const nics: RunVerb = async ({ flags: { output = "text" }, terminal }) => {
+  if (output === "text") {
+    const rows = supportedNics.map(({ vendor, pf, vf }) => [vendor, pf, vf]);
+    terminal.stdout.write(table([["VENDOR", "DEVICE", "VF DEVICE"], ...rows]));
+  } else {
+    const entries = supportedNics.map(({ vendor, pf, vf }) => ({ vendor, deviceID: pf, vfDeviceID: vf }));
+    printData(entries, output, terminal.stdout);
+  }
+  return Promise.resolve(exitCodes.done);
+};

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/** `switchyard plan`: what the nodes would do, and whom it disturbs. */
+import { CliError } from "../cli-error.ts";
+import { collectObjects } from "../cluster/cluster-objects.ts";
+import { planCluster, summarize } from "../cluster/plan-cluster.ts";
+import { createDiagnostics } from "../diagnostics.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { readInput } from "../input/read-input.ts";
+import { createColours } from "../output/colours.ts";
+import { printData } from "../output/print-data.ts";
+import { planText, summaryText } from "../output/plan-text.ts";
+import type { RunVerb } from "../verb.ts";
+
+export const planNodes: RunVerb = async ({ flags, terminal }) => {
+  const { namespace, output = "text" } = flags;
+  const diagnostics = createDiagnostics(terminal.stderr);
+  const cluster = collectObjects(await readInput(flags, terminal, diagnostics), { namespace, diagnostics });
+  const plans = planCluster(cluster, { namespace, diagnostics, node: flags.node });
+  const summary = summarize(plans);
+
+  const [only] = plans;
+  if (flags.node !== undefined && only === undefined) {
+    throw new CliError("unavailable", `the input has no SriovNetworkNodeState for node ${flags.node} to plan from`);
+  }
+  if (output === "text") {
+    const colours = createColours(terminal.stdout, terminal.env);
+    const parts = plans.map((plan) => planText(plan, colours));
+    if (flags.node === undefined) parts.push(summaryText(summary, colours));
+    terminal.stdout.write(parts.join("\n"));
+  } else {
+    printData(flags.node === undefined ? { nodes: plans, summary } : only, output, terminal.stdout);
+  }
+  const exitCode = diagnostics.exitCode();
+  return exitCode === exitCodes.done && flags.detailedExitcode && summary.steps > 0 ? exitCodes.changes : exitCode;
+};

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+/** `switchyard validate`: what the API server and the webhook would answer, object by object. */
+import { CliError } from "../cli-error.ts";
+import { collectObjects, inNamespace } from "../cluster/cluster-objects.ts";
+import { isOurs } from "../cluster/kinds.ts";
+import { createDiagnostics, type Diagnostics } from "../diagnostics.ts";
+import { exitCodes } from "../exit-codes.ts";
+import type { Flags } from "../flags.ts";
+import { labelOf, type Manifest } from "../input/manifest.ts";
+import { readGiven, readLive } from "../input/read-input.ts";
+import { answersText } from "../output/answers-text.ts";
+import { createColours } from "../output/colours.ts";
+import { printData } from "../output/print-data.ts";
+import type { Terminal } from "../terminal.ts";
+import { answer, judgeManifest } from "../validate/answer.ts";
+import { isReviewed } from "../validate/review-of.ts";
+import { viewOf } from "../validate/view-of.ts";
+import type { RunVerb } from "../verb.ts";
+
+export const validate: RunVerb = async ({ flags, terminal }) => {
+  const { namespace, output = "text", operation } = flags;
+  if (flags.filename.length === 0) throw new CliError("usage", "no input: give -f FILE with the objects to judge");
+  const diagnostics = createDiagnostics(terminal.stderr);
+  const place = (manifest: Manifest): Manifest => {
+    return isOurs(manifest.kind, manifest.apiVersion) ? inNamespace(manifest, namespace) : manifest;
+  };
+  const given = (await readGiven(flags.filename, terminal, diagnostics)).map(place);
+  const existing = (await readExisting(flags, terminal, diagnostics)).map(place);
+  const stored = new Map(existing.map((manifest) => [labelOf(manifest), manifest.object]));
+
+  const judged = given.filter(({ kind, apiVersion }) => isReviewed(kind) && isOurs(kind, apiVersion));
+  const cluster = collectObjects(othersOf(given, existing), { namespace, diagnostics });
+  const view = viewOf(cluster, namespace);
+  const nowMs = (): number => performance.now();
+  const answers = judged.map((manifest) =>
+    answer(manifest, { operation, old: stored.get(labelOf(manifest)), view, nowMs }),
+  );
+
+  if (output === "text") terminal.stdout.write(answersText(answers, createColours(terminal.stdout, terminal.env)));
+  else printData(answers, output, terminal.stdout);
+  return answers.every(({ allowed }) => allowed) ? diagnostics.exitCode() : exitCodes.no;
+};
+
+async function readExisting(flags: Flags, terminal: Terminal, diagnostics: Diagnostics): Promise<readonly Manifest[]> {
+  const isLive = flags.context !== undefined || flags.kubeconfig !== undefined;
+  const files = await readGiven(flags.existing, terminal, diagnostics);
+  return isLive ? [...(await readLive(flags, terminal)), ...files] : files;
+}
+
+/**
+ * All that is in the cluster when an object comes last: rules look past the object itself. What its CRD refuses is not
+ * there, and is told by its answer.
+ */
+function othersOf(given: readonly Manifest[], existing: readonly Manifest[]): readonly Manifest[] {
+  const names = new Set(given.map(labelOf));
+  const stored = existing.filter((manifest) => !names.has(labelOf(manifest)));
+  const fine = given.filter((manifest) => {
+    if (!isReviewed(manifest.kind) || !isOurs(manifest.kind, manifest.apiVersion)) return true;
+    const { problems, unknownFields } = judgeManifest(manifest, undefined);
+    return problems.length === 0 && unknownFields.length === 0;
+  });
+  return [...stored, ...fine];
+}
