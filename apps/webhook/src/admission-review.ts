@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * admission.k8s.io/v1: what the API server asks and how it is answered.
+ * Usage: `const request = readReview(body); if (request.ok) return answerReview(request.value, { allowed: true })`.
+ */
+import type { PatchOperation } from "@switchyard/admission";
+import { err, ok, type Result } from "@switchyard/api";
+import { isRecord } from "@switchyard/kube";
+
+/** AdmissionReview.request, the fields that are used. */
+export interface ReviewRequest {
+  readonly uid: string;
+  readonly group: string;
+  readonly kind: string;
+  readonly operation: Operation;
+  /** Empty for objects without one. */
+  readonly namespace: string;
+  /** Empty for a new object whose name the API server makes. */
+  readonly name: string;
+  readonly userName: string;
+  readonly dryRun: boolean;
+  /** Null for DELETE. */
+  readonly object: unknown;
+  /** Null for CREATE. */
+  readonly oldObject: unknown;
+}
+
+export type Operation = (typeof operations)[number];
+
+/** What is answered. */
+export interface ReviewAnswer {
+  readonly allowed: boolean;
+  /** Why not, all of it. */
+  readonly problems?: readonly FieldProblem[];
+  readonly warnings?: readonly string[];
+  readonly patch?: readonly PatchOperation[];
+}
+
+export interface FieldProblem {
+  readonly field: string;
+  readonly message: string;
+}
+
+const operations = ["CREATE", "UPDATE", "DELETE", "CONNECT"] as const;
+const apiVersion = "admission.k8s.io/v1";
+
+/** Enough to repair an object step by step; an answer has room for no more. */
+const mostProblems = 50;
+
+/** Reads the body of a request; the error says what is wrong with it. */
+export function readReview(body: unknown): Result<ReviewRequest, string> {
+  if (!isRecord(body)) return err("the body is no JSON object");
+  if (body["kind"] !== "AdmissionReview" || body["apiVersion"] !== apiVersion) {
+    return err(`the body is no AdmissionReview of ${apiVersion}`);
+  }
+  const request = body["request"];
+  if (!isRecord(request)) return err("request is missing");
+  const { uid, operation, kind, userInfo } = request;
+  if (typeof uid !== "string" || uid === "") return err("request.uid is missing");
+  const known = operations.find((one) => one === operation);
+  if (known === undefined) return err(`request.operation is none of ${operations.join(", ")}`);
+  if (!isRecord(kind) || typeof kind["kind"] !== "string") return err("request.kind is missing");
+  return ok({
+    uid,
+    operation: known,
+    group: textOf(kind["group"]),
+    kind: kind["kind"],
+    namespace: textOf(request["namespace"]),
+    name: textOf(request["name"]),
+    userName: isRecord(userInfo) ? textOf(userInfo["username"]) : "",
+    dryRun: request["dryRun"] === true,
+    object: request["object"] ?? null,
+    oldObject: request["oldObject"] ?? null,
+  });
+}
+
+/** The body of the answer. A refusal reads like one of the API server's own: with each field under details.causes. */
+export function answerReview(request: ReviewRequest, answer: ReviewAnswer) {
+  const { allowed, problems = [], warnings = [], patch = [] } = answer;
+  return {
+    apiVersion,
+    kind: "AdmissionReview",
+    response: {
+      uid: request.uid,
+      allowed,
+      ...(warnings.length > 0 && { warnings }),
+      ...(patch.length > 0 && {
+        patchType: "JSONPatch",
+        patch: Buffer.from(JSON.stringify(patch)).toString("base64"),
+      }),
+      ...(!allowed && { status: refusal(request, problems) }),
+    },
+  };
+}
+
+/** metav1.Status. */
+function refusal({ group, kind, name }: ReviewRequest, problems: readonly FieldProblem[]) {
+  const shown = problems.slice(0, mostProblems);
+  const lines = shown.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`));
+  if (shown.length < problems.length) lines.push(`and ${problems.length - shown.length} more problems`);
+  return {
+    status: "Failure",
+    code: 422,
+    reason: "Invalid",
+    message: lines.join("; "),
+    details: {
+      group,
+      kind,
+      name,
+      causes: shown.map(({ field, message }) => ({ reason: "FieldValueInvalid", field, message })),
+    },
+  };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

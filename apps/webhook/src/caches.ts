@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What the webhook watches, and what it keeps of it: no review waits for the API server.
+ * Usage: `await using caches = watchCluster({ transport, namespace, report });`
+ */
+import { createStateReader, type StateFacts } from "@switchyard/admission";
+import {
+  nodes,
+  sriovNetworkNodePolicies,
+  sriovNetworkNodeStates,
+  sriovNetworkPoolConfigs,
+  sriovOperatorConfigs,
+  type Node,
+  type SriovNetworkNodePolicy,
+  type SriovNetworkNodeState,
+  type SriovNetworkPoolConfig,
+  type SriovOperatorConfig,
+} from "@switchyard/api";
+import { watchObjects, type Cache, type KubeObject, type Transport } from "@switchyard/kube";
+
+/** A ConfigMap, the fields that are used. */
+export interface ConfigMap extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+export interface ClusterCaches extends AsyncDisposable {
+  readonly nodes: Cache<NodeLabels>;
+  readonly states: Cache<StateFacts>;
+  readonly policies: Cache<SriovNetworkNodePolicy>;
+  readonly pools: Cache<SriovNetworkPoolConfig>;
+  readonly operatorConfigs: Cache<SriovOperatorConfig>;
+  /** Rows of the ConfigMap that lists network cards. */
+  readonly nicLists: Cache<readonly string[]>;
+}
+
+export interface NodeLabels {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+export interface WatchOptions {
+  readonly transport: Transport;
+  /** Our own kinds are honoured in this one only. */
+  readonly namespace: string;
+  /** Told each failure of a watch; it is taken up again. */
+  readonly report: (error: unknown) => void;
+}
+
+/** Name of the ConfigMap that lists network cards (sriov-operator.md J). */
+const nicListName = "supported-nic-ids";
+
+const configMaps = { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true } as const;
+
+export function watchCluster({ transport, namespace, report }: WatchOptions): ClusterCaches {
+  const common = { transport, report };
+  const readState = createStateReader();
+  const caches = {
+    nodes: watchObjects({
+      ...common,
+      type: nodes,
+      pageSize: 100, // a node has kilobytes of images, which go at once
+      project: ({ metadata: { name, labels = {} } }: Node): NodeLabels => ({ name, labels }),
+    }),
+    // A page of states with 256 VFs each is large, and in memory whole.
+    states: watchObjects({
+      ...common,
+      type: sriovNetworkNodeStates,
+      namespace,
+      pageSize: 20,
+      project: ({ status }: SriovNetworkNodeState) => readState(status),
+    }),
+    policies: watchObjects({
+      ...common,
+      type: sriovNetworkNodePolicies,
+      namespace,
+      project: ({ status: _, ...policy }: SriovNetworkNodePolicy): SriovNetworkNodePolicy => ({
+        ...policy,
+        metadata: keepIdentity(policy),
+      }),
+    }),
+    pools: watchObjects({
+      ...common,
+      type: sriovNetworkPoolConfigs,
+      namespace,
+      project: ({ status: _, ...pool }: SriovNetworkPoolConfig): SriovNetworkPoolConfig => ({
+        ...pool,
+        metadata: keepIdentity(pool),
+      }),
+    }),
+    operatorConfigs: watchObjects({
+      ...common,
+      type: sriovOperatorConfigs,
+      namespace,
+      project: ({ status: _, ...config }: SriovOperatorConfig): SriovOperatorConfig => ({
+        ...config,
+        metadata: keepIdentity(config),
+      }),
+    }),
+    nicLists: watchObjects({
+      ...common,
+      type: configMaps,
+      namespace,
+      fieldSelector: `metadata.name=${nicListName}`,
+      project: ({ data = {} }: ConfigMap): readonly string[] => Object.values(data),
+    }),
+  };
+  return {
+    ...caches,
+    async [Symbol.asyncDispose]() {
+      await Promise.all(Object.values(caches).map((cache) => cache[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+function keepIdentity({ metadata }: Pick<SriovNetworkNodePolicy, "metadata">): SriovNetworkNodePolicy["metadata"] {
+  const { name, namespace, creationTimestamp } = metadata;
+  return {
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
+  };
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The cluster as the caches have it now, put together once for each change and not once for each review. A view is never
+ * changed: a review that has one is judged by it to its end, whatever comes in meanwhile.
+ * Usage: `const view = createLiveView(caches, { namespace, devMode }); view()`.
+ */
+import {
+  parseNicRow,
+  supportedNics,
+  type ClusterView,
+  type NicPolicy,
+  type NodeFacts,
+  type SupportedNic,
+} from "@switchyard/admission";
+import { operatorConfigName, type SriovOperatorConfig } from "@switchyard/api";
+import type { ClusterCaches } from "./caches.ts";
+
+export interface LiveViewOptions {
+  readonly namespace: string;
+  /** Upstream's DEV_MODE: any network card will do. */
+  readonly devMode: boolean;
+}
+
+/** Lives as long as the caches. */
+export function createLiveView(
+  caches: Omit<ClusterCaches, keyof AsyncDisposable>,
+  { namespace, devMode }: LiveViewOptions,
+): () => ClusterView {
+  const { nodes, states, policies, pools, operatorConfigs, nicLists } = caches;
+  let current: ClusterView | undefined;
+  let nodeFacts: readonly NodeFacts[] | undefined;
+  const forget = (): void => {
+    current = undefined;
+  };
+  const forgetNodes = (): void => {
+    current = undefined;
+    nodeFacts = undefined;
+  };
+  for (const cache of [nodes, states]) cache.subscribe(forgetNodes);
+  for (const cache of [policies, pools, operatorConfigs, nicLists]) cache.subscribe(forget);
+
+  return () => {
+    if (current !== undefined) return current;
+    nodeFacts ??= nodes.list().map((node) => ({ ...node, state: states.get(node.name) }));
+    const operatorConfig = operatorConfigs.get(operatorConfigName);
+    const known = [...supportedNics, ...nicLists.list().flatMap(readRows)];
+    current = {
+      namespace,
+      nodes: nodeFacts,
+      policies: policies.list(),
+      pools: pools.list(),
+      operatorConfig,
+      nics: { known, unlisted: devMode ? "any" : unlistedBy(operatorConfig) },
+    };
+    return current;
+  };
+}
+
+function readRows(rows: readonly string[]): readonly SupportedNic[] {
+  return rows.flatMap((row) => parseNicRow(row) ?? []);
+}
+
+/** `supportedNics: strict` has upstream's refusals. */
+function unlistedBy(config: SriovOperatorConfig | undefined): NicPolicy["unlisted"] {
+  const spec: Readonly<Record<string, unknown>> = { ...config?.spec };
+  return spec["supportedNics"] === "strict" ? "refuse" : "warn";
+}

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { createStateReader, emptyView, type ClusterView } from "@switchyard/admission";
+import fc from "fast-check";
+import { request } from "node:https";
+import { paths } from "./review-server.ts";
+import {
+  makePair,
+  namespace,
+  review,
+  send,
+  startTestServer,
+  type Answer,
+  type TestServer,
+} from "./testing/review-client.ts";
+
+function policy(name: string, spec: object = {}) {
+  return {
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovNetworkNodePolicy",
+    metadata: { name, namespace },
+    spec: { resourceName: "fast", nodeSelector: {}, numVfs: 4, nicSelector: { pfNames: ["ens1f0"] }, ...spec },
+  };
+}
+
+const createPolicy = (name: string, spec?: object) =>
+  review("SriovNetworkNodePolicy", "CREATE", { object: policy(name, spec) });
+
+/** Two nodes with a card that has 64 VFs. */
+function view(): ClusterView {
+  const read = createStateReader();
+  const pf = { pciAddress: "0000:3b:00.0", name: "ens1f0", vendor: "8086", deviceID: "158b", totalvfs: 64 };
+  const nodes = ["w1", "w2"].map((name) => ({ name, labels: { worker: "" }, state: read({ interfaces: [pf] }) }));
+  return { ...emptyView(namespace), nodes };
+}
+
+interface Response {
+  readonly uid: string;
+  readonly allowed: boolean;
+  readonly status?: {
+    readonly message: string;
+    readonly code: number;
+    readonly details: { readonly causes: unknown[] };
+  };
+  readonly warnings?: readonly string[];
+  readonly patch?: string;
+}
+
+/** The response of an answer that must be a well-formed review. */
+function responseOf({ status, body }: Answer): Response {
+  expect(status).toBe(200);
+  const parsed = JSON.parse(body) as { apiVersion: string; kind: string; response: Response };
+  expect(parsed).toMatchObject({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview" });
+  expect(typeof parsed.response.allowed).toBe("boolean");
+  return parsed.response;
+}
+
+let stage: TestServer;
+
+beforeAll(async () => {
+  stage = await startTestServer({ view });
+});
+
+afterAll(async () => {
+  await stage[Symbol.asyncDispose]();
+});
+
+describe("the mutating path", () => {
+  it("answers with a JSON patch of the defaults", async () => {
+    const response = responseOf(await stage.post(paths.mutate, createPolicy("p1")));
+    const patch: unknown = JSON.parse(Buffer.from(response.patch ?? "", "base64").toString());
+    expect(patch).toEqual([
+      { op: "add", path: "/spec/priority", value: 99 },
+      { op: "add", path: "/spec/isRdma", value: false },
+    ]);
+  });
+
+  it("lets pass, untouched, what is for the checks behind it", async () => {
+    for (const object of [null, 7, { metadata: {} }, policy("p1", { numVfs: "many" })]) {
+      const response = responseOf(
+        await stage.post(paths.mutate, review("SriovNetworkNodePolicy", "CREATE", { object })),
+      );
+      expect(response).toEqual({ uid: "705ab4f5-6393-11e8-b7cc-42010a800002", allowed: true });
+    }
+  });
+});
+
+describe("the validating path", () => {
+  it("refuses like the API server itself, with all fields at once", async () => {
+    const response = responseOf(
+      await stage.post(paths.validate, createPolicy("p1", { numVfs: 65, resourceName: "a b" })),
+    );
+    expect(response.allowed).toBe(false);
+    expect(response.status).toMatchObject({ code: 422, reason: "Invalid", status: "Failure" });
+    expect(response.status?.message).toMatch(/^spec.resourceName: .*; spec.numVfs: 65 VFs asked for/);
+    expect(response.status?.details).toMatchObject({
+      kind: "SriovNetworkNodePolicy",
+      causes: [{ field: "spec.resourceName" }, { field: "spec.numVfs" }],
+    });
+  });
+
+  it("warns of what a policy does", async () => {
+    const read = createStateReader();
+    const pf = { pciAddress: "0000:3b:00.0", name: "ens1f0", vendor: "8086", totalvfs: 64, numVfs: 2, owned: true };
+    const labels = { "node-role.kubernetes.io/worker": "", "kubernetes.io/os": "linux" };
+    const nodes = [{ name: "w1", labels, state: read({ interfaces: [pf] }) }];
+    await using other = await startTestServer({ view: () => ({ ...emptyView(namespace), nodes }) });
+    const response = responseOf(await other.post(paths.validate, createPolicy("p1")));
+    expect(response.warnings).toEqual(["reconfigures 0000:3b:00.0 (2 -> 4 VFs) on w1: drains w1"]);
+  });
+
+  it("names the place of a wrong type", async () => {
+    const object = policy("p1", { nicSelector: { pfNames: ["a", 7] } });
+    const response = responseOf(
+      await stage.post(paths.validate, review("SriovNetworkNodePolicy", "UPDATE", { object, oldObject: object })),
+    );
+    expect(response.status?.message).toBe("spec.nicSelector.pfNames[1]: must be string");
+  });
+
+  it("deletes what it cannot read, and admits what it has no rules for", async () => {
+    const unreadable = review("SriovNetworkNodePolicy", "DELETE", { oldObject: { metadata: { name: 5 } } });
+    const unknown = review("SriovFutureKind", "CREATE", { object: {} });
+    const connect = review("SriovNetworkNodePolicy", "CONNECT", {});
+    for (const body of [unreadable, unknown, connect]) {
+      expect(responseOf(await stage.post(paths.validate, body)).allowed).toBe(true);
+    }
+  });
+
+  it("gives each of many reviews at once the verdict that it has alone (M-26)", async () => {
+    const reviews = Array.from({ length: 120 }, (_, index) => {
+      const numVfs = index % 3 === 0 ? 65 : 4;
+      return {
+        fits: numVfs === 4,
+        body: createPolicy(`p${index}`, { numVfs, nodeSelector: index % 2 ? { worker: "" } : {} }),
+      };
+    });
+    const answers = await Promise.all(reviews.map(({ body }) => stage.post(paths.validate, body)));
+    expect(answers.map((answer) => responseOf(answer).allowed)).toEqual(reviews.map(({ fits }) => fits));
+  });
+
+  it("logs who asked at debug only", async () => {
+    responseOf(await stage.post(paths.validate, createPolicy("p1")));
+    expect(stage.log.filter((line) => line.includes("jane"))).toEqual([]);
+  });
+});
+
+describe("what is no review", () => {
+  const json = { "content-type": "application/json" };
+  it.each<{ what: string; body: string; headers?: Record<string, string>; status: number }>([
+    { what: "text", body: "hello", headers: { "content-type": "text/plain" }, status: 415 },
+    { what: "a form", body: "a=1", headers: { "content-type": "application/x-www-form-urlencoded" }, status: 415 },
+    { what: "no content type", body: "{}", headers: {}, status: 415 },
+    { what: "nothing", body: "", status: 400 },
+    { what: "JSON that ends early", body: '{"apiVersion":', status: 400 },
+    { what: "a number", body: "5", status: 400 },
+    { what: "null", body: "null", status: 400 },
+    { what: "another kind", body: '{"apiVersion":"v1","kind":"Pod"}', status: 400 },
+    {
+      what: "v1beta1",
+      body: '{"apiVersion":"admission.k8s.io/v1beta1","kind":"AdmissionReview","request":{"uid":"1"}}',
+      status: 400,
+    },
+    { what: "no request", body: '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}', status: 400 },
+    {
+      what: "a prototype key",
+      body: JSON.stringify(createPolicy("p1")).replace('"uid"', '"__proto__":{"uid":1},"uid"'),
+      status: 400,
+    },
+    { what: "brackets without end", body: "[".repeat(100_000), status: 400 },
+    { what: "more than 3 MiB", body: `"${"x".repeat(3 * 1024 * 1024)}"`, status: 413 },
+  ])("$what is $status", async ({ body, headers = json, status }) => {
+    for (const path of [paths.validate, paths.mutate]) {
+      const answer = await stage.post(path, body, { headers });
+      expect(answer.status).toBe(status);
+      expect(JSON.parse(answer.body)).toEqual({ message: expect.any(String) });
+    }
+  });
+
+  it("on other paths, or asked by GET, is 404", async () => {
+    expect((await stage.post("/", "{}")).status).toBe(404);
+    expect((await stage.get(paths.validate)).status).toBe(404);
+  });
+
+  it("never brings the server down, whatever stands in it", async () => {
+    const nasty = fc.oneof(
+      fc.constantFrom(
+        "__proto__",
+        "constructor",
+        "prototype",
+        "'; rm -rf / #",
+        '"quoted"',
+        "a\nb",
+        "$(id)",
+        "\u0000",
+        "😀",
+      ),
+      fc.string(),
+    );
+    const anything = fc.jsonValue({ maxDepth: 6 });
+    const spec = fc.dictionary(
+      fc.constantFrom(
+        "resourceName",
+        "nodeSelector",
+        "numVfs",
+        "nicSelector",
+        "mtu",
+        "priority",
+        "bridge",
+        "ipam",
+        "metaPlugins",
+      ),
+      fc.oneof(anything, nasty),
+    );
+    const strange = fc.record({
+      pfNames: fc.array(nasty),
+      rootDevices: fc.array(nasty),
+      vendor: nasty,
+      deviceID: nasty,
+      netFilter: nasty,
+    });
+    const wellTyped = fc
+      .record({
+        resourceName: nasty,
+        nodeSelector: fc.dictionary(nasty, nasty),
+        numVfs: fc.integer(),
+        nicSelector: strange,
+      })
+      .map((fields) => ({ ...fields, linkType: "eth" }));
+    const objects = fc.oneof(
+      anything,
+      fc.record({
+        metadata: fc.oneof(fc.constant({ name: "p", namespace }), anything),
+        spec: fc.oneof(spec, wellTyped),
+      }),
+    );
+    const kinds = fc.constantFrom(
+      ...["SriovNetworkNodePolicy", "SriovNetworkPoolConfig", "SriovOperatorConfig", "SriovNetwork", "SriovIBNetwork"],
+      ...["OVSNetwork", "BridgeNetwork", "Pod", "toString", "__proto__"],
+    );
+    const operations = fc.constantFrom("CREATE", "UPDATE", "DELETE", "CONNECT", "toString");
+    const property = fc.asyncProperty(
+      kinds,
+      operations,
+      objects,
+      objects,
+      async (kind, operation, object, oldObject) => {
+        for (const path of [paths.validate, paths.mutate]) {
+          const answer = await stage.post(path, review(kind, operation, { object, oldObject }));
+          if (answer.status === 200) responseOf(answer);
+          else expect(answer.status).toBe(400);
+        }
+      },
+    );
+    await fc.assert(property, { numRuns: 300 });
+    expect((await stage.get(paths.ready)).status).toBe(200);
+    expect(stage.log.filter((line) => line.includes('"error"'))).toEqual([]);
+  });
+});
+
+describe("before the caches are in", () => {
+  it("is not ready, and gives no verdict", async () => {
+    const reasons = ["states not synced"];
+    await using early = await startTestServer({ notReady: () => reasons });
+    expect(await early.get(paths.ready)).toMatchObject({ status: 503, body: "states not synced\n" });
+    expect((await early.post(paths.validate, createPolicy("p1"))).status).toBe(503);
+    reasons.pop();
+    expect((await early.get(paths.ready)).status).toBe(200);
+    expect((await early.post(paths.validate, createPolicy("p1"))).status).toBe(200);
+  });
+});
+
+describe("a replaced certificate", () => {
+  it("is shown to new connections, and no review fails meanwhile", async () => {
+    await using server = await startTestServer({ view });
+    const next = await makePair();
+    const both = server.pair.ca + next.ca;
+    let isDone = false;
+    const load = Array.from({ length: 4 }, async () => {
+      let answered = 0;
+      while (!isDone) {
+        // A connection of its own for each: all of them shake hands.
+        const answer = await server.post(paths.validate, createPolicy("p1"), connectionOf(server, both));
+        expect(responseOf(answer).allowed).toBe(true);
+        answered += 1;
+      }
+      return answered;
+    });
+    for (let round = 0; round < 20; round++) {
+      server.server.setKeyPair(round % 2 === 0 ? next : server.pair);
+      await server.post(paths.validate, createPolicy("p1"), connectionOf(server, both));
+    }
+    server.server.setKeyPair(next);
+    isDone = true;
+    for (const answered of await Promise.all(load)) expect(answered).toBeGreaterThan(0);
+    const shown = await server.post(paths.validate, createPolicy("p1"), connectionOf(server, next.ca));
+    expect(shown.status).toBe(200);
+  });
+
+  function connectionOf({ server }: TestServer, ca: string) {
+    return { host: "127.0.0.1", port: server.port, ca, agent: false } as const;
+  }
+});
+
+describe("the end", () => {
+  it("fails no review while the Service changes over to another replica", async () => {
+    await using other = await startTestServer({ view });
+    const ending = await startTestServer({ view, lingerMs: 2000 });
+    let target = ending;
+    let isDone = false;
+    const answers: Answer[] = [];
+    const load = Array.from({ length: 8 }, async () => {
+      while (!isDone) answers.push(await target.post(paths.validate, createPolicy("p1")));
+    });
+    await ending.post(paths.validate, createPolicy("p1"));
+    const ended = ending[Symbol.asyncDispose]();
+    // As the endpoint controller sees it; reviews that are under way, or still come, are answered for two seconds more.
+    expect((await ending.get(paths.ready)).status).toBe(503);
+    expect((await ending.post(paths.validate, createPolicy("p1"))).headers["connection"]).toBe("close");
+    target = other;
+    await ended;
+    isDone = true;
+    await Promise.all(load);
+    expect(answers.length).toBeGreaterThan(8);
+    for (const answer of answers) expect(responseOf(answer).allowed).toBe(true);
+    await expect(ending.get(paths.ready)).rejects.toThrow("ECONNREFUSED");
+  });
+
+  it("waits for a review that is under way", async () => {
+    const ending = await startTestServer({ view });
+    const asked = new Promise<Answer>((resolve, reject) => {
+      const { port } = ending.server;
+      const text = JSON.stringify(createPolicy("p1"));
+      const headers = {
+        "content-type": "application/json",
+        "content-length": Buffer.byteLength(text),
+        expect: "100-continue",
+      };
+      const options = { host: "127.0.0.1", port, ca: ending.pair.ca, path: paths.validate, method: "POST", headers };
+      const slow = request(options, (response) => {
+        response.setEncoding("utf8");
+        let body = "";
+        response.on("data", (chunk: string) => (body += chunk));
+        response.on("end", () => {
+          resolve({ status: response.statusCode ?? 0, body, headers: response.headers });
+        });
+      });
+      slow.on("error", reject);
+      // The server has the head of the request, and waits for the rest.
+      slow.on("continue", () => {
+        void ending[Symbol.asyncDispose]();
+        slow.end(text);
+      });
+      slow.flushHeaders();
+    });
+    expect(responseOf(await asked).allowed).toBe(true);
+  });
+});
+
+describe("TLS", () => {
+  it("is 1.2 at least", async () => {
+    const options = { host: "127.0.0.1", port: stage.server.port, ca: stage.pair.ca, agent: false } as const;
+    const body = JSON.stringify(createPolicy("p1"));
+    const post = { ...options, path: paths.validate, method: "POST", headers: { "content-type": "application/json" } };
+    await expect(send({ ...post, maxVersion: "TLSv1.1", minVersion: "TLSv1" }, body)).rejects.toThrow();
+    expect((await send({ ...post, maxVersion: "TLSv1.2" }, body)).status).toBe(200);
+    expect((await send({ ...post, minVersion: "TLSv1.3" }, body)).status).toBe(200);
+  });
+});

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Least version, cipher suites and curves of TLS, as upstream's environment names them (sriov-operator.md H). What is not
+ * secure is not to be had: TLS below 1.2, and suites without forward secrecy or authenticated encryption.
+ * Usage: `createServer({ ...toTlsOptions({ minVersion: "VersionTLS12", ciphers, curves }), cert, key })`.
+ */
+import type { FlagKind } from "@switchyard/service";
+import type { SecureContextOptions } from "node:tls";
+
+/** Suites by their IANA names, with OpenSSL's. */
+const suites = new Map([
+  ["TLS_AES_128_GCM_SHA256", "TLS_AES_128_GCM_SHA256"],
+  ["TLS_AES_256_GCM_SHA384", "TLS_AES_256_GCM_SHA384"],
+  ["TLS_CHACHA20_POLY1305_SHA256", "TLS_CHACHA20_POLY1305_SHA256"],
+  ["TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256", "ECDHE-ECDSA-AES128-GCM-SHA256"],
+  ["TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384", "ECDHE-ECDSA-AES256-GCM-SHA384"],
+  ["TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256", "ECDHE-ECDSA-CHACHA20-POLY1305"],
+  ["TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "ECDHE-RSA-AES128-GCM-SHA256"],
+  ["TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384", "ECDHE-RSA-AES256-GCM-SHA384"],
+  ["TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256", "ECDHE-RSA-CHACHA20-POLY1305"],
+]);
+
+const secure = new Set(suites.values());
+
+/** Curves by their names in upstream's environment, with OpenSSL's. */
+const curveNames = new Map([
+  ["X25519", "X25519"],
+  ["secp256r1", "P-256"],
+  ["secp384r1", "P-384"],
+  ["secp521r1", "P-521"],
+  ["X25519MLKEM768", "X25519MLKEM768"],
+]);
+
+/** Suites as OpenSSL calls them, and what was asked for besides and is not to be had. */
+export interface CipherChoice {
+  readonly suites: readonly string[];
+  readonly dropped: readonly string[];
+}
+
+export interface TlsSettings {
+  readonly minVersion: "TLSv1.2" | "TLSv1.3";
+  readonly ciphers: CipherChoice | undefined;
+  readonly curves: readonly string[] | undefined;
+}
+
+/** "VersionTLS12" or "VersionTLS13"; "TLSv1.2" and "1.2" say the same. */
+export const tlsVersion: FlagKind<"TLSv1.2" | "TLSv1.3"> = {
+  placeholder: "VersionTLS12|VersionTLS13",
+  expected: "VersionTLS12 or VersionTLS13",
+  parse: (text) => {
+    const [, minor] = /^(?:VersionTLS1|TLSv1\.|1\.)([23])$/.exec(text) ?? [];
+    return minor === undefined ? undefined : minor === "2" ? "TLSv1.2" : "TLSv1.3";
+  },
+};
+
+/** Names of IANA or OpenSSL with commas between them; what is not secure is dropped, but something must be left. */
+export const cipherSuites: FlagKind<CipherChoice> = {
+  placeholder: "SUITE,SUITE",
+  expected: `a list with commas between names, at least one of them of ${[...suites.keys()].join(", ")}`,
+  parse: (text) => {
+    const names = splitList(text);
+    const asked = names.map((name) => ({ name, suite: suites.get(name) ?? (secure.has(name) ? name : undefined) }));
+    const chosen = asked.flatMap(({ suite }) => suite ?? []);
+    const dropped = asked.flatMap(({ name, suite }) => (suite === undefined ? [name] : []));
+    return chosen.length === 0 ? undefined : { suites: chosen, dropped };
+  },
+};
+
+/** Names of curves with commas between them, the preferred one first. */
+export const curvePreferences: FlagKind<readonly string[]> = {
+  placeholder: "CURVE,CURVE",
+  expected: `a list with commas between ${[...curveNames.keys()].join(", ")}`,
+  parse: (text) => {
+    const names = splitList(text);
+    const curves = names.flatMap((name) => curveNames.get(name) ?? []);
+    return curves.length === 0 || curves.length < names.length ? undefined : curves;
+  },
+};
+
+/** The settings as Node takes them. */
+export function toTlsOptions({ minVersion, ciphers, curves }: TlsSettings): SecureContextOptions {
+  return {
+    minVersion,
+    ciphers: (ciphers?.suites ?? [...secure]).join(":"),
+    ...(curves === undefined ? {} : { ecdhCurve: curves.join(":") }),
+  };
+}
+
+function splitList(text: string): readonly string[] {
+  return text
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+}
