@@ -315,6 +315,43 @@ describe("a writer", () => {
   );
 
   it(
+    "takes over from an operator that wrote by update: what it does not want of that goes, once",
+    async () => {
+      const path = `/apis/test.switchyard.io/v1/namespaces/${namespace}/things`;
+      const spec = {
+        color: "blue",
+        size: 3,
+        options: { old: "1" },
+        ports: [{ name: "old", speed: 1 }, { name: "p0" }],
+      };
+      const body = { ...thing(name), spec };
+      await other.request({ method: "POST", path, query: { fieldManager: "old-operator" }, body });
+      await patchByOther({ spec: { limit: 7 } });
+      const adopting = createWriter<Thing>({
+        transport,
+        type: things,
+        manager,
+        namespace,
+        cache,
+        adopts: ["old-operator"],
+      });
+      const intent = { metadata: { name }, spec: { color: "red", ports: [{ name: "p0", speed: 10 }] } };
+      expect(await adopting.apply(intent)).toBe("written");
+      await untilHeard();
+      expect(specOf(await read())).toEqual({
+        ...intent.spec,
+        ports: [{ ...intent.spec.ports[0], protocol: "TCP" }],
+        limit: 7,
+      });
+      expect(await adopting.apply(intent)).toBe("unchanged");
+      await restart();
+      expect(await apply(intent.spec)).toBe("unchanged");
+      expect(await writes()).toBe(2);
+    },
+    testMs,
+  );
+
+  it(
     "does without a cache, by asking first",
     async () => {
       const bare = createWriter<Thing>({ transport, type: things, manager, namespace });

@@ -14,13 +14,13 @@
  *
  * Usage: `await writer.apply({ metadata: { name }, spec }, signal)`.
  */
+import { adoptFields } from "./adopt-fields.ts";
 import type { Observations, Observed } from "./cache.ts";
 import { equalJson } from "./equal-json.ts";
 import { isKubeError, KubeError } from "./kube-error.ts";
+import { applyConfiguration, withoutEmpty, type Intent, type StatusIntent, type Wanted } from "./intent.ts";
 import {
-  apiVersionOf,
   isKubeObject,
-  isRecord,
   keyOf,
   type KubeObject,
   type ObjectMeta,
@@ -31,24 +31,6 @@ import { intentDigest, observe } from "./owned-fields.ts";
 import { objectPath } from "./resource-path.ts";
 import { isBehind } from "./resource-version.ts";
 import type { Transport } from "./transport.ts";
-
-/** What is wanted of an object: all fields that the manager is to own, and no others. */
-export type Intent<T extends KubeObject> = Partial<Omit<T, "apiVersion" | "kind" | "metadata" | "status">> & {
-  readonly metadata: IntentMetadata;
-};
-
-/** What is wanted of its status. */
-export interface StatusIntent<T extends KubeObject> {
-  readonly metadata: IntentMetadata;
-  readonly status: T extends { readonly status?: infer S } ? NonNullable<S> : never;
-}
-
-/**
- * The namespace is the writer's unless given. With a uid, only that very object is written: "Conflict" once it is gone.
- * Other metadata that the server sets may be there and are left out.
- */
-export type IntentMetadata = ObjectName &
-  Partial<Pick<ObjectMeta, "uid" | "labels" | "annotations" | "finalizers" | "ownerReferences">>;
 
 /** Rejects with KubeError. */
 export interface Writer<T extends KubeObject> {
@@ -74,10 +56,15 @@ export interface WriterOptions {
   readonly namespace?: string;
   /** Of this type, with `manager` among its managers. Without it, each apply begins with a GET. */
   readonly cache?: Observations;
+  /**
+   * Programs that wrote such objects before us, by update, under these field managers. What they own of an object
+   * becomes ours when we first write it, so that what we do not want of it goes.
+   */
+  readonly adopts?: readonly string[];
 }
 
 export function createWriter<T extends KubeObject>(options: WriterOptions): Writer<T> {
-  const { transport, type, manager, namespace, cache } = options;
+  const { transport, type, manager, namespace, cache, adopts = [] } = options;
   const lastApplied = new Map<string, Applied>();
   if (cache?.tracks(manager) === false) throw new RangeError(`the cache of ${type.kind} does not track "${manager}"`);
 
@@ -105,13 +92,19 @@ export function createWriter<T extends KubeObject>(options: WriterOptions): Writ
     const digest = intentDigest(body);
     const key = `${subresource}/${keyOf(name)}`;
 
+    const last = lastApplied.get(key);
+
+    if (last?.digest === digest && isUnderWay(last)) return "unchanged";
     const seen = cache ? cache.observed(name) : await read(name, signal);
-    if (stands(digest, seen?.owned(manager, subresource), seen, lastApplied.get(key))) return "unchanged";
+    const inherited = adopts.filter((other) => seen?.updatedBy(other, subresource));
+    if (inherited.length > 0) {
+      await adoptFields({ transport, path: objectPath(type, name), subresource, manager, from: inherited, signal });
+    } else if (stands(digest, seen?.owned(manager, subresource), seen, last)) return "unchanged";
 
     const send = (content: object) =>
       transport.request({
         method: "PATCH",
-        path: objectPath(type, name, subresource === "" ? undefined : subresource),
+        path: objectPath(type, name, wanted.subresource),
         query: { fieldManager: manager, force: true },
         contentType: "application/apply-patch+yaml",
         accept: metadataOnly,
@@ -130,11 +123,15 @@ export function createWriter<T extends KubeObject>(options: WriterOptions): Writ
     return "written";
   }
 
-  /** Whether the intent of this digest was applied and holds, or was sent and is still on its way into the cache. */
+  /** Whether the cache has yet to hear of it. */
+  function isUnderWay(applied: Applied): boolean {
+    return cache?.position !== undefined && isBehind(cache.position, applied.resourceVersion);
+  }
+
+  /** Whether the intent of this digest was applied and holds. */
   function stands(digest: string, owned: string | undefined, seen: Observed | undefined, last?: Applied): boolean {
     if (owned === digest) return true;
     if (last?.digest !== digest) return false;
-    if (cache?.position !== undefined && isBehind(cache.position, last.resourceVersion)) return true;
     if (seen?.resourceVersion === last.resourceVersion) last.became = owned;
     return owned !== undefined && owned === last.became;
   }
@@ -156,12 +153,6 @@ export function createWriter<T extends KubeObject>(options: WriterOptions): Writ
   }
 }
 
-interface Wanted {
-  readonly metadata: IntentMetadata;
-  readonly fields: Readonly<Record<string, unknown>>;
-  readonly subresource?: "status";
-}
-
 /** What was sent last for an object. */
 interface Applied {
   readonly digest: string;
@@ -172,27 +163,6 @@ interface Applied {
 
 // All that is needed of the answer, whose whole may be large.
 const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
-
-function applyConfiguration(type: ResourceType, name: ObjectName, { metadata, fields, subresource }: Wanted) {
-  const { uid, labels, annotations, finalizers, ownerReferences } = metadata;
-  const { status, ...rest } = fields;
-  return {
-    ...(subresource === undefined ? rest : { status }),
-    apiVersion: apiVersionOf(type),
-    kind: type.kind,
-    metadata: { ...name, uid, labels, annotations, finalizers, ownerReferences },
-  };
-}
-
-/** `fields` without maps and lists that have nothing in them, or nothing but such. What is in lists stays. */
-function withoutEmpty(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const filled = Object.entries(fields).flatMap(([name, value]) => {
-    const lean = isRecord(value) ? withoutEmpty(value) : value;
-    const isEmpty = typeof lean === "object" && lean !== null && Object.keys(lean).length === 0;
-    return isEmpty ? [] : [[name, lean] as const];
-  });
-  return Object.fromEntries(filled);
-}
 
 function versionOf(answer: unknown): string {
   if (isKubeObject(answer) && answer.metadata.resourceVersion !== undefined) return answer.metadata.resourceVersion;

@@ -84,6 +84,11 @@ describe("owned fields", () => {
     expect(seen.owned(manager, "")).toBe(intentDigest({ a: 1 }));
     expect(seen.owned(manager, "status")).toBe(intentDigest({ status: { b: 2 } }));
     expect(seen.owned("updater", "")).toBeUndefined();
+    expect([seen.updatedBy("updater", ""), seen.updatedBy("updater", "status"), seen.updatedBy(manager, "")]).toEqual([
+      true,
+      false,
+      false,
+    ]);
   });
 
   it("have the entries of a set that are ours", () => {

@@ -16,15 +16,17 @@ type Tree = Readonly<Record<string, unknown>>;
 /** What a writer needs to know of `object`, for these managers. */
 export function observe(object: KubeObject, managers: readonly string[]): Observed {
   const owned = new Map<string, string>();
-  for (const entry of object.metadata.managedFields ?? []) {
-    const { manager, operation, subresource = "" } = entry;
-    if (manager === undefined || operation !== "Apply" || !managers.includes(manager)) continue;
-    owned.set(`${manager}/${subresource}`, digest(extractOwned(object, entry)));
+  const updaters: string[] = [];
+  for (const entry of managers.length === 0 ? [] : (object.metadata.managedFields ?? [])) {
+    const { manager = "", operation, subresource = "" } = entry;
+    if (operation === "Update") updaters.push(`${manager}/${subresource}`);
+    else if (managers.includes(manager)) owned.set(`${manager}/${subresource}`, digest(extractOwned(object, entry)));
   }
   return {
     uid: object.metadata.uid ?? "",
     resourceVersion: object.metadata.resourceVersion ?? "",
     owned: (manager, subresource) => owned.get(`${manager}/${subresource}`),
+    updatedBy: (manager, subresource) => updaters.includes(`${manager}/${subresource}`),
   };
 }
 

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Takes over the fields that another program wrote by update, before we came: an operator that we replace. From then on
+ * they are as if we had applied them, so the next apply takes away what we do not want of them; otherwise they would stay
+ * for ever. Model: client-go's csaupgrade.
+ * Usage: `await adoptFields({ transport, path, subresource: "", manager, from: ["sriov-network-operator"] })`.
+ */
+import { KubeError } from "./kube-error.ts";
+import { isKubeObject, isRecord, type ManagedFieldsEntry } from "./kube-object.ts";
+import type { Transport } from "./transport.ts";
+
+export interface Adoption {
+  readonly transport: Transport;
+  /** Of the object. */
+  readonly path: string;
+  /** "" for the object itself: only what was written by the same way is taken. */
+  readonly subresource: string;
+  /** Who takes. */
+  readonly manager: string;
+  /** Field managers whose updates are taken. */
+  readonly from: readonly string[];
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Rejects with KubeError: "Conflict" if the object changes meanwhile, "NotFound" if it goes. */
+export async function adoptFields(adoption: Adoption): Promise<void> {
+  const { transport, path, subresource, manager, from, signal } = adoption;
+  const object = await transport.request({ method: "GET", path, signal });
+  if (!isKubeObject(object)) throw new KubeError(`GET ${path}`, "UnexpectedResponse");
+  const { managedFields = [], resourceVersion } = object.metadata;
+
+  const isOfSubresource = (entry: ManagedFieldsEntry) => (entry.subresource ?? "") === subresource;
+  const theirs = managedFields.filter((entry) => isOfSubresource(entry) && isUpdateBy(entry, from));
+  const [first] = theirs;
+  if (first === undefined) return;
+  const ours = managedFields.find((entry) => {
+    return isOfSubresource(entry) && entry.operation === "Apply" && entry.manager === manager;
+  });
+  const fieldsV1 = theirs.map((entry) => entry.fieldsV1).reduce(union, ours?.fieldsV1 ?? {});
+  const adopted = { ...first, ...ours, manager, operation: "Apply", fieldsV1 };
+  const others = managedFields.filter((entry) => entry !== ours && !theirs.includes(entry));
+  await transport.request({
+    method: "PATCH",
+    path,
+    contentType: "application/json-patch+json",
+    body: [
+      { op: "replace", path: "/metadata/managedFields", value: [...others, adopted] },
+      { op: "replace", path: "/metadata/resourceVersion", value: resourceVersion }, // else of an object that has changed
+    ],
+    signal,
+  });
+}
+
+/** Whether the entry says that one of `managers` has written by update. */
+export function isUpdateBy({ manager, operation }: ManagedFieldsEntry, managers: readonly string[]): boolean {
+  return operation === "Update" && manager !== undefined && managers.includes(manager);
+}
+
+function union(a: unknown, b: unknown): unknown {
+  if (!isRecord(a) || !isRecord(b)) return b;
+  const merged: Record<string, unknown> = { ...a };
+  for (const [name, below] of Object.entries(b)) merged[name] = union(a[name], below);
+  return merged;
+}
