@@ -10,6 +10,7 @@ import { createLogger, type Logger, type LogLevel } from "./logger.ts";
 import { createMetrics } from "./metrics.ts";
 import { startProbes, type NotReady } from "./probes.ts";
 import type { Registry } from "./prom-client.cjs";
+import { keepHeapSmall } from "./small-heap.ts";
 import { watchForEnd } from "./watch-for-end.ts";
 
 /** A process, described. */
@@ -47,6 +48,7 @@ export async function runService<Own extends object>(
   service: Service<Own>,
   from: Pick<NodeJS.Process, "argv" | "env"> = process,
 ): Promise<number> {
+  keepHeapSmall();
   const all = { ...commonFlags, ...service.flags };
   const given = readArguments(all, from.argv.slice(2));
   if (given.asked !== "run") return answerOtherwise(service, all, given);
