@@ -13,8 +13,11 @@ const requestsPerChange = 4;
 const refusalSeconds = 1;
 const rssMb = 65;
 
-/** "0 CPU but for events": what the clock of /proc cannot tell from nothing, in parts of one processor. */
-const idleShare = 0.002;
+/**
+ * "0 CPU but for events": what the clock of /proc cannot tell from nothing, in parts of one processor. A guest's seconds
+ * are ten of this machine's.
+ */
+const idleShare = { "fake kernel": 0.002, "VM lab, igb": 0.02 };
 
 export function daemonGoals(report: Omit<DaemonReport, "goals">): readonly Goal[] {
   const { changes, refusals, idle, peakMb } = report;
@@ -29,7 +32,7 @@ export function daemonGoals(report: Omit<DaemonReport, "goals">): readonly Goal[
       atMost(`${title}, error shown`, shownSeconds, refusalSeconds, "s"),
       atMost(`${title}, working VFs destroyed`, isAnythingDestroyed ? 1 : 0, 0, ""),
     ]),
-    atMost("idle, CPU", idle.cpuSeconds, idle.seconds * idleShare, "s"),
+    atMost("idle, CPU", idle.cpuSeconds, idle.seconds * idleShare[report.host], "s"),
     atMost("idle, requests", total(idle.requests.writes) + total(idle.requests.reads), 0, ""),
     atMost("idle, forks", idle.childFaults === 0 ? 0 : 1, 0, ""),
     stopGoal(report.stopSeconds),

@@ -11,7 +11,7 @@ export interface DaemonUnderTest extends AsyncDisposable {
   readonly node: NodeUnderTest;
   /** Its requests to the API server. */
   readonly requests: AuditTail;
-  /** Resolves when it is ready, where that can be told. */
+  /** Resolves when it is ready. */
   start(): Promise<void>;
   /** In order, as a rollout does. */
   stop(): Promise<void>;

@@ -9,6 +9,7 @@ import type { Guest, GuestProcess } from "@switchyard/vm-lab";
 import { BenchError } from "../bench-error.ts";
 import type { BenchCluster } from "../cluster/bench-cluster.ts";
 import { parseMemory, parseStat } from "../measure/proc-files.ts";
+import { untilReady } from "../measure/readiness.ts";
 import type { Run } from "../run-control.ts";
 import type { DaemonUnderTest } from "./daemon-under-test.ts";
 import { createNodeUnderTest, nodeUnderTest } from "./node-under-test.ts";
@@ -19,14 +20,19 @@ export interface GuestDaemonOptions {
   readonly guest: Guest;
   /** Directory of this machine that the guest has at /share, with the bundle as main.mjs. */
   readonly share: string;
+  /** Port of this machine that leads to guestHealthPort in the guest. */
+  readonly healthPort: number;
   readonly cpuProf: boolean;
 }
+
+/** Where the daemon serves /readyz in the guest. */
+export const guestHealthPort = 8080;
 
 /** First VF of the first port, as the kernel places it (vm-lab/FINDINGS.md 3). */
 const firstVf = "/sys/bus/pci/devices/0000:01:10.0/";
 
 export async function createGuestDaemon(options: GuestDaemonOptions): Promise<DaemonUnderTest> {
-  const { cluster, run, guest, share, cpuProf } = options;
+  const { cluster, run, guest, share, healthPort, cpuProf } = options;
   await using parts = new AsyncDisposableStack();
   const node = parts.use(await createNodeUnderTest(cluster, run));
   const user = await cluster.user("daemon");
@@ -38,10 +44,10 @@ export async function createGuestDaemon(options: GuestDaemonOptions): Promise<Da
   return {
     node,
     requests: user.requests,
-    start() {
+    async start() {
       const { name, namespace } = nodeUnderTest;
       const profile = cpuProf ? "--cpu-prof --cpu-prof-interval=5000 --cpu-prof-dir=/share/prof" : "";
-      const flags = `--kubeconfig /share/kubeconfig --namespace ${namespace} --node-name ${name} --host-root /`;
+      const flags = `--kubeconfig /share/kubeconfig --namespace ${namespace} --node-name ${name} --host-root / --health-address :${guestHealthPort}`;
       // The shell becomes the daemon, so that its pid is the daemon's.
       running = guest.spawn(`echo $$ >/run/daemon.pid; exec node ${profile} /share/main.mjs ${flags}`);
       const process = running;
@@ -56,7 +62,7 @@ export async function createGuestDaemon(options: GuestDaemonOptions): Promise<Da
           run.fail(error);
         },
       );
-      return Promise.resolve();
+      await untilReady(`http://127.0.0.1:${healthPort}/readyz`, run.signal);
     },
     async stop() {
       const beginMs = performance.now();

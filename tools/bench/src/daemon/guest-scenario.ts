@@ -33,9 +33,13 @@ export async function playInGuest(
     await measures.refusal("9 VFs of 7 on one PF", [pf(first, 9), pf(second, 4)]),
     await measures.refusal("MTU 9300 of 9216 on one PF", [pf(first, 4, { mtu: 9300 }), pf(second, 4)]),
   ];
+  await measures.change("back to what is there", 1, [pf(first, 4), pf(second, 4)]);
+  // The events of all this are written to the end a minute later: only a new process is idle.
+  const { peakMb } = await daemon.read();
+  await daemon.stop();
+  starts.push(await measures.start("start, 8 VFs"));
   const idle = await measures.idle(idleSeconds);
   await measures.change("reset of both PFs", rounds, []);
-  const { peakMb } = await daemon.read();
   await daemon.stop();
   return { starts, changes, refusals, idle, peakMb };
 }

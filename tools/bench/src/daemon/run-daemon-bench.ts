@@ -16,7 +16,8 @@ import { daemonHelp, parseDaemonOptions, type DaemonOptions } from "./daemon-opt
 import { renderDaemonReport } from "./daemon-report.ts";
 import type { DaemonReport } from "./daemon-results.ts";
 import { createDaemonMeasures } from "./measure-daemon.ts";
-import { createGuestDaemon } from "./guest-daemon.ts";
+import { findFreePort } from "./free-port.ts";
+import { createGuestDaemon, guestHealthPort } from "./guest-daemon.ts";
 import { playInGuest } from "./guest-scenario.ts";
 import { createGuestShare } from "./guest-share.ts";
 import { bestOf, measureKernel } from "./kernel-baseline.ts";
@@ -72,10 +73,12 @@ async function measureNatively(options: DaemonOptions, { run, progress, cluster 
 async function measureInGuest(options: DaemonOptions, { run, progress, cluster }: Stage): Promise<Measured> {
   progress.at("booting a guest");
   await using share = await createGuestShare();
-  await using guest = await bootGuest({ udev: true, share: share.directory, signal: run.signal });
+  const healthPort = await findFreePort();
+  const hostForwards = [{ hostPort: healthPort, guestPort: guestHealthPort }];
+  await using guest = await bootGuest({ udev: true, share: share.directory, hostForwards, signal: run.signal });
   const { cpuProf } = options;
   await using daemon = await createGuestDaemon({
-    ...{ cluster, run, guest },
+    ...{ cluster, run, guest, healthPort },
     share: share.directory,
     cpuProf: cpuProf !== undefined,
   });

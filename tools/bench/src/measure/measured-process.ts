@@ -10,6 +10,7 @@ import { openSync, closeSync, readFileSync, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BenchError } from "../bench-error.ts";
 import { createProcessMeter, type ProcessMeter } from "./process-meter.ts";
+import { untilReady } from "./readiness.ts";
 import { until } from "./until.ts";
 
 export interface MeasuredOptions {
@@ -75,11 +76,9 @@ export async function startMeasured({ script, args, log, fail, cpuProf }: Measur
   return {
     meter: createProcessMeter(child.pid ?? 0),
     async ready(signal) {
-      const isReady = async () => {
-        const port = healthPortIn(words());
-        return port !== undefined && (await fetch(`http://127.0.0.1:${port}/readyz`)).ok;
-      };
-      await until(`/readyz of ${script}`, isReady, { withinMs: 120_000, signal, everyMs: 20 });
+      const listens = () => healthPortIn(words()) !== undefined;
+      await until(`the start of ${script}`, listens, { withinMs: 60_000, signal });
+      await untilReady(`http://127.0.0.1:${healthPortIn(words()) ?? 0}/readyz`, signal);
     },
     async stop() {
       const beginMs = performance.now();

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * When a service is ready, by its own word.
+ * Usage: `await untilReady("http://127.0.0.1:8080/readyz", run.signal)`
+ */
+import { until } from "./until.ts";
+
+/** Asks until the answer is 200. Rejects with BenchError `late`, or with the signal's reason. */
+export async function untilReady(url: string, signal: AbortSignal): Promise<void> {
+  // Nobody listens yet, or the process behind is not there yet.
+  const isReady = () =>
+    fetch(url, { signal }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  await until(`200 on ${url}`, isReady, { withinMs: 120_000, signal });
+}
