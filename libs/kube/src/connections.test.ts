@@ -57,6 +57,11 @@ describe("Connections", () => {
     await eventually(() => server.open.size === 0);
   });
 
+  it("are not made with what is no certificate", () => {
+    using connections = new Connections({ server: new URL("https://api"), namespace: "ns" }, 1);
+    expect(() => connections.agent("shared", identity("no PEM"))).toThrow("BadConfig");
+  });
+
   it("are all closed at the end", async () => {
     await using server = await serve();
     const connections = new Connections({ server: server.url, namespace: "ns" }, 1);

@@ -6,9 +6,10 @@
  */
 import type { Agent } from "node:http";
 import https from "node:https";
-import { createSecureContext } from "node:tls";
+import { createSecureContext, type SecureContext, type SecureContextOptions } from "node:tls";
 import type { TlsIdentity } from "./credentials.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { KubeError } from "./kube-error.ts";
 
 /** An import of it would make Node load its WebSocket too, and that undici: 8 MB (Node 24.21). */
 export const http = process.getBuiltinModule("node:http");
@@ -24,7 +25,7 @@ export class Connections implements Disposable {
     this.#maxShared = maxShared;
   }
 
-  /** "own" has no limit: what waited for a watch to end would wait for minutes. */
+  /** "own" has no limit: what waited for a watch to end would wait for minutes. Throws KubeError "BadConfig". */
   agent(connection: "shared" | "own", tls: TlsIdentity): Agent {
     if (this.#current?.tls !== tls) {
       this[Symbol.dispose]();
@@ -45,17 +46,32 @@ export class Connections implements Disposable {
 
   #agentsFor({ ca, cert, key }: TlsIdentity): (maxSockets: number) => Agent {
     const { server, serverName, insecure } = this.#endpoint;
-    const pool = { keepAlive: true, timeout: idleMs };
+    const pool = { keepAlive: true, keepAliveMsecs: probeAfterMs, timeout: idleMs };
     if (server.protocol === "http:") return (maxSockets) => new http.Agent({ ...pool, maxSockets });
     const tls = {
       // Made once: of PEM texts, Node would make a part of the pool's key and parse them for each connection.
-      secureContext: createSecureContext({ ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) }),
+      secureContext: secureContextOf({ ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) }),
       ...(serverName && { servername: serverName }),
       ...(insecure && { rejectUnauthorized: false }),
     };
     return (maxSockets) => new https.Agent({ ...pool, ...tls, maxSockets });
   }
 }
+
+function secureContextOf(pem: SecureContextOptions): SecureContext {
+  try {
+    return createSecureContext(pem);
+  } catch (cause) {
+    const words = typeof cause === "object" && cause !== null && "message" in cause ? String(cause.message) : undefined;
+    throw new KubeError("read certificates and key", "BadConfig", { words, cause });
+  }
+}
+
+/**
+ * Silence on a connection after which TCP asks whether the other side is there. Node then asks ten times, a second
+ * apart: one that is gone is noticed within 40 s.
+ */
+export const probeAfterMs = 30_000;
 
 // The API server closes connections that were idle for 90 s; a request that it crosses would be lost.
 const idleMs = 60_000;

@@ -8,7 +8,7 @@ import type { IncomingMessage } from "node:http";
 import https from "node:https";
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
-import { Connections, http } from "./connections.ts";
+import { Connections, http, probeAfterMs } from "./connections.ts";
 import { systemClock, type Clock } from "./clock.ts";
 import { createCredentials, type CredentialSource } from "./credentials.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -110,9 +110,8 @@ export class HttpTransport implements Transport {
     const { request: begin } = this.#server.protocol === "http:" ? http : https;
     const outgoing = begin(this.#server, options, resolve);
     outgoing.on("error", reject);
-    // Finds out within 40 s that the other side is gone (Node then asks ten times, a second apart).
     outgoing.on("socket", (socket) => {
-      socket.setKeepAlive(true, 30_000);
+      socket.setKeepAlive(true, probeAfterMs);
       whenOpen(socket, () => {
         try {
           request.beforeSend?.();
