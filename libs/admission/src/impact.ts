@@ -6,10 +6,11 @@
  */
 import type { InterfaceStatus, SriovNetworkNodePolicy, SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { ownedInStatus, plan, type Impact, type Plan, type Step } from "@switchyard/plan";
-import { createRules, hasLabels, isInNodeSet, mergePolicies, type Rules } from "@switchyard/policy";
+import { createRules, hasLabels, mergePolicies, nodeSetLabels, type Labels, type Rules } from "@switchyard/policy";
 import type { ClusterView } from "./cluster-view.ts";
 import { describePfSteps } from "./describe-pf-steps.ts";
 import type { StateFacts } from "./node-facts.ts";
+import { sortsOf } from "./node-sorts.ts";
 import { asNode, isDiscovered, type DiscoveredNode } from "./reach.ts";
 
 /** The policies of the cluster, as they are and as they shall be. */
@@ -51,92 +52,108 @@ export interface ImpactLimits {
 
 export function impactOf(change: PolicyChange, view: ClusterView, limits: ImpactLimits): ClusterImpact {
   const deadlineMs = limits.nowMs() + limits.budgetMs;
-  const changed = changedPolicies(change);
   const { operatorConfig } = view;
-  const rulesOf = (policies: readonly SriovNetworkNodePolicy[]): Rules =>
-    createRules({ policies, pools: [], operatorConfig });
-  const [before, after] = [rulesOf(change.before), rulesOf(change.after)];
-  const concerned = view.nodes.filter(isDiscovered).filter((node) => {
-    return changed.some(({ spec }) => hasLabels(node.labels, spec.nodeSelector)) && isInNodeSet(asNode(node), after);
-  });
+  const before = createRules({ policies: change.before, pools: [], operatorConfig });
+  const after = createRules({ policies: change.after, pools: [], operatorConfig });
+  const concerned = changedPolicies(change).map(({ spec }) => spec.nodeSelector);
+  const daemonLabels = nodeSetLabels(operatorConfig);
+  const selectors = [...change.before, ...change.after].map(({ spec }) => spec.nodeSelector);
 
-  const judge = createJudge(before, after);
   const nodes: NodeImpact[] = [];
-  for (const [index, node] of concerned.entries()) {
-    // At least one, however slow the machine is.
-    if (index > 0 && limits.nowMs() > deadlineMs) return { nodes, skipped: concerned.length - index };
-    const { impact, changes } = judge(node);
-    if (changes.length > 0) nodes.push({ node, impact, changes });
+  let looked = 0;
+  let skipped = 0;
+  for (const sort of sortsOf(view.nodes.filter(isDiscovered), [...selectors, daemonLabels])) {
+    const { labels } = sort;
+    if (!hasLabels(labels, daemonLabels) || !concerned.some((selector) => hasLabels(labels, selector))) continue;
+    const judge = createJudge(labels, before, after);
+    for (const node of sort.nodes) {
+      // At least one, however slow the machine is.
+      if (looked > 0 && limits.nowMs() > deadlineMs) {
+        skipped += 1;
+        continue;
+      }
+      looked += 1;
+      const { impact, changes } = judge(node.state);
+      if (changes.length > 0) nodes.push({ node, impact, changes });
+    }
   }
-  return { nodes, skipped: 0 };
+  return { nodes, skipped };
 }
 
 type Verdict = Omit<NodeImpact, "node">;
 
-/** The specs of nodes with one layout that the same policies select. */
+/** What becomes of the nodes with one layout. */
 interface MergedSpecs {
   readonly before: SriovNetworkNodeStateSpec;
   readonly after: SriovNetworkNodeStateSpec;
-  readonly verdicts: Map<StateFacts["status"], Verdict>;
+  /** PFs whose wishes differ. */
+  readonly touched: ReadonlySet<string>;
+  /** By what decides: keyOf the status. */
+  readonly verdicts: Map<string, Verdict>;
 }
 
-const unchanged: Verdict = { impact: "none", changes: [] };
+/** For nodes with these labels. Equal layouts and parts of statuses are the same objects (node-facts.ts): judged once. */
+function createJudge(labels: Labels, before: Rules, after: Rules): (state: StateFacts) => Verdict {
+  const node = asNode({ name: "", labels });
+  const merged = new Map<readonly InterfaceStatus[], MergedSpecs>();
+  const numberOf = createNumbering();
 
-/** Judges each sort of node once: equal layouts and statuses are the same objects (node-facts.ts). */
-function createJudge(before: Rules, after: Rules): (node: DiscoveredNode) => Verdict {
-  const merged = new Map<readonly InterfaceStatus[], Map<string, MergedSpecs>>();
-  const policies = [...before.policies, ...after.policies];
-
-  function specsOf(node: DiscoveredNode): MergedSpecs {
-    const { layout } = node.state;
-    const selecting = policies.map(({ spec }) => (hasLabels(node.labels, spec.nodeSelector) ? "1" : "0")).join("");
-    const ofLayout = merged.get(layout) ?? new Map<string, MergedSpecs>();
-    merged.set(layout, ofLayout);
-    const known = ofLayout.get(selecting);
+  function specsOf(layout: readonly InterfaceStatus[]): MergedSpecs {
+    const known = merged.get(layout);
     if (known !== undefined) return known;
-    const specs: MergedSpecs = {
-      before: mergePolicies(asNode(node), layout, before).spec,
-      after: mergePolicies(asNode(node), layout, after).spec,
-      verdicts: new Map(),
-    };
-    ofLayout.set(selecting, specs);
+    const [old, next] = [mergePolicies(node, layout, before).spec, mergePolicies(node, layout, after).spec];
+    const specs = { before: old, after: next, touched: changedPfs(old, next), verdicts: new Map<string, Verdict>() };
+    merged.set(layout, specs);
     return specs;
   }
 
-  return function judge(node) {
-    const specs = specsOf(node);
-    const { status } = node.state;
-    const known = specs.verdicts.get(status);
+  return function judge({ layout, status }) {
+    const specs = specsOf(layout);
+    if (specs.touched.size === 0) return { impact: "none", changes: [] };
+    const { interfaces = [], bridges, system } = status;
+    const pfs = interfaces.filter(({ pciAddress }) => specs.touched.has(pciAddress));
+    const key = [...pfs, bridges, system].map(numberOf).join(" ");
+    const known = specs.verdicts.get(key);
     if (known !== undefined) return known;
-    const verdict = isEqual(specs.before, specs.after) ? unchanged : compare(specs, status);
-    specs.verdicts.set(status, verdict);
+    const verdict = compare(specs, { ...status, interfaces: pfs });
+    specs.verdicts.set(key, verdict);
     return verdict;
   };
 }
 
-function compare({ before, after }: MergedSpecs, status: StateFacts["status"]): Verdict {
+/** Numbers objects by identity. */
+function createNumbering(): (value: object | undefined) => number {
+  const numbers = new Map<object | undefined, number>();
+  return (value) => {
+    const number = numbers.get(value) ?? numbers.size;
+    numbers.set(value, number);
+    return number;
+  };
+}
+
+/** `status` has the touched PFs alone: PFs do not depend on each other, and what the others need is not the change's doing. */
+function compare({ before, after, touched }: MergedSpecs, status: StateFacts["status"]): Verdict {
   const owned = ownedInStatus(status);
-  const pending = plan(before, status, owned);
-  const next = plan(after, status, owned);
+  const pending = plan(onlyTouched(before, touched), status, owned);
+  const next = plan(onlyTouched(after, touched), status, owned);
   const news = newIn(next, pending);
-  const touched = new Set([
-    ...changedPfs(before, after),
-    ...news.steps.flatMap((step) => ("pciAddress" in step ? [step.pciAddress] : [])),
-    ...news.reasons.map(({ pciAddress }) => pciAddress),
-    ...news.problems.flatMap(({ pciAddress }) => pciAddress ?? []),
-  ]);
   const changes = [...touched].map((pciAddress): PfChange => {
     const ofPf = <Item>(items: readonly Item[]) => items.filter((item) => pfOf(item) === pciAddress);
+    const reasons = ofPf(news.reasons);
     return {
       pciAddress,
-      summary: describePfSteps(ofPf(news.steps), ofPf(news.reasons)),
-      impact: ofPf(news.reasons).length > 0 ? next.impact : "none",
+      summary: describePfSteps(ofPf(news.steps), reasons),
+      impact: reasons.length > 0 ? next.impact : "none",
       problems: ofPf(news.problems).map(({ message }) => message),
     };
   });
   const general = news.problems.filter((problem) => problem.pciAddress === undefined).map(({ message }) => message);
   if (general.length > 0) changes.push({ summary: "", impact: "none", problems: general });
   return { impact: news.reasons.length > 0 ? next.impact : "none", changes };
+}
+
+function onlyTouched(spec: SriovNetworkNodeStateSpec, touched: ReadonlySet<string>): SriovNetworkNodeStateSpec {
+  return { ...spec, interfaces: (spec.interfaces ?? []).filter(({ pciAddress }) => touched.has(pciAddress)) };
 }
 
 /** What the change brings: that which was to be done anyway is not its doing. */
@@ -160,20 +177,27 @@ function pfOf(item: unknown): unknown {
   return typeof item === "object" && item !== null && "pciAddress" in item ? item.pciAddress : undefined;
 }
 
-/** PFs whose wishes differ. */
-function changedPfs(before: SriovNetworkNodeStateSpec, after: SriovNetworkNodeStateSpec): readonly string[] {
-  const old = new Map((before.interfaces ?? []).map((pf) => [pf.pciAddress, pf]));
-  const added = (after.interfaces ?? []).filter((pf) => !isEqual(old.get(pf.pciAddress), pf));
-  const kept = new Set((after.interfaces ?? []).map(({ pciAddress }) => pciAddress));
-  return [...added.map(({ pciAddress }) => pciAddress), ...[...old.keys()].filter((address) => !kept.has(address))];
+/** PFs whose wishes differ, those for their bridges too. */
+function changedPfs(before: SriovNetworkNodeStateSpec, after: SriovNetworkNodeStateSpec): ReadonlySet<string> {
+  const [old, next] = [wishesByPf(before), wishesByPf(after)];
+  const all = new Set([...next.keys(), ...old.keys()]);
+  return new Set([...all].filter((pciAddress) => old.get(pciAddress) !== next.get(pciAddress)));
+}
+
+/** All that is wanted of each PF, as text. */
+function wishesByPf({ interfaces = [], bridges = {} }: SriovNetworkNodeStateSpec): ReadonlyMap<string, string> {
+  const wishes = new Map<string, string>();
+  const add = (pciAddress: string, wish: unknown): void => {
+    wishes.set(pciAddress, (wishes.get(pciAddress) ?? "") + JSON.stringify(wish));
+  };
+  for (const pf of interfaces) add(pf.pciAddress, pf);
+  for (const bridge of [...(bridges.ovs ?? []), ...(bridges.linux ?? [])]) {
+    for (const { pciAddress } of bridge.uplinks ?? []) add(pciAddress, bridge);
+  }
+  return wishes;
 }
 
 /** Policies that came, went or differ, in each of their versions. */
 function changedPolicies({ before, after }: PolicyChange): readonly SriovNetworkNodePolicy[] {
   return [...before.filter((policy) => !after.includes(policy)), ...after.filter((policy) => !before.includes(policy))];
-}
-
-/** Both come from the same code, with their keys in the same order. */
-function isEqual(a: unknown, b: unknown): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
 }

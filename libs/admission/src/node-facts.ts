@@ -4,7 +4,7 @@
  * and decides nothing (addresses, names), and with equal parts held once, they are a few.
  * Usage: `const toStateFacts = createStateReader(); const state = toStateFacts(nodeState.status);`
  */
-import type { InterfaceStatus, SriovNetworkNodeStateStatus, VfStatus } from "@switchyard/api";
+import type { Bridges, InterfaceStatus, SriovNetworkNodeStateStatus, SystemSettings, VfStatus } from "@switchyard/api";
 import { createInterner } from "./intern.ts";
 
 /** A node, and what its daemon reported. */
@@ -32,6 +32,8 @@ export function createStateReader(): (status: SriovNetworkNodeStateStatus | unde
   const oneVfList = createInterner<readonly VfStatus[]>();
   const onePf = createInterner<InterfaceStatus>();
   const onePfList = createInterner<readonly InterfaceStatus[]>();
+  const oneBridges = createInterner<Bridges>();
+  const oneSystem = createInterner<SystemSettings>();
   const oneStatus = createInterner<SriovNetworkNodeStateStatus>();
 
   function readPf(pf: InterfaceStatus): InterfaceStatus {
@@ -45,8 +47,8 @@ export function createStateReader(): (status: SriovNetworkNodeStateStatus | unde
     const layout = onePfList(interfaces.map((pf) => onePf(identityOf(pf))));
     const reduced = oneStatus({
       interfaces: onePfList(interfaces.map(readPf)),
-      ...(bridges === undefined ? {} : { bridges }),
-      ...(system === undefined ? {} : { system }),
+      ...(bridges === undefined ? {} : { bridges: oneBridges(bridges) }),
+      ...(system === undefined ? {} : { system: oneSystem(system) }),
     });
     return { status: reduced, layout, syncStatus };
   };

@@ -4,9 +4,10 @@
  * Usage: `const reach = reachOf(policy, view); for (const { nodes, pfs } of reach.landings) …`.
  */
 import type { InterfaceStatus, Node, SriovNetworkNodePolicy } from "@switchyard/api";
-import { createRules, hasLabels, isInNodeSet, mergePolicies, parseVfRange, type VfRange } from "@switchyard/policy";
+import { createRules, hasLabels, mergePolicies, nodeSetLabels, parseVfRange, type VfRange } from "@switchyard/policy";
 import type { ClusterView } from "./cluster-view.ts";
 import type { NodeFacts, StateFacts } from "./node-facts.ts";
+import { sortsOf } from "./node-sorts.ts";
 
 /** A node that was discovered. */
 export type DiscoveredNode = NodeFacts & { readonly state: StateFacts };
@@ -40,21 +41,25 @@ export interface Reach {
 }
 
 export function reachOf(policy: SriovNetworkNodePolicy, view: ClusterView): Reach {
-  const rules = createRules({ policies: [policy], pools: [], operatorConfig: view.operatorConfig });
+  const { nodeSelector } = policy.spec;
+  const daemonLabels = nodeSetLabels(view.operatorConfig);
   const selected: NodeFacts[] = [];
   const outside: NodeFacts[] = [];
   const undiscovered: NodeFacts[] = [];
   const byLayout = new Map<readonly InterfaceStatus[], DiscoveredNode[]>();
-  for (const node of view.nodes) {
-    if (!hasLabels(node.labels, policy.spec.nodeSelector)) continue;
-    selected.push(node);
-    if (isDiscovered(node)) {
-      const { layout } = node.state;
-      const alike = byLayout.get(layout);
-      if (alike === undefined) byLayout.set(layout, [node]);
-      else alike.push(node);
-    } else if (isInNodeSet(asNode(node), rules)) undiscovered.push(node);
-    else outside.push(node);
+  for (const { labels, nodes } of sortsOf(view.nodes, [nodeSelector, daemonLabels])) {
+    if (!hasLabels(labels, nodeSelector)) continue;
+    const hasDaemon = hasLabels(labels, daemonLabels);
+    for (const node of nodes) {
+      selected.push(node);
+      if (isDiscovered(node)) {
+        const { layout } = node.state;
+        const alike = byLayout.get(layout);
+        if (alike === undefined) byLayout.set(layout, [node]);
+        else alike.push(node);
+      } else if (hasDaemon) undiscovered.push(node);
+      else outside.push(node);
+    }
   }
 
   const landings: Landing[] = [];

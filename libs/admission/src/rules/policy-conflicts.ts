@@ -11,15 +11,18 @@
 import type { InterfaceStatus, NicSelector, SriovNetworkNodePolicy } from "@switchyard/api";
 import { formatVfRange, hasLabels, isNameOf, overlaps, pfNameOf, priorityOf } from "@switchyard/policy";
 import { refuse, warn, type Finding } from "../finding.ts";
+import { sortsOf } from "../node-sorts.ts";
 import { listNames } from "../phrase.ts";
 import type { PolicyContext } from "../policy-context.ts";
 import { matchedPfs, type MatchedPf } from "../reach.ts";
 
 export function checkPolicyConflicts(policy: SriovNetworkNodePolicy, context: PolicyContext): readonly Finding[] {
   const nodesOf = new Map<string, { readonly finding: Finding; readonly nodes: string[] }>();
+  const selectors = context.others.map(({ spec }) => spec.nodeSelector);
   for (const { nodes, layout, pfs } of context.reach.landings) {
+    const sorts = sortsOf(nodes, selectors);
     for (const other of context.others) {
-      const shared = nodes.filter(({ labels }) => hasLabels(labels, other.spec.nodeSelector));
+      const shared = sorts.flatMap((sort) => (hasLabels(sort.labels, other.spec.nodeSelector) ? sort.nodes : []));
       if (shared.length === 0) continue;
       const theirs = new Map(matchedPfs(other, layout).map((pf) => [pf.nic.pciAddress, pf]));
       const findings = pfs.flatMap((pf) => {
