@@ -83,12 +83,13 @@ export function inNamespace(manifest: Manifest, namespace: string): Manifest {
 
 /** The object with its defaults; undefined where the API server would refuse it. */
 function accepted(manifest: Manifest, diagnostics: Diagnostics): unknown {
-  const { object, problems, unknownFields } = judgeByCrd(manifest.object, manifest);
+  const { object, malformed, problems, unknownFields } = judgeByCrd(manifest.object, manifest);
+  if (malformed !== undefined) diagnostics.report(`${labelOf(manifest)}: metadata: ${malformed}`);
   for (const problem of problems) {
     if (problem !== rulesLeftOut) diagnostics.report(`${labelOf(manifest)}: ${describeFieldProblem(problem)}`);
   }
   for (const field of unknownFields) diagnostics.note(`${labelOf(manifest)}: ${field}: unknown field, ignored`);
-  return problems.length === 0 ? object : undefined;
+  return problems.length === 0 && malformed === undefined ? object : undefined;
 }
 
 function describeUnknown(unknown: ReadonlyMap<string, number>): string {

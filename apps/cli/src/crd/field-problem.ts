@@ -34,14 +34,28 @@ export const rulesLeftOut: FieldProblem = {
     "Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
 };
 
-/** `value` is shown where the reason shows one; `detail` follows it. */
+/** Reasons that keep the server from looking at rules: these count on the schema to hold. */
+const blocking: ReadonlySet<FieldReason> = new Set([
+  "FieldValueRequired",
+  "FieldValueNotSupported",
+  "FieldValueTooLong",
+  "FieldValueTooMany",
+  "FieldValueTypeInvalid",
+]);
+
+/** Whether rules are left out because of the problem. */
+export function isBlocking({ reason }: FieldProblem): boolean {
+  return blocking.has(reason);
+}
+
+/** `value` is shown where the reason shows one and there is one; `detail` follows it. */
 export function fieldProblem(
   reason: FieldReason,
   field: string,
   said: { readonly value?: unknown; readonly detail?: string } = {},
 ): FieldProblem {
   const parts: string[] = [headings[reason]];
-  if (showsValue(reason)) parts.push(shown(said.value));
+  if (showsValue(reason) && "value" in said) parts.push(shown(said.value));
   if (said.detail !== undefined && said.detail !== "") parts.push(said.detail);
   return { reason, field, message: parts.join(": ") };
 }
@@ -57,5 +71,5 @@ function showsValue(reason: FieldReason): boolean {
 
 /** Go's %q of a text, and JSON of all else. */
 function shown(value: unknown): string {
-  return value === undefined ? '""' : JSON.stringify(value);
+  return value === undefined ? "null" : JSON.stringify(value);
 }

@@ -4,10 +4,11 @@
  * mutating webhook, and judged by its CRD.
  * Usage: `const { object, problems } = judgeByCrd(manifest.object, { kind: "SriovNetwork" })`.
  */
-import { schemas, type StructuralSchema } from "@switchyard/api";
-import { isJsonObject, type JsonObject } from "../json.ts";
+import { schemas } from "@switchyard/api";
+import type { JsonObject } from "../json.ts";
 import { coerceObject } from "./coerce.ts";
-import { rulesLeftOut, type FieldProblem } from "./field-problem.ts";
+import { isBlocking, rulesLeftOut, type FieldProblem } from "./field-problem.ts";
+import { malformedMetadata, unknownMetadata } from "./metadata-shape.ts";
 import { validateMetadata } from "./validate-metadata.ts";
 import { validateRules } from "./validate-rules.ts";
 import { validateSchema } from "./validate-schema.ts";
@@ -15,6 +16,8 @@ import { validateSchema } from "./validate-schema.ts";
 export interface CrdJudgement {
   /** Pruned and with its defaults. */
   readonly object: JsonObject;
+  /** Why the server cannot even read it. */
+  readonly malformed: string | undefined;
   /** Fields that the schema does not have. kubectl has the server refuse them; other clients lose them. */
   readonly unknownFields: readonly string[];
   /** What is refused. Rules are looked at only where the schema has nothing to say. */
@@ -35,19 +38,13 @@ export function judgeByCrd(object: JsonObject, { kind, old, mutate = (same) => s
   if (schema === undefined) throw new RangeError(`${kind} has no CRD of ours`);
   const coerced = coerceObject(object, schema);
   const mutated = mutate(coerced.value);
+  const place = { path: "", old: old === undefined ? undefined : coerceObject(old, schema).value };
+  const problems = [...validateMetadata(object["metadata"]), ...validateSchema(mutated, schema, place)];
+  const ofRules = problems.some(isBlocking) ? [rulesLeftOut] : validateRules(mutated, schema, place);
   return {
     object: mutated,
-    unknownFields: coerced.unknownFields,
-    problems: [...validateMetadata(object["metadata"]), ...problemsOf(mutated, schema, old)],
+    malformed: malformedMetadata(object["metadata"]),
+    unknownFields: [...unknownMetadata(object["metadata"]), ...coerced.unknownFields],
+    problems: [...problems, ...ofRules],
   };
-}
-
-function problemsOf(
-  object: JsonObject,
-  schema: StructuralSchema,
-  old: JsonObject | undefined,
-): readonly FieldProblem[] {
-  const place = { path: "", old: isJsonObject(old) ? coerceObject(old, schema).value : undefined };
-  const ofSchema = validateSchema(object, schema, place);
-  return ofSchema.length > 0 ? [...ofSchema, rulesLeftOut] : validateRules(object, schema, place);
 }

@@ -26,22 +26,10 @@ function nameProblems(metadata: unknown): readonly FieldProblem[] {
   const problems: FieldProblem[] = [];
   const invalid = (detail: string): number =>
     problems.push(fieldProblem("FieldValueInvalid", "metadata.name", { value: name, detail }));
-  if (name.length > 253) invalid("must be no more than 253 bytes");
-  if (!subdomain.test(name)) {
-    invalid(
-      "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
-    );
-  }
+  if (name.length > 253) invalid("must be no more than 253 characters");
+  if (!subdomain.test(name)) invalid(subdomainAdvice);
   return problems;
 }
-
-const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-const qualifiedName = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
-
-const nameAdvice =
-  "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
-const labelAdvice =
-  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
 function labelProblems(labels: unknown): readonly FieldProblem[] {
   if (!isJsonObject(labels)) return [];
@@ -61,13 +49,27 @@ function annotationProblems(annotations: unknown): readonly FieldProblem[] {
   return Object.keys(annotations).flatMap((key) => keyProblems(key.toLowerCase(), key, "metadata.annotations"));
 }
 
-/** A label's or annotation's key: "prefix/name" or "name". */
-function keyProblems(key: string, value: string, field: string): readonly FieldProblem[] {
-  const slash = key.indexOf("/");
-  const [prefix, name] = slash < 0 ? [undefined, key] : [key.slice(0, slash), key.slice(slash + 1)];
-  const isFine =
-    name.length <= 63 &&
-    qualifiedName.test(name) &&
-    (prefix === undefined || (prefix.length <= 253 && subdomain.test(prefix)));
-  return isFine ? [] : [fieldProblem("FieldValueInvalid", field, { value, detail: nameAdvice })];
+/** A label's or annotation's key: "prefix/name" or "name". `shown` is the key as it stands there. */
+function keyProblems(key: string, shown: string, field: string): readonly FieldProblem[] {
+  const [prefix, name = "", ...more] = key.includes("/") ? key.split("/") : [undefined, key];
+  const details: string[] = [];
+  if (more.length > 0) details.push(keyAdvice);
+  else {
+    if (prefix === "") details.push("prefix part must be non-empty");
+    else if (prefix !== undefined && !subdomain.test(prefix)) details.push(`prefix part ${subdomainAdvice}`);
+    if (name === "") details.push("name part must be non-empty");
+    if (name.length > 63) details.push("name part must be no more than 63 bytes");
+    if (!qualifiedName.test(name)) details.push(`name part ${nameAdvice}`);
+  }
+  return details.map((detail) => fieldProblem("FieldValueInvalid", field, { value: shown, detail }));
 }
+
+const nameAdvice =
+  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+const keyAdvice = `a valid label key ${nameAdvice} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`;
+const subdomainAdvice =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+const labelAdvice =
+  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const qualifiedName = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;

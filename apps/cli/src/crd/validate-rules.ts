@@ -31,8 +31,9 @@ function ownProblems(value: unknown, schema: StructuralSchema, place: Place): re
     const why = brokenBecause(rule, { self, ...oldSelf });
     if (why === undefined) return [];
     const field = joinPath(place.path, rule.fieldPath ?? "");
-    const said = rule.fieldPath === undefined ? value : valueAt(value, rule.fieldPath);
-    return [fieldProblem(rule.reason ?? "FieldValueInvalid", field, { value: said, detail: why })];
+    // Only a rule's own plain value is repeated to the user.
+    const isShown = rule.fieldPath === undefined && (typeof value !== "object" || value === null);
+    return [fieldProblem(rule.reason ?? "FieldValueInvalid", field, { ...(isShown && { value }), detail: why })];
   });
 }
 
@@ -101,11 +102,4 @@ function hasRules(schema: StructuralSchema): boolean {
 /** `more` begins with a dot. */
 function joinPath(path: string, more: string): string {
   return path === "" ? more.slice(1) : `${path}${more}`;
-}
-
-function valueAt(value: unknown, fieldPath: string): unknown {
-  let at = value;
-  for (const key of fieldPath.slice(1).split("."))
-    at = isJsonObject(at) && Object.hasOwn(at, key) ? at[key] : undefined;
-  return at;
 }

@@ -17,24 +17,49 @@ export interface Place {
 
 export function validateSchema(value: unknown, schema: StructuralSchema, place: Place): readonly FieldProblem[] {
   if (place.old !== undefined && isDeepStrictEqual(value, place.old)) return [];
-  const problem = typeProblem(value, schema, place.path);
-  if (problem !== undefined) return [problem];
+  const problems = typeProblems(value, schema, place.path);
+  if (problems.length > 0) return problems;
   if (typeof value === "string") return textProblems(value, schema, place.path);
   if (typeof value === "number") return numberProblems(value, schema, place.path);
   if (Array.isArray(value)) return listProblems(value, schema, place);
   return isJsonObject(value) ? mapProblems(value, schema, place) : [];
 }
 
-function typeProblem(value: unknown, schema: StructuralSchema, path: string): FieldProblem | undefined {
+function typeProblems(value: unknown, schema: StructuralSchema, path: string): readonly FieldProblem[] {
   const type = typeOf(value);
-  if (schema["x-kubernetes-int-or-string"] === true) {
-    if (type === "integer" || type === "string") return undefined;
-    const detail = `${path} in body must be of type integer,string: ${JSON.stringify(type)}`;
+  const wrongType = (expected: string): FieldProblem => {
+    const detail = `${path} in body must be of type ${expected}: ${JSON.stringify(type)}`;
     return fieldProblem("FieldValueTypeInvalid", path, { value: type, detail });
+  };
+  if (schema["x-kubernetes-int-or-string"] === true) {
+    if (type === "integer" || type === "string") return [];
+    const noneOf = { value: "", detail: `${JSON.stringify(path)} must validate at least one schema (anyOf)` };
+    return [
+      wrongType("integer,string"),
+      fieldProblem("FieldValueInvalid", "<nil>", noneOf),
+      wrongType("integer"),
+      ...fraction(type, path),
+    ];
   }
-  if (type === schema.type) return undefined;
-  const detail = `${path} in body must be of type ${schema.type ?? ""}: ${JSON.stringify(type)}`;
-  return fieldProblem("FieldValueTypeInvalid", path, { value: type, detail });
+  if (type === schema.type) return [];
+  const { type: expected = "" } = schema;
+  return [
+    wrongType(expected),
+    ...(expected === "integer" ? fraction(type, path) : []),
+    ...(schema.enum === undefined ? [] : [notOneOf(schema.enum, value, path)]),
+  ];
+}
+
+/** A second word on 1.5 where a whole number belongs. */
+function fraction(type: string, path: string): readonly FieldProblem[] {
+  if (type !== "number") return [];
+  const detail = `Checked value must be of type integer (default format) in ${path}`;
+  return [fieldProblem("FieldValueInvalid", "<nil>", { value: "", detail })];
+}
+
+function notOneOf(choices: readonly string[], value: unknown, path: string): FieldProblem {
+  const detail = `supported values: ${choices.map((choice) => JSON.stringify(choice)).join(", ")}`;
+  return fieldProblem("FieldValueNotSupported", path, { value, detail });
 }
 
 function typeOf(value: unknown): string {
@@ -60,10 +85,7 @@ function textProblems(value: string, schema: StructuralSchema, path: string): re
     const detail = `${path} in body should match '${schema.pattern}'`;
     problems.push(fieldProblem("FieldValueInvalid", path, { value, detail }));
   }
-  if (schema.enum !== undefined && !schema.enum.includes(value)) {
-    const detail = `supported values: ${schema.enum.map((choice) => JSON.stringify(choice)).join(", ")}`;
-    problems.push(fieldProblem("FieldValueNotSupported", path, { value, detail }));
-  }
+  if (schema.enum !== undefined && !schema.enum.includes(value)) problems.push(notOneOf(schema.enum, value, path));
   if (schema.format === "date-time" && !dateTime.test(value)) {
     const detail = `${path} in body must be of type date-time: ${JSON.stringify(value)}`;
     problems.push(fieldProblem("FieldValueInvalid", path, { value, detail }));

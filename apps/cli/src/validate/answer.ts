@@ -75,6 +75,11 @@ export function judgeManifest(manifest: Manifest, old: JsonObject | undefined): 
   return judgeByCrd(object, { kind, old: oldObject, mutate: (coerced) => withDefaults(coerced, oldObject) });
 }
 
+/** Whether kubectl gets it past the CRD. */
+export function isAccepted({ malformed, unknownFields, problems }: CrdJudgement): boolean {
+  return malformed === undefined && unknownFields.length === 0 && problems.length === 0;
+}
+
 /** The mutating webhook; what has the wrong shape stays as it is. */
 function withDefaults(object: JsonObject, oldObject: JsonObject | undefined): JsonObject {
   if (!fits(object, "SriovNetworkNodePolicy")) return object;
@@ -95,12 +100,13 @@ interface Refusal {
 
 /** In the API server's words. */
 function refusalOf({ apiVersion, kind, name }: Manifest, judgement: CrdJudgement): Refusal | undefined {
-  const { unknownFields, problems } = judgement;
+  const { malformed, unknownFields, problems } = judgement;
   const [group = "", version = ""] = apiVersion.split("/");
+  const unreadable = `${kind} in version "${version}" cannot be handled as a ${kind}`;
+  if (malformed !== undefined) return { code: 400, message: `${unreadable}: ${malformed}` };
   if (unknownFields.length > 0) {
     const fields = unknownFields.map((field) => `unknown field "${field}"`).join(", ");
-    const message = `${kind} in version "${version}" cannot be handled as a ${kind}: strict decoding error: ${fields}`;
-    return { code: 400, message };
+    return { code: 400, message: `${unreadable}: strict decoding error: ${fields}` };
   }
   const lines = problems.map(describeFieldProblem);
   if (lines.length === 0) return undefined;

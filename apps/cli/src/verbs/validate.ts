@@ -12,7 +12,7 @@ import { answersText } from "../output/answers-text.ts";
 import { createColours } from "../output/colours.ts";
 import { printData } from "../output/print-data.ts";
 import type { Terminal } from "../terminal.ts";
-import { answer, judgeManifest } from "../validate/answer.ts";
+import { answer, isAccepted, judgeManifest } from "../validate/answer.ts";
 import { isReviewed } from "../validate/review-of.ts";
 import { viewOf } from "../validate/view-of.ts";
 import type { RunVerb } from "../verb.ts";
@@ -56,8 +56,7 @@ function othersOf(given: readonly Manifest[], existing: readonly Manifest[]): re
   const stored = existing.filter((manifest) => !names.has(labelOf(manifest)));
   const fine = given.filter((manifest) => {
     if (!isReviewed(manifest.kind) || !isOurs(manifest.kind, manifest.apiVersion)) return true;
-    const { problems, unknownFields } = judgeManifest(manifest, undefined);
-    return problems.length === 0 && unknownFields.length === 0;
+    return isAccepted(judgeManifest(manifest, undefined));
   });
   return [...stored, ...fine];
 }

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * `switchyard validate` against a real API server, over a corpus of good and bad objects: the same ones are refused, by
+ * the same fields and in the same words, and the others get the same defaults. kubectl reads the files for the server, so
+ * that their YAML is read alike too.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { isRecord } from "@switchyard/kube";
+import { ensureBinaries, startControlPlane, type ControlPlane } from "@switchyard/testing";
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { objectOf, refused, taken } from "./crd-cases.ts";
+import { crdFolder, namespace, workspace } from "./crd-objects.ts";
+
+const coldStartMs = 10 * 60_000;
+const testMs = 2 * 60_000;
+const corpus = join(workspace, "apps/cli/testdata/corpus");
+
+describe("switchyard validate", () => {
+  let cluster: ControlPlane;
+  let kubectl: string;
+  let folder: string;
+
+  beforeAll(async () => {
+    const binaries = await ensureBinaries();
+    kubectl = join(binaries, "kubectl");
+    cluster = await startControlPlane({ binaries });
+    await cluster.applyCrds(crdFolder);
+    await cluster.kubectl(["create", "namespace", namespace]);
+    folder = await mkdtemp(join(tmpdir(), "switchyard-corpus-"));
+    // JSON is YAML too; of a list kubectl would tell less.
+    const documents = crdCases().map((object) => JSON.stringify(object));
+    await writeFile(join(folder, "crd-cases.yaml"), documents.join("\n---\n"));
+  }, coldStartMs);
+  afterAll(async () => {
+    await cluster[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it.each(["the corpus", "the cases of the CRDs"])(
+    "answers to %s as the API server does",
+    async (which) => {
+      const files = which === "the corpus" ? corpus : folder;
+      const server = await askServer(kubectl, cluster.kubeconfig, files);
+      const ours = await askSwitchyard(files);
+      expect(ours.length).toBeGreaterThanOrEqual(130);
+      // What the webhook says comes after the API server's own word.
+      const refusals = ours.filter(({ code }) => code === 400 || code === 422).map(({ message }) => message);
+      expect(refusals.filter((message) => !isUnreadable(message)).map(inAnyOrder)).toEqual(
+        server.refusals.map(inAnyOrder),
+      );
+      expect(refusals.filter(isUnreadable).length).toBe(server.unreadable);
+      const accepted = ours.filter(({ code }) => code === 200 || code === 403);
+      expect(accepted.map(({ patched }) => crdDefaults(patched))).toEqual(server.accepted.map(crdDefaults));
+    },
+    testMs,
+  );
+});
+
+/** The kinds that the webhook has rules for: those of which `validate` says something. */
+function crdCases() {
+  const cases = [
+    ...refused.map(([kind, spec]) => objectOf(kind, spec)),
+    ...taken.map(([kind, spec, name]) => objectOf(kind, spec, name)),
+  ];
+  return cases.filter(({ kind }) => kind !== "SriovNetworkNodeState");
+}
+
+interface ServerAnswer {
+  /** Messages, in the order of the input. */
+  readonly refusals: readonly string[];
+  /** How many objects kubectl itself could make nothing of. */
+  readonly unreadable: number;
+  /** Objects as they would be stored, in the order of the input. */
+  readonly accepted: readonly unknown[];
+}
+
+async function askServer(kubectl: string, kubeconfig: string, files: string): Promise<ServerAnswer> {
+  const flags = ["--kubeconfig", kubeconfig, "--namespace", namespace, "--dry-run=server", "--output=json"];
+  const { stdout, stderr } = await run(kubectl, ["create", ...flags, "--filename", files]);
+  const lines = stderr.split("\n");
+  return {
+    refusals: lines.flatMap((line) => {
+      const [, message] = /^Error from server \(\w+\): error when creating "[^"]*": (.*)$/.exec(line) ?? [];
+      return message === undefined ? [] : [message];
+    }),
+    unreadable: stderr.split("unable to decode").length - 1,
+    accepted: stdout
+      .split(/(?<=^\})\n/m)
+      .filter((text) => text.trim() !== "")
+      .map((text): unknown => JSON.parse(text)),
+  };
+}
+
+interface Answer {
+  readonly code: number;
+  readonly message: string;
+  readonly patched: unknown;
+}
+
+async function askSwitchyard(files: string): Promise<readonly Answer[]> {
+  const program = join(workspace, "apps/cli/bin/switchyard.mjs");
+  const { stdout } = await run(process.execPath, [program, "validate", "--filename", files, "--output", "json"]);
+  const answers: unknown = JSON.parse(stdout);
+  if (!Array.isArray(answers)) throw new TypeError("the output is no array");
+  return answers.map((answer: unknown) => {
+    if (!isRecord(answer)) throw new TypeError("an answer is no object");
+    const { code, message, patched } = answer;
+    if (typeof code !== "number" || typeof message !== "string") throw new TypeError("an answer lacks code or message");
+    return { code, message, patched };
+  });
+}
+
+/** kubectl decodes metadata before it sends it. */
+function isUnreadable(message: string): boolean {
+  return message.includes("json: cannot unmarshal");
+}
+
+/** A refusal's causes come in the order of a map in Go, which is none. */
+function inAnyOrder(message: string): readonly string[] {
+  const [, head = message, list = ""] = /^(.*? is invalid: )\[?(.*?)\]?$/s.exec(message) ?? [];
+  return [head, ...list.split(/, (?=(?:spec|metadata|<nil>)[.:[])/).sort()];
+}
+
+/** The spec, without what the mutating webhook fills in: this server has none. */
+function crdDefaults(object: unknown): unknown {
+  if (!isRecord(object) || !isRecord(object["spec"])) return {};
+  const { priority: _priority, isRdma: _isRdma, ...spec } = object["spec"];
+  return object["kind"] === "SriovNetworkNodePolicy" ? spec : object["spec"];
+}
+
+/** Whatever the program ends with: a "no" is an answer here. */
+function run(file: string, args: readonly string[]): Promise<{ readonly stdout: string; readonly stderr: string }> {
+  return new Promise((resolve) => {
+    execFile(file, args, { maxBuffer: 256 * 1024 * 1024 }, (_error, stdout, stderr) => {
+      resolve({ stdout, stderr });
+    });
+  });
+}
