@@ -4,9 +4,10 @@
  */
 import { acquireNodeLock, createLinuxHost } from "@switchyard/host";
 import { connect } from "@switchyard/kube";
-import { flag, integer, runService, text } from "@switchyard/service";
+import { flag, integer, runFrugally, runService, text } from "@switchyard/service";
 import { runDaemon } from "./daemon.ts";
 
+runFrugally();
 const exitCode = await runService({
   name: "config-daemon",
   version: "0.1.0",

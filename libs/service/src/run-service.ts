@@ -10,7 +10,7 @@ import { createLogger, type Logger, type LogLevel } from "./logger.ts";
 import { createMetrics } from "./metrics.ts";
 import { startProbes, type NotReady } from "./probes.ts";
 import type { Registry } from "./prom-client.cjs";
-import { keepHeapSmall } from "./small-heap.ts";
+import { keepHeapSmall } from "./memory.ts";
 import { watchForEnd } from "./watch-for-end.ts";
 
 /** A process, described. */

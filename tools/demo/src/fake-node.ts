@@ -6,8 +6,9 @@
 import { runDaemon } from "@switchyard/config-daemon/daemon";
 import { connectFakeHost } from "@switchyard/host/testing";
 import { connect } from "@switchyard/kube";
-import { flag, runService, text } from "@switchyard/service";
+import { flag, runFrugally, runService, text } from "@switchyard/service";
 
+runFrugally();
 const exitCode = await runService({
   name: "config-daemon",
   version: "0.1.0",
