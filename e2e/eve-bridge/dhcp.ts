@@ -34,7 +34,7 @@ export async function startDhcp(lab: NodeLab): Promise<Dhcp> {
   const resources = new AsyncDisposableStack();
   const leaseFile = lab.path("dnsmasq.leases");
   const gateway = bridge.address.split("/")[0] ?? "";
-  const routes = `10.11.12.0/24,0.0.0.0,10.99.0.0/16,${gateway},0.0.0.0/0,${gateway}`;
+  const routes = `10.11.0.0/16,0.0.0.0,10.99.0.0/16,${gateway},0.0.0.0/0,${gateway}`;
   const [dnsmasq, ...words] = lab.inHost("dnsmasq", "--no-daemon", "--conf-file=/dev/null", "--port=0", "--no-ping");
   resources.use(
     await startBackground(
@@ -44,7 +44,8 @@ export async function startDhcp(lab: NodeLab): Promise<Dhcp> {
         `--interface=${bridge.name}`,
         "--bind-interfaces",
         "--dhcp-authoritative",
-        "--dhcp-range=10.11.12.100,10.11.12.200,255.255.255.0,60m",
+        // Many: dnsmasq keeps a lease to its end, since the kernel drops the plugin's DHCPRELEASE (eve-and-afxdp.md a9).
+        "--dhcp-range=10.11.16.1,10.11.200.254,255.255.0.0,60m",
         // The plugin does not ask for option 121, and takes it when it comes.
         `--dhcp-option-force=option:classless-static-route,${routes}`,
         `--dhcp-leasefile=${leaseFile}`,

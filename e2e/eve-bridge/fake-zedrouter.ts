@@ -51,7 +51,7 @@ export interface FakeZedrouterOptions {
 }
 
 /** The network instance's bridge, its address, and its interfaces' MTU. */
-export const bridge = { name: "bn1", address: "10.11.12.1/24", mac: "02:16:3e:00:00:01", mtu: 1400 } as const;
+export const bridge = { name: "bn1", address: "10.11.12.1/16", mac: "02:16:3e:00:00:01", mtu: 1400 } as const;
 
 /** Makes the bridge and listens. */
 export async function startFakeZedrouter({ socket: path, host }: FakeZedrouterOptions): Promise<FakeZedrouter> {
