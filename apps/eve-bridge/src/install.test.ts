@@ -111,6 +111,7 @@ describe("install", () => {
   it("keeps what may be another installer's work, and removes it when it is old", async () => {
     using scratch = createCniDirectory();
     mkdirSync(scratch.path("bin", ".eve-bridge", ".new-other"), { recursive: true });
+    writeFileSync(scratch.path("bin", ".new-eve-bridge-1"), "");
     const source = sourceIn(scratch, "1.0.0");
     expect((await install({ dir: scratch.path("bin"), source, graceMs: 0 })).removed).toEqual([]);
     // The kernel sets the time of the last change itself: a future clock is as good as an old directory.
@@ -118,7 +119,10 @@ describe("install", () => {
     Date.now = () => realNow() + 3_600_000;
     try {
       utimesSync(scratch.path("bin", ".eve-bridge", ".new-other"), 0, 0);
-      expect((await install({ dir: scratch.path("bin"), source, graceMs: 0 })).removed).toEqual([".new-other"]);
+      expect((await install({ dir: scratch.path("bin"), source, graceMs: 0 })).removed).toEqual([
+        ".new-other",
+        ".new-eve-bridge-1",
+      ]);
     } finally {
       Date.now = realNow;
     }

@@ -82,7 +82,8 @@ export async function install({ dir, source, graceMs }: InstallOptions): Promise
   const launcher = join(dir, pluginName);
   await replaceLauncher(launcher, launched);
   if (graceMs > 0) await sleep(graceMs);
-  return { id: launched.id, launcher, removed: await prune(home, launcher, graceMs) };
+  const removed = [...(await prune(home, launcher, graceMs)), ...(await pruneDrafts(dir))];
+  return { id: launched.id, launcher, removed };
 }
 
 /** The version's directory, complete or not there. */
@@ -146,13 +147,28 @@ async function prune(home: string, launcher: string, graceMs: number): Promise<s
   const removed: string[] = [];
   for (const name of await fs.readdir(home)) {
     if (name === current) continue;
-    const stat = await fs.stat(join(home, name)).catch(() => undefined);
-    const ageMs = stat === undefined ? 0 : Date.now() - Math.max(stat.ctimeMs, stat.mtimeMs);
-    if (ageMs < (name.startsWith(temporary) ? abandonedMs : graceMs)) continue;
+    if ((await ageOf(join(home, name))) < (name.startsWith(temporary) ? abandonedMs : graceMs)) continue;
     await fs.rm(join(home, name), { recursive: true, force: true });
     removed.push(name);
   }
   return removed;
+}
+
+/** Removes launchers that killed installers did not come to rename. */
+async function pruneDrafts(dir: string): Promise<string[]> {
+  const removed: string[] = [];
+  for (const name of await fs.readdir(dir)) {
+    if (!name.startsWith(`${temporary}${pluginName}-`) || (await ageOf(join(dir, name))) < abandonedMs) continue;
+    await fs.rm(join(dir, name), { force: true });
+    removed.push(name);
+  }
+  return removed;
+}
+
+/** Since the last change, in milliseconds; 0 for what is gone. */
+async function ageOf(path: string): Promise<number> {
+  const stat = await fs.stat(path).catch(() => undefined);
+  return stat === undefined ? 0 : Date.now() - Math.max(stat.ctimeMs, stat.mtimeMs);
 }
 
 /** Names and contents: equal digests mean equal versions. */

@@ -7,7 +7,7 @@
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { constants, Script } from "node:vm";
+import { Script } from "node:vm";
 
 const dir = dirname(process.argv[1] ?? "");
 const program = join(dir, "eve-bridge.cjs");
@@ -16,7 +16,6 @@ const cache = join(dir, "eve-bridge.cache");
 const script = new Script(`(function (require) {${readFileSync(program, "utf8")}\n})`, {
   filename: program,
   ...(existsSync(cache) ? { cachedData: readFileSync(cache) } : {}),
-  importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
 });
 
 const [option, file] = process.argv.slice(2);

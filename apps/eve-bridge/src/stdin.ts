@@ -4,7 +4,7 @@
  * start (docs/decisions/010-eve-bridge-launcher.md), so the usual case, a pipe, is read by hand.
  * Usage: `const text = await readStdin(0, { timeoutMs: 10_000 })`.
  */
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, createReadStream, fstatSync, openSync, readSync } from "node:fs";
 import { CniError, cniCode, errnoOf } from "./cni-error.ts";
 import { deadlineIn, leftMs, sleep } from "./deadline.ts";
 
@@ -70,8 +70,8 @@ async function readDescriptor(fd: number, timeoutMs: number, take: (chunk: Buffe
 }
 
 async function readStream(fd: number, timeoutMs: number, take: (chunk: Buffer) => void): Promise<void> {
-  const { Socket } = await import("node:net");
-  const { createReadStream } = await import("node:fs");
+  // Not import(): a program that runs from a code cache has none.
+  const { Socket } = process.getBuiltinModule("node:net");
   const stream = fstatSync(fd).isSocket() ? new Socket({ fd, readable: true }) : createReadStream("", { fd });
   const timer = setTimeout(() => {
     stream.destroy(new CniError(cniCode.tryAgain, `stdin did not end within ${timeoutMs} ms`));
