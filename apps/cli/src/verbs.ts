@@ -26,7 +26,7 @@ export const verbs: readonly Verb[] = [
     examples: [
       "switchyard validate -f policy.yaml --existing cluster/",
       "switchyard validate -f policy.yaml --context lab",
-      "switchyard validate -f policy.yaml --existing cluster/ --operation DELETE -o json",
+      "switchyard validate -f policy.yaml --existing cluster/ --operation DELETE",
     ],
     flags: [
       "filename",

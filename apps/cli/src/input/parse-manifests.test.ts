@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import fc from "fast-check";
+import { parseManifests } from "./parse-manifests.ts";
+
+const head = "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n";
+
+describe("parseManifests", () => {
+  it("takes several documents, empty ones among them, and says where each begins", () => {
+    const { manifests, problems } = parseManifests(`# first\n---\n${head}---\n---\n${head}`, "f.yaml");
+    expect(manifests.map(({ kind, name, origin }) => [kind, name, origin])).toEqual([
+      ["Node", "a", "f.yaml:3"],
+      ["Node", "a", "f.yaml:8"],
+    ]);
+    expect(problems).toEqual([]);
+  });
+
+  it.each([
+    { form: "YAML", text: `apiVersion: v1\nkind: List\nitems:\n- ${head.replaceAll("\n", "\n  ").trimEnd()}\n` },
+    {
+      form: "JSON",
+      text: '{"apiVersion":"v1","kind":"NodeList","items":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"a"}}]}',
+    },
+  ])("opens lists in $form", ({ text }) => {
+    expect(parseManifests(text, "f").manifests.map(({ kind, name }) => [kind, name])).toEqual([["Node", "a"]]);
+  });
+
+  it("reads scalars as kubectl does", () => {
+    const text = `${head}on: yes\npci: 0000:03:00.0\nmac: 00:11:22:33:44:55\ntime: 12:30\nday: 2024-01-01\noctal: 010\n`;
+    expect(parseManifests(text, "f").manifests[0]?.object).toMatchObject({
+      ...{ true: true, pci: "0000:03:00.0", mac: "00:11:22:33:44:55", time: "12:30", day: "2024-01-01", octal: 8 },
+    });
+  });
+
+  it("tells the place of what is wrong, and keeps the rest", () => {
+    const { manifests, problems } = parseManifests(`${head}---\na: [1\n---\nkind: Node\n---\n${head}`, "f.yaml");
+    expect(manifests).toHaveLength(2);
+    expect(problems.map((problem) => problem.slice(0, 9))).toEqual(["f.yaml:6:", "f.yaml:7:"]);
+  });
+
+  it("does not let aliases multiply without end", () => {
+    const layers = Array.from(
+      { length: 12 },
+      (_, i) => `l${i + 1}: &l${i + 1} [${Array(12).fill(`*l${i}`).join(", ")}]`,
+    );
+    const { problems } = parseManifests(`${head}l0: &l0 [x]\n${layers.join("\n")}\n`, "f.yaml");
+    expect(problems).toEqual([expect.stringContaining("alias")]);
+  });
+
+  it("answers to any text", () => {
+    const pieces = fc.constantFrom(
+      "---\n",
+      "a: ",
+      "- ",
+      "{",
+      "}",
+      "[",
+      "]",
+      '"',
+      "&a ",
+      "*a",
+      "!!set ",
+      "|\n",
+      "\n",
+      "  ",
+      "__proto__: ",
+      "<<: ",
+    );
+    const text = fc.oneof(
+      fc.string(),
+      fc.array(fc.oneof(pieces, fc.string({ maxLength: 3 }))).map((all) => all.join("")),
+    );
+    const answers = fc.property(text, (any) => {
+      const { manifests, problems } = parseManifests(any, "f");
+      expect([manifests, problems]).toEqual([expect.any(Array), expect.any(Array)]);
+    });
+    fc.assert(answers, { numRuns: 1000 });
+  });
+});

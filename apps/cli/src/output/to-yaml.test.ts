@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import fc from "fast-check";
+import { parse } from "yaml";
+import { toYaml } from "./to-yaml.ts";
+
+describe("toYaml", () => {
+  it.each([
+    { data: { a: [], b: {}, c: null }, text: "a: []\nb: {}\nc: null\n" },
+    { data: { list: [{ a: 1, b: [2] }, [3, [4]]] }, text: "list:\n- a: 1\n  b:\n  - 2\n- - 3\n  - - 4\n" },
+    { data: { on: "off", number: "1", time: "12:30" }, text: '"on": "off"\nnumber: "1"\ntime: "12:30"\n' },
+    { data: { config: '{\n  "a": 1\n}' }, text: 'config: |-\n  {\n    "a": 1\n  }\n' },
+    { data: { left: undefined, out: 1 }, text: "out: 1\n" },
+    { data: "plain", text: "plain\n" },
+  ])("writes $data", ({ data, text }) => {
+    expect(toYaml(data)).toBe(text);
+  });
+
+  it.each(["1.1", "1.2"] as const)("is read back as the same data by a reader of YAML %s", (version) => {
+    // Keys that JavaScript would sort, or take for the prototype, are JSON.parse's matter.
+    const json = fc.jsonValue({ stringUnit: "binary" }).map((value): unknown => JSON.parse(JSON.stringify(value)));
+    const survives = fc.property(json, (data) => {
+      expect(parse(toYaml(data), { version, merge: false })).toEqual(data);
+    });
+    fc.assert(survives);
+  });
+
+  it("reads back texts of lines and blanks", () => {
+    const lines = fc
+      .array(fc.constantFrom("a", "  b", "c ", "", "# d", "- e", "f: g", "\ttab"))
+      .map((all) => all.join("\n"));
+    const survives = fc.property(lines, (text) => {
+      expect(parse(toYaml({ list: [{ text }] }))).toEqual({ list: [{ text }] });
+    });
+    fc.assert(survives);
+  });
+});

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runCli } from "./testing/run-cli.ts";
+import { verbs } from "./verbs.ts";
+
+describe("switchyard", () => {
+  it.each([
+    { argv: [], says: "Usage: switchyard VERB" },
+    { argv: ["rander"], says: 'unknown verb "rander"; one of: render, validate, plan' },
+    { argv: ["render", "--colour"], says: 'Unknown option "--colour"' },
+    { argv: ["render", "-o", "xml"], says: '--output must be one of yaml, json, text, not "xml"' },
+    { argv: ["render", "--only", "Pod", "-f", "-"], says: '"Pod" is none of ConfigMap' },
+    { argv: ["render"], says: "no input: give -f FILE, or --context NAME" },
+    { argv: ["render", "cluster/"], says: 'render takes no "cluster/"; objects are given by -f' },
+    { argv: ["plan", "-f", "-", "--context", "lab"], says: "not from both" },
+    { argv: ["validate", "--existing", "a"], says: "no input: give -f FILE with the objects to judge" },
+    { argv: ["explain"], says: "explain takes one KIND[.FIELD]" },
+    { argv: ["explain", "Pod"], says: '"Pod" is no kind; kinds are SriovNetworkNodePolicy' },
+    { argv: ["explain", "SriovNetwork.spec.__proto__"], says: 'SriovNetwork.spec has no field "__proto__"' },
+    { argv: ["completion", "tcsh"], says: "completion takes one of bash, zsh, fish" },
+  ])("says what is wrong with $argv", async ({ argv, says }) => {
+    const { code, out, err } = await runCli(argv);
+    expect({ code, out }).toEqual({ code: 64, out: "" });
+    expect(err).toContain(says);
+  });
+
+  it.each([["--help"], ...verbs.map(({ name }) => [name, "--help"])])(
+    "has help of at most 80 columns: %s %s",
+    async (...argv) => {
+      const { code, out, err } = await runCli(argv.filter((word) => typeof word === "string"));
+      expect({ code, err }).toEqual({ code: 0, err: "" });
+      expect(out).toMatch(/^Usage: switchyard /);
+      expect(out.split("\n").filter((line) => line.length > 80)).toEqual([]);
+    },
+  );
+
+  it.each(["bash", "zsh", "fish"])("completes every verb and its flags in %s", async (shell) => {
+    const { out } = await runCli(["completion", shell]);
+    for (const { name } of verbs) expect(out).toContain(name);
+    for (const flag of ["detailed-exitcode", "resource-prefix", "existing"]) expect(out).toContain(flag);
+  });
+
+  it("explains a field from its CRD", async () => {
+    const { out } = await runCli(["explain", "sriovnetworknodepolicies.spec.deviceType"]);
+    expect(out).toContain("FIELD: deviceType <string>\n");
+    expect(out).toContain('  - default: "netdevice"\n  - one of "netdevice", "vfio-pci"\n');
+  });
+
+  it("lists NICs and its version as data", async () => {
+    const nics: unknown = JSON.parse((await runCli(["nics", "-o", "json"])).out);
+    expect(nics).toContainEqual({ vendor: "8086", deviceID: "158b", vfDeviceID: "154c" });
+    expect(JSON.parse((await runCli(["version", "-o", "json"])).out)).toMatchObject({ version: "0.1.0" });
+  });
+});
+
+describe("the input", () => {
+  it("may have what is wrong beside what is right", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "switchyard-cli-"));
+    try {
+      await writeFile(join(folder, "a.yaml"), "apiVersion: v1\nkind: Node\nmetadata: {name: a\n");
+      await writeFile(join(folder, "b.yml"), "kind: Node\n");
+      await writeFile(
+        join(folder, "c.json"),
+        JSON.stringify({ apiVersion: "v1", kind: "Pod", metadata: { name: "p" } }),
+      );
+      await writeFile(join(folder, "notes.txt"), "not looked at");
+      const { code, out, err } = await runCli(["render", "-f", folder, "-f", join(folder, "none.yaml"), "-o", "json"]);
+      expect(code).toBe(1);
+      expect(JSON.parse(out)).toEqual({ apiVersion: "v1", kind: "List", items: [] });
+      expect(err.replaceAll(folder, "F").split("\n")).toEqual([
+        expect.stringMatching(/^F\/a\.yaml:\d+:\d+: /),
+        "F/b.yml:1: no object of the Kubernetes API: it needs apiVersion and kind",
+        "F/none.yaml: cannot be read: ENOENT",
+        "ignored: 1 Pod",
+        "",
+      ]);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it("cannot command the terminal", async () => {
+    const input = [
+      { apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetwork", metadata: { name: "\u001b[2J\nx" } },
+    ];
+    const { err } = await runCli(["render", "-f", "-"], { input });
+    expect(err).not.toContain("\u001b");
+  });
+});

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { isJsonObject } from "../json.ts";
+import { node, policy, state } from "../testing/objects.ts";
+import { runCli } from "../testing/run-cli.ts";
+
+const fresh = [node("worker-1"), state("worker-1")];
+const used = [node("worker-2"), state("worker-2", 2)];
+const cluster = [...fresh, ...used, policy("a", { nodeSelector: {}, numVfs: 4 })];
+
+describe("switchyard plan", () => {
+  it("prints one node's plan as data", async () => {
+    const { code, out, err } = await runCli(["plan", "-f", "-", "--node", "worker-2", "-o", "json"], {
+      input: cluster,
+    });
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    const plan: unknown = JSON.parse(out);
+    expect(isJsonObject(plan) && Object.keys(plan)).toEqual(["node", "impact", "steps", "reasons", "converged"]);
+    expect(plan).toMatchObject({
+      node: "worker-2",
+      impact: "drain",
+      reasons: [{ field: "spec.interfaces[0].numVfs", text: "0000:3b:00.0: 2 -> 4 VFs removes the 2 that exist" }],
+      converged: false,
+    });
+    expect(plan).toHaveProperty("steps.0", {
+      ...{ kind: "set-num-vfs", pciAddress: "0000:3b:00.0", from: 2, to: 4 },
+      text: "set sriov_numvfs 2 -> 4 on 0000:3b:00.0",
+    });
+  });
+
+  it("prints all nodes, sorted, and a summary", async () => {
+    const { out } = await runCli(["plan", "-f", "-", "-o", "json"], { input: cluster });
+    expect(JSON.parse(out)).toMatchObject({
+      nodes: [
+        { node: "worker-1", impact: "none" },
+        { node: "worker-2", impact: "drain" },
+      ],
+      summary: { nodes: 2, converged: 0, none: 1, drain: 1, reboot: 0 },
+    });
+  });
+
+  it("reads like a plan, within 80 columns", async () => {
+    const { out } = await runCli(["plan", "-f", "-"], { input: cluster });
+    expect(out).toContain("worker-1:\n  + set sriov_numvfs 0 -> 4 on 0000:3b:00.0\n");
+    expect(out).toContain("  Impact: none, no pod is disturbed\n");
+    expect(out).toContain("worker-2:\n  ~ set sriov_numvfs 2 -> 4 on 0000:3b:00.0\n");
+    expect(out).toContain(
+      "  Impact: drain, because of\n    spec.interfaces[0].numVfs\n      0000:3b:00.0: 2 -> 4 VFs removes the 2 that exist\n",
+    );
+    expect(out).toMatch(/\nPlan: 2 nodes: 1 changes without disturbing pods, 1 drains\.\n$/);
+    expect(out.split("\n").filter((line) => line.length > 80)).toEqual([]);
+  });
+
+  it.each([
+    { isTTY: true, env: {}, coloured: true },
+    { isTTY: true, env: { NO_COLOR: "1" }, coloured: false },
+    { isTTY: true, env: { TERM: "dumb" }, coloured: false },
+    { isTTY: false, env: {}, coloured: false },
+  ])("is coloured for people only: TTY $isTTY, $env", async ({ coloured, ...terminal }) => {
+    const { out } = await runCli(["plan", "-f", "-"], { input: cluster, ...terminal });
+    expect(out.includes("\u001b[")).toBe(coloured);
+  });
+
+  it.each([
+    { what: "something to do", input: cluster, code: 2 },
+    { what: "nothing to do", input: [...fresh, policy("a", { numVfs: 0 })], code: 0 },
+    { what: "something that cannot be done", input: [...fresh, policy("a", { numVfs: 65 })], code: 1 },
+  ])("exits under --detailed-exitcode with $code for $what", async ({ input, code }) => {
+    expect(await runCli(["plan", "-f", "-", "--detailed-exitcode"], { input })).toMatchObject({ code });
+  });
+
+  it("plans the state's own spec where the input has no policies", async () => {
+    const spec = { interfaces: [{ pciAddress: "0000:3b:00.0", name: "ens1f0", numVfs: 1 }] };
+    const { out } = await runCli(["plan", "-f", "-"], { input: [{ ...state("worker-1"), spec }] });
+    expect(out).toContain("+ set sriov_numvfs 0 -> 1 on 0000:3b:00.0");
+  });
+
+  it("says what is missing", async () => {
+    const unknown = await runCli(["plan", "-f", "-", "--node", "worker-9"], { input: cluster });
+    expect(unknown).toMatchObject({
+      code: 1,
+      out: "",
+      err: expect.stringContaining("no SriovNetworkNodeState for node worker-9"),
+    });
+    const nodeless = await runCli(["plan", "-f", "-"], { input: [state("worker-1"), policy("a")] });
+    expect(nodeless).toMatchObject({ code: 1, err: expect.stringContaining("not the Node worker-1") });
+  });
+});

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import fc from "fast-check";
+import { parseAllDocuments } from "yaml";
+import { network, node, policy, state } from "../testing/objects.ts";
+import { runCli } from "../testing/run-cli.ts";
+
+const cluster = [node("worker-2"), node("worker-1"), state("worker-1"), policy("b"), policy("a"), network("net")];
+
+async function itemsOf(input: readonly unknown[], ...flags: readonly string[]) {
+  const { code, out, err } = await runCli(["render", "-f", "-", "-o", "json", ...flags], { input });
+  const list: unknown = JSON.parse(out);
+  return { code, err, list };
+}
+
+describe("switchyard render", () => {
+  it("prints what the operator would write, sorted", async () => {
+    const { code, err, list } = await itemsOf(cluster);
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(list).toMatchObject({
+      items: [
+        { kind: "ConfigMap", metadata: { name: "device-plugin-config" }, data: { "worker-2": expect.any(String) } },
+        { kind: "NetworkAttachmentDefinition", metadata: { name: "net", namespace: "sriov-network-operator" } },
+        {
+          kind: "SriovNetworkNodeState",
+          metadata: { name: "worker-1" },
+          spec: { interfaces: [{ pciAddress: "0000:3b:00.0", numVfs: 4, vfGroups: [{ resourceName: "nics" }] }] },
+        },
+        { kind: "SriovNetworkNodeState", metadata: { name: "worker-2" }, spec: { interfaces: [] } },
+      ],
+    });
+  });
+
+  it.each(["yaml", "json", "text"])("gives the same bytes for the same objects in any order, as %s", async (format) => {
+    const render = async (input: readonly unknown[]) =>
+      (await runCli(["render", "-f", "-", "-o", format], { input })).out;
+    const expected = await render(cluster);
+    const same = fc.asyncProperty(fc.shuffledSubarray(cluster, { minLength: cluster.length }), async (input) => {
+      expect(await render(input)).toBe(expected);
+    });
+    await fc.assert(same, { numRuns: 20 });
+  });
+
+  it("prints documents that kubectl would take", async () => {
+    const { out } = await runCli(["render", "-f", "-"], { input: cluster });
+    const { list } = await itemsOf(cluster);
+    const parsed = parseAllDocuments(out, { version: "1.1" });
+    const documents = "empty" in parsed ? [] : parsed.map((document): unknown => document.toJS());
+    expect({ apiVersion: "v1", kind: "List", items: documents }).toEqual(list);
+  });
+
+  it("prints kinds that are asked for only", async () => {
+    const { list } = await itemsOf(cluster, "--only", "ConfigMap,NetworkAttachmentDefinition");
+    expect(list).toMatchObject({ items: [{ kind: "ConfigMap" }, { kind: "NetworkAttachmentDefinition" }] });
+  });
+
+  it("reports on a bad policy and goes on with the others", async () => {
+    const bad = policy("bad", { nicSelector: { pfNames: ["ens1f0#9-4"] } });
+    const { code, err, list } = await itemsOf([...cluster, bad]);
+    expect(code).toBe(1);
+    expect(err).toContain(
+      "SriovNetworkNodePolicy/sriov-network-operator/bad: spec.nicSelector.pfNames[0]: Invalid value",
+    );
+    expect(list).toEqual((await itemsOf(cluster)).list);
+  });
+
+  it("says on which node a policy matches nothing", async () => {
+    const lost = policy("lost", { nicSelector: { pfNames: ["eth9"] } });
+    const { code, err } = await itemsOf([...cluster, lost]);
+    expect(code).toBe(0);
+    expect(err).toMatch(/^SriovNetworkNodePolicy\/sriov-network-operator\/lost: node worker-1: spec\.nicSelector/m);
+  });
+
+  it("reports on a network whose ipam is no JSON", async () => {
+    const { code, err } = await itemsOf([...cluster, network("broken", { ipam: '{"type": }' })]);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^SriovNetwork\/sriov-network-operator\/broken: spec\.ipam: /m);
+  });
+
+  it("leaves out what is in another namespace, as the operator does", async () => {
+    const elsewhere = { ...policy("c"), metadata: { name: "c", namespace: "tenant" } };
+    const { err, list } = await itemsOf([...cluster, elsewhere]);
+    expect(err).toBe("SriovNetworkNodePolicy/tenant/c: ignored: the operator is in sriov-network-operator\n");
+    expect(list).toEqual((await itemsOf(cluster)).list);
+  });
+});

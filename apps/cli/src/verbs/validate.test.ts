@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { network, node, policy, state } from "../testing/objects.ts";
+import { runCli } from "../testing/run-cli.ts";
+
+const cluster = [node("worker-1"), state("worker-1"), policy("first", { nicSelector: { pfNames: ["ens1f0#0-1"] } })];
+
+async function validate(input: readonly unknown[], existing: readonly unknown[] = [], ...flags: readonly string[]) {
+  const folder = await mkdtemp(join(tmpdir(), "switchyard-cli-"));
+  try {
+    const file = join(folder, "existing.json");
+    await writeFile(file, JSON.stringify({ apiVersion: "v1", kind: "List", items: existing }));
+    const argv = ["validate", "-f", "-", "--existing", file, "-o", "json", ...flags];
+    const { code, out, err } = await runCli(argv, { input });
+    const answers: unknown = JSON.parse(out);
+    return { code, err, answers };
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+describe("switchyard validate", () => {
+  it("answers for each object that the webhook knows, in the order of the input", async () => {
+    const { code, answers } = await validate([network("net"), ...cluster]);
+    expect(code).toBe(0);
+    expect(answers).toMatchObject([
+      { name: "net", allowed: true },
+      { name: "first", allowed: true },
+    ]);
+  });
+
+  it("prints the object with its defaults", async () => {
+    const { answers } = await validate([policy("a")]);
+    expect(answers).toEqual([
+      {
+        ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodePolicy" },
+        ...{ namespace: "sriov-network-operator", name: "a", operation: "CREATE" },
+        ...{ allowed: true, code: 200, message: "", warnings: expect.any(Array) },
+        patched: policy("a", { deviceType: "netdevice", priority: 99, isRdma: false }),
+      },
+    ]);
+  });
+
+  it("refuses by the CRD in the API server's words", async () => {
+    const { code, answers } = await validate([policy("a", { numVfs: 70_000 })]);
+    expect(code).toBe(1);
+    const message =
+      'SriovNetworkNodePolicy.sriovnetwork.openshift.io "a" is invalid: ' +
+      "spec.numVfs: Invalid value: 70000: spec.numVfs in body should be less than or equal to 65535";
+    expect(answers).toMatchObject([{ allowed: false, code: 422, message }]);
+  });
+
+  it("refuses fields that do not exist, as kubectl has the server do", async () => {
+    const { answers } = await validate([policy("a", { numVFs: 8 })]);
+    expect(answers).toMatchObject([{ code: 400, message: expect.stringContaining('unknown field "spec.numVFs"') }]);
+  });
+
+  it("refuses by the webhook's rules what conflicts with what is there", async () => {
+    const second = policy("second", { nicSelector: { pfNames: ["ens1f0#1-2"] }, resourceName: "other" });
+    const { code, answers } = await validate([second], cluster);
+    expect(code).toBe(1);
+    expect(answers).toMatchObject([{ name: "second", allowed: false, code: 403 }]);
+  });
+
+  it("judges each object with all the others there", async () => {
+    const second = policy("second", { nicSelector: { pfNames: ["ens1f0#1-2"] }, resourceName: "other" });
+    const { answers } = await validate([...cluster, second]);
+    expect(answers).toMatchObject([
+      { name: "first", allowed: false },
+      { name: "second", allowed: false },
+    ]);
+  });
+
+  it("does not let an object that its CRD refuses stand in another's way", async () => {
+    const second = policy("second", { nicSelector: { pfNames: ["ens1f0#1-2"] }, numVfs: -1 });
+    const { answers } = await validate([...cluster, second]);
+    expect(answers).toMatchObject([
+      { name: "first", allowed: true },
+      { name: "second", code: 422 },
+    ]);
+  });
+
+  it("takes the old object of an update from what exists", async () => {
+    const old = policy("first", { nicSelector: { vendor: "INTEL" } });
+    const update = policy("first", { nicSelector: { vendor: "INTEL" }, numVfs: 5 });
+    const { answers } = await validate([update, network("new")], [old], "--operation", "UPDATE");
+    expect(answers).toMatchObject([
+      { operation: "UPDATE", allowed: true },
+      { code: 404, message: 'sriovnetworks.sriovnetwork.openshift.io "new" not found' },
+    ]);
+  });
+
+  it("says what a deletion disturbs", async () => {
+    const busy = [node("worker-1"), { ...state("worker-1", 4), spec: {} }, policy("first")];
+    const { answers } = await validate([policy("first")], busy, "--operation", "DELETE");
+    expect(answers).toEqual([
+      expect.objectContaining({ operation: "DELETE", allowed: true, warnings: expect.any(Array) }),
+    ]);
+  });
+
+  it("reads well on a terminal of 80 columns", async () => {
+    const { out } = await runCli(["validate", "-f", "-"], { input: [policy("a", { numVfs: 70_000 }), network("net")] });
+    expect(out).toMatch(
+      /^SriovNetworkNodePolicy\/sriov-network-operator\/a: rejected \(422\)\n {2}SriovNetworkNodePolicy\./,
+    );
+    expect(out).toContain("SriovNetwork/sriov-network-operator/net: allowed\n");
+    expect(out).toMatch(/\n\n1 allowed, 1 rejected\.\n$/);
+    expect(out.split("\n").filter((line) => line.length > 80)).toEqual([]);
+  });
+});
