@@ -7,6 +7,7 @@
 import type { AdmitOptions, ClusterView } from "@switchyard/admission";
 import type { ListenAddress, Logger } from "@switchyard/service";
 import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
+import { networkInterfaces } from "node:os";
 import type { SecureContextOptions } from "node:tls";
 import { answerReview, readReview, type ReviewAnswer, type ReviewRequest } from "./admission-review.ts";
 import type { KeyPair } from "./key-pair.ts";
@@ -109,7 +110,7 @@ export async function startReviewServer(options: ReviewServerOptions): Promise<R
     };
   }
 
-  await server.listen({ port: address.port, ...(address.host === "" ? { host: "::" } : { host: address.host }) });
+  await server.listen({ port: address.port, host: address.host || everyAddress() });
   const bound = server.server.address();
   return {
     port: typeof bound === "object" && bound !== null ? bound.port : address.port,
@@ -122,6 +123,12 @@ export async function startReviewServer(options: ReviewServerOptions): Promise<R
       await server.close();
     },
   };
+}
+
+/** Of both families, where the machine has both. */
+function everyAddress(): string {
+  const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ family }) => family === "IPv6"));
+  return hasIpv6 ? "::" : "0.0.0.0";
 }
 
 function isHttpError(error: unknown): error is { readonly statusCode: number } {

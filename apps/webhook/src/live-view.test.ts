@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { createStateReader, supportedNics } from "@switchyard/admission";
+import {
+  nodes,
+  sriovNetworkNodePolicies,
+  sriovNetworkNodeStates,
+  sriovNetworkPoolConfigs,
+  sriovOperatorConfigs,
+  type Node,
+  type SriovNetworkNodePolicy,
+  type SriovNetworkNodeState,
+  type SriovNetworkPoolConfig,
+  type SriovOperatorConfig,
+} from "@switchyard/api";
+import { ObjectStore } from "@switchyard/kube";
+import type { ConfigMap } from "./caches.ts";
+import { createLiveView } from "./live-view.ts";
+
+const namespace = "ns";
+const configMaps = { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true } as const;
+const apiVersion = "sriovnetwork.openshift.io/v1";
+
+/** Caches that a test fills by hand. */
+function createCaches() {
+  const readState = createStateReader();
+  return {
+    nodes: new ObjectStore({ type: nodes, project: ({ metadata: { name, labels = {} } }: Node) => ({ name, labels }) }),
+    states: new ObjectStore({
+      ...{ type: sriovNetworkNodeStates, namespace },
+      project: ({ status }: SriovNetworkNodeState) => readState(status),
+    }),
+    policies: new ObjectStore({
+      ...{ type: sriovNetworkNodePolicies, namespace },
+      project: (policy: SriovNetworkNodePolicy) => policy,
+    }),
+    pools: new ObjectStore({
+      ...{ type: sriovNetworkPoolConfigs, namespace },
+      project: (pool: SriovNetworkPoolConfig) => pool,
+    }),
+    operatorConfigs: new ObjectStore({
+      ...{ type: sriovOperatorConfigs, namespace },
+      project: (config: SriovOperatorConfig) => config,
+    }),
+    nicLists: new ObjectStore({
+      ...{ type: configMaps, namespace },
+      project: ({ data = {} }: ConfigMap): readonly string[] => Object.values(data),
+    }),
+  };
+}
+
+describe("createLiveView", () => {
+  it("joins nodes with their states, and is the same object until something changes", () => {
+    const caches = createCaches();
+    const view = createLiveView(caches, { namespace, devMode: false });
+    caches.nodes.upsert({ apiVersion: "v1", kind: "Node", metadata: { name: "w1", labels: { a: "b" }, uid: "1" } });
+    const before = view();
+    expect(before.nodes).toEqual([{ name: "w1", labels: { a: "b" }, state: undefined }]);
+    expect(view()).toBe(before);
+    const state = { status: { interfaces: [{ pciAddress: "0000:3b:00.0" }], syncStatus: "InProgress" } };
+    const metadata = { name: "w1", namespace, uid: "2" };
+    caches.states.upsert({ apiVersion, kind: "SriovNetworkNodeState", metadata, ...state });
+    expect(view().nodes[0]?.state).toMatchObject({
+      layout: [{ pciAddress: "0000:3b:00.0" }],
+      syncStatus: "InProgress",
+    });
+    expect(before.nodes[0]?.state).toBeUndefined();
+  });
+
+  it("knows upstream's cards and those of the cluster's ConfigMap", () => {
+    const caches = createCaches();
+    const view = createLiveView(caches, { namespace, devMode: false });
+    expect(view().nics).toEqual({ known: supportedNics, unlisted: "warn" });
+    const data = { Mine: "DEAD beef 0001", Broken: "dead" };
+    const metadata = { name: "supported-nic-ids", namespace, uid: "1" };
+    const configMap: ConfigMap = { apiVersion: "v1", kind: "ConfigMap", metadata, data };
+    caches.nicLists.upsert(configMap);
+    expect(view().nics.known.slice(supportedNics.length)).toEqual([{ vendor: "dead", pf: "beef", vf: "0001" }]);
+  });
+
+  it("is as strict about cards as the cluster asks", () => {
+    const caches = createCaches();
+    const view = createLiveView(caches, { namespace, devMode: false });
+    const strict = { spec: { supportedNics: "strict" } };
+    const metadata = { name: "default", namespace, uid: "1" };
+    caches.operatorConfigs.upsert({ apiVersion, kind: "SriovOperatorConfig", metadata, ...strict });
+    expect(view().nics.unlisted).toBe("refuse");
+    expect(createLiveView(caches, { namespace, devMode: true })().nics.unlisted).toBe("any");
+  });
+});

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The admission webhook as a process beside a real API server, which asks it by its own rules: what kubectl's users see,
+ * and what becomes of their changes while webhooks and certificates come and go.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import {
+  nodes,
+  sriovNetworkNodePolicies,
+  sriovNetworkNodeStates,
+  type SriovNetworkNodePolicySpec,
+} from "@switchyard/api";
+import { createNode, createOperatorConfig } from "@switchyard/demo/scenes";
+import { namespace, setStage, type Stage } from "@switchyard/demo/stage";
+import { collectionPath, isKubeError, objectPath } from "@switchyard/kube";
+import { eventually, findFreePorts, type GuardedProcess } from "@switchyard/testing";
+import { connect as connectTls } from "node:tls";
+import { silentNarrator } from "../src/silent-narrator.ts";
+
+const configurationName = "sriov-operator-webhook-config";
+const secretName = "operator-webhook-cert";
+const secrets = { group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true } as const;
+const registration = { group: "admissionregistration.k8s.io", version: "v1", namespaced: false } as const;
+const pci = "0000:3b:00.0";
+
+let stage: Stage;
+let port: number;
+let secondPort: number;
+let webhook: GuardedProcess;
+
+beforeAll(async () => {
+  stage = await setStage(silentNarrator);
+  [port = 0, secondPort = 0] = await findFreePorts(2);
+  await createOperatorConfig(stage);
+  for (const name of ["worker-1", "worker-2", "worker-3"]) {
+    await createNode(stage, name);
+    await reportEightVfs(name);
+  }
+  await registerWebhooks();
+  webhook = startWebhook("webhook-1", port);
+  await eventually("the webhook answers", async () => (await dryRun("probe", {})).allowed, { withinMs: 60_000 });
+}, 600_000);
+
+afterAll(async () => {
+  await stage[Symbol.asyncDispose]();
+}, 60_000);
+
+function startWebhook(name: string, listenPort: number): GuardedProcess {
+  const certificate = ["--certificate-secret", secretName, "--certificate-names", "127.0.0.1"];
+  return stage.start(name, "apps/webhook/src/main.ts", [
+    ...["--listen-address", `127.0.0.1:${listenPort}`, "--shutdown-delay", "100ms"],
+    ...certificate,
+  ]);
+}
+
+/** As the operator registers them, but for loopback in place of a Service. */
+async function registerWebhooks(): Promise<void> {
+  const common = { admissionReviewVersions: ["v1"], sideEffects: "None", failurePolicy: "Fail", timeoutSeconds: 10 };
+  const rule = { apiGroups: ["sriovnetwork.openshift.io"], apiVersions: ["v1"] };
+  const policies = ["sriovnetworknodepolicies"];
+  const kinds = [
+    {
+      type: { ...registration, kind: "MutatingWebhookConfiguration", plural: "mutatingwebhookconfigurations" },
+      path: "/mutating-custom-resource",
+      rules: [{ ...rule, operations: ["CREATE", "UPDATE"], resources: policies }],
+    },
+    {
+      type: { ...registration, kind: "ValidatingWebhookConfiguration", plural: "validatingwebhookconfigurations" },
+      path: "/validating-custom-resource",
+      rules: [
+        {
+          ...rule,
+          operations: ["CREATE", "UPDATE", "DELETE"],
+          resources: [...policies, "sriovnetworkpoolconfigs", "sriovoperatorconfigs"],
+        },
+        { ...rule, operations: ["CREATE", "UPDATE"], resources: ["sriovnetworks", "sriovibnetworks", "ovsnetworks"] },
+      ],
+    },
+  ];
+  for (const { type, path, rules } of kinds) {
+    const clientConfig = { url: `https://127.0.0.1:${port}${path}` };
+    const webhooks = [{ ...common, name: "operator-webhook.sriovnetwork.openshift.io", clientConfig, rules }];
+    const body = {
+      apiVersion: "admissionregistration.k8s.io/v1",
+      kind: type.kind,
+      metadata: { name: configurationName },
+      webhooks,
+    };
+    await stage.transport.request({ method: "POST", path: collectionPath(type), body });
+  }
+}
+
+/** What the node's daemon would report: a PF with eight VFs, all as the policy "stored" below asks. */
+async function reportEightVfs(name: string): Promise<void> {
+  const { group, version, kind } = sriovNetworkNodeStates;
+  const state = await eventually(`the state of ${name}`, async () => {
+    const path = objectPath(sriovNetworkNodeStates, { name, namespace });
+    return stage.transport.request({ method: "GET", path });
+  });
+  expect(state).toMatchObject({ apiVersion: `${group}/${version}`, kind });
+  const pf = { pciAddress: pci, name: "ens1f0", vendor: "8086", deviceID: "158b", mtu: 1500, totalvfs: 64, numVfs: 8 };
+  const Vfs = Array.from({ length: 8 }, (_, vfID) => ({
+    ...{ pciAddress: `0000:3b:02.${vfID}`, vfID, name: `ens1f0v${vfID}`, driver: "iavf", mtu: 1500 },
+    adminMac: `02:00:00:00:00:0${vfID}`,
+  }));
+  const status = { interfaces: [{ ...pf, linkType: "ETH", owned: true, Vfs }], syncStatus: "Succeeded" };
+  await stage.transport.request({
+    method: "PATCH",
+    path: objectPath(sriovNetworkNodeStates, { name, namespace }, "status"),
+    body: { status },
+    contentType: "application/merge-patch+json",
+  });
+}
+
+function policy(name: string, spec: Partial<SriovNetworkNodePolicySpec>) {
+  const { group, version, kind } = sriovNetworkNodePolicies;
+  const nodeSelector = { "node-role.kubernetes.io/worker": "" };
+  const nicSelector = { pfNames: ["ens1f0"] };
+  return {
+    apiVersion: `${group}/${version}`,
+    kind,
+    metadata: { name, namespace },
+    spec: { resourceName: name, nodeSelector, nicSelector, numVfs: 8, ...spec },
+  };
+}
+
+/** Whether the API server would store a new policy. */
+async function dryRun(name: string, spec: Partial<SriovNetworkNodePolicySpec>) {
+  const path = collectionPath(sriovNetworkNodePolicies, namespace);
+  try {
+    const body = policy(name, spec);
+    const stored = await stage.transport.request({ method: "POST", path, query: { dryRun: "All" }, body });
+    return { allowed: true, stored };
+  } catch (error) {
+    if (!isKubeError(error)) throw error;
+    return { allowed: false, code: error.code, status: error.status, causes: error.details?.causes ?? [] };
+  }
+}
+
+/** The certificate that is shown on a port, by its fingerprint. */
+function fingerprintOf(listenPort: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connectTls({ host: "127.0.0.1", port: listenPort, rejectUnauthorized: false }, () => {
+      resolve(socket.getPeerCertificate().fingerprint256);
+      socket.destroy();
+    });
+    socket.on("error", reject);
+  });
+}
+
+describe("kubectl apply", () => {
+  it("fills in defaults", async () => {
+    const { stored } = await dryRun("defaults", {});
+    expect(stored).toMatchObject({ spec: { priority: 99, isRdma: false, deviceType: "netdevice" } });
+  });
+
+  it("shows all that is wrong, with the fields, and stores nothing", async () => {
+    const answer = await stage.kubectl(
+      ["apply", "-f", "-"],
+      policy("wrong", { numVfs: 65, mtu: 60_000, vdpaType: "virtio", eSwitchMode: "switchdev" }),
+    );
+    expect(answer).toContain(`spec.numVfs: 65 VFs asked for, ${pci} can have 64 on worker-1, worker-2, worker-3`);
+    expect(answer).toContain(`spec.vdpaType: needs Mellanox cards`);
+    expect(await stage.kubectl(["get", "sriovnetworknodepolicies", "wrong"])).toContain("NotFound");
+  });
+
+  it("refuses a conflict by field, and warns of what a change will disturb, also when it is only tried", async () => {
+    await stage.kubectl(["apply", "-f", "-"], policy("stored", {}));
+    await eventually("the conflict", async () => {
+      const { allowed, causes } = await dryRun("second", { nicSelector: { pfNames: ["ens1f0#2-5"] } });
+      return !allowed && causes?.some(({ field }) => field === "spec.nicSelector.pfNames[0]");
+    });
+    const change = policy("stored", { numVfs: 16 });
+    const answer = await stage.kubectl(["apply", "--dry-run=server", "-f", "-"], change);
+    expect(answer).toContain(`Warning: reconfigures ${pci} (8 -> 16 VFs) on 3 nodes`);
+    const deleted = await stage.kubectl(["delete", "sriovnetworknodepolicy", "stored", "--dry-run=server"]);
+    expect(deleted).toContain(`Warning: reconfigures ${pci} (8 -> 0 VFs) on 3 nodes`);
+    await stage.kubectl(["delete", "sriovnetworknodepolicy", "stored"]);
+  });
+
+  it("takes a policy before its nodes, with a warning", async () => {
+    const answer = await stage.kubectl(
+      ["apply", "--dry-run=server", "-f", "-"],
+      policy("early", { nodeSelector: { rack: "7" } }),
+    );
+    expect(answer).toContain("Warning: spec.nodeSelector: selects no node yet");
+    expect(answer).toContain("created (server dry run)");
+  });
+
+  it("gives good and bad policies at once the verdicts that they have alone", async () => {
+    await eventually("no policy is left", async () => (await dryRun("alone", {})).allowed);
+    const wishes = Array.from({ length: 60 }, (_, index) => (index % 2 === 0 ? 8 : 65));
+    const verdicts = await Promise.all(wishes.map((numVfs, index) => dryRun(`p${index}`, { numVfs })));
+    expect(verdicts.map(({ allowed }) => allowed)).toEqual(wishes.map((numVfs) => numVfs === 8));
+  });
+});
+
+describe("a certificate of ours", () => {
+  it("is one for two replicas, and is made again at once when somebody deletes it", async () => {
+    const second = startWebhook("webhook-2", secondPort);
+    const [one, two] = await eventually("the second replica shows a certificate", async () => {
+      return Promise.all([fingerprintOf(port), fingerprintOf(secondPort)]);
+    });
+    expect(two).toBe(one);
+    const path = objectPath(secrets, { name: secretName, namespace });
+    await stage.transport.request({ method: "DELETE", path });
+    await eventually("both replicas show the same new one", async () => {
+      const shown = await Promise.all([fingerprintOf(port), fingerprintOf(secondPort)]);
+      return shown[0] === shown[1] && shown[0] !== one;
+    });
+    await eventually("the API server trusts it", async () => (await dryRun("trusted", {})).allowed);
+    second.signal("TERM");
+    expect(await second.exited).toBe(0);
+  }, 60_000);
+
+  it("comes back into webhook configurations that lose it", async () => {
+    const type = { ...registration, kind: "ValidatingWebhookConfiguration", plural: "validatingwebhookconfigurations" };
+    const path = objectPath(type, { name: configurationName });
+    const body = [{ op: "remove", path: "/webhooks/0/clientConfig/caBundle" }];
+    await stage.transport.request({ method: "PATCH", path, body, contentType: "application/json-patch+json" });
+    await eventually("the API server trusts it", async () => (await dryRun("trusted", {})).allowed);
+  });
+});
+
+describe("while the webhook is away", () => {
+  it("nothing is stored, and all goes on when it is back", async () => {
+    await webhook.kill();
+    expect(await dryRun("away", {})).toMatchObject({ allowed: false, status: 500 });
+    webhook = startWebhook("webhook-1", port);
+    await eventually("the webhook answers", async () => (await dryRun("back", {})).allowed);
+  }, 60_000);
+
+  it("an API server that was away finds it working", async () => {
+    await stage.cluster.killApiServer();
+    await stage.cluster.startApiServer();
+    await eventually("the webhook answers", async () => (await dryRun("again", {})).allowed);
+    expect((await dryRun("again", { numVfs: 65 })).causes).toMatchObject([{ field: "spec.numVfs" }]);
+  }, 120_000);
+});
+
+describe("nodes that come later", () => {
+  it("count from then on", async () => {
+    await createNode(stage, "worker-4");
+    await eventually("its state", async () => {
+      const path = objectPath(sriovNetworkNodeStates, { name: "worker-4", namespace });
+      return stage.transport.request({ method: "GET", path });
+    });
+    const answer = await eventually("the warning", async () => {
+      const text = await stage.kubectl(["apply", "--dry-run=server", "-f", "-"], policy("later", {}));
+      return text.includes("Warning") && text;
+    });
+    expect(answer).toContain("the cards of worker-4 are not known yet");
+    await stage.transport.request({ method: "DELETE", path: objectPath(nodes, { name: "worker-4" }) });
+  });
+});
