@@ -5,7 +5,8 @@
  * nobody gets.
  * Usage: `await using cluster = await startBenchCluster({ namespaces, progress, fail }); cluster.admin.request(…)`
  */
-import { ensureBinaries, findWorkspaceRoot, startControlPlane } from "@switchyard/testing";
+import { apiVersion } from "@switchyard/api";
+import { ensureBinaries, eventually, findWorkspaceRoot, startControlPlane } from "@switchyard/testing";
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -48,6 +49,7 @@ export async function startBenchCluster({ namespaces, progress, fail }: BenchClu
   const controlPlane = parts.use(await startControlPlane({ binaries, auditLog: true }));
   await controlPlane.applyCrds(join(findWorkspaceRoot(), "charts/switchyard/crds"));
   const admin = parts.use(createPlainClient(await readIdentity(controlPlane.kubeconfig), adminConnections));
+  await untilWatchable(admin);
   for (const name of namespaces)
     await admin.request({ method: "POST", path: "/api/v1/namespaces", body: namespace(name) });
   await admin.request({
@@ -72,6 +74,25 @@ export async function startBenchCluster({ namespaces, progress, fail }: BenchClu
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/** For a second after a CRD was made, its server refuses watches with 429: "storage is (re)initializing". */
+async function untilWatchable(admin: PlainClient): Promise<void> {
+  const group = `/apis/${apiVersion}`;
+  const list: unknown = JSON.parse(await admin.request({ method: "GET", path: group }));
+  const resources = isRecord(list) && Array.isArray(list["resources"]) ? list["resources"] : [];
+  const names = resources.flatMap((resource: unknown) =>
+    isRecord(resource) && typeof resource["name"] === "string" ? [resource["name"]] : [],
+  );
+  const kinds = names.filter((name) => !name.includes("/")); // not nodestates/status
+  await Promise.all(
+    kinds.map(async (kind) => {
+      const end = new AbortController();
+      const path = `${group}/${kind}?watch=true`;
+      await eventually(path, () => admin.watch({ path }, end.signal));
+      end.abort();
+    }),
+  );
 }
 
 // Statuses of a fleet are written by it: as fast as the server takes them.

@@ -8,7 +8,6 @@
 import { once } from "node:events";
 import { Agent, request as httpsRequest } from "node:https";
 import type { IncomingMessage } from "node:http";
-import { createInterface } from "node:readline";
 import { BenchError } from "../bench-error.ts";
 import type { Identity } from "./identity.ts";
 
@@ -65,7 +64,8 @@ export function createPlainClient({ server, ...credentials }: Identity, connecti
       const asked = { method: "GET", path, ...(accept === undefined ? {} : { accept }) } as const;
       const response = await send(asked, watchAgent, signal);
       if (!isSuccess(response)) throw await refuse(asked, response);
-      return createInterface({ input: response, crlfDelay: Infinity });
+      response.on("error", () => undefined); // told to whoever reads; nobody need read
+      return linesOf(response);
     },
     [Symbol.dispose]() {
       agent.destroy();
@@ -85,6 +85,15 @@ export async function inParallel<Item>(items: readonly Item[], limit: number, wo
 
 function isSuccess({ statusCode = 0 }: IncomingMessage): boolean {
   return statusCode >= 200 && statusCode < 300;
+}
+
+async function* linesOf(response: IncomingMessage): AsyncGenerator<string> {
+  let rest = "";
+  for await (const piece of response.setEncoding("utf8")) {
+    const lines = (rest + String(piece)).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
 }
 
 async function readText(response: IncomingMessage): Promise<string> {

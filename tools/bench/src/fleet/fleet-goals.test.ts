@@ -44,6 +44,10 @@ describe("fleetGoals", () => {
     expect(missed([result({ cpuSeconds: 15, peakMb: 390 })], 5000)).toEqual([]);
   });
 
+  it("say nothing of the times of a small fleet", () => {
+    expect(missed([result({ allSeconds: 9, cpuSeconds: 9 })], 999)).toEqual([]);
+  });
+
   it("want nothing written and next to nothing done for what has no effect", () => {
     const rests = { writes: { "update leases": 2 }, reads: {}, failed: {} };
     const noArrival: StepResult = {

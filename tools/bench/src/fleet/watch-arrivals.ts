@@ -5,7 +5,6 @@
  */
 import { sriovNetworkNodeStates } from "@switchyard/api";
 import { collectionPath, isRecord } from "@switchyard/kube";
-import { eventually } from "@switchyard/testing";
 import { BenchError } from "../bench-error.ts";
 import { metadataOnly, type PlainClient } from "../cluster/plain-client.ts";
 import type { Arrivals, SeenObject } from "./arrivals.ts";
@@ -37,9 +36,7 @@ export async function watchArrivals(
 function begin(client: PlainClient, position: string | undefined, signal: AbortSignal): Promise<AsyncIterable<string>> {
   const path = `${collectionPath(sriovNetworkNodeStates)}?watch=true&allowWatchBookmarks=true`;
   const from = position === undefined ? "" : `&resourceVersion=${position}`;
-  const start = () => client.watch({ path: path + from, accept: metadataOnly }, signal);
-  // For a second after a CRD was made its server refuses with 429: "storage is (re)initializing".
-  return eventually("a watch of node states", start, { signal });
+  return client.watch({ path: path + from, accept: metadataOnly }, signal);
 }
 
 async function follow(

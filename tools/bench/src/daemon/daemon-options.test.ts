@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { parseDaemonOptions } from "./daemon-options.ts";
+
+describe("parseDaemonOptions", () => {
+  it("runs on the fake kernel unless told, and idles for half a minute", () => {
+    expect(parseDaemonOptions([])).toMatchObject({ vm: false, idleSeconds: 30, rounds: 2, check: false });
+    expect(parseDaemonOptions(["--vm", "--idle-seconds", "300"])).toMatchObject({ vm: true, idleSeconds: 300 });
+  });
+
+  it.each([["--idle-seconds", "0"], ["--vms"], ["what"]])("refuses %s", (...args) => {
+    expect(() => parseDaemonOptions(args)).toThrow(expect.objectContaining({ code: "usage" }));
+  });
+});

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { atMost } from "../measure/goal.ts";
+import { renderFleetReport, type FleetReport } from "./fleet-report.ts";
+
+const report: FleetReport = {
+  bench: "fleet",
+  date: "2026-11-20T00:00:00.000Z",
+  machine: { processor: "X", processors: 2, memoryMb: 100, kernel: "6.12", node: "v24", loadBefore: 0.5 },
+  versions: { kubernetes: "v1.36.3" },
+  options: { nodes: 1000, policies: 10, profile: "pf6", connections: 32, rounds: 1 },
+  steps: [
+    {
+      id: "first-policy",
+      round: 2,
+      firstSeconds: 0.12,
+      allSeconds: 3,
+      plainSeconds: 2.5,
+      specChanges: 1000,
+      othersBusy: 0.04,
+      othersBusyPlain: 0.5,
+      cpuSeconds: 0.7,
+      rssMb: 101.2,
+      peakMb: 110,
+      requests: {
+        writes: { "patch sriovnetworknodestates": 1000, "update leases": 2 },
+        reads: {},
+        failed: { "409 patch sriovnetworknodestates": 1 },
+      },
+    },
+  ],
+  stopSeconds: [0.1],
+  goals: [atMost("peak RSS", 131, 130, "MB"), atMost("CPU", 1, 2, "s")],
+  complaints: ['{"level":"warn","msg":"a complaint"}'],
+};
+
+describe("renderFleetReport", () => {
+  const lines = renderFleetReport(report).split("\n");
+
+  it("shows a step's times, cost and writes in one row, without the lease's", () => {
+    const row = lines.find((line) => line.startsWith("| first policy (2)")) ?? "";
+    expect(row.split("|").map((cell) => cell.trim())).toEqual([
+      "",
+      "first policy (2)",
+      "0.12 s",
+      "3.00 s",
+      "2.50 s",
+      "1.20 x",
+      "0.0 / 0.5",
+      "0.70 s",
+      "101 MB",
+      "110 MB",
+      "1000 patch sriovnetworknodestates; refused: 1 409 patch sriovnetworknodestates",
+      "",
+    ]);
+  });
+
+  it("names the machine, what was missed and what the operator complained of", () => {
+    expect(lines[1]).toBe("X x 2, 100 MB, Linux 6.12, Node v24, load 0.5; kubernetes v1.36.3");
+    expect(lines).toContain("1 of 2 goals met");
+    expect(lines).toContain("  missed: peak RSS: 131 MB, goal 130 MB");
+    expect(lines).toContain('  {"level":"warn","msg":"a complaint"}');
+  });
+});
