@@ -12,12 +12,13 @@ import {
   type FakeKernel,
   type FakeNic,
 } from "@switchyard/host/testing";
-import { eventually } from "@switchyard/testing";
+import { eventually, findFreePorts } from "@switchyard/testing";
 import { join } from "node:path";
+import { registerWebhooks, startWebhook } from "./admission.ts";
 import type { Narrator } from "./narrator.ts";
 import { watchNews, type News } from "./node-news.ts";
 import { applyPolicy, createNode, createOperatorConfig, eachNode, policyIs, policySpec as spec } from "./scenes.ts";
-import type { Stage } from "./stage.ts";
+import { namespace, type Stage } from "./stage.ts";
 
 interface Actor {
   readonly node: string;
@@ -105,6 +106,13 @@ export async function tellStory(stage: Stage, narrator: Narrator): Promise<void>
     `VF 0 has its driver again, ${((narrator.elapsedS() - brokenAtS) * 1000).toFixed(0)} ms later`,
   );
 
+  narrator.scene("With the admission webhook: a conflict is refused, and a change says what it will do");
+  await startAdmission(stage, narrator);
+  const clash = spec({ pfNames: ["uplink0#2-3"] }, { numVfs: 6, resourceName: "clash" });
+  await applyPolicy(stage, "clash", clash);
+  const fewer = ["--type=merge", "-p", '{"spec":{"numVfs":4}}', "--dry-run=server"];
+  await stage.kubectl(["patch", "sriovnetworknodepolicy", "storage", ...fewer]);
+
   narrator.scene("All policies are deleted: the NICs are as they were");
   await stage.kubectl(["delete", "sriovnetworknodepolicies", "--all"]);
   await eachNode(
@@ -115,6 +123,16 @@ export async function tellStory(stage: Stage, narrator: Narrator): Promise<void>
       status?.interfaces?.every(({ numVfs = 0 }) => numVfs === 0) === true && status.syncStatus === "Succeeded",
   );
   await stage.kubectl(["get", "sriovnetworknodestates"]);
+}
+
+/** Starts the webhook, and waits until the API server gets its answers. */
+async function startAdmission(stage: Stage, narrator: Narrator): Promise<void> {
+  const [port = 0] = await findFreePorts(1);
+  await registerWebhooks(stage, port);
+  startWebhook(stage, "webhook", port);
+  const probe = ["patch", "sriovnetworknodepolicy", "fast", "--type=merge", "-p", "{}", "--dry-run=server"];
+  await eventually("the webhook answers", () => stage.cluster.kubectl([...probe, "--namespace", namespace]));
+  narrator.line("webhook", "answers, with a certificate that it made itself");
 }
 
 /** A node of the API, its kernel, and its daemon as a process. */
