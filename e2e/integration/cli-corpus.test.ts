@@ -7,10 +7,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { isRecord } from "@switchyard/kube";
 import { ensureBinaries, startControlPlane, type ControlPlane } from "@switchyard/testing";
-import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { runProgram } from "../src/run-program.ts";
 import { objectOf, refused, taken } from "./crd-cases.ts";
 import { crdFolder, namespace, workspace } from "./crd-objects.ts";
 
@@ -79,7 +79,7 @@ interface ServerAnswer {
 
 async function askServer(kubectl: string, kubeconfig: string, files: string): Promise<ServerAnswer> {
   const flags = ["--kubeconfig", kubeconfig, "--namespace", namespace, "--dry-run=server", "--output=json"];
-  const { stdout, stderr } = await run(kubectl, ["create", ...flags, "--filename", files]);
+  const { stdout, stderr } = await runProgram(kubectl, ["create", ...flags, "--filename", files]);
   const lines = stderr.split("\n");
   return {
     refusals: lines.flatMap((line) => {
@@ -102,7 +102,7 @@ interface Answer {
 
 async function askSwitchyard(files: string): Promise<readonly Answer[]> {
   const program = join(workspace, "apps/cli/bin/switchyard.mjs");
-  const { stdout } = await run(process.execPath, [program, "validate", "--filename", files, "--output", "json"]);
+  const { stdout } = await runProgram(process.execPath, [program, "validate", "--filename", files, "--output", "json"]);
   const answers: unknown = JSON.parse(stdout);
   if (!Array.isArray(answers)) throw new TypeError("the output is no array");
   return answers.map((answer: unknown) => {
@@ -129,13 +129,4 @@ function crdDefaults(object: unknown): unknown {
   if (!isRecord(object) || !isRecord(object["spec"])) return {};
   const { priority: _priority, isRdma: _isRdma, ...spec } = object["spec"];
   return object["kind"] === "SriovNetworkNodePolicy" ? spec : object["spec"];
-}
-
-/** Whatever the program ends with: a "no" is an answer here. */
-function run(file: string, args: readonly string[]): Promise<{ readonly stdout: string; readonly stderr: string }> {
-  return new Promise((resolve) => {
-    execFile(file, args, { maxBuffer: 256 * 1024 * 1024 }, (_error, stdout, stderr) => {
-      resolve({ stdout, stderr });
-    });
-  });
 }

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * `switchyard validate` against a real API server with our webhook, in a cluster with nodes, policies and pools: the same
+ * objects are refused, with the same words, the others with the same warnings and defaults. The command reads the cluster
+ * from the API server, as its users would.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { sriovNetworkNodeStates } from "@switchyard/api";
+import { createNode, createOperatorConfig } from "@switchyard/demo/scenes";
+import { namespace, setStage, type Stage } from "@switchyard/demo/stage";
+import { isKubeError, isRecord, objectPath } from "@switchyard/kube";
+import { ensureBinaries, eventually, findFreePorts } from "@switchyard/testing";
+import { join } from "node:path";
+import { registerWebhooks } from "../src/register-webhooks.ts";
+import { runProgram } from "../src/run-program.ts";
+import { silentNarrator } from "../src/silent-narrator.ts";
+import { objectOf, type Spec } from "./crd-cases.ts";
+import { create, workspace, type Manifest } from "./crd-objects.ts";
+
+const policy = "SriovNetworkNodePolicy";
+const pfNames = (...names: readonly string[]): Spec => ({ nicSelector: { pfNames: names } });
+
+/** In the cluster when the others are judged. */
+const stored: readonly Manifest[] = [
+  objectOf(policy, { resourceName: "low", ...pfNames("ens1f0#0-3") }, "low"),
+  objectOf(policy, { resourceName: "whole", ...pfNames("ens1f1"), excludeTopology: true }, "whole"),
+  objectOf("SriovNetworkPoolConfig", { nodeSelector: { matchLabels: { rack: "a" } } }, "rack-a"),
+];
+
+/** Kind, what the spec says. */
+const cases: readonly (readonly [kind: string, spec: Spec, name?: string])[] = [
+  [policy, { resourceName: "high", ...pfNames("ens1f0#4-7") }],
+  [policy, { resourceName: "high", ...pfNames("ens1f0#3-7") }],
+  [policy, { resourceName: "high", ...pfNames("eno1#3-7") }], // an alternative name
+  [policy, { resourceName: "all", ...pfNames("ens1f0") }],
+  [policy, { resourceName: "part", ...pfNames("ens1f1#0-1") }],
+  [policy, { resourceName: "both", ...pfNames("ens1f0#6-7", "ens1f1#6-7") }],
+  [policy, { resourceName: "whole", ...pfNames("ens1f0#4-7") }], // its topology differs
+  [policy, { resourceName: "none", ...pfNames("ens9") }],
+  [policy, { resourceName: "none", nodeSelector: { rack: "z" }, ...pfNames("ens1f0#4-7") }],
+  [policy, { resourceName: "many", numVfs: 65, ...pfNames("ens1f0#4-7") }],
+  [policy, { resourceName: "more", numVfs: 16, ...pfNames("ens1f0#8-15") }],
+  [policy, { resourceName: "large", mtu: 9000, ...pfNames("ens1f0#4-7") }],
+  [policy, { resourceName: "dpdk", deviceType: "vfio-pci", ...pfNames("ens1f0#4-7") }],
+  [policy, { resourceName: "strong", priority: 1, ...pfNames("ens1f0#0-3") }],
+  [policy, { resourceName: "ib", linkType: "ib", isRdma: false, ...pfNames("ens1f0#4-7") }],
+  [policy, { resourceName: "theirs", externallyManaged: true, ...pfNames("ens1f0#4-7") }],
+  [policy, { resourceName: "vdpa", vdpaType: "vhost", eSwitchMode: "switchdev", ...pfNames("ens1f0#4-7") }],
+  [policy, { resourceName: "bridged", bridge: { ovs: {} }, eSwitchMode: "switchdev", ...pfNames("ens1f0#4-7") }],
+  [policy, { resourceName: "rare", nicSelector: { vendor: "abcd", deviceID: "1234" } }],
+  [policy, { resourceName: "by-vendor", nicSelector: { vendor: "8086" } }],
+  [policy, { resourceName: "cloud", nicSelector: { netFilter: "openstack/NetworkID:a" } }],
+  [policy, { resourceName: "zero", numVfs: 0, ...pfNames("ens1f0") }],
+  [policy, { resourceName: "a b", ...pfNames("ens1f0#4-7") }],
+  [policy, { resourceName: "", nicSelector: {} }, "default"],
+  ["SriovNetworkPoolConfig", { nodeSelector: { matchLabels: { rack: "a" } }, maxUnavailable: 1 }],
+  ["SriovNetworkPoolConfig", { nodeSelector: { matchLabels: { rack: "b" } }, maxUnavailable: 0 }],
+  ["SriovNetworkPoolConfig", { maxUnavailable: "0%" }],
+  ["SriovOperatorConfig", {}, "other"],
+  ["SriovNetwork", { resourceName: "low" }],
+  ["SriovNetwork", { resourceName: "unheard-of" }],
+  ["SriovNetwork", { resourceName: "low", ipam: '{"type": }' }],
+  ["SriovNetwork", { resourceName: "low", networkNamespace: "nowhere" }],
+  ["SriovIBNetwork", { resourceName: "low" }],
+  ["OVSNetwork", { resourceName: "low", metaPlugins: '{"type": "a"' }],
+  ["BridgeNetwork", { resourceName: "low" }],
+];
+
+describe("switchyard validate", () => {
+  let stage: Stage;
+
+  beforeAll(async () => {
+    stage = await setStage(silentNarrator);
+    const [port = 0] = await findFreePorts(1);
+    await createOperatorConfig(stage);
+    for (const name of ["worker-1", "worker-2"]) {
+      await createNode(stage, name);
+      await report(stage, name);
+    }
+    await stage.cluster.kubectl(["label", "node", "worker-1", "worker-2", "rack=a"]);
+    await registerWebhooks(stage.transport, port);
+    stage.start("webhook", "apps/webhook/src/main.ts", [
+      ...["--listen-address", `127.0.0.1:${port}`, "--certificate-secret", "operator-webhook-cert"],
+      ...["--certificate-names", "127.0.0.1"],
+    ]);
+    await eventually(
+      "the webhook answers",
+      async () => (await askServer(stage, objectOf("SriovNetwork", {}))).allowed,
+      {
+        withinMs: 60_000,
+      },
+    );
+    for (const object of stored) await stage.cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(object) });
+    // What the webhook's caches know shows in what it says: the last of the stored objects is there for it.
+    await eventually("the webhook has seen the stored objects", async () => {
+      const overlapping = objectOf("SriovNetworkPoolConfig", { nodeSelector: { matchLabels: { rack: "a" } } });
+      return !(await askServer(stage, overlapping)).allowed;
+    });
+  }, 600_000);
+  afterAll(async () => {
+    await stage[Symbol.asyncDispose]();
+  }, 60_000);
+
+  it("answers as the API server and the webhook do", async () => {
+    const objects = cases.map(([kind, spec, name], index) => objectOf(kind, spec, name ?? `case-${index}`));
+    const ours = await askSwitchyard(stage, objects);
+    for (const [index, object] of objects.entries()) {
+      expect({ object, answer: ours[index] }).toEqual({ object, answer: await askServer(stage, object) });
+    }
+    expect(ours.filter(({ allowed }) => !allowed).length).toBeGreaterThan(10);
+  }, 180_000);
+});
+
+/** Two PFs, as the node's daemon would report them. */
+async function report(stage: Stage, name: string): Promise<void> {
+  const path = objectPath(sriovNetworkNodeStates, { name, namespace });
+  await eventually(`the state of ${name}`, () => stage.transport.request({ method: "GET", path }));
+  const pf = (index: number) => ({
+    ...{ pciAddress: `0000:3b:00.${index}`, name: `ens1f${index}`, altNames: [`eno${index + 1}`] },
+    ...{ vendor: "8086", deviceID: "158b", mtu: 1500, totalvfs: 64, linkType: "ETH", linkAdminState: "up" },
+    ...{ numVfs: 8, owned: true },
+    Vfs: Array.from({ length: 8 }, (_, vfID) => ({
+      ...{
+        vfID,
+        pciAddress: `0000:3b:0${index + 2}.${vfID}`,
+        name: `ens1f${index}v${vfID}`,
+        driver: "iavf",
+        mtu: 1500,
+      },
+      adminMac: `02:00:00:00:0${index}:0${vfID}`,
+    })),
+  });
+  const body = { status: { interfaces: [pf(0), pf(1)], syncStatus: "Succeeded" } };
+  const contentType = "application/merge-patch+json";
+  await stage.transport.request({
+    ...{ method: "PATCH", path: objectPath(sriovNetworkNodeStates, { name, namespace }, "status"), body, contentType },
+  });
+}
+
+interface Answer {
+  readonly allowed: boolean;
+  /** Empty where allowed. */
+  readonly message: string;
+  /** Of an object that is allowed. */
+  readonly warnings: readonly string[];
+  /** With defaults; of an object that is allowed. */
+  readonly spec: unknown;
+}
+
+async function askServer(stage: Stage, object: Manifest): Promise<Answer> {
+  try {
+    const created = await create(stage.transport, object, { dryRun: true });
+    const warnings = await warningsFor(stage, object);
+    return { allowed: true, message: "", warnings, spec: isRecord(created) ? created["spec"] : undefined };
+  } catch (error) {
+    if (!isKubeError(error)) throw error;
+    const words = error.message.slice(`${error.tried}: ${error.code} (`.length, -1);
+    // The API server says who refuses.
+    const message = words.replace(/^admission webhook "[^"]*" denied the request: /, "");
+    return { allowed: false, message, warnings: [], spec: undefined };
+  }
+}
+
+/** As kubectl shows them. */
+async function warningsFor(stage: Stage, object: Manifest): Promise<readonly string[]> {
+  const kubectl = join(await ensureBinaries(), "kubectl");
+  const args = ["create", "--kubeconfig", stage.cluster.kubeconfig, "--dry-run=server", "-f", "-"];
+  const { stderr } = await runProgram(kubectl, args, { input: JSON.stringify(object) });
+  return [...stderr.matchAll(/^Warning: (.*)$/gm)].map(([, warning = ""]) => warning);
+}
+
+async function askSwitchyard(stage: Stage, objects: readonly Manifest[]): Promise<readonly Answer[]> {
+  const program = join(workspace, "apps/cli/bin/switchyard.mjs");
+  const flags = ["--kubeconfig", stage.cluster.kubeconfig, "-o", "json", "-f", "-"];
+  // One by one: beside each other they would conflict, as nothing is stored here.
+  const answers: Answer[] = [];
+  for (const object of objects) {
+    const { stdout } = await runProgram(process.execPath, [program, "validate", ...flags], {
+      input: JSON.stringify(object),
+    });
+    const parsed: unknown = JSON.parse(stdout);
+    answers.push(readAnswer(Array.isArray(parsed) ? parsed[0] : undefined));
+  }
+  return answers;
+}
+
+function readAnswer(answer: unknown): Answer {
+  if (!isRecord(answer)) throw new TypeError("an answer is no object");
+  const { allowed, message, warnings, patched } = answer;
+  if (typeof allowed !== "boolean" || typeof message !== "string" || !Array.isArray(warnings)) {
+    throw new TypeError("an answer lacks allowed, message or warnings");
+  }
+  const spec = allowed && isRecord(patched) ? patched["spec"] : undefined;
+  return { allowed, message, warnings: allowed ? warnings.map(String) : [], spec };
+}
