@@ -11,6 +11,7 @@ import type { ClusterView } from "./cluster-view.ts";
 import { describePfSteps } from "./describe-pf-steps.ts";
 import type { StateFacts } from "./node-facts.ts";
 import { sortsOf } from "./node-sorts.ts";
+import { touchedPfs } from "./touched-pfs.ts";
 import { asNode, isDiscovered, type DiscoveredNode } from "./reach.ts";
 
 /** The policies of the cluster, as they are and as they shall be. */
@@ -88,7 +89,7 @@ interface MergedSpecs {
   readonly after: SriovNetworkNodeStateSpec;
   /** PFs whose wishes differ. */
   readonly touched: ReadonlySet<string>;
-  /** By what decides: keyOf the status. */
+  /** By the numbers of the parts of a status that decide. */
   readonly verdicts: Map<string, Verdict>;
 }
 
@@ -102,7 +103,7 @@ function createJudge(labels: Labels, before: Rules, after: Rules): (state: State
     const known = merged.get(layout);
     if (known !== undefined) return known;
     const [old, next] = [mergePolicies(node, layout, before).spec, mergePolicies(node, layout, after).spec];
-    const specs = { before: old, after: next, touched: changedPfs(old, next), verdicts: new Map<string, Verdict>() };
+    const specs = { before: old, after: next, touched: touchedPfs(old, next), verdicts: new Map<string, Verdict>() };
     merged.set(layout, specs);
     return specs;
   }
@@ -147,6 +148,7 @@ function compare({ before, after, touched }: MergedSpecs, status: StateFacts["st
       problems: ofPf(news.problems).map(({ message }) => message),
     };
   });
+  // What belongs to no PF.
   const general = news.problems.filter((problem) => problem.pciAddress === undefined).map(({ message }) => message);
   if (general.length > 0) changes.push({ summary: "", impact: "none", problems: general });
   return { impact: news.reasons.length > 0 ? next.impact : "none", changes };
@@ -175,26 +177,6 @@ function keyOfStep(step: Step): string {
 
 function pfOf(item: unknown): unknown {
   return typeof item === "object" && item !== null && "pciAddress" in item ? item.pciAddress : undefined;
-}
-
-/** PFs whose wishes differ, those for their bridges too. */
-function changedPfs(before: SriovNetworkNodeStateSpec, after: SriovNetworkNodeStateSpec): ReadonlySet<string> {
-  const [old, next] = [wishesByPf(before), wishesByPf(after)];
-  const all = new Set([...next.keys(), ...old.keys()]);
-  return new Set([...all].filter((pciAddress) => old.get(pciAddress) !== next.get(pciAddress)));
-}
-
-/** All that is wanted of each PF, as text. */
-function wishesByPf({ interfaces = [], bridges = {} }: SriovNetworkNodeStateSpec): ReadonlyMap<string, string> {
-  const wishes = new Map<string, string>();
-  const add = (pciAddress: string, wish: unknown): void => {
-    wishes.set(pciAddress, (wishes.get(pciAddress) ?? "") + JSON.stringify(wish));
-  };
-  for (const pf of interfaces) add(pf.pciAddress, pf);
-  for (const bridge of [...(bridges.ovs ?? []), ...(bridges.linux ?? [])]) {
-    for (const { pciAddress } of bridge.uplinks ?? []) add(pciAddress, bridge);
-  }
-  return wishes;
 }
 
 /** Policies that came, went or differ, in each of their versions. */

@@ -37,7 +37,7 @@ export function createStateReader(): (status: SriovNetworkNodeStateStatus | unde
   const oneStatus = createInterner<SriovNetworkNodeStateStatus>();
 
   function readPf(pf: InterfaceStatus): InterfaceStatus {
-    const { mac: _mac, linkSpeed: _speed, driver: _driver, Vfs, ...kept } = pf;
+    const { mac: _mac, linkSpeed: _speed, Vfs, ...kept } = pf;
     if (Vfs === undefined) return onePf(kept);
     return onePf({ ...kept, Vfs: oneVfList(Vfs.map((vf) => oneVf(withoutIdentity(vf)))) });
   }
