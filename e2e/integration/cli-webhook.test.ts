@@ -9,11 +9,11 @@ import { sriovNetworkNodeStates } from "@switchyard/api";
 import { createNode, createOperatorConfig } from "@switchyard/demo/scenes";
 import { namespace, setStage, type Stage } from "@switchyard/demo/stage";
 import { isKubeError, isRecord, objectPath } from "@switchyard/kube";
-import { ensureBinaries, eventually, findFreePorts } from "@switchyard/testing";
+import { ensureBinaries, eventually } from "@switchyard/testing";
 import { join } from "node:path";
-import { registerWebhooks } from "../src/register-webhooks.ts";
 import { runProgram } from "../src/run-program.ts";
 import { silentNarrator } from "../src/silent-narrator.ts";
+import { startWebhook } from "../src/start-webhook.ts";
 import { objectOf, type Spec } from "./crd-cases.ts";
 import { create, workspace, type Manifest } from "./crd-objects.ts";
 
@@ -71,18 +71,13 @@ describe("switchyard validate", () => {
 
   beforeAll(async () => {
     stage = await setStage(silentNarrator);
-    const [port = 0] = await findFreePorts(1);
     await createOperatorConfig(stage);
     for (const name of ["worker-1", "worker-2"]) {
       await createNode(stage, name);
       await report(stage, name);
     }
     await stage.cluster.kubectl(["label", "node", "worker-1", "worker-2", "rack=a"]);
-    await registerWebhooks(stage.transport, port);
-    stage.start("webhook", "apps/webhook/src/main.ts", [
-      ...["--listen-address", `127.0.0.1:${port}`, "--certificate-secret", "operator-webhook-cert"],
-      ...["--certificate-names", "127.0.0.1"],
-    ]);
+    await startWebhook(stage);
     await eventually(
       "the webhook answers",
       async () => (await askServer(stage, objectOf("SriovNetwork", {}))).allowed,

@@ -80,7 +80,7 @@ describe("switchyard plan", () => {
     expect(unknown).toMatchObject({
       code: 1,
       out: "",
-      err: expect.stringContaining("no SriovNetworkNodeState for node worker-9"),
+      err: expect.stringContaining("no plan for node worker-9"),
     });
     const nodeless = await runCli(["plan", "-f", "-"], { input: [state("worker-1"), policy("a")] });
     expect(nodeless).toMatchObject({ code: 1, err: expect.stringContaining("not the Node worker-1") });

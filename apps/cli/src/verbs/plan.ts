@@ -20,7 +20,7 @@ export const planNodes: RunVerb = async ({ flags, terminal }) => {
 
   const [only] = plans;
   if (flags.node !== undefined && only === undefined) {
-    throw new CliError("unavailable", `the input has no SriovNetworkNodeState for node ${flags.node} to plan from`);
+    throw new CliError("unavailable", `no plan for node ${flags.node}: it is not in the input, or not in the node set`);
   }
   if (output === "text") {
     const colours = createColours(terminal.stdout, terminal.env);
