@@ -3,7 +3,7 @@
  * The admission webhook as a process beside a real API server, which asks it by its own rules: what kubectl's users see,
  * and what becomes of their changes while webhooks and certificates come and go.
  */
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import {
   nodes,
   sriovNetworkNodePolicies,
@@ -16,6 +16,8 @@ import { collectionPath, isKubeError, objectPath } from "@switchyard/kube";
 import { eventually, findFreePorts, type GuardedProcess } from "@switchyard/testing";
 import { connect as connectTls } from "node:tls";
 import { silentNarrator } from "../src/silent-narrator.ts";
+
+jest.setTimeout(60_000); // machines are busy
 
 const configurationName = "sriov-operator-webhook-config";
 const secretName = "operator-webhook-cert";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { createStateReader, emptyView, type ClusterView } from "@switchyard/admission";
 import fc from "fast-check";
 import { request } from "node:https";
@@ -13,6 +13,8 @@ import {
   type Answer,
   type TestServer,
 } from "./testing/review-client.ts";
+
+jest.setTimeout(60_000); // machines are busy
 
 function policy(name: string, spec: object = {}) {
   return {
