@@ -19,6 +19,11 @@ const lookMs = 5_000;
 /** Succeeds when nothing is left. Throws what zedrouter says, code 11 when it is away or a lease could not be released. */
 export async function disconnect(call: Call, record: AttachmentRecord | undefined): Promise<void> {
   const pod = podInterfaceOf(call.request, record?.netns);
+  if (pod.podName === "") {
+    // zedrouter finds applications by parts of the pod's name: an empty one might be any. And ADD refuses it.
+    call.log.info("no pod is named, so nothing was connected");
+    return;
+  }
   const mayHaveLease = !isVirtualMachine(call.request.args) && (record?.lease ?? true);
   let failure = mayHaveLease ? await tryRelease(call) : undefined;
 

@@ -8,6 +8,7 @@ import { dirname } from "node:path";
 import { listRecords, locksIn } from "./attachment-record.ts";
 import { describe } from "./cni-error.ts";
 import { findPlugin } from "./delegate.ts";
+import { oldestNode } from "./install.ts";
 import { isArray, isObject, parseJson } from "./json.ts";
 import { tryLock } from "./owner-lock.ts";
 import { lookIntoPod } from "./pod-network.ts";
@@ -36,7 +37,6 @@ export interface DoctorReport {
 export const defaultPluginPath = "/opt/cni/bin:/var/lib/cni/bin";
 
 const probeMs = 2_000;
-const oldestNode = 24;
 /** EVE's configurations are 0.3.1; what we ask delegates in is the same. */
 const neededVersion = "0.3.1";
 

@@ -57,6 +57,9 @@ export interface Installed {
 /** What a container runtime looks for. */
 export const pluginName = "eve-bridge";
 
+/** The oldest Node that the program is tested with. */
+export const oldestNode = 24;
+
 /** Before the names of things that are not whole yet. */
 const temporary = ".new-";
 /** Younger ones may be another installer's work. */
@@ -68,6 +71,11 @@ export function runningProgram(version: string): ProgramSource {
   const script = process.argv[1] ?? "";
   if (!script.endsWith(scriptName)) {
     throw new CniError(cniCode.invalidConfig, `only the bundle ${scriptName} can be installed`, { details: script });
+  }
+  const major = Number(process.versions.node.split(".")[0]);
+  if (major < oldestNode) {
+    const message = `Node ${oldestNode} or later is needed, which would be installed too`;
+    throw new CniError(cniCode.invalidConfig, message, { details: process.version });
   }
   // Started by a launcher, the executable is the loader.
   const runtime = isLoader(basename(process.execPath)) ? join(dirname(script), runtimeName) : process.execPath;

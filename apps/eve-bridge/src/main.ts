@@ -4,7 +4,8 @@
  * Usage: `CNI_COMMAND=ADD … eve-bridge < conf.json`; `eve-bridge doctor`; `eve-bridge install --to /opt/cni/bin`.
  */
 import { writeSync } from "node:fs";
-import { errnoOf } from "./cni-error.ts";
+import { errnoOf, errorObject, toCniError } from "./cni-error.ts";
+import { newestVersion } from "./cni-version.ts";
 import { runPlugin } from "./plugin.ts";
 import { readStdin } from "./stdin.ts";
 import { createStopSignal, type StopSignal } from "./stop-signal.ts";
@@ -19,16 +20,26 @@ async function main(): Promise<void> {
     const { runTool } = await import("./tool.ts");
     process.exit(await runTool(process.argv.slice(2)));
   }
+  process.once("uncaughtException", exitWithError);
   process.exit(
     await runPlugin({
       env: process.env,
       readStdin: () => readStdin(0, { timeoutMs: stdinMs }),
-      print: (text) => {
-        writeWhole(1, text);
-      },
+      print,
       stopSignal,
     }),
   );
+}
+
+/** Our bug: the runtime gets an error object like any other, whoever reads stderr the stack. */
+function exitWithError(error: unknown): void {
+  console.error(error);
+  print(`${JSON.stringify(errorObject(toCniError(error), newestVersion))}\n`);
+  process.exit(1);
+}
+
+function print(text: string): void {
+  writeWhole(1, text);
 }
 
 /** Runtimes that lose patience say so first, some of them. */

@@ -8,14 +8,13 @@ import type { Connect } from "./add.ts";
 import { logged, waitFor, type Call } from "./call.ts";
 import { CniError, cniCode } from "./cni-error.ts";
 import { isVirtualMachine } from "./routing-policy.ts";
-import { connectZedrouter, podInterfaceOf, wantedMac } from "./zedrouter-connection.ts";
+import { connectZedrouter, podInterfaceOf, wantedInterfaceOf } from "./zedrouter-connection.ts";
 
 /** Makes the interface. zedrouter is reached before anything is recorded: what fails before has made nothing. */
 export const connectToNetworkInstance: Connect = async (call, record) => {
   const { request, timeouts } = call;
   const { args, env } = request;
-  if (args.podName === "") throw new CniError(cniCode.invalidEnvironment, "CNI_ARGS: K8S_POD_NAME is missing");
-  const pod = podInterfaceOf(request, "", wantedMac(request));
+  const pod = wantedInterfaceOf(request);
 
   const zedrouter = await connectZedrouter(call);
   try {

@@ -417,6 +417,27 @@ describe("DEL in a network instance", () => {
     });
   });
 
+  it.each(["no-pair", "A=1", "K8S_POD_NAME=", ""])("is not stopped by arguments that fail ADD: %j", async (args) => {
+    await using node = createNode();
+    const zedrouter = await startZedrouter(node);
+    const env = { CNI_ARGS: args };
+    expect((await node.run("ADD", { env })).status).toBe(1);
+    expect((await node.run("DEL", { env })).status).toBe(0);
+    expect([zedrouter.received, node.state()]).toEqual([[], []]);
+  });
+
+  it.each([{ eveBridge: { later: 1 } }, { eveBridge: 7 }, { networkInstance: {} }, { prevResult: 7 }])(
+    "is not stopped by a configuration that fails ADD: %j",
+    async (change) => {
+      await using node = createNode();
+      await startZedrouter(node);
+      const own = { ...conf, ...change };
+      expect((await node.run("ADD", { conf: own })).status).toBe(1);
+      expect((await node.run("DEL", { conf: own })).status).toBe(0);
+      expect(node.state()).toEqual([]);
+    },
+  );
+
   it("works for interfaces that the Go plugin made: both are asked", async () => {
     await using node = createNode();
     const zedrouter = await startZedrouter(node);

@@ -11,11 +11,11 @@ import { deadlineIn, nowMs } from "./deadline.ts";
 import type { JsonObject } from "./json.ts";
 import { openLog } from "./log.ts";
 import { parseEnvironment, parseRequest, versionIn, type CniRequest } from "./request.ts";
-import { parseTimeouts, readSettings } from "./settings.ts";
+import { parseTimeouts, parseTimeoutsIfPossible, readSettings } from "./settings.ts";
 import type { StopSignal } from "./stop-signal.ts";
 
-/** What a process has. */
-export interface Process {
+/** Who calls, as this process sees it. */
+export interface Caller {
   readonly env: NodeJS.ProcessEnv;
   readonly readStdin: () => Promise<string>;
   /** Writes to stdout, whole. */
@@ -25,18 +25,18 @@ export interface Process {
 }
 
 /** The exit status; results and errors are printed. */
-export async function runPlugin(process: Process): Promise<0 | 1> {
+export async function runPlugin(caller: Caller): Promise<0 | 1> {
   let stdin = "";
   try {
-    const env = parseEnvironment(process.env);
-    stdin = await process.readStdin();
-    if (env.command === "VERSION") process.print(json(versionObject(versionIn(stdin))));
-    else await runCommand(process, parseRequest(env, stdin));
+    const env = parseEnvironment(caller.env);
+    stdin = await caller.readStdin();
+    if (env.command === "VERSION") caller.print(json(versionObject(versionIn(stdin))));
+    else await runCommand(caller, parseRequest(env, stdin));
     return 0;
   } catch (error) {
     const object = errorObject(toCniError(error), versionIn(stdin) ?? newestVersion);
     try {
-      process.print(json(object));
+      caller.print(json(object));
     } catch {
       // Nobody listens any more: the exit status is all that is left to say.
     }
@@ -44,9 +44,10 @@ export async function runPlugin(process: Process): Promise<0 | 1> {
   }
 }
 
-async function runCommand({ env, print, stopSignal }: Process, request: CniRequest): Promise<void> {
+async function runCommand({ env, print, stopSignal }: Caller, request: CniRequest): Promise<void> {
   const settings = readSettings(env);
-  const timeouts = parseTimeouts(request.conf.raw);
+  const removes = request.env.command === "DEL" || request.env.command === "GC";
+  const timeouts = (removes ? parseTimeoutsIfPossible : parseTimeouts)(request.conf.raw);
   const log = openLog(settings, describeRequest(request));
   const deadline = deadlineIn(timeouts.total);
   const start = nowMs();

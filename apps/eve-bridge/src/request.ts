@@ -103,10 +103,18 @@ export function parseConf(command: Command, stdin: string): NetworkConf {
   return { cniVersion, name, raw };
 }
 
-/** Environment and configuration together. */
+/**
+ * Environment and configuration together. Arguments that are none do not keep DEL from what it can do: with them ADD has
+ * failed before it acted, and a pod must be able to end.
+ */
 export function parseRequest(env: CniEnvironment, stdin: string): CniRequest {
   const conf = parseConf(env.command, stdin);
-  return { env, conf, args: parseCniArgs(env.args) };
+  try {
+    return { env, conf, args: parseCniArgs(env.args) };
+  } catch (error) {
+    if (env.command !== "DEL") throw error;
+    return { env, conf, args: parseCniArgs("") };
+  }
 }
 
 /** The `cniVersion` of any text: what the error object says about a configuration that cannot be used. */

@@ -93,6 +93,15 @@ export function parseTimeouts(conf: JsonObject): Timeouts {
   return timeouts;
 }
 
+/** The same for DEL and GC, which a setting that they do not know must not stop: it may be a later version's. */
+export function parseTimeoutsIfPossible(conf: JsonObject): Timeouts {
+  try {
+    return parseTimeouts(conf);
+  } catch {
+    return defaultTimeouts;
+  }
+}
+
 function parseSettings(value: JsonValue): Settings {
   if (!isObject(value)) throw wrongType("the file", "an object", value);
   refuseUnknown(value, "the file", Object.keys(defaultSettings));

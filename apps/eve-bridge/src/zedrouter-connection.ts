@@ -27,24 +27,32 @@ export async function connectZedrouter(call: Call): Promise<ZedrouterConnection>
   };
 }
 
-/** The interface of a call. `netns` is for a DEL that does not say where the interface was. Throws code 7. */
+/** The interface of a call. `netns` is for a DEL that does not say where the interface was. */
 export function podInterfaceOf({ env, conf, args }: CniRequest, netns = "", mac?: MacAddress): PodInterface {
   const networkInstance = conf.raw["networkInstance"];
-  if (networkInstance !== undefined && typeof networkInstance !== "string") {
-    throw new CniError(cniCode.invalidConfig, `networkInstance must be a string, not ${kindOf(networkInstance)}`);
-  }
   return {
     podName: args.podName,
     podNamespace: args.podNamespace,
     netns: env.netns === "" ? netns : env.netns,
     ifName: env.ifName,
     ...(mac === undefined ? {} : { mac }),
-    ...(networkInstance === undefined ? {} : { networkInstance }),
+    ...(typeof networkInstance === "string" ? { networkInstance } : {}),
   };
 }
 
-/** The MAC that the runtime wants, of CNI_ARGS; only ADD gets one. Throws code 4. */
-export function wantedMac({ args }: CniRequest): MacAddress | undefined {
+/** The interface that ADD is asked for; it alone is told a MAC. Throws codes 4 and 7 for what no interface can be made of. */
+export function wantedInterfaceOf(request: CniRequest): PodInterface {
+  if (request.args.podName === "") {
+    throw new CniError(cniCode.invalidEnvironment, "CNI_ARGS: K8S_POD_NAME is missing");
+  }
+  const networkInstance = request.conf.raw["networkInstance"];
+  if (networkInstance !== undefined && typeof networkInstance !== "string") {
+    throw new CniError(cniCode.invalidConfig, `networkInstance must be a string, not ${kindOf(networkInstance)}`);
+  }
+  return podInterfaceOf(request, "", wantedMac(request));
+}
+
+function wantedMac({ args }: CniRequest): MacAddress | undefined {
   if (args.mac === "") return undefined;
   const mac = parseMac(args.mac);
   if (mac !== undefined) return mac;
