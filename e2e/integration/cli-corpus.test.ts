@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runProgram } from "../src/run-program.ts";
 import { silentNarrator } from "../src/silent-narrator.ts";
-import { startWebhook } from "../src/start-webhook.ts";
+import { startRegisteredWebhook } from "../src/start-webhook.ts";
 import { objectOf, refused, taken } from "./crd-cases.ts";
 import { create, namespace, workspace } from "./crd-objects.ts";
 
@@ -29,7 +29,7 @@ describe("switchyard validate", () => {
   beforeAll(async () => {
     stage = await setStage(silentNarrator);
     kubectl = join(await ensureBinaries(), "kubectl");
-    await startWebhook(stage);
+    await startRegisteredWebhook(stage);
     await eventually(
       "the webhook answers",
       () => create(stage.transport, objectOf("SriovNetwork", {}), { dryRun: true }),

@@ -13,7 +13,7 @@ import { ensureBinaries, eventually } from "@switchyard/testing";
 import { join } from "node:path";
 import { runProgram } from "../src/run-program.ts";
 import { silentNarrator } from "../src/silent-narrator.ts";
-import { startWebhook } from "../src/start-webhook.ts";
+import { startRegisteredWebhook } from "../src/start-webhook.ts";
 import { objectOf, type Spec } from "./crd-cases.ts";
 import { create, workspace, type Manifest } from "./crd-objects.ts";
 
@@ -77,7 +77,7 @@ describe("switchyard validate", () => {
       await report(stage, name);
     }
     await stage.cluster.kubectl(["label", "node", "worker-1", "worker-2", "rack=a"]);
-    await startWebhook(stage);
+    await startRegisteredWebhook(stage);
     await eventually(
       "the webhook answers",
       async () => (await askServer(stage, objectOf("SriovNetwork", {}))).allowed,

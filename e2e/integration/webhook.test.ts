@@ -10,6 +10,7 @@ import {
   sriovNetworkNodeStates,
   type SriovNetworkNodePolicySpec,
 } from "@switchyard/api";
+import { registerWebhooks, startWebhook, webhookConfiguration, webhookSecret } from "@switchyard/demo/admission";
 import { createNode, createOperatorConfig } from "@switchyard/demo/scenes";
 import { namespace, setStage, type Stage } from "@switchyard/demo/stage";
 import { collectionPath, isKubeError, objectPath } from "@switchyard/kube";
@@ -19,8 +20,6 @@ import { silentNarrator } from "../src/silent-narrator.ts";
 
 jest.setTimeout(60_000); // machines are busy
 
-const configurationName = "sriov-operator-webhook-config";
-const secretName = "operator-webhook-cert";
 const secrets = { group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true } as const;
 const registration = { group: "admissionregistration.k8s.io", version: "v1", namespaced: false } as const;
 const pci = "0000:3b:00.0";
@@ -38,59 +37,14 @@ beforeAll(async () => {
     await createNode(stage, name);
     await reportEightVfs(name);
   }
-  await registerWebhooks();
-  webhook = startWebhook("webhook-1", port);
+  await registerWebhooks(stage, port);
+  webhook = startWebhook(stage, "webhook-1", port);
   await eventually("the webhook answers", async () => (await dryRun("probe", {})).allowed, { withinMs: 60_000 });
 }, 600_000);
 
 afterAll(async () => {
   await stage[Symbol.asyncDispose]();
 }, 60_000);
-
-function startWebhook(name: string, listenPort: number): GuardedProcess {
-  const certificate = ["--certificate-secret", secretName, "--certificate-names", "127.0.0.1"];
-  return stage.start(name, "apps/webhook/src/main.ts", [
-    ...["--listen-address", `127.0.0.1:${listenPort}`, "--shutdown-delay", "100ms"],
-    ...certificate,
-  ]);
-}
-
-/** As the operator registers them, but for loopback in place of a Service. */
-async function registerWebhooks(): Promise<void> {
-  const common = { admissionReviewVersions: ["v1"], sideEffects: "None", failurePolicy: "Fail", timeoutSeconds: 10 };
-  const rule = { apiGroups: ["sriovnetwork.openshift.io"], apiVersions: ["v1"] };
-  const policies = ["sriovnetworknodepolicies"];
-  const kinds = [
-    {
-      type: { ...registration, kind: "MutatingWebhookConfiguration", plural: "mutatingwebhookconfigurations" },
-      path: "/mutating-custom-resource",
-      rules: [{ ...rule, operations: ["CREATE", "UPDATE"], resources: policies }],
-    },
-    {
-      type: { ...registration, kind: "ValidatingWebhookConfiguration", plural: "validatingwebhookconfigurations" },
-      path: "/validating-custom-resource",
-      rules: [
-        {
-          ...rule,
-          operations: ["CREATE", "UPDATE", "DELETE"],
-          resources: [...policies, "sriovnetworkpoolconfigs", "sriovoperatorconfigs"],
-        },
-        { ...rule, operations: ["CREATE", "UPDATE"], resources: ["sriovnetworks", "sriovibnetworks", "ovsnetworks"] },
-      ],
-    },
-  ];
-  for (const { type, path, rules } of kinds) {
-    const clientConfig = { url: `https://127.0.0.1:${port}${path}` };
-    const webhooks = [{ ...common, name: "operator-webhook.sriovnetwork.openshift.io", clientConfig, rules }];
-    const body = {
-      apiVersion: "admissionregistration.k8s.io/v1",
-      kind: type.kind,
-      metadata: { name: configurationName },
-      webhooks,
-    };
-    await stage.transport.request({ method: "POST", path: collectionPath(type), body });
-  }
-}
 
 /** What the node's daemon would report: a PF with eight VFs, all as the policy "stored" below asks. */
 async function reportEightVfs(name: string): Promise<void> {
@@ -199,12 +153,12 @@ describe("kubectl apply", () => {
 
 describe("a certificate of ours", () => {
   it("is one for two replicas, and is made again at once when somebody deletes it", async () => {
-    const second = startWebhook("webhook-2", secondPort);
+    const second = startWebhook(stage, "webhook-2", secondPort);
     const [one, two] = await eventually("the second replica shows a certificate", async () => {
       return Promise.all([fingerprintOf(port), fingerprintOf(secondPort)]);
     });
     expect(two).toBe(one);
-    const path = objectPath(secrets, { name: secretName, namespace });
+    const path = objectPath(secrets, { name: webhookSecret, namespace });
     await stage.transport.request({ method: "DELETE", path });
     await eventually("both replicas show the same new one", async () => {
       const shown = await Promise.all([fingerprintOf(port), fingerprintOf(secondPort)]);
@@ -217,7 +171,7 @@ describe("a certificate of ours", () => {
 
   it("comes back into webhook configurations that lose it", async () => {
     const type = { ...registration, kind: "ValidatingWebhookConfiguration", plural: "validatingwebhookconfigurations" };
-    const path = objectPath(type, { name: configurationName });
+    const path = objectPath(type, { name: webhookConfiguration });
     const body = [{ op: "remove", path: "/webhooks/0/clientConfig/caBundle" }];
     await stage.transport.request({ method: "PATCH", path, body, contentType: "application/json-patch+json" });
     await eventually("the API server trusts it", async () => (await dryRun("trusted", {})).allowed);
@@ -228,7 +182,7 @@ describe("while the webhook is away", () => {
   it("nothing is stored, and all goes on when it is back", async () => {
     await webhook.kill();
     expect(await dryRun("away", {})).toMatchObject({ allowed: false, status: 500 });
-    webhook = startWebhook("webhook-1", port);
+    webhook = startWebhook(stage, "webhook-1", port);
     await eventually("the webhook answers", async () => (await dryRun("back", {})).allowed);
   }, 60_000);
 

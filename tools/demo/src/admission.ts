@@ -35,6 +35,8 @@ export async function registerWebhooks(stage: Stage, port: number): Promise<void
 
 const ours = { apiGroups: ["sriovnetwork.openshift.io"], apiVersions: ["v1"] };
 
+const networks = ["sriovnetworks", "sriovibnetworks", "ovsnetworks", "bridgenetworks"];
+
 const configurations = [
   {
     kind: "MutatingWebhookConfiguration",
@@ -52,7 +54,7 @@ const configurations = [
         operations: ["CREATE", "UPDATE", "DELETE"],
         resources: ["sriovnetworknodepolicies", "sriovnetworkpoolconfigs", "sriovoperatorconfigs"],
       },
-      { ...ours, operations: ["CREATE", "UPDATE"], resources: ["sriovnetworks", "sriovibnetworks", "ovsnetworks"] },
+      { ...ours, operations: ["CREATE", "UPDATE"], resources: networks },
     ],
   },
 ];
