@@ -8,6 +8,7 @@ import { once } from "node:events";
 import { watchCluster } from "./caches.ts";
 import { followKeyPair, type KeyPair } from "./key-pair.ts";
 import { createLiveView } from "./live-view.ts";
+import { manageKeyPair } from "./managed-key-pair.ts";
 import { startReviewServer, type ReviewServer } from "./review-server.ts";
 import { toTlsOptions } from "./tls-settings.ts";
 import { webhookFlags } from "./webhook-flags.ts";
@@ -57,8 +58,7 @@ process.exitCode = await runService({
               log.warn({ error }, "no new certificate");
             },
           })
-        : // Loaded only here: what makes certificates takes megabytes.
-          (await import("./managed-key-pair.ts")).manageKeyPair({
+        : manageKeyPair({
             ...{ transport, namespace, secretName: certificateSecret, onChange, signal },
             configurationName: flags.webhookConfiguration,
             names: [`${service}.svc`, `${service}.svc.cluster.local`, service, ...(flags.certificateNames ?? [])],

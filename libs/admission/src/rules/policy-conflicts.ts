@@ -22,17 +22,18 @@ export function checkPolicyConflicts(policy: SriovNetworkNodePolicy, context: Po
   for (const { nodes, layout, pfs } of context.reach.landings) {
     const sorts = sortsOf(nodes, selectors);
     for (const other of context.others) {
-      const shared = sorts.flatMap((sort) => (hasLabels(sort.labels, other.spec.nodeSelector) ? sort.nodes : []));
+      const shared = sorts.filter(({ labels }) => hasLabels(labels, other.spec.nodeSelector));
       if (shared.length === 0) continue;
       const theirs = new Map(matchedPfs(other, layout).map((pf) => [pf.nic.pciAddress, pf]));
       const findings = pfs.flatMap((pf) => {
         const their = theirs.get(pf.nic.pciAddress);
         return their === undefined ? [] : conflictsOn({ policy, pf }, { policy: other, pf: their });
       });
+      const names = findings.length === 0 ? [] : shared.flatMap((sort) => sort.nodes.map(({ name }) => name));
       for (const finding of findings) {
         const key = `${finding.field} ${finding.message}`;
         const entry = nodesOf.get(key) ?? { finding, nodes: [] };
-        entry.nodes.push(...shared.map(({ name }) => name));
+        entry.nodes.push(...names);
         nodesOf.set(key, entry);
       }
     }
