@@ -5,18 +5,21 @@
 import { TestingError } from "@switchyard/testing";
 import { VmLabError } from "@switchyard/vm-lab";
 import { BenchError } from "./bench-error.ts";
+import { runCniBench } from "./cni.ts";
 import { runDaemonBench } from "./daemon/run-daemon-bench.ts";
 import { runFleetBench } from "./fleet/run-fleet-bench.ts";
 
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   fleet: runFleetBench,
   daemon: runDaemonBench,
+  cni: runCniBench,
 };
 
 const help = `npm run bench -- COMMAND [options]; --help after a command lists its options
 
   fleet    the operator, beside a real API server and 1,000 simulated nodes
   daemon   a node's daemon, on the fake kernel or (--vm) on a real one
+  cni      what it costs to start eve-bridge
 `;
 
 /** EX_USAGE of sysexits.h. */
