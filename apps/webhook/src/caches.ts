@@ -66,7 +66,7 @@ export function watchCluster({ transport, namespace, report }: WatchOptions): Cl
       ...common,
       type: sriovNetworkNodeStates,
       namespace,
-      pageSize: 20,
+      pageSize: 10,
       project: ({ status }: SriovNetworkNodeState) => readState(status),
     }),
     policies: watchObjects({
