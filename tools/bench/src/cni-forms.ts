@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * The ways to start a program on Node that were weighed for eve-bridge (docs/decisions/010-eve-bridge-launcher.md).
- * Usage: `for (const form of prepareForms(directory, plugin)) runOnce(plugin.version(form))`
+ * Usage: `for (const form of prepareForms(directory, plugin)) runner.run(form.version)`
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";

@@ -4,7 +4,7 @@ import { parseCniOptions } from "./cni-options.ts";
 
 describe("parseCniOptions", () => {
   it("has defaults", () => {
-    expect(parseCniOptions([])).toEqual({ rounds: 60, atOnce: 50, forms: false, json: undefined, check: false });
+    expect(parseCniOptions([])).toEqual({ rounds: 100, atOnce: 50, forms: false, json: undefined, check: false });
   });
 
   it("reads all options", () => {

@@ -22,7 +22,7 @@ export interface CniOptions {
 export const cniHelp = `npm run bench -- cni [options]
 
 The CNI plugin eve-bridge beside \`node -e 0\` and the stock \`bridge\` plugin, started in turn.
-  --rounds N     how often each is started: 60
+  --rounds N     how often each is started: 100
   --at-once N    how many ADDs are started at once: 50
   --forms        also other ways to start the plugin: compile cache, ES module, snapshot
   --json FILE    write the figures there, too
@@ -47,7 +47,7 @@ function parse(args: readonly string[]) {
     return parseArgs({
       args: [...args],
       options: {
-        rounds: { type: "string", default: "60" },
+        rounds: { type: "string", default: "100" },
         "at-once": { type: "string", default: "50" },
         forms: { type: "boolean" },
         json: { type: "string" },

@@ -2,7 +2,7 @@
 /**
  * eve-bridge as a node has it: bundled, and installed by its own installer into a directory of the run. And the stock
  * `bridge` plugin, built by Go.
- * Usage: `const plugin = await installPlugin(directory); runOnce(plugin.version("installed"))`
+ * Usage: `const plugin = await installPlugin(directory); runner.run(plugin.version({ file: plugin.launcher, args: [] }))`
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";

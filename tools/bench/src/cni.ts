@@ -10,7 +10,7 @@ import { BenchError } from "./bench-error.ts";
 import { prepareForms, type Form } from "./cni-forms.ts";
 import { cniHelp, parseCniOptions, type CniOptions } from "./cni-options.ts";
 import { buildStockBridge, installPlugin, type InstalledPlugin } from "./cni-plugin.ts";
-import { measureWaiting, readPeakMb, runOnce, type Program } from "./cni-program.ts";
+import { createProgramRunner, readPeakMb, type Program, type ProgramRunner } from "./cni-program.ts";
 import { cniGoals, renderCniReport, titles, type CniReport, type CniSeries } from "./cni-report.ts";
 import { startZedrouter, type BenchZedrouter } from "./cni-zedrouter.ts";
 import { describeGoal, missedGoals } from "./measure/goal.ts";
@@ -33,6 +33,13 @@ export async function runCniBench(args: readonly string[]): Promise<void> {
   }
 }
 
+/** What a run needs. */
+interface Stage {
+  readonly zedrouter: BenchZedrouter;
+  readonly progress: Progress;
+  readonly runner: ProgramRunner;
+}
+
 /** Something to start again and again. */
 interface Subject {
   readonly title: string;
@@ -51,12 +58,13 @@ async function measure(options: CniOptions): Promise<CniReport> {
     const stock = buildStockBridge(directory);
     const forms = options.forms ? prepareForms(directory, plugin) : [];
     await using zedrouter = await startZedrouter(plugin.rpcSocket);
-    const stage = { zedrouter, progress };
+    const runner = createProgramRunner(directory);
+    const stage = { zedrouter, progress, runner };
     const chosen = subjectsOf(plugin, stock);
     const all = await runInTurn([...chosen, ...forms.flatMap(subjectsOfForm)], options.rounds, stage);
     const [series, formSeries] = [all.slice(0, chosen.length), all.slice(chosen.length)];
     progress.at(`${options.atOnce} at once`);
-    const atOnce = await runAtOnce(plugin, options.atOnce);
+    const atOnce = await runAtOnce(plugin, options.atOnce, runner);
     const { programBytes, installedBytes } = plugin;
     const figures = {
       ...about,
@@ -96,7 +104,7 @@ function subjectsOfForm({ title, version, add }: Form): Subject[] {
 async function runInTurn(
   subjects: readonly Subject[],
   rounds: number,
-  { zedrouter, progress }: { readonly zedrouter: BenchZedrouter; readonly progress: Progress },
+  { zedrouter, progress, runner }: Stage,
 ): Promise<CniSeries[]> {
   const series = subjects.map((subject) => ({ subject, ownMs: [] as number[], peakMb: 0 }));
   let round = 0;
@@ -109,7 +117,7 @@ async function runInTurn(
         one.peakMb = Math.max(one.peakMb, readPeakMb(pid));
       };
       zedrouter.takeMs();
-      const { wallMs } = await runOnce(one.subject.program(), (started) => (pid = started));
+      const { wallMs } = await runner.run(one.subject.program(), (started) => (pid = started));
       one.ownMs.push(wallMs - zedrouter.takeMs());
     }
   }
@@ -122,7 +130,7 @@ async function runInTurn(
       finished.push({
         title,
         ownMs,
-        peakMb: waitsFor === "zedrouter" ? peakMb : await measureWaiting(waiting(program())),
+        peakMb: waitsFor === "zedrouter" ? peakMb : await runner.measureWaiting(waiting(program())),
       });
   }
   return finished;
@@ -133,10 +141,10 @@ function waiting(program: Program): Program {
   return program === emptyNode ? { ...program, args: ["-e", "require('node:fs').readFileSync(0)"] } : program;
 }
 
-async function runAtOnce(plugin: InstalledPlugin, count: number): Promise<CniReport["atOnce"]> {
+async function runAtOnce(plugin: InstalledPlugin, count: number, runner: ProgramRunner): Promise<CniReport["atOnce"]> {
   const time = async (programs: readonly Program[]) => {
     const startMs = performance.now();
-    const outcomes = await Promise.allSettled(programs.map((program) => runOnce(program)));
+    const outcomes = await Promise.allSettled(programs.map((program) => runner.run(program)));
     const failed = outcomes.filter(({ status }) => status === "rejected").length;
     return { seconds: (performance.now() - startMs) / 1000, failed };
   };

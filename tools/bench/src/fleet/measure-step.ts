@@ -6,7 +6,7 @@
 import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
 import type { BenchUser } from "../cluster/bench-cluster.ts";
 import type { MeasuredService } from "../measure/measured-service.ts";
-import { otherProcessors, readLoad } from "../measure/other-load.ts";
+import { loadBetween, readLoad } from "../measure/machine-load.ts";
 import { untilIdle } from "../measure/process-meter.ts";
 import type { Progress } from "../measure/progress.ts";
 import { countRequests } from "../measure/request-count.ts";
@@ -47,8 +47,9 @@ export async function measureStep(bench: FleetBench, step: Step): Promise<StepRe
   const loadBefore = readLoad();
   const beginMs = performance.now();
   await step.act();
-  const spec = await effectOf(step, bench);
-  const othersBusy = otherProcessors(loadBefore, readLoad());
+  await (step.wanted === undefined ? pause(noEffectMs, signal) : untilAll(bench, operatorNamespace));
+  const load = loadBetween(loadBefore, readLoad());
+  const spec = step.wanted && (await settledSpec(step.wanted, bench));
   await untilIdle(bench.operator, signal);
 
   const { cpuSeconds, rssMb, peakMb } = bench.operator.read();
@@ -61,7 +62,7 @@ export async function measureStep(bench: FleetBench, step: Step): Promise<StepRe
       ? {}
       : { firstSeconds: (arrivals.firstMs - beginMs) / 1000, allSeconds: (arrivals.lastMs - beginMs) / 1000 }),
     specChanges: arrivals?.changes ?? 0,
-    othersBusy,
+    load,
     ...(spec === undefined ? {} : await measurePlainly(bench, spec, title)),
     cpuSeconds: cpuSeconds - cpuBefore,
     rssMb,
@@ -80,18 +81,15 @@ async function measurePlainly(bench: FleetBench, spec: SriovNetworkNodeStateSpec
   const beginMs = performance.now();
   await fleet.applyPlainly(spec);
   await untilAll(bench, plainNamespace);
-  const othersBusyPlain = otherProcessors(loadBefore, readLoad());
-  return { plainSeconds: ((fleet.arrivals.of(plainNamespace)?.lastMs ?? beginMs) - beginMs) / 1000, othersBusyPlain };
+  const plainLoad = loadBetween(loadBefore, readLoad());
+  return { plainSeconds: ((fleet.arrivals.of(plainNamespace)?.lastMs ?? beginMs) - beginMs) / 1000, plainLoad };
 }
 
-/** The spec that all nodes have in the end; undefined for a step that changes none, whose absence is waited out. */
-async function effectOf(step: Step, bench: FleetBench): Promise<SriovNetworkNodeStateSpec | undefined> {
-  const { wanted } = step;
-  if (wanted === undefined) {
-    await pause(noEffectMs, bench.signal);
-    return undefined;
-  }
-  await untilAll(bench, operatorNamespace);
+/** The spec that all nodes have in the end. */
+async function settledSpec(
+  wanted: NonNullable<Step["wanted"]>,
+  bench: FleetBench,
+): Promise<SriovNetworkNodeStateSpec | undefined> {
   let spec: SriovNetworkNodeStateSpec | undefined;
   const isWanted = async () => {
     await untilQuiet(bench);

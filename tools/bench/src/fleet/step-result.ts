@@ -2,6 +2,7 @@
 /**
  * What a step of the scenario cost. Times are seconds from the step's begin, the first write of whoever causes it.
  */
+import type { Load } from "../measure/machine-load.ts";
 import type { RequestCount } from "../measure/request-count.ts";
 
 export const stepTitles = {
@@ -28,9 +29,12 @@ export interface StepResult {
   readonly specChanges: number;
   /** The plain client, for the same specs; absent where nothing is written. */
   readonly plainSeconds?: number;
-  /** Processors that others kept busy, while the operator and while the plain client worked: times compare if it is 0. */
-  readonly othersBusy: number;
-  readonly othersBusyPlain?: number;
+  /**
+   * Of the machine until the last spec arrived, for the operator and for the plain client. Their times compare if others
+   * did nothing; the CPU time of all together (API server, etcd, both clients) compares in any case.
+   */
+  readonly load: Load;
+  readonly plainLoad?: Load;
   /** Of the operator, until it rests again. */
   readonly cpuSeconds: number;
   readonly rssMb: number;

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { otherProcessors, readLoad } from "./other-load.ts";
+import { loadBetween, readLoad } from "./machine-load.ts";
 
 let root = "";
 beforeEach(async () => {
@@ -29,14 +29,15 @@ describe("readLoad", () => {
   });
 });
 
-describe("otherProcessors", () => {
-  it("is what the machine did and we did not, over the time", () => {
+describe("loadBetween", () => {
+  it("tells our work from that of others, which is an average over the time", () => {
     const before = { atMs: 0, busySeconds: 10, ownSeconds: 4 };
-    expect(otherProcessors(before, { atMs: 2_000, busySeconds: 14, ownSeconds: 7 })).toBe(0.5);
+    const load = loadBetween(before, { atMs: 2_000, busySeconds: 14, ownSeconds: 7 });
+    expect(load).toEqual({ ownSeconds: 3, othersBusy: 0.5 });
   });
 
-  it("is nothing where clocks are too coarse to tell", () => {
+  it("has no negative work of others where clocks are too coarse to tell", () => {
     const before = { atMs: 0, busySeconds: 10, ownSeconds: 4 };
-    expect(otherProcessors(before, { atMs: 20, busySeconds: 10.01, ownSeconds: 4.02 })).toBe(0);
+    expect(loadBetween(before, { atMs: 20, busySeconds: 10, ownSeconds: 4.02 }).othersBusy).toBe(0);
   });
 });

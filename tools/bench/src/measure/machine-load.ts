@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * How many processors others keep busy meanwhile: two times taken one after the other compare only if both had the same
- * machine. Ours is this process and all that it has started.
- * Usage: `const before = readLoad(); …; otherProcessors(before, readLoad())` is 0.3 on a machine that is almost ours.
+ * What the machine did meanwhile, for us and for others: two times taken one after the other compare only if both had
+ * the same machine. Ours is this process and all that it has started.
+ * Usage: `const before = readLoad(); …; loadBetween(before, readLoad()).othersBusy` is 0.1 on a machine that is almost ours.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -39,11 +39,18 @@ export function readLoad(root = process.pid, procRoot = "/proc"): LoadReading {
   };
 }
 
-/** On average, from 0 to the number of processors. */
-export function otherProcessors(before: LoadReading, after: LoadReading): number {
-  const busy = after.busySeconds - before.busySeconds;
-  const own = after.ownSeconds - before.ownSeconds;
-  return Math.max(0, (busy - own) / ((after.atMs - before.atMs) / 1000));
+/** What a stretch of time took. */
+export interface Load {
+  /** CPU time of all that is ours, which other work on the machine hardly changes. */
+  readonly ownSeconds: number;
+  /** Processors that others kept busy, on average. */
+  readonly othersBusy: number;
+}
+
+export function loadBetween(before: LoadReading, after: LoadReading): Load {
+  const ownSeconds = after.ownSeconds - before.ownSeconds;
+  const othersSeconds = after.busySeconds - before.busySeconds - ownSeconds;
+  return { ownSeconds, othersBusy: Math.max(0, othersSeconds / ((after.atMs - before.atMs) / 1000)) };
 }
 
 /** A process may end while the directory is read. */
