@@ -16,28 +16,25 @@ export const connectToNetworkInstance: Connect = async (call, record) => {
   const { args, env } = request;
   const pod = wantedInterfaceOf(request);
 
+  // Not closed: this process ends next, and closing by hand would take it half a millisecond.
   const zedrouter = await connectZedrouter(call);
-  try {
-    record({ step: "connecting", lease: false });
-    const { useDhcp, interfaces } = await logged(call, "RPC ConnectPodAtL2", () =>
-      zedrouter.connectAtL2(pod, waitFor(call, timeouts.rpc)),
-    );
-    const index = interfaces.findIndex(({ name }) => name === env.ifName);
-    if (index < 0) {
-      const details = interfaces.map(({ name }) => name).join(" ");
-      throw new CniError(cniCode.protocol, `zedrouter did not name interface ${env.ifName}`, { details });
-    }
-    if (!useDhcp || isVirtualMachine(args)) return { interfaces, ips: [], routes: [], dns: {} };
-
-    record({ step: "leasing", lease: true });
-    const { acquireLease } = await import("./dhcp-lease.ts");
-    const ipam = await acquireLease(call, interfaces[index]?.mac ?? args.mac);
-    await logged(call, "RPC ConnectPodAtL3", () => zedrouter.connectAtL3(pod, ipam, waitFor(call, timeouts.rpc)));
-    const ips = ipam.ips.map((ip) => ({ ...ip, interface: index }));
-    return { interfaces, ips, routes: ipam.routes, dns: ipam.dns };
-  } finally {
-    zedrouter.close();
+  record({ step: "connecting", lease: false });
+  const { useDhcp, interfaces } = await logged(call, "RPC ConnectPodAtL2", () =>
+    zedrouter.connectAtL2(pod, waitFor(call, timeouts.rpc)),
+  );
+  const index = interfaces.findIndex(({ name }) => name === env.ifName);
+  if (index < 0) {
+    const details = interfaces.map(({ name }) => name).join(" ");
+    throw new CniError(cniCode.protocol, `zedrouter did not name interface ${env.ifName}`, { details });
   }
+  if (!useDhcp || isVirtualMachine(args)) return { interfaces, ips: [], routes: [], dns: {} };
+
+  record({ step: "leasing", lease: true });
+  const { acquireLease } = await import("./dhcp-lease.ts");
+  const ipam = await acquireLease(call, interfaces[index]?.mac ?? args.mac);
+  await logged(call, "RPC ConnectPodAtL3", () => zedrouter.connectAtL3(pod, ipam, waitFor(call, timeouts.rpc)));
+  const ips = ipam.ips.map((ip) => ({ ...ip, interface: index }));
+  return { interfaces, ips, routes: ipam.routes, dns: ipam.dns };
 };
 
 /** CHECK of such an interface, as zedrouter and the DHCP daemon see it. */
