@@ -1,162 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The operator's controllers: what each reads, what wakes it, what it writes.
- * Usage: `await using controllers = startControllers({ transport, caches, …, signal });`
+ * All that the operator does while it leads: one group of controllers after the other.
+ * Usage: `await using controllers = startControllers({ transport, settings, caches, …, signal });`
  */
-import {
-  sriovNetworkNodePolicies,
-  sriovNetworkNodeStates,
-  sriovNetworkPoolConfigs,
-  type SriovNetworkNodePolicy,
-  type SriovNetworkNodeState,
-  type SriovNetworkPoolConfig,
-} from "@switchyard/api";
-import {
-  createWriter,
-  fromCache,
-  patchMetadata,
-  startController,
-  type Controller,
-  type ControllerOptions,
-  type Source,
-  type Transport,
-} from "@switchyard/kube";
+import { createEventRecorder, startController, type Transport } from "@switchyard/kube";
 import type { Logger } from "@switchyard/service";
 import type { ClusterCaches } from "./caches.ts";
 import { createLiveRules } from "./live-rules.ts";
-import { managers } from "./managers.ts";
-import { createNodeStateReconciler } from "./node-state-reconciler.ts";
+import { startNodeControllers } from "./node-controllers.ts";
+import type { OperatorContext } from "./operator-context.ts";
 import type { OperatorMetrics } from "./operator-metrics.ts";
-import { pace } from "./pace.ts";
-import { createPolicyStatusReconciler } from "./policy-status-reconciler.ts";
-import { createPoolStatusReconciler } from "./pool-status-reconciler.ts";
+import type { OperatorSettings } from "./operator-settings.ts";
 import { createVerdicts } from "./verdicts.ts";
-import { nodeOfState, nodesOfPolicy } from "./wake.ts";
 
 export interface ControllersOptions {
   /** Refuses requests once the lease is lost. */
   readonly transport: Transport;
-  readonly namespace: string;
+  readonly settings: OperatorSettings;
+  /** Of this process, for its events. */
+  readonly instance: string;
   readonly caches: ClusterCaches;
-  /** How long the state of a node that left is kept. */
-  readonly staleDelayMs: number;
   readonly log: Logger;
   readonly metrics: OperatorMetrics;
   /** Aborted when all must stop at once. */
   readonly signal: AbortSignal;
 }
 
-/** Near what one API server can take: 16 writes under way keep it busy, more only queue there (performance.md). */
-const parallelNodes = 16;
-
-/** Statuses that count nodes are written at most once in this time. */
-const statusIntervalMs = 1_000;
-
 /** Disposing it stops them, after what they have in hand. */
 export function startControllers(options: ControllersOptions): AsyncDisposable {
-  const { transport, namespace, caches, staleDelayMs, log, metrics, signal } = options;
-  const { nodes, policies, pools, operatorConfigs, states } = caches;
-  const verdicts = createVerdicts();
-  const rules = createLiveRules({ policies, pools, operatorConfigs, staleDelayMs }, signal);
-  const now = (): Date => new Date();
-  const allNodes = (): readonly string[] => [...new Set([...nodes.keys(), ...states.keys()])];
+  const { transport, settings, caches, log, metrics, signal } = options;
+  const { [Symbol.asyncDispose]: _, ...watched } = caches;
   const stack = new AsyncDisposableStack();
-
-  function start(controller: Pick<ControllerOptions, "name" | "reconcile" | "sources" | "parallel">): void {
-    const started: Controller = startController({
-      ...controller,
-      caches: [nodes, policies, pools, operatorConfigs, states],
-      signal,
-      metrics: metrics.of(controller.name),
-      report(error, { key, failures }) {
-        log.warn({ controller: controller.name, key, failures, error }, "reconcile failed, will be tried again");
+  const events = stack.use(
+    createEventRecorder({
+      transport,
+      controller: "switchyard-operator",
+      instance: options.instance,
+      report(error) {
+        log.warn({ error }, "event lost");
       },
-    });
-    metrics.watch(started);
-    stack.use(started);
-  }
-
-  start({
-    name: "node-state",
-    parallel: parallelNodes,
-    reconcile: createNodeStateReconciler({
-      nodes,
-      states,
-      rules,
-      verdicts,
-      writer: createWriter<SriovNetworkNodeState>({
-        transport,
-        type: sriovNetworkNodeStates,
-        namespace,
-        manager: managers.nodeState,
-        cache: states,
-      }),
-      async removeAnnotation(name, annotation, abort) {
-        // What it says does not matter: it is there, or this would not be called.
-        const object = { metadata: { name, namespace, annotations: { [annotation]: "" } } };
-        const patch = { transport, type: sriovNetworkNodeStates, object, signal: abort };
-        await patchMetadata({ ...patch, annotations: { [annotation]: null } });
-      },
-      nowMs: Date.now,
     }),
-    sources: [
-      fromCache(nodes, ({ key }) => [key]),
-      fromCache(states, nodeOfState),
-      fromCache(policies, (change) => nodesOfPolicy(change, nodes)),
-      fromCache(pools, ({ before, after }) => (before?.spec === after?.spec ? [] : allNodes())),
-      fromCache(operatorConfigs, allNodes),
-    ],
-  });
+  );
 
-  start({
-    name: "policy-status",
-    parallel: 4,
-    reconcile: pace(
-      createPolicyStatusReconciler({
-        ...{ policies, nodes, states, rules, verdicts, now },
-        writer: createWriter<SriovNetworkNodePolicy>({
-          transport,
-          type: sriovNetworkNodePolicies,
-          namespace,
-          manager: managers.policyStatus,
-          cache: policies,
-        }),
-      }),
-      { intervalMs: statusIntervalMs, nowMs: () => performance.now() },
-    ),
-    sources: [
-      fromCache(policies, ({ key }) => [key]),
-      fromCache(states, ({ key }) => verdicts.get(key)?.matches.map(({ policyName }) => policyName) ?? []),
-      fromVerdicts((listener) => verdicts.subscribe(listener)),
-    ],
-  });
-
-  start({
-    name: "pool-status",
-    parallel: 4,
-    reconcile: pace(
-      createPoolStatusReconciler({
-        ...{ pools, nodes, states, rules, verdicts, now },
-        writer: createWriter<SriovNetworkPoolConfig>({
-          transport,
-          type: sriovNetworkPoolConfigs,
-          namespace,
-          manager: managers.poolStatus,
-          cache: pools,
-        }),
-      }),
-      { intervalMs: statusIntervalMs, nowMs: () => performance.now() },
-    ),
-    sources: [
-      fromCache(pools, () => pools.keys()), // One pool's nodes are another's overlap.
-      fromCache(nodes, () => pools.keys()),
-      fromCache(states, () => pools.keys()),
-    ],
-  });
+  const context: OperatorContext = {
+    ...{ transport, settings, caches, events, log, signal },
+    rules: createLiveRules({ ...caches, staleDelayMs: settings.staleDelayMs }, signal),
+    verdicts: createVerdicts(),
+    start(controller) {
+      const started = startController({
+        ...controller,
+        caches: Object.values(watched),
+        signal,
+        metrics: metrics.of(controller.name),
+        report(error, { key, failures }) {
+          log.warn({ controller: controller.name, key, failures, error }, "reconcile failed, will be tried again");
+        },
+      });
+      metrics.watch(started);
+      stack.use(started);
+    },
+  };
+  startNodeControllers(context);
   return stack;
-}
-
-/** Keys of policies whose verdicts change; there is nothing to wait for at the start. */
-function fromVerdicts(subscribe: (listener: (policyName: string) => void) => () => void): Source {
-  return { start: subscribe, whenSynced: () => Promise.resolve() };
 }

@@ -4,12 +4,13 @@
  */
 import { connect, runWhenLeading, type Transport } from "@switchyard/kube";
 import { parseStaleDelayMs } from "@switchyard/policy";
-import { flag, runService, text, yesOrNo } from "@switchyard/service";
+import { flag, oneOf, runService, text, yesOrNo } from "@switchyard/service";
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { watchCluster } from "./caches.ts";
 import { startControllers } from "./controllers.ts";
 import { createOperatorMetrics } from "./operator-metrics.ts";
+import type { OperatorSettings } from "./operator-settings.ts";
 
 const exitCode = await runService({
   name: "operator",
@@ -21,6 +22,16 @@ const exitCode = await runService({
       env: "LEADER_ELECT",
       help: "Work only while holding the Lease, so that several replicas can stand by.",
     }),
+    resourcePrefix: flag(text("PREFIX"), {
+      default: "openshift.io",
+      env: "RESOURCE_PREFIX",
+      help: "Before the slash of the resources' names.",
+    }),
+    clusterType: flag(oneOf("kubernetes", "openshift"), {
+      default: "kubernetes",
+      env: "CLUSTER_TYPE",
+      help: "What the cluster is.",
+    }),
     staleNodeStateCleanupDelayMinutes: flag(text("MINUTES"), {
       default: "30",
       env: "STALE_NODE_STATE_CLEANUP_DELAY_MINUTES",
@@ -28,23 +39,24 @@ const exitCode = await runService({
     }),
   },
   async main({ flags, log, metrics: registry, signal, setNotReady }) {
-    const { namespace } = flags;
+    const { namespace, resourcePrefix, clusterType } = flags;
+    const staleDelayMs = parseStaleDelayMs(flags.staleNodeStateCleanupDelayMinutes);
+    const settings: OperatorSettings = { namespace, resourcePrefix, clusterType, staleDelayMs };
+    const identity = `${hostname()}_${randomUUID()}`;
     await using transport = await connect({ kubeconfig: flags.kubeconfig });
     const report = (error: unknown): void => {
       log.warn({ error }, "watch failed, will be taken up again");
     };
     await using caches = watchCluster({ transport, namespace, report });
     const metrics = createOperatorMetrics(registry, caches.states);
-    const { nodes, policies, pools, operatorConfigs, states } = caches;
-    const watched = { nodes, policies, pools, operatorConfigs, states };
+    const { [Symbol.asyncDispose]: _, ...watched } = caches;
     setNotReady(() => Object.entries(watched).flatMap(([name, { synced }]) => (synced ? [] : [`${name} not synced`])));
 
-    const staleDelayMs = parseStaleDelayMs(flags.staleNodeStateCleanupDelayMinutes);
     async function lead(client: Transport, leading: AbortSignal): Promise<void> {
       log.info("leading");
       metrics.setLeading(true);
       await using _controllers = startControllers({
-        ...{ transport: client, namespace, caches, staleDelayMs, log, metrics },
+        ...{ transport: client, settings, instance: hostname(), caches, log, metrics },
         signal: leading,
       });
       await new Promise<void>((resolve) => {
@@ -67,7 +79,7 @@ const exitCode = await runService({
     await runWhenLeading({
       transport,
       lease: { namespace, name: "switchyard-operator" },
-      identity: `${hostname()}_${randomUUID()}`,
+      identity,
       signal,
       onLeading: (leadership) => lead(leadership.transport, leadership.signal),
       report: (error) => {

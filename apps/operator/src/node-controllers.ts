@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The controllers of policies, pools and node states: what each reads, what wakes it, what it writes.
+ * Usage: `startNodeControllers(context);`
+ */
+import {
+  sriovNetworkNodePolicies,
+  sriovNetworkNodeStates,
+  sriovNetworkPoolConfigs,
+  type SriovNetworkNodePolicy,
+  type SriovNetworkNodeState,
+  type SriovNetworkPoolConfig,
+} from "@switchyard/api";
+import { createWriter, fromCache, patchMetadata, type Source } from "@switchyard/kube";
+import { managers } from "./managers.ts";
+import { createNodeStateReconciler } from "./node-state-reconciler.ts";
+import type { OperatorContext } from "./operator-context.ts";
+import { pace } from "./pace.ts";
+import { createPolicyStatusReconciler } from "./policy-status-reconciler.ts";
+import { createPoolStatusReconciler } from "./pool-status-reconciler.ts";
+import { nodeOfState, nodesOfPolicy } from "./wake.ts";
+
+/** Near what one API server can take: 16 writes under way keep it busy, more only queue there (performance.md). */
+const parallelNodes = 16;
+
+/** Statuses that count nodes are written at most once in this time. */
+const statusIntervalMs = 1_000;
+
+export function startNodeControllers(context: OperatorContext): void {
+  const { transport, caches, rules, verdicts, start } = context;
+  const { namespace } = context.settings;
+  const { nodes, policies, pools, operatorConfigs, states } = caches;
+  const now = (): Date => new Date();
+  const allNodes = (): readonly string[] => [...new Set([...nodes.keys(), ...states.keys()])];
+
+  start({
+    name: "node-state",
+    parallel: parallelNodes,
+    reconcile: createNodeStateReconciler({
+      nodes,
+      states,
+      rules,
+      verdicts,
+      writer: createWriter<SriovNetworkNodeState>({
+        transport,
+        type: sriovNetworkNodeStates,
+        namespace,
+        manager: managers.nodeState,
+        cache: states,
+      }),
+      async removeAnnotation(name, annotation, abort) {
+        // What it says does not matter: it is there, or this would not be called.
+        const object = { metadata: { name, namespace, annotations: { [annotation]: "" } } };
+        const patch = { transport, type: sriovNetworkNodeStates, object, signal: abort };
+        await patchMetadata({ ...patch, annotations: { [annotation]: null } });
+      },
+      nowMs: Date.now,
+    }),
+    sources: [
+      fromCache(nodes, ({ key }) => [key]),
+      fromCache(states, nodeOfState),
+      fromCache(policies, (change) => nodesOfPolicy(change, nodes)),
+      fromCache(pools, ({ before, after }) => (before?.spec === after?.spec ? [] : allNodes())),
+      fromCache(operatorConfigs, allNodes),
+    ],
+  });
+
+  start({
+    name: "policy-status",
+    parallel: 4,
+    reconcile: pace(
+      createPolicyStatusReconciler({
+        ...{ policies, nodes, states, rules, verdicts, now },
+        writer: createWriter<SriovNetworkNodePolicy>({
+          transport,
+          type: sriovNetworkNodePolicies,
+          namespace,
+          manager: managers.policyStatus,
+          cache: policies,
+        }),
+      }),
+      { intervalMs: statusIntervalMs, nowMs: () => performance.now() },
+    ),
+    sources: [
+      fromCache(policies, ({ key }) => [key]),
+      fromCache(states, ({ key }) => verdicts.get(key)?.matches.map(({ policyName }) => policyName) ?? []),
+      fromVerdicts((listener) => verdicts.subscribe(listener)),
+    ],
+  });
+
+  start({
+    name: "pool-status",
+    parallel: 4,
+    reconcile: pace(
+      createPoolStatusReconciler({
+        ...{ pools, nodes, states, rules, verdicts, now },
+        writer: createWriter<SriovNetworkPoolConfig>({
+          transport,
+          type: sriovNetworkPoolConfigs,
+          namespace,
+          manager: managers.poolStatus,
+          cache: pools,
+        }),
+      }),
+      { intervalMs: statusIntervalMs, nowMs: () => performance.now() },
+    ),
+    sources: [
+      fromCache(pools, () => pools.keys()), // One pool's nodes are another's overlap.
+      fromCache(nodes, () => pools.keys()),
+      fromCache(states, () => pools.keys()),
+    ],
+  });
+}
+
+/** Keys of policies whose verdicts change; there is nothing to wait for at the start. */
+function fromVerdicts(subscribe: (listener: (policyName: string) => void) => () => void): Source {
+  return { start: subscribe, whenSynced: () => Promise.resolve() };
+}

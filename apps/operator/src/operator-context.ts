@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What every controller of the operator gets: how to reach the API server while we lead, what is known of the cluster, and
+ * how a controller is started. One group of controllers is one function of it.
+ * Usage: `export function startNetworkControllers(context: OperatorContext): void { context.start({ name, … }); }`
+ */
+import type { ControllerOptions, EventRecorder, Transport } from "@switchyard/kube";
+import type { Logger } from "@switchyard/service";
+import type { ClusterCaches } from "./caches.ts";
+import type { LiveRules } from "./live-rules.ts";
+import type { OperatorSettings } from "./operator-settings.ts";
+import type { Verdicts } from "./verdicts.ts";
+
+export interface OperatorContext {
+  /** Refuses requests once the lease is lost. */
+  readonly transport: Transport;
+  readonly settings: OperatorSettings;
+  readonly caches: ClusterCaches;
+  readonly rules: LiveRules;
+  readonly verdicts: Verdicts;
+  readonly events: EventRecorder;
+  readonly log: Logger;
+  /** Aborted when all must stop at once. */
+  readonly signal: AbortSignal;
+  /** Runs until the operator stops or no longer leads; nothing runs before all of `context.caches` are synced. */
+  readonly start: (controller: ControllerDefinition) => void;
+}
+
+/** A controller without what all of them share. */
+export type ControllerDefinition = Pick<
+  ControllerOptions,
+  "name" | "reconcile" | "sources" | "parallel" | "deadlineMs"
+>;
