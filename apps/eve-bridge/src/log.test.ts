@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "@jest/globals";
-import fc from "fast-check";
-import { isoTime, openLog } from "./log.ts";
+import { openLog } from "./log.ts";
 import { defaultSettings, type Settings } from "./settings.ts";
 import { createScratch, type Scratch } from "./testing/scratch.ts";
 
@@ -82,16 +81,5 @@ describe("openLog", () => {
     writeFileSync(settings.logFile, "");
     openLog(settings, {}).info("third");
     expect(linesOf(settings.logFile)).toHaveLength(1);
-  });
-});
-
-describe("isoTime", () => {
-  it("agrees with Date for every moment of five centuries", () => {
-    fc.assert(
-      fc.property(fc.integer({ min: -3_000_000_000_000, max: 13_000_000_000_000 }), (epochMs) => {
-        expect(isoTime(epochMs)).toBe(new Date(epochMs).toISOString());
-      }),
-      { numRuns: 3000 },
-    );
   });
 });
