@@ -21,6 +21,8 @@ export interface DaemonUnderTest extends AsyncDisposable {
   read(): Promise<ProcessReading>;
   /** Another text once VFs were destroyed, even if others came in their place. */
   vfIdentity(): Promise<string>;
+  /** The end of its log. */
+  lastWords(): string;
   /** When the kernel first saw a write after this time; undefined where that cannot be told. */
   firstWriteMs(sinceMs: number): number | undefined;
 }

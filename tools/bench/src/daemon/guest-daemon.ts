@@ -39,6 +39,7 @@ export async function createGuestDaemon(options: GuestDaemonOptions): Promise<Da
   await writeFile(join(share, "kubeconfig"), await kubeconfigForGuest(user.kubeconfig, cluster.server));
   const stopSeconds: number[] = [];
   let running: GuestProcess | undefined;
+  let words = "";
 
   const owned = parts.move();
   return {
@@ -51,9 +52,8 @@ export async function createGuestDaemon(options: GuestDaemonOptions): Promise<Da
       // The shell becomes the daemon, so that its pid is the daemon's.
       running = guest.spawn(`echo $$ >/run/daemon.pid; exec node ${profile} /share/main.mjs ${flags}`);
       const process = running;
-      let words = "";
       process.stdout.resume();
-      process.stderr.setEncoding("utf8").on("data", (text: string) => (words = (words + text).slice(-2_000)));
+      process.stderr.setEncoding("utf8").on("data", (text: string) => (words = (words + text).slice(-4_000)));
       process.exitCode.then(
         (code) => {
           if (running === process) run.fail(new BenchError("ended", `the daemon ended with ${code}:\n${words}`));
@@ -80,6 +80,7 @@ export async function createGuestDaemon(options: GuestDaemonOptions): Promise<Da
     },
     // sysfs gives another inode to a device that was made anew, even at the same address.
     vfIdentity: () => inGuest(`stat -c %i ${firstVf}`),
+    lastWords: () => words,
     firstWriteMs: () => undefined,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

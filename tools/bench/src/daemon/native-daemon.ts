@@ -47,6 +47,7 @@ export async function createNativeDaemon(options: NativeDaemonOptions): Promise<
     stop: () => service.stop(),
     stopSeconds: service.stopSeconds,
     read: () => Promise.resolve(service.read()),
+    lastWords: () => service.lastWords(),
     vfIdentity: () => Promise.resolve(String(kernel.writes.filter(({ method }) => method === "setNumVfs").length)),
     // The fake kernel's clock is this process's.
     firstWriteMs: (sinceMs) =>

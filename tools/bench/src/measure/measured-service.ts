@@ -20,6 +20,8 @@ export interface MeasuredService extends AsyncDisposable {
   readonly stopSeconds: readonly number[];
   /** Warnings and errors in its log, and what is no line of a log; none are expected. */
   complaints(): readonly string[];
+  /** The end of its log. */
+  lastWords(): string;
 }
 
 export function createMeasuredService(options: MeasuredOptions): MeasuredService {
@@ -31,6 +33,8 @@ export function createMeasuredService(options: MeasuredOptions): MeasuredService
     stopSeconds.push(await running.stop());
     running = undefined;
   }
+
+  const lines = () => readFileSync(options.log, "utf8").split("\n");
 
   return {
     async start(signal) {
@@ -45,9 +49,8 @@ export function createMeasuredService(options: MeasuredOptions): MeasuredService
     },
     stopSeconds,
     complaints: () =>
-      readFileSync(options.log, "utf8")
-        .split("\n")
-        .filter((line) => line !== "" && (!line.startsWith("{") || /"level":"(?:warn|error)"/.test(line))),
+      lines().filter((line) => line !== "" && (!line.startsWith("{") || /"level":"(?:warn|error)"/.test(line))),
+    lastWords: () => lines().slice(-20).join("\n"),
     async [Symbol.asyncDispose]() {
       await running?.[Symbol.asyncDispose]();
     },
