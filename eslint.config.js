@@ -11,6 +11,7 @@ const arrows = {
   "layer:host": ["layer:platform", "layer:model"],
   "layer:app": ["layer:domain", "layer:platform", "layer:model"],
   "layer:node-app": ["layer:host", "layer:domain", "layer:platform", "layer:model"], // config-daemon alone
+  "layer:cli": ["layer:standalone", "layer:domain", "layer:platform", "layer:model"], // for eve-bridge's doctor
   "layer:standalone": [], // eve-bridge: node: builtins only
   "layer:test": ["layer:test", "layer:platform", "layer:model"],
   "layer:tool": [

@@ -20,6 +20,7 @@ describe("switchyard", () => {
     { argv: ["explain"], says: "explain takes one KIND[.FIELD]" },
     { argv: ["explain", "Pod"], says: '"Pod" is no kind; kinds are SriovNetworkNodePolicy' },
     { argv: ["explain", "SriovNetwork.spec.__proto__"], says: 'SriovNetwork.spec has no field "__proto__"' },
+    { argv: ["eve-bridge"], says: 'eve-bridge takes the word "doctor"' },
     { argv: ["completion", "tcsh"], says: "completion takes one of bash, zsh, fish" },
   ])("says what is wrong with $argv", async ({ argv, says }) => {
     const { code, out, err } = await runCli(argv);
@@ -53,6 +54,16 @@ describe("switchyard", () => {
     const nics: unknown = JSON.parse((await runCli(["nics", "-o", "json"])).out);
     expect(nics).toContainEqual({ vendor: "8086", deviceID: "158b", vfDeviceID: "154c" });
     expect(JSON.parse((await runCli(["version", "-o", "json"])).out)).toMatchObject({ version: "0.1.0" });
+  });
+});
+
+describe("switchyard eve-bridge doctor", () => {
+  it("says what a node without the plugins lacks, and ends with 1", async () => {
+    const { code, out } = await runCli(["eve-bridge", "doctor", "-o", "json"], { env: { CNI_PATH: "/nowhere" } });
+    const report: unknown = JSON.parse(out);
+    expect(code).toBe(1);
+    expect(report).toMatchObject({ healthy: false });
+    expect(out).toContain("in path [/nowhere]");
   });
 });
 

@@ -72,6 +72,18 @@ export const verbs: readonly Verb[] = [
     load: async () => (await import("./verbs/nics.ts")).nics,
   },
   {
+    name: "eve-bridge",
+    summary: "Say what this node lacks for eve-bridge to connect pods.",
+    operands: "doctor",
+    about: [
+      "Run it as root on the node, with the environment in which the container runtime runs CNI plugins: sockets, plugins in CNI_PATH, versions, directories. Exit code 1 where something is missing.",
+    ],
+    examples: ["CNI_PATH=/opt/cni/bin switchyard eve-bridge doctor", "switchyard eve-bridge doctor -o json"],
+    flags: ["output"],
+    operandChoices: ["doctor"],
+    load: async () => (await import("./verbs/eve-bridge.ts")).eveBridge,
+  },
+  {
     name: "demo",
     summary: "Start what `npm run demo` starts: a cluster on this machine, and the story of one change.",
     operands: "[-- ARGUMENT...]",
