@@ -19,3 +19,23 @@ export {
   type NicModel,
   type PolicyDevicePluginSources,
 } from "./policy-device-plugin-config.ts";
+export type {
+  AdmissionServerSettings,
+  CertificateSource,
+  ClusterType,
+  ComponentImages,
+  ComponentSettings,
+  MetricsExporterSettings,
+  PrometheusOperatorSettings,
+  TlsSettings,
+} from "./components/component-settings.ts";
+export type { Manifest, ManifestMetadata } from "./components/manifest.ts";
+export {
+  componentNames,
+  type ComponentName,
+  type ComponentProblem,
+  type RenderedComponent,
+  type RenderedComponents,
+} from "./components/rendered-components.ts";
+export { componentInventory, type InventoryItem } from "./components/component-inventory.ts";
+export { renderComponents } from "./components/render-components.ts";

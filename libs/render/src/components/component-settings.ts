@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What decides, beside the SriovOperatorConfig, what the operator deploys: how the operator itself was started
+ * (sriov-operator.md H). `readComponentSettings` makes it of the environment that upstream's operator has.
+ */
+
+export type ClusterType = "kubernetes" | "openshift";
+
+export interface ComponentSettings {
+  /** The operator's; all namespaced objects are there. */
+  readonly namespace: string;
+  /** Before the slash of a resource's full name: "openshift.io". */
+  readonly resourcePrefix: string;
+  readonly clusterType: ClusterType;
+  /** Who the operator is: its own writes need no review by its webhook. */
+  readonly operatorServiceAccount: string;
+  readonly images: ComponentImages;
+  /** Names of Secrets, for all pods. */
+  readonly imagePullSecrets: readonly string[];
+  /** Where CNI plugins are on the nodes: "/opt/cni/bin". */
+  readonly cniBinPath: string;
+  readonly webhook: AdmissionServerSettings;
+  readonly injector: AdmissionServerSettings;
+  /** For the servers that we run. On OpenShift the caller puts the cluster's profile here. */
+  readonly tls: TlsSettings;
+  readonly metricsExporter: MetricsExporterSettings;
+  /** Draining is left to somebody else. */
+  readonly useExternalDrainer: boolean;
+  /** Network cards need not be listed as supported. */
+  readonly devMode: boolean;
+}
+
+/** References of images. A component is deployed only if it has those that it needs. */
+export interface ComponentImages {
+  readonly configDaemon?: string | undefined;
+  readonly devicePluginConfig?: string | undefined;
+  readonly webhook?: string | undefined;
+  /** The others are not ours. */
+  readonly devicePlugin?: string | undefined;
+  readonly injector?: string | undefined;
+  readonly metricsExporter?: string | undefined;
+  readonly kubeRbacProxy?: string | undefined;
+  readonly sriovCni?: string | undefined;
+  readonly ibSriovCni?: string | undefined;
+  /** CNI plugins from here on are installed only where their image is given. */
+  readonly ovsCni?: string | undefined;
+  readonly rdmaCni?: string | undefined;
+  readonly acceleratedBridgeCni?: string | undefined;
+}
+
+/** A server that the API server calls. */
+export interface AdmissionServerSettings {
+  readonly certificates: CertificateSource;
+  /** The Secret that has tls.crt and tls.key, whoever makes it. */
+  readonly secretName: string;
+  /** Port that its NetworkPolicy opens. */
+  readonly port: number;
+}
+
+/**
+ * Who makes a server's certificate, and how the API server comes to trust it. What is not "given" is announced in
+ * caBundle by somebody else, so that we never say anything there.
+ */
+export type CertificateSource =
+  /** We do: the webhook its own, the operator the injector's. */
+  | { readonly kind: "self-made" }
+  /** Somebody put it there. `caBundle` is the authority, PEM in base64. */
+  | { readonly kind: "given"; readonly caBundle: string }
+  /** cert-manager, by a Certificate with the name of the Secret. */
+  | { readonly kind: "cert-manager" }
+  /** OpenShift's service CA. */
+  | { readonly kind: "service-ca" };
+
+/** As upstream names them; what is absent is the server's own default. */
+export interface TlsSettings {
+  /** "VersionTLS12" or "VersionTLS13". */
+  readonly minVersion?: string | undefined;
+  /** Names of IANA or OpenSSL. */
+  readonly cipherSuites: readonly string[];
+  /** "X25519", the preferred one first. */
+  readonly curvePreferences: readonly string[];
+}
+
+export interface MetricsExporterSettings {
+  readonly port: number;
+  /** Secret with tls.crt and tls.key of the proxy before the exporter. On OpenShift the service CA makes it. */
+  readonly secretName?: string | undefined;
+  /** Absent: no ServiceMonitor and nothing else for a Prometheus operator. */
+  readonly prometheusOperator?: PrometheusOperatorSettings | undefined;
+}
+
+export interface PrometheusOperatorSettings {
+  /** Of Prometheus, so that it may read the endpoints. */
+  readonly serviceAccount: string;
+  readonly namespace: string;
+  /** Whether to deploy recording rules that join VF counters with pods. */
+  readonly deployRules: boolean;
+}
