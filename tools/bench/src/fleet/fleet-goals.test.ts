@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { describeGoal, missedGoals } from "../measure/goal.ts";
-import { fleetGoals } from "./fleet-goals.ts";
+import { fleetGoals, waveGoals } from "./fleet-goals.ts";
 import type { StepResult } from "./step-result.ts";
 
 function result(overrides: Partial<StepResult>): StepResult {
@@ -67,5 +67,20 @@ describe("fleetGoals", () => {
 
   it("bound the largest memory of all steps", () => {
     expect(missed([result({ peakMb: 131 }), result({})])).toEqual(["peak RSS: 131 MB, goal 130 MB"]);
+  });
+});
+
+describe("waveGoals", () => {
+  const wave = { nodes: 100, limit: 10, peak: 10, starts: 100, longestGapSeconds: 0.4, allSeconds: 9, cpuSeconds: 1 };
+
+  it("want no more drains at once than allowed, none twice, and no slot left free for long", () => {
+    expect(missedGoals(waveGoals(wave))).toEqual([]);
+    expect(
+      missedGoals(waveGoals({ ...wave, peak: 11, starts: 101, longestGapSeconds: 1.5 })).map(describeGoal),
+    ).toEqual([
+      "drains at once: 11, goal 10",
+      "drains of all nodes: 101, goal 100",
+      "free slot to the next drain: 1.5 s, goal 1 s",
+    ]);
   });
 });

@@ -5,6 +5,7 @@
  */
 import { atMost, type Goal } from "../measure/goal.ts";
 import { total, withoutLeases } from "../measure/request-count.ts";
+import type { DrainWave } from "./drain-log.ts";
 import { stepTitles, titleOf, type StepId, type StepResult } from "./step-result.ts";
 
 /** Seconds of CPU of the Go operator at 1,000 nodes; its cost, and the goal, grow with the nodes. */
@@ -37,6 +38,15 @@ export function fleetGoals(results: readonly StepResult[], { nodes }: { readonly
     ...(nodes < 1000 ? [] : results.flatMap((result) => cpuGoals(result, nodes))),
     ...results.flatMap(quietGoals),
     ...memoryGoals(results, nodes),
+  ];
+}
+
+/** Never more at once than the pool allows, none twice, and a free slot is taken within a second. */
+export function waveGoals({ nodes, limit, peak, starts, longestGapSeconds }: DrainWave): readonly Goal[] {
+  return [
+    atMost("drains at once", peak, limit, ""),
+    atMost("drains of all nodes", starts, nodes, ""),
+    atMost("free slot to the next drain", longestGapSeconds, 1, "s"),
   ];
 }
 

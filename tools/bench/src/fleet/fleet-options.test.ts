@@ -7,6 +7,11 @@ describe("parseFleetOptions", () => {
     expect(parseFleetOptions([])).toMatchObject({ nodes: 1000, policies: 10, profile: "pf6", check: false });
   });
 
+  it("drains no more nodes than there are", () => {
+    expect(parseFleetOptions([])).toMatchObject({ drains: 100 });
+    expect(parseFleetOptions(["--nodes", "20"])).toMatchObject({ drains: 20 });
+  });
+
   it.each([
     { args: ["--nodes", "0"], problem: "--nodes 0: not a whole number from 1 to 65536" },
     { args: ["--nodes", "1e3"], problem: "--nodes 1e3: not a whole number from 1 to 65536" },

@@ -17,6 +17,8 @@ export interface FleetOptions {
   readonly connections: number;
   /** How often the policies come and go: the second time all code is warm. */
   readonly rounds: number;
+  /** How many nodes ask for a drain at once, at the end; 0 leaves that out. */
+  readonly drains: number;
   /** Also writes the figures there. */
   readonly json: string | undefined;
   /** Directory for a CPU profile of the operator. */
@@ -32,6 +34,7 @@ The operator beside a real API server and simulated nodes; the same writes by a 
   --profile NAME    ${profileNames.join(" or ")}: 6 PFs without VFs (default), or 2 PFs with 128 VFs each
   --connections N   of the plain client, 1 to 64: 32
   --rounds N        how often policies come and go: 2
+  --drains N        nodes that ask for a drain at once, in a pool that lets a tenth of them: 100, at most all
   --json FILE       write the figures there, too
   --cpu-prof DIR    write a CPU profile of the operator there
   --check           exit 1 when a goal of performance.md is missed
@@ -45,12 +48,14 @@ export function parseFleetOptions(args: readonly string[]): FleetOptions | "help
   if (profile === undefined) {
     throw new BenchError("usage", `--profile ${values.profile}: not one of ${profileNames.join(", ")}`);
   }
+  const nodes = parseCount("--nodes", values.nodes, { minimum: 1, maximum: 65_536 });
   return {
-    nodes: parseCount("--nodes", values.nodes, { minimum: 1, maximum: 65_536 }),
+    nodes,
     policies: parseCount("--policies", values.policies, { minimum: 1, maximum: mostPolicies(profiles[profile]) }),
     profile,
     connections: parseCount("--connections", values.connections, { minimum: 1, maximum: 64 }),
     rounds: parseCount("--rounds", values.rounds, { minimum: 1, maximum: 10 }),
+    drains: Math.min(nodes, parseCount("--drains", values.drains, { minimum: 0, maximum: 65_536 })),
     json: values.json,
     cpuProf: values["cpu-prof"],
     check: values.check === true,
@@ -67,6 +72,7 @@ function parse(args: readonly string[]) {
         profile: { type: "string", default: "pf6" },
         connections: { type: "string", default: "32" },
         rounds: { type: "string", default: "2" },
+        drains: { type: "string", default: "100" },
         json: { type: "string" },
         "cpu-prof": { type: "string" },
         check: { type: "boolean" },

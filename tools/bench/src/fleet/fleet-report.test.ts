@@ -29,6 +29,7 @@ const report: FleetReport = {
       },
     },
   ],
+  wave: { nodes: 100, limit: 10, peak: 9, starts: 100, longestGapSeconds: 0.4, allSeconds: 9, cpuSeconds: 1 },
   stopSeconds: [0.1],
   goals: [atMost("peak RSS", 131, 130, "MB"), atMost("CPU", 1, 2, "s")],
   complaints: ['{"level":"warn","msg":"a complaint"}'],
@@ -54,6 +55,10 @@ describe("renderFleetReport", () => {
       "1000 patch sriovnetworknodestates; refused: 1 409 patch sriovnetworknodestates",
       "",
     ]);
+  });
+
+  it("tells of the drains", () => {
+    expect(lines.join()).toContain("100 nodes ask for a drain at once, 10 may: 9 at most were, all done after 9.00 s");
   });
 
   it("names the machine, what was missed and what the operator complained of", () => {

@@ -7,6 +7,7 @@ import { describeGoal, type Goal } from "../measure/goal.ts";
 import { describeMachine, type MachineFacts } from "../measure/machine-facts.ts";
 import { listCounts, total, withoutLeases } from "../measure/request-count.ts";
 import { renderTable, showMb, showRatio, showSeconds } from "../measure/table.ts";
+import type { DrainWave } from "./drain-log.ts";
 import type { FleetOptions } from "./fleet-options.ts";
 import { titleOf, type StepResult } from "./step-result.ts";
 
@@ -19,6 +20,7 @@ export interface FleetReport {
   readonly versions: Readonly<Record<string, string>>;
   readonly options: Pick<FleetOptions, "nodes" | "policies" | "profile" | "connections" | "rounds">;
   readonly steps: readonly StepResult[];
+  readonly wave?: DrainWave;
   /** From SIGTERM to the end, of each process. */
   readonly stopSeconds: readonly number[];
   readonly goals: readonly Goal[];
@@ -39,6 +41,7 @@ export function renderFleetReport(report: FleetReport): string {
     "",
     renderTable(head, steps.map(rowOf)),
     "",
+    ...(report.wave === undefined ? [] : [describeWave(report.wave), ""]),
     `${goals.length - missed.length} of ${goals.length} goals met`,
     ...missed.map((goal) => `  missed: ${describeGoal(goal)}`),
     ...(complaints.length === 0 ? [] : [`The operator's log has ${complaints.length} warnings or errors, first:`]),
@@ -60,6 +63,13 @@ const head = [
   "peak",
   "writes by the operator (leases left out)",
 ];
+
+function describeWave({ nodes, limit, peak, longestGapSeconds, allSeconds, cpuSeconds }: DrainWave): string {
+  return (
+    `${nodes} nodes ask for a drain at once, ${limit} may: ${peak} at most were, all done after ${showSeconds(allSeconds)}, ` +
+    `a free slot was taken within ${showSeconds(longestGapSeconds)}; operator CPU ${showSeconds(cpuSeconds)}`
+  );
+}
 
 function rowOf(step: StepResult): readonly string[] {
   const { firstSeconds, allSeconds, plainSeconds, cpuSeconds, rssMb, peakMb, requests } = step;

@@ -13,7 +13,8 @@ import { readMachine } from "../measure/machine-facts.ts";
 import { startRun } from "../run-control.ts";
 import { startProgress } from "../measure/progress.ts";
 import { createFleet } from "./fleet.ts";
-import { fleetGoals } from "./fleet-goals.ts";
+import { measureDrainWave } from "./drain-wave.ts";
+import { fleetGoals, waveGoals } from "./fleet-goals.ts";
 import { operatorNamespace, plainNamespace } from "./fleet-objects.ts";
 import { fleetHelp, parseFleetOptions, type FleetOptions } from "./fleet-options.ts";
 import { renderFleetReport, type FleetReport } from "./fleet-report.ts";
@@ -66,6 +67,7 @@ async function measureFleet(options: FleetOptions): Promise<FleetReport> {
     progress.at("the same statuses for the plain client's node states");
     await fleet.reportAll(plainNamespace);
   }
+  const wave = options.drains === 0 ? undefined : await measureDrainWave({ ...bench, cluster, run }, options.drains);
   await operator.stop();
   const { stopSeconds } = operator;
   const { nodes, policies, profile, connections, rounds } = options;
@@ -76,8 +78,9 @@ async function measureFleet(options: FleetOptions): Promise<FleetReport> {
     versions: cluster.versions,
     options: { nodes, policies, profile, connections, rounds },
     steps,
+    ...(wave === undefined ? {} : { wave }),
     stopSeconds,
-    goals: [...fleetGoals(steps, options), stopGoal(stopSeconds)],
+    goals: [...fleetGoals(steps, options), ...(wave === undefined ? [] : waveGoals(wave)), stopGoal(stopSeconds)],
     complaints: operator.complaints(),
   };
 }

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Many nodes ask for a drain at once, and their pool lets a share of them be drained: how many are at any instant, and how
+ * long a free slot stays free. Daemons are simulated: each hears that its node is drained, works for a while, and is idle.
+ * Usage: `const wave = await measureDrainWave({ cluster, operator, progress, run }, 100);`
+ */
+import {
+  annotations,
+  apiVersion,
+  nodes as nodeType,
+  sriovNetworkNodeStates,
+  sriovNetworkPoolConfigs,
+  type DrainRequest,
+} from "@switchyard/api";
+import { collectionPath, isRecord, objectPath } from "@switchyard/kube";
+import type { BenchCluster } from "../cluster/bench-cluster.ts";
+import { inParallel, metadataOnly } from "../cluster/plain-client.ts";
+import type { MeasuredService } from "../measure/measured-service.ts";
+import type { Progress } from "../measure/progress.ts";
+import { pause, until } from "../measure/until.ts";
+import type { Run } from "../run-control.ts";
+import { createDrainLog, type DrainWave } from "./drain-log.ts";
+import { nodeName, operatorNamespace } from "./fleet-objects.ts";
+
+export interface DrainWaveBench {
+  readonly cluster: BenchCluster;
+  readonly operator: MeasuredService;
+  readonly progress: Progress;
+  readonly run: Run;
+}
+
+/** What the pool allows, of its nodes. */
+const share = 0.1;
+
+/** How long a simulated daemon works on its drained node. */
+const workMs = 200;
+
+const label = "example.com/drain-wave";
+
+/** The first so many nodes of the fleet take part. */
+export async function measureDrainWave(bench: DrainWaveBench, size: number): Promise<DrainWave> {
+  const { cluster, operator, progress, run } = bench;
+  const { admin } = cluster;
+  const names = Array.from({ length: size }, (_, index) => nodeName(index));
+  const forAll = (work: (name: string) => Promise<unknown>) => inParallel(names, 32, work);
+
+  progress.at(`a pool of ${size} nodes`);
+  await forAll((name) => patchNode(cluster, name, { labels: { [label]: "yes" } }));
+  await admin.request({ method: "POST", path: collectionPath(sriovNetworkPoolConfigs, operatorNamespace), body: pool });
+
+  const log = createDrainLog(Math.max(1, Math.floor(size * share)));
+  const members = new Set(names);
+  const end = new AbortController();
+  const signal = AbortSignal.any([end.signal, run.signal]);
+  const path = `${collectionPath(sriovNetworkNodeStates, operatorNamespace)}?watch=true`;
+  const lines = await admin.watch({ path, accept: metadataOnly }, signal);
+
+  async function work(name: string): Promise<void> {
+    await pause(workMs, signal);
+    log.freed(performance.now());
+    await request(cluster, name, "Idle");
+  }
+  const watching = (async () => {
+    for await (const line of lines) {
+      const seen = readState(JSON.parse(line));
+      if (seen === undefined || !members.has(seen.name)) continue;
+      if (log.saw(seen, performance.now()) === "drained") work(seen.name).catch(run.fail);
+    }
+  })().catch((error: unknown) => {
+    if (!signal.aborted) run.fail(error);
+  });
+
+  const cpuBefore = operator.read().cpuSeconds;
+  const beginMs = performance.now();
+  progress.at(`${size} nodes ask for a drain`, () => `${log.ended} of ${size} done, ${log.busy} at work`);
+  await forAll((name) => request(cluster, name, "Drain_Required"));
+  await until("all nodes drained and idle again", () => log.ended === size, { withinMs: 300_000, signal: run.signal });
+  const wave = log.result((performance.now() - beginMs) / 1000, operator.read().cpuSeconds - cpuBefore);
+  end.abort();
+  await watching;
+  return { ...wave, nodes: size };
+}
+
+const pool = {
+  apiVersion,
+  kind: "SriovNetworkPoolConfig",
+  metadata: { name: "drain-wave", namespace: operatorNamespace },
+  spec: { nodeSelector: { matchLabels: { [label]: "yes" } }, maxUnavailable: `${share * 100}%` },
+};
+
+/** As a daemon does: the Node first. */
+async function request(cluster: BenchCluster, name: string, request: DrainRequest): Promise<void> {
+  await patchNode(cluster, name, { annotations: { [annotations.nodeState]: request } });
+  await cluster.admin.request({
+    method: "PATCH",
+    path: objectPath(sriovNetworkNodeStates, { name, namespace: operatorNamespace }),
+    contentType: "application/merge-patch+json",
+    accept: metadataOnly,
+    body: { metadata: { annotations: { [annotations.desiredState]: request } } },
+  });
+}
+
+async function patchNode(cluster: BenchCluster, name: string, metadata: object): Promise<void> {
+  const contentType = "application/merge-patch+json";
+  const path = objectPath(nodeType, { name });
+  await cluster.admin.request({ method: "PATCH", path, contentType, accept: metadataOnly, body: { metadata } });
+}
+
+function readState(event: unknown) {
+  const object = isRecord(event) ? event["object"] : undefined;
+  const metadata = isRecord(object) ? object["metadata"] : undefined;
+  if (!isRecord(metadata) || typeof metadata["name"] !== "string") return undefined;
+  const { name, annotations: texts = {} } = metadata;
+  const text = (key: string) => (isRecord(texts) && typeof texts[key] === "string" ? texts[key] : "Idle");
+  return { name, desired: text(annotations.desiredState), current: text(annotations.currentState) };
+}
