@@ -324,7 +324,9 @@ describe("a writer", () => {
         options: { old: "1" },
         ports: [{ name: "old", speed: 1 }, { name: "p0" }],
       };
-      const body = { ...thing(name), spec };
+      const whole = thing(name);
+      const annotations = { "old/drain": "Draining" };
+      const body = { ...whole, metadata: { ...whole.metadata, annotations }, spec };
       await other.request({ method: "POST", path, query: { fieldManager: "old-operator" }, body });
       await patchByOther({ spec: { limit: 7 } });
       const adopting = createWriter<Thing>({
@@ -343,6 +345,7 @@ describe("a writer", () => {
         ports: [{ ...intent.spec.ports[0], protocol: "TCP" }],
         limit: 7,
       });
+      expect(await read()).toMatchObject({ metadata: { annotations } });
       expect(await adopting.apply(intent)).toBe("unchanged");
       await restart();
       expect(await apply(intent.spec)).toBe("unchanged");

@@ -58,7 +58,7 @@ export interface WriterOptions {
   readonly cache?: Observations;
   /**
    * Programs that wrote such objects before us, by update, under these field managers. What they own of an object
-   * becomes ours when we first write it, so that what we do not want of it goes.
+   * becomes ours when we first write it, so that what we do not want of it goes; their metadata stays as it is.
    */
   readonly adopts?: readonly string[];
 }

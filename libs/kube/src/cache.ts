@@ -50,6 +50,6 @@ export interface Observed {
   readonly resourceVersion: string;
   /** Digest of the fields that the manager's last apply set, with their values of now (owned-fields.ts). */
   owned(manager: string, subresource: string): string | undefined;
-  /** Whether this manager owns fields that it wrote by update. */
+  /** Whether this manager owns fields that it wrote by update, other than metadata. */
   updatedBy(manager: string, subresource: string): boolean;
 }

@@ -7,6 +7,7 @@
  * Usage: `observe(object, ["switchyard-node-states"]).owned("switchyard-node-states", "") === intentDigest(intent)`.
  */
 import { hash } from "node:crypto";
+import { ownsContent } from "./adopt-fields.ts";
 import type { Observed } from "./cache.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import { isRecord, type KubeObject, type ManagedFieldsEntry } from "./kube-object.ts";
@@ -19,8 +20,8 @@ export function observe(object: KubeObject, managers: readonly string[]): Observ
   const updaters: string[] = [];
   for (const entry of managers.length === 0 ? [] : (object.metadata.managedFields ?? [])) {
     const { manager = "", operation, subresource = "" } = entry;
-    if (operation === "Update") updaters.push(`${manager}/${subresource}`);
-    else if (managers.includes(manager)) owned.set(`${manager}/${subresource}`, digest(extractOwned(object, entry)));
+    if (operation === "Update" && ownsContent(entry)) updaters.push(`${manager}/${subresource}`);
+    else if (operation === "Apply" && managers.includes(manager)) owned.set(`${manager}/${subresource}`, digest(extractOwned(object, entry)));
   }
   return {
     uid: object.metadata.uid ?? "",
