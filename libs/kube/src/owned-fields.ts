@@ -21,7 +21,8 @@ export function observe(object: KubeObject, managers: readonly string[]): Observ
   for (const entry of managers.length === 0 ? [] : (object.metadata.managedFields ?? [])) {
     const { manager = "", operation, subresource = "" } = entry;
     if (operation === "Update" && ownsContent(entry)) updaters.push(`${manager}/${subresource}`);
-    else if (operation === "Apply" && managers.includes(manager)) owned.set(`${manager}/${subresource}`, digest(extractOwned(object, entry)));
+    else if (operation === "Apply" && managers.includes(manager))
+      owned.set(`${manager}/${subresource}`, digest(extractOwned(object, entry)));
   }
   return {
     uid: object.metadata.uid ?? "",
