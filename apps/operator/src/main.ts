@@ -3,45 +3,23 @@
  * The operator's process: watches the cluster, and runs the controllers while it leads.
  */
 import { connect, runWhenLeading, type Transport } from "@switchyard/kube";
-import { parseStaleDelayMs } from "@switchyard/policy";
-import { flag, oneOf, runService, text, yesOrNo } from "@switchyard/service";
+import { runService } from "@switchyard/service";
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { watchCluster } from "./caches.ts";
 import { startControllers } from "./controllers.ts";
+import { operatorFlags } from "./operator-flags.ts";
 import { createOperatorMetrics } from "./operator-metrics.ts";
-import type { OperatorSettings } from "./operator-settings.ts";
+import { readOperatorSettings } from "./operator-settings.ts";
 
 const exitCode = await runService({
   name: "operator",
   version: "0.1.0",
   summary: "Merges policies into one SriovNetworkNodeState per node and reports how far the nodes are.",
-  flags: {
-    leaderElect: flag(yesOrNo, {
-      default: "true",
-      env: "LEADER_ELECT",
-      help: "Work only while holding the Lease, so that several replicas can stand by.",
-    }),
-    resourcePrefix: flag(text("PREFIX"), {
-      default: "openshift.io",
-      env: "RESOURCE_PREFIX",
-      help: "Before the slash of the resources' names.",
-    }),
-    clusterType: flag(oneOf("kubernetes", "openshift"), {
-      default: "kubernetes",
-      env: "CLUSTER_TYPE",
-      help: "What the cluster is.",
-    }),
-    staleNodeStateCleanupDelayMinutes: flag(text("MINUTES"), {
-      default: "30",
-      env: "STALE_NODE_STATE_CLEANUP_DELAY_MINUTES",
-      help: "How long the state of a node that left is kept; 0 deletes it at once.",
-    }),
-  },
+  flags: operatorFlags,
   async main({ flags, log, metrics: registry, signal, setNotReady }) {
-    const { namespace, resourcePrefix, clusterType } = flags;
-    const staleDelayMs = parseStaleDelayMs(flags.staleNodeStateCleanupDelayMinutes);
-    const settings: OperatorSettings = { namespace, resourcePrefix, clusterType, staleDelayMs };
+    const settings = readOperatorSettings(flags);
+    const { namespace } = settings;
     const identity = `${hostname()}_${randomUUID()}`;
     await using transport = await connect({ kubeconfig: flags.kubeconfig });
     const report = (error: unknown): void => {

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/** How this operator was started: what its flags and environment say, the same until it ends. */
+/**
+ * How this operator was started: what its flags and environment say, the same until it ends.
+ * Usage: `const settings = readOperatorSettings(flags);`
+ */
+import { parseStaleDelayMs } from "@switchyard/policy";
+import type { CertificateSource, ComponentSettings } from "@switchyard/render";
+import type { CommonValues } from "@switchyard/service";
+import type { OperatorFlagValues } from "./operator-flags.ts";
 
 export interface OperatorSettings {
   /** Ours: our own kinds are honoured here, and what we run is here. */
@@ -9,4 +16,81 @@ export interface OperatorSettings {
   readonly clusterType: "kubernetes" | "openshift";
   /** How long the state of a node that left is kept. */
   readonly staleDelayMs: number;
+  /** What decides what is deployed, beside the SriovOperatorConfig. */
+  readonly components: ComponentSettings;
+  /** Owner of what is deployed outside of namespaces. */
+  readonly ownerClusterRole: string | undefined;
+}
+
+export function readOperatorSettings(flags: OperatorFlagValues & Pick<CommonValues, "namespace">): OperatorSettings {
+  const { namespace, resourcePrefix, clusterType } = flags;
+  return {
+    ...{ namespace, resourcePrefix, clusterType },
+    staleDelayMs: parseStaleDelayMs(flags.staleNodeStateCleanupDelayMinutes),
+    components: readComponentSettings(flags),
+    ownerClusterRole: flags.ownerClusterRole,
+  };
+}
+
+function readComponentSettings(flags: Parameters<typeof readOperatorSettings>[0]): ComponentSettings {
+  const { namespace, resourcePrefix, clusterType, useExternalDrainer, devMode, imagePullSecrets, cniBinPath } = flags;
+  return {
+    ...{ namespace, resourcePrefix, clusterType, useExternalDrainer, devMode, imagePullSecrets, cniBinPath },
+    operatorServiceAccount: flags.serviceAccount,
+    images: {
+      configDaemon: flags.configDaemonImage,
+      devicePluginConfig: flags.devicePluginConfigImage,
+      webhook: flags.webhookImage,
+      devicePlugin: flags.devicePluginImage,
+      injector: flags.injectorImage,
+      metricsExporter: flags.metricsExporterImage,
+      kubeRbacProxy: flags.kubeRbacProxyImage,
+      sriovCni: flags.sriovCniImage,
+      ibSriovCni: flags.ibSriovCniImage,
+      ovsCni: flags.ovsCniImage,
+      rdmaCni: flags.rdmaCniImage,
+      acceleratedBridgeCni: flags.acceleratedBridgeCniImage,
+    },
+    webhook: {
+      certificates: certificateSource(flags, flags.webhookCa),
+      secretName: flags.webhookSecret,
+      port: flags.webhookPort,
+    },
+    injector: {
+      certificates: certificateSource(flags, flags.injectorCa),
+      secretName: flags.injectorSecret,
+      port: flags.injectorPort,
+    },
+    tls: {
+      minVersion: flags.tlsMinVersion,
+      cipherSuites: flags.tlsCipherSuites,
+      curvePreferences: flags.tlsCurvePreferences,
+    },
+    metricsExporter: {
+      port: flags.metricsExporterPort,
+      secretName: flags.metricsExporterSecret,
+      prometheusOperator: flags.prometheusOperator
+        ? {
+            serviceAccount: flags.prometheusServiceAccount,
+            namespace: flags.prometheusNamespace,
+            deployRules: flags.prometheusRules,
+          }
+        : undefined,
+    },
+  };
+}
+
+/** Who makes a certificate: upstream asks in this order, and for want of all of them has none, where we make our own. */
+function certificateSource(
+  { clusterType, certManager }: Pick<OperatorFlagValues, "clusterType" | "certManager">,
+  authority: string | undefined,
+): CertificateSource {
+  if (clusterType === "openshift") return { kind: "service-ca" };
+  if (certManager) return { kind: "cert-manager" };
+  return authority === undefined ? { kind: "self-made" } : { kind: "given", caBundle: toBase64(authority) };
+}
+
+/** Upstream wants PEM in base64, which is twice base64 in a Secret; who puts PEM there as it is means the same. */
+function toBase64(authority: string): string {
+  return authority.includes("-----BEGIN") ? Buffer.from(authority).toString("base64") : authority.trim();
 }
