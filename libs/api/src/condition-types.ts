@@ -42,3 +42,15 @@ export const policyReasons = {
   /** Another pool selects some of the same nodes. */
   overlap: "Overlap",
 } as const;
+
+/** Reasons on SriovOperatorConfigs, written by the operator; the first three are upstream's. */
+export const operatorConfigReasons = {
+  /** All that it asks for runs. */
+  ready: "OperatorConfigReady",
+  /** The API server refused something; the message says what. It is tried again. */
+  syncFailed: "OperatorConfigSyncFailed",
+  /** It asks for what there is not. */
+  unsupported: "UnsupportedConfiguration",
+  /** Pods are still being replaced. */
+  rollingOut: "RollingOut",
+} as const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-export { conditionTypes, nodeStateReasons, policyReasons } from "./condition-types.ts";
+export { conditionTypes, nodeStateReasons, operatorConfigReasons, policyReasons } from "./condition-types.ts";
 export type {
   ObjectMeta,
   OwnerReference,
@@ -22,6 +22,8 @@ export {
   operatorConfigName,
   labels,
   annotations,
+  upstreamFinalizers,
+  upstreamManager,
   type DrainRequest,
   type DrainAnswer,
 } from "./names.ts";

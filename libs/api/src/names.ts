@@ -32,6 +32,15 @@ export const annotations = {
   ownerRef: "sriovnetwork.openshift.io/owner-ref",
 } as const;
 
+/** Upstream's: it removes them once it has cleaned up. We do without, so that nothing waits for an operator that is gone. */
+export const upstreamFinalizers = {
+  operatorConfig: "operatorconfig.finalizers.sriovnetwork.openshift.io",
+  poolConfig: "poolconfig.finalizers.sriovnetwork.openshift.io",
+} as const;
+
+/** Field manager of what upstream's operator wrote. */
+export const upstreamManager = "sriov-network-operator";
+
 /** What a daemon asks for, in annotations.nodeState and annotations.desiredState. */
 export type DrainRequest = "Idle" | "Drain_Required" | "Reboot_Required";
 
