@@ -66,7 +66,9 @@ export const verbs: readonly Verb[] = [
   {
     name: "nics",
     summary: "List the network cards that are known to work.",
-    about: ["Vendor and device IDs are those of lspci -nn; VF DEVICE is the ID of the card's virtual functions."],
+    about: [
+      "Vendor and device IDs are those of lspci -nn; VF DEVICE is the ID of the card's virtual functions. A cluster adds its own by the ConfigMap supported-nic-ids.",
+    ],
     examples: ["switchyard nics", "switchyard nics -o json"],
     flags: ["output"],
     load: async () => (await import("./verbs/nics.ts")).nics,

@@ -19,7 +19,7 @@ import { createLiveView } from "./live-view.ts";
 
 const namespace = "ns";
 const configMaps = { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true } as const;
-const apiVersion = "sriovnetwork.openshift.io/v1";
+const apiVersion = "sriovnetwork.openshift.io/v1" as const;
 
 /** Caches that a test fills by hand. */
 function createCaches() {
@@ -81,9 +81,11 @@ describe("createLiveView", () => {
   it("is as strict about cards as the cluster asks", () => {
     const caches = createCaches();
     const view = createLiveView(caches, { namespace, devMode: false });
-    const strict = { spec: { supportedNics: "strict" } };
-    const metadata = { name: "default", namespace, uid: "1" };
-    caches.operatorConfigs.upsert({ apiVersion, kind: "SriovOperatorConfig", metadata, ...strict });
+    const strict: SriovOperatorConfig = {
+      ...{ apiVersion, kind: "SriovOperatorConfig", metadata: { name: "default", namespace, uid: "1" } },
+      spec: { supportedNics: "strict" },
+    };
+    caches.operatorConfigs.upsert(strict);
     expect(view().nics.unlisted).toBe("refuse");
     expect(createLiveView(caches, { namespace, devMode: true })().nics.unlisted).toBe("any");
   });

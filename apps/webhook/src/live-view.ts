@@ -7,12 +7,12 @@
 import {
   parseNicRow,
   supportedNics,
+  unlistedNics,
   type ClusterView,
-  type NicPolicy,
   type NodeFacts,
   type SupportedNic,
 } from "@switchyard/admission";
-import { operatorConfigName, type SriovOperatorConfig } from "@switchyard/api";
+import { operatorConfigName } from "@switchyard/api";
 import type { ClusterCaches } from "./caches.ts";
 
 export interface LiveViewOptions {
@@ -50,7 +50,7 @@ export function createLiveView(
       policies: policies.list(),
       pools: pools.list(),
       operatorConfig,
-      nics: { known, unlisted: devMode ? "any" : unlistedBy(operatorConfig) },
+      nics: { known, unlisted: devMode ? "any" : unlistedNics(operatorConfig) },
     };
     return current;
   };
@@ -58,10 +58,4 @@ export function createLiveView(
 
 function readRows(rows: readonly string[]): readonly SupportedNic[] {
   return rows.flatMap((row) => parseNicRow(row) ?? []);
-}
-
-/** `supportedNics: strict` has upstream's refusals. */
-function unlistedBy(config: SriovOperatorConfig | undefined): NicPolicy["unlisted"] {
-  const spec: Readonly<Record<string, unknown>> = { ...config?.spec };
-  return spec["supportedNics"] === "strict" ? "refuse" : "warn";
 }

@@ -28,6 +28,11 @@ export interface NicPolicy {
   readonly unlisted: "refuse" | "warn" | "any";
 }
 
+/** What the operator's configuration makes of unlisted cards. */
+export function unlistedNics(config: SriovOperatorConfig | undefined): NicPolicy["unlisted"] {
+  return config?.spec?.supportedNics === "strict" ? "refuse" : "warn";
+}
+
 /** No nodes, no objects: what can be said of an object alone is said. */
 export function emptyView(namespace: string): ClusterView {
   return { namespace, nodes: [], policies: [], pools: [], nics: { known: supportedNics, unlisted: "warn" } };

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodePolicySpec } from "@switchyard/api";
 import { admit } from "./admit.ts";
-import type { ClusterView } from "./cluster-view.ts";
+import { unlistedNics, type ClusterView } from "./cluster-view.ts";
 import { describeFinding } from "./finding.ts";
 import { create, namespace, node, operatorConfig, pf, policy, still, update, view } from "./testing/objects.ts";
 
@@ -128,6 +128,27 @@ describe("a policy and the cards that it names", () => {
     }
   });
 
+  it("that it lands on without naming them", () => {
+    const nodes = [node("w1", [pf({ deviceID: "ffff" })]), node("w2", [pf()]), node("w3", [pf({ deviceID: "ffff" })])];
+    const words =
+      "spec.nicSelector: takes 8086:ffff, a card that is not known to work, on w1, w3: " +
+      "add it to the ConfigMap supported-nic-ids if it works";
+    expect(warnings({}, { nodes })[0]).toBe(words);
+    expect(warnings({ nodeSelector: { "kubernetes.io/hostname": "w2" } }, { nodes })).toHaveLength(1);
+    const strict = { ...view().nics, unlisted: unlistedNics(operatorConfig({ supportedNics: "strict" })) };
+    expect(problems({}, { nodes, nics: strict })).toEqual([words]);
+    const known = [...view().nics.known, { vendor: "8086", pf: "ffff", vf: "fffe" }];
+    expect(problems({}, { nodes, nics: { ...strict, known } })).toEqual([]);
+  });
+
+  it("that is a VF itself, as a virtual machine has them, is known by it", () => {
+    const nodes = [node("vm", [pf({ deviceID: "154c", netFilter: "aws/NetworkID:1" })])];
+    const nics = { ...view().nics, unlisted: unlistedNics(operatorConfig({ supportedNics: "strict" })) };
+    expect(problems({ nicSelector: { netFilter: "aws/NetworkID:1" } }, { nodes, nics })).toEqual([]);
+    expect(unlistedNics(operatorConfig({ supportedNics: "warn" }))).toBe("warn");
+    expect(unlistedNics(undefined)).toBe("warn");
+  });
+
   it("is told that a VF's device id is meant to be the PF's", () => {
     const [line] = warnings({ nicSelector: { vendor: "8086", deviceID: "154c" } }, {});
     expect(line).toBe(
@@ -191,6 +212,14 @@ describe("a policy on nodes", () => {
   it("compares net filters as the merge does: blanks do not count (M-36)", () => {
     const nodes = [node("vm", [pf({ netFilter: "openstack/NetworkID:3f5c" })])];
     expect(problems({ nicSelector: { netFilter: " openstack/NetworkID : 3f5c" } }, { nodes })).toEqual([]);
+  });
+
+  it("is told that vDPA devices come without their RDMA device", () => {
+    const spec = { vdpaType: "vhost", eSwitchMode: "switchdev" } as const;
+    expect(warnings({ ...spec, isRdma: true }, {})).toEqual([
+      "spec.isRdma: has no effect with vdpaType: a vDPA device comes without its RDMA device",
+    ]);
+    expect(warnings({ ...spec, isRdma: false }, {})).toEqual([]);
   });
 
   it("is told of a bridge that nobody makes", () => {

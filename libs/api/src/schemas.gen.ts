@@ -1491,6 +1491,14 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
               "systemd"
             ]
           },
+          "supportedNics": {
+            "description": "What the webhook answers to a policy that names network cards which are not known to work: a warning, also when absent, or with strict a refusal. Cards are added to the known ones by the ConfigMap supported-nic-ids.",
+            "type": "string",
+            "enum": [
+              "strict",
+              "warn"
+            ]
+          },
           "useCDI": {
             "description": "Hand devices to pods by the Container Device Interface (CDI).",
             "type": "boolean"

@@ -58,6 +58,11 @@ export interface SriovOperatorConfigSpec {
   readonly enableOvsOffload?: boolean;
   /** Who configures nodes: the running daemon, also when absent, or systemd units at boot, so that each change reboots. */
   readonly configurationMode?: "daemon" | "systemd";
+  /**
+   * What the webhook answers to a policy that names network cards which are not known to work: a warning, also when
+   * absent, or with strict a refusal. Cards are added to the known ones by the ConfigMap supported-nic-ids.
+   */
+  readonly supportedNics?: "strict" | "warn";
   /** Hand devices to pods by the Container Device Interface (CDI). */
   readonly useCDI?: boolean;
   /** Vendor parts of the daemon that shall not run: mellanox is the only one that can be left out. */

@@ -3,7 +3,7 @@
  * The input as admission sees a cluster; the webhook makes the same of its caches.
  * Usage: `admit(review, viewOf(cluster, namespace), options)`.
  */
-import { createStateReader, supportedNics, type ClusterView } from "@switchyard/admission";
+import { createStateReader, supportedNics, unlistedNics, type ClusterView } from "@switchyard/admission";
 import type { ClusterObjects } from "../cluster/cluster-objects.ts";
 
 export function viewOf(cluster: ClusterObjects, namespace: string): ClusterView {
@@ -13,12 +13,8 @@ export function viewOf(cluster: ClusterObjects, namespace: string): ClusterView 
     const state = cluster.states.get(name);
     return { name, labels, state: state && read(state.status) };
   });
-  const spec: Readonly<Record<string, unknown>> = { ...operatorConfig?.spec };
   return {
     ...{ namespace, nodes, policies, pools, operatorConfig },
-    nics: {
-      known: [...supportedNics, ...cluster.nics],
-      unlisted: spec["supportedNics"] === "strict" ? "refuse" : "warn",
-    },
+    nics: { known: [...supportedNics, ...cluster.nics], unlisted: unlistedNics(operatorConfig) },
   };
 }

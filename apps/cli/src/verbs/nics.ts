@@ -8,10 +8,10 @@ import type { RunVerb } from "../verb.ts";
 
 export const nics: RunVerb = async ({ flags: { output = "text" }, terminal }) => {
   if (output === "text") {
-    const rows = supportedNics.map(({ vendor, pf, vf }) => [vendor, pf, vf]);
-    terminal.stdout.write(table([["VENDOR", "DEVICE", "VF DEVICE"], ...rows]));
+    const rows = supportedNics.map(({ vendor, pf, vf, name }) => [vendor, pf, vf, name]);
+    terminal.stdout.write(table([["VENDOR", "DEVICE", "VF DEVICE", "CARD"], ...rows]));
   } else {
-    const entries = supportedNics.map(({ vendor, pf, vf }) => ({ vendor, deviceID: pf, vfDeviceID: vf }));
+    const entries = supportedNics.map(({ vendor, pf, vf, name }) => ({ vendor, deviceID: pf, vfDeviceID: vf, name }));
     printData(entries, output, terminal.stdout);
   }
   return Promise.resolve(exitCodes.done);

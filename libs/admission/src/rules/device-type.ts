@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What the VFs are bound to, and what goes together with it (sriov-operator.md E.2, 6, 7 and 8). */
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
-import { refuse, type Finding } from "../finding.ts";
+import { refuse, warn, type Finding } from "../finding.ts";
 import { listNames, quote } from "../phrase.ts";
 import type { PolicyContext } from "../policy-context.ts";
 import { statusesOf } from "../reach.ts";
@@ -21,6 +21,9 @@ export function checkDeviceType({ spec }: SriovNetworkNodePolicy): readonly Find
     findings.push(refuse("spec.vdpaType", `needs deviceType netdevice, not ${quote(deviceType)}`));
   }
   if (vdpaType && eSwitchMode !== "switchdev") findings.push(refuse("spec.vdpaType", "needs eSwitchMode switchdev"));
+  if (vdpaType && isRdma === true) {
+    findings.push(warn("spec.isRdma", "has no effect with vdpaType: a vDPA device comes without its RDMA device"));
+  }
   return findings;
 }
 

@@ -1,28 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Cards that are not known to work (sriov-operator.md E.2, 4). Upstream refuses them; here that is a warning, unless the
- * cluster asks for upstream's strictness.
+ * Cards that are not known to work (sriov-operator.md E.2, 4; E.3), as the selector names them and as the nodes have them.
+ * Upstream refuses them; here that is a warning, unless the cluster asks for upstream's strictness.
  */
-import type { SriovNetworkNodePolicy } from "@switchyard/api";
+import type { InterfaceStatus, SriovNetworkNodePolicy } from "@switchyard/api";
+import type { NicPolicy } from "../cluster-view.ts";
 import { refuse, warn, type Finding } from "../finding.ts";
-import { quote } from "../phrase.ts";
+import { listNames, quote } from "../phrase.ts";
 import type { PolicyContext } from "../policy-context.ts";
+import type { Reach } from "../reach.ts";
+import type { SupportedNic } from "../supported-nics.ts";
 
-export function checkSupportedNics({ spec }: SriovNetworkNodePolicy, { view }: PolicyContext): readonly Finding[] {
+const advice = "add it to the ConfigMap supported-nic-ids if it works";
+
+export function checkSupportedNics({ spec }: SriovNetworkNodePolicy, { view, reach }: PolicyContext) {
   const { known, unlisted } = view.nics;
-  const { vendor, deviceID } = spec.nicSelector;
   if (unlisted === "any") return [];
   const remark = unlisted === "refuse" ? refuse : warn;
-  const advice = "add it to the ConfigMap supported-nic-ids if it works";
+  const { vendor, deviceID } = spec.nicSelector;
   const ofVendor = vendor ? known.filter((nic) => nic.vendor === vendor) : known;
   if (vendor && ofVendor.length === 0) {
     return [remark("spec.nicSelector.vendor", `no card of vendor ${quote(vendor)} is known to work: ${advice}`)];
   }
-  if (!deviceID || ofVendor.some((nic) => nic.pf === deviceID)) return [];
+  if (!deviceID || ofVendor.some((nic) => nic.pf === deviceID)) return unlistedCards(reach, known, remark);
   const isVf = ofVendor.find((nic) => nic.vf === deviceID);
   const card = vendor ? `${vendor}:${deviceID}` : deviceID;
   const why = isVf
     ? `${quote(card)} is a VF: the device id of its PF is meant here, such as "${isVf.pf}"`
     : `the card ${quote(card)} is not known to work: ${advice}`;
   return [remark("spec.nicSelector.deviceID", why)];
+}
+
+/** One finding for each sort of card that the policy lands on and nobody listed. */
+function unlistedCards(reach: Reach, known: NicPolicy["known"], remark: typeof refuse): readonly Finding[] {
+  const nodesOf = new Map<string, Set<string>>();
+  for (const { nodes, pfs } of reach.landings) {
+    for (const { nic } of pfs) {
+      if (known.some((listed) => isOf(nic, listed))) continue;
+      const { vendor, deviceID } = nic;
+      if (vendor === undefined || deviceID === undefined) continue;
+      const names = nodesOf.get(`${vendor}:${deviceID}`) ?? new Set();
+      for (const { name } of nodes) names.add(name);
+      nodesOf.set(`${vendor}:${deviceID}`, names);
+    }
+  }
+  return [...nodesOf].map(([card, names]) => {
+    const message = `takes ${card}, a card that is not known to work, on ${listNames([...names])}: ${advice}`;
+    return remark("spec.nicSelector", message);
+  });
+}
+
+/** On a virtual platform, where cards have a netFilter, what the node has is itself a VF. */
+function isOf({ vendor, deviceID, netFilter }: InterfaceStatus, listed: SupportedNic): boolean {
+  return listed.vendor === vendor && (listed.pf === deviceID || (Boolean(netFilter) && listed.vf === deviceID));
 }
