@@ -52,7 +52,12 @@ describe("switchyard", () => {
 
   it("lists NICs and its version as data", async () => {
     const nics: unknown = JSON.parse((await runCli(["nics", "-o", "json"])).out);
-    expect(nics).toContainEqual({ vendor: "8086", deviceID: "158b", vfDeviceID: "154c", name: "Intel XXV710, 25 GbE SFP28" });
+    expect(nics).toContainEqual({
+      vendor: "8086",
+      deviceID: "158b",
+      vfDeviceID: "154c",
+      name: "Intel XXV710, 25 GbE SFP28",
+    });
     expect(JSON.parse((await runCli(["version", "-o", "json"])).out)).toMatchObject({ version: "0.1.0" });
   });
 });
