@@ -4,4 +4,5 @@ export const managers = {
   nodeState: "switchyard-node-state",
   policyStatus: "switchyard-policy-status",
   poolStatus: "switchyard-pool-status",
+  networks: "switchyard-networks",
 } as const;

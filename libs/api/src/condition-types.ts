@@ -54,3 +54,15 @@ export const operatorConfigReasons = {
   /** Pods are still being replaced. */
   rollingOut: "RollingOut",
 } as const;
+
+/** Reasons on networks of all kinds, written by the operator; all of them are upstream's. */
+export const networkReasons = {
+  /** The NetworkAttachmentDefinition is there, and as asked. */
+  ready: "NetworkReady",
+  /** None can be made of the spec, or one that is somebody else's has its place; the message says what to do. */
+  invalid: "NetworkAttachmentDefinitionInvalid",
+  /** It is not there: the API server refuses it, knows no such kind (Multus is not installed), or an old one still goes. */
+  notFound: "NetworkAttachmentDefinitionNotFound",
+  /** spec.networkNamespace names a namespace that there is not. It is made as soon as the namespace is there. */
+  namespaceNotFound: "NamespaceNotFound",
+} as const;

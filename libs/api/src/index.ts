@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-export { conditionTypes, nodeStateReasons, operatorConfigReasons, policyReasons } from "./condition-types.ts";
+export {
+  conditionTypes,
+  networkReasons,
+  nodeStateReasons,
+  operatorConfigReasons,
+  policyReasons,
+} from "./condition-types.ts";
 export type {
   ObjectMeta,
   OwnerReference,
@@ -14,6 +20,7 @@ export type { CustomResource, PrinterColumn } from "./custom-resource.ts";
 export { customResources } from "./custom-resources.ts";
 export type { StructuralSchema, ValidationRule } from "./structural-schema.ts";
 export { schemas } from "./schemas.gen.ts";
+export { namespaces, type Namespace } from "./namespace.ts";
 export { nodes, type Node } from "./node.ts";
 export { networkAttachmentDefinitions, type NetworkAttachmentDefinition } from "./network-attachment-definition.ts";
 export {

@@ -30,12 +30,15 @@ export const annotations = {
   resourceName: "k8s.v1.cni.cncf.io/resourceName",
   /** On NetworkAttachmentDefinitions: the network that it is made from, "OVSNetwork.<group>/<namespace>/<name>". */
   ownerRef: "sriovnetwork.openshift.io/owner-ref",
+  /** On networks: where upstream's operator made the NetworkAttachmentDefinition last. We look at what is there instead. */
+  lastNetworkNamespace: "operator.sriovnetwork.openshift.io/last-network-namespace",
 } as const;
 
 /** Upstream's: it removes them once it has cleaned up. We do without, so that nothing waits for an operator that is gone. */
 export const upstreamFinalizers = {
   operatorConfig: "operatorconfig.finalizers.sriovnetwork.openshift.io",
   poolConfig: "poolconfig.finalizers.sriovnetwork.openshift.io",
+  network: "netattdef.finalizers.sriovnetwork.openshift.io",
 } as const;
 
 /** Field manager of what upstream's operator wrote. */

@@ -8,7 +8,10 @@
 import type { SriovNetworkNodeState } from "@switchyard/api";
 
 /** Names of the bridges that policies make for PFs with VFs of the resource, on any node; each once, sorted. */
-export function linuxBridgesOf(resourceName: string, states: Iterable<SriovNetworkNodeState>): readonly string[] {
+export function linuxBridgesOf(
+  resourceName: string,
+  states: Iterable<Pick<SriovNetworkNodeState, "spec">>,
+): readonly string[] {
   const names = new Set<string>();
   for (const { spec } of states) {
     for (const { name, uplinks = [] } of spec?.bridges?.linux ?? []) {

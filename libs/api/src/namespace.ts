@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * core/v1 Namespace, the fields that are used.
+ */
+import type { ObjectMeta, ResourceType } from "./metadata.ts";
+
+export const namespaces = {
+  group: "",
+  version: "v1",
+  kind: "Namespace",
+  plural: "namespaces",
+  namespaced: false,
+} as const satisfies ResourceType;
+
+export interface Namespace {
+  readonly apiVersion: "v1";
+  readonly kind: "Namespace";
+  readonly metadata: ObjectMeta;
+}
