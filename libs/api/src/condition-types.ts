@@ -10,6 +10,10 @@ export const conditionTypes = {
   progressing: "Progressing",
   /** Something failed and needs a person. */
   degraded: "Degraded",
+  /** On SriovNetworkNodeStates: the node's device plugin hands out what the spec asks for. */
+  devicePluginConfigured: "DevicePluginConfigured",
+  /** On SriovOperatorConfig, where it is asked for: the ConfigMap in upstream's format has all nodes. */
+  devicePluginConfigMap: "DevicePluginConfigMap",
 } as const;
 
 /** Reasons on SriovNetworkNodeStates, written by the node's daemon. */
@@ -65,4 +69,27 @@ export const networkReasons = {
   notFound: "NetworkAttachmentDefinitionNotFound",
   /** spec.networkNamespace names a namespace that there is not. It is made as soon as the namespace is there. */
   namespaceNotFound: "NamespaceNotFound",
+} as const;
+
+/** Reasons of DevicePluginConfigured, written by what configures the device plugin on the node. */
+export const devicePluginReasons = {
+  /** Each resource has all its VFs. */
+  configured: "Configured",
+  /** VFs are being made, or are about to be made anew. */
+  configuring: "Configuring",
+  /** VFs do not exist, and nobody is at it. */
+  vfsMissing: "VfsMissing",
+  /** The device plugin cannot hand out a resource as it is asked for. */
+  notPossible: "NotPossible",
+} as const;
+
+/** Reasons of DevicePluginConfigMap, written by the operator. */
+export const devicePluginConfigMapReasons = {
+  written: "Written",
+  /** It would be larger than the API server takes; it stays as it was. */
+  tooLarge: "TooLarge",
+  /** Some resources cannot be selected as they are asked for. */
+  notPossible: "NotPossible",
+  /** The API server refused it; the message has its words. */
+  refused: "Refused",
 } as const;

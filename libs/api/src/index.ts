@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 export {
   conditionTypes,
+  devicePluginConfigMapReasons,
+  devicePluginReasons,
   networkReasons,
   nodeStateReasons,
   operatorConfigReasons,
