@@ -14,6 +14,8 @@ import type { ObjectName } from "./kube-object.ts";
 export interface Cache<T> extends Observations {
   /** Whether all objects that there were at the start are in. */
   readonly synced: boolean;
+  /** False while the server does not know the kind: then nothing is here. Only of a cache that takes it (`optional`). */
+  readonly served: boolean;
   /** Resolves when synced; rejects with the signal's reason. */
   whenSynced(signal: AbortSignal): Promise<void>;
   readonly size: number;

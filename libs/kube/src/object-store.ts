@@ -35,6 +35,8 @@ export interface ObjectSink {
   endList(resourceVersion: string): void;
   /** All changes up to this version were told. */
   advance(resourceVersion: string): void;
+  /** The server does not know the kind, so there are no objects. */
+  notServed(): void;
 }
 
 export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, ObjectSink {
@@ -46,6 +48,7 @@ export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, Object
   /** Keys of the list that is being read. */
   #listed: Set<string> | undefined;
   #position: string | undefined;
+  #served = true;
 
   constructor(options: StoreOptions<Wire, T>) {
     this.#options = options;
@@ -57,7 +60,11 @@ export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, Object
   }
 
   get synced(): boolean {
-    return this.#position !== undefined;
+    return this.#position !== undefined || !this.#served;
+  }
+
+  get served(): boolean {
+    return this.#served;
   }
 
   get position(): string | undefined {
@@ -138,12 +145,21 @@ export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, Object
     const gone = [...this.#entries.keys()].filter((key) => this.#listed?.has(key) === false);
     this.#listed = undefined;
     this.#position = resourceVersion;
+    this.#served = true;
     this.#firstList.resolve(undefined);
     for (const key of gone) this.#drop(key);
   }
 
   advance(resourceVersion: string): void {
     this.#position = resourceVersion;
+  }
+
+  notServed(): void {
+    this.#listed = undefined;
+    this.#position = undefined;
+    this.#served = false;
+    this.#firstList.resolve(undefined);
+    for (const key of [...this.#entries.keys()]) this.#drop(key);
   }
 
   #drop(key: string): void {

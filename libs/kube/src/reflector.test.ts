@@ -241,4 +241,38 @@ describe("reflect", () => {
     await pausing[Symbol.asyncDispose]();
     expect([pausing.clock.pending, pausing.lists().length]).toEqual([0, 1]);
   });
+
+  it("takes a kind that the server does not know for one without objects, if that may be", async () => {
+    const notFound = { status: 404, body: "404 page not found" };
+    await using it = await setUp({ optional: true }, (server) => {
+      server.put("a", { color: "red" });
+      server.failNext(notFound);
+      server.failNext(notFound);
+    });
+    await it.cache.whenSynced(AbortSignal.timeout(10_000));
+    expect([it.cache.synced, it.cache.served, it.cache.position]).toEqual([true, false, undefined]);
+    await it.until(() => it.cache.served);
+    expect([content(it.cache), it.clock.nowMs(), it.reported]).toEqual([{ a: "red" }, 10_000, []]);
+  });
+
+  it("forgets the objects of a kind that the server no longer knows", async () => {
+    await using it = await setUp({ optional: true });
+    await eventually(() => it.server.watching === 1);
+    it.server.put("a", { color: "red" });
+    await eventually(() => it.cache.size === 1);
+    it.server.failNext({ status: 404, body: "404 page not found" });
+    it.server.cutWatches("in-order");
+    await it.until(() => !it.cache.served);
+    expect([it.cache.synced, it.cache.size]).toEqual([true, 0]);
+    await it.until(() => it.cache.served);
+    expect([content(it.cache), it.lists().length, it.reported]).toEqual([{ a: "red" }, 2, []]);
+  });
+
+  it("takes it for a failure else", async () => {
+    await using it = await setUp({}, (server) => {
+      server.failNext({ status: 404, body: "404 page not found" });
+    });
+    await eventually(() => it.reported.length === 1);
+    expect([it.reported, it.cache.synced, it.cache.served]).toEqual([["NotFound"], false, true]);
+  });
 });

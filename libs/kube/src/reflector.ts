@@ -24,6 +24,11 @@ export interface ReflectorOptions {
   readonly fieldSelector?: string | undefined;
   /** Objects in one answer to a list; 500 unless given. Less for large objects: a page is in memory whole. */
   readonly pageSize?: number | undefined;
+  /**
+   * The server may not know the kind, as long as nobody has installed its CRD: then it has no objects, and is asked again
+   * every 5 s. Unless given, that is a failure like any other.
+   */
+  readonly optional?: boolean | undefined;
   readonly sink: ObjectSink;
   /** Told each failure; it is tried again. That the server has forgotten our place is none. */
   readonly report: (error: unknown) => void;
@@ -35,7 +40,7 @@ export interface ReflectorOptions {
 /** Resolves once the signal has aborted. */
 export async function reflect(options: ReflectorOptions): Promise<void> {
   const { transport, type, namespace, labelSelector, fieldSelector, pageSize = 500, sink, report, signal } = options;
-  const { clock = systemClock, random = Math.random } = options;
+  const { clock = systemClock, random = Math.random, optional = false } = options;
   const what = `watch ${type.plural}`;
   /** Where the watch goes on; undefined when a list is due. */
   let position: string | undefined;
@@ -50,6 +55,12 @@ export async function reflect(options: ReflectorOptions): Promise<void> {
       await follow(position);
     } catch (error) {
       if (isAborted(signal)) return;
+      if (optional && isKubeError(error, "NotFound")) {
+        position = undefined;
+        sink.notServed();
+        await pause(notServedMs);
+        continue;
+      }
       failures++;
       const forgotten = isKubeError(error, "Expired", "Gone");
       if (!forgotten) report(error);
@@ -57,7 +68,8 @@ export async function reflect(options: ReflectorOptions): Promise<void> {
         inOnePiece = forgotten && position === undefined;
         position = undefined;
       }
-      await pause(isKubeError(error) ? error.retryAfterMs : undefined);
+      const atLeastMs = isKubeError(error) ? (error.retryAfterMs ?? 0) : 0;
+      await pause(Math.max(atLeastMs, backoffMs(failures, { baseMs: 500, maxMs: 15_000 }, random)));
     }
   }
 
@@ -108,14 +120,15 @@ export async function reflect(options: ReflectorOptions): Promise<void> {
     return version;
   }
 
-  async function pause(atLeastMs = 0): Promise<void> {
-    const pauseMs = Math.max(atLeastMs, backoffMs(failures, { baseMs: 500, maxMs: 15_000 }, random));
+  async function pause(pauseMs: number): Promise<void> {
     await sleep(clock, pauseMs, signal).catch(() => undefined); // aborted: the loop sees it
   }
 }
 
 // Bookmarks come each minute where there is nothing else to say. A server that sends none costs a reconnection.
 const silenceMs = 150_000;
+
+const notServedMs = 5_000;
 
 // A function, since the compiler takes `signal.aborted` for constant within a loop that tests it.
 function isAborted(signal: AbortSignal): boolean {
