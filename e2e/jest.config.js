@@ -2,4 +2,6 @@
 /** `npm run e2e`: what needs a virtual machine, network namespaces or minutes. `npm test` runs e2e/integration. */
 import base from "../jest.config.js";
 
-export default { ...base, testMatch: ["**/vm/**/*.test.ts", "**/faults/**/*.test.ts", "**/eve-bridge/**/*.test.ts"] };
+const folders = ["vm", "faults", "eve-bridge", "upgrade"];
+
+export default { ...base, testMatch: folders.map((folder) => `**/${folder}/**/*.test.ts`) };

@@ -8,6 +8,7 @@ import {
   operatorConfigName,
   sriovNetworkNodeStates,
   sriovOperatorConfigs,
+  upstreamDaemonManager,
   type SriovNetworkNodeState,
   type SriovOperatorConfig,
 } from "@switchyard/api";
@@ -98,7 +99,13 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     report: watching.report,
   });
   const report = createReporter({
-    writer: createWriter<SriovNetworkNodeState>({ ...watching, type: sriovNetworkNodeStates, manager, cache: states }),
+    writer: createWriter<SriovNetworkNodeState>({
+      ...watching,
+      type: sriovNetworkNodeStates,
+      manager,
+      cache: states,
+      adopts: [upstreamDaemonManager],
+    }),
     tell: (regarding, { message, ...event }) => {
       events.record({ regarding, ...event, note: message, action: "Configure" });
     },

@@ -20,6 +20,12 @@ function holding(status: ReturnType<typeof statusOf>): readonly string[] {
 }
 
 describe("statusOf", () => {
+  it("keeps the system settings that upstream's daemon found: nothing here reads them", () => {
+    const before = { system: { rdmaMode: "shared" }, bridges: {} } as const;
+    const status = report({ kind: "settled", problems: [] }, before);
+    expect([status.system, status.bridges]).toEqual([{ rdmaMode: "shared" }, undefined]);
+  });
+
   it.each<{ phase: Phase; sync: string; error: string; holds: readonly string[] }>([
     { phase: { kind: "settled", problems: [] }, sync: "Succeeded", error: "", holds: ["Ready Configured"] },
     {

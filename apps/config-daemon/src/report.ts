@@ -44,6 +44,8 @@ export function statusOf(input: ReportInput): SriovNetworkNodeStateStatus {
   const found = interfaces ?? before?.interfaces;
   return {
     ...(found === undefined ? {} : { interfaces: found }),
+    // Nothing here reads or changes it: what upstream's daemon found holds on.
+    ...(before?.system === undefined ? {} : { system: before.system }),
     ...syncOf(phase, before?.lastSyncError ?? ""),
     conditions: conditionsOf(phase).reduce<readonly Condition[]>(
       (conditions, verdict) => setCondition(conditions, { ...verdict, observedGeneration }, now),

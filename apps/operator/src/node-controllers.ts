@@ -7,6 +7,7 @@ import {
   sriovNetworkNodePolicies,
   sriovNetworkNodeStates,
   sriovNetworkPoolConfigs,
+  upstreamManager,
   type SriovNetworkNodePolicy,
   type SriovNetworkNodeState,
   type SriovNetworkPoolConfig,
@@ -47,6 +48,7 @@ export function startNodeControllers(context: OperatorContext): void {
         namespace,
         manager: managers.nodeState,
         cache: states,
+        adopts: [upstreamManager],
       }),
       async removeAnnotation(name, annotation, abort) {
         // What it says does not matter: it is there, or this would not be called.

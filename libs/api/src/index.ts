@@ -32,6 +32,7 @@ export {
   labels,
   annotations,
   upstreamFinalizers,
+  upstreamDaemonManager,
   upstreamManager,
   type DrainRequest,
   type DrainAnswer,

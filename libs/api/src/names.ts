@@ -44,6 +44,9 @@ export const upstreamFinalizers = {
 /** Field manager of what upstream's operator wrote. */
 export const upstreamManager = "sriov-network-operator";
 
+/** Field manager of what upstream's daemon wrote. */
+export const upstreamDaemonManager = "sriov-network-config-daemon";
+
 /** What a daemon asks for, in annotations.nodeState and annotations.desiredState. */
 export type DrainRequest = "Idle" | "Drain_Required" | "Reboot_Required";
 

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Our operator and daemons in place of upstream's: nothing on any host changes, nobody is drained, and what upstream wrote
+ * is ours from then on.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import {
+  annotations,
+  nodes,
+  sriovNetworkNodePolicies,
+  sriovNetworkNodeStates,
+  type InterfaceSpec,
+  type SriovNetworkNodeStateSpec,
+  type SriovNetworkNodeStateStatus,
+} from "@switchyard/api";
+import { pci, type FakeKernel } from "@switchyard/host/testing";
+import { isRecord, objectPath, type KubeObject } from "@switchyard/kube";
+import { eventually, isWrite } from "@switchyard/testing";
+import { leftNode, policies, populate, upstreamNodes, type UpstreamWorld } from "./upstream-cluster.ts";
+import { setUpstreamStage, upstream, type UpstreamStage } from "./upstream-stage.ts";
+
+let stage: UpstreamStage;
+let world: UpstreamWorld;
+/** When ours took over, in the audit log's time. */
+let takenOverAt: string;
+const writesBefore = new Map<string, number>();
+
+beforeAll(async () => {
+  stage = await setUpstreamStage();
+  world = await populate(stage, [...upstreamNodes, leftNode]);
+  for (const [name, { kernel }] of world.workers) writesBefore.set(name, kernel.writes.length);
+  takenOverAt = new Date().toISOString();
+  stage.startOperator();
+  for (const worker of world.workers.values()) worker.startDaemon();
+}, 600_000);
+
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+  await stage[Symbol.asyncDispose]();
+}, 60_000);
+
+type NodeState = KubeObject & {
+  readonly spec?: SriovNetworkNodeStateSpec;
+  readonly status?: SriovNetworkNodeStateStatus;
+};
+
+const readState = async (name: string): Promise<NodeState> => stage.read(sriovNetworkNodeStates, name);
+
+/** All that our daemon did to the host, but for its own records. */
+function actsOn(name: string): readonly string[] {
+  const writes: FakeKernel["writes"] = world.workers.get(name)?.kernel.writes.slice(writesBefore.get(name)) ?? [];
+  return writes
+    .filter(({ port }) => port !== "records")
+    .map(({ port, method, args }) => `${port}.${method} ${args.join(" ")}`);
+}
+
+const quiet = upstreamNodes.map(({ name }) => name);
+
+describe("a take-over from upstream", () => {
+  it("ends with every policy Ready, as a pipeline would ask", async () => {
+    const names = Object.keys(policies).filter((name) => name !== "kept");
+    const resources = names.map((name) => `sriovnetworknodepolicy/${name}`);
+    await stage.kubectl(["wait", "--for=condition=Ready", "--timeout=60s", ...resources]);
+  }, 90_000);
+
+  it.each(quiet)("does nothing to the host: %s", async (name) => {
+    const { status, metadata } = await eventually(`${name} settled by our daemon`, async () => {
+      const state = await readState(name);
+      return state.status?.observedGeneration === state.metadata.generation ? state : undefined;
+    });
+    expect(status).toMatchObject({ syncStatus: "Succeeded", lastSyncError: "" });
+    expect(status?.conditions).toContainEqual(expect.objectContaining({ type: "Ready", status: "True" }));
+    expect(actsOn(name)).toEqual([]);
+    expect(metadata.annotations).toEqual({
+      [annotations.desiredState]: "Idle",
+      [annotations.currentState]: "Idle",
+    });
+    expect(metadata.ownerReferences).toMatchObject([{ kind: "SriovOperatorConfig", uid: world.configUid }]);
+  });
+
+  it("asks for no drain, cordons nobody", async () => {
+    for (const name of quiet) {
+      const node = await stage.read(nodes, name);
+      expect([name, node.metadata.annotations?.[annotations.nodeState]]).toEqual([name, "Idle"]);
+    }
+    const since = (await stage.audit()).filter((event) => isWrite(event) && event.stageTimestamp > takenOverAt);
+    const ofQuietNodes = since.filter(({ objectRef }) => quiet.includes(objectRef?.name ?? ""));
+    const words = ofQuietNodes.map(({ requestObject }) => JSON.stringify(requestObject)).join("\n");
+    expect(words).not.toMatch(/Drain_Required|Reboot_Required|"unschedulable":true/);
+    expect(since.filter(({ requestURI }) => /\/(eviction|binding)\b/.test(requestURI))).toEqual([]);
+  });
+
+  it("keeps each spec, but for what upstream merged wrongly", async () => {
+    const ofUpstream = upstreamNodes.map(({ name, interfaces }) => [name, interfaces] as const);
+    const expected = new Map<string, SriovNetworkNodeStateSpec>(
+      ofUpstream.map(([name, interfaces]) => [name, { interfaces }]),
+    );
+    // M-4: VFs 2 and 3 were asked for; 0 and 1 belong to nobody now, and stay as they are.
+    const alias = expected.get("alias")?.interfaces ?? [];
+    const narrowed = alias.map((pf): InterfaceSpec => {
+      return { ...pf, vfGroups: (pf.vfGroups ?? []).map((each) => ({ ...each, vfRange: "2-3" })) };
+    });
+    expected.set("alias", { interfaces: narrowed });
+    // M-44: the mode of the older pool holds.
+    expected.set("pooled", { ...expected.get("pooled"), system: { rdmaMode: "shared" } });
+    for (const [name, spec] of expected) expect([name, (await readState(name)).spec]).toEqual([name, spec]);
+  });
+
+  it("makes what upstream wrote ours, and leaves it the annotations", async () => {
+    for (const name of quiet) {
+      const { managedFields = [] } = (await readState(name)).metadata;
+      const theirs = managedFields.filter(
+        ({ manager }) => manager === upstream.operator || manager === upstream.daemon,
+      );
+      const owned = theirs.flatMap(({ fieldsV1 }) => (isRecord(fieldsV1) ? Object.keys(fieldsV1) : []));
+      expect([name, [...new Set(owned)]]).toEqual([name, ["f:metadata"]]);
+    }
+  });
+
+  it("leaves the record of each PF in upstream's form", async () => {
+    for (const { name, interfaces } of upstreamNodes) {
+      const records = await world.workers.get(name)?.kernel.host().records.list();
+      const { interfaces: wanted = [] } = (await readState(name)).spec ?? {};
+      expect(records?.size).toBe(interfaces.length);
+      for (const spec of wanted) expect(records?.get(pci(spec.pciAddress))).toEqual({ spec });
+    }
+  });
+});
+
+describe("a change after the take-over", () => {
+  it("is judged by what the node has, also what only upstream's daemon has told", async () => {
+    const harmless = { spec: { needVhostNet: true } };
+    await stage.as(upstream.user).patch(sriovNetworkNodePolicies, "in-pools", harmless);
+    const { status } = await eventually("the change reported", async () => {
+      const state = await readState("pooled");
+      const isThere = state.spec?.interfaces?.[0]?.vfGroups?.[0]?.needVhostNet === true;
+      return isThere && state.status?.observedGeneration === state.metadata.generation ? state : undefined;
+    });
+    expect(status).toMatchObject({ syncStatus: "Succeeded", lastSyncError: "" });
+    expect(actsOn("pooled")).toEqual([]);
+  });
+});
+
+describe("a PF that left the policies while nobody watched", () => {
+  const pf = pci("0000:01:00.1");
+
+  it("is not reset before whoever drains has answered", async () => {
+    await eventually("the request", async () => {
+      return (await readState("left")).metadata.annotations?.[annotations.desiredState] === "Drain_Required";
+    });
+    expect(await stage.read(nodes, "left")).toMatchObject({
+      metadata: { annotations: { [annotations.nodeState]: "Drain_Required" } },
+    });
+    expect(actsOn("left")).toEqual([]);
+    expect((await readState("left")).spec?.interfaces?.map(({ pciAddress }) => pciAddress)).toEqual(["0000:01:00.0"]);
+  });
+
+  it("is reset then, and given up", async () => {
+    const drainer = stage.as("external-drainer");
+    const answer = { metadata: { annotations: { [annotations.currentState]: "DrainComplete" } } };
+    await drainer.patch(sriovNetworkNodeStates, "left", answer);
+    await eventually("idle again", async () => {
+      return (await readState("left")).metadata.annotations?.[annotations.desiredState] === "Idle";
+    });
+    await drainer.patch(sriovNetworkNodeStates, "left", {
+      metadata: { annotations: { [annotations.currentState]: "Idle" } },
+    });
+    expect(actsOn("left")).toEqual(["sriov.setNumVfs 0000:01:00.1 0"]);
+    const records = await world.workers.get("left")?.kernel.host().records.list();
+    expect([...(records?.keys() ?? [])]).toEqual(["0000:01:00.0"]);
+    expect((await world.workers.get("left")?.kernel.host().sriov.readPf(pf))?.sriov?.numVfs).toBe(0);
+    await stage.kubectl(["wait", "--for=condition=Ready", "--timeout=30s", "sriovnetworknodepolicy/kept"]);
+  }, 60_000);
+});
+
+describe("going back to upstream", () => {
+  it("finds objects that its operator can update, and annotations that it knows", async () => {
+    const path = objectPath(sriovNetworkNodePolicies, { name: "fast-1g", namespace: "sriov-network-operator" });
+    expect(await stage.transport.request({ method: "GET", path })).toMatchObject({ spec: { priority: 99 } });
+    const state = await readState("partitioned");
+    const spec = { bridges: {}, ...state.spec, system: {} };
+    const dryRun = { fieldManager: upstream.operator, dryRun: "All" };
+    const statePath = objectPath(sriovNetworkNodeStates, { name: "partitioned", namespace: "sriov-network-operator" });
+    const body = { ...state, spec };
+    expect(await stage.transport.request({ method: "PUT", path: statePath, query: dryRun, body })).toMatchObject({
+      spec,
+    });
+  });
+});

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What upstream's daemon leaves on a host and says of it: VFs configured in its order (sriov-operator.md F.6), a record
+ * for each PF (F.7), and a status without all that upstream does not know (A.5).
+ * Usage: `await configureAsUpstream(kernel, spec); const status = await statusByUpstream(kernel);`
+ */
+import { parseMacAddress, type InterfaceSpec, type InterfaceStatus, type VfGroup } from "@switchyard/api";
+import type { Link, PfFacts, VfFacts } from "@switchyard/host";
+import { pci, type FakeKernel } from "@switchyard/host/testing";
+import { parseVfRange } from "@switchyard/policy";
+
+/** Makes the VFs, gives each its driver, address and MTU, and records the PF. */
+export async function configureAsUpstream(kernel: FakeKernel, spec: InterfaceSpec): Promise<void> {
+  const host = kernel.host();
+  const pf = pci(spec.pciAddress);
+  const { name: pfName, mtu } = await linkOf(kernel, spec.pciAddress);
+  if (spec.externallyManaged !== true) {
+    await host.sriov.setNumVfs(pf, spec.numVfs ?? 0);
+    if ((spec.mtu ?? 0) > mtu) await host.links.setMtu(pfName, spec.mtu ?? 0);
+  }
+  await settle(kernel);
+  for (const vf of await vfsOf(kernel, spec.pciAddress)) {
+    const group = spec.vfGroups?.find((each) => contains(each, vf.vfId));
+    if (group === undefined) continue;
+    const link = await linkOf(kernel, vf.pciAddress);
+    const mac = parseMacAddress(link.mac);
+    if (mac.ok) await host.links.setVfMac(pfName, vf.vfId, mac.value);
+    if (group.deviceType === "vfio-pci") {
+      await host.sriov.unbindDriver(vf.pciAddress);
+      await host.modules.load("vfio-pci");
+      await host.sriov.setDriverOverride(vf.pciAddress, "vfio-pci");
+      await host.sriov.bindDriver(vf.pciAddress, "vfio-pci");
+      await host.sriov.setDriverOverride(vf.pciAddress, undefined);
+    } else if ((group.mtu ?? 0) > 0) await host.links.setMtu(link.name, group.mtu ?? 0);
+  }
+  await host.records.save(pf, { spec });
+  await settle(kernel);
+}
+
+/** status.interfaces as upstream's daemon discovers it: VFs in the order of their file names, no word of what it owns. */
+export async function statusByUpstream(kernel: FakeKernel): Promise<readonly InterfaceStatus[]> {
+  const host = kernel.host();
+  const [pfs, links, records] = await Promise.all([host.sriov.listPfs(), host.links.listLinks(), host.records.list()]);
+  return pfs.map((pf) => {
+    const link = links.find(({ parent }) => parent?.name === pf.pciAddress);
+    const external = records.get(pf.pciAddress)?.spec.externallyManaged === true;
+    return { ...pfStatus(pf, link), ...(external && { externallyManaged: true }), ...vfStatuses(pf, links) };
+  });
+}
+
+function pfStatus(pf: PfFacts, link: Link | undefined): InterfaceStatus {
+  const { pciAddress, driver = "", vendor, deviceId: deviceID } = pf;
+  return {
+    ...{ pciAddress, driver, vendor, deviceID, linkSpeed: "25000 Mb/s", linkType: "ETH", linkAdminState: "up" },
+    ...(link && { name: link.name, mac: link.mac, mtu: link.mtu }),
+    ...(link !== undefined && link.altNames.length > 0 && { altNames: link.altNames }),
+    ...(pf.sriov && { totalvfs: pf.sriov.totalVfs, eSwitchMode: "legacy" }),
+    ...(pf.sriov !== undefined && pf.sriov.numVfs > 0 && { numVfs: pf.sriov.numVfs }),
+  };
+}
+
+function vfStatuses({ sriov }: PfFacts, links: readonly Link[]): Pick<InterfaceStatus, "Vfs"> {
+  if (sriov === undefined || sriov.vfs.length === 0) return {};
+  const byFileName = sriov.vfs.toSorted((a, b) => (`${a.vfId}` < `${b.vfId}` ? -1 : 1));
+  return {
+    Vfs: byFileName.map(({ vfId: vfID, pciAddress, driver = "", vendor, deviceId: deviceID }) => {
+      const link = links.find(({ parent }) => parent?.name === pciAddress);
+      const fields = link && { name: link.name, mac: link.mac, mtu: link.mtu };
+      return { vfID, pciAddress, driver, vendor, deviceID, ...fields };
+    }),
+  };
+}
+
+async function settle(kernel: FakeKernel): Promise<void> {
+  await kernel.host().udev.settle({ timeoutMs: 30_000, signal: new AbortController().signal });
+}
+
+async function vfsOf(kernel: FakeKernel, pciAddress: string): Promise<readonly VfFacts[]> {
+  return (await kernel.host().sriov.readPf(pci(pciAddress)))?.sriov?.vfs ?? [];
+}
+
+async function linkOf(kernel: FakeKernel, pciAddress: string): Promise<Link> {
+  const links = await kernel.host().links.listLinks();
+  const found = links.find(({ parent }) => parent?.name === pciAddress);
+  if (found === undefined) throw new Error(`${pciAddress} has no interface`);
+  return found;
+}
+
+function contains({ vfRange = "" }: VfGroup, vfId: number): boolean {
+  const range = parseVfRange(vfRange);
+  return range.ok && range.value.first <= vfId && vfId <= range.value.last;
+}
