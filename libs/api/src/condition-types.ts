@@ -10,6 +10,12 @@ export const conditionTypes = {
   progressing: "Progressing",
   /** Something failed and needs a person. */
   degraded: "Degraded",
+  /** On SriovNetworkNodeStates of nodes for which a drain is asked: pods are leaving; while it is False, it waits. */
+  drainProgressing: "DrainProgressing",
+  /** On the same: the drain takes long, and somebody should look at the pods that stay. */
+  drainDegraded: "DrainDegraded",
+  /** On the same: the pods are gone, the daemon may act. */
+  drainComplete: "DrainComplete",
   /** On SriovNetworkNodeStates: the node's device plugin hands out what the spec asks for. */
   devicePluginConfigured: "DevicePluginConfigured",
   /** On SriovOperatorConfig, where it is asked for: the ConfigMap in upstream's format has all nodes. */
@@ -27,6 +33,26 @@ export const nodeStateReasons = {
   stepFailed: "StepFailed",
   /** The hardware could not be read. */
   discoveryFailed: "DiscoveryFailed",
+} as const;
+
+/** Reasons of the three drain conditions on SriovNetworkNodeStates, written by the operator. */
+export const drainReasons = {
+  /** The node's pool drains as many nodes as it may. */
+  waitingForSlot: "WaitingForSlot",
+  /** The node's pool lets no node be drained until somebody changes it. */
+  heldByPool: "HeldByPool",
+  /** OpenShift is updating the node's MachineConfigPool. */
+  waitingForMachineConfigPool: "WaitingForMachineConfigPool",
+  /** Pods are being evicted. */
+  evictingPods: "EvictingPods",
+  /** Some of them have been staying for long. */
+  podsStay: "PodsStay",
+  /** Pods that hold VFs are gone. Others stay. */
+  vfPodsGone: "VfPodsGone",
+  /** All pods are gone that can go. */
+  allPodsGone: "AllPodsGone",
+  /** The cluster's only node is not drained before it reboots: its pods have nowhere to go. */
+  onlyNode: "OnlyNode",
 } as const;
 
 /** Reasons on SriovNetworkNodePolicies and SriovNetworkPoolConfigs, written by the operator. */

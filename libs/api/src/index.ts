@@ -3,6 +3,7 @@ export {
   conditionTypes,
   devicePluginConfigMapReasons,
   devicePluginReasons,
+  drainReasons,
   networkReasons,
   nodeStateReasons,
   operatorConfigReasons,
@@ -23,7 +24,7 @@ export { customResources } from "./custom-resources.ts";
 export type { StructuralSchema, ValidationRule } from "./structural-schema.ts";
 export { schemas } from "./schemas.gen.ts";
 export { namespaces, type Namespace } from "./namespace.ts";
-export { nodes, type Node } from "./node.ts";
+export { nodes, type Node, type Taint } from "./node.ts";
 export { networkAttachmentDefinitions, type NetworkAttachmentDefinition } from "./network-attachment-definition.ts";
 export {
   apiGroup,
@@ -31,6 +32,7 @@ export {
   operatorConfigName,
   labels,
   annotations,
+  taints,
   upstreamFinalizers,
   upstreamDaemonManager,
   upstreamManager,

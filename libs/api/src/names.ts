@@ -32,6 +32,19 @@ export const annotations = {
   ownerRef: "sriovnetwork.openshift.io/owner-ref",
   /** On networks: where upstream's operator made the NetworkAttachmentDefinition last. We look at what is there instead. */
   lastNetworkNamespace: "operator.sriovnetwork.openshift.io/last-network-namespace",
+  /** On Nodes that we made unschedulable to drain them, and no others: only these become schedulable again. */
+  cordonedBy: "switchyard.io/cordoned-by",
+  /** On OpenShift's Nodes: the MachineConfig that the node is to have, which tells its MachineConfigPool. */
+  desiredMachineConfig: "machineconfiguration.openshift.io/desiredConfig",
+  /** On MachineConfigPools: "Paused" where we paused the pool, "Idle" where we let it go on. */
+  machineConfigPoolState: "sriovnetwork.openshift.io/state",
+  /** On Pods that the kubelet made from a file: nobody can evict them. */
+  mirrorPod: "kubernetes.io/config.mirror",
+} as const;
+
+export const taints = {
+  /** On Nodes that are drained: keeps DaemonSets from making their pods anew there before the drain is over. */
+  draining: "switchyard.io/draining",
 } as const;
 
 /** Upstream's: it removes them once it has cleaned up. We do without, so that nothing waits for an operator that is gone. */

@@ -16,5 +16,16 @@ export interface Node {
   readonly apiVersion: "v1";
   readonly kind: "Node";
   readonly metadata: ObjectMeta;
-  readonly spec?: { readonly unschedulable?: boolean; readonly providerID?: string };
+  readonly spec?: {
+    readonly unschedulable?: boolean;
+    readonly providerID?: string;
+    readonly taints?: readonly Taint[];
+  };
+}
+
+/** core/v1 Taint. */
+export interface Taint {
+  readonly key: string;
+  readonly value?: string;
+  readonly effect: "NoSchedule" | "PreferNoSchedule" | "NoExecute";
 }

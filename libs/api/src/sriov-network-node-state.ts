@@ -38,6 +38,7 @@ export const sriovNetworkNodeStates = {
     },
     readyColumn,
     reasonColumn,
+    { name: "Drain", type: "string", jsonPath: '.status.conditions[?(@.type=="DrainProgressing")].message' },
     { name: "Last Sync Error", type: "string", jsonPath: ".status.lastSyncError", wide: true },
     ageColumn,
   ],
