@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * What the operator watches, and what it keeps of it. Standby replicas have it too, so that they can take over at once.
- * Usage: `await using caches = watchCluster({ transport, namespace, report });`
+ * Usage: `await using caches = watchCluster({ transport, namespace, settings, report });`
  */
 import {
   nodes,
@@ -16,8 +16,11 @@ import {
   type SriovOperatorConfig,
 } from "@switchyard/api";
 import { watchObjects, type Cache, type Transport } from "@switchyard/kube";
+import { watchClusterFacts, type WatchedClusterFacts } from "./components/cluster-facts.ts";
+import { watchComponentObjects, type WatchedComponentObjects } from "./components/component-objects.ts";
 import { managers } from "./managers.ts";
 import { toNodeStateFacts, type NodeStateFacts } from "./node-state-facts.ts";
+import type { OperatorSettings } from "./operator-settings.ts";
 
 /** Disposing it ends the watches and leaves what was known. */
 export interface ClusterCaches extends AsyncDisposable {
@@ -26,17 +29,21 @@ export interface ClusterCaches extends AsyncDisposable {
   readonly pools: Cache<SriovNetworkPoolConfig>;
   readonly operatorConfigs: Cache<SriovOperatorConfig>;
   readonly states: Cache<NodeStateFacts>;
+  /** What we may have deployed. */
+  readonly componentObjects: WatchedComponentObjects;
+  readonly clusterFacts: WatchedClusterFacts;
 }
 
 export interface WatchOptions {
   readonly transport: Transport;
   /** Our own kinds are honoured in this one only. */
   readonly namespace: string;
+  readonly settings: OperatorSettings;
   /** Told each failure of a watch; it is taken up again. */
   readonly report: (error: unknown) => void;
 }
 
-export function watchCluster({ transport, namespace, report }: WatchOptions): ClusterCaches {
+export function watchCluster({ transport, namespace, settings, report }: WatchOptions): ClusterCaches {
   const common = { transport, report };
   const caches = {
     nodes: watchObjects({ ...common, type: nodes, project: keepLabels }),
@@ -58,7 +65,8 @@ export function watchCluster({ transport, namespace, report }: WatchOptions): Cl
       ...common,
       type: sriovOperatorConfigs,
       namespace,
-      project: ({ status: _, ...config }: SriovOperatorConfig) => ({ ...config, metadata: keepIdentity(config) }),
+      project: (config: SriovOperatorConfig) => ({ ...config, metadata: keepLife(config) }),
+      managers: [managers.operatorConfigStatus],
     }),
     // A page of states with 256 VFs each is large, and in memory whole.
     states: watchObjects({
@@ -69,6 +77,8 @@ export function watchCluster({ transport, namespace, report }: WatchOptions): Cl
       project: (state: SriovNetworkNodeState) => toNodeStateFacts(state),
       managers: [managers.nodeState],
     }),
+    componentObjects: watchComponentObjects({ ...common, settings: settings.components }),
+    clusterFacts: watchClusterFacts({ ...common, settings }),
   };
   return {
     ...caches,
@@ -91,5 +101,16 @@ function keepIdentity({ metadata }: Pick<SriovNetworkNodePolicy, "metadata">): S
     ...(uid === undefined ? {} : { uid }),
     ...(generation === undefined ? {} : { generation }),
     ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
+  };
+}
+
+/** With what is to be done before it can go. */
+function keepLife(config: SriovOperatorConfig): SriovOperatorConfig["metadata"] {
+  const { resourceVersion, deletionTimestamp, finalizers } = config.metadata;
+  return {
+    ...keepIdentity(config),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+    ...(finalizers === undefined ? {} : { finalizers }),
   };
 }

@@ -6,6 +6,7 @@
 import { createEventRecorder, startController, type Transport } from "@switchyard/kube";
 import type { Logger } from "@switchyard/service";
 import type { ClusterCaches } from "./caches.ts";
+import { startComponentControllers } from "./components/component-controllers.ts";
 import { createLiveRules } from "./live-rules.ts";
 import { startNodeControllers } from "./node-controllers.ts";
 import type { OperatorContext } from "./operator-context.ts";
@@ -61,5 +62,6 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
     },
   };
   startNodeControllers(context);
+  startComponentControllers(context);
   return stack;
 }

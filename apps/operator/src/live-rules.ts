@@ -37,7 +37,8 @@ export function createLiveRules(caches: RuleCaches, signal: AbortSignal): LiveRu
 
   return () => {
     const operatorConfig = operatorConfigs.get(operatorConfigName);
-    if (operatorConfig === undefined) return undefined;
+    // What belongs to a config that is being deleted must not come back: some deletions wait until it is gone.
+    if (operatorConfig === undefined || operatorConfig.metadata.deletionTimestamp !== undefined) return undefined;
     current ??= createRules({ policies: policies.list(), pools: pools.list(), operatorConfig, staleDelayMs });
     return current;
   };

@@ -25,7 +25,7 @@ const exitCode = await runService({
     const report = (error: unknown): void => {
       log.warn({ error }, "watch failed, will be taken up again");
     };
-    await using caches = watchCluster({ transport, namespace, report });
+    await using caches = watchCluster({ transport, namespace, settings, report });
     const metrics = createOperatorMetrics(registry, caches.states);
     const { [Symbol.asyncDispose]: _, ...watched } = caches;
     setNotReady(() => Object.entries(watched).flatMap(([name, { synced }]) => (synced ? [] : [`${name} not synced`])));

@@ -5,4 +5,6 @@ export const managers = {
   policyStatus: "switchyard-policy-status",
   poolStatus: "switchyard-pool-status",
   networks: "switchyard-networks",
+  components: "switchyard-components",
+  operatorConfigStatus: "switchyard-operator-config",
 } as const;

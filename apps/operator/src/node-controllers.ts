@@ -19,7 +19,7 @@ import type { OperatorContext } from "./operator-context.ts";
 import { pace } from "./pace.ts";
 import { createPolicyStatusReconciler } from "./policy-status-reconciler.ts";
 import { createPoolStatusReconciler } from "./pool-status-reconciler.ts";
-import { nodeOfState, nodesOfPolicy } from "./wake.ts";
+import { concernsNodes, nodeOfState, nodesOfPolicy } from "./wake.ts";
 
 /** Near what one API server can take: 16 writes under way keep it busy, more only queue there (performance.md). */
 const parallelNodes = 16;
@@ -63,7 +63,7 @@ export function startNodeControllers(context: OperatorContext): void {
       fromCache(states, nodeOfState),
       fromCache(policies, (change) => nodesOfPolicy(change, nodes)),
       fromCache(pools, ({ before, after }) => (before?.spec === after?.spec ? [] : allNodes())),
-      fromCache(operatorConfigs, allNodes),
+      fromCache(operatorConfigs, (change) => (concernsNodes(change) ? allNodes() : [])),
     ],
   });
 

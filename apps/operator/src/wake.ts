@@ -3,7 +3,7 @@
  * Which changes wake which keys: as few as are concerned, so that an event without effect costs next to nothing.
  * Usage: `fromCache(policies, (change) => nodesOfPolicy(change, nodes))`.
  */
-import type { Node, SriovNetworkNodePolicy } from "@switchyard/api";
+import type { Node, SriovNetworkNodePolicy, SriovOperatorConfig } from "@switchyard/api";
 import type { Cache, Change } from "@switchyard/kube";
 import { hasLabels, labelsOf } from "@switchyard/policy";
 import { isDeepStrictEqual } from "node:util";
@@ -25,4 +25,11 @@ export function nodeOfState({ key, before, after }: Change<NodeStateFacts>): rea
   const concerns = (state: NodeStateFacts | undefined) =>
     state && { uid: state.uid, spec: state.spec, interfaces: state.interfaces, keepStateUntil: state.keepStateUntil };
   return isDeepStrictEqual(concerns(before), concerns(after)) ? [] : [key];
+}
+
+/** Whether the nodes' states depend on what changed of the config: its spec, or that it is another one, or goes. */
+export function concernsNodes({ before, after }: Change<SriovOperatorConfig>): boolean {
+  const concerns = (config: SriovOperatorConfig | undefined) =>
+    config && { spec: config.spec, uid: config.metadata.uid, isGoing: config.metadata.deletionTimestamp !== undefined };
+  return !isDeepStrictEqual(concerns(before), concerns(after));
 }

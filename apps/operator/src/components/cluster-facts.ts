@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What the cluster decides of that which is deployed: who owns what lies outside of namespaces, and on OpenShift the
+ * TLS profile.
+ * Usage: `await using facts = watchClusterFacts({ transport, settings, report }); facts.owner()`.
+ */
+import type { OwnerReference } from "@switchyard/api";
+import type { Cache, KubeObject, Transport } from "@switchyard/kube";
+import type { TlsSettings } from "@switchyard/render";
+import type { OperatorSettings } from "../operator-settings.ts";
+import { readTlsProfile, type ApiServerConfig } from "./tls-profile.ts";
+import { watchIfServed } from "./watch-if-served.ts";
+
+export interface ClusterFacts {
+  /**
+   * The operator's ClusterRole. Uninstalled with the operator, it takes along what it owns, also when nobody is left to
+   * clean up. Undefined: there is none by this name.
+   */
+  owner(): OwnerReference | undefined;
+  /** Undefined: the cluster has no opinion. */
+  tls(): TlsSettings | undefined;
+  /** Calls `listener` on each change. */
+  subscribe(listener: () => void): () => void;
+}
+
+/** Disposing it ends the watches. */
+export interface WatchedClusterFacts extends ClusterFacts, AsyncDisposable {
+  readonly synced: boolean;
+  whenSynced(signal: AbortSignal): Promise<void>;
+}
+
+export interface WatchFactsOptions {
+  readonly transport: Transport;
+  readonly settings: OperatorSettings;
+  readonly report: (error: unknown) => void;
+}
+
+const clusterRoles = {
+  group: "rbac.authorization.k8s.io",
+  version: "v1",
+  kind: "ClusterRole",
+  plural: "clusterroles",
+  namespaced: false,
+} as const;
+
+const apiServers = {
+  group: "config.openshift.io",
+  version: "v1",
+  kind: "APIServer",
+  plural: "apiservers",
+  namespaced: false,
+} as const;
+
+/** The one that there is on OpenShift. */
+const apiServerName = "cluster";
+
+export function watchClusterFacts({ transport, settings, report }: WatchFactsOptions): WatchedClusterFacts {
+  const { ownerClusterRole, clusterType } = settings;
+  const role =
+    ownerClusterRole === undefined
+      ? undefined
+      : watchIfServed({
+          ...{ transport, report, type: clusterRoles, fieldSelector: `metadata.name=${ownerClusterRole}` },
+          project: ({ metadata: { uid = "" } }: KubeObject) => ({ uid }),
+        });
+  const apiServer =
+    clusterType === "kubernetes"
+      ? undefined
+      : watchIfServed({
+          ...{ transport, report, type: apiServers, fieldSelector: `metadata.name=${apiServerName}` },
+          project: (object: ApiServerConfig) => ({ tls: readTlsProfile(object) }),
+        });
+  const watches = [role, apiServer].filter((watch) => watch !== undefined);
+
+  return {
+    owner() {
+      const { uid } = (ownerClusterRole !== undefined && role?.cache.get(ownerClusterRole)) || {};
+      if (uid === undefined || ownerClusterRole === undefined) return undefined;
+      return { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", name: ownerClusterRole, uid };
+    },
+    tls: () => apiServer?.cache.get(apiServerName)?.tls,
+    subscribe(listener) {
+      const ends = watches.map(({ cache }: { readonly cache: Pick<Cache<unknown>, "subscribe"> }) =>
+        cache.subscribe(listener),
+      );
+      return () => {
+        for (const end of ends) end();
+      };
+    },
+    get synced() {
+      return watches.every(({ synced }) => synced);
+    },
+    async whenSynced(signal) {
+      await Promise.all(watches.map((watch) => watch.whenSynced(signal)));
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(watches.map((watch) => watch[Symbol.asyncDispose]()));
+    },
+  };
+}

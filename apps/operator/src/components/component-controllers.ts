@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The controller of SriovOperatorConfigs: what it reads, what wakes it, what it writes.
+ * Usage: `startComponentControllers(context);`
+ */
+import {
+  operatorConfigName,
+  sriovOperatorConfigs,
+  upstreamFinalizers,
+  type SriovOperatorConfig,
+} from "@switchyard/api";
+import { createWriter, fromCache, removeFinalizer, type Source } from "@switchyard/kube";
+import { managers } from "../managers.ts";
+import type { OperatorContext } from "../operator-context.ts";
+import { pace } from "../pace.ts";
+import { createComponentWriters } from "./component-writers.ts";
+import { createOperatorConfigReconciler } from "./operator-config-reconciler.ts";
+
+/** While a thousand pods are replaced, their DaemonSet changes all the time. */
+const intervalMs = 1_000;
+
+export function startComponentControllers(context: OperatorContext): void {
+  const { transport, caches, settings, events, log, start } = context;
+  const { operatorConfigs, componentObjects, clusterFacts } = caches;
+  const { namespace } = settings;
+  const type = sriovOperatorConfigs;
+
+  const reconcile = createOperatorConfigReconciler({
+    configs: operatorConfigs,
+    settings: settings.components,
+    objects: componentObjects,
+    write: createComponentWriters({ transport, objects: componentObjects }),
+    owner: () => clusterFacts.owner(),
+    tls: () => clusterFacts.tls(),
+    writer: createWriter<SriovOperatorConfig>({
+      ...{ transport, type, namespace },
+      manager: managers.operatorConfigStatus,
+      cache: operatorConfigs,
+    }),
+    async removeFinalizer(metadata, signal) {
+      await removeFinalizer({
+        ...{ transport, type, signal, object: { metadata } },
+        finalizer: upstreamFinalizers.operatorConfig,
+      });
+    },
+    ...{ events, log, now: () => new Date() },
+  });
+  start({
+    name: "operator-config",
+    reconcile: pace(reconcile, { intervalMs, nowMs: () => performance.now() }),
+    parallel: 2,
+    deadlineMs: 120_000,
+    sources: [
+      fromCache(operatorConfigs, ({ key }) => [key]),
+      wakes((wake) => {
+        const ends = componentObjects.watches.map(({ cache }) => {
+          return cache.subscribe(({ before, after }) => {
+            if (before !== undefined || after !== undefined) wake();
+          });
+        });
+        return () => {
+          for (const end of ends) end();
+        };
+      }),
+      wakes((wake) => clusterFacts.subscribe(wake)),
+    ],
+  });
+}
+
+/** Concerns the one config, there or not: without it, what is left of it has to go. That all is synced, others see to. */
+function wakes(subscribe: (wake: () => void) => () => void): Source {
+  return {
+    start: (enqueue) =>
+      subscribe(() => {
+        enqueue(operatorConfigName);
+      }),
+    whenSynced: () => Promise.resolve(),
+  };
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What is said of a SriovOperatorConfig: all that is wrong with it at once, else what is still to come.
+ * Usage: `judgeOperatorConfig(rendered, outcome)`.
+ */
+import { operatorConfigName, operatorConfigReasons } from "@switchyard/api";
+import type { RenderedComponents } from "@switchyard/render";
+import type { Judgement } from "../judgement.ts";
+import type { SyncFailure, SyncOutcome } from "./sync-components.ts";
+
+const { ready, rollingOut, syncFailed, unsupported } = operatorConfigReasons;
+
+/** A condition's message has at most 32 KiB; this much somebody reads. */
+const longestMessage = 4_000;
+
+export function judgeOperatorConfig({ components, problems }: RenderedComponents, outcome: SyncOutcome): Judgement {
+  const texts = (severity: "error" | "warning") =>
+    problems.filter((problem) => problem.severity === severity).map(({ field, message }) => `${field}: ${message}`);
+  const [errors, warnings] = [texts("error"), texts("warning")];
+  const refusals = outcome.failures.map(describeFailure);
+  const say = (...sentences: readonly string[]) => cut([...sentences, ...warnings].join("; "));
+
+  if (errors.length > 0) return { state: "degraded", reason: unsupported, message: say(...errors, ...refusals) };
+  if (refusals.length > 0) return { state: "degraded", reason: syncFailed, message: say(...refusals) };
+  if (outcome.pending.length > 0) {
+    return { state: "progressing", reason: rollingOut, message: say(...outcome.pending) };
+  }
+  const deployed = components.filter(({ state, objects }) => {
+    return state === "deployed" && objects.some(({ kind }) => kind === "DaemonSet");
+  });
+  const names = deployed.map(({ name }) => name).join(", ");
+  return { state: "ready", reason: ready, message: say(names === "" ? "nothing is to run" : `${names} run as asked`) };
+}
+
+/** Of a SriovOperatorConfig with another name: there is one only. */
+export const notHonoured: Judgement = {
+  state: "degraded",
+  reason: unsupported,
+  message: `metadata.name: has no effect, only the SriovOperatorConfig ${operatorConfigName} is honoured`,
+};
+
+/** "ClusterRole operator-webhook: PATCH …: Forbidden (…)". */
+function describeFailure({ kind, name, error }: SyncFailure): string {
+  return `${kind} ${name}: ${error instanceof Error ? error.message : String(error)}`;
+}
+
+function cut(text: string): string {
+  return text.length <= longestMessage ? text : `${text.slice(0, longestMessage - 1)}…`;
+}

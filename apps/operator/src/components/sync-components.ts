@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Brings the cluster to what was rendered, object by object: one that is refused does not stop the others.
+ * Usage: `const outcome = await syncComponents({ objects, write, log }, rendered.components, signal);`
+ */
+import { isKubeError } from "@switchyard/kube";
+import type { InventoryItem, Manifest, RenderedComponent } from "@switchyard/render";
+import type { Logger } from "@switchyard/service";
+import type { ComponentObjects } from "./component-objects.ts";
+import type { ComponentWriters } from "./component-writers.ts";
+import { isServing, pendingRollout } from "./rollout.ts";
+
+export interface SyncDeps {
+  readonly objects: ComponentObjects;
+  readonly write: ComponentWriters;
+  readonly log: Logger;
+}
+
+export interface SyncOutcome {
+  /** What the API server refused. */
+  readonly failures: readonly SyncFailure[];
+  /** What is still to come by itself, sentences. */
+  readonly pending: readonly string[];
+  /** Something changed while it was looked at: look again. */
+  readonly isStale: boolean;
+}
+
+export interface SyncFailure {
+  readonly kind: string;
+  readonly name: string;
+  readonly error: unknown;
+}
+
+/**
+ * Applies what is deployed, removes what of the inventory is not, and leaves what failed to be rendered as it is. Rejects
+ * with KubeError when nobody answers.
+ */
+export async function syncComponents(
+  { objects, write, log }: SyncDeps,
+  components: readonly RenderedComponent[],
+  signal: AbortSignal,
+): Promise<SyncOutcome> {
+  const failures: SyncFailure[] = [];
+  const pending: string[] = [];
+  let isStale = false;
+
+  for (const component of components) {
+    if (component.state === "failed") continue;
+    for (const manifest of component.objects) {
+      if (isRegistration(manifest) && !isThere(manifest) && !component.objects.every(serves)) {
+        pending.push(`${component.name} is registered once a pod of it is available`);
+        continue;
+      }
+      await attempt(manifest.kind, manifest.metadata.name, () => apply(manifest));
+    }
+    const leftovers = objects.inventory.filter((item) => {
+      return item.component === component.name && !component.objects.some((manifest) => isOf(manifest, item));
+    });
+    for (const item of inOrderOfRemoval(leftovers)) await attempt(item.type.kind, item.name, () => remove(item));
+    pending.push(...component.objects.flatMap((manifest) => rolloutOf(manifest) ?? []));
+  }
+  return { failures, pending: [...new Set(pending)], isStale };
+
+  async function attempt(kind: string, name: string, act: () => Promise<void>): Promise<void> {
+    try {
+      await act();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (isKubeError(error, "Conflict")) isStale = true;
+      else if (isKubeError(error) && error.status === undefined)
+        throw error; // no answer: not to this one, nor to the next
+      else failures.push({ kind, name, error });
+    }
+  }
+
+  async function apply(manifest: Manifest): Promise<void> {
+    const { kind, metadata } = manifest;
+    if ((await write.apply(manifest, signal)) === "written") log.info({ kind, object: metadata.name }, "applied");
+  }
+
+  async function remove(item: InventoryItem): Promise<void> {
+    const seen = objects.seen(item);
+    if (seen?.isDeployed !== true || seen.isGoing) return;
+    await write.delete(item, seen, signal);
+    log.info({ kind: item.type.kind, object: item.name }, "deleted");
+  }
+
+  function isThere(manifest: Manifest): boolean {
+    return objects.seen(objects.itemOf(manifest)) !== undefined;
+  }
+
+  /** Whether it is no DaemonSet, or one with a pod that answers. */
+  function serves(manifest: Manifest): boolean {
+    return manifest.kind !== "DaemonSet" || isServing(objects.seen(objects.itemOf(manifest))?.rollout);
+  }
+
+  function rolloutOf(manifest: Manifest): string | undefined {
+    if (manifest.kind !== "DaemonSet") return undefined;
+    return pendingRollout(manifest.metadata.name, objects.seen(objects.itemOf(manifest))?.rollout);
+  }
+}
+
+/**
+ * Removes what the garbage collector does not: without a SriovOperatorConfig nothing is deployed, and what lies outside
+ * of namespaces cannot be owned by it. A webhook that is registered and does not serve refuses everything.
+ */
+export async function removeUnowned(deps: SyncDeps, signal: AbortSignal): Promise<SyncOutcome> {
+  const { objects } = deps;
+  const inventory = objects.inventory.filter((item) => {
+    return item.namespace === undefined || objects.seen(item)?.hasOwner === false;
+  });
+  const names = [...new Set(inventory.map(({ component }) => component))];
+  const nothing = names.map((name): RenderedComponent => ({ name, state: "disabled", objects: [] }));
+  return syncComponents({ ...deps, objects: { ...objects, inventory } }, nothing, signal);
+}
+
+function isOf({ kind, metadata }: Manifest, { type, name }: InventoryItem): boolean {
+  return kind === type.kind && metadata.name === name;
+}
+
+function isRegistration({ kind }: Manifest): boolean {
+  return registrations.includes(kind);
+}
+
+/** What calls a server goes before the server, and a server before what it is allowed and lives from. */
+function inOrderOfRemoval(items: readonly InventoryItem[]): readonly InventoryItem[] {
+  return [
+    ...items.filter(({ type }) => registrations.includes(type.kind)),
+    ...items.filter(({ type }) => !registrations.includes(type.kind)).reverse(),
+  ];
+}
+
+const registrations: readonly string[] = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
