@@ -53,6 +53,8 @@ const cases: readonly (readonly [kind: string, spec: Spec, name?: string])[] = [
   [policy, { resourceName: "zero", numVfs: 0, ...pfNames("ens1f0") }],
   [policy, { resourceName: "a b", ...pfNames("ens1f0#4-7") }],
   [policy, { resourceName: "", nicSelector: {} }, "default"],
+  [policy, { resourceName: "keys", nodeSelector: Object.fromEntries([["__proto__", "x"]]), ...pfNames("ens1f0#4-7") }],
+  [policy, { resourceName: "keys", nodeSelector: { constructor: "x" }, ...pfNames("ens1f0#4-7") }],
   ["SriovNetworkPoolConfig", { nodeSelector: { matchLabels: { rack: "a" } }, maxUnavailable: 1 }],
   ["SriovNetworkPoolConfig", { nodeSelector: { matchLabels: { rack: "b" } }, maxUnavailable: 0 }],
   ["SriovNetworkPoolConfig", { maxUnavailable: "0%" }],
@@ -134,6 +136,8 @@ async function report(stage: Stage, name: string): Promise<void> {
 
 interface Answer {
   readonly allowed: boolean;
+  /** HTTP status; 200 where allowed. */
+  readonly code: number;
   /** Empty where allowed. */
   readonly message: string;
   /** Of an object that is allowed. */
@@ -146,13 +150,13 @@ async function askServer(stage: Stage, object: Manifest): Promise<Answer> {
   try {
     const created = await create(stage.transport, object, { dryRun: true });
     const warnings = await warningsFor(stage, object);
-    return { allowed: true, message: "", warnings, spec: isRecord(created) ? created["spec"] : undefined };
+    return { allowed: true, code: 200, message: "", warnings, spec: isRecord(created) ? created["spec"] : undefined };
   } catch (error) {
     if (!isKubeError(error)) throw error;
     const words = error.message.slice(`${error.tried}: ${error.code} (`.length, -1);
     // The API server says who refuses.
     const message = words.replace(/^admission webhook "[^"]*" denied the request: /, "");
-    return { allowed: false, message, warnings: [], spec: undefined };
+    return { allowed: false, code: error.status ?? 0, message, warnings: [], spec: undefined };
   }
 }
 
@@ -181,10 +185,11 @@ async function askSwitchyard(stage: Stage, objects: readonly Manifest[]): Promis
 
 function readAnswer(answer: unknown): Answer {
   if (!isRecord(answer)) throw new TypeError("an answer is no object");
-  const { allowed, message, warnings, patched } = answer;
+  const { allowed, code, message, warnings, patched } = answer;
   if (typeof allowed !== "boolean" || typeof message !== "string" || !Array.isArray(warnings)) {
     throw new TypeError("an answer lacks allowed, message or warnings");
   }
+  if (typeof code !== "number") throw new TypeError("an answer lacks its code");
   const spec = allowed && isRecord(patched) ? patched["spec"] : undefined;
-  return { allowed, message, warnings: allowed ? warnings.map(String) : [], spec };
+  return { allowed, code, message, warnings: allowed ? warnings.map(String) : [], spec };
 }

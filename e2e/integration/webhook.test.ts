@@ -115,8 +115,10 @@ describe("kubectl apply", () => {
       ["apply", "-f", "-"],
       policy("wrong", { numVfs: 65, mtu: 60_000, vdpaType: "virtio", eSwitchMode: "switchdev" }),
     );
-    expect(answer).toContain(`spec.numVfs: 65 VFs asked for, ${pci} can have 64 on worker-1, worker-2, worker-3`);
-    expect(answer).toContain(`spec.vdpaType: needs Mellanox cards`);
+    expect(answer).toContain('The SriovNetworkNodePolicy "wrong" is invalid');
+    expect(answer).toContain(`* spec.numVfs: 65 VFs asked for, ${pci} can have 64 on worker-1, worker-2, worker-3`);
+    expect(answer).toContain(`* spec.vdpaType: needs Mellanox cards`);
+    expect(await dryRun("wrong", { numVfs: 65 })).toMatchObject({ allowed: false, code: "Invalid", status: 403 });
     expect(await stage.kubectl(["get", "sriovnetworknodepolicies", "wrong"])).toContain("NotFound");
   });
 

@@ -3,7 +3,7 @@
  * admission.k8s.io/v1: what the API server asks and how it is answered.
  * Usage: `const request = readReview(body); if (request.ok) return answerReview(request.value, { allowed: true })`.
  */
-import type { PatchOperation } from "@switchyard/admission";
+import { describeRefusal, type PatchOperation, type Problem } from "@switchyard/admission";
 import { err, ok, type Result } from "@switchyard/api";
 import { isRecord } from "@switchyard/kube";
 
@@ -31,21 +31,13 @@ export type Operation = (typeof operations)[number];
 export interface ReviewAnswer {
   readonly allowed: boolean;
   /** Why not, all of it. */
-  readonly problems?: readonly FieldProblem[];
+  readonly problems?: readonly Problem[];
   readonly warnings?: readonly string[];
   readonly patch?: readonly PatchOperation[];
 }
 
-export interface FieldProblem {
-  readonly field: string;
-  readonly message: string;
-}
-
 const operations = ["CREATE", "UPDATE", "DELETE", "CONNECT"] as const;
 const apiVersion = "admission.k8s.io/v1";
-
-/** Enough to repair an object step by step; an answer has room for no more. */
-const mostProblems = 50;
 
 /** Reads the body of a request; the error says what is wrong with it. */
 export function readReview(body: unknown): Result<ReviewRequest, string> {
@@ -74,7 +66,7 @@ export function readReview(body: unknown): Result<ReviewRequest, string> {
   });
 }
 
-/** The body of the answer. A refusal reads like one of the API server's own: with each field under details.causes. */
+/** The body of the answer. A refusal has each field under details.causes, as those of the API server itself. */
 export function answerReview(request: ReviewRequest, answer: ReviewAnswer) {
   const { allowed, problems = [], warnings = [], patch = [] } = answer;
   return {
@@ -93,23 +85,11 @@ export function answerReview(request: ReviewRequest, answer: ReviewAnswer) {
   };
 }
 
-/** metav1.Status. */
-function refusal({ group, kind, name }: ReviewRequest, problems: readonly FieldProblem[]) {
-  const shown = problems.slice(0, mostProblems);
-  const lines = shown.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`));
-  if (shown.length < problems.length) lines.push(`and ${problems.length - shown.length} more problems`);
-  return {
-    status: "Failure",
-    code: 422,
-    reason: "Invalid",
-    message: lines.join("; "),
-    details: {
-      group,
-      kind,
-      name,
-      causes: shown.map(({ field, message }) => ({ reason: "FieldValueInvalid", field, message })),
-    },
-  };
+/** metav1.Status. The reason and the causes make kubectl print a line for each field, in place of one long one. */
+function refusal({ group, kind, name }: ReviewRequest, problems: readonly Problem[]) {
+  const { code, message, shown } = describeRefusal(problems);
+  const causes = shown.map((problem) => ({ reason: "FieldValueInvalid", ...problem }));
+  return { status: "Failure", code, reason: "Invalid", message, details: { group, kind, name, causes } };
 }
 
 function textOf(value: unknown): string {

@@ -11,6 +11,7 @@ import { networkInterfaces } from "node:os";
 import type { SecureContextOptions } from "node:tls";
 import { answerReview, readReview, type ReviewAnswer, type ReviewRequest } from "./admission-review.ts";
 import type { KeyPair } from "./key-pair.ts";
+import { parseBody } from "./parse-body.ts";
 import { mutate, validate } from "./reviewers.ts";
 
 /** Where each is asked, as upstream has it. */
@@ -63,12 +64,15 @@ export async function startReviewServer(options: ReviewServerOptions): Promise<R
     keepAliveTimeout: keepAliveTimeoutMs,
     forceCloseConnections: "idle",
     return503OnClosing: false, // who asks in time is answered
-    onProtoPoisoning: "error",
-    onConstructorPoisoning: "ignore", // a label may be called so
     logger: false,
   });
 
-  server.removeContentTypeParser("text/plain"); // what is no JSON is 415
+  server.removeAllContentTypeParsers(); // what is no JSON is 415
+  server.addContentTypeParser(
+    "application/json",
+    { parseAs: "buffer" },
+    async (_request: FastifyRequest, body: Buffer) => Promise.resolve(body),
+  );
   server.addHook("onSend", async (_request, reply) => {
     if (isEnding) reply.header("connection", "close"); // so that clients go elsewhere
     return Promise.resolve();
@@ -100,7 +104,8 @@ export async function startReviewServer(options: ReviewServerOptions): Promise<R
   function answering(review: (request: ReviewRequest) => ReviewAnswer) {
     return async (request: FastifyRequest, reply: FastifyReply) => {
       const began = nowMs();
-      const asked = readReview(request.body);
+      const body = parseBody(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
+      const asked = body.ok ? readReview(body.value) : body;
       if (!asked.ok) return reply.code(400).send({ message: asked.error });
       const reasons = notReady();
       if (reasons.length > 0) return reply.code(503).send({ message: reasons.join("; ") });

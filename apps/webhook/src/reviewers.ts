@@ -9,6 +9,7 @@ import {
   type AdmitOptions,
   type Change,
   type ClusterView,
+  type Problem,
   type Review,
   type ReviewedKind,
   type ReviewedKinds,
@@ -16,7 +17,7 @@ import {
 import { apiGroup, err, ok, type Result } from "@switchyard/api";
 import { isRecord } from "@switchyard/kube";
 import type { ReviewAnswer, ReviewRequest } from "./admission-review.ts";
-import { readShape, type ShapeProblem } from "./shapes.ts";
+import { readShape } from "./shapes.ts";
 
 /** Fills in defaults. What has the wrong shape is left as it is: the API server's own checks come next, then validate(). */
 export function mutate(request: ReviewRequest): ReviewAnswer {
@@ -42,7 +43,7 @@ export function validate(request: ReviewRequest, view: ClusterView, options: Adm
 }
 
 /** Undefined for what has no rules. */
-function readReviewOf(request: ReviewRequest): Result<Review, readonly ShapeProblem[]> | undefined {
+function readReviewOf(request: ReviewRequest): Result<Review, readonly Problem[]> | undefined {
   if (request.operation === "CONNECT") return undefined;
   switch (request.kind) {
     case "SriovNetworkNodePolicy":
@@ -72,7 +73,7 @@ function withKind<Kind extends ReviewedKind>(kind: Kind, request: ReviewRequest)
 function readChange<Kind extends ReviewedKind>(
   kind: Kind,
   request: ReviewRequest,
-): Result<Change<ReviewedKinds[Kind]>, readonly ShapeProblem[]> {
+): Result<Change<ReviewedKinds[Kind]>, readonly Problem[]> {
   const { operation } = request;
   if (operation === "DELETE") {
     const oldObject = readShape(kind, request.oldObject);

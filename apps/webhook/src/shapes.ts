@@ -4,22 +4,15 @@
  * written for; bounds and enums are the CRD's, which lets an old object keep what a newer CRD would refuse.
  * Usage: `const policy = readShape("SriovNetworkNodePolicy", request.object); if (!policy.ok) …`.
  */
-import type { ReviewedKind, ReviewedKinds } from "@switchyard/admission";
+import type { Problem, ReviewedKind, ReviewedKinds } from "@switchyard/admission";
 import { err, ok, schemas, type Result, type StructuralSchema } from "@switchyard/api";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
-
-/** One thing that has the wrong type or is not there. */
-export interface ShapeProblem {
-  /** "spec.nicSelector.pfNames[0]"; empty for the object. */
-  readonly field: string;
-  readonly message: string;
-}
 
 /** Reads an object of a kind, with the defaults of its CRD. `value` is filled in place. */
 export function readShape<Kind extends ReviewedKind>(
   kind: Kind,
   value: unknown,
-): Result<ReviewedKinds[Kind], readonly ShapeProblem[]> {
+): Result<ReviewedKinds[Kind], readonly Problem[]> {
   const validate: ValidateFunction<ReviewedKinds[Kind]> = validators[kind];
   return validate(value) ? ok(value) : err((validate.errors ?? []).map(toProblem));
 }
@@ -79,7 +72,7 @@ function shapeOf(schema: StructuralSchema): Shape {
   };
 }
 
-function toProblem({ instancePath, message = "is not what it must be" }: ErrorObject): ShapeProblem {
+function toProblem({ instancePath, message = "is not what it must be" }: ErrorObject): Problem {
   const field = instancePath
     .split("/")
     .slice(1)

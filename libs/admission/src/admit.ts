@@ -16,8 +16,10 @@ import { impactOf } from "./impact.ts";
 import { impactWarnings, longestWarning, mostWarnings } from "./impact-warnings.ts";
 import { clip } from "./phrase.ts";
 import { policyFindings } from "./policy-rules.ts";
+import type { Problem } from "./refusal.ts";
 import type { Change, Review, ReviewedNetwork } from "./review.ts";
 import { checkNetwork } from "./rules/network.ts";
+import { checkKeys } from "./rules/object-keys.ts";
 import { checkDrainSwitch, checkOperatorConfig } from "./rules/operator-config.ts";
 import { checkPool, checkPoolOverlap } from "./rules/pool.ts";
 
@@ -25,7 +27,7 @@ import { checkPool, checkPoolOverlap } from "./rules/pool.ts";
 export interface Verdict {
   readonly allowed: boolean;
   /** Why not; empty where allowed. */
-  readonly problems: readonly Pick<Finding, "field" | "message">[];
+  readonly problems: readonly Problem[];
   /** At most 10 lines of at most 200 characters. */
   readonly warnings: readonly string[];
   /** What fills in the defaults; empty where nothing was missing. */
@@ -94,9 +96,10 @@ function impactLines(
 /** Findings of the object as it shall be; those that it had before as warnings. */
 function judge<T>(change: Change<T>, check: (object: T) => readonly Finding[]): readonly Finding[] {
   if (change.operation === "DELETE") return [];
-  const findings = check(change.object);
+  const checkAll = (object: T) => [...checkKeys(object), ...check(object)];
+  const findings = checkAll(change.object);
   const isRefused = findings.some(({ severity }) => severity === "refusal");
-  return change.operation === "UPDATE" && isRefused ? forgive(findings, check(change.oldObject)) : findings;
+  return change.operation === "UPDATE" && isRefused ? forgive(findings, checkAll(change.oldObject)) : findings;
 }
 
 function forgive(findings: readonly Finding[], old: readonly Finding[]): readonly Finding[] {

@@ -5,6 +5,7 @@ export { emptyView, unlistedNics, type ClusterView, type NicPolicy } from "./clu
 export { createStateReader, type NodeFacts, type StateFacts } from "./node-facts.ts";
 export { describeFinding, type Finding } from "./finding.ts";
 export { longestWarning, mostWarnings } from "./impact-warnings.ts";
+export { describeRefusal, type Problem, type Refusal } from "./refusal.ts";
 export { parseNicRow } from "./nic-table.ts";
 export type { Change, Review, ReviewedKind, ReviewedKinds, ReviewedNetwork } from "./review.ts";
 export { supportedNics, type NamedNic, type SupportedNic } from "./supported-nics.ts";

@@ -3,7 +3,7 @@
  * The answer to one object: first the API server's, by its CRD, then the webhook's.
  * Usage: `answer(manifest, { operation: "CREATE", old: undefined, view: () => viewOf(cluster, namespace), nowMs })`.
  */
-import { admit, applyDefaults, describeFinding, type ClusterView } from "@switchyard/admission";
+import { admit, applyDefaults, describeRefusal, type ClusterView } from "@switchyard/admission";
 import { customResources } from "@switchyard/api";
 import { fits } from "../cluster/kinds.ts";
 import { describeFieldProblem } from "../crd/field-problem.ts";
@@ -62,7 +62,8 @@ export function answer(manifest: Manifest, options: AnswerOptions): Answer {
   const warnings = verdict?.warnings ?? [];
   const patched = judgement?.object;
   if (verdict?.allowed === false) {
-    return refused(403, verdict.problems.map(describeFinding).join("; "), patched, warnings);
+    const { code, message } = describeRefusal(verdict.problems);
+    return refused(code, message, patched, warnings);
   }
   return { ...about, allowed: true, code: 200, message: "", warnings, ...(patched && { patched }) };
 }

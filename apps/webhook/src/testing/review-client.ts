@@ -74,29 +74,6 @@ export async function startTestServer(
   };
 }
 
-/** An AdmissionReview; `kind` is of our group. */
-export function review(
-  kind: string,
-  operation: string,
-  objects: { readonly object?: unknown; readonly oldObject?: unknown },
-) {
-  return {
-    apiVersion: "admission.k8s.io/v1",
-    kind: "AdmissionReview",
-    request: {
-      uid: "705ab4f5-6393-11e8-b7cc-42010a800002",
-      kind: { group: "sriovnetwork.openshift.io", version: "v1", kind },
-      operation,
-      name: "p1",
-      namespace,
-      userInfo: { username: "jane" },
-      object: null,
-      oldObject: null,
-      ...objects,
-    },
-  };
-}
-
 export function send(options: RequestOptions, body: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = request(options, (response) => {

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { admit } from "./admit.ts";
+import { describeRefusal } from "./refusal.ts";
+import { create, policy, still, update, view } from "./testing/objects.ts";
+
+describe("describeRefusal", () => {
+  it("tells all problems in one line, each with its field", () => {
+    const problems = [
+      { field: "spec.mtu", message: "too large" },
+      { field: "", message: "no object" },
+    ];
+    expect(describeRefusal(problems)).toEqual({
+      code: 403,
+      message: "spec.mtu: too large; no object",
+      shown: problems,
+    });
+  });
+
+  it("stays short for very many", () => {
+    const problems = Array.from({ length: 70 }, (_, index) => ({ field: `a[${index}]`, message: "wrong" }));
+    const { message, shown } = describeRefusal(problems);
+    expect(shown).toHaveLength(50);
+    expect(message).toMatch(/a\[49\]: wrong; and 20 more problems$/);
+  });
+});
+
+describe("a key that is reserved", () => {
+  const poisoned = policy("p1", {
+    nodeSelector: Object.fromEntries([
+      ["__proto__", "x"],
+      ["constructor", "y"],
+    ]),
+  });
+
+  it("is refused with its place, and not where it was before", () => {
+    const { problems } = admit(create(poisoned), view(), still);
+    expect(problems).toEqual([
+      { field: "spec.nodeSelector.__proto__", message: "must have another name: __proto__ is reserved" },
+    ]);
+    const changed = { ...poisoned, spec: { ...poisoned.spec, mtu: 9000 } };
+    expect(admit(update(poisoned, changed), view(), still)).toMatchObject({
+      allowed: true,
+      warnings: ["spec.nodeSelector.__proto__: must have another name: __proto__ is reserved"],
+    });
+  });
+});
