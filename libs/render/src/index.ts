@@ -38,4 +38,5 @@ export {
   type RenderedComponents,
 } from "./components/rendered-components.ts";
 export { componentInventory, type InventoryItem } from "./components/component-inventory.ts";
+export { resourceTypeOf } from "./components/component-kinds.ts";
 export { renderComponents } from "./components/render-components.ts";

@@ -1,21 +1,90 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Everything that we, or upstream's operator before us, may have deployed, so that what is no longer wanted can be found
- * and removed, also after an upgrade.
+ * and removed, also after an upgrade. What a release stops to deploy stays in this list.
  * Usage: `componentInventory(settings).filter(({ component }) => component === "metrics-exporter")`.
  */
 import type { ResourceType } from "@switchyard/api";
+import { componentKinds, isComponentKind, type ComponentKind } from "./component-kinds.ts";
 import type { ComponentSettings } from "./component-settings.ts";
-import type { ComponentName } from "./rendered-components.ts";
+import { componentNames, type ComponentName } from "./rendered-components.ts";
 
 export interface InventoryItem {
   readonly component: ComponentName;
+  /** Clusters may lack those of monitoring.coreos.com. */
   readonly type: ResourceType;
   readonly name: string;
   /** Absent for kinds that have none. */
   readonly namespace?: string;
 }
 
-export function componentInventory(_settings: ComponentSettings): readonly InventoryItem[] {
-  return [];
+/** No two entries have both kind and name in common. */
+export function componentInventory({ namespace }: Pick<ComponentSettings, "namespace">): readonly InventoryItem[] {
+  return componentNames.flatMap((component) =>
+    Object.entries(names[component]).flatMap(([kind, namesOfKind]) =>
+      isComponentKind(kind) ? namesOfKind.map((name) => itemOf(component, componentKinds[kind], name)) : [],
+    ),
+  );
+
+  function itemOf(component: ComponentName, type: ResourceType, name: string): InventoryItem {
+    return { component, type, name, ...(type.namespaced && { namespace }) };
+  }
 }
+
+const names: Readonly<Record<ComponentName, Readonly<Partial<Record<ComponentKind, readonly string[]>>>>> = {
+  "node-identity": {
+    ValidatingAdmissionPolicy: ["switchyard-own-node", "switchyard-own-node-state"],
+    ValidatingAdmissionPolicyBinding: ["switchyard-own-node", "switchyard-own-node-state"],
+  },
+  "operator-webhook": {
+    MutatingWebhookConfiguration: ["sriov-operator-webhook-config"],
+    ValidatingWebhookConfiguration: ["sriov-operator-webhook-config"],
+    DaemonSet: ["operator-webhook"],
+    Service: ["operator-webhook-service"],
+    NetworkPolicy: ["operator-webhook-allow-traffic-api-server"],
+    ServiceAccount: ["operator-webhook-sa"],
+    Role: ["operator-webhook"],
+    RoleBinding: ["operator-webhook-role-binding"],
+    ClusterRole: ["operator-webhook"],
+    ClusterRoleBinding: ["operator-webhook-role-binding"],
+  },
+  "network-resources-injector": {
+    MutatingWebhookConfiguration: ["network-resources-injector-config"],
+    DaemonSet: ["network-resources-injector"],
+    ConfigMap: ["nri-control-switches"],
+    Service: ["network-resources-injector-service"],
+    NetworkPolicy: ["network-resources-injector-allow-traffic-api-server"],
+    ServiceAccount: ["network-resources-injector-sa"],
+    Role: ["network-resources-injector"],
+    RoleBinding: ["network-resources-injector-role-binding"],
+    ClusterRole: ["network-resources-injector"],
+    ClusterRoleBinding: ["network-resources-injector-role-binding"],
+  },
+  "config-daemon": {
+    DaemonSet: ["sriov-network-config-daemon"],
+    ServiceAccount: ["sriov-network-config-daemon"],
+    Role: ["sriov-network-config-daemon"],
+    RoleBinding: ["sriov-network-config-daemon"],
+    ClusterRole: ["sriov-network-config-daemon"],
+    ClusterRoleBinding: ["sriov-network-config-daemon"],
+  },
+  "device-plugin": {
+    // sriov-cni was upstream's DaemonSet until the config daemon's init containers came.
+    DaemonSet: ["sriov-device-plugin", "sriov-cni"],
+    ServiceAccount: ["sriov-device-plugin", "sriov-cni"],
+    Role: ["sriov-plugin", "sriov-device-plugin-pod-access"],
+    RoleBinding: ["sriov-device-plugin", "sriov-device-plugin-pod-access", "sriov-cni"],
+  },
+  "metrics-exporter": {
+    DaemonSet: ["sriov-network-metrics-exporter"],
+    Service: ["sriov-network-metrics-exporter-service"],
+    ServiceMonitor: ["sriov-network-metrics-exporter"],
+    PrometheusRule: ["sriov-vf-rules"],
+    ConfigMap: ["sriov-network-metrics-exporter-config"],
+    ServiceAccount: ["metrics-exporter-sa"],
+    Role: ["metrics-exporter-role", "prometheus-k8s"],
+    RoleBinding: ["metrics-exporter-rb", "prometheus-k8s"],
+    ClusterRole: ["sriov-metrics-kube-rbac-role"],
+    ClusterRoleBinding: ["sriov-metrics-kube-rbac-rolebinding"],
+  },
+};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * What decides, beside the SriovOperatorConfig, what the operator deploys: how the operator itself was started
- * (sriov-operator.md H). `readComponentSettings` makes it of the environment that upstream's operator has.
+ * (sriov-operator.md H).
  */
 
 export type ClusterType = "kubernetes" | "openshift";
@@ -14,6 +14,8 @@ export interface ComponentSettings {
   readonly clusterType: ClusterType;
   /** Who the operator is: its own writes need no review by its webhook. */
   readonly operatorServiceAccount: string;
+  /** No node of this cluster is a control plane node, so what else runs there runs on any. */
+  readonly isControlPlaneExternal?: boolean | undefined;
   readonly images: ComponentImages;
   /** Names of Secrets, for all pods. */
   readonly imagePullSecrets: readonly string[];
@@ -53,7 +55,7 @@ export interface AdmissionServerSettings {
   readonly certificates: CertificateSource;
   /** The Secret that has tls.crt and tls.key, whoever makes it. */
   readonly secretName: string;
-  /** Port that its NetworkPolicy opens. */
+  /** Port of the API server behind its Service: the only one that the NetworkPolicy lets this server call. */
   readonly port: number;
 }
 

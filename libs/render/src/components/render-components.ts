@@ -5,10 +5,89 @@
  * Usage: `const { components, problems } = renderComponents(operatorConfig, settings);`
  */
 import type { SriovOperatorConfig } from "@switchyard/api";
-import type { ComponentSettings } from "./component-settings.ts";
-import { componentNames, type RenderedComponents } from "./rendered-components.ts";
+import { featureGateDefaults } from "@switchyard/policy";
+import type { Component, ComponentInput } from "./component.ts";
+import type { ComponentImages, ComponentSettings } from "./component-settings.ts";
+import { configDaemon } from "./config-daemon.ts";
+import { devicePlugin } from "./device-plugin.ts";
+import { metricsExporter } from "./metrics-exporter.ts";
+import { networkResourcesInjector } from "./network-resources-injector.ts";
+import { nodeIdentity } from "./node-identity.ts";
+import { operatorWebhook } from "./operator-webhook.ts";
+import {
+  componentNames,
+  type ComponentName,
+  type ComponentProblem,
+  type RenderedComponent,
+  type RenderedComponents,
+} from "./rendered-components.ts";
+
+const components: Readonly<Record<ComponentName, Component>> = {
+  "node-identity": nodeIdentity,
+  "operator-webhook": operatorWebhook,
+  "network-resources-injector": networkResourcesInjector,
+  "config-daemon": configDaemon,
+  "device-plugin": devicePlugin,
+  "metrics-exporter": metricsExporter,
+};
 
 /** Namespaced objects are owned by the config where it has a uid; the others it has to be told from its inventory. */
-export function renderComponents(_config: SriovOperatorConfig, _settings: ComponentSettings): RenderedComponents {
-  return { components: componentNames.map((name) => ({ name, state: "disabled", objects: [] })), problems: [] };
+export function renderComponents(config: SriovOperatorConfig, settings: ComponentSettings): RenderedComponents {
+  const input: ComponentInput = { config, settings };
+  const rendered = componentNames.map((name) => renderComponent(components[name], input));
+  return {
+    components: rendered.map(({ component }) => component),
+    problems: [...unknownGates(config), ...rendered.flatMap(({ problems }) => problems)],
+  };
+}
+
+interface Rendered {
+  readonly component: RenderedComponent;
+  readonly problems: readonly ComponentProblem[];
+}
+
+function renderComponent(component: Component, input: ComponentInput): Rendered {
+  const { name } = component;
+  if (!component.isWanted(input)) return { component: { name, state: "disabled", objects: [] }, problems: [] };
+  const warnings = component.warnings?.(input) ?? [];
+  const errors = component.needs.filter((image) => !input.settings.images[image]).map(withoutImage);
+  const problems = [
+    ...warnings.map((warning) => ({ component: name, severity: "warning" as const, ...warning })),
+    ...errors.map((message) => ({
+      ...{ component: name, severity: "error" as const, message },
+      field: component.field ?? "spec",
+    })),
+  ];
+  if (errors.length > 0) return { component: { name, state: "failed", objects: [] }, problems };
+  return { component: { name, state: "deployed", objects: component.render(input) }, problems };
+}
+
+function withoutImage(image: keyof ComponentImages): string {
+  return `cannot be deployed: the operator was started without an image for ${imageNames[image]}`;
+}
+
+/** As the operator's environment has them, which is what an administrator has to set. */
+const imageNames: Readonly<Record<keyof ComponentImages, string>> = {
+  configDaemon: "the config daemon (SRIOV_NETWORK_CONFIG_DAEMON_IMAGE)",
+  devicePluginConfig: "the device plugin's configuration (DEVICE_PLUGIN_CONFIG_IMAGE)",
+  webhook: "the webhook (SRIOV_NETWORK_WEBHOOK_IMAGE)",
+  devicePlugin: "the device plugin (SRIOV_DEVICE_PLUGIN_IMAGE)",
+  injector: "the network resources injector (NETWORK_RESOURCES_INJECTOR_IMAGE)",
+  metricsExporter: "the metrics exporter (METRICS_EXPORTER_IMAGE)",
+  kubeRbacProxy: "kube-rbac-proxy (METRICS_EXPORTER_KUBE_RBAC_PROXY_IMAGE)",
+  sriovCni: "the CNI plugin sriov (SRIOV_CNI_IMAGE)",
+  ibSriovCni: "the CNI plugin ib-sriov (SRIOV_INFINIBAND_CNI_IMAGE)",
+  ovsCni: "the CNI plugin ovs (OVS_CNI_IMAGE)",
+  rdmaCni: "the CNI plugin rdma (RDMA_CNI_IMAGE)",
+  acceleratedBridgeCni: "the CNI plugin accelerated-bridge (ACCELERATED_BRIDGE_CNI_IMAGE)",
+};
+
+/** Accepted by the API for the sake of other releases; whoever mistypes one should learn of it. */
+function unknownGates({ spec }: SriovOperatorConfig): readonly ComponentProblem[] {
+  return Object.keys(spec?.featureGates ?? {})
+    .filter((gate) => !Object.hasOwn(featureGateDefaults, gate))
+    .map((gate) => ({
+      ...{ component: "config-daemon" as const, severity: "warning" as const, field: `spec.featureGates.${gate}` },
+      message: `is no feature gate of this release; there are ${Object.keys(featureGateDefaults).join(", ")}`,
+    }));
 }

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What the two servers have in common that the API server calls: our webhook and the network resources injector. They run
+ * beside it, behind a Service, and take their certificates from a Secret (sriov-operator.md H).
+ */
+import { annotated, clusterScoped, namespaced, type ComponentInput } from "./component.ts";
+import type { AdmissionServerSettings, TlsSettings } from "./component-settings.ts";
+import type { NetworkPolicy, Service, Webhook, WebhookConfiguration } from "./kube-objects.ts";
+import type { Labels, PodSpec, SecurityContext, Toleration } from "./pod-template.ts";
+import type { ComponentName } from "./rendered-components.ts";
+
+/** Port of the container, which the Service leads to. */
+export const serverPort = 6443;
+
+/** Port of /healthz and /readyz. */
+export const serverHealthPort = 8444;
+
+/** Where the Secret with the certificate is mounted. */
+export const tlsDirectory = "/etc/tls";
+
+export interface AdmissionServer {
+  readonly component: ComponentName;
+  readonly service: string;
+  /** Value of the pods' label "app". */
+  readonly app: string;
+  readonly settings: AdmissionServerSettings;
+}
+
+export function serverService({ component, service, app, settings }: AdmissionServer, input: ComponentInput): Service {
+  const serviceCa = { "service.beta.openshift.io/serving-cert-secret-name": settings.secretName };
+  const metadata = namespaced(component, service, input);
+  return {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: annotated(metadata, settings.certificates.kind === "service-ca" ? serviceCa : {}),
+    spec: {
+      selector: { app },
+      ports: [{ name: "https", protocol: "TCP", port: 443, targetPort: serverPort }],
+    },
+  };
+}
+
+/** Nobody needs more of it than reviews, and it needs nobody but the API server. */
+export function serverNetworkPolicy(server: AdmissionServer, input: ComponentInput): NetworkPolicy {
+  const { component, app, settings } = server;
+  return {
+    apiVersion: "networking.k8s.io/v1",
+    kind: "NetworkPolicy",
+    metadata: namespaced(component, `${app}-allow-traffic-api-server`, input),
+    spec: {
+      podSelector: { matchLabels: { app } },
+      policyTypes: ["Ingress", "Egress"],
+      ingress: [{ ports: [{ protocol: "TCP", port: serverPort }] }],
+      egress: [{ ports: [{ protocol: "TCP", port: settings.port }] }],
+    },
+  };
+}
+
+/** A registration with one webhook. `webhook` has all but where it is. */
+export function registration(
+  server: AdmissionServer,
+  of: { readonly kind: WebhookConfiguration["kind"]; readonly name: string; readonly path: string },
+  webhook: Omit<Webhook, "admissionReviewVersions" | "sideEffects" | "timeoutSeconds" | "clientConfig">,
+  { namespace }: ComponentInput["settings"],
+): WebhookConfiguration {
+  const { certificates } = server.settings;
+  const service = { name: server.service, namespace, path: of.path, port: 443 };
+  return {
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: of.kind,
+    metadata: annotated(clusterScoped(server.component, of.name), trustAnnotations(server.settings, namespace)),
+    webhooks: [
+      {
+        ...webhook,
+        admissionReviewVersions: ["v1"],
+        sideEffects: "None",
+        timeoutSeconds: 10,
+        // Without a caBundle of ours, whoever announces one keeps it.
+        clientConfig: { service, ...(certificates.kind === "given" && { caBundle: certificates.caBundle }) },
+      },
+    ],
+  };
+}
+
+/** What makes others announce the authority. */
+function trustAnnotations({ certificates, secretName }: AdmissionServerSettings, namespace: string): Labels {
+  switch (certificates.kind) {
+    case "service-ca":
+      return { "service.beta.openshift.io/inject-cabundle": "true" };
+    case "cert-manager":
+      // The Certificate is called as its Secret.
+      return { "cert-manager.io/inject-ca-from": `${namespace}/${secretName}` };
+    case "given":
+    case "self-made":
+      return {};
+  }
+}
+
+/** Upstream's roles, the old one and the new one: a node has either. */
+const controlPlaneRoles = ["node-role.kubernetes.io/master", "node-role.kubernetes.io/control-plane"];
+
+/** Runs it on the control plane's nodes, where the API server is; on any where those are somebody else's. */
+export function serverPlacement({
+  settings,
+}: ComponentInput): Pick<PodSpec, "nodeSelector" | "affinity" | "tolerations" | "priorityClassName"> {
+  const nodeSelectorTerms = controlPlaneRoles.map((key) => ({
+    matchExpressions: [{ key, operator: "Exists" as const }],
+  }));
+  const tolerations = [...controlPlaneRoles, "node.kubernetes.io/not-ready"].map((key): Toleration => ({
+    key,
+    operator: "Exists",
+    effect: "NoSchedule",
+  }));
+  const isAnywhere = settings.isControlPlaneExternal === true;
+  return {
+    priorityClassName: "system-cluster-critical",
+    nodeSelector: { "kubernetes.io/os": "linux" },
+    ...(isAnywhere
+      ? {}
+      : { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } }),
+    tolerations: isAnywhere ? [] : tolerations,
+  };
+}
+
+/** Who has no rights has none to lose. */
+export const unprivileged: SecurityContext = {
+  readOnlyRootFilesystem: true,
+  allowPrivilegeEscalation: false,
+  capabilities: { drop: ["ALL"] },
+  seccompProfile: { type: "RuntimeDefault" },
+};
+
+/** The settings as upstream spells them, "" and undefined for what is the server's own default. TLS below 1.2 is not to be had. */
+export function tlsTexts({ minVersion, cipherSuites, curvePreferences }: TlsSettings) {
+  const isTooOld = minVersion === "VersionTLS10" || minVersion === "VersionTLS11";
+  return {
+    minVersion: isTooOld ? "VersionTLS12" : minVersion,
+    cipherSuites: cipherSuites.length === 0 ? undefined : cipherSuites.join(","),
+    curvePreferences: curvePreferences.length === 0 ? undefined : curvePreferences.join(","),
+  };
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The config daemon on each node of the node set, and the CNI plugins that it installs (sriov-operator.md F, H). */
+import { isGateOn } from "@switchyard/policy";
+import { accessObjects, eventRule, privilegedRules } from "./access.ts";
+import { cniInstallers, cniVolumes } from "./cni-installers.ts";
+import { namespaced, type Component, type ComponentInput } from "./component.ts";
+import type { PolicyRule } from "./kube-objects.ts";
+import {
+  daemonSet,
+  everyTaint,
+  fromField,
+  fromValues,
+  nodeSetSelector,
+  ownNamespace,
+  probesAt,
+  requests,
+} from "./pod-parts.ts";
+import type { Container, EnvVar } from "./pod-template.ts";
+
+const component = "config-daemon";
+const name = "sriov-network-config-daemon";
+
+/** On the node's loopback, as the pod has the node's network. Below the ports of NodePorts and of outgoing connections. */
+const healthPort = 29118;
+
+/** What decides who the daemon is and where it is looked after: nobody else's to set. */
+const identity: readonly EnvVar[] = [
+  fromField("NODE_NAME", "spec.nodeName"),
+  ownNamespace,
+  ...fromValues({ HOST_ROOT: "/host", HEALTH_ADDRESS: `127.0.0.1:${healthPort}` }),
+];
+
+/** What it does with its token. That it is on its own node alone, node-identity.ts sees to. */
+const namespaceRules: readonly PolicyRule[] = [
+  {
+    apiGroups: ["sriovnetwork.openshift.io"],
+    resources: ["sriovnetworknodestates"],
+    verbs: ["get", "list", "watch", "patch"],
+  },
+  { apiGroups: ["sriovnetwork.openshift.io"], resources: ["sriovnetworknodestates/status"], verbs: ["patch"] },
+  {
+    apiGroups: ["sriovnetwork.openshift.io"],
+    resources: ["sriovoperatorconfigs"],
+    resourceNames: ["default"],
+    verbs: ["get", "list", "watch"],
+  },
+  eventRule,
+];
+
+const clusterRules: readonly PolicyRule[] = [{ apiGroups: [""], resources: ["nodes"], verbs: ["get", "patch"] }];
+
+export const configDaemon: Component = {
+  name: component,
+  isWanted: () => true,
+  needs: ["configDaemon", "sriovCni", "ibSriovCni"],
+  warnings: ({ config }) =>
+    Object.keys(config.spec?.configDaemonEnvVars ?? {})
+      .filter((variable) => identity.some((own) => own.name === variable))
+      .map((variable) => ({
+        field: `spec.configDaemonEnvVars.${variable}`,
+        message: "is set by the operator, so this value is not used",
+      })),
+  render: (input) => [
+    ...accessObjects(
+      component,
+      {
+        serviceAccount: name,
+        inNamespace: { role: name, binding: name, rules: [...namespaceRules, ...privilegedRules(input)] },
+        inCluster: { role: name, binding: name, rules: clusterRules },
+      },
+      input,
+    ),
+    daemonSet(
+      namespaced(component, name, input),
+      {
+        app: name,
+        securityContextConstraints: "privileged",
+        spec: {
+          ...{ serviceAccountName: name, priorityClassName: "system-node-critical" },
+          ...{ hostNetwork: true, hostPID: true, nodeSelector: nodeSetSelector(input), tolerations: everyTaint },
+          initContainers: cniInstallers(input.settings),
+          containers: [daemonContainer(input)],
+          volumes: [
+            { name: "host", hostPath: { path: "/" } },
+            { name: "tmp", emptyDir: {} },
+            ...cniVolumes(input.settings),
+          ],
+        },
+      },
+      input,
+    ),
+  ],
+};
+
+function daemonContainer(input: ComponentInput): Container {
+  return {
+    name,
+    image: input.settings.images.configDaemon ?? "",
+    env: daemonEnv(input),
+    securityContext: { privileged: true, readOnlyRootFilesystem: true },
+    resources: requests("100m", "100Mi"),
+    ...probesAt(healthPort, "127.0.0.1"),
+    volumeMounts: [
+      { name: "host", mountPath: "/host" },
+      { name: "tmp", mountPath: "/tmp" },
+    ],
+  };
+}
+
+/** Users' values come before those that follow from other settings, but not before its identity. */
+function daemonEnv({ config, settings }: ComponentInput): readonly EnvVar[] {
+  const { configurationMode = "daemon", disablePlugins = [], configDaemonEnvVars = {} } = config.spec ?? {};
+  const fromSettings = {
+    CLUSTER_TYPE: settings.clusterType,
+    DEV_MODE: settings.devMode ? "true" : undefined,
+    USE_EXTERNAL_DRAINER: settings.useExternalDrainer ? "true" : undefined,
+    CONFIGURATION_MODE: configurationMode === "systemd" ? configurationMode : undefined,
+    DISABLE_PLUGINS: disablePlugins.length > 0 ? disablePlugins.toSorted().join(",") : undefined,
+    MAX_PFS: isGateOn("parallelNicConfig", config) ? undefined : "1",
+  };
+  const users = fromValues({ ...fromSettings, ...configDaemonEnvVars })
+    .filter((variable) => identity.every((own) => own.name !== variable.name))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  return [...identity, ...users];
+}

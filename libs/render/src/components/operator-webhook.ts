@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Our admission webhook, and what the API server asks it about (sriov-operator.md E, H). */
+import { accessObjects, type RoleSpec } from "./access.ts";
+import {
+  registration,
+  serverHealthPort,
+  serverNetworkPolicy,
+  serverPlacement,
+  serverPort,
+  serverService,
+  tlsDirectory,
+  tlsTexts,
+  unprivileged,
+  type AdmissionServer,
+} from "./admission-server.ts";
+import { annotated, namespaced, type Component, type ComponentInput } from "./component.ts";
+import type { ComponentSettings } from "./component-settings.ts";
+import type { DaemonSet, PolicyRule, RequestRule, Webhook } from "./kube-objects.ts";
+import { daemonSet, fromValues, ownNamespace, probesAt, requests } from "./pod-parts.ts";
+
+const component = "operator-webhook";
+const app = "operator-webhook";
+const serviceAccount = "operator-webhook-sa";
+const service = "operator-webhook-service";
+
+/** Of both configurations. */
+const configurationName = "sriov-operator-webhook-config";
+
+const ours = { apiGroups: ["sriovnetwork.openshift.io"], apiVersions: ["v1"], scope: "Namespaced" } as const;
+
+const defaulted: readonly RequestRule[] = [
+  { ...ours, operations: ["CREATE", "UPDATE"], resources: ["sriovnetworknodepolicies"] },
+];
+
+/** Neither SriovNetworkNodeStates nor any status: programs write these, and must not wait for us. */
+const validated: readonly RequestRule[] = [
+  {
+    ...ours,
+    operations: ["CREATE", "UPDATE", "DELETE"],
+    resources: ["sriovnetworknodepolicies", "sriovnetworkpoolconfigs", "sriovoperatorconfigs"],
+  },
+  {
+    ...ours,
+    operations: ["CREATE", "UPDATE"],
+    resources: ["sriovnetworks", "sriovibnetworks", "ovsnetworks", "bridgenetworks"],
+  },
+];
+
+export const operatorWebhook: Component = {
+  name: component,
+  field: "spec.enableOperatorWebhook",
+  isWanted: ({ config }) => config.spec?.enableOperatorWebhook === true,
+  needs: ["webhook"],
+  render(input) {
+    const { settings } = input;
+    const server: AdmissionServer = { component, service, app, settings: settings.webhook };
+    return [
+      ...accessObjects(component, { serviceAccount, ...webhookRoles(settings) }, input),
+      serverService(server, input),
+      serverNetworkPolicy(server, input),
+      webhookDaemonSet(input),
+      ...(["Mutating", "Validating"] as const).map((kind) =>
+        registration(
+          server,
+          {
+            kind: `${kind}WebhookConfiguration`,
+            name: configurationName,
+            path: kind === "Mutating" ? "/mutating-custom-resource" : "/validating-custom-resource",
+          },
+          { ...asked(settings), rules: kind === "Mutating" ? defaulted : validated },
+          settings,
+        ),
+      ),
+    ];
+  },
+};
+
+/**
+ * Fail: what is not reviewed is not stored. But a webhook that is registered and does not serve must not keep away who can
+ * put it right, the operator (M-50), nor the end of a namespace, in which it is deleted before what it watches over.
+ */
+function asked({ namespace, operatorServiceAccount }: ComponentSettings): Omit<Webhook, "rules" | keyof Common> {
+  const exempt = [
+    `system:serviceaccount:${namespace}:${operatorServiceAccount}`,
+    "system:serviceaccount:kube-system:namespace-controller",
+  ];
+  return {
+    name: "operator-webhook.sriovnetwork.openshift.io",
+    failurePolicy: "Fail",
+    matchConditions: [
+      { name: "not-the-operator", expression: `!(request.userInfo.username in ${JSON.stringify(exempt)})` },
+    ],
+  };
+}
+
+type Common = Pick<Webhook, "admissionReviewVersions" | "sideEffects" | "timeoutSeconds" | "clientConfig">;
+
+function webhookRoles(settings: ComponentSettings): { readonly inNamespace: RoleSpec; readonly inCluster: RoleSpec } {
+  const read = ["get", "list", "watch"];
+  const { certificates, secretName } = settings.webhook;
+  const keepsCertificate = certificates.kind === "self-made";
+  const binding = "operator-webhook-role-binding";
+  const inNamespace: readonly PolicyRule[] = [
+    {
+      apiGroups: ["sriovnetwork.openshift.io"],
+      resources: [
+        "sriovnetworknodepolicies",
+        "sriovnetworknodestates",
+        "sriovnetworkpoolconfigs",
+        "sriovoperatorconfigs",
+      ],
+      verbs: read,
+    },
+    { apiGroups: [""], resources: ["configmaps"], resourceNames: ["supported-nic-ids"], verbs: read },
+    ...(keepsCertificate
+      ? [
+          { apiGroups: [""], resources: ["secrets"], resourceNames: [secretName], verbs: [...read, "update"] },
+          { apiGroups: [""], resources: ["secrets"], verbs: ["create"] }, // names do not bound creation
+        ]
+      : []),
+  ];
+  const announced: PolicyRule = {
+    apiGroups: ["admissionregistration.k8s.io"],
+    resources: ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"],
+    resourceNames: [configurationName],
+    verbs: [...read, "patch"],
+  };
+  const inCluster: readonly PolicyRule[] = [
+    { apiGroups: [""], resources: ["nodes"], verbs: read },
+    ...(keepsCertificate ? [announced] : []),
+  ];
+  return {
+    inNamespace: { role: app, binding, rules: inNamespace },
+    inCluster: { role: app, binding, rules: inCluster },
+  };
+}
+
+function webhookDaemonSet(input: ComponentInput): DaemonSet {
+  const { settings } = input;
+  const { certificates, secretName } = settings.webhook;
+  const tls = tlsTexts(settings.tls);
+  const isMounted = certificates.kind !== "self-made";
+  const env = {
+    LISTEN_ADDRESS: `:${serverPort}`,
+    HEALTH_ADDRESS: `:${serverHealthPort}`,
+    MALLOC_ARENA_MAX: "1", // glibc's arenas would cost 20 MB for threads that hardly allocate
+    DEV_MODE: settings.devMode ? "true" : undefined,
+    CERTIFICATE_SECRET: isMounted ? undefined : secretName,
+    TLS_MIN_VERSION: tls.minVersion,
+    TLS_CIPHER_SUITES: tls.cipherSuites,
+    TLS_CURVE_PREFERENCES: tls.curvePreferences,
+  };
+  const metadata = annotated(namespaced(component, app, input), {
+    "kubernetes.io/description": "Admission webhook for the kinds of the SR-IOV network operator.",
+  });
+  return daemonSet(
+    metadata,
+    {
+      app,
+      securityContextConstraints: "restricted-v2",
+      spec: {
+        serviceAccountName: serviceAccount,
+        ...serverPlacement(input),
+        // OpenShift chooses a user for each namespace and refuses others.
+        securityContext: {
+          runAsNonRoot: true,
+          ...(settings.clusterType === "kubernetes" && { runAsUser: 65_532 }),
+        },
+        containers: [
+          {
+            name: "webhook-server",
+            image: settings.images.webhook ?? "",
+            env: [ownNamespace, ...fromValues(env)],
+            securityContext: unprivileged,
+            resources: requests("10m", "100Mi"),
+            ...probesAt(serverHealthPort),
+            ...(isMounted && { volumeMounts: [{ name: "tls", mountPath: tlsDirectory, readOnly: true as const }] }),
+          },
+        ],
+        ...(isMounted && { volumes: [{ name: "tls", secret: { secretName } }] }),
+      },
+    },
+    input,
+  );
+}

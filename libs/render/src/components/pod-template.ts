@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Pods as Kubernetes has them (core/v1), the fields that are used. Values stand as the API server stores them, with the
+ * defaults that it adds within lists it keeps whole, so that what is applied is what is found later.
+ */
+
+export type Labels = Readonly<Record<string, string>>;
+
+export interface PodTemplate {
+  readonly metadata: { readonly labels: Labels; readonly annotations?: Labels };
+  readonly spec: PodSpec;
+}
+
+export interface PodSpec {
+  readonly serviceAccountName: string;
+  readonly priorityClassName: string;
+  readonly hostNetwork?: true;
+  readonly hostPID?: true;
+  readonly shareProcessNamespace?: true;
+  readonly securityContext?: { readonly runAsNonRoot: true; readonly runAsUser?: number };
+  readonly nodeSelector: Labels;
+  readonly affinity?: NodeAffinity;
+  readonly tolerations: readonly Toleration[];
+  readonly imagePullSecrets?: readonly { readonly name: string }[];
+  readonly initContainers?: readonly Container[];
+  readonly containers: readonly Container[];
+  readonly volumes?: readonly Volume[];
+}
+
+export interface NodeAffinity {
+  readonly nodeAffinity: {
+    readonly requiredDuringSchedulingIgnoredDuringExecution: {
+      readonly nodeSelectorTerms: readonly {
+        readonly matchExpressions: readonly { readonly key: string; readonly operator: "Exists" }[];
+      }[];
+    };
+  };
+}
+
+export interface Toleration {
+  readonly key?: string;
+  readonly operator: "Exists";
+  readonly effect?: "NoSchedule" | "NoExecute";
+}
+
+export interface Container {
+  readonly name: string;
+  readonly image: string;
+  readonly command?: readonly string[];
+  readonly args?: readonly string[];
+  readonly env?: readonly EnvVar[];
+  readonly ports?: readonly { readonly name: string; readonly containerPort: number; readonly protocol: "TCP" }[];
+  readonly securityContext: SecurityContext;
+  readonly resources: { readonly requests: { readonly cpu: string; readonly memory: string } };
+  readonly livenessProbe?: Probe;
+  readonly readinessProbe?: Probe;
+  readonly volumeMounts?: readonly VolumeMount[];
+}
+
+export type EnvVar = { readonly name: string } & (
+  | { readonly value: string }
+  | { readonly valueFrom: { readonly fieldRef: { readonly apiVersion: "v1"; readonly fieldPath: string } } }
+);
+
+export interface SecurityContext {
+  readonly privileged?: true;
+  readonly readOnlyRootFilesystem?: true;
+  readonly allowPrivilegeEscalation?: false;
+  readonly runAsUser?: number;
+  readonly capabilities?: { readonly drop: readonly string[]; readonly add?: readonly string[] };
+  readonly seccompProfile?: { readonly type: "RuntimeDefault" };
+  readonly seLinuxOptions?: { readonly type: string };
+}
+
+export interface Probe {
+  readonly httpGet: {
+    readonly path: string;
+    readonly port: number;
+    readonly scheme: "HTTP";
+    readonly host?: string;
+  };
+  readonly periodSeconds: number;
+  readonly timeoutSeconds: number;
+  readonly failureThreshold: number;
+}
+
+export interface VolumeMount {
+  readonly name: string;
+  readonly mountPath: string;
+  readonly readOnly?: true;
+}
+
+export type Volume = { readonly name: string } & (
+  | { readonly hostPath: { readonly path: string; readonly type?: HostPathType } }
+  | { readonly secret: { readonly secretName: string } }
+  | { readonly emptyDir: Readonly<Record<string, never>> }
+);
+
+export type HostPathType = "Directory" | "DirectoryOrCreate" | "File" | "Socket";
