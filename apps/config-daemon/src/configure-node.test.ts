@@ -33,6 +33,14 @@ function nodeState(interfaces: readonly InterfaceSpec[], annotations: Readonly<R
   } as const satisfies SriovNetworkNodeState;
 }
 
+/** Both sides' annotations. */
+function handshake(request: string, answer: string): Readonly<Record<string, string>> {
+  return {
+    "sriovnetwork.openshift.io/desired-state": request,
+    "sriovnetwork.openshift.io/current-state": answer,
+  };
+}
+
 /** Everything that a pass says and asks for, and what it is given. */
 function daemonOn(host: Host, { drains = false } = {}) {
   const phases: Phase[] = [];
@@ -167,21 +175,72 @@ describe("configureNode and drains", () => {
     const kernel = igbKernel();
     const daemon = daemonOn(kernel.host(), { drains: true });
     await daemon.pass(nodeState([spec()]));
-    const drained = {
-      "sriovnetwork.openshift.io/desired-state": "Drain_Required",
-      "sriovnetwork.openshift.io/current-state": "DrainComplete",
-    };
+    const drained = handshake("Drain_Required", "DrainComplete");
     expect(await daemon.pass(nodeState([spec({ numVfs: 4 })], drained))).toBe("settled");
     expect(daemon.requests).toEqual(["Idle"]);
     expect((await outcome(kernel)).find(({ pciAddress }) => pciAddress === pf)?.numVfs).toBe(4);
   });
 
-  it("does not take an old answer for one to its request", async () => {
+  it("does not take an old answer for one to its request, and asks only when that row of answers has ended", async () => {
     const kernel = igbKernel();
     const daemon = daemonOn(kernel.host(), { drains: true });
     await daemon.pass(nodeState([spec()]));
-    const stale = { "sriovnetwork.openshift.io/current-state": "DrainComplete" };
-    expect(await daemon.pass(nodeState([spec({ numVfs: 4 })], stale))).toBe("waiting");
+    expect(await daemon.pass(nodeState([spec({ numVfs: 4 })], handshake("Idle", "DrainComplete")))).toBe("waiting");
+    expect(daemon.requests).toEqual(["Idle"]);
+    expect(await daemon.pass(nodeState([spec({ numVfs: 4 })], handshake("Idle", "Idle")))).toBe("waiting");
+    expect(daemon.requests).toEqual(["Idle", "Drain_Required"]);
+  });
+
+  it.each([
+    { when: "while it waits", answer: "Idle" },
+    { when: "during the drain (M-52)", answer: "Draining" },
+    { when: "after the drain", answer: "DrainComplete" },
+  ])("takes its request back when the spec no longer needs it, $when", async ({ answer }) => {
+    const kernel = igbKernel();
+    const daemon = daemonOn(kernel.host(), { drains: true });
+    await daemon.pass(nodeState([spec()]));
+    expect(await daemon.pass(nodeState([spec()], handshake("Drain_Required", answer)))).toBe("settled");
+    expect(daemon.requests).toEqual(["Idle"]);
+  });
+
+  it("takes its request back when the spec becomes impossible", async () => {
+    const kernel = igbKernel();
+    const daemon = daemonOn(kernel.host(), { drains: true });
+    await daemon.pass(nodeState([spec()]));
+    const asking = handshake("Drain_Required", "Draining");
+    expect(await daemon.pass(nodeState([spec({ numVfs: 9 })], asking))).toBe("settled");
+    expect(daemon.requests).toEqual(["Idle"]);
+  });
+
+  it("takes its request back while steps are left that disturb nobody, also if they fail", async () => {
+    const kernel = igbKernel();
+    const daemon = daemonOn(kernel.host(), { drains: true });
+    await daemon.pass(nodeState([spec()]));
+    const port = daemon.shown().find(({ pciAddress }) => pciAddress === pf);
+    kernel.unbindByHand(pci(port?.Vfs?.[2]?.pciAddress ?? ""));
+    kernel.fault({ port: "sriov", method: "bindDriver" }, { code: "EBUSY" });
+    expect(await daemon.pass(nodeState([spec()], handshake("Drain_Required", "DrainComplete")))).toBe("retry");
+    expect(daemon.requests).toEqual(["Idle"]);
+  });
+
+  it("takes its request back when drains are switched off, and goes on without", async () => {
+    const kernel = igbKernel();
+    await daemonOn(kernel.host()).pass(nodeState([spec()]));
+    const daemon = daemonOn(kernel.host(), { drains: false });
+    const asking = handshake("Drain_Required", "Draining");
+    expect(await daemon.pass(nodeState([spec({ numVfs: 4 })], asking))).toBe("settled");
+    expect(daemon.requests).toEqual(["Idle"]);
+    expect((await outcome(kernel)).find(({ pciAddress }) => pciAddress === pf)?.numVfs).toBe(4);
+  });
+
+  it("keeps the node drained while steps fail that need it", async () => {
+    const kernel = igbKernel();
+    const daemon = daemonOn(kernel.host(), { drains: true });
+    await daemon.pass(nodeState([spec()]));
+    kernel.fault({ port: "sriov", method: "setNumVfs" }, { code: "EBUSY" });
+    const drained = handshake("Drain_Required", "DrainComplete");
+    expect(await daemon.pass(nodeState([spec({ numVfs: 4 })], drained))).toBe("retry");
+    expect(daemon.requests).toEqual([]);
   });
 });
 

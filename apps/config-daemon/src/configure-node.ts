@@ -9,7 +9,7 @@ import { HostError, type Host } from "@switchyard/host";
 import { describeStep, ownedInStatus, plan, type Plan, type Step } from "@switchyard/plan";
 import { isDeepStrictEqual } from "node:util";
 import { applySteps, type StepFailure } from "./apply-steps.ts";
-import { isDrained, requestOf } from "./drain-request.ts";
+import { isDrainedFor, nextRequest, requestOf, type DrainNeed } from "./drain-request.ts";
 import { observe } from "./observe.ts";
 import { ownPfs } from "./own-pfs.ts";
 import type { Phase } from "./report.ts";
@@ -43,6 +43,7 @@ export async function configureNode(
 ): Promise<PassResult> {
   const desired = state.spec ?? {};
   let done: readonly Step[] = [];
+  let hasTakenBack = false;
 
   for (let round = 1; ; round++) {
     const interfaces = await tryToObserve(deps);
@@ -56,10 +57,18 @@ export async function configureNode(
       await deps.report({ kind: "failed", failures, problems: next.problems }, interfaces);
       return "retry";
     }
-    if (next.impact !== "none" && !deps.isDrainDisabled() && !isDrained(state)) {
+    const needed = drainNeeded(next);
+    const isDrained = needed !== undefined && !hasTakenBack && isDrainedFor(needed, state);
+    if (needed !== undefined && !isDrained && !deps.isDrainDisabled()) {
       await deps.report({ kind: "waiting-for-drain", reasons: next.reasons }, interfaces);
-      await deps.requestDrain(next.impact === "reboot" ? "Reboot_Required" : "Drain_Required");
+      if (!hasTakenBack) await deps.requestDrain(nextRequest(needed, state)); // else: its echo starts another pass
       return "waiting";
+    }
+    // Who asks for a drain that he does not need, or no longer, keeps others waiting: the policy changed, drains were
+    // switched off, or what is left to do disturbs nobody (M-52). Not between the rounds of what did need it.
+    if (!isDrained && !hasTakenBack && requestOf(state) !== "Idle" && (round === 1 || next.steps.length === 0)) {
+      await deps.requestDrain("Idle");
+      hasTakenBack = true;
     }
 
     const owning = await tryToOwn(desired, next, interfaces, deps);
@@ -67,7 +76,6 @@ export async function configureNode(
     if (next.steps.length === 0) {
       if (owning === "changed") continue; // The status shows what is ours.
       await deps.report({ kind: "settled", problems: next.problems }, interfaces);
-      if (requestOf(state) !== "Idle") await deps.requestDrain("Idle");
       return "settled";
     }
 
@@ -76,6 +84,11 @@ export async function configureNode(
     signal.throwIfAborted();
     done = outcome;
   }
+}
+
+function drainNeeded({ impact }: Plan): DrainNeed | undefined {
+  if (impact === "none") return undefined;
+  return impact === "reboot" ? "Reboot_Required" : "Drain_Required";
 }
 
 /** undefined where the host cannot be read at all, which is reported. */

@@ -64,6 +64,13 @@ describe("statusOf", () => {
     expect(report({ kind: "configuring", stepCount: 1 }, failed).lastSyncError).toBe("list: EACCES");
   });
 
+  it("leaves conditions to whoever writes them: it sends its own alone", () => {
+    const drain = { type: "DrainProgressing", status: "True", reason: "EvictingPods", message: "" } as const;
+    const before = { conditions: [{ ...drain, lastTransitionTime: "2026-11-20T12:00:00Z" }] };
+    const types = report({ kind: "settled", problems: [] }, before).conditions?.map(({ type }) => type);
+    expect(types).toEqual(["Ready", "Progressing", "Degraded"]);
+  });
+
   it("moves a condition's time with its status alone", () => {
     const first = report({ kind: "configuring", stepCount: 2 });
     const second = report({ kind: "waiting-for-drain", reasons: [] }, first, late);

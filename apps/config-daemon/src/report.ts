@@ -49,11 +49,18 @@ export function statusOf(input: ReportInput): SriovNetworkNodeStateStatus {
     ...syncOf(phase, before?.lastSyncError ?? ""),
     conditions: conditionsOf(phase).reduce<readonly Condition[]>(
       (conditions, verdict) => setCondition(conditions, { ...verdict, observedGeneration }, now),
-      before?.conditions ?? [],
+      (before?.conditions ?? []).filter(({ type }) => ownTypes.has(type)),
     ),
     observedGeneration,
   };
 }
+
+/** Others write conditions of other types, and lose them to whoever sends them along. */
+const ownTypes: ReadonlySet<string> = new Set([
+  conditionTypes.ready,
+  conditionTypes.progressing,
+  conditionTypes.degraded,
+]);
 
 /** Upstream's two fields; its users poll them. */
 function syncOf(phase: Phase, lastError: string): { readonly syncStatus: string; readonly lastSyncError: string } {

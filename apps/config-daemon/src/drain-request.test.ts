@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { annotations, type SriovNetworkNodeState } from "@switchyard/api";
+import type { Transport, TransportRequest } from "@switchyard/kube";
+import { isDrainedFor, nextRequest, requestDrain } from "./drain-request.ts";
+
+function stateWith(request?: string, answer?: string): SriovNetworkNodeState {
+  return {
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovNetworkNodeState",
+    metadata: {
+      name: "worker-1",
+      namespace: "ns",
+      annotations: {
+        ...(request === undefined ? {} : { [annotations.desiredState]: request }),
+        ...(answer === undefined ? {} : { [annotations.currentState]: answer }),
+      },
+    },
+  };
+}
+
+describe("isDrainedFor", () => {
+  it.each([
+    { needed: "Drain_Required", request: "Drain_Required", answer: "DrainComplete", is: true },
+    { needed: "Drain_Required", request: "Reboot_Required", answer: "DrainComplete", is: true },
+    { needed: "Reboot_Required", request: "Reboot_Required", answer: "DrainComplete", is: true },
+    { needed: "Reboot_Required", request: "Drain_Required", answer: "DrainComplete", is: false },
+    { needed: "Drain_Required", request: "Drain_Required", answer: "Draining", is: false },
+    { needed: "Drain_Required", request: "Idle", answer: "DrainComplete", is: false },
+    { needed: "Drain_Required", request: undefined, answer: "DrainComplete", is: false },
+  ] as const)("is $is for $needed after $request, $answer", ({ needed, request, answer, is }) => {
+    expect(isDrainedFor(needed, stateWith(request, answer))).toBe(is);
+  });
+});
+
+describe("nextRequest", () => {
+  it.each([
+    {
+      does: "asks where nobody is at work",
+      needed: "Drain_Required",
+      request: "Idle",
+      answer: "Idle",
+      next: "Drain_Required",
+    },
+    { does: "asks on a new node", needed: "Drain_Required", next: "Drain_Required" },
+    {
+      does: "asks for more while it waits",
+      needed: "Reboot_Required",
+      request: "Drain_Required",
+      answer: "Idle",
+      next: "Reboot_Required",
+    },
+    {
+      does: "asks for less while it waits",
+      needed: "Drain_Required",
+      request: "Reboot_Required",
+      answer: "Idle",
+      next: "Drain_Required",
+    },
+    {
+      does: "waits during its drain",
+      needed: "Drain_Required",
+      request: "Drain_Required",
+      answer: "Draining",
+      next: "Drain_Required",
+    },
+    {
+      does: "is content with a full drain",
+      needed: "Drain_Required",
+      request: "Reboot_Required",
+      answer: "Draining",
+      next: "Reboot_Required",
+    },
+    {
+      does: "ends a drain that is too little",
+      needed: "Reboot_Required",
+      request: "Drain_Required",
+      answer: "Draining",
+      next: "Idle",
+    },
+    {
+      does: "ends one that is too little and over",
+      needed: "Reboot_Required",
+      request: "Drain_Required",
+      answer: "DrainComplete",
+      next: "Idle",
+    },
+    { does: "lets an old drain end", needed: "Drain_Required", request: "Idle", answer: "DrainComplete", next: "Idle" },
+  ] as const)("$does", ({ needed, next, ...before }) => {
+    const { request, answer } = { request: undefined, answer: undefined, ...before };
+    expect(nextRequest(needed, stateWith(request, answer))).toBe(next);
+  });
+});
+
+describe("requestDrain", () => {
+  /** An API server that dies after so many writes; what it has then, "" for nothing. */
+  async function written(request: "Idle" | "Drain_Required", before: string | undefined, dyingAfter = Infinity) {
+    const values = { node: "", state: before ?? "" };
+    let writes = 0;
+    const transport = {
+      request: ({ path, body }: TransportRequest) => {
+        if (++writes > dyingAfter) return Promise.reject(new Error("killed"));
+        const text = JSON.stringify(body);
+        if (path.includes("/nodes/")) values.node = text.includes("Drain_Required") ? "Drain_Required" : "Idle";
+        else values.state = text.includes("Drain_Required") ? "Drain_Required" : "Idle";
+        return Promise.resolve({});
+      },
+    } satisfies Pick<Transport, "request">;
+    await requestDrain(request, stateWith(before), asTransport(transport), new AbortController().signal).catch(
+      () => undefined,
+    );
+    return values;
+  }
+
+  it("asks on both objects", async () => {
+    expect(await written("Drain_Required", "Idle")).toEqual({ node: "Drain_Required", state: "Drain_Required" });
+  });
+
+  it("takes back on both objects", async () => {
+    expect(await written("Idle", "Drain_Required")).toEqual({ node: "Idle", state: "Idle" });
+  });
+
+  it("leaves a NodeState that still asks when killed in the middle, whichever way: the next pass finds it", async () => {
+    expect(await written("Drain_Required", "Idle", 1)).toEqual({ node: "", state: "Drain_Required" });
+    expect(await written("Drain_Required", "Drain_Required")).toEqual({
+      node: "Drain_Required",
+      state: "Drain_Required",
+    });
+    expect(await written("Idle", "Drain_Required", 1)).toEqual({ node: "Idle", state: "Drain_Required" });
+  });
+
+  it("writes nothing where nothing is asked for", async () => {
+    expect(await written("Idle", "Idle")).toEqual({ node: "", state: "Idle" });
+    expect(await written("Idle", undefined)).toEqual({ node: "", state: "" });
+  });
+});
+
+function asTransport(partial: Pick<Transport, "request">): Transport {
+  return {
+    ...partial,
+    namespace: "ns",
+    watch: () => {
+      throw new Error("not watched here");
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+}
