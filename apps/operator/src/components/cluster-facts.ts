@@ -5,11 +5,10 @@
  * Usage: `await using facts = watchClusterFacts({ transport, settings, report }); facts.owner()`.
  */
 import type { OwnerReference } from "@switchyard/api";
-import type { Cache, KubeObject, Transport } from "@switchyard/kube";
+import { watchObjects, type KubeObject, type Transport } from "@switchyard/kube";
 import type { TlsSettings } from "@switchyard/render";
 import type { OperatorSettings } from "../operator-settings.ts";
 import { readTlsProfile, type ApiServerConfig } from "./tls-profile.ts";
-import { watchIfServed } from "./watch-if-served.ts";
 
 export interface ClusterFacts {
   /**
@@ -59,30 +58,29 @@ export function watchClusterFacts({ transport, settings, report }: WatchFactsOpt
   const role =
     ownerClusterRole === undefined
       ? undefined
-      : watchIfServed({
+      : watchObjects({
           ...{ transport, report, type: clusterRoles, fieldSelector: `metadata.name=${ownerClusterRole}` },
           project: ({ metadata: { uid = "" } }: KubeObject) => ({ uid }),
         });
   const apiServer =
     clusterType === "kubernetes"
       ? undefined
-      : watchIfServed({
+      : watchObjects({
           ...{ transport, report, type: apiServers, fieldSelector: `metadata.name=${apiServerName}` },
+          optional: true, // not all that calls itself OpenShift has it
           project: (object: ApiServerConfig) => ({ tls: readTlsProfile(object) }),
         });
   const watches = [role, apiServer].filter((watch) => watch !== undefined);
 
   return {
     owner() {
-      const { uid } = (ownerClusterRole !== undefined && role?.cache.get(ownerClusterRole)) || {};
+      const { uid } = (ownerClusterRole !== undefined && role?.get(ownerClusterRole)) || {};
       if (uid === undefined || ownerClusterRole === undefined) return undefined;
       return { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", name: ownerClusterRole, uid };
     },
-    tls: () => apiServer?.cache.get(apiServerName)?.tls,
+    tls: () => apiServer?.get(apiServerName)?.tls,
     subscribe(listener) {
-      const ends = watches.map(({ cache }: { readonly cache: Pick<Cache<unknown>, "subscribe"> }) =>
-        cache.subscribe(listener),
-      );
+      const ends = watches.map((watch) => watch.subscribe(listener));
       return () => {
         for (const end of ends) end();
       };

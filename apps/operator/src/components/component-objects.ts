@@ -6,11 +6,10 @@
  * Usage: `await using objects = watchComponentObjects({ transport, settings, report });`
  */
 import { upstreamManager, type ResourceType } from "@switchyard/api";
-import { apiVersionOf, type Cache, type KubeObject, type Transport } from "@switchyard/kube";
+import { apiVersionOf, watchObjects, type Cache, type KubeObject, type Transport } from "@switchyard/kube";
 import { componentInventory, type ComponentSettings, type InventoryItem, type Manifest } from "@switchyard/render";
 import { managers } from "../managers.ts";
 import { readRollout, type Rollout } from "./rollout.ts";
-import { watchIfServed } from "./watch-if-served.ts";
 
 /** What is kept of an object. */
 export interface SeenObject {
@@ -58,8 +57,9 @@ export function watchComponentObjects({ transport, settings, report }: WatchComp
   const inventory = componentInventory(settings);
   const watches = groupByWatch(inventory).map(({ type, items: [first, ...more] }) => {
     const names = new Set([first, ...more].map(({ name }) => name));
-    const watched = watchIfServed({
+    const watched = watchObjects({
       ...{ transport, type, report, namespace: first.namespace },
+      optional: true, // no Prometheus operator, no ServiceMonitor
       ...(more.length === 0 ? { fieldSelector: `metadata.name=${first.name}` } : {}),
       project: (object: KubeObject) => (names.has(object.metadata.name) ? toSeenObject(object) : undefined),
       managers: [managers.components],
@@ -69,7 +69,7 @@ export function watchComponentObjects({ transport, settings, report }: WatchComp
   return {
     ...createComponentObjects(
       inventory,
-      watches.map(({ type, watched, names }) => ({ type, names, cache: watched.cache })),
+      watches.map(({ type, watched, names }) => ({ type, names, cache: watched })),
     ),
     get synced() {
       return watches.every(({ watched }) => watched.synced);

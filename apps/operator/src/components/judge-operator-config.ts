@@ -4,6 +4,7 @@
  * Usage: `judgeOperatorConfig(rendered, outcome)`.
  */
 import { operatorConfigName, operatorConfigReasons } from "@switchyard/api";
+import { isKubeError } from "@switchyard/kube";
 import type { RenderedComponents } from "@switchyard/render";
 import type { Judgement } from "../judgement.ts";
 import type { SyncFailure, SyncOutcome } from "./sync-components.ts";
@@ -39,9 +40,9 @@ export const notHonoured: Judgement = {
   message: `metadata.name: has no effect, only the SriovOperatorConfig ${operatorConfigName} is honoured`,
 };
 
-/** "ClusterRole operator-webhook: PATCH …: Forbidden (…)". */
+/** "ClusterRole operator-webhook: Forbidden (…)". */
 function describeFailure({ kind, name, error }: SyncFailure): string {
-  return `${kind} ${name}: ${error instanceof Error ? error.message : String(error)}`;
+  return `${kind} ${name}: ${isKubeError(error) ? error.message.slice(`${error.tried}: `.length) : String(error)}`;
 }
 
 function cut(text: string): string {

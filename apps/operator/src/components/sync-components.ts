@@ -3,7 +3,7 @@
  * Brings the cluster to what was rendered, object by object: one that is refused does not stop the others.
  * Usage: `const outcome = await syncComponents({ objects, write, log }, rendered.components, signal);`
  */
-import { isKubeError } from "@switchyard/kube";
+import { isKubeError, KubeError } from "@switchyard/kube";
 import type { InventoryItem, Manifest, RenderedComponent } from "@switchyard/render";
 import type { Logger } from "@switchyard/service";
 import type { ComponentObjects } from "./component-objects.ts";
@@ -33,7 +33,7 @@ export interface SyncFailure {
 
 /**
  * Applies what is deployed, removes what of the inventory is not, and leaves what failed to be rendered as it is. Rejects
- * with KubeError when nobody answers.
+ * with KubeError when the API server is away.
  */
 export async function syncComponents(
   { objects, write, log }: SyncDeps,
@@ -67,14 +67,18 @@ export async function syncComponents(
     } catch (error) {
       signal.throwIfAborted();
       if (isKubeError(error, "Conflict")) isStale = true;
-      else if (isKubeError(error) && error.status === undefined)
-        throw error; // no answer: not to this one, nor to the next
+      else if (isKubeError(error, "ConnectionLost")) throw error;
       else failures.push({ kind, name, error });
     }
   }
 
   async function apply(manifest: Manifest): Promise<void> {
     const { kind, metadata } = manifest;
+    if (!objects.watchOf(objects.itemOf(manifest)).cache.served) {
+      throw new KubeError(`apply ${kind} ${metadata.name}`, "NotFound", {
+        words: "the cluster does not have this kind",
+      });
+    }
     if ((await write.apply(manifest, signal)) === "written") log.info({ kind, object: metadata.name }, "applied");
   }
 

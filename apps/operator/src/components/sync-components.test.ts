@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import type { InventoryItem, Manifest, RenderedComponent } from "@switchyard/render";
+import { createComponentCluster } from "../testing/component-cluster.ts";
+import { removeUnowned, syncComponents } from "./sync-components.ts";
+
+const namespace = "sriov-network-operator";
+const kinds = {
+  role: {
+    group: "rbac.authorization.k8s.io",
+    version: "v1",
+    kind: "ClusterRole",
+    plural: "clusterroles",
+    namespaced: false,
+  },
+  daemonSet: { group: "apps", version: "v1", kind: "DaemonSet", plural: "daemonsets", namespaced: true },
+  service: { group: "", version: "v1", kind: "Service", plural: "services", namespaced: true },
+  monitor: {
+    ...{ group: "monitoring.coreos.com", version: "v1", kind: "ServiceMonitor", plural: "servicemonitors" },
+    namespaced: true,
+  },
+  registration: {
+    ...{ group: "admissionregistration.k8s.io", version: "v1", plural: "validatingwebhookconfigurations" },
+    kind: "ValidatingWebhookConfiguration",
+    namespaced: false,
+  },
+} as const;
+
+const inventory: readonly InventoryItem[] = [
+  { component: "operator-webhook", type: kinds.role, name: "webhook-role" },
+  { component: "operator-webhook", type: kinds.service, name: "webhook-service", namespace },
+  { component: "operator-webhook", type: kinds.daemonSet, name: "webhook", namespace },
+  { component: "operator-webhook", type: kinds.registration, name: "webhook-config" },
+  { component: "metrics-exporter", type: kinds.daemonSet, name: "exporter", namespace },
+  { component: "metrics-exporter", type: kinds.monitor, name: "monitor", namespace },
+];
+
+/** All of the component's inventory, but what is named. */
+function deployed(name: RenderedComponent["name"], ...without: readonly string[]): RenderedComponent {
+  const items = inventory.filter((item) => item.component === name && !without.includes(item.name));
+  const objects = items.map(({ type, namespace: inside, ...item }): Manifest => {
+    const apiVersion = type.group === "" ? type.version : `${type.group}/${type.version}`;
+    return { apiVersion, kind: type.kind, metadata: { name: item.name, ...(inside && { namespace: inside }) } };
+  });
+  return { name, state: "deployed", objects };
+}
+
+function disabled(name: RenderedComponent["name"]): RenderedComponent {
+  return { name, state: "disabled", objects: [] };
+}
+
+function setUp() {
+  const cluster = createComponentCluster(inventory);
+  const { signal } = new AbortController();
+  return {
+    ...cluster,
+    sync: (...components: readonly RenderedComponent[]) => syncComponents(cluster.deps, components, signal),
+    removeUnowned: () => removeUnowned(cluster.deps, signal),
+  };
+}
+
+const one = { desired: 1, updated: 1, available: 1 };
+
+describe("components", () => {
+  it("are applied in their order, and the webhook is registered once a pod of it answers", async () => {
+    const { sync, roll, history } = setUp();
+    const first = await sync(deployed("operator-webhook"));
+    expect(history).toEqual(["webhook-role", "webhook-service", "webhook"]);
+    expect(first).toEqual({
+      failures: [],
+      pending: ["operator-webhook is registered once a pod of it is available", "webhook is being started"],
+      isStale: false,
+    });
+    roll("webhook", one);
+    expect((await sync(deployed("operator-webhook"))).pending).toEqual([]);
+    expect(history.slice(3)).toEqual(["webhook-role", "webhook-service", "webhook", "webhook-config"]);
+  });
+
+  it("stay registered while their pods are away, and say how many there are", async () => {
+    const { sync, roll, present } = setUp();
+    await sync(deployed("operator-webhook"));
+    roll("webhook", one);
+    await sync(deployed("operator-webhook"));
+    roll("webhook", { desired: 3, updated: 2, available: 0 });
+    const { pending } = await sync(deployed("operator-webhook"));
+    expect(pending).toEqual(["webhook: 2 of 3 pods updated, 0 of 3 pods available"]);
+    expect(present()).toContain("ValidatingWebhookConfiguration webhook-config");
+  });
+
+  it("are removed when they are disabled, what calls a server before the server", async () => {
+    const { sync, roll, present, history } = setUp();
+    await sync(deployed("operator-webhook"));
+    roll("webhook", one);
+    await sync(deployed("operator-webhook"), deployed("metrics-exporter"));
+    const { length } = history;
+    await sync(disabled("operator-webhook"), deployed("metrics-exporter"));
+    expect(history.slice(length)).toEqual([
+      ...["-webhook-config", "-webhook", "-webhook-service", "-webhook-role"],
+      ...["exporter", "monitor"],
+    ]);
+    expect(present()).toEqual(["DaemonSet exporter", "ServiceMonitor monitor"]);
+  });
+
+  it("lose the parts that are no longer wanted of them", async () => {
+    const { sync, present } = setUp();
+    await sync(deployed("metrics-exporter"));
+    await sync(deployed("metrics-exporter", "monitor"));
+    expect(present()).toEqual(["DaemonSet exporter"]);
+  });
+
+  it("take what upstream's operator left along, and nothing of anybody else", async () => {
+    const { sync, put, present } = setUp();
+    put("upstream", "ServiceMonitor", "monitor");
+    put("somebody", "ClusterRole", "webhook-role");
+    await sync(disabled("operator-webhook"), disabled("metrics-exporter"));
+    expect(present()).toEqual(["ClusterRole webhook-role"]);
+  });
+
+  it("are left as they are when they could not be rendered, while the others go on", async () => {
+    const { sync, present } = setUp();
+    await sync(deployed("metrics-exporter"));
+    const failed = { name: "metrics-exporter", state: "failed", objects: [] } as const;
+    await sync(failed, deployed("operator-webhook"));
+    expect(present()).toContain("ServiceMonitor monitor");
+    expect(present()).toContain("DaemonSet webhook");
+  });
+
+  it("are not stopped by one object that is refused", async () => {
+    const { sync, refuse, present } = setUp();
+    refuse("webhook-role", "Forbidden");
+    const { failures } = await sync(deployed("operator-webhook"), deployed("metrics-exporter"));
+    expect(failures).toMatchObject([{ kind: "ClusterRole", name: "webhook-role", error: { code: "Forbidden" } }]);
+    expect(present()).toEqual([
+      ...["DaemonSet exporter", "DaemonSet webhook", "Service webhook-service", "ServiceMonitor monitor"],
+    ]);
+    refuse("webhook-role", undefined);
+    expect((await sync(deployed("operator-webhook"))).failures).toEqual([]);
+  });
+
+  it("say that the cluster lacks a kind, without asking for it again and again", async () => {
+    const { sync, unserve, history } = setUp();
+    unserve("ServiceMonitor");
+    const { failures } = await sync(deployed("metrics-exporter"));
+    expect(failures).toMatchObject([{ kind: "ServiceMonitor", name: "monitor", error: { code: "NotFound" } }]);
+    expect(history).toEqual(["exporter"]);
+  });
+
+  it("are looked at again when somebody changed what was to be deleted", async () => {
+    const { sync, refuse } = setUp();
+    await sync(deployed("metrics-exporter"));
+    refuse("monitor", "Conflict");
+    expect(await sync(deployed("metrics-exporter", "monitor"))).toMatchObject({ failures: [], isStale: true });
+  });
+});
+
+describe("without a config", () => {
+  it("all goes that the garbage collector does not take", async () => {
+    const { sync, roll, put, removeUnowned, present } = setUp();
+    await sync(deployed("operator-webhook"), deployed("metrics-exporter"));
+    roll("webhook", one);
+    await sync(deployed("operator-webhook"));
+    const owner = {
+      apiVersion: "sriovnetwork.openshift.io/v1",
+      kind: "SriovOperatorConfig",
+      name: "default",
+      uid: "1",
+    };
+    put("us", "DaemonSet", "webhook", { metadata: { ownerReferences: [owner] } });
+    await removeUnowned();
+    expect(present()).toEqual(["DaemonSet webhook"]);
+  });
+});

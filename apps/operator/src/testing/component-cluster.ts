@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Stores of what was deployed, and writers into them, for the tests of components.
+ * Usage: `const cluster = createComponentCluster(inventory); await syncComponents(cluster.deps, components, signal);`
+ */
+import { upstreamManager } from "@switchyard/api";
+import { apiVersionOf, KubeError, ObjectStore, type KubeObject } from "@switchyard/kube";
+import type { InventoryItem, Manifest } from "@switchyard/render";
+import type { Logger } from "@switchyard/service";
+import {
+  createComponentObjects,
+  groupByWatch,
+  toSeenObject,
+  type SeenObject,
+} from "../components/component-objects.ts";
+import type { SyncDeps } from "../components/sync-components.ts";
+import { managers } from "../managers.ts";
+
+/** Who wrote an object. */
+export type Author = "us" | "upstream" | "somebody";
+
+const silent: Logger = {
+  error: () => undefined,
+  warn: () => undefined,
+  info: () => undefined,
+  debug: () => undefined,
+  trace: () => undefined,
+  child: () => silent,
+};
+
+export function createComponentCluster(inventory: readonly InventoryItem[]) {
+  let version = 0;
+  /** Names in the order in which they were written and deleted, with "-" before the latter. */
+  const history: string[] = [];
+  const refusals = new Map<string, KubeError>();
+  const live = new Map<string, KubeObject>();
+
+  const watches = groupByWatch(inventory).map(({ type, items: [first, ...more] }) => {
+    const cache = new ObjectStore<KubeObject, SeenObject | undefined>({
+      ...{ type, namespace: first.namespace, managers: [managers.components] },
+      project: toSeenObject,
+    });
+    cache.beginList();
+    cache.endList("0");
+    return { type, cache, names: new Set([first, ...more].map(({ name }) => name)) };
+  });
+  const objects = createComponentObjects(inventory, watches);
+
+  function storeOf(item: InventoryItem) {
+    const found = watches.find(({ type, names }) => type.kind === item.type.kind && names.has(item.name));
+    if (found === undefined) throw new RangeError(item.name);
+    return found.cache;
+  }
+
+  function put(item: InventoryItem, object: object, author: Author): void {
+    const { type, name, namespace } = item;
+    const before = live.get(`${type.kind} ${name}`);
+    const manager = { us: managers.components, upstream: upstreamManager, somebody: "kubectl" }[author];
+    const whole = {
+      ...before,
+      ...object,
+      apiVersion: apiVersionOf(type),
+      kind: type.kind,
+      metadata: {
+        uid: `uid-${name}`,
+        generation: 1,
+        ...before?.metadata,
+        ...("metadata" in object && typeof object.metadata === "object" ? object.metadata : {}),
+        name,
+        ...(namespace && { namespace }),
+        resourceVersion: `${++version}`,
+        managedFields: [...(before?.metadata.managedFields ?? []), { manager, operation: "Apply" }],
+      },
+    };
+    live.set(`${type.kind} ${name}`, whole);
+    storeOf(item).upsert(whole);
+  }
+
+  function itemOf(kind: string, name: string): InventoryItem {
+    const item = inventory.find(({ type, ...one }) => type.kind === kind && one.name === name);
+    if (item === undefined) throw new RangeError(`${kind} ${name}`);
+    return item;
+  }
+
+  async function refusal(name: string): Promise<void> {
+    const error = refusals.get(name);
+    await (error === undefined ? Promise.resolve() : Promise.reject(error));
+  }
+
+  const deps: SyncDeps = {
+    objects,
+    log: silent,
+    write: {
+      async apply(manifest: Manifest) {
+        await refusal(manifest.metadata.name);
+        history.push(manifest.metadata.name);
+        put(objects.itemOf(manifest), manifest, "us");
+        return "written";
+      },
+      async delete(item) {
+        await refusal(item.name);
+        history.push(`-${item.name}`);
+        live.delete(`${item.type.kind} ${item.name}`);
+        storeOf(item).remove(item);
+      },
+    },
+  };
+
+  return {
+    deps,
+    history,
+    /** What there is: "DaemonSet daemon". */
+    present: () => [...live.keys()].sort(),
+    /** Somebody makes or changes an object. */
+    put(author: Author, kind: string, name: string, object: object = {}): void {
+      put(itemOf(kind, name), object, author);
+    },
+    /** Pods of a DaemonSet, as its controller counts them. */
+    roll(
+      name: string,
+      counts: { readonly desired: number; readonly updated: number; readonly available: number },
+    ): void {
+      const status = {
+        observedGeneration: 1,
+        desiredNumberScheduled: counts.desired,
+        updatedNumberScheduled: counts.updated,
+        numberAvailable: counts.available,
+      };
+      put(itemOf("DaemonSet", name), { status }, "somebody");
+    },
+    /** The API server refuses what is done to an object of this name, until it is told otherwise. */
+    refuse(name: string, code: string | undefined): void {
+      if (code === undefined) refusals.delete(name);
+      else refusals.set(name, new KubeError(`PATCH ${name}`, code, { status: 403, words: "not today" }));
+    },
+    /** The cluster does not know the kind. */
+    unserve(kind: string): void {
+      for (const { type, cache } of watches) if (type.kind === kind) cache.notServed();
+    },
+  };
+}
