@@ -3,7 +3,7 @@
  * One judgement of an object, as the three conditions that users wait for (sriov-operator.md K.1).
  * Usage: `conditionsFor({ state: "ready", reason, message }, existing, generation, new Date())`.
  */
-import { conditionTypes, type Condition } from "@switchyard/api";
+import { conditionTypes, policyReasons, type Condition } from "@switchyard/api";
 import { setCondition } from "@switchyard/kube";
 
 export interface Judgement {
@@ -12,6 +12,13 @@ export interface Judgement {
   readonly reason: string;
   readonly message: string;
 }
+
+/** Of all policies and pools while nobody asked us to manage anything (sriov-operator.md B.1). */
+export const withoutOperatorConfig: Judgement = {
+  state: "idle",
+  reason: policyReasons.noOperatorConfig,
+  message: 'there is no SriovOperatorConfig "default" in this namespace: nothing is managed',
+};
 
 /** Ready, Progressing and Degraded; their times move only with their status. */
 export function conditionsFor(

@@ -19,6 +19,7 @@ import type { OperatorContext } from "./operator-context.ts";
 import { pace } from "./pace.ts";
 import { createPolicyStatusReconciler } from "./policy-status-reconciler.ts";
 import { createPoolStatusReconciler } from "./pool-status-reconciler.ts";
+import { createTransitionEvents } from "./transition-events.ts";
 import { concernsNodes, nodeOfState, nodesOfPolicy } from "./wake.ts";
 
 /** Near what one API server can take: 16 writes under way keep it busy, more only queue there (performance.md). */
@@ -72,7 +73,7 @@ export function startNodeControllers(context: OperatorContext): void {
     parallel: 4,
     reconcile: pace(
       createPolicyStatusReconciler({
-        ...{ policies, nodes, states, rules, verdicts, now },
+        ...{ policies, nodes, states, rules, verdicts, now, tell: createTransitionEvents(context.events) },
         writer: createWriter<SriovNetworkNodePolicy>({
           transport,
           type: sriovNetworkNodePolicies,
@@ -85,6 +86,7 @@ export function startNodeControllers(context: OperatorContext): void {
     ),
     sources: [
       fromCache(policies, ({ key }) => [key]),
+      fromCache(operatorConfigs, () => policies.keys()),
       fromCache(states, ({ key }) => verdicts.get(key)?.matches.map(({ policyName }) => policyName) ?? []),
       fromVerdicts((listener) => verdicts.subscribe(listener)),
     ],
@@ -95,7 +97,7 @@ export function startNodeControllers(context: OperatorContext): void {
     parallel: 4,
     reconcile: pace(
       createPoolStatusReconciler({
-        ...{ pools, nodes, states, rules, verdicts, now },
+        ...{ pools, nodes, states, rules, verdicts, now, tell: createTransitionEvents(context.events) },
         writer: createWriter<SriovNetworkPoolConfig>({
           transport,
           type: sriovNetworkPoolConfigs,
@@ -108,6 +110,7 @@ export function startNodeControllers(context: OperatorContext): void {
     ),
     sources: [
       fromCache(pools, () => pools.keys()), // One pool's nodes are another's overlap.
+      fromCache(operatorConfigs, () => pools.keys()),
       fromCache(nodes, () => pools.keys()),
       fromCache(states, () => pools.keys()),
     ],

@@ -11,6 +11,7 @@ import {
   type SriovNetworkNodeStateSpec,
 } from "@switchyard/api";
 import { ownedInStatus, plan, type PlanProblem } from "@switchyard/plan";
+import { countConfiguredVfs, type VfCounts } from "./configured-vfs.ts";
 
 /** One node's state, reduced. */
 export interface NodeStateFacts {
@@ -23,6 +24,7 @@ export interface NodeStateFacts {
   readonly interfaces: readonly InterfaceStatus[];
   /** What is not as `spec` asks; empty where all is done. */
   readonly unfinished: readonly UnfinishedWork[];
+  readonly configuredVfs: VfCounts;
   readonly syncStatus: string;
   readonly lastSyncError: string;
 }
@@ -52,6 +54,7 @@ export function toNodeStateFacts({ metadata, spec = {}, status = {} }: SriovNetw
         problem: withoutPath(problem),
       })),
     ],
+    configuredVfs: countConfiguredVfs(spec, status, steps),
     syncStatus: status.syncStatus ?? "",
     lastSyncError: status.lastSyncError ?? "",
   };

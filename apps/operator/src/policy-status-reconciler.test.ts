@@ -9,8 +9,10 @@ import type {
 import { mergePolicies } from "@switchyard/policy";
 import { createPolicyStatusReconciler } from "./policy-status-reconciler.ts";
 import { createCluster, createKeepingWriter, nic } from "./testing/cluster.ts";
+import type { TellTransition } from "./transition-events.ts";
 
 const never = new AbortController().signal;
+const quiet = { tell: () => undefined, now: () => new Date(0) };
 
 /** Nodes whose states are as `given`, each merged as the node state reconciler would have done. */
 async function statusOf(
@@ -36,7 +38,8 @@ async function statusOf(
   }
   const kept = createKeepingWriter<SriovNetworkNodePolicy>();
   const now = () => new Date("2026-11-20T12:00:00Z");
-  const reconcile = createPolicyStatusReconciler({ ...cluster, writer: kept.writer, now });
+  const tell = () => undefined;
+  const reconcile = createPolicyStatusReconciler({ ...cluster, writer: kept.writer, tell, now });
   const requeue = await reconcile("fast", never);
   const status = kept.statuses.get("fast");
   const holds = status?.conditions?.filter((condition) => condition.status === "True") ?? [];
@@ -134,7 +137,7 @@ describe("the policy status reconciler", () => {
       generations: new Map([["fast", 0]]),
     });
     const kept = createKeepingWriter<SriovNetworkNodePolicy>();
-    const reconcile = createPolicyStatusReconciler({ ...cluster, writer: kept.writer, now: () => new Date(0) });
+    const reconcile = createPolicyStatusReconciler({ ...cluster, writer: kept.writer, ...quiet });
     expect(await reconcile("fast", never)).toEqual({ afterMs: 500 });
     expect(kept.statuses.size).toBe(0);
   });
@@ -145,8 +148,42 @@ describe("the policy status reconciler", () => {
     cluster.addPolicy("fast");
     cluster.addNode("worker-1");
     const kept = createKeepingWriter<SriovNetworkNodePolicy>();
-    const reconcile = createPolicyStatusReconciler({ ...cluster, writer: kept.writer, now: () => new Date(0) });
+    const reconcile = createPolicyStatusReconciler({ ...cluster, writer: kept.writer, ...quiet });
     expect(await reconcile("fast", never)).toEqual({ afterMs: 500 });
     expect(kept.statuses.size).toBe(0);
+  });
+
+  it.each([
+    { why: "there is no SriovOperatorConfig", name: "fast", config: false, reason: "NoOperatorConfig" },
+    { why: 'its name is "default", which nobody applies', name: "default", config: true, reason: "Ignored" },
+  ])("says so, and waits for nothing, when $why", async ({ name, config, reason }) => {
+    const cluster = createCluster();
+    if (config) cluster.addConfig();
+    cluster.addPolicy(name);
+    cluster.addNode("worker-1");
+    const kept = createKeepingWriter<SriovNetworkNodePolicy>();
+    const reconcile = createPolicyStatusReconciler({ ...cluster, writer: kept.writer, ...quiet });
+    expect(await reconcile(name, never)).toBeUndefined();
+    const conditions = kept.statuses.get(name)?.conditions;
+    expect(conditions?.map(({ type, status }) => `${type} ${status}`)).toEqual([
+      "Ready False",
+      "Progressing False",
+      "Degraded False",
+    ]);
+    expect(new Set(conditions?.map((condition) => condition.reason))).toEqual(new Set([reason]));
+  });
+
+  it("tells of what it has written", async () => {
+    const cluster = createCluster();
+    cluster.addConfig();
+    cluster.addPolicy("fast", { nodeSelector: { rack: "7" } });
+    const kept = createKeepingWriter<SriovNetworkNodePolicy>();
+    const told: string[] = [];
+    const tell: TellTransition = ({ metadata }, { reason }) => void told.push(`${metadata.name} ${reason}`);
+    const reconcile = createPolicyStatusReconciler({ ...cluster, writer: kept.writer, ...quiet, tell });
+    await reconcile("fast", never);
+    const unchanged = { ...kept.writer, applyStatus: () => Promise.resolve("unchanged" as const) };
+    await createPolicyStatusReconciler({ ...cluster, writer: unchanged, ...quiet, tell })("fast", never);
+    expect(told).toEqual(["fast NoNodesMatched"]);
   });
 });

@@ -7,9 +7,10 @@ import { policyReasons, type Node, type SriovNetworkNodePolicy } from "@switchya
 import type { Cache, Reconcile, Writer } from "@switchyard/kube";
 import { hasLabels, isInNodeSet, labelsOf, type Rules } from "@switchyard/policy";
 import type { LiveRules } from "./live-rules.ts";
-import { conditionsFor, type Judgement } from "./judgement.ts";
+import { conditionsFor, withoutOperatorConfig, type Judgement } from "./judgement.ts";
 import { progressOf } from "./node-progress.ts";
 import type { NodeStateFacts } from "./node-state-facts.ts";
+import type { TellTransition } from "./transition-events.ts";
 import { knows, type Verdict, type Verdicts } from "./verdicts.ts";
 
 export interface PolicyStatusDeps {
@@ -19,6 +20,7 @@ export interface PolicyStatusDeps {
   readonly rules: LiveRules;
   readonly verdicts: Verdicts;
   readonly writer: Writer<SriovNetworkNodePolicy>;
+  readonly tell: TellTransition;
   readonly now: () => Date;
 }
 
@@ -29,38 +31,65 @@ interface NodeOutcome {
   readonly message: string;
 }
 
+const ignored: Judgement = {
+  state: "idle",
+  reason: policyReasons.ignored,
+  message: 'a policy of the name "default" is never applied; give it another name',
+};
+
 /** While verdicts are missing, right after a start or a change, counting would tell lies. New ones wake this key, too. */
 const verdictsMissing = { afterMs: 500 };
 
 export function createPolicyStatusReconciler(deps: PolicyStatusDeps): Reconcile {
   return async function reconcile(name, signal) {
     const policy = deps.policies.get(name);
-    const rules = deps.rules();
-    if (policy === undefined || rules === undefined) return undefined;
+    if (policy === undefined) return undefined;
+    const assessment = assess(policy, deps);
+    if (assessment === undefined) return verdictsMissing;
 
-    const outcomes: NodeOutcome[] = [];
-    for (const node of selectedNodes(policy, deps.nodes, rules)) {
-      const verdict = deps.verdicts.get(node.metadata.name);
-      const state = deps.states.get(node.metadata.name);
-      if (!knows(verdict, policy, state)) return verdictsMissing;
-      outcomes.push(outcomeOn(node.metadata.name, policy, verdict, state));
-    }
-    const readyNodeCount = outcomes.filter(({ kind }) => kind === "ready").length;
+    const { judgement, matchedNodeCount, readyNodeCount } = assessment;
     const { generation = 0 } = policy.metadata;
-    await deps.writer.applyStatus(
+    const result = await deps.writer.applyStatus(
       {
         metadata: { name },
         status: {
-          conditions: conditionsFor(judge(outcomes), policy.status?.conditions ?? [], generation, deps.now()),
+          conditions: conditionsFor(judgement, policy.status?.conditions ?? [], generation, deps.now()),
           observedGeneration: generation,
-          matchedNodeCount: outcomes.length,
+          matchedNodeCount,
           readyNodeCount,
         },
       },
       signal,
     );
+    if (result === "written") deps.tell(policy, judgement);
     return undefined;
   };
+}
+
+/** What is to be said of a policy. */
+interface Assessment {
+  readonly judgement: Judgement;
+  readonly matchedNodeCount: number;
+  readonly readyNodeCount: number;
+}
+
+/** Undefined where a verdict is missing. */
+function assess(policy: SriovNetworkNodePolicy, deps: PolicyStatusDeps): Assessment | undefined {
+  const none = { matchedNodeCount: 0, readyNodeCount: 0 };
+  const rules = deps.rules();
+  if (rules === undefined) return { judgement: withoutOperatorConfig, ...none };
+  if (!rules.policies.some(({ metadata }) => metadata.name === policy.metadata.name)) {
+    return { judgement: ignored, ...none };
+  }
+  const outcomes: NodeOutcome[] = [];
+  for (const node of selectedNodes(policy, deps.nodes, rules)) {
+    const verdict = deps.verdicts.get(node.metadata.name);
+    const state = deps.states.get(node.metadata.name);
+    if (!knows(verdict, policy, state)) return undefined;
+    outcomes.push(outcomeOn(node.metadata.name, policy, verdict, state));
+  }
+  const readyNodeCount = outcomes.filter(({ kind }) => kind === "ready").length;
+  return { judgement: judge(outcomes), matchedNodeCount: outcomes.length, readyNodeCount };
 }
 
 function selectedNodes(policy: SriovNetworkNodePolicy, nodes: Cache<Node>, rules: Rules): readonly Node[] {

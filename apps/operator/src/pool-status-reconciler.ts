@@ -6,10 +6,11 @@
 import { policyReasons, type Node, type SriovNetworkPoolConfig } from "@switchyard/api";
 import type { Cache, Reconcile, Writer } from "@switchyard/kube";
 import { isHardwareOffloadPool, isInNodeSet, poolOverlaps, poolsSelecting, type Rules } from "@switchyard/policy";
-import { conditionsFor, type Judgement } from "./judgement.ts";
+import { conditionsFor, withoutOperatorConfig, type Judgement } from "./judgement.ts";
 import type { LiveRules } from "./live-rules.ts";
 import { progressOf, type Progress } from "./node-progress.ts";
 import type { NodeStateFacts } from "./node-state-facts.ts";
+import type { TellTransition } from "./transition-events.ts";
 import type { Verdicts } from "./verdicts.ts";
 
 export interface PoolStatusDeps {
@@ -19,6 +20,7 @@ export interface PoolStatusDeps {
   readonly rules: LiveRules;
   readonly verdicts: Verdicts;
   readonly writer: Writer<SriovNetworkPoolConfig>;
+  readonly tell: TellTransition;
   readonly now: () => Date;
 }
 
@@ -28,9 +30,9 @@ export function createPoolStatusReconciler(deps: PoolStatusDeps): Reconcile {
   return async function reconcile(name, signal) {
     const pool = deps.pools.get(name);
     const rules = deps.rules();
-    if (pool === undefined || rules === undefined || isHardwareOffloadPool(pool)) return undefined;
+    if (pool === undefined || isHardwareOffloadPool(pool)) return undefined;
 
-    const members = membersOf(name, deps.nodes, rules);
+    const members = rules === undefined ? [] : membersOf(name, deps.nodes, rules);
     const progress: Progress[] = [];
     for (const { metadata } of members) {
       const verdict = deps.verdicts.get(metadata.name);
@@ -39,8 +41,8 @@ export function createPoolStatusReconciler(deps: PoolStatusDeps): Reconcile {
     }
     const readyNodeCount = progress.filter(({ kind }) => kind === "ready").length;
     const { generation = 0 } = pool.metadata;
-    const judgement = judge(name, members, progress, rules);
-    await deps.writer.applyStatus(
+    const judgement = rules === undefined ? withoutOperatorConfig : judge(name, members, progress, rules);
+    const result = await deps.writer.applyStatus(
       {
         metadata: { name },
         status: {
@@ -52,6 +54,7 @@ export function createPoolStatusReconciler(deps: PoolStatusDeps): Reconcile {
       },
       signal,
     );
+    if (result === "written") deps.tell(pool, judgement);
     return undefined;
   };
 }

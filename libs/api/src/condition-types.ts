@@ -71,6 +71,10 @@ export const policyReasons = {
   nodesFailed: "NodesFailed",
   /** Another pool selects some of the same nodes. */
   overlap: "Overlap",
+  /** The policy named "default", which is never applied. */
+  ignored: "Ignored",
+  /** There is no SriovOperatorConfig "default": nothing is managed. */
+  noOperatorConfig: "NoOperatorConfig",
 } as const;
 
 /** Reasons on SriovOperatorConfigs, written by the operator; the first three are upstream's. */

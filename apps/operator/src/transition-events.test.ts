@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import type { Condition } from "@switchyard/api";
+import type { News } from "@switchyard/kube";
+import { conditionsFor, type Judgement } from "./judgement.ts";
+import { createTransitionEvents } from "./transition-events.ts";
+
+const configuring: Judgement = { state: "progressing", reason: "Configuring", message: "0 of 2 nodes configured" };
+const ready: Judgement = { state: "ready", reason: "Configured", message: "2 of 2 nodes configured" };
+const failed: Judgement = { state: "degraded", reason: "NodesFailed", message: "worker-1: ENOMEM" };
+const idle: Judgement = { state: "idle", reason: "NoNodesMatched", message: "none" };
+
+function policy(conditions: readonly Condition[] = [], uid = "1") {
+  const metadata = { name: "fast", namespace: "ns", uid };
+  return {
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovNetworkNodePolicy",
+    metadata,
+    status: { conditions },
+  };
+}
+
+const conditionsOf = (judgement: Judgement) => conditionsFor(judgement, [], 1, new Date(0));
+
+function start() {
+  const news: News[] = [];
+  const events = { record: (item: News) => void news.push(item), [Symbol.asyncDispose]: () => Promise.resolve() };
+  return { tell: createTransitionEvents(events), told: () => news.map(({ type, reason }) => `${type} ${reason}`) };
+}
+
+describe("transition events", () => {
+  it("tell of each transition, with a warning for trouble only", () => {
+    const { tell, told } = start();
+    for (const judgement of [configuring, ready, failed, configuring, ready, idle]) tell(policy(), judgement);
+    const normal = ["Normal Configuring", "Normal Configured"];
+    expect(told()).toEqual([...normal, "Warning NodesFailed", ...normal, "Normal NoNodesMatched"]);
+  });
+
+  it("tell nothing where only the counts changed, even if the cache lags behind", () => {
+    const { tell, told } = start();
+    for (let done = 0; done < 1_000; done++) {
+      tell(policy(), { ...configuring, message: `${done} of 1000 nodes configured` });
+    }
+    expect(told()).toEqual(["Normal Configuring"]);
+  });
+
+  it.each([configuring, ready, failed, idle])("tell nothing twice after a restart: $reason", (judgement) => {
+    const { tell, told } = start();
+    tell(policy(conditionsOf(judgement)), { ...judgement, message: "other words" });
+    expect(told()).toEqual([]);
+  });
+
+  it("tell of another object of the same name", () => {
+    const { tell, told } = start();
+    tell(policy([], "1"), ready);
+    tell(policy([], "2"), ready);
+    expect(told()).toEqual(["Normal Configured", "Normal Configured"]);
+  });
+});

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Tells people when a policy or a pool becomes ready, falls back, or fails: once for each transition. What it was before
+ * is read from its stored conditions, so a restarted operator tells nothing twice; and one event per object, whatever the
+ * number of its nodes.
+ * Usage: `const tell = createTransitionEvents(events); if (result === "written") tell(policy, judgement);`
+ */
+import { conditionTypes, type Condition } from "@switchyard/api";
+import type { EventRecorder, KubeObject } from "@switchyard/kube";
+import type { Judgement } from "./judgement.ts";
+
+/** To be called when a status was written. `object` is as it was before that. */
+export type TellTransition = (object: Judged, judgement: Judgement) => void;
+
+/** An object with our three conditions. */
+export interface Judged extends KubeObject {
+  readonly status?: { readonly conditions?: readonly Condition[] };
+}
+
+export function createTransitionEvents(events: EventRecorder): TellTransition {
+  /** What was told last of each object; the caches learn of what was written later. */
+  const told = new Map<string, { readonly uid: string | undefined; readonly mark: string }>();
+
+  return function tell(object, { state, reason, message }) {
+    const { name, uid } = object.metadata;
+    const last = told.get(name);
+    const before = last?.uid === uid ? last?.mark : markOf(object.status?.conditions ?? []);
+    const mark = `${state} ${reason}`;
+    told.set(name, { uid, mark });
+    if (before === mark) return;
+    events.record({ regarding: object, type: state === "degraded" ? "Warning" : "Normal", reason, note: message });
+  };
+}
+
+function markOf(conditions: readonly Condition[]): string | undefined {
+  const { ready, progressing, degraded } = conditionTypes;
+  const find = (type: string) => conditions.find((condition) => condition.type === type);
+  const states = { ready, progressing, degraded };
+  const holding = Object.entries(states).find(([, type]) => find(type)?.status === "True");
+  const reason = find(ready)?.reason;
+  return reason === undefined ? undefined : `${holding?.[0] ?? "idle"} ${reason}`;
+}
