@@ -19,11 +19,12 @@ import { watchObjects, type Cache, type Transport } from "@switchyard/kube";
 import { watchClusterFacts, type WatchedClusterFacts } from "./components/cluster-facts.ts";
 import { watchComponentObjects, type WatchedComponentObjects } from "./components/component-objects.ts";
 import { managers } from "./managers.ts";
+import { watchNetworks, type NetworkCaches } from "./networks/network-caches.ts";
 import { toNodeStateFacts, type NodeStateFacts } from "./node-state-facts.ts";
 import type { OperatorSettings } from "./operator-settings.ts";
 
 /** Disposing it ends the watches and leaves what was known. */
-export interface ClusterCaches extends AsyncDisposable {
+export interface ClusterCaches extends NetworkCaches, AsyncDisposable {
   readonly nodes: Cache<Node>;
   readonly policies: Cache<SriovNetworkNodePolicy>;
   readonly pools: Cache<SriovNetworkPoolConfig>;
@@ -77,6 +78,7 @@ export function watchCluster({ transport, namespace, settings, report }: WatchOp
       project: (state: SriovNetworkNodeState) => toNodeStateFacts(state),
       managers: [managers.nodeState],
     }),
+    ...watchNetworks(common),
     componentObjects: watchComponentObjects({ ...common, settings: settings.components }),
     clusterFacts: watchClusterFacts({ ...common, settings }),
   };

@@ -8,6 +8,7 @@ import type { Logger } from "@switchyard/service";
 import type { ClusterCaches } from "./caches.ts";
 import { startComponentControllers } from "./components/component-controllers.ts";
 import { createLiveRules } from "./live-rules.ts";
+import { startNetworkControllers } from "./networks/network-controller.ts";
 import { startNodeControllers } from "./node-controllers.ts";
 import type { OperatorContext } from "./operator-context.ts";
 import type { OperatorMetrics } from "./operator-metrics.ts";
@@ -62,6 +63,7 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
     },
   };
   startNodeControllers(context);
+  startNetworkControllers(context);
   startComponentControllers(context);
   return stack;
 }

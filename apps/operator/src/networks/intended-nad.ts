@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What a network asks for: its NetworkAttachmentDefinition, or why there can be none (sriov-operator.md D; M-35, M-54).
+ * Usage: `const intended = intendNad(network, { settings, states }); if (!intended.ok) report(intended.error)`.
+ */
+import { err, networkReasons, type NetworkAttachmentDefinition, type Result } from "@switchyard/api";
+import type { Cache } from "@switchyard/kube";
+import { linuxBridgesOf, renderNetwork, type Network } from "@switchyard/render";
+import type { Judgement } from "../judgement.ts";
+import type { NodeStateFacts } from "../node-state-facts.ts";
+import type { OperatorSettings } from "../operator-settings.ts";
+
+/** What a NetworkAttachmentDefinition depends on beside its network. */
+export interface IntentSources {
+  readonly settings: Pick<OperatorSettings, "namespace" | "resourcePrefix">;
+  readonly states: Pick<Cache<NodeStateFacts>, "list">;
+}
+
+/** On failure: everything that is wrong, each with its field. */
+export function intendNad(
+  network: Network,
+  { settings, states }: IntentSources,
+): Result<NetworkAttachmentDefinition, Judgement> {
+  const { resourceName } = network.spec;
+  const problems: string[] = [];
+  if (!mayChooseNamespace(network, settings.namespace)) {
+    const message = `must be left out in namespaces other than ${settings.namespace}: the network is made in its own`;
+    problems.push(`spec.networkNamespace: ${message}`);
+  }
+  if (!resourceName)
+    problems.push("spec.resourceName: must not be empty: the resourceName of a SriovNetworkNodePolicy");
+
+  const needsBridges = network.kind === "BridgeNetwork" && !network.spec.bridge;
+  const bridges = needsBridges ? linuxBridgesOf(resourceName, states.list()) : [];
+  const rendered = renderNetwork(network, { resourcePrefix: settings.resourcePrefix, bridges });
+  if (!rendered.ok) problems.push(...rendered.error.map(({ field, message }) => `${field}: ${message}`));
+  if (rendered.ok && problems.length === 0) return rendered;
+  return err({ state: "degraded", reason: networkReasons.invalid, message: problems.join("; ") });
+}
+
+/** Only networks in the operator's namespace may be for another one: it is the administrator's. */
+export function mayChooseNamespace({ metadata, spec }: Network, operatorNamespace: string): boolean {
+  return !spec.networkNamespace || metadata.namespace === operatorNamespace;
+}

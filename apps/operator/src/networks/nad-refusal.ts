@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What it means for a network that the API server does not take its NetworkAttachmentDefinition.
+ * Usage: `const judgement = judgeRefusal(error, "tenant-a"); if (judgement === undefined) throw error`.
+ */
+import { networkAttachmentDefinitions, networkReasons } from "@switchyard/api";
+import { isKubeError } from "@switchyard/kube";
+import type { Judgement } from "../judgement.ts";
+
+export function nadKindMissing(): Judgement {
+  const { kind, plural, group } = networkAttachmentDefinitions;
+  const message = `the cluster has no ${kind}s: install Multus, or the CRD ${plural}.${group}`;
+  return { state: "degraded", reason: networkReasons.notFound, message };
+}
+
+export function namespaceMissing(namespace: string): Judgement {
+  const message = `there is no namespace ${namespace}; the NetworkAttachmentDefinition is made as soon as there is`;
+  return { state: "degraded", reason: networkReasons.namespaceNotFound, message };
+}
+
+export function namespaceGoing(namespace: string): Judgement {
+  const message = `namespace ${namespace} is being deleted; the NetworkAttachmentDefinition is made once there is a new one`;
+  return { state: "degraded", reason: networkReasons.namespaceNotFound, message };
+}
+
+/** Undefined for what says nothing about the network: no connection, a conflict, an API server that is busy. */
+export function judgeRefusal(error: unknown, namespace: string): Judgement | undefined {
+  if (!isKubeError(error)) return undefined;
+  const { code, details } = error;
+  if (details?.causes?.some(({ reason }) => reason === "NamespaceTerminating")) return namespaceGoing(namespace);
+  if (code === "NotFound") return details?.kind === "namespaces" ? namespaceMissing(namespace) : nadKindMissing();
+  if (!refusals.includes(code)) return undefined;
+  const message = `${error.message}; it is tried again`;
+  return { state: "degraded", reason: networkReasons.notFound, message };
+}
+
+/** By admission, quota, permissions or the schema: somebody has to do something about them. */
+const refusals: readonly string[] = ["Forbidden", "Invalid", "BadRequest", "MethodNotAllowed", "RequestEntityTooLarge"];

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The controller of networks: what it reads, what wakes it, what it writes.
+ * Usage: `startNetworkControllers(context);`
+ */
+import { networkAttachmentDefinitions, type NetworkAttachmentDefinition } from "@switchyard/api";
+import { createWriter, type Cache, type EventRecorder, type Transport } from "@switchyard/kube";
+import type { Network } from "@switchyard/render";
+import { managers } from "../managers.ts";
+import type { NodeStateFacts } from "../node-state-facts.ts";
+import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
+import type { IntentSources } from "./intended-nad.ts";
+import type { NetworkCaches } from "./network-caches.ts";
+import { networkTypes, type NetworkKind } from "./network-name.ts";
+import { createNetworkReconciler } from "./network-reconciler.ts";
+import { createNetworkStatus } from "./network-status.ts";
+import { networkSources } from "./network-wake.ts";
+import { createNetworks, networkCachesByKind } from "./networks.ts";
+import { createStrayNads } from "./stray-nads.ts";
+
+/** Of the operator's context what networks need, and the time. */
+export interface NetworkControllerContext {
+  readonly transport: Transport;
+  readonly settings: IntentSources["settings"];
+  readonly caches: NetworkCaches & { readonly states: Cache<NodeStateFacts> };
+  readonly events: Pick<EventRecorder, "record">;
+  readonly now: () => Date;
+}
+
+export function startNetworkControllers(context: OperatorContext): void {
+  context.start(networkController({ ...context, now: () => new Date() }));
+}
+
+export function networkController(context: NetworkControllerContext): ControllerDefinition {
+  const { transport, settings, caches, events, now } = context;
+  const nads = caches.networkAttachmentDefinitions;
+  const networks = createNetworks(caches);
+  const manager = managers.networks;
+  const writer = createWriter<NetworkAttachmentDefinition>({
+    ...{ transport, type: networkAttachmentDefinitions, manager, cache: nads },
+  });
+  const byKind = networkCachesByKind(caches);
+  const statusWriter = (kind: NetworkKind) =>
+    createWriter<Network>({ transport, type: networkTypes[kind], manager, cache: byKind[kind] });
+  return {
+    name: "networks",
+    reconcile: createNetworkReconciler({
+      ...{ networks, nads, transport, writer, settings },
+      namespaces: caches.namespaces,
+      states: caches.states,
+      strays: createStrayNads({ nads, transport, writer, namespace: settings.namespace }),
+      report: createNetworkStatus({
+        writers: {
+          SriovNetwork: statusWriter("SriovNetwork"),
+          SriovIBNetwork: statusWriter("SriovIBNetwork"),
+          OVSNetwork: statusWriter("OVSNetwork"),
+          BridgeNetwork: statusWriter("BridgeNetwork"),
+        },
+        events,
+        now,
+      }),
+    }),
+    sources: networkSources(caches, networks),
+  };
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * One NetworkAttachmentDefinition for each network, of all four kinds and in all namespaces (sriov-operator.md D). What
+ * cannot be made is told on the network itself. No finalizers: what a network leaves behind in another namespace is found
+ * by its owner-ref, also by an operator that was away when the network went (docs/decisions/011).
+ */
+import {
+  annotations,
+  networkAttachmentDefinitions,
+  networkReasons,
+  upstreamFinalizers,
+  type Namespace,
+  type NetworkAttachmentDefinition,
+} from "@switchyard/api";
+import {
+  isKubeError,
+  objectPath,
+  patchMetadata,
+  removeFinalizer,
+  type Cache,
+  type Reconcile,
+  type Requeue,
+  type Transport,
+  type Writer,
+} from "@switchyard/kube";
+import { targetNamespace, type Network } from "@switchyard/render";
+import type { Judgement } from "../judgement.ts";
+import { intendNad, type IntentSources } from "./intended-nad.ts";
+import { claimNad } from "./nad-claim.ts";
+import { judgeRefusal, nadKindMissing, namespaceGoing, namespaceMissing } from "./nad-refusal.ts";
+import { placeOf, type NadFacts } from "./network-caches.ts";
+import { networkRef, networkTypes } from "./network-name.ts";
+import type { ReportNetwork } from "./network-status.ts";
+import { isGoing, type Networks } from "./networks.ts";
+import type { StrayNads } from "./stray-nads.ts";
+
+export interface NetworkReconcilerDeps extends IntentSources {
+  readonly networks: Networks;
+  readonly nads: Cache<NadFacts>;
+  readonly namespaces: Cache<Namespace>;
+  readonly strays: StrayNads;
+  readonly transport: Transport;
+  readonly writer: Writer<NetworkAttachmentDefinition>;
+  readonly report: ReportNetwork;
+}
+
+/** What came of a network; without a judgement, it is too early for one. */
+interface Outcome {
+  readonly judgement?: Judgement;
+  readonly requeue?: Requeue;
+}
+
+// Nobody tells that the kind has come; it costs no request to look.
+const kindMissing = { afterMs: 2_000 };
+const refused = { afterMs: 30_000 };
+const cacheBehind = { afterMs: 500 };
+
+/** Keys are owner-refs (network-name.ts). */
+export function createNetworkReconciler(deps: NetworkReconcilerDeps): Reconcile {
+  const { networks, nads, namespaces, strays, transport, writer, report } = deps;
+
+  return async function reconcile(ref, signal) {
+    const network = networks.get(ref);
+    if (network === undefined || isGoing(network)) {
+      const left = await strays.delete(ref, network, signal);
+      if (network !== undefined && left === 0) await letGo(network, signal);
+      return undefined;
+    }
+    await letGo(network, signal);
+    await tidyUp(network, signal);
+    const { judgement, requeue } = await makeSo(network, signal);
+    if (judgement !== undefined) await report(network, judgement, signal);
+    return requeue;
+  };
+
+  async function makeSo(network: Network, signal: AbortSignal): Promise<Outcome> {
+    const intended = intendNad(network, deps);
+    if (!intended.ok) return { judgement: intended.error };
+    await strays.delete(networkRef(network), network, signal);
+    if (!nads.served) return { judgement: nadKindMissing(), requeue: kindMissing };
+
+    const target = targetNamespace(network);
+    const namespace = namespaces.get(target);
+    if (namespace === undefined) return { judgement: namespaceMissing(target) };
+    if (namespace.metadata.deletionTimestamp !== undefined) return { judgement: namespaceGoing(target) };
+
+    const place = placeOf(network);
+    const nad = nads.get(place);
+    const claim = claimNad({ network, intended: intended.value, nad, rivals: rivalsOf(network) });
+    if (claim.kind === "taken") {
+      return { judgement: { state: "degraded", reason: networkReasons.invalid, message: claim.message } };
+    }
+    if (claim.kind === "going") {
+      const message = `NetworkAttachmentDefinition ${place} is being deleted, then a new one is made`;
+      return { judgement: { state: "progressing", reason: networkReasons.notFound, message } };
+    }
+    if (claim.kind === "free" && (await isThere(intended.value, signal))) return { requeue: cacheBehind };
+    return write(intended.value, nad?.metadata.uid, signal);
+  }
+
+  async function write(intended: NetworkAttachmentDefinition, uid: string | undefined, signal: AbortSignal) {
+    const { name, namespace = "default" } = intended.metadata;
+    try {
+      const metadata = { ...intended.metadata, ...(uid !== undefined && { uid }) };
+      await writer.apply({ metadata, spec: intended.spec }, signal);
+    } catch (error) {
+      const judgement = judgeRefusal(error, namespace);
+      if (judgement === undefined) throw error;
+      return { judgement, requeue: nads.served ? refused : kindMissing };
+    }
+    const message = `NetworkAttachmentDefinition ${namespace}/${name} is as asked`;
+    return { judgement: { state: "ready", reason: networkReasons.ready, message } } as const;
+  }
+
+  /** Networks of which the same NetworkAttachmentDefinition could be made. */
+  function rivalsOf(network: Network): readonly Network[] {
+    const others = networks.wanting(placeOf(network)).filter((other) => networkRef(other) !== networkRef(network));
+    return others.filter((other) => !isGoing(other) && intendNad(other, deps).ok);
+  }
+
+  /** To apply takes what is there by force, and the cache may not have heard of it: it could be somebody else's. */
+  async function isThere({ metadata }: NetworkAttachmentDefinition, signal: AbortSignal): Promise<boolean> {
+    try {
+      await transport.request({ method: "GET", path: objectPath(networkAttachmentDefinitions, metadata), signal });
+      return true;
+    } catch (error) {
+      if (isKubeError(error, "NotFound")) return false;
+      throw error;
+    }
+  }
+
+  /** Upstream's operator waits for its finalizer; nobody waits for us. */
+  async function letGo(network: Network, signal: AbortSignal): Promise<void> {
+    const type = networkTypes[network.kind];
+    await removeFinalizer({ transport, type, object: network, finalizer: upstreamFinalizers.network, signal });
+  }
+
+  /** Upstream's note of where the NetworkAttachmentDefinition was last. */
+  async function tidyUp(network: Network, signal: AbortSignal): Promise<void> {
+    const type = networkTypes[network.kind];
+    const annotation = { [annotations.lastNetworkNamespace]: null };
+    await patchMetadata({ transport, type, object: network, annotations: annotation, signal });
+  }
+}
