@@ -2,12 +2,14 @@
 /**
  * The operator's process: watches the cluster, and runs the controllers while it leads.
  */
+import { operatorConfigName } from "@switchyard/api";
 import { connect, runWhenLeading, type Transport } from "@switchyard/kube";
-import { runService } from "@switchyard/service";
+import { levelOfVerbosity, runService } from "@switchyard/service";
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { watchCluster } from "./caches.ts";
 import { startControllers } from "./controllers.ts";
+import { measureTransport } from "./measure-transport.ts";
 import { operatorFlags } from "./operator-flags.ts";
 import { createOperatorMetrics } from "./operator-metrics.ts";
 import { readOperatorSettings } from "./operator-settings.ts";
@@ -17,16 +19,19 @@ const exitCode = await runService({
   version: "0.1.0",
   summary: "Merges policies into one SriovNetworkNodeState per node and reports how far the nodes are.",
   flags: operatorFlags,
-  async main({ flags, log, metrics: registry, signal, setNotReady }) {
+  async main({ flags, log, setLogLevel, metrics: registry, signal, setNotReady }) {
     const settings = readOperatorSettings(flags);
     const { namespace } = settings;
     const identity = `${hostname()}_${randomUUID()}`;
-    await using transport = await connect({ kubeconfig: flags.kubeconfig });
+    await using transport = measureTransport(await connect({ kubeconfig: flags.kubeconfig }), registry);
     const report = (error: unknown): void => {
       log.warn({ error }, "watch failed, will be taken up again");
     };
     await using caches = watchCluster({ transport, namespace, settings, report });
-    const metrics = createOperatorMetrics(registry, caches.states);
+    caches.operatorConfigs.subscribe(({ key, after }) => {
+      if (key === operatorConfigName) setLogLevel(levelOfVerbosity(after?.spec?.logLevel, flags.logLevel));
+    });
+    const metrics = createOperatorMetrics(registry, caches);
     const { [Symbol.asyncDispose]: _, ...watched } = caches;
     setNotReady(() => Object.entries(watched).flatMap(([name, { synced }]) => (synced ? [] : [`${name} not synced`])));
 

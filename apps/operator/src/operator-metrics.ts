@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What an operator of the operator wants to see: how often, how long and how well each controller runs, what waits, and
- * how far the nodes are.
+ * What an operator of the operator wants to see: how often, how long and how well each controller runs, and what waits;
+ * how far the nodes are is in fleet-metrics.ts.
  */
-import type { Cache, Controller, ControllerMetrics } from "@switchyard/kube";
+import type { Controller, ControllerMetrics } from "@switchyard/kube";
 import { Counter, Gauge, Histogram, type Registry } from "@switchyard/service";
-import type { NodeStateFacts } from "./node-state-facts.ts";
+import { registerFleetMetrics, type FleetCaches } from "./fleet-metrics.ts";
 
 export interface OperatorMetrics {
   of(controller: string): ControllerMetrics;
@@ -15,8 +15,9 @@ export interface OperatorMetrics {
   setLeading(isLeading: boolean): void;
 }
 
-export function createOperatorMetrics(registry: Registry, states: Cache<NodeStateFacts>): OperatorMetrics {
+export function createOperatorMetrics(registry: Registry, caches: FleetCaches): OperatorMetrics {
   const registers = [registry];
+  registerFleetMetrics(registry, caches);
   const controllers = new Set<Controller>();
 
   const reconciles = new Counter({
@@ -48,16 +49,6 @@ export function createOperatorMetrics(registry: Registry, states: Cache<NodeStat
       for (const { name, depth } of controllers) this.set({ controller: name }, depth);
     },
   });
-  new Gauge({
-    name: "switchyard_node_states",
-    help: "SriovNetworkNodeStates by sync status.",
-    labelNames: ["sync_status"],
-    registers,
-    collect() {
-      this.reset();
-      for (const { syncStatus } of states.list()) this.inc({ sync_status: syncStatus || "Unknown" });
-    },
-  });
   const leading = new Gauge({ name: "switchyard_leading", help: "1 on the replica that leads.", registers });
 
   return {
@@ -75,6 +66,7 @@ export function createOperatorMetrics(registry: Registry, states: Cache<NodeStat
     },
     setLeading(isLeading) {
       leading.set(isLeading ? 1 : 0);
+      if (!isLeading) controllers.clear();
     },
   };
 }

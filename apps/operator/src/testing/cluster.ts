@@ -111,7 +111,7 @@ export function createCluster() {
       policies.upsert(policy);
     },
     removePolicy(name: string): void {
-      policies.remove({ name });
+      policies.remove({ name, namespace });
     },
     addPool(name: string, spec: SriovNetworkPoolConfigSpec): void {
       const pool: SriovNetworkPoolConfig = {

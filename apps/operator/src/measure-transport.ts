@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Counts what is asked of the API server and how it answers.
+ * Usage: `await using transport = measureTransport(await connect({ kubeconfig }), registry);`
+ */
+import {
+  isKubeError,
+  type Transport,
+  type TransportRequest,
+  type WatchEvent,
+  type WatchRequest,
+} from "@switchyard/kube";
+import { Counter, Histogram, type Registry } from "@switchyard/service";
+
+/** The transport with counters around it; disposing it disposes of the one inside. */
+export function measureTransport(transport: Transport, registry: Registry): Transport {
+  const registers = [registry];
+  const requests = new Counter({
+    name: "switchyard_api_requests_total",
+    help: "Requests to the API server by method and outcome: OK, or the reason of the refusal.",
+    labelNames: ["verb", "code"],
+    registers,
+  });
+  const seconds = new Histogram({
+    name: "switchyard_api_request_seconds",
+    help: "Time until the API server's answer was there; of watches, nothing.",
+    labelNames: ["verb"],
+    buckets: [0.005, 0.02, 0.1, 0.5, 2, 10, 30],
+    registers,
+  });
+
+  async function request(wanted: TransportRequest): Promise<unknown> {
+    const { method: verb } = wanted;
+    const startedMs = performance.now();
+    try {
+      const answer = await transport.request(wanted);
+      requests.inc({ verb, code: "OK" });
+      return answer;
+    } catch (error) {
+      requests.inc({ verb, code: codeOf(error) });
+      throw error;
+    } finally {
+      seconds.observe({ verb }, (performance.now() - startedMs) / 1000);
+    }
+  }
+
+  /** Counted at its end. */
+  async function* watch(wanted: WatchRequest): AsyncGenerator<WatchEvent> {
+    let code = "OK";
+    try {
+      yield* transport.watch(wanted);
+    } catch (error) {
+      code = codeOf(error);
+      throw error;
+    } finally {
+      requests.inc({ verb: "WATCH", code });
+    }
+  }
+
+  return {
+    namespace: transport.namespace,
+    request,
+    watch,
+    [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
+  };
+}
+
+/** Few in number: reasons of the API and our own codes. */
+function codeOf(error: unknown): string {
+  return isKubeError(error) ? error.code : "Aborted";
+}
