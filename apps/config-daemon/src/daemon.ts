@@ -41,6 +41,8 @@ export interface DaemonOptions {
   /** PFs worked on at once. */
   readonly maxPfs: number;
   readonly log: Logger;
+  /** Told SriovOperatorConfig.spec.logLevel, and each change of it. */
+  readonly onVerbosity?: (verbosity: number | undefined) => void;
   /** Sets what makes the daemon not ready. */
   readonly setNotReady: (check: () => readonly string[]) => void;
   readonly signal: AbortSignal;
@@ -89,8 +91,12 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     ...watching,
     type: sriovOperatorConfigs,
     fieldSelector: `metadata.name=${operatorConfigName}`,
-    project: ({ spec }: SriovOperatorConfig) => ({ disableDrain: spec?.disableDrain === true }),
+    project: ({ spec }: SriovOperatorConfig) => ({
+      disableDrain: spec?.disableDrain === true,
+      verbosity: spec?.logLevel,
+    }),
   });
+  configs.subscribe(({ after }) => options.onVerbosity?.(after?.verbosity));
 
   await using events = createEventRecorder({
     transport,
@@ -156,7 +162,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     maxDebounceMs: 200,
     sources: [
       fromCache(states, ({ before, after }) => (isDeepStrictEqual(orders(before), orders(after)) ? [] : [nodeName])),
-      fromCache(configs, () => [nodeName]),
+      fromCache(configs, ({ before, after }) => (before?.disableDrain === after?.disableDrain ? [] : [nodeName])),
       fromKernel(host.events, nodeName, (error) => {
         log.error({ error }, "the kernel's events ended; changes are seen by the slow re-check only");
       }),

@@ -4,7 +4,7 @@
  */
 import { acquireNodeLock, createLinuxHost } from "@switchyard/host";
 import { connect } from "@switchyard/kube";
-import { flag, integer, runFrugally, runService, text } from "@switchyard/service";
+import { flag, integer, levelOfVerbosity, runFrugally, runService, text } from "@switchyard/service";
 import { runDaemon } from "./daemon.ts";
 
 runFrugally();
@@ -25,7 +25,7 @@ const exitCode = await runService({
       help: "PFs worked on at once; UV_THREADPOOL_SIZE, unless set, follows it.",
     }),
   },
-  async main({ flags, log, signal, setNotReady }) {
+  async main({ flags, log, setLogLevel, signal, setNotReady }) {
     const { nodeName, namespace, maxPfs } = flags;
     // A write to sriov_numvfs holds a thread of libuv's pool for seconds: one for each PF, and four for all else. libuv
     // reads this when the pool is used first, which is after here.
@@ -42,7 +42,10 @@ const exitCode = await runService({
         log.warn({ ...file }, "not a PF record; left alone");
       },
     });
-    await runDaemon({ transport, host, nodeName, namespace, maxPfs, log, setNotReady, signal });
+    const onVerbosity = (verbosity: number | undefined): void => {
+      setLogLevel(levelOfVerbosity(verbosity, flags.logLevel));
+    };
+    await runDaemon({ transport, host, nodeName, namespace, maxPfs, log, onVerbosity, setNotReady, signal });
   },
 });
 

@@ -2,8 +2,9 @@
 /**
  * The admission webhook's process: watches the cluster, and answers the API server's reviews.
  */
+import { operatorConfigName } from "@switchyard/api";
 import { connect } from "@switchyard/kube";
-import { runService } from "@switchyard/service";
+import { levelOfVerbosity, runService } from "@switchyard/service";
 import { once } from "node:events";
 import { watchCluster } from "./caches.ts";
 import { followKeyPair, type KeyPair } from "./key-pair.ts";
@@ -25,7 +26,7 @@ process.exitCode = await runService({
   version: "0.1.0",
   summary: "Fills in defaults, refuses what cannot work, and warns of what a change will disturb.",
   flags: webhookFlags,
-  async main({ flags, log, metrics: registry, signal, setNotReady }) {
+  async main({ flags, log, setLogLevel, metrics: registry, signal, setNotReady }) {
     const { namespace, devMode, tlsMinVersion: minVersion, tlsCipherSuites: ciphers, certificateSecret } = flags;
     if (ciphers !== undefined && ciphers.dropped.length > 0) {
       log.warn({ dropped: ciphers.dropped }, "cipher suites that are not secure are left out");
@@ -35,6 +36,9 @@ process.exitCode = await runService({
       log.warn({ error }, "watch failed, will be taken up again");
     };
     await using caches = watchCluster({ transport, namespace, report });
+    caches.operatorConfigs.subscribe(({ key, after }) => {
+      if (key === operatorConfigName) setLogLevel(levelOfVerbosity(after?.spec?.logLevel, flags.logLevel));
+    });
     const { [Symbol.asyncDispose]: _, ...watched } = caches;
     const notSynced = (): readonly string[] =>
       Object.entries(watched).flatMap(([name, { synced }]) => (synced ? [] : [`${name} not synced`]));

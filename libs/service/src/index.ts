@@ -36,4 +36,5 @@ export {
 export { runFrugally } from "./memory.ts";
 export { createMetrics, Counter, Gauge, Histogram, Registry } from "./metrics.ts";
 export { startProbes, type NotReady, type ProbeOptions, type Probes } from "./probes.ts";
+export { levelOfVerbosity } from "./verbosity.ts";
 export { ServiceError, type ServiceErrorCode } from "./service-error.ts";
