@@ -18,6 +18,7 @@ import {
 import { watchObjects, type Cache, type Transport } from "@switchyard/kube";
 import { watchClusterFacts, type WatchedClusterFacts } from "./components/cluster-facts.ts";
 import { watchComponentObjects, type WatchedComponentObjects } from "./components/component-objects.ts";
+import { watchConfigMaps, type WatchedConfigMaps } from "./device-plugin/config-map-watches.ts";
 import { managers } from "./managers.ts";
 import { watchNetworks, type NetworkCaches } from "./networks/network-caches.ts";
 import { toNodeStateFacts, type NodeStateFacts } from "./node-state-facts.ts";
@@ -33,6 +34,7 @@ export interface ClusterCaches extends NetworkCaches, AsyncDisposable {
   /** What we may have deployed. */
   readonly componentObjects: WatchedComponentObjects;
   readonly clusterFacts: WatchedClusterFacts;
+  readonly configMaps: WatchedConfigMaps;
 }
 
 export interface WatchOptions {
@@ -67,7 +69,7 @@ export function watchCluster({ transport, namespace, settings, report }: WatchOp
       type: sriovOperatorConfigs,
       namespace,
       project: (config: SriovOperatorConfig) => ({ ...config, metadata: keepLife(config) }),
-      managers: [managers.operatorConfigStatus],
+      managers: [managers.operatorConfigStatus, managers.devicePluginConfigMap],
     }),
     // A page of states with 256 VFs each is large, and in memory whole.
     states: watchObjects({
@@ -81,6 +83,7 @@ export function watchCluster({ transport, namespace, settings, report }: WatchOp
     ...watchNetworks(common),
     componentObjects: watchComponentObjects({ ...common, settings: settings.components }),
     clusterFacts: watchClusterFacts({ ...common, settings }),
+    configMaps: watchConfigMaps({ ...common, namespace, isWanted: settings.writeConfigMap }),
   };
   return {
     ...caches,

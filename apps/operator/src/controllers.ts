@@ -7,6 +7,7 @@ import { createEventRecorder, startController, type Transport } from "@switchyar
 import type { Logger } from "@switchyard/service";
 import type { ClusterCaches } from "./caches.ts";
 import { startComponentControllers } from "./components/component-controllers.ts";
+import { startDevicePluginControllers } from "./device-plugin/device-plugin-controllers.ts";
 import { createLiveRules } from "./live-rules.ts";
 import { startNetworkControllers } from "./networks/network-controller.ts";
 import { startNodeControllers } from "./node-controllers.ts";
@@ -65,5 +66,6 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
   startNodeControllers(context);
   startNetworkControllers(context);
   startComponentControllers(context);
+  startDevicePluginControllers(context);
   return stack;
 }

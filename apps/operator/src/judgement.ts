@@ -28,7 +28,9 @@ export function conditionsFor(
   now: Date,
 ): readonly Condition[] {
   const { ready, progressing, degraded } = conditionTypes;
-  let conditions = existing;
+  // Others write conditions of other types, and would lose them to whoever sends them along.
+  const ours = ({ type }: Condition): boolean => type === ready || type === progressing || type === degraded;
+  let conditions: readonly Condition[] = existing.filter(ours);
   for (const [type, holds] of [
     [ready, state === "ready"],
     [progressing, state === "progressing"],

@@ -6,5 +6,6 @@ export const managers = {
   poolStatus: "switchyard-pool-status",
   networks: "switchyard-networks",
   components: "switchyard-components",
+  devicePluginConfigMap: "switchyard-device-plugin-configmap",
   operatorConfigStatus: "switchyard-operator-config",
 } as const;

@@ -52,6 +52,13 @@ export const operatorFlags = {
     env: "USE_EXTERNAL_DRAINER",
     help: "Leave draining to somebody else.",
   }),
+  writeConfigmap: flag(yesOrNo, {
+    default: "false",
+    env: "WRITE_CONFIGMAP",
+    help:
+      "Keep upstream's ConfigMap device-plugin-config, too, for those who read it. " +
+      "Ours do not, and fleets may be too large for it. Switched off again, it stays as it is.",
+  }),
   devMode: flag(yesOrNo, {
     default: "false",
     env: "DEV_MODE",

@@ -20,6 +20,8 @@ export interface OperatorSettings {
   readonly components: ComponentSettings;
   /** Owner of what is deployed outside of namespaces. */
   readonly ownerClusterRole: string | undefined;
+  /** Whether there shall be a ConfigMap with each node's configuration of the device plugin. */
+  readonly writeConfigMap: boolean;
 }
 
 export function readOperatorSettings(flags: OperatorFlagValues & Pick<CommonValues, "namespace">): OperatorSettings {
@@ -29,6 +31,7 @@ export function readOperatorSettings(flags: OperatorFlagValues & Pick<CommonValu
     staleDelayMs: parseStaleDelayMs(flags.staleNodeStateCleanupDelayMinutes),
     components: readComponentSettings(flags),
     ownerClusterRole: flags.ownerClusterRole,
+    writeConfigMap: flags.writeConfigmap,
   };
 }
 

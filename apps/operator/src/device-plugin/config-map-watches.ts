@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What upstream's ConfigMap needs beside policies and nodes: itself, and the list of network cards that a cluster adds.
+ * Nothing is watched where it is not asked for.
+ * Usage: `await using configMaps = watchConfigMaps({ transport, namespace, isWanted, report });`
+ */
+import { parseNicRow, supportedNics } from "@switchyard/admission";
+import { watchObjects, type KubeObject, type Observations, type Transport } from "@switchyard/kube";
+import type { NicModel } from "@switchyard/render";
+import { managers } from "../managers.ts";
+
+export interface ConfigMap extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+export const configMaps = {
+  group: "",
+  version: "v1",
+  kind: "ConfigMap",
+  plural: "configmaps",
+  namespaced: true,
+} as const;
+
+/** Upstream's names. */
+export const configMapName = "device-plugin-config";
+const nicListName = "supported-nic-ids";
+
+/** What a cluster has of them. */
+export interface ConfigMapFacts {
+  /** For the ConfigMap's writer; undefined where none is asked for. */
+  readonly written: Observations | undefined;
+  /** All cards that are known, the cluster's own after ours. */
+  nics(): readonly NicModel[];
+  /** Calls `listener` on each change. */
+  subscribe(listener: () => void): () => void;
+}
+
+/** Disposing it ends the watches. */
+export interface WatchedConfigMaps extends ConfigMapFacts, AsyncDisposable {
+  readonly synced: boolean;
+  whenSynced(signal: AbortSignal): Promise<void>;
+}
+
+export interface WatchConfigMapsOptions {
+  readonly transport: Transport;
+  readonly namespace: string;
+  /** --write-configmap */
+  readonly isWanted: boolean;
+  readonly report: (error: unknown) => void;
+}
+
+export function watchConfigMaps({ isWanted, ...common }: WatchConfigMapsOptions): WatchedConfigMaps {
+  const named = (name: string) => ({ ...common, type: configMaps, fieldSelector: `metadata.name=${name}` });
+  const written = isWanted
+    ? watchObjects({
+        ...named(configMapName),
+        // A megabyte is not kept; that somebody has edited it shows.
+        project: ({ metadata: { resourceVersion = "" } }: ConfigMap) => ({ resourceVersion }),
+        managers: [managers.devicePluginConfigMap],
+      })
+    : undefined;
+  const nicList = isWanted
+    ? watchObjects({
+        ...named(nicListName),
+        project: ({ data = {} }: ConfigMap) => Object.values(data).flatMap((row) => parseNicRow(row) ?? []),
+      })
+    : undefined;
+  const watches = [written, nicList].filter((watch) => watch !== undefined);
+
+  return {
+    written,
+    nics() {
+      const rows = [...supportedNics, ...(nicList?.get(nicListName) ?? [])];
+      return rows.map(({ vendor, pf, vf }) => ({ vendor, pfDevice: pf, vfDevice: vf }));
+    },
+    subscribe(listener) {
+      const ends = watches.map((watch) => watch.subscribe(listener));
+      return () => {
+        for (const end of ends) end();
+      };
+    },
+    get synced() {
+      return watches.every(({ synced }) => synced);
+    },
+    async whenSynced(signal) {
+      await Promise.all(watches.map((watch) => watch.whenSynced(signal)));
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(watches.map((watch) => watch[Symbol.asyncDispose]()));
+    },
+  };
+}

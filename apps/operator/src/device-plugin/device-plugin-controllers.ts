@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The controllers of the device plugin: where it runs, and upstream's ConfigMap where it is asked for.
+ * Usage: `startDevicePluginControllers(context);`
+ */
+import { nodes as nodeType, sriovOperatorConfigs, upstreamManager, type SriovOperatorConfig } from "@switchyard/api";
+import { createWriter, fromCache, patchMetadata, type Source } from "@switchyard/kube";
+import { isDeepStrictEqual } from "node:util";
+import { managers } from "../managers.ts";
+import type { OperatorContext } from "../operator-context.ts";
+import { pace } from "../pace.ts";
+import { concernsNodes, nodeOfState } from "../wake.ts";
+import { createConfigMapReconciler } from "./config-map-reconciler.ts";
+import { configMapName, configMaps as configMapType, type ConfigMap } from "./config-map-watches.ts";
+import { createNodeLabelReconciler, nodeOfResources } from "./node-label-reconciler.ts";
+
+/** A fleet that changes would else have the whole ConfigMap written for each of its nodes. */
+const configMapIntervalMs = 1_000;
+
+export function startDevicePluginControllers(context: OperatorContext): void {
+  const { transport, caches, rules, start } = context;
+  const { namespace, writeConfigMap } = context.settings;
+  const { nodes, policies, operatorConfigs, states, configMaps } = caches;
+
+  start({
+    name: "device-plugin-label",
+    parallel: 8,
+    reconcile: createNodeLabelReconciler({
+      ...{ nodes, states, rules },
+      patchLabels: (object, labels, signal) => patchMetadata({ transport, type: nodeType, object, labels, signal }),
+    }),
+    sources: [
+      fromCache(nodes, ({ key }) => [key]),
+      fromCache(states, nodeOfResources),
+      fromCache(operatorConfigs, (change) => (concernsNodes(change) ? nodes.keys() : [])),
+    ],
+  });
+
+  const written = configMaps.written;
+  const configMapChanges = (changed: (enqueue: (key: string) => void) => () => void): Source => ({
+    start: changed,
+    whenSynced: (signal) => configMaps.whenSynced(signal),
+  });
+  start({
+    name: "device-plugin-configmap",
+    parallel: 1,
+    reconcile: pace(
+      createConfigMapReconciler({
+        ...{ nodes, states, operatorConfigs, configMaps, rules, namespace, isWanted: writeConfigMap },
+        writer: createWriter<ConfigMap>({
+          ...{ transport, namespace, type: configMapType },
+          manager: managers.devicePluginConfigMap,
+          ...(written === undefined ? {} : { cache: written }),
+          adopts: [upstreamManager],
+        }),
+        statusWriter: createWriter<SriovOperatorConfig>({
+          ...{ transport, namespace, type: sriovOperatorConfigs },
+          manager: managers.devicePluginConfigMap,
+          cache: operatorConfigs,
+        }),
+        now: () => new Date(),
+      }),
+      { intervalMs: configMapIntervalMs, nowMs: () => performance.now() },
+    ),
+    sources: [
+      fromCache(operatorConfigs, () => [configMapName]),
+      ...(writeConfigMap
+        ? [
+            configMapChanges((enqueue) =>
+              configMaps.subscribe(() => {
+                enqueue(configMapName);
+              }),
+            ),
+            fromCache(nodes, () => [configMapName]),
+            fromCache(policies, ({ before, after }) =>
+              isDeepStrictEqual(before?.spec, after?.spec) ? [] : [configMapName],
+            ),
+            fromCache(states, (change) => nodeOfState(change).map(() => configMapName)),
+          ]
+        : []),
+    ],
+  });
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The label that says where a device plugin shall run: Enabled where the node's spec has resources, Disabled where it has
+ * none, no label on nodes that are not ours (sriov-operator.md A.9, B.9, C).
+ *
+ * By a merge patch, not by server-side apply: an apply would make a node anew that has just gone, and could not take off
+ * what upstream's operator put on.
+ */
+import { labels, type Node } from "@switchyard/api";
+import type { Cache, Change, MetadataChanges, Reconcile } from "@switchyard/kube";
+import { isInNodeSet } from "@switchyard/policy";
+import { isDeepStrictEqual } from "node:util";
+import type { LiveRules } from "../live-rules.ts";
+import type { NodeStateFacts } from "../node-state-facts.ts";
+
+export interface NodeLabelDeps {
+  readonly nodes: Cache<Node>;
+  readonly states: Cache<NodeStateFacts>;
+  readonly rules: LiveRules;
+  /** Changes labels; sends nothing where the node has them so. Rejects with KubeError. */
+  readonly patchLabels: (node: Node, changes: MetadataChanges, signal: AbortSignal) => Promise<unknown>;
+}
+
+export function createNodeLabelReconciler({ nodes, states, rules, patchLabels }: NodeLabelDeps): Reconcile {
+  return async function reconcile(name, signal) {
+    const current = rules();
+    const node = nodes.get(name);
+    if (current === undefined || node === undefined) return undefined;
+    const state = states.get(name);
+    const isOurs = isInNodeSet(node, current);
+    // Before the daemon's first report no spec can have resources: a plugin that serves pods may run there already.
+    if (isOurs && (state === undefined || state.interfaces.length === 0)) return undefined;
+    const wanted = isOurs ? (hasResources(state) ? "Enabled" : "Disabled") : null;
+    await patchLabels(node, { [labels.devicePlugin]: wanted }, signal);
+    return undefined;
+  };
+}
+
+/** The node, where the label may depend on what changed of its state. */
+export function nodeOfResources({ key, before, after }: Change<NodeStateFacts>): readonly string[] {
+  const concerns = (state: NodeStateFacts | undefined) =>
+    state && { isKnown: state.interfaces.length > 0, hasResources: hasResources(state) };
+  return isDeepStrictEqual(concerns(before), concerns(after)) ? [] : [key];
+}
+
+function hasResources(state: NodeStateFacts | undefined): boolean {
+  return (state?.spec.interfaces ?? []).some(({ vfGroups = [] }) => vfGroups.some((group) => group.resourceName));
+}
