@@ -13,7 +13,9 @@ import { createWriter, fromCache, removeFinalizer, type Source } from "@switchya
 import { managers } from "../managers.ts";
 import type { OperatorContext } from "../operator-context.ts";
 import { pace } from "../pace.ts";
+import { createTransitionEvents } from "../transition-events.ts";
 import { createComponentWriters } from "./component-writers.ts";
+import { concernsControlPlane, isControlPlaneExternal } from "./control-plane.ts";
 import { createOperatorConfigReconciler } from "./operator-config-reconciler.ts";
 
 /** While a thousand pods are replaced, their DaemonSet changes all the time. */
@@ -21,17 +23,20 @@ const intervalMs = 1_000;
 
 export function startComponentControllers(context: OperatorContext): void {
   const { transport, caches, settings, events, log, start } = context;
-  const { operatorConfigs, componentObjects, clusterFacts } = caches;
+  const { nodes, operatorConfigs, componentObjects, clusterFacts } = caches;
   const { namespace } = settings;
   const type = sriovOperatorConfigs;
 
   const reconcile = createOperatorConfigReconciler({
     configs: operatorConfigs,
-    settings: settings.components,
+    settings: () => ({
+      ...settings.components,
+      tls: clusterFacts.tls() ?? settings.components.tls,
+      isControlPlaneExternal: isControlPlaneExternal(nodes.list()),
+    }),
     objects: componentObjects,
     write: createComponentWriters({ transport, objects: componentObjects }),
     owner: () => clusterFacts.owner(),
-    tls: () => clusterFacts.tls(),
     writer: createWriter<SriovOperatorConfig>({
       ...{ transport, type, namespace },
       manager: managers.operatorConfigStatus,
@@ -43,7 +48,8 @@ export function startComponentControllers(context: OperatorContext): void {
         finalizer: upstreamFinalizers.operatorConfig,
       });
     },
-    ...{ events, log, now: () => new Date() },
+    tellTransition: createTransitionEvents(events),
+    ...{ log, now: () => new Date() },
   });
   start({
     name: "operator-config",
@@ -52,6 +58,7 @@ export function startComponentControllers(context: OperatorContext): void {
     deadlineMs: 120_000,
     sources: [
       fromCache(operatorConfigs, ({ key }) => [key]),
+      fromCache(nodes, (change) => (concernsControlPlane(change) ? [operatorConfigName] : [])),
       wakes((wake) => {
         const ends = componentObjects.watches.map(({ cache }) => {
           return cache.subscribe(({ before, after }) => {

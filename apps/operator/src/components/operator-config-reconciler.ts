@@ -3,37 +3,24 @@
  * Turns the SriovOperatorConfig "default" into running components, and says on it how far they are (sriov-operator.md A.6,
  * H). Without it nothing is deployed; any other one is told that it does nothing.
  */
-import {
-  conditionTypes,
-  operatorConfigName,
-  type Condition,
-  type ObjectMeta,
-  type OwnerReference,
-  type SriovOperatorConfig,
-} from "@switchyard/api";
-import type { Cache, EventRecorder, Reconcile, Requeue, Writer } from "@switchyard/kube";
-import {
-  renderComponents,
-  type ComponentSettings,
-  type Manifest,
-  type RenderedComponents,
-  type TlsSettings,
-} from "@switchyard/render";
+import { operatorConfigName, type ObjectMeta, type OwnerReference, type SriovOperatorConfig } from "@switchyard/api";
+import type { Cache, Reconcile, Requeue, Writer } from "@switchyard/kube";
+import { renderComponents, type ComponentSettings, type Manifest, type RenderedComponents } from "@switchyard/render";
 import { conditionsFor, type Judgement } from "../judgement.ts";
+import type { TellTransition } from "../transition-events.ts";
 import { judgeOperatorConfig, notHonoured } from "./judge-operator-config.ts";
 import { removeUnowned, syncComponents, type SyncDeps, type SyncOutcome } from "./sync-components.ts";
 
 export interface OperatorConfigDeps extends SyncDeps {
   readonly configs: Cache<SriovOperatorConfig>;
-  readonly settings: ComponentSettings;
+  /** As the cluster is now. */
+  readonly settings: () => ComponentSettings;
   /** Owns what is outside of namespaces; undefined: nobody does. */
   readonly owner: () => OwnerReference | undefined;
-  /** The cluster's, which comes before that of the settings. */
-  readonly tls: () => TlsSettings | undefined;
   readonly writer: Writer<SriovOperatorConfig>;
   /** Takes off what upstream's operator would have taken off; sends nothing where it is not. */
   readonly removeFinalizer: (metadata: ObjectMeta, signal: AbortSignal) => Promise<void>;
-  readonly events: Pick<EventRecorder, "record">;
+  readonly tellTransition: TellTransition;
   readonly now: () => Date;
 }
 
@@ -44,7 +31,7 @@ const lookAgain = { afterMs: 500 };
 const tryAgain = { afterMs: 15_000 };
 
 export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconcile {
-  const { configs, settings, writer, events, log, now } = deps;
+  const { configs, writer, log, now } = deps;
 
   return async function reconcile(name, signal) {
     const config = configs.get(name);
@@ -69,7 +56,7 @@ export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconc
   }
 
   function render(config: SriovOperatorConfig): RenderedComponents {
-    const rendered = renderComponents(config, { ...settings, tls: deps.tls() ?? settings.tls });
+    const rendered = renderComponents(config, deps.settings());
     const owner = deps.owner();
     if (owner === undefined) return rendered;
     const components = rendered.components.map((component) => {
@@ -80,15 +67,12 @@ export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconc
 
   async function tell(config: SriovOperatorConfig, judgement: Judgement, signal: AbortSignal): Promise<void> {
     const { name, generation = 0 } = config.metadata;
-    const before = config.status?.conditions ?? [];
-    const conditions = conditionsFor(judgement, before, generation, now());
+    const conditions = conditionsFor(judgement, config.status?.conditions ?? [], generation, now());
     const result = await writer.applyStatus(
       { metadata: { name }, status: { conditions, observedGeneration: generation } },
       signal,
     );
-    if (result === "unchanged" || !isNews(before, conditions)) return;
-    const type = judgement.state === "degraded" ? "Warning" : "Normal";
-    events.record({ regarding: config, type, reason: judgement.reason, note: judgement.message });
+    if (result === "written") deps.tellTransition(config, judgement);
   }
 }
 
@@ -96,14 +80,4 @@ function ownedBy(owner: OwnerReference, manifest: Manifest): Manifest {
   const { metadata } = manifest;
   if (metadata.namespace !== undefined) return manifest;
   return { ...manifest, metadata: { ...metadata, ownerReferences: [owner] } };
-}
-
-/** Whether a person would want to know: each count of pods is none, each new fault is. */
-function isNews(before: readonly Condition[], after: readonly Condition[]): boolean {
-  return after.some((condition) => {
-    const last = before.find(({ type }) => type === condition.type);
-    const isFault = condition.type === conditionTypes.degraded && condition.status === "True";
-    const isSame = last?.status === condition.status && last.reason === condition.reason;
-    return !isSame || (isFault && last.message !== condition.message);
-  });
 }
