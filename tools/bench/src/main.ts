@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `npm run bench -- fleet | daemon | cni`: what our programs cost, beside a baseline of the same run.
+ * `npm run bench -- fleet | daemon | cni | webhook`: what our programs cost, beside a baseline of the same run.
  */
 import { TestingError } from "@switchyard/testing";
 import { VmLabError } from "@switchyard/vm-lab";
@@ -8,11 +8,13 @@ import { BenchError } from "./bench-error.ts";
 import { runCniBench } from "./cni.ts";
 import { runDaemonBench } from "./daemon/run-daemon-bench.ts";
 import { runFleetBench } from "./fleet/run-fleet-bench.ts";
+import { runWebhookBench } from "./webhook/run-webhook-bench.ts";
 
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   fleet: runFleetBench,
   daemon: runDaemonBench,
   cni: runCniBench,
+  webhook: runWebhookBench,
 };
 
 const help = `npm run bench -- COMMAND [options]; --help after a command lists its options
@@ -20,6 +22,7 @@ const help = `npm run bench -- COMMAND [options]; --help after a command lists i
   fleet    the operator, beside a real API server and 1,000 simulated nodes
   daemon   a node's daemon, on the fake kernel or (--vm) on a real one
   cni      what it costs to start eve-bridge
+  webhook  the admission webhook, beside a real API server with the objects of 1,000 nodes
 `;
 
 /** EX_USAGE of sysexits.h. */

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 
 /** Makes an app's bundle if it is not fresh, and returns its path. */
-export async function buildApp(app: "operator" | "config-daemon"): Promise<string> {
+export async function buildApp(app: "operator" | "config-daemon" | "webhook"): Promise<string> {
   const root = findWorkspaceRoot();
   const nx = join(root, "node_modules/.bin/nx");
   await promisify(execFile)(nx, ["run", `@switchyard/${app}:build`], {

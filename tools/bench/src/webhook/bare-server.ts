@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The baseline: admits each review without looking at it. What it costs is Node's HTTPS and JSON, which no webhook in
+ * Node gets around.
+ * Usage: node bare-server.mjs CERT KEY PORT
+ */
+import { readFileSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
+import { createServer, type Server } from "node:https";
+
+const [cert = "", key = "", port = "0"] = process.argv.slice(2);
+
+/** Of an AdmissionReview, what an answer needs. */
+interface Asked {
+  readonly request: { readonly uid: string };
+}
+
+const server: Server = createServer({ cert: readFileSync(cert), key: readFileSync(key) }, (request, response) => {
+  const chunks: Buffer[] = [];
+  request.on("data", (chunk: Buffer) => chunks.push(chunk));
+  request.on("end", () => {
+    const { request: asked } = JSON.parse(Buffer.concat(chunks).toString("utf8")) as Asked;
+    const answer = { uid: asked.uid, allowed: true };
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response: answer }));
+  });
+});
+const health = createHttpServer((_request, response) => response.end("ok"));
+
+server.listen(Number(port), "127.0.0.1", () => {
+  health.listen(0, "127.0.0.1", () => {
+    const bound = health.address();
+    process.stderr.write(`${JSON.stringify({ healthPort: typeof bound === "object" ? bound?.port : 0 })}\n`);
+  });
+});
+process.on("SIGTERM", () => process.exit(0));

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The API server's side of a webhook: HTTPS, connections that stay.
+ * Usage: `using client = createReviewClient({ port, ca, connections: 8 }); (await client.ask(path, text)).ms`
+ */
+import { isRecord } from "@switchyard/kube";
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { Agent, request } from "node:https";
+import { BenchError } from "../bench-error.ts";
+
+export interface ReviewAnswer {
+  /** From the first byte of the request to the last of the answer. */
+  readonly ms: number;
+  readonly allowed: boolean;
+  /** AdmissionReview.response without its uid, as text. */
+  readonly text: string;
+}
+
+export interface ReviewClient extends Disposable {
+  /** Rejects with BenchError `refused` on any answer but a review's. */
+  ask(path: string, text: string): Promise<ReviewAnswer>;
+}
+
+export function createReviewClient(options: {
+  readonly port: number;
+  readonly ca: string;
+  readonly connections: number;
+}) {
+  const { port, ca, connections } = options;
+  const agent = new Agent({ keepAlive: true, maxSockets: connections, ca });
+  const client: ReviewClient = {
+    async ask(path, text) {
+      const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(text) };
+      const beginMs = performance.now();
+      const response = await new Promise<IncomingMessage>((resolve, reject) => {
+        request({ host: "127.0.0.1", port, path, method: "POST", agent, headers }, resolve)
+          .once("error", reject)
+          .end(text);
+      });
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      await once(response, "end");
+      const ms = performance.now() - beginMs;
+      return { ms, ...readAnswer(response.statusCode ?? 0, Buffer.concat(chunks).toString("utf8")) };
+    },
+    [Symbol.dispose]() {
+      agent.destroy();
+    },
+  };
+  return client;
+}
+
+function readAnswer(status: number, body: string): Omit<ReviewAnswer, "ms"> {
+  const review: unknown = status === 200 ? JSON.parse(body) : undefined;
+  const response = isRecord(review) ? review["response"] : undefined;
+  if (!isRecord(response) || typeof response["allowed"] !== "boolean") {
+    throw new BenchError("refused", `a review was answered with ${status} ${body.slice(0, 500)}`);
+  }
+  const { uid: _, ...rest } = response;
+  return { allowed: response["allowed"], text: JSON.stringify(rest) };
+}

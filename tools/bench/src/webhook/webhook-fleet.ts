@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What a cluster holds when its webhook starts: nodes, what their daemons reported, policies, and pods.
+ * Usage: `await fillCluster({ cluster, options, profile, progress, signal })`
+ */
+import {
+  apiVersion,
+  nodes as nodeType,
+  operatorConfigName,
+  sriovNetworkNodePolicies,
+  sriovNetworkNodeStates,
+  sriovOperatorConfigs,
+  type SriovNetworkNodePolicy,
+} from "@switchyard/api";
+import { collectionPath, objectPath } from "@switchyard/kube";
+import type { BenchCluster } from "../cluster/bench-cluster.ts";
+import { inParallel, metadataOnly, type PlainRequest } from "../cluster/plain-client.ts";
+import {
+  firstPolicy,
+  morePolicies,
+  nodeName,
+  nodeObject,
+  operatorNamespace,
+  reportedState,
+} from "../fleet/fleet-objects.ts";
+import type { FleetProfile } from "../fleet/fleet-profile.ts";
+import type { Progress } from "../measure/progress.ts";
+import { podObject, podType } from "./pod-objects.ts";
+import type { WebhookOptions } from "./webhook-options.ts";
+
+export interface FillOptions {
+  readonly cluster: BenchCluster;
+  readonly options: WebhookOptions;
+  readonly profile: FleetProfile;
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+}
+
+/** As many as fit below each other: 20 on six PFs, 10 on two. */
+export function fleetPolicies(profile: FleetProfile): readonly SriovNetworkNodePolicy[] {
+  return [firstPolicy(profile.numVfs), ...morePolicies(profile, profile.pfs > 2 ? 19 : 9)];
+}
+
+export async function fillCluster({ cluster, options, profile, progress, signal }: FillOptions): Promise<void> {
+  const { admin } = cluster;
+  const ask = (request: PlainRequest) => admin.request({ accept: metadataOnly, ...request });
+
+  async function make(what: string, count: number, work: (index: number) => Promise<unknown>): Promise<void> {
+    let made = 0;
+    progress.at(what, () => `${made} of ${count}`);
+    const indexes = Array.from({ length: count }, (_, index) => index);
+    await inParallel(indexes, connections, async (index) => {
+      signal.throwIfAborted();
+      await work(index);
+      made += 1;
+    });
+  }
+
+  const config = { apiVersion, kind: "SriovOperatorConfig", metadata: { name: operatorConfigName }, spec: {} };
+  await ask({ method: "POST", path: collectionPath(sriovOperatorConfigs, operatorNamespace), body: config });
+  await make("creating nodes", options.nodes, (index) =>
+    ask({ method: "POST", path: collectionPath(nodeType), body: nodeObject(index) }),
+  );
+  await make("reporting their network cards", options.nodes, async (index) => {
+    const { status, ...state } = reportedState(profile, operatorNamespace, index);
+    await ask({ method: "POST", path: collectionPath(sriovNetworkNodeStates, operatorNamespace), body: state });
+    const path = objectPath(sriovNetworkNodeStates, { name: nodeName(index), namespace: operatorNamespace }, "status");
+    await ask({ method: "PATCH", path, body: { status }, contentType: "application/merge-patch+json" });
+  });
+  const policies = fleetPolicies(profile);
+  await make("creating policies", policies.length, (index) =>
+    ask({
+      method: "POST",
+      path: collectionPath(sriovNetworkNodePolicies, operatorNamespace),
+      body: policies[index],
+    }),
+  );
+  const resources = policies.map(({ spec }) => spec.resourceName);
+  await make("creating pods", options.pods, (index) =>
+    ask({
+      method: "POST",
+      path: collectionPath(podType, "default"),
+      body: podObject(index, { nodes: options.nodes, resources }),
+    }),
+  );
+}
+
+const connections = 32;
