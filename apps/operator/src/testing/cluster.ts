@@ -83,6 +83,7 @@ export function createCluster() {
     nodes,
     policies,
     pools,
+    operatorConfigs,
     states,
     rules,
     verdicts: createVerdicts(),

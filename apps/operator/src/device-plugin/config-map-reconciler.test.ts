@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { apiVersion, type Condition, type SriovOperatorConfig } from "@switchyard/api";
+import { KubeError } from "@switchyard/kube";
+import { createCluster, createKeepingWriter, nic } from "../testing/cluster.ts";
+import { createConfigMapReconciler } from "./config-map-reconciler.ts";
+import type { ConfigMap } from "./config-map-watches.ts";
+
+const flags = '"IsRdma":false,"NeedVhostNet":false';
+const nics = [{ vendor: "8086", pfDevice: "158b", vfDevice: "154c" }];
+
+function setUp({ isWanted = true, refusal }: { isWanted?: boolean; refusal?: KubeError } = {}) {
+  const cluster = createCluster();
+  cluster.addConfig();
+  const written = createKeepingWriter<ConfigMap>();
+  const reported = createKeepingWriter<SriovOperatorConfig>();
+  const reconcile = createConfigMapReconciler({
+    ...cluster,
+    configMaps: { nics: () => nics },
+    namespace: "sriov-network-operator",
+    isWanted,
+    writer: refusal === undefined ? written.writer : { apply: () => Promise.reject(refusal) },
+    statusWriter: reported.writer,
+    now: () => new Date("2026-01-01T00:00:00Z"),
+  });
+  return {
+    cluster,
+    look: () => reconcile("device-plugin-config", new AbortController().signal),
+    data: () => written.applied.get("device-plugin-config")?.data,
+    condition: () => reported.statuses.get("default")?.conditions?.[0],
+    conditions: () => reported.statuses.get("default")?.conditions,
+    owners: () => written.applied.get("device-plugin-config")?.metadata.ownerReferences,
+  };
+}
+
+describe("upstream's ConfigMap", () => {
+  it("has each node of the node set under its name, in upstream's words", async () => {
+    const { cluster, look, data, condition, owners } = setUp();
+    cluster.addNode("worker-1", { zone: "a" });
+    cluster.addNode("worker-2");
+    cluster.addNode("elsewhere", { "kubernetes.io/os": "windows" });
+    cluster.setState("worker-1", { status: { interfaces: [nic({ altNames: ["uplink"] })] } });
+    cluster.addPolicy("fast", {
+      nodeSelector: { zone: "a" },
+      nicSelector: { vendor: "8086", deviceID: "158b", pfNames: ["uplink#0-1"] },
+    });
+    await look();
+    expect(data()).toEqual({
+      "worker-1":
+        '{"resourceList":[{"resourceName":"fast","selectors":{"vendors":["8086"],"devices":["154c"],' +
+        `"pfNames":["ens1f0#0-1"],${flags}},"SelectorObj":null}]}`,
+      "worker-2": '{"resourceList":null}',
+    });
+    expect(condition()).toMatchObject({ type: "DevicePluginConfigMap", status: "True", reason: "Written" });
+    expect(owners()).toMatchObject([{ kind: "SriovOperatorConfig", name: "default", controller: true }]);
+  });
+
+  it("tells what the plugin cannot select, once for all nodes, and writes the rest (M-7, M-43)", async () => {
+    const { cluster, look, data, condition } = setUp();
+    for (const node of ["worker-1", "worker-2"]) cluster.addNode(node);
+    cluster.addPolicy("p", { resourceName: "fast", nicSelector: { pfNames: ["ens1f0"] } });
+    cluster.addPolicy("q", { resourceName: "fast", nicSelector: { rootDevices: ["0000:86:00.0"] } });
+    await look();
+    expect(Object.keys(data() ?? {})).toEqual(["worker-1", "worker-2"]);
+    expect(condition()).toMatchObject({ status: "False", reason: "NotPossible" });
+    expect(condition()?.message).toMatch(
+      /^fast: policies p, q select by different fields: .* \(worker-1 and 1 more\)$/,
+    );
+  });
+
+  it("is not sent where it would be larger than the API server takes, and that is told (M-8)", async () => {
+    const { cluster, look, data, condition } = setUp();
+    const pfNames = Array.from({ length: 100 }, (_, port) => `a-rather-long-name-${port}`);
+    cluster.addPolicy("fast", { nicSelector: { pfNames } });
+    for (let count = 1; count <= 500; count++) cluster.addNode(`worker-${count}`);
+    await look();
+    expect(data()).toBeUndefined();
+    expect(condition()).toMatchObject({ status: "False", reason: "TooLarge" });
+    expect(condition()?.message).toMatch(
+      /^device-plugin-config: \d{7} bytes for 500 nodes, of 1048576 that the API server takes; it stays as it was last/,
+    );
+    for (let count = 101; count <= 500; count++) cluster.removeNode(`worker-${count}`);
+    await look();
+    expect(Object.keys(data() ?? {})).toHaveLength(100);
+    expect(condition()?.status).toBe("True");
+  });
+
+  it("tells the API server's words where it is refused, and is tried again", async () => {
+    const refusal = new KubeError("apply device-plugin-config", "Forbidden", { words: "not allowed" });
+    const { cluster, look, condition } = setUp({ refusal });
+    cluster.addNode("worker-1");
+    await expect(look()).rejects.toBe(refusal);
+    expect(condition()).toMatchObject({ status: "False", reason: "Refused", message: refusal.message });
+  });
+
+  it("leaves nothing of its condition where it is not asked for", async () => {
+    const { cluster, look, data, conditions } = setUp({ isWanted: false });
+    await look();
+    expect([data(), conditions()]).toEqual([undefined, undefined]);
+    const old: Condition = {
+      type: "DevicePluginConfigMap",
+      status: "True",
+      reason: "Written",
+      message: "2 nodes",
+      lastTransitionTime: "2026-01-01T00:00:00Z",
+    };
+    const config: SriovOperatorConfig = {
+      apiVersion,
+      kind: "SriovOperatorConfig",
+      metadata: { name: "default", namespace: "sriov-network-operator", uid: "1", resourceVersion: "999" },
+      status: { conditions: [old] },
+    };
+    cluster.operatorConfigs.upsert(config);
+    await look();
+    expect([data(), conditions()]).toEqual([undefined, []]);
+  });
+});
