@@ -82,7 +82,7 @@ export function watchCluster({ transport, namespace, settings, report }: WatchOp
     }),
     ...watchNetworks(common),
     componentObjects: watchComponentObjects({ ...common, settings: settings.components }),
-    clusterFacts: watchClusterFacts({ ...common, settings }),
+    clusterFacts: watchClusterFacts({ ...common, settings: settings.components }),
     configMaps: watchConfigMaps({ ...common, namespace, isWanted: settings.writeConfigMap }),
   };
   return {

@@ -67,11 +67,7 @@ export const operatorFlags = {
   serviceAccount: flag(text("NAME"), {
     default: "switchyard-operator",
     env: "OPERATOR_SERVICE_ACCOUNT",
-    help: "The operator's own: the webhook is not asked about what it writes.",
-  }),
-  ownerClusterRole: flag(text("NAME"), {
-    env: "OWNER_CLUSTER_ROLE",
-    help: "ClusterRole that owns what is deployed outside of namespaces, so that it goes when the operator is uninstalled.",
+    help: "The operator's own. Its ClusterRole has the same name, and owns what is deployed outside of namespaces.",
   }),
 
   configDaemonImage: image("SRIOV_NETWORK_CONFIG_DAEMON_IMAGE", "the config daemon"),
@@ -90,7 +86,6 @@ export const operatorFlags = {
     "the CNI plugin accelerated-bridge; without it, it is not installed",
   ),
   imagePullSecrets: flag(list, {
-    default: "",
     env: "IMAGE_PULL_SECRETS",
     help: "Secrets that the images are pulled with.",
   }),
@@ -138,12 +133,10 @@ export const operatorFlags = {
     help: "Least version of TLS of the servers that are deployed. On OpenShift the cluster's profile comes before it.",
   }),
   tlsCipherSuites: flag(list, {
-    default: "",
     env: "TLS_CIPHER_SUITES",
     help: "Cipher suites of theirs by their IANA or OpenSSL names.",
   }),
   tlsCurvePreferences: flag(list, {
-    default: "",
     env: "TLS_CURVE_PREFERENCES",
     help: "Curves of their key exchange, the preferred one first.",
   }),

@@ -18,8 +18,6 @@ export interface OperatorSettings {
   readonly staleDelayMs: number;
   /** What decides what is deployed, beside the SriovOperatorConfig. */
   readonly components: ComponentSettings;
-  /** Owner of what is deployed outside of namespaces. */
-  readonly ownerClusterRole: string | undefined;
   /** Whether there shall be a ConfigMap with each node's configuration of the device plugin. */
   readonly writeConfigMap: boolean;
 }
@@ -30,15 +28,15 @@ export function readOperatorSettings(flags: OperatorFlagValues & Pick<CommonValu
     ...{ namespace, resourcePrefix, clusterType },
     staleDelayMs: parseStaleDelayMs(flags.staleNodeStateCleanupDelayMinutes),
     components: readComponentSettings(flags),
-    ownerClusterRole: flags.ownerClusterRole,
     writeConfigMap: flags.writeConfigmap,
   };
 }
 
 function readComponentSettings(flags: Parameters<typeof readOperatorSettings>[0]): ComponentSettings {
-  const { namespace, resourcePrefix, clusterType, useExternalDrainer, devMode, imagePullSecrets, cniBinPath } = flags;
+  const { namespace, resourcePrefix, clusterType, useExternalDrainer, devMode, cniBinPath } = flags;
   return {
-    ...{ namespace, resourcePrefix, clusterType, useExternalDrainer, devMode, imagePullSecrets, cniBinPath },
+    ...{ namespace, resourcePrefix, clusterType, useExternalDrainer, devMode, cniBinPath },
+    imagePullSecrets: flags.imagePullSecrets ?? [],
     operatorServiceAccount: flags.serviceAccount,
     images: {
       configDaemon: flags.configDaemonImage,
@@ -66,8 +64,8 @@ function readComponentSettings(flags: Parameters<typeof readOperatorSettings>[0]
     },
     tls: {
       minVersion: flags.tlsMinVersion,
-      cipherSuites: flags.tlsCipherSuites,
-      curvePreferences: flags.tlsCurvePreferences,
+      cipherSuites: flags.tlsCipherSuites ?? [],
+      curvePreferences: flags.tlsCurvePreferences ?? [],
     },
     metricsExporter: {
       port: flags.metricsExporterPort,

@@ -6,14 +6,13 @@
  */
 import type { OwnerReference } from "@switchyard/api";
 import { watchObjects, type KubeObject, type Transport } from "@switchyard/kube";
-import type { TlsSettings } from "@switchyard/render";
-import type { OperatorSettings } from "../operator-settings.ts";
+import type { ComponentSettings, TlsSettings } from "@switchyard/render";
 import { readTlsProfile, type ApiServerConfig } from "./tls-profile.ts";
 
 export interface ClusterFacts {
   /**
-   * The operator's ClusterRole. Uninstalled with the operator, it takes along what it owns, also when nobody is left to
-   * clean up. Undefined: there is none by this name.
+   * The operator's ClusterRole, which has the name of its service account. Uninstalled with the operator, it takes along
+   * what it owns, also when nobody is left to clean up. Undefined: there is none.
    */
   owner(): OwnerReference | undefined;
   /** Undefined: the cluster has no opinion. */
@@ -30,7 +29,7 @@ export interface WatchedClusterFacts extends ClusterFacts, AsyncDisposable {
 
 export interface WatchFactsOptions {
   readonly transport: Transport;
-  readonly settings: OperatorSettings;
+  readonly settings: ComponentSettings;
   readonly report: (error: unknown) => void;
 }
 
@@ -54,14 +53,11 @@ const apiServers = {
 const apiServerName = "cluster";
 
 export function watchClusterFacts({ transport, settings, report }: WatchFactsOptions): WatchedClusterFacts {
-  const { ownerClusterRole, clusterType } = settings;
-  const role =
-    ownerClusterRole === undefined
-      ? undefined
-      : watchObjects({
-          ...{ transport, report, type: clusterRoles, fieldSelector: `metadata.name=${ownerClusterRole}` },
-          project: ({ metadata: { uid = "" } }: KubeObject) => ({ uid }),
-        });
+  const { operatorServiceAccount: roleName, clusterType } = settings;
+  const role = watchObjects({
+    ...{ transport, report, type: clusterRoles, fieldSelector: `metadata.name=${roleName}` },
+    project: ({ metadata: { uid = "" } }: KubeObject) => ({ uid }),
+  });
   const apiServer =
     clusterType === "kubernetes"
       ? undefined
@@ -70,13 +66,13 @@ export function watchClusterFacts({ transport, settings, report }: WatchFactsOpt
           optional: true, // not all that calls itself OpenShift has it
           project: (object: ApiServerConfig) => ({ tls: readTlsProfile(object) }),
         });
-  const watches = [role, apiServer].filter((watch) => watch !== undefined);
+  const watches = apiServer === undefined ? [role] : [role, apiServer];
 
   return {
     owner() {
-      const { uid } = (ownerClusterRole !== undefined && role?.get(ownerClusterRole)) || {};
-      if (uid === undefined || ownerClusterRole === undefined) return undefined;
-      return { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", name: ownerClusterRole, uid };
+      const uid = role.get(roleName)?.uid;
+      if (uid === undefined) return undefined;
+      return { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", name: roleName, uid };
     },
     tls: () => apiServer?.get(apiServerName)?.tls,
     subscribe(listener) {
