@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, it } from "@jest/globals";
+import type { Requeue } from "@switchyard/kube";
 import { pace } from "./pace.ts";
 
 it("puts a second run of a key off until the interval has passed, and leaves other keys alone", async () => {
@@ -20,4 +21,19 @@ it("puts a second run of a key off until the interval has passed, and leaves oth
   nowMs = 1_000;
   expect(await paced("a", signal)).toBeUndefined();
   expect(runs).toEqual(["a at 0", "b at 400", "a at 1000"]);
+});
+
+it("lets a run that found it too early come back when it asked to", async () => {
+  let nowMs = 0;
+  let answer: Requeue | undefined = { afterMs: 200 };
+  const paced = pace(() => Promise.resolve(answer), { intervalMs: 1_000, nowMs: () => nowMs });
+  const { signal } = new AbortController();
+  expect(await paced("a", signal)).toEqual({ afterMs: 200 });
+  nowMs = 100;
+  expect(await paced("a", signal)).toEqual({ afterMs: 100 });
+  nowMs = 200;
+  answer = undefined;
+  expect(await paced("a", signal)).toBeUndefined();
+  nowMs = 300;
+  expect(await paced("a", signal)).toEqual({ afterMs: 900 });
 });

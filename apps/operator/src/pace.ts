@@ -13,14 +13,17 @@ export interface PaceOptions {
   readonly nowMs: () => number;
 }
 
-/** Puts a run that comes too early off to its time. */
+/** Puts a run that comes too early off to its time. One that asks to come back sooner than that may. */
 export function pace(reconcile: Reconcile, { intervalMs, nowMs }: PaceOptions): Reconcile {
-  const startedMs = new Map<string, number>();
+  const nextMs = new Map<string, number>();
   return async (key, signal) => {
-    const waitMs = (startedMs.get(key) ?? -Infinity) + intervalMs - nowMs();
+    const startedMs = nowMs();
+    const waitMs = (nextMs.get(key) ?? -Infinity) - startedMs;
     if (waitMs > 0) return { afterMs: waitMs };
-    for (const [old, at] of startedMs) if (at + intervalMs <= nowMs()) startedMs.delete(old);
-    startedMs.set(key, nowMs());
-    return reconcile(key, signal);
+    for (const [old, at] of nextMs) if (at <= startedMs) nextMs.delete(old);
+    nextMs.set(key, startedMs + intervalMs);
+    const requeue = await reconcile(key, signal);
+    if (requeue !== undefined) nextMs.set(key, startedMs + Math.min(requeue.afterMs, intervalMs));
+    return requeue;
   };
 }

@@ -138,7 +138,7 @@ describe("the policy status reconciler", () => {
     });
     const kept = createKeepingWriter<SriovNetworkNodePolicy>();
     const reconcile = createPolicyStatusReconciler({ ...cluster, writer: kept.writer, ...quiet });
-    expect(await reconcile("fast", never)).toEqual({ afterMs: 500 });
+    expect(await reconcile("fast", never)).toEqual({ afterMs: 200 });
     expect(kept.statuses.size).toBe(0);
   });
 
@@ -149,7 +149,7 @@ describe("the policy status reconciler", () => {
     cluster.addNode("worker-1");
     const kept = createKeepingWriter<SriovNetworkNodePolicy>();
     const reconcile = createPolicyStatusReconciler({ ...cluster, writer: kept.writer, ...quiet });
-    expect(await reconcile("fast", never)).toEqual({ afterMs: 500 });
+    expect(await reconcile("fast", never)).toEqual({ afterMs: 200 });
     expect(kept.statuses.size).toBe(0);
   });
 

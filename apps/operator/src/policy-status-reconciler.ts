@@ -38,7 +38,7 @@ const ignored: Judgement = {
 };
 
 /** While verdicts are missing, right after a start or a change, counting would tell lies. New ones wake this key, too. */
-const verdictsMissing = { afterMs: 500 };
+const verdictsMissing = { afterMs: 200 };
 
 export function createPolicyStatusReconciler(deps: PolicyStatusDeps): Reconcile {
   return async function reconcile(name, signal) {

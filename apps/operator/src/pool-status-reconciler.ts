@@ -24,7 +24,7 @@ export interface PoolStatusDeps {
   readonly now: () => Date;
 }
 
-const verdictsMissing = { afterMs: 500 };
+const verdictsMissing = { afterMs: 200 };
 
 export function createPoolStatusReconciler(deps: PoolStatusDeps): Reconcile {
   return async function reconcile(name, signal) {
