@@ -19,15 +19,17 @@ export {
   type NicModel,
   type PolicyDevicePluginSources,
 } from "./policy-device-plugin-config.ts";
-export type {
-  AdmissionServerSettings,
-  CertificateSource,
-  ClusterType,
-  ComponentImages,
-  ComponentSettings,
-  MetricsExporterSettings,
-  PrometheusOperatorSettings,
-  TlsSettings,
+export {
+  componentImageNames,
+  type AdmissionServerSettings,
+  type CertificateSource,
+  type ClusterType,
+  type ComponentImageName,
+  type ComponentImages,
+  type ComponentSettings,
+  type MetricsExporterSettings,
+  type PrometheusOperatorSettings,
+  type TlsSettings,
 } from "./components/component-settings.ts";
 export type { Manifest, ManifestMetadata } from "./components/manifest.ts";
 export {
@@ -39,4 +41,5 @@ export {
 } from "./components/rendered-components.ts";
 export { componentInventory, type InventoryItem } from "./components/component-inventory.ts";
 export { resourceTypeOf } from "./components/component-kinds.ts";
+export { operatorIdentity } from "./components/operator-identity.ts";
 export { renderComponents } from "./components/render-components.ts";

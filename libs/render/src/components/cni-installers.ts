@@ -3,13 +3,13 @@
  * Init containers that put CNI plugins onto the node (cnis.md 1.4, 2.3, 7). The images are not ours, and each wants to be
  * started in its own way.
  */
-import type { ComponentImages, ComponentSettings } from "./component-settings.ts";
+import type { ComponentImageName, ComponentSettings } from "./component-settings.ts";
 import { requests } from "./pod-parts.ts";
 import type { Container, Volume } from "./pod-template.ts";
 
 interface Installer {
   readonly name: string;
-  readonly image: keyof ComponentImages;
+  readonly image: ComponentImageName;
   readonly start: Pick<Container, "command" | "args">;
 }
 

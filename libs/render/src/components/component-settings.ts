@@ -32,23 +32,17 @@ export interface ComponentSettings {
   readonly devMode: boolean;
 }
 
+/** Images of ours, then of others. The last three CNI plugins are installed only where their image is given. */
+export const componentImageNames = [
+  ...(["configDaemon", "devicePluginConfig", "webhook"] as const),
+  ...(["devicePlugin", "injector", "metricsExporter", "kubeRbacProxy"] as const),
+  ...(["sriovCni", "ibSriovCni", "ovsCni", "rdmaCni", "acceleratedBridgeCni"] as const),
+] as const;
+
+export type ComponentImageName = (typeof componentImageNames)[number];
+
 /** References of images. A component is deployed only if it has those that it needs. */
-export interface ComponentImages {
-  readonly configDaemon?: string | undefined;
-  readonly devicePluginConfig?: string | undefined;
-  readonly webhook?: string | undefined;
-  /** The others are not ours. */
-  readonly devicePlugin?: string | undefined;
-  readonly injector?: string | undefined;
-  readonly metricsExporter?: string | undefined;
-  readonly kubeRbacProxy?: string | undefined;
-  readonly sriovCni?: string | undefined;
-  readonly ibSriovCni?: string | undefined;
-  /** CNI plugins from here on are installed only where their image is given. */
-  readonly ovsCni?: string | undefined;
-  readonly rdmaCni?: string | undefined;
-  readonly acceleratedBridgeCni?: string | undefined;
-}
+export type ComponentImages = Readonly<Partial<Record<ComponentImageName, string | undefined>>>;
 
 /** A server that the API server calls. */
 export interface AdmissionServerSettings {

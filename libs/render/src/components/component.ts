@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What a part that the operator deploys consists of, and what all parts say of their objects. */
 import { apiVersion, operatorConfigName, type SriovOperatorConfig } from "@switchyard/api";
-import type { ComponentImages, ComponentSettings } from "./component-settings.ts";
+import type { ComponentImageName, ComponentSettings } from "./component-settings.ts";
 import type { Manifest, ManifestMetadata } from "./manifest.ts";
 import type { ComponentName, ComponentProblem } from "./rendered-components.ts";
 
@@ -17,7 +17,7 @@ export interface Component {
   /** Whether it is to be there. */
   readonly isWanted: (input: ComponentInput) => boolean;
   /** Images that it cannot be without. */
-  readonly needs: readonly (keyof ComponentImages)[];
+  readonly needs: readonly ComponentImageName[];
   /** In the order in which they are to be applied. Called only if it is wanted and has what it needs. */
   readonly render: (input: ComponentInput) => readonly Manifest[];
   /** What is not as the user may think. */

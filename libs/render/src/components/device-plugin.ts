@@ -32,12 +32,14 @@ const configFile = `${configVolume.mountPath}/config.json`;
 /** SELinux and AppArmor let only the unconfined signal the unconfined, as the follower does to the plugin. */
 const privileged: SecurityContext = { privileged: true, readOnlyRootFilesystem: true };
 
-const readRules: readonly PolicyRule[] = [
+/** The node's state is read, and the plugin's condition written on it: node-identity.ts sees to it that it is its own. */
+const rules: readonly PolicyRule[] = [
   {
     apiGroups: ["sriovnetwork.openshift.io"],
     resources: ["sriovnetworknodestates"],
     verbs: ["get", "list", "watch"],
   },
+  { apiGroups: ["sriovnetwork.openshift.io"], resources: ["sriovnetworknodestates/status"], verbs: ["patch"] },
 ];
 
 export const devicePlugin: Component = {
@@ -50,7 +52,7 @@ export const devicePlugin: Component = {
       {
         serviceAccount: name,
         // Upstream's names: a binding cannot be given another role.
-        inNamespace: { role: "sriov-plugin", binding: name, rules: [...readRules, ...privilegedRules(input)] },
+        inNamespace: { role: "sriov-plugin", binding: name, rules: [...rules, ...privilegedRules(input)] },
       },
       input,
     ),

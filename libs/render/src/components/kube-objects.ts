@@ -131,7 +131,12 @@ export interface ValidatingAdmissionPolicy extends Manifest {
   readonly kind: "ValidatingAdmissionPolicy";
   readonly spec: {
     readonly failurePolicy: "Fail";
-    readonly matchConstraints: { readonly resourceRules: readonly RequestRule[] };
+    readonly matchConstraints: {
+      readonly resourceRules: readonly RequestRule[];
+      readonly matchPolicy: "Equivalent";
+      readonly namespaceSelector: Readonly<Record<string, never>>;
+      readonly objectSelector: Readonly<Record<string, never>>;
+    };
     readonly matchConditions: readonly NamedExpression[];
     readonly variables: readonly NamedExpression[];
     readonly validations: readonly {

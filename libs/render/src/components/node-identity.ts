@@ -65,7 +65,10 @@ function policyOf(own: OwnObjects, { settings }: ComponentInput): ValidatingAdmi
     metadata: clusterScoped(component, own.name),
     spec: {
       failurePolicy: "Fail",
-      matchConstraints: { resourceRules: [{ ...own.resources, operations: ["UPDATE"] }] },
+      matchConstraints: {
+        resourceRules: [{ ...own.resources, operations: ["UPDATE"] }],
+        ...{ matchPolicy: "Equivalent", namespaceSelector: {}, objectSelector: {} },
+      },
       matchConditions: [
         { name: "a-process-of-a-node", expression: `request.userInfo.username in ${JSON.stringify(users)}` },
       ],
@@ -74,8 +77,8 @@ function policyOf(own: OwnObjects, { settings }: ComponentInput): ValidatingAdmi
         {
           expression: 'variables.node != ""',
           messageExpression:
-            `request.userInfo.username + " may write the ${own.kind} of its own node, but its token names no node: ` +
-            'it has to be the token of a pod that runs on a node"',
+            `request.userInfo.username + " may write the ${own.kind} of the node that it runs on, but its token names ` +
+            'no node: use the token of a pod that runs on one"',
         },
         {
           expression: 'variables.node == "" || request.name == variables.node',
@@ -84,7 +87,7 @@ function policyOf(own: OwnObjects, { settings }: ComponentInput): ValidatingAdmi
             'variables.node + " only, not " + request.name',
         },
         {
-          expression: 'request.subResource == "status" || (variables.hasSameRest && variables.hasSameAnnotations)',
+          expression: 'request.?subResource.orValue("") == "status" || (variables.hasSameRest && variables.hasSameAnnotations)',
           messageExpression:
             `request.userInfo.username + " may change only the ${nounFor(own.mutableAnnotations)} ` +
             `${own.mutableAnnotations.join(" and ")} of the ${own.kind} " + request.name`,

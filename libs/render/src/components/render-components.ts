@@ -7,7 +7,7 @@
 import type { SriovOperatorConfig } from "@switchyard/api";
 import { featureGateDefaults } from "@switchyard/policy";
 import type { Component, ComponentInput } from "./component.ts";
-import type { ComponentImages, ComponentSettings } from "./component-settings.ts";
+import type { ComponentImageName, ComponentSettings } from "./component-settings.ts";
 import { configDaemon } from "./config-daemon.ts";
 import { devicePlugin } from "./device-plugin.ts";
 import { metricsExporter } from "./metrics-exporter.ts";
@@ -62,12 +62,12 @@ function renderComponent(component: Component, input: ComponentInput): Rendered 
   return { component: { name, state: "deployed", objects: component.render(input) }, problems };
 }
 
-function withoutImage(image: keyof ComponentImages): string {
+function withoutImage(image: ComponentImageName): string {
   return `cannot be deployed: the operator was started without an image for ${imageNames[image]}`;
 }
 
 /** As the operator's environment has them, which is what an administrator has to set. */
-const imageNames: Readonly<Record<keyof ComponentImages, string>> = {
+const imageNames: Readonly<Record<ComponentImageName, string>> = {
   configDaemon: "the config daemon (SRIOV_NETWORK_CONFIG_DAEMON_IMAGE)",
   devicePluginConfig: "the device plugin's configuration (DEVICE_PLUGIN_CONFIG_IMAGE)",
   webhook: "the webhook (SRIOV_NETWORK_WEBHOOK_IMAGE)",

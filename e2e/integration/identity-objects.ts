@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What a cluster is told before everything that we can deploy is deployed. */
+import type { SriovOperatorConfig } from "@switchyard/api";
+import { componentImageNames, type ComponentSettings } from "@switchyard/render";
+
+export const namespace = "sriov-network-operator";
+
+export const componentSettings: ComponentSettings = {
+  ...{ namespace, resourcePrefix: "openshift.io", clusterType: "kubernetes" },
+  operatorServiceAccount: "switchyard-operator",
+  images: Object.fromEntries(componentImageNames.map((name) => [name, `example.com/${name.toLowerCase()}:1`])),
+  imagePullSecrets: ["registry"],
+  cniBinPath: "/opt/cni/bin",
+  webhook: { certificates: { kind: "self-made" }, secretName: "operator-webhook-cert", port: 6443 },
+  injector: { certificates: { kind: "self-made" }, secretName: "network-resources-injector-cert", port: 6443 },
+  tls: { minVersion: "VersionTLS13", cipherSuites: [], curvePreferences: ["X25519"] },
+  metricsExporter: {
+    port: 9110,
+    secretName: "metrics-exporter-cert",
+    prometheusOperator: { serviceAccount: "prometheus-k8s", namespace: "monitoring", deployRules: true },
+  },
+  ...{ useExternalDrainer: false, devMode: false },
+};
+
+/** Asks for all there is. */
+export const everyComponent: SriovOperatorConfig = {
+  apiVersion: "sriovnetwork.openshift.io/v1",
+  kind: "SriovOperatorConfig",
+  metadata: { name: "default", namespace },
+  spec: {
+    ...{ enableInjector: true, enableOperatorWebhook: true, useCDI: true },
+    featureGates: { metricsExporter: true, resourceInjectorMatchCondition: true },
+    configDaemonEnvVars: { EXTRA: "1" },
+  },
+};
+
+/** The kinds of a Prometheus operator, taking anything. */
+export const monitoringCrds = [
+  { kind: "ServiceMonitor", plural: "servicemonitors" },
+  { kind: "PrometheusRule", plural: "prometheusrules" },
+].map((names) => {
+  const openAPIV3Schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${names.plural}.monitoring.coreos.com` },
+    spec: {
+      ...{ group: "monitoring.coreos.com", names, scope: "Namespaced" },
+      versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema } }],
+    },
+  };
+});
