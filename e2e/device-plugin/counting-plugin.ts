@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A process with the name of a device plugin that counts the signals it gets, and lives on.
+ * Usage: `await using plugin = await startCountingPlugin(directory); plugin.signals()`.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+export interface CountingPlugin extends AsyncDisposable {
+  /** As --plugin-process takes it: nobody else's on this machine. */
+  readonly name: string;
+  /** So far. */
+  signals(): number;
+}
+
+// `read` ends at each signal that the shell has a trap for.
+const script = `#!/bin/sh
+trap 'echo signal' TERM HUP INT QUIT
+echo started
+while :; do read -r forever; done
+`;
+
+export async function startCountingPlugin(directory: string): Promise<CountingPlugin> {
+  const name = `dp-${process.pid}`;
+  const file = join(directory, name);
+  await writeFile(file, script);
+  await chmod(file, 0o755);
+  const child = spawn(file, { stdio: ["pipe", "pipe", "inherit"] });
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    output += text;
+  });
+  await once(child.stdout, "data");
+  return {
+    name,
+    signals: () => output.split("signal\n").length - 1,
+    async [Symbol.asyncDispose]() {
+      const ended = once(child, "exit");
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A PF without hardware: what a config daemon would report of it, and the sysfs that agrees with that.
+ * Usage: `await makeVfs(root, addresses); await report(transport, name, { interfaces: [pfStatus({ numVfs: 4 })], … })`.
+ */
+import {
+  sriovNetworkNodeStates,
+  type InterfaceStatus,
+  type SriovNetworkNodeState,
+  type SriovNetworkNodeStateStatus,
+} from "@switchyard/api";
+import { namespace } from "@switchyard/demo/stage";
+import { isKubeObject, objectPath, type KubeObject, type Transport } from "@switchyard/kube";
+import { mkdir, rename, rm, symlink } from "node:fs/promises";
+import { join } from "node:path";
+
+export interface PfOptions extends Partial<InterfaceStatus> {
+  readonly numVfs: number;
+  /** 1 unless given: ens1f0 is 0000:01:00.0. */
+  readonly slot?: number;
+}
+
+/** Addresses of the VFs from `first` to `last`. */
+export function vfAddresses(first: number, last: number, slot = 1): readonly string[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => `0000:0${slot}:10.${first + index}`);
+}
+
+/** An igb port with so many VFs, all of them configured. */
+export function pfStatus({ numVfs, slot = 1, ...rest }: PfOptions): InterfaceStatus {
+  const [name, pciAddress] = [`ens${slot}f0`, `0000:0${slot}:00.0`];
+  const Vfs = vfAddresses(0, numVfs - 1, slot).map((address, vfID) => {
+    const adminMac = `02:00:00:00:0${slot}:0${vfID}`;
+    return { pciAddress: address, vfID, name: `${name}v${vfID}`, driver: "igbvf", adminMac, mac: adminMac, mtu: 1500 };
+  });
+  return {
+    ...{ pciAddress, name, vendor: "8086", deviceID: "10c9", driver: "igb", mtu: 1500, linkType: "ETH" },
+    ...{ linkAdminState: "up", totalvfs: 8, eSwitchMode: "legacy", owned: true },
+    ...{ numVfs, ...(numVfs === 0 ? {} : { Vfs }) },
+    ...rest,
+  };
+}
+
+/** Writes the status as the daemon does, for the generation that the state has now; conditions stay. */
+export async function report(
+  transport: Transport,
+  name: string,
+  status: Omit<SriovNetworkNodeStateStatus, "observedGeneration" | "conditions">,
+): Promise<void> {
+  const state = await readState(transport, name);
+  await transport.request({
+    method: "PATCH",
+    path: objectPath(sriovNetworkNodeStates, { name, namespace }, "status"),
+    contentType: "application/merge-patch+json",
+    body: { status: { ...status, observedGeneration: state.metadata.generation } },
+  });
+}
+
+/** Rejects with "NotFound" where the operator has not made it yet. */
+export async function readState(transport: Transport, name: string): Promise<SriovNetworkNodeState> {
+  const path = objectPath(sriovNetworkNodeStates, { name, namespace });
+  const state = await transport.request({ method: "GET", path });
+  if (!isNodeState(state)) throw new TypeError(`${name} is no SriovNetworkNodeState`);
+  return state;
+}
+
+// The API server checks it against the CRD.
+function isNodeState(object: unknown): object is KubeObject & SriovNetworkNodeState {
+  return isKubeObject(object) && object.kind === sriovNetworkNodeStates.kind;
+}
+
+/** Makes VFs anew, bound to igbvf. What was before goes after, so that no file gets the number of an old one, as in sysfs. */
+export async function makeVfs(root: string, addresses: readonly string[]): Promise<void> {
+  for (const address of addresses) {
+    const device = join(root, "sys/bus/pci/devices", address);
+    const old = `${device}.old`;
+    await rename(device, old).catch(() => undefined);
+    await mkdir(device, { recursive: true });
+    await symlink("../../../bus/pci/drivers/igbvf", join(device, "driver"));
+    await rm(old, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The device plugin's configuration on a real API server, with the operator: the init container, the follower, a plugin
+ * that counts how often it is told to start anew; the label on nodes; upstream's ConfigMap, and a fleet too large for it.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import {
+  nodes,
+  sriovNetworkNodePolicies,
+  sriovNetworkNodeStates,
+  type Condition,
+  type SriovNetworkNodePolicySpec,
+} from "@switchyard/api";
+import { namespace } from "@switchyard/demo/stage";
+import { collectionPath, connect, isKubeError, objectPath, patchMetadata, type Transport } from "@switchyard/kube";
+import {
+  ensureBinaries,
+  eventually,
+  findWorkspaceRoot,
+  isWrite,
+  spawnGuarded,
+  startControlPlane,
+  type ControlPlane,
+  type GuardedProcess,
+} from "@switchyard/testing";
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { startCountingPlugin, type CountingPlugin } from "../device-plugin/counting-plugin.ts";
+import { bundleConfigurator } from "../device-plugin/bundle-configurator.ts";
+import { makeVfs, pfStatus, readState, report, vfAddresses } from "../device-plugin/fake-pf.ts";
+
+jest.setTimeout(120_000); // machines are busy
+
+const node = "worker-1";
+const user = "device-plugin-config";
+const labels = { "kubernetes.io/os": "linux", "node-role.kubernetes.io/worker": "" };
+const configMaps = { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true } as const;
+
+const stack = new AsyncDisposableStack();
+let cluster: ControlPlane;
+let transport: Transport;
+let directory: string;
+let ownKubeconfig: string;
+let plugin: CountingPlugin;
+/** The process under test as it is shipped. */
+let bundle: string;
+
+beforeAll(async () => {
+  cluster = stack.use(await startControlPlane({ binaries: await ensureBinaries(), auditLog: true }));
+  directory = await mkdtemp(join(tmpdir(), "switchyard-dp-"));
+  stack.defer(() => rm(directory, { recursive: true, force: true }));
+  await cluster.applyCrds(join(findWorkspaceRoot(), "charts/switchyard/crds"));
+  await cluster.kubectl(["create", "namespace", namespace]);
+  transport = stack.use(await connect({ kubeconfig: cluster.kubeconfig }));
+  plugin = stack.use(await startCountingPlugin(directory));
+  bundle = await bundleConfigurator(directory);
+
+  // All that it needs.
+  const role = (name: string, verbs: string, resource: string) =>
+    cluster.kubectl([...["create", "-n", namespace, "role", name], `--verb=${verbs}`, `--resource=${resource}`]);
+  const bind = (name: string) =>
+    cluster.kubectl(["create", "-n", namespace, "rolebinding", name, `--role=${name}`, `--user=${user}`]);
+  const { plural, group } = sriovNetworkNodeStates;
+  await role("reader", "get,list,watch", `${plural}.${group}`);
+  await role("reporter", "patch", `${plural}.${group}/status`);
+  await bind("reader");
+  await bind("reporter");
+  ownKubeconfig = await cluster.clientFor({ user });
+
+  const flags = ["--kubeconfig", cluster.kubeconfig, "--leader-elect=false", "--write-configmap"];
+  start("operator", "apps/operator/src/main.ts", flags);
+  await apply({ ...of("SriovOperatorConfig", "default"), spec: { disableDrain: true } });
+  await createNode(node);
+  await eventually("the node's state", () => readState(transport, node));
+}, 600_000);
+
+afterAll(() => stack.disposeAsync(), 60_000);
+
+const of = (kind: string, name: string) => ({
+  ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind },
+  metadata: { name, namespace },
+});
+
+async function apply(object: unknown): Promise<void> {
+  await cluster.kubectl(["apply", "-f", "-"], { input: JSON.stringify(object) });
+}
+
+async function applyPolicy(name: string, spec: Partial<SriovNetworkNodePolicySpec>): Promise<void> {
+  const whole = { nodeSelector: labels, resourceName: name, numVfs: 4, nicSelector: { pfNames: ["ens1f0"] }, ...spec };
+  await apply({ ...of("SriovNetworkNodePolicy", name), spec: whole });
+}
+
+async function createNode(name: string, more = {}): Promise<void> {
+  const body = { apiVersion: "v1", kind: "Node", metadata: { name, labels: { ...labels, ...more } } };
+  await transport.request({ method: "POST", path: collectionPath(nodes), body });
+}
+
+/** Its log is `<name>.log`. */
+function start(name: string, script: string, flags: readonly string[]): GuardedProcess {
+  const args = [resolve(findWorkspaceRoot(), script), "--namespace", namespace, ...flags];
+  const started = spawnGuarded(process.execPath, args, { log: join(directory, `${name}.log`) });
+  stack.defer(() => started.kill());
+  return started;
+}
+
+const running: GuardedProcess[] = [];
+
+/** Starts the process under test. */
+function startConfigurator(name: string, flags: readonly string[], nodeName = node): GuardedProcess {
+  const own = ["--kubeconfig", ownKubeconfig, "--node-name", nodeName, "--host-root", directory];
+  const paths = ["--config-file", join(directory, "pcidp/config.json"), "--plugin-process", plugin.name];
+  const started = start(name, bundle, [...own, ...paths, ...flags]);
+  running.push(started);
+  return started;
+}
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((each) => each.kill()));
+});
+
+/** VFs of each resource in the plugin's file; undefined while there is none. */
+async function handedOut(): Promise<Readonly<Record<string, readonly string[]>> | undefined> {
+  const text = await readFile(join(directory, "pcidp/config.json"), "utf8").catch(() => undefined);
+  if (text === undefined) return undefined;
+  const { resourceList } = JSON.parse(text) as { resourceList: { resourceName: string; selectors: Selectors }[] };
+  return Object.fromEntries(resourceList.map(({ resourceName, selectors }) => [resourceName, selectors.pciAddresses]));
+}
+
+interface Selectors {
+  readonly pciAddresses: readonly string[];
+}
+
+async function fileHas(what: Readonly<Record<string, readonly string[]>>): Promise<void> {
+  const wanted = JSON.stringify(what);
+  await eventually(`the file has ${wanted}`, async () => JSON.stringify(await handedOut()) === wanted);
+}
+
+const nothing = { none: ["none"] };
+
+async function condition(): Promise<Condition | undefined> {
+  const { status } = await readState(transport, node);
+  return status?.conditions?.find(({ type }) => type === "DevicePluginConfigured");
+}
+
+async function conditionIs(status: string, reason: string): Promise<Condition> {
+  return eventually(`DevicePluginConfigured=${status} ${reason}`, async () => {
+    const found = await condition();
+    return found?.status === status && found.reason === reason ? found : undefined;
+  });
+}
+
+async function specHas(what: string): Promise<void> {
+  await eventually(`the spec has ${what}`, async () => {
+    return JSON.stringify((await readState(transport, node)).spec).includes(what);
+  });
+}
+
+/** The daemon's word once VFs are made. */
+async function reportDone(numVfs: number, rest = {}): Promise<void> {
+  await report(transport, node, { interfaces: [pfStatus({ numVfs, ...rest })], syncStatus: "Succeeded" });
+}
+
+async function labelIs(value: string | undefined): Promise<void> {
+  const key = "sriovnetwork.openshift.io/device-plugin";
+  await eventually(`the label is ${value ?? "gone"}`, async () => {
+    const found = await cluster.kubectl(["get", "node", node, "-o", "json"]);
+    const { metadata } = JSON.parse(found) as { metadata: { labels: Record<string, string | undefined> } };
+    return metadata.labels[key] === value;
+  });
+}
+
+const log = (name: string) => readFile(join(directory, `${name}.log`), "utf8");
+
+describe("the init container", () => {
+  it("waits for the daemon, and for a kernel that is as the daemon told, and then writes the file", async () => {
+    await report(transport, node, { interfaces: [pfStatus({ numVfs: 0, owned: false })], syncStatus: "Succeeded" });
+    await applyPolicy("fast", {});
+    await specHas("fast");
+    await labelIs("Enabled");
+    const init = startConfigurator("init", ["--wait"]);
+    expect((await conditionIs("False", "VfsMissing")).message).toContain("fast: 4 VFs of 0000:01:00.0 not made");
+    expect(await handedOut()).toBeUndefined();
+    await reportDone(4);
+    await conditionIs("False", "Configuring");
+    expect([await handedOut(), init.hasExited()]).toEqual([undefined, false]);
+    await makeVfs(directory, vfAddresses(0, 3));
+    expect(await init.exited).toBe(0);
+    expect(await handedOut()).toEqual({ fast: vfAddresses(0, 3) });
+    expect((await conditionIs("True", "Configured")).message).toBe("VFs handed out: fast: 4");
+    expect(plugin.signals()).toBe(0);
+  });
+
+  it("writes what is known, be it nothing, with the gate off", async () => {
+    const flags = ["--wait", "--block-until-configured=false", "--config-file", join(directory, "other/config.json")];
+    expect(await startConfigurator("no-gate", flags, "nobody").exited).toBe(0);
+    expect(await readFile(join(directory, "other/config.json"), "utf8")).toContain('"none"');
+  });
+});
+
+describe("the follower", () => {
+  it("has the plugin start anew once for each change that matters to it, and for nothing else", async () => {
+    const first = startConfigurator("follower-1", []);
+    await eventually("it follows", async () => (await log("follower-1")).includes("VFs handed out: fast: 4"));
+
+    // More VFs: those that there are go first, so they are withdrawn before the daemon does anything.
+    await applyPolicy("fast", { numVfs: 6 });
+    await fileHas(nothing);
+    await conditionIs("False", "Configuring");
+    await eventually("a first signal", () => plugin.signals() === 1);
+    await makeVfs(directory, vfAddresses(0, 5));
+    await reportDone(6);
+    await fileHas({ fast: vfAddresses(0, 5) });
+    await eventually("a second signal", () => plugin.signals() === 2);
+    await conditionIs("True", "Configured");
+
+    // What means nothing to the plugin, then something that does: only that is signalled.
+    await reportDone(6, { linkSpeed: "1000 Mb/s" });
+    await reportDone(6, { linkSpeed: "-1 Mb/s" });
+    await first.kill();
+    const second = startConfigurator("follower-2", []);
+    await eventually("it follows", async () => (await log("follower-2")).includes("VFs handed out: fast: 6"));
+    await applyPolicy("fast", { numVfs: 6, resourceName: "faster" });
+    await fileHas({ faster: vfAddresses(0, 5) });
+    await eventually("a third signal", () => plugin.signals() === 3);
+
+    // VFs of the same addresses that were made anew, as if nobody had looked meanwhile.
+    await makeVfs(directory, vfAddresses(2, 2));
+    await reportDone(6, { linkSpeed: "1000 Mb/s" });
+    await eventually("a fourth signal", () => plugin.signals() === 4);
+    await second.kill();
+    expect(await handedOut()).toEqual({ faster: vfAddresses(0, 5) });
+  });
+
+  it("tells what the plugin cannot hand out as it is asked for", async () => {
+    startConfigurator("follower-3", []);
+    await applyPolicy("fast", { numVfs: 6, resourceName: "fast" });
+    await applyPolicy("other", {
+      ...{ numVfs: 1, resourceName: "fast", needVhostNet: true },
+      nicSelector: { pfNames: ["ens2f0"] },
+    });
+    await makeVfs(directory, vfAddresses(0, 0, 2));
+    const interfaces = [pfStatus({ numVfs: 6 }), pfStatus({ numVfs: 1, slot: 2 })];
+    await report(transport, node, { interfaces, syncStatus: "Succeeded" });
+    const { message } = await conditionIs("False", "NotPossible");
+    expect(message).toMatch(/^fast: isRdma, needVhostNet, .* differ between its VFs .*; VFs handed out: fast: 7$/);
+    await cluster.kubectl(["delete", "-n", namespace, sriovNetworkNodePolicies.plural, "other"]);
+    await conditionIs("True", "Configured");
+  });
+
+  it("asks the API server for nothing while nothing happens, and needs little memory", async () => {
+    const follower = startConfigurator("follower-4", []);
+    await eventually("it follows", async () => (await log("follower-4")).includes("VFs handed out"));
+    const asked = async () => {
+      const events = await cluster.auditEvents();
+      return events.filter((event) => event.user.username === user);
+    };
+    const writes = async () => (await asked()).filter(isWrite).length;
+    const before = await asked();
+    const writesBefore = await writes();
+    // Other nodes' states are none of its business.
+    for (const other of ["idle-1", "idle-2", "idle-3"]) {
+      await createNode(other, { "node-role.kubernetes.io/worker": "no" });
+      await cluster.kubectl(["get", "nodes"]);
+    }
+    expect((await asked()).length).toBe(before.length);
+    expect(await writes()).toBe(writesBefore);
+    expect(await residentKiB()).toBeLessThan(65 * 1024);
+    follower.signal("TERM");
+    expect(await follower.exited).toBe(0);
+  });
+});
+
+/** Of the process under test. */
+async function residentKiB(): Promise<number> {
+  const { stdout } = await promisify(execFile)("ps", ["-eo", "rss=,args="]);
+  const sizes = stdout.split("\n").flatMap((line) => {
+    const [, size, args = ""] = /^\s*(\d+) (.*)$/.exec(line) ?? [];
+    return args.startsWith(process.execPath) && args.includes(`--host-root ${directory}`) ? [Number(size)] : [];
+  });
+  return Math.max(...sizes);
+}
+
+describe("the label on nodes", () => {
+  it("follows the node's resources, and goes with the node from the node set", async () => {
+    await labelIs("Enabled");
+    await cluster.kubectl(["delete", "-n", namespace, sriovNetworkNodePolicies.plural, "fast"]);
+    await labelIs("Disabled");
+    await applyPolicy("fast", {});
+    await labelIs("Enabled");
+    const object = { metadata: { name: node, labels } };
+    await patchMetadata({ transport, type: nodes, object, labels: { "node-role.kubernetes.io/worker": "no" } });
+    await labelIs(undefined);
+    const back = { metadata: { name: node, labels: { "node-role.kubernetes.io/worker": "no" } } };
+    await patchMetadata({ transport, type: nodes, object: back, labels: { "node-role.kubernetes.io/worker": "" } });
+    await labelIs("Enabled");
+  });
+});
+
+describe("upstream's ConfigMap", () => {
+  const read = async () => {
+    const path = objectPath(configMaps, { name: "device-plugin-config", namespace });
+    const found = (await transport.request({ method: "GET", path })) as { data?: Record<string, string> };
+    return found.data ?? {};
+  };
+  const conditionOfConfig = async () => {
+    const config = await cluster.kubectl(["get", "-n", namespace, "sriovoperatorconfig", "default", "-o", "json"]);
+    const { status } = JSON.parse(config) as { status?: { conditions?: Condition[] } };
+    return status?.conditions?.find(({ type }) => type === "DevicePluginConfigMap");
+  };
+  const conditionIsNow = (status: string, reason: string) =>
+    eventually(`DevicePluginConfigMap=${status} ${reason}`, async () => {
+      const found = await conditionOfConfig();
+      return found?.status === status && found.reason === reason ? found : undefined;
+    });
+
+  it("has upstream's bytes, and comes back when it is deleted", async () => {
+    const wanted =
+      '{"resourceList":[{"resourceName":"fast","selectors":{"pfNames":["ens1f0"],' +
+      '"IsRdma":false,"NeedVhostNet":false},"SelectorObj":null}]}';
+    await eventually("the node's text", async () => (await read())[node] === wanted);
+    await conditionIsNow("True", "Written");
+    await cluster.kubectl(["delete", "-n", namespace, "configmap", "device-plugin-config"]);
+    await eventually("it is back", async () => {
+      try {
+        return (await read())[node] === wanted;
+      } catch (error) {
+        if (isKubeError(error, "NotFound")) return false;
+        throw error;
+      }
+    });
+  });
+
+  it("stays as it was where a fleet is too large for it, and that is told, until it fits again", async () => {
+    const fleet = Array.from({ length: 300 }, (_, index) => `fleet-${index}`);
+    for (let from = 0; from < fleet.length; from += 50) {
+      await Promise.all(fleet.slice(from, from + 50).map((name) => createNode(name, { fleet: "" })));
+    }
+    await eventually("all nodes are in it", async () => Object.keys(await read()).length > fleet.length);
+    const pfNames = Array.from({ length: 200 }, (_, port) => `a-rather-long-name-${port}`);
+    await applyPolicy("long", { nodeSelector: { fleet: "" }, nicSelector: { pfNames } });
+    const { message } = await conditionIsNow("False", "TooLarge");
+    expect(message).toMatch(/: 1\d{6} bytes for 301 nodes, of 1048576 that the API server takes; it stays as it was/);
+    expect((await read())["fleet-7"]).not.toContain("rather-long");
+    await applyPolicy("long", { nodeSelector: { fleet: "" }, nicSelector: { pfNames: ["ens9"] } });
+    await conditionIsNow("True", "Written");
+    expect((await read())["fleet-7"]).toContain("ens9");
+  });
+});
