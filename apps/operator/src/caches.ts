@@ -4,11 +4,13 @@
  * Usage: `await using caches = watchCluster({ transport, namespace, settings, report });`
  */
 import {
+  annotations,
   nodes,
   sriovNetworkNodePolicies,
   sriovNetworkNodeStates,
   sriovNetworkPoolConfigs,
   sriovOperatorConfigs,
+  taints,
   type Node,
   type SriovNetworkNodePolicy,
   type SriovNetworkNodeState,
@@ -49,7 +51,7 @@ export interface WatchOptions {
 export function watchCluster({ transport, namespace, settings, report }: WatchOptions): ClusterCaches {
   const common = { transport, report };
   const caches = {
-    nodes: watchObjects({ ...common, type: nodes, project: keepLabels }),
+    nodes: watchObjects({ ...common, type: nodes, project: keepNodeFacts }),
     policies: watchObjects({
       ...common,
       type: sriovNetworkNodePolicies,
@@ -78,7 +80,7 @@ export function watchCluster({ transport, namespace, settings, report }: WatchOp
       namespace,
       pageSize: 50,
       project: (state: SriovNetworkNodeState) => toNodeStateFacts(state),
-      managers: [managers.nodeState],
+      managers: [managers.nodeState, managers.drain],
     }),
     ...watchNetworks(common),
     componentObjects: watchComponentObjects({ ...common, settings: settings.components }),
@@ -93,10 +95,26 @@ export function watchCluster({ transport, namespace, settings, report }: WatchOp
   };
 }
 
-/** Labels decide everything about a node; its kubelet's heartbeats do not show here and wake nobody. */
-function keepLabels({ metadata: { name, labels = {} } }: Node): Node {
-  return { apiVersion: "v1", kind: "Node", metadata: { name, labels } };
+/** Labels, and what drains look at and leave; its kubelet's heartbeats do not show here and wake nobody. */
+function keepNodeFacts({ metadata: { name, labels = {}, annotations: all = {} }, spec = {} }: Node): Node {
+  const notes = Object.entries(all).filter(([key]) => usedNodeAnnotations.has(key));
+  const drainTaints = spec.taints?.filter(({ key }) => key === taints.draining) ?? [];
+  return {
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: { name, labels, ...(notes.length === 0 ? {} : { annotations: Object.fromEntries(notes) }) },
+    spec: {
+      ...(spec.unschedulable === true ? { unschedulable: true } : {}),
+      ...(drainTaints.length === 0 ? {} : { taints: drainTaints }),
+    },
+  };
 }
+
+const usedNodeAnnotations: ReadonlySet<string> = new Set([
+  annotations.nodeState,
+  annotations.cordonedBy,
+  annotations.desiredMachineConfig,
+]);
 
 function keepIdentity({ metadata }: Pick<SriovNetworkNodePolicy, "metadata">): SriovNetworkNodePolicy["metadata"] {
   const { name, namespace, uid, generation, creationTimestamp } = metadata;

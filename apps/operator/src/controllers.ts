@@ -8,6 +8,7 @@ import type { Logger } from "@switchyard/service";
 import type { ClusterCaches } from "./caches.ts";
 import { startComponentControllers } from "./components/component-controllers.ts";
 import { startDevicePluginControllers } from "./device-plugin/device-plugin-controllers.ts";
+import { startDrainControllers } from "./drain/drain-controllers.ts";
 import { createLiveRules } from "./live-rules.ts";
 import { startNetworkControllers } from "./networks/network-controller.ts";
 import { startNodeControllers } from "./node-controllers.ts";
@@ -64,6 +65,7 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
     },
   };
   startNodeControllers(context);
+  startDrainControllers(context);
   startNetworkControllers(context);
   startComponentControllers(context);
   startDevicePluginControllers(context);

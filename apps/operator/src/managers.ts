@@ -4,6 +4,7 @@ export const managers = {
   nodeState: "switchyard-node-state",
   policyStatus: "switchyard-policy-status",
   poolStatus: "switchyard-pool-status",
+  drain: "switchyard-drain",
   networks: "switchyard-networks",
   components: "switchyard-components",
   devicePluginConfigMap: "switchyard-device-plugin-configmap",

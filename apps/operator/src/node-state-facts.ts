@@ -11,6 +11,7 @@ import {
   type SriovNetworkNodeStateSpec,
 } from "@switchyard/api";
 import { ownedInStatus, plan, type PlanProblem } from "@switchyard/plan";
+import { toDrainFacts, type DrainFacts } from "./drain/drain-facts.ts";
 import { countConfiguredVfs, type VfCounts } from "./configured-vfs.ts";
 
 /** One node's state, reduced. */
@@ -27,6 +28,7 @@ export interface NodeStateFacts {
   readonly configuredVfs: VfCounts;
   readonly syncStatus: string;
   readonly lastSyncError: string;
+  readonly drain: DrainFacts;
 }
 
 /** Work that is left on one PF, or on the node as a whole. */
@@ -57,6 +59,7 @@ export function toNodeStateFacts({ metadata, spec = {}, status = {} }: SriovNetw
     configuredVfs: countConfiguredVfs(spec, status, steps),
     syncStatus: status.syncStatus ?? "",
     lastSyncError: status.lastSyncError ?? "",
+    drain: toDrainFacts({ metadata, status }),
   };
 }
 

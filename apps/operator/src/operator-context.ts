@@ -29,5 +29,5 @@ export interface OperatorContext {
 /** A controller without what all of them share. */
 export type ControllerDefinition = Pick<
   ControllerOptions,
-  "name" | "reconcile" | "sources" | "parallel" | "deadlineMs"
+  "name" | "reconcile" | "sources" | "parallel" | "deadlineMs" | "debounceMs" | "maxDebounceMs"
 >;

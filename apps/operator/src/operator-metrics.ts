@@ -5,6 +5,7 @@
  */
 import type { Controller, ControllerMetrics } from "@switchyard/kube";
 import { Counter, Gauge, Histogram, type Registry } from "@switchyard/service";
+import { countDrains } from "./drain/count-drains.ts";
 import { registerFleetMetrics, type FleetCaches } from "./fleet-metrics.ts";
 
 export interface OperatorMetrics {
@@ -47,6 +48,15 @@ export function createOperatorMetrics(registry: Registry, caches: FleetCaches): 
     registers,
     collect() {
       for (const { name, depth } of controllers) this.set({ controller: name }, depth);
+    },
+  });
+  new Gauge({
+    name: "switchyard_drains",
+    help: "Nodes for which a drain is asked: waiting for their turn, draining or complete. Degraded ones are draining, too.",
+    labelNames: ["state"],
+    registers,
+    collect() {
+      for (const [state, count] of countDrains(caches.states.list())) this.set({ state }, count);
     },
   });
   const leading = new Gauge({ name: "switchyard_leading", help: "1 on the replica that leads.", registers });

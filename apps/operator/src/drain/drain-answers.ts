@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The operator's side of the handshake as it is written: annotations on NodeStates and Nodes (sriov-operator.md G).
+ * Usage: `if (!(await answers.swap(state, { from: "Draining", to: "DrainComplete" }, signal))) return soon;`
+ */
+import {
+  annotations,
+  nodes,
+  sriovNetworkNodeStates,
+  type DrainAnswer,
+  type ResourceType,
+  type SriovNetworkNodeState,
+} from "@switchyard/api";
+import {
+  collectionPath,
+  isKubeError,
+  isRecord,
+  KubeError,
+  objectPath,
+  type Observed,
+  type Transport,
+} from "@switchyard/kube";
+import { toDrainFacts, type DrainFacts } from "./drain-facts.ts";
+
+/** A NodeState that is answered. */
+export interface AnsweredState {
+  readonly name: string;
+  readonly uid: string;
+  /** annotations.desiredState, where the answer is to that alone. */
+  readonly desired?: string;
+}
+
+/** A step of the handshake. */
+export interface Swap {
+  readonly from: DrainAnswer;
+  readonly to: DrainAnswer;
+}
+
+export interface DrainAnswers {
+  /**
+   * Writes the answer if all still stands as it is believed; false if it does not, or its object is another one by now.
+   * So each step of the handshake happens once, whoever believes that it is his to take. Rejects with KubeError.
+   */
+  swap(state: AnsweredState, step: Swap, signal: AbortSignal): Promise<boolean>;
+  /** The annotations of all NodeStates as they are right now, by name. Rejects with KubeError. */
+  list(signal: AbortSignal): Promise<ReadonlyMap<string, DrainFacts & { readonly uid: string }>>;
+  /**
+   * Writes "Idle" for annotations that a NodeState or Node does not have yet. Writes nothing if it is no longer as `seen`:
+   * a daemon may have asked for something meanwhile. Rejects with KubeError.
+   */
+  makeIdle(object: "node" | "state", missing: readonly string[], seen: Seen, signal: AbortSignal): Promise<void>;
+}
+
+/** An object as the cache has it. */
+export type Seen = Pick<Observed, "uid" | "resourceVersion"> & { readonly name: string };
+
+export function createDrainAnswers(transport: Transport, namespace: string): DrainAnswers {
+  async function patch(type: ResourceType, name: string, body: unknown, signal: AbortSignal): Promise<void> {
+    await transport.request({
+      method: "PATCH",
+      path: objectPath(type, type.namespaced ? { name, namespace } : { name }),
+      contentType: Array.isArray(body) ? "application/json-patch+json" : "application/merge-patch+json",
+      accept: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+      body,
+      signal,
+    });
+  }
+
+  return {
+    async swap({ name, uid, desired }, { from, to }, signal) {
+      const operations = [
+        { op: "test", path: "/metadata/uid", value: uid },
+        ...(desired === undefined
+          ? []
+          : [{ op: "test", path: annotationPath(annotations.desiredState), value: desired }]),
+        { op: "test", path: annotationPath(annotations.currentState), value: from },
+        { op: "replace", path: annotationPath(annotations.currentState), value: to },
+      ];
+      try {
+        await patch(sriovNetworkNodeStates, name, operations, signal);
+        return true;
+      } catch (error) {
+        // "Invalid" is a test that failed.
+        if (isKubeError(error, "Invalid", "NotFound", "Conflict")) return false;
+        throw error;
+      }
+    },
+
+    async list(signal) {
+      const path = collectionPath(sriovNetworkNodeStates, namespace);
+      const accept = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"; // the rest is large
+      const body = await transport.request({ method: "GET", path, accept, signal });
+      const items: unknown = isRecord(body) ? (body["items"] ?? []) : undefined;
+      if (!Array.isArray(items) || !items.every(hasMetadata)) {
+        throw new KubeError(`GET ${path}`, "UnexpectedResponse");
+      }
+      return new Map(
+        items.map(({ metadata }) => [metadata.name, { ...toDrainFacts({ metadata }), uid: metadata.uid ?? "" }]),
+      );
+    },
+
+    async makeIdle(object, missing, { name, uid, resourceVersion }, signal) {
+      const type = object === "node" ? nodes : sriovNetworkNodeStates;
+      const idle = Object.fromEntries(missing.map((annotation) => [annotation, "Idle"]));
+      try {
+        await patch(type, name, { metadata: { uid, resourceVersion, annotations: idle } }, signal);
+      } catch (error) {
+        if (!isKubeError(error, "Conflict", "NotFound")) throw error;
+      }
+    },
+  };
+}
+
+/** RFC 6901. */
+function annotationPath(annotation: string): string {
+  return `/metadata/annotations/${annotation.replace("/", "~1")}`;
+}
+
+/** An item of a list that was asked for metadata alone. */
+function hasMetadata(item: unknown): item is Pick<SriovNetworkNodeState, "metadata"> {
+  return isRecord(item) && isRecord(item["metadata"]) && typeof item["metadata"]["name"] === "string";
+}

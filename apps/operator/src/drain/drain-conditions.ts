@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A node's drain, told to people: the three drain conditions, which are there while a drain is asked for. Pure.
+ * Usage: `drainConditions(existing, { kind: "draining", … }, new Date())`.
+ *
+ * Two of them are also our memory over restarts: DrainProgressing has when the node began to wait, and then since when
+ * it is drained; the reason of DrainComplete has how much was drained.
+ */
+import { conditionTypes, drainReasons, type Condition } from "@switchyard/api";
+import { setCondition } from "@switchyard/kube";
+import type { Place } from "./drain-queue.ts";
+import { isWaiting } from "./drain-facts.ts";
+import type { PodFacts } from "./pod-facts.ts";
+
+/** Where a drain stands. */
+export type DrainPhase =
+  | { readonly kind: "waiting"; readonly place: Place }
+  | { readonly kind: "pausing"; readonly message: string }
+  | {
+      readonly kind: "draining";
+      /** Pods that must go; undefined while they are not known. */
+      readonly leaving: readonly PodFacts[] | undefined;
+      /** Those that the API server refuses to evict, and its words. */
+      readonly refused: readonly RefusedEviction[];
+      /** It takes too long. */
+      readonly isLate: boolean;
+    }
+  | { readonly kind: "complete"; readonly reason: DrainOutcome; readonly staying: readonly PodFacts[] };
+
+export interface RefusedEviction {
+  readonly pod: PodFacts;
+  readonly message: string;
+}
+
+/** How much was drained: one of drainReasons. */
+export type DrainOutcome =
+  typeof drainReasons.vfPodsGone | typeof drainReasons.allPodsGone | typeof drainReasons.onlyNode;
+
+/** All three of them. `existing` are those that were written before, if any. */
+export function drainConditions(existing: readonly Condition[], phase: DrainPhase, now: Date): readonly Condition[] {
+  const { status, reason, message } = verdictOf(phase);
+  const verdicts: readonly Verdict[] = [
+    { type: conditionTypes.drainProgressing, status: status === "progressing" ? "True" : "False", reason, message },
+    degradedOf(phase, { reason, message }),
+    { type: conditionTypes.drainComplete, status: status === "complete" ? "True" : "False", reason, message },
+  ];
+  // The time of a wait is its beginning, not that of a drain that was over before it.
+  const progressing = existing.find(({ type }) => type === conditionTypes.drainProgressing);
+  const isNewWait = status === "waiting" && progressing !== undefined && !isWaiting(progressing);
+  return verdicts.reduce<readonly Condition[]>(
+    (conditions, verdict) => setCondition(conditions, verdict, now),
+    isNewWait ? [] : existing,
+  );
+}
+
+/** Pod names, three of them at most. */
+export function listPods(pods: readonly PodFacts[]): string {
+  return listNames(pods.map(nameOf).sort());
+}
+
+type Verdict = Omit<Condition, "lastTransitionTime">;
+type Words = Pick<Verdict, "reason" | "message">;
+
+function verdictOf(phase: DrainPhase): Words & { readonly status: "waiting" | "progressing" | "complete" } {
+  switch (phase.kind) {
+    case "waiting": {
+      const reason = phase.place.kind === "held" ? drainReasons.heldByPool : drainReasons.waitingForSlot;
+      return { status: "waiting", reason, message: describePlace(phase.place) };
+    }
+    case "pausing":
+      return {
+        status: "progressing",
+        reason: drainReasons.waitingForMachineConfigPool,
+        message: phase.message,
+      };
+    case "draining":
+      return { status: "progressing", reason: drainReasons.evictingPods, message: describeProgress(phase) };
+    case "complete":
+      return { status: "complete", reason: phase.reason, message: describeOutcome(phase) };
+  }
+}
+
+function degradedOf(phase: DrainPhase, words: Words): Verdict {
+  const isLate = phase.kind === "draining" && phase.isLate;
+  const type = conditionTypes.drainDegraded;
+  return isLate
+    ? { type, status: "True", reason: drainReasons.podsStay, message: words.message }
+    : { type, status: "False", ...words };
+}
+
+function describePlace(place: Place): string {
+  const { title } = place.pool;
+  if (place.kind === "held") return `${title} lets no node be drained: ${place.why}`;
+  const { before, taking, pool } = place;
+  const limit = pool.limit.ok ? pool.limit.value : 0;
+  // Far back in the queue the numbers are round, or each step of the queue would be a write to each node that waits.
+  const far = rounds.find((round) => before >= round);
+  if (far !== undefined) return `waits for a free slot in ${title} of ${limit}, ${far} or more nodes before it`;
+  const queue = before === 0 ? "next in line" : `${before} before it`;
+  const who = taking.length === 0 ? "" : ` (${listNames(taking)})`;
+  return `waits for a free slot in ${title}: ${taking.length} of ${limit} draining${who}, ${queue}`;
+}
+
+const rounds = [1000, 500, 200, 100, 50, 20, 10];
+
+function describeProgress({ leaving, refused }: Extract<DrainPhase, { kind: "draining" }>): string {
+  if (leaving === undefined) return "looking for the node's pods";
+  const left = `${leaving.length} ${leaving.length === 1 ? "pod" : "pods"} left`;
+  const [first, ...others] = refused.toSorted((a, b) => (nameOf(a.pod) < nameOf(b.pod) ? -1 : 1));
+  if (first === undefined) return `${left}: ${listPods(leaving)}`;
+  const rest = others.length === 0 ? "" : `; ${others.length} more cannot be evicted now`;
+  return `${left}: ${nameOf(first.pod)} cannot be evicted now: ${first.message}${rest}`;
+}
+
+function describeOutcome({ reason, staying }: Extract<DrainPhase, { kind: "complete" }>): string {
+  const lost = staying.length === 0 ? "" : `; these stay and may lose their VFs: ${listPods(staying)}`;
+  return `${outcomes[reason]}${lost}`;
+}
+
+const outcomes: Readonly<Record<DrainOutcome, string>> = {
+  [drainReasons.vfPodsGone]: "no pod holds VFs that could leave",
+  [drainReasons.allPodsGone]: "no pods but those of DaemonSets and of the kubelet",
+  [drainReasons.onlyNode]: "the cluster's only node reboots without a drain",
+};
+
+function nameOf({ namespace, name }: PodFacts): string {
+  return `${namespace}/${name}`;
+}
+
+function listNames(names: readonly string[]): string {
+  return names.length <= 3 ? names.join(", ") : `${names.slice(0, 3).join(", ")} and ${names.length - 3} more`;
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Writes a node's drain conditions, and tells of what changes in them by events. To be called for one node by one at a
+ * time.
+ * Usage: `await reporter.report({ name, uid, facts }, { kind: "waiting", place }, signal);`
+ */
+import { conditionTypes, drainReasons, type Condition, type SriovNetworkNodeState } from "@switchyard/api";
+import type { News, Writer } from "@switchyard/kube";
+import { drainConditions, listPods, type DrainPhase } from "./drain-conditions.ts";
+import { holding, type DrainFacts } from "./drain-facts.ts";
+
+/** A node's state as the cache has it. */
+export interface DrainSubject {
+  readonly name: string;
+  readonly uid: string;
+  readonly drain: DrainFacts;
+}
+
+export interface DrainReporter {
+  /** Rejects with KubeError. */
+  report(subject: DrainSubject, phase: DrainPhase, signal: AbortSignal): Promise<void>;
+  /** Takes all of them away. Rejects with KubeError. */
+  withdraw(subject: DrainSubject, signal: AbortSignal): Promise<void>;
+  /** Since when the node is drained; undefined where it is not. */
+  drainingSinceMs(subject: DrainSubject): number | undefined;
+  /** Tells people about the node; never fails. */
+  tell(subject: DrainSubject, event: DrainEvent): void;
+  /** The node is gone. */
+  forget(name: string): void;
+}
+
+export type DrainEvent = Pick<News, "type" | "reason" | "note">;
+
+export interface DrainReporterDeps {
+  readonly writer: Pick<Writer<SriovNetworkNodeState>, "applyStatus">;
+  readonly tell: (subject: DrainSubject, event: DrainEvent) => void;
+  readonly now: () => Date;
+}
+
+export function createDrainReporter({ writer, tell, now }: DrainReporterDeps): DrainReporter {
+  /** What was written last; the cache hears of it later. */
+  const written = new Map<string, { readonly uid: string; readonly conditions: readonly Condition[] }>();
+
+  function latest({ name, uid, drain }: DrainSubject): readonly Condition[] {
+    const last = written.get(name);
+    return last?.uid === uid ? last.conditions : drain.conditions;
+  }
+
+  return {
+    tell,
+
+    async report(subject, phase, signal) {
+      const { name, uid } = subject;
+      const before = latest(subject);
+      const conditions = drainConditions(before, phase, now());
+      await writer.applyStatus({ metadata: { name, uid }, status: { conditions } }, signal);
+      written.set(name, { uid, conditions });
+      for (const event of eventsOf(before, conditions, phase)) tell(subject, event);
+    },
+
+    async withdraw({ name, uid, drain }, signal) {
+      if (drain.conditions.length === 0 && !written.has(name)) return;
+      await writer.applyStatus({ metadata: { name, uid }, status: { conditions: [] } }, signal);
+      written.delete(name);
+    },
+
+    drainingSinceMs(subject) {
+      const progressing = holding(latest(subject), conditionTypes.drainProgressing);
+      return progressing && Date.parse(progressing.lastTransitionTime);
+    },
+
+    forget(name) {
+      written.delete(name);
+    },
+  };
+}
+
+function eventsOf(before: readonly Condition[], after: readonly Condition[], phase: DrainPhase): readonly DrainEvent[] {
+  const begun = (type: string): Condition | undefined =>
+    holding(before, type) === undefined ? holding(after, type) : undefined;
+  const started = begun(conditionTypes.drainProgressing);
+  const degraded = begun(conditionTypes.drainDegraded);
+  const complete = begun(conditionTypes.drainComplete);
+  const staying = phase.kind === "complete" ? phase.staying : [];
+  return [
+    ...(started === undefined ? [] : [normal("DrainStarted", started.message)]),
+    ...(degraded === undefined ? [] : [warning(drainReasons.podsStay, degraded.message)]),
+    ...(complete === undefined ? [] : [normal("DrainCompleted", complete.message)]),
+    ...(complete === undefined || staying.length === 0
+      ? []
+      : [warning("VfsInUse", `may lose their VFs, restart them when the node is configured: ${listPods(staying)}`)]),
+  ];
+}
+
+function normal(reason: string, note: string): DrainEvent {
+  return { type: "Normal", reason, note };
+}
+
+function warning(reason: string, note: string): DrainEvent {
+  return { type: "Warning", reason, note };
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Decides whose turn it is to be drained, for all pools in one place, one decision after the other. So no two decisions
+ * can give the same slot away, and a node in several pools is no special case (sriov-operator.md G, M-12, M-33).
+ *
+ * The cache may be late and another replica may have led a moment ago. Therefore a slot is given only after a look at
+ * what all NodeStates say right now, and the write that gives it counts only if nobody has answered that node meanwhile.
+ */
+import { err, ok, type Node } from "@switchyard/api";
+import type { Cache, Reconcile } from "@switchyard/kube";
+import { isInNodeSet, parseMaxUnavailable, poolsSelecting, type Rules } from "@switchyard/policy";
+import type { LiveRules } from "../live-rules.ts";
+import type { NodeStateFacts } from "../node-state-facts.ts";
+import type { DrainAnswers } from "./drain-answers.ts";
+import { answerOf, requestFor, waitingSince, type DrainFacts } from "./drain-facts.ts";
+import type { DrainPlaces } from "./drain-places.ts";
+import { planDrains, type DrainNode, type DrainPlan, type DrainPool } from "./drain-queue.ts";
+
+export interface DrainTurnsDeps {
+  readonly nodes: Cache<Node>;
+  readonly states: Cache<NodeStateFacts>;
+  readonly rules: LiveRules;
+  readonly answers: DrainAnswers;
+  readonly places: DrainPlaces;
+  readonly nowMs: () => number;
+}
+
+type FactsOf = (name: string) => DrainFacts | undefined;
+
+/** The one key: a decision is about all nodes. */
+export const drainTurnsKey = "turns";
+
+export function createDrainTurnsReconciler(deps: DrainTurnsDeps): Reconcile {
+  const { nodes, states, answers, places } = deps;
+  /** When nodes were first seen waiting, until the cache shows that it was written on them. */
+  const firstSeenMs = new Map<string, number>();
+
+  return async function reconcile(_key, signal) {
+    const rules = deps.rules();
+    if (rules === undefined) return undefined;
+    const pools = poolsOf(rules, nodes.list());
+    let facts: FactsOf = (name) => states.get(name)?.drain;
+    let queue = drainNodes(rules, facts);
+    let plan = planDrains(queue, pools);
+
+    if (takesScarceSlot(plan, queue, pools)) {
+      const live = await answers.list(signal);
+      facts = (name) => live.get(name);
+      queue = drainNodes(rules, facts);
+      plan = planDrains(queue, pools);
+    }
+    const results = await Promise.all(plan.admitted.map((name) => admit(name, facts(name)?.desired, signal)));
+    const admitted = new Set(plan.admitted);
+    queue = queue.map((node) => (admitted.has(node.name) ? { ...node, phase: "taking" } : node));
+    places.publish(planDrains(queue, pools).places);
+    // Somebody has written there meanwhile. As long as it is not known what, the slot stays taken.
+    return results.includes(false) ? lookAgain : undefined;
+  };
+
+  function drainNodes(rules: Rules, factsOf: FactsOf): readonly DrainNode[] {
+    const found = nodes.list().flatMap((node): readonly DrainNode[] => {
+      const { name } = node.metadata;
+      const facts = factsOf(name);
+      if (facts === undefined) return [];
+      const selecting = poolsSelecting(node, rules).map(({ metadata }) => metadata.name);
+      const phase = phaseOf(node, facts);
+      const askedMs = phase === "waiting" ? askedAt(name) : 0;
+      return [{ name, pools: selecting.length > 0 ? selecting : [defaultPool], phase, askedMs }];
+    });
+    const waiting = new Set(found.filter(({ phase }) => phase === "waiting").map(({ name }) => name));
+    for (const name of firstSeenMs.keys()) if (!waiting.has(name)) firstSeenMs.delete(name);
+    return found;
+  }
+
+  /** In whole seconds, as conditions have it: what is written does not change the order. */
+  function askedAt(name: string): number {
+    const facts = states.get(name)?.drain;
+    const written = facts && waitingSince(facts);
+    if (written !== undefined) return Date.parse(written);
+    const seenMs = firstSeenMs.get(name) ?? Math.floor(deps.nowMs() / 1000) * 1000;
+    firstSeenMs.set(name, seenMs);
+    return seenMs;
+  }
+
+  /** A write that arrives late, after the daemon took its request back, must not take a slot. */
+  async function admit(name: string, desired: string | undefined, signal: AbortSignal): Promise<boolean> {
+    const uid = states.get(name)?.uid;
+    if (uid === undefined || desired === undefined) return false;
+    return answers.swap({ name, uid, desired }, { from: "Idle", to: "Draining" }, signal);
+  }
+}
+
+/** Of nodes in no pool: they are drained one at a time. */
+const defaultPool = "";
+
+const lookAgain = { afterMs: 100 };
+
+/** What an external drainer does takes a slot, too, but it waits for none of ours. */
+function phaseOf(node: Node, facts: DrainFacts): DrainNode["phase"] {
+  if (answerOf(facts) !== "Idle") return "taking";
+  const isReady = facts.current === "Idle" && facts.desired !== undefined && !facts.isExternal;
+  return isReady && requestFor(node, facts) !== "Idle" ? "waiting" : "idle";
+}
+
+/** All pools by name, "" for the default one. Percentages are of the pool's nodes in the node set. */
+function poolsOf(rules: Rules, all: readonly Node[]): ReadonlyMap<string, DrainPool> {
+  const sizes = new Map<string, number>();
+  for (const node of all.filter((each) => isInNodeSet(each, rules))) {
+    for (const { metadata } of poolsSelecting(node, rules)) {
+      sizes.set(metadata.name, (sizes.get(metadata.name) ?? 0) + 1);
+    }
+  }
+  const pools = rules.pools.map(({ metadata: { name }, spec }): readonly [string, DrainPool] => {
+    const limit = parseMaxUnavailable(spec?.maxUnavailable, sizes.get(name) ?? 0);
+    const problem = err(`its maxUnavailable ${JSON.stringify(spec?.maxUnavailable)} is no number of nodes`);
+    return [name, { title: `pool "${name}"`, limit: limit.ok ? limit : problem }];
+  });
+  return new Map([[defaultPool, { title: "the default pool", limit: ok(1) }], ...pools]);
+}
+
+/** Where there is no limit, nothing can be given away twice. */
+function takesScarceSlot(plan: DrainPlan, queue: readonly DrainNode[], pools: ReadonlyMap<string, DrainPool>): boolean {
+  const admitted = new Set(plan.admitted);
+  const isScarce = (pool: string): boolean => {
+    const limit = pools.get(pool)?.limit;
+    return limit?.ok === true && limit.value !== Number.POSITIVE_INFINITY;
+  };
+  return queue.some((node) => admitted.has(node.name) && node.pools.some(isScarce));
+}

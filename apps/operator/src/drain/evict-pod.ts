@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Evicts one pod by the eviction API, which honours PodDisruptionBudgets and the pod's own grace.
+ * Usage: `const result = await evictPod(pod, transport, signal); if (result.kind === "refused") retry(result.message);`
+ */
+import { isKubeError, objectPath, type KubeError, type Transport } from "@switchyard/kube";
+import { pods, type PodFacts } from "./pod-facts.ts";
+
+export type EvictionResult =
+  /** It is terminating, or gone already. */
+  | { readonly kind: "accepted" }
+  /** Not now. `message` is the API server's, and names the budget that holds the pod. */
+  | { readonly kind: "refused"; readonly message: string; readonly retryAfterMs: number | undefined };
+
+/** Evicts this very pod, not one that has its name meanwhile. Rejects with the signal's reason only. */
+export async function evictPod(pod: PodFacts, transport: Transport, signal: AbortSignal): Promise<EvictionResult> {
+  const { name, namespace, uid } = pod;
+  const body = {
+    apiVersion: "policy/v1",
+    kind: "Eviction",
+    metadata: { name, namespace },
+    deleteOptions: { preconditions: { uid } },
+  };
+  try {
+    await transport.request({ method: "POST", path: objectPath(pods, { name, namespace }, "eviction"), body, signal });
+    return { kind: "accepted" };
+  } catch (error) {
+    if (!isKubeError(error)) throw error;
+    if (goneCodes.has(error.code)) return { kind: "accepted" };
+    return { kind: "refused", message: wordsOf(error), retryAfterMs: error.retryAfterMs };
+  }
+}
+
+/** It is not there, or another one has its name. */
+const goneCodes: ReadonlySet<string> = new Set(["NotFound", "Conflict"]);
+
+/** Of a budget: its own sentence, "The disruption budget web needs 2 healthy pods and has 2 currently". */
+function wordsOf(error: KubeError): string {
+  const budget = error.details?.causes?.find(({ reason }) => reason === "DisruptionBudget");
+  return budget?.message ?? error.message;
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The evictions of one node's pods: each pod is asked to go, and where that is refused, asked again, later each time.
+ * Usage: `const round = await evictions.attempt(leaving, signal); … { afterMs: round.nextMs }`.
+ */
+import { backoffMs } from "@switchyard/kube";
+import type { RefusedEviction } from "./drain-conditions.ts";
+import type { EvictionResult } from "./evict-pod.ts";
+import type { PodFacts } from "./pod-facts.ts";
+
+export interface Evictions {
+  /** Evicts those whose time has come. What is terminating is only waited for. */
+  attempt(leaving: readonly PodFacts[], signal: AbortSignal): Promise<EvictionRound>;
+}
+
+export interface EvictionRound {
+  /** What the API server refuses at present. */
+  readonly refused: readonly RefusedEviction[];
+  /** Until the next pod's time comes; Infinity where none is to be evicted. */
+  readonly nextMs: number;
+}
+
+export interface EvictionsDeps {
+  readonly evict: (pod: PodFacts, signal: AbortSignal) => Promise<EvictionResult>;
+  /** Monotonic. */
+  readonly nowMs: () => number;
+  /** In [0, 1). */
+  readonly random: () => number;
+}
+
+/** Refused pods come again after 1 s at first: whoever frees a budget waits for us, and many budgets free themselves. */
+const backoff = { baseMs: 1_000, maxMs: 30_000 };
+
+/** An accepted pod that does not end shows so after this time, and is asked again. */
+const acceptedMs = 5_000;
+
+/** Of one node: gentle to the API server while many nodes are drained. */
+const parallelEvictions = 8;
+
+export function createEvictions({ evict, nowMs, random }: EvictionsDeps): Evictions {
+  /** Pods that were asked, by uid. */
+  const asked = new Map<string, Asked>();
+
+  async function ask(pod: PodFacts, signal: AbortSignal): Promise<void> {
+    const result = await evict(pod, signal);
+    if (result.kind === "accepted") {
+      asked.set(pod.uid, { failures: 0, message: undefined, dueMs: nowMs() + acceptedMs });
+      return;
+    }
+    const failures = (asked.get(pod.uid)?.failures ?? 0) + 1;
+    const waitMs = Math.max(result.retryAfterMs ?? 0, backoffMs(failures, backoff, random));
+    asked.set(pod.uid, { failures, message: result.message, dueMs: nowMs() + Math.min(waitMs, backoff.maxMs) });
+  }
+
+  return {
+    async attempt(leaving, signal) {
+      const here = leaving.filter(({ isTerminating }) => !isTerminating);
+      const uids = new Set(here.map(({ uid }) => uid));
+      for (const uid of asked.keys()) if (!uids.has(uid)) asked.delete(uid);
+
+      const due = here.filter(({ uid }) => (asked.get(uid)?.dueMs ?? 0) <= nowMs());
+      const hands = Array.from({ length: parallelEvictions }, async () => {
+        for (let pod = due.shift(); pod !== undefined; pod = due.shift()) await ask(pod, signal);
+      });
+      await Promise.all(hands);
+
+      const refused = here.flatMap((pod) => {
+        const message = asked.get(pod.uid)?.message;
+        return message === undefined ? [] : [{ pod, message }];
+      });
+      const nextMs = Math.min(...Array.from(asked.values(), ({ dueMs }) => dueMs)) - nowMs();
+      return { refused, nextMs: Math.max(0, nextMs) };
+    },
+  };
+}
+
+interface Asked {
+  /** In a row. */
+  readonly failures: number;
+  /** Why not; undefined where it was accepted. */
+  readonly message: string | undefined;
+  /** When it is asked next. */
+  readonly dueMs: number;
+}

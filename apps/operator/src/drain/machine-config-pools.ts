@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * OpenShift's Machine Config Operator drains and reboots nodes, too. While we drain a node, its MachineConfigPool is
+ * paused, so that the two do not work on one node (sriov-operator.md G). Upstream's protocol: the pool's annotation says
+ * that the pause is ours, and it is written before the pause, so that a pause of ours never looks like an admin's.
+ * Usage: `const pause = await pools.pause(node, signal); if (pause !== "paused") wait(pause.message);`
+ *
+ * Where these kinds do not exist (hosted control planes), or a node belongs to no pool, there is nothing to pause.
+ */
+import { annotations, type Node, type ResourceType } from "@switchyard/api";
+import { isKubeError, isKubeObject, isRecord, KubeError, objectPath, type Transport } from "@switchyard/kube";
+
+export interface MachineConfigPools {
+  /** Pauses the node's pool; `message` says why that has to wait. Rejects with KubeError. */
+  pause(node: Node, signal: AbortSignal): Promise<"paused" | { readonly message: string }>;
+  /** Lets the node's pool go on if we paused it and it has none of `others`, which need the pause. */
+  resume(node: Node, others: readonly Node[], signal: AbortSignal): Promise<void>;
+}
+
+export const machineConfigs: ResourceType = {
+  group: "machineconfiguration.openshift.io",
+  version: "v1",
+  kind: "MachineConfig",
+  plural: "machineconfigs",
+  namespaced: false,
+};
+
+export const machineConfigPools: ResourceType = {
+  ...machineConfigs,
+  kind: "MachineConfigPool",
+  plural: "machineconfigpools",
+};
+
+export function createMachineConfigPools(transport: Transport): MachineConfigPools {
+  /** One change of pools at a time: to resume a pool and to pause it is decided by looking first. */
+  let turn: Promise<unknown> = Promise.resolve();
+  function inTurn<T>(run: () => Promise<T>): Promise<T> {
+    const result = turn.then(run, run);
+    turn = result.catch(() => undefined);
+    return result;
+  }
+
+  async function pause(node: Node, signal: AbortSignal): Promise<"paused" | { readonly message: string }> {
+    const name = await poolNameOf(node, signal);
+    const pool = name === undefined ? undefined : await readPool(name, signal);
+    if (pool === undefined || pool.isPaused) return "paused"; // also an admin's pause: nothing moves there
+    if (pool.isUpdating) return { message: `MachineConfigPool "${pool.name}" is being updated` };
+
+    if (!pool.isOurs) await patchPool(pool.name, { annotation: "Paused" }, signal);
+    await patchPool(pool.name, { paused: true }, signal);
+    const after = await readPool(pool.name, signal);
+    if (after?.isUpdating !== true) return "paused";
+    // An update began between the two looks; it has the right of way.
+    await patchPool(pool.name, { paused: false }, signal);
+    await patchPool(pool.name, { annotation: "Idle" }, signal);
+    return { message: `MachineConfigPool "${pool.name}" began to be updated` };
+  }
+
+  async function resume(node: Node, others: readonly Node[], signal: AbortSignal): Promise<void> {
+    const name = await poolNameOf(node, signal);
+    const pool = name === undefined ? undefined : await readPool(name, signal);
+    if (pool?.isOurs !== true) return;
+    for (const other of others) {
+      if ((await poolNameOf(other, signal)) === pool.name) return;
+    }
+    if (pool.isPaused) await patchPool(pool.name, { paused: false }, signal);
+    await patchPool(pool.name, { annotation: "Idle" }, signal);
+  }
+
+  /** The pool whose controller rendered the MachineConfig that the node is to have. */
+  async function poolNameOf({ metadata }: Node, signal: AbortSignal): Promise<string | undefined> {
+    const config = metadata.annotations?.[annotations.desiredMachineConfig];
+    if (config === undefined) return undefined;
+    // MachineConfigs hold whole files; only the owner is of use.
+    const accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+    const object = await read(machineConfigs, config, { accept, signal });
+    return object?.metadata.ownerReferences?.find(({ kind }) => kind === machineConfigPools.kind)?.name;
+  }
+
+  async function readPool(name: string, signal: AbortSignal): Promise<Pool | undefined> {
+    const object = await read(machineConfigPools, name, { signal });
+    if (object === undefined) return undefined;
+    const { spec, status } = parts(object);
+    return {
+      name,
+      isOurs: object.metadata.annotations?.[annotations.machineConfigPoolState] === "Paused",
+      isPaused: spec["paused"] === true,
+      isUpdating: configurationName(spec) !== configurationName(status),
+    };
+  }
+
+  async function read(
+    type: ResourceType,
+    name: string,
+    { accept, signal }: { readonly accept?: string; readonly signal: AbortSignal },
+  ) {
+    const path = objectPath(type, { name });
+    try {
+      const object = await transport.request({ method: "GET", path, accept, signal });
+      if (isKubeObject(object)) return object;
+    } catch (error) {
+      if (isKubeError(error, "NotFound")) return undefined;
+      throw error;
+    }
+    throw new KubeError(`GET ${path}`, "UnexpectedResponse");
+  }
+
+  async function patchPool(name: string, { annotation, paused }: PoolChange, signal: AbortSignal): Promise<void> {
+    const annotated = { metadata: { annotations: { [annotations.machineConfigPoolState]: annotation } } };
+    await transport.request({
+      method: "PATCH",
+      path: objectPath(machineConfigPools, { name }),
+      contentType: "application/merge-patch+json",
+      body: annotation === undefined ? { spec: { paused } } : annotated,
+      signal,
+    });
+  }
+
+  return {
+    pause: (node, signal) => inTurn(() => pause(node, signal)),
+    resume: (node, others, signal) => inTurn(() => resume(node, others, signal)),
+  };
+}
+
+interface Pool {
+  readonly name: string;
+  /** We paused it, or were about to. */
+  readonly isOurs: boolean;
+  readonly isPaused: boolean;
+  readonly isUpdating: boolean;
+}
+
+interface PoolChange {
+  readonly annotation?: "Paused" | "Idle";
+  readonly paused?: boolean;
+}
+
+function parts(object: object): Record<"spec" | "status", Readonly<Record<string, unknown>>> {
+  const { spec, status }: { readonly spec?: unknown; readonly status?: unknown } = object;
+  return { spec: isRecord(spec) ? spec : {}, status: isRecord(status) ? status : {} };
+}
+
+function configurationName({ configuration }: Readonly<Record<string, unknown>>): unknown {
+  return isRecord(configuration) ? configuration["name"] : undefined;
+}

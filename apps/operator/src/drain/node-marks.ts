@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What a drain leaves on a Node: that it is unschedulable, a note that this is our doing, and a taint that keeps
+ * DaemonSets away. Only what is ours is taken back: a node that an admin made unschedulable stays so (M-13).
+ * Usage: `await closeNode(name, { holdDaemonSets: false }, access); … await openNode(name, access);`
+ */
+import { annotations, nodes, taints, type Node, type Taint } from "@switchyard/api";
+import { isKubeError, isKubeObject, KubeError, objectPath, type KubeObject, type Transport } from "@switchyard/kube";
+
+/** What a drain needs of a Node. */
+export interface Closing {
+  /** DaemonSets shall not make their pods anew there. */
+  readonly holdDaemonSets: boolean;
+}
+
+/** How the API server is reached. */
+export interface Access {
+  readonly transport: Pick<Transport, "request">;
+  readonly signal: AbortSignal;
+}
+
+/** Whether there is something on the node for openNode to take back. */
+export function isMarked(node: Node): boolean {
+  return isCordonedByUs(node) || hasTaint(node.spec?.taints);
+}
+
+/** Whether nothing is left to do for closeNode. */
+export function isClosed({ spec = {} }: Node, { holdDaemonSets }: Closing): boolean {
+  return spec.unschedulable === true && (!holdDaemonSets || hasTaint(spec.taints));
+}
+
+/** Makes it so, and nothing else. Rejects with KubeError. */
+export async function closeNode(name: string, closing: Closing, access: Access): Promise<void> {
+  await changeNode(name, access, (node) => {
+    if (isClosed(node, closing)) return undefined;
+    const { unschedulable = false, taints: existing = [] } = node.spec ?? {};
+    return {
+      metadata: unschedulable ? {} : { annotations: { [annotations.cordonedBy]: cordonedBy } },
+      spec: {
+        unschedulable: true,
+        ...(closing.holdDaemonSets && !hasTaint(existing) ? { taints: [...existing, drainingTaint] } : {}),
+      },
+    };
+  });
+}
+
+/** Takes back what closeNode did. Whether there was anything. Rejects with KubeError. */
+export function openNode(name: string, access: Access): Promise<boolean> {
+  return changeNode(name, access, (node) => {
+    if (!isMarked(node)) return undefined;
+    const { taints: existing = [] } = node.spec ?? {};
+    return {
+      metadata: { annotations: { [annotations.cordonedBy]: null } },
+      spec: {
+        ...(isCordonedByUs(node) ? { unschedulable: null } : {}),
+        ...(hasTaint(existing) ? { taints: existing.filter(({ key }) => key !== taints.draining) } : {}),
+      },
+    };
+  });
+}
+
+/** The value says who; the key alone counts. */
+const cordonedBy = "drain";
+
+const drainingTaint: Taint = { key: taints.draining, effect: "NoSchedule" };
+
+function hasTaint(list: readonly Taint[] = []): boolean {
+  return list.some(({ key }) => key === taints.draining);
+}
+
+function isCordonedByUs({ metadata }: Node): boolean {
+  return metadata.annotations?.[annotations.cordonedBy] !== undefined;
+}
+
+/** A merge patch of a Node. */
+interface NodeChange {
+  readonly metadata: object;
+  readonly spec: object;
+}
+
+/**
+ * Changes the Node as it is right now, and only if nobody writes it meanwhile: what an admin just did must not be taken
+ * for ours, and its taints are one list. Its kubelet writes it, too, so that is tried a few times. Whether there was
+ * anything to change.
+ */
+async function changeNode(
+  name: string,
+  { transport, signal }: Access,
+  change: (node: Node) => NodeChange | undefined,
+): Promise<boolean> {
+  const path = objectPath(nodes, { name });
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const node = await transport.request({ method: "GET", path, signal });
+      if (!isKubeObject(node) || !isNode(node)) throw new KubeError(`GET ${path}`, "UnexpectedResponse");
+      const wanted = change(node);
+      if (wanted === undefined) return false;
+      const { uid, resourceVersion } = node.metadata;
+      const body = { metadata: { uid, resourceVersion, ...wanted.metadata }, spec: wanted.spec };
+      await transport.request({ method: "PATCH", path, contentType: "application/merge-patch+json", body, signal });
+      return true;
+    } catch (error) {
+      if (isKubeError(error, "NotFound")) return false;
+      if (!isKubeError(error, "Conflict") || attempt === maxAttempts) throw error;
+    }
+  }
+}
+
+const maxAttempts = 5;
+
+function isNode(object: KubeObject): object is Node & KubeObject {
+  return object.apiVersion === "v1" && object.kind === "Node";
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The pods of the nodes that are being drained, and of no others: one watch for each such node.
+ * Usage: `const pods = nodePods.follow("worker-1"); if (pods !== undefined) select(pods); … nodePods.leave("worker-1");`
+ */
+import { isKubeError, listPages, watchObjects, type Cache, type Source, type Transport } from "@switchyard/kube";
+import { isPod, pods, toPodFacts, type Pod, type PodFacts } from "./pod-facts.ts";
+
+export interface NodePods extends AsyncDisposable {
+  /** The node's pods as far as heard; undefined until all are. The first call begins to follow them. */
+  follow(node: string): readonly PodFacts[] | undefined;
+  /** The node's pods as they are right now. Rejects with KubeError. */
+  list(node: string, signal: AbortSignal): Promise<readonly PodFacts[]>;
+  leave(node: string): void;
+  /** Names of followed nodes whose pods change. */
+  readonly source: Source;
+}
+
+export interface NodePodsOptions {
+  readonly transport: Transport;
+  /** Before the slash of resources' names. */
+  readonly resourcePrefix: string;
+  /** Told each failure of a watch; it is taken up again. */
+  readonly report: (error: unknown) => void;
+}
+
+export function followNodePods({ transport, resourcePrefix, report }: NodePodsOptions): NodePods {
+  const followed = new Map<string, Followed>();
+  const listeners = new Set<(node: string) => void>();
+  const project = (pod: Pod): PodFacts => toPodFacts(pod, resourcePrefix);
+  const selector = (node: string) => ({ type: pods, fieldSelector: `spec.nodeName=${node}` });
+
+  function begin(node: string): Followed {
+    const end = new AbortController();
+    const cache = watchObjects({ transport, ...selector(node), project, report });
+    const wake = (): void => {
+      if (!end.signal.aborted) for (const listener of listeners) listener(node);
+    };
+    cache.subscribe(wake);
+    cache.whenSynced(end.signal).then(wake, () => undefined); // Nothing else tells of a node without pods.
+    const started = { cache, end };
+    followed.set(node, started);
+    return started;
+  }
+
+  async function stop(node: string): Promise<void> {
+    const found = followed.get(node);
+    followed.delete(node);
+    found?.end.abort();
+    await found?.cache[Symbol.asyncDispose]();
+  }
+
+  return {
+    follow(node) {
+      const { cache } = followed.get(node) ?? begin(node);
+      return cache.synced ? cache.list() : undefined;
+    },
+
+    async list(node, signal) {
+      const found: PodFacts[] = [];
+      for await (const { items } of listPages(transport, { ...selector(node), signal })) {
+        found.push(...items.filter(isPod).map(project));
+      }
+      return found;
+    },
+
+    leave(node) {
+      stop(node).catch((error: unknown) => {
+        if (!isKubeError(error)) report(error);
+      });
+    },
+
+    source: {
+      start(enqueue) {
+        listeners.add(enqueue);
+        return () => listeners.delete(enqueue);
+      },
+      whenSynced: () => Promise.resolve(), // There is nothing to wait for: nobody is followed at the start.
+    },
+
+    async [Symbol.asyncDispose]() {
+      await Promise.all(Array.from(followed.keys(), stop));
+    },
+  };
+}
+
+interface Followed {
+  readonly cache: Cache<PodFacts> & AsyncDisposable;
+  readonly end: AbortController;
+}
