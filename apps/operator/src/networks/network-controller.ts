@@ -23,7 +23,7 @@ export interface NetworkControllerContext {
   readonly transport: Transport;
   readonly settings: IntentSources["settings"];
   readonly caches: NetworkCaches & { readonly states: Cache<NodeStateFacts> };
-  readonly events: Pick<EventRecorder, "record">;
+  readonly events: EventRecorder;
   readonly now: () => Date;
 }
 

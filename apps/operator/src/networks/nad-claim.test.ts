@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { annotations, networkAttachmentDefinitions } from "@switchyard/api";
+import { KubeError } from "@switchyard/kube";
+import { configOf, createNetworkCluster, operatorNamespace } from "./testing/network-cluster.ts";
+
+const group = "sriovnetwork.openshift.io";
+
+describe("a NetworkAttachmentDefinition", () => {
+  it("that somebody edits or deletes is repaired", async () => {
+    const cluster = createNetworkCluster();
+    cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant", vlan: 5 });
+    await cluster.settle();
+    cluster.addNad("tenant/blue", { config: '{"vlan": 6}' });
+    await cluster.settle();
+    expect(configOf(cluster.nad("tenant/blue"))["vlan"]).toBe(5);
+    cluster.addNad("tenant/blue", { marks: { [annotations.resourceName]: "openshift.io/wrong" } });
+    await cluster.settle();
+    expect(cluster.nad("tenant/blue")?.metadata.annotations?.[annotations.resourceName]).toBe("openshift.io/nics");
+    cluster.removeNad("tenant/blue");
+    await cluster.settle();
+    expect(configOf(cluster.nad("tenant/blue"))["vlan"]).toBe(5);
+  });
+
+  it("keeps the annotations that users put on it (M-16)", async () => {
+    const cluster = createNetworkCluster();
+    cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
+    await cluster.settle();
+    cluster.addNad("tenant/blue", { marks: { "example.com/cost-centre": "42" } });
+    cluster.addNetwork("SriovNetwork", "blue", { vlan: 7 });
+    await cluster.settle();
+    expect(configOf(cluster.nad("tenant/blue"))["vlan"]).toBe(7);
+    expect(cluster.nad("tenant/blue")?.metadata.annotations).toMatchObject({ "example.com/cost-centre": "42" });
+  });
+
+  it("that somebody else made is left as it is, until it goes", async () => {
+    const cluster = createNetworkCluster();
+    cluster.addNad("tenant/blue", { config: '{"type": "macvlan"}' });
+    cluster.addNetwork("OVSNetwork", "blue", { networkNamespace: "tenant" });
+    await cluster.settle();
+    expect(configOf(cluster.nad("tenant/blue"))).toEqual({ type: "macvlan" });
+    expect(cluster.ready("OVSNetwork", "blue")).toContain(
+      "False NetworkAttachmentDefinitionInvalid: NetworkAttachmentDefinition tenant/blue was made by somebody else",
+    );
+    cluster.removeNad("tenant/blue");
+    await cluster.settle();
+    expect(configOf(cluster.nad("tenant/blue"))["type"]).toBe("ovs");
+    expect(cluster.ready("OVSNetwork", "blue")).toContain("True NetworkReady");
+  });
+
+  it("that somebody else made is taken over once it is handed over, as the message says", async () => {
+    const cluster = createNetworkCluster();
+    cluster.addNad("tenant/blue", { config: '{"type": "macvlan"}', marks: { mine: "kept" } });
+    cluster.addNetwork("OVSNetwork", "blue", { networkNamespace: "tenant" });
+    await cluster.settle();
+    const [, key = "", value = ""] = /tenant \S+ blue (\S+)=(\S+)$/.exec(cluster.ready("OVSNetwork", "blue")) ?? [];
+    cluster.addNad("tenant/blue", { config: '{"type": "macvlan"}', marks: { [key]: value } });
+    await cluster.settle();
+    expect(configOf(cluster.nad("tenant/blue"))["type"]).toBe("ovs");
+    expect(cluster.nad("tenant/blue")?.metadata.annotations).toMatchObject({ mine: "kept" });
+  });
+
+  it("without an owner-ref is adopted where it has our resource, as upstream's operator left some", async () => {
+    const cluster = createNetworkCluster();
+    cluster.addNad("tenant/blue", { marks: { [annotations.resourceName]: "openshift.io/nics" } });
+    cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
+    await cluster.settle();
+    expect(cluster.owners()).toEqual({ "tenant/blue": `SriovNetwork.${group}/${operatorNamespace}/blue` });
+  });
+
+  it("without an owner-ref is adopted where the network is its owner", async () => {
+    const cluster = createNetworkCluster();
+    cluster.addNetwork("SriovNetwork", "blue", {}, "tenant");
+    await cluster.settle();
+    cluster.addNad("tenant/blue", { marks: { [annotations.ownerRef]: null, [annotations.resourceName]: null } });
+    await cluster.settle();
+    expect(cluster.owners()).toEqual({ "tenant/blue": `SriovNetwork.${group}/tenant/blue` });
+  });
+
+  it("of somebody else's that the cache has not heard of is not overwritten", async () => {
+    const cluster = createNetworkCluster();
+    cluster.addNad("tenant/blue", { config: '{"type": "macvlan"}' });
+    cluster.nads.remove({ namespace: "tenant", name: "blue" });
+    cluster.addNetwork("OVSNetwork", "blue", { networkNamespace: "tenant" });
+    await cluster.settle();
+    expect(configOf(cluster.nad("tenant/blue"))).toEqual({ type: "macvlan" });
+    expect([...cluster.requeued.values()]).toEqual([500]);
+  });
+
+  it("of somebody else's in the place of our own is not overwritten, though the cache still has ours", async () => {
+    const cluster = createNetworkCluster();
+    cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
+    await cluster.settle();
+    cluster.addNetwork("SriovNetwork", "blue", { vlan: 7 });
+    cluster.api.caching = false;
+    cluster.removeNad("tenant/blue");
+    cluster.addNad("tenant/blue", { config: '{"type": "macvlan"}' });
+    await expect(cluster.settle()).rejects.toMatchObject({ code: "Conflict" });
+    expect(configOf(cluster.nad("tenant/blue"))).toEqual({ type: "macvlan" });
+  });
+
+  it("that is still going is waited for", async () => {
+    const cluster = createNetworkCluster();
+    cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
+    await cluster.settle();
+    cluster.api.put({
+      kind: "NetworkAttachmentDefinition",
+      metadata: { name: "blue", namespace: "tenant", finalizers: ["x"] },
+    });
+    cluster.removeNad("tenant/blue");
+    await cluster.settle();
+    expect(cluster.ready("SriovNetwork", "blue")).toContain("is being deleted, then a new one is made");
+    const before = cluster.nad("tenant/blue")?.metadata.uid;
+    cluster.api.put({
+      kind: "NetworkAttachmentDefinition",
+      metadata: { name: "blue", namespace: "tenant", finalizers: [] },
+    });
+    await cluster.settle();
+    expect(cluster.nad("tenant/blue")?.metadata.uid).not.toBe(before);
+    expect(cluster.ready("SriovNetwork", "blue")).toContain("True NetworkReady");
+  });
+});
+
+describe("two networks that want the same NetworkAttachmentDefinition", () => {
+  const winner = `SriovNetwork.${group}/${operatorNamespace}/blue`;
+  const loser = `OVSNetwork.${group}/tenant/blue`;
+
+  function collide(cluster: ReturnType<typeof createNetworkCluster>): void {
+    cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
+    cluster.addNetwork("OVSNetwork", "blue", {}, "tenant");
+  }
+
+  it("are told apart: the older has it, the other hears whose it is", async () => {
+    const cluster = createNetworkCluster();
+    collide(cluster);
+    await cluster.settle();
+    expect(cluster.owners()).toEqual({ "tenant/blue": winner });
+    expect(cluster.api.writes.filter((write) => write.includes(networkAttachmentDefinitions.plural))).toHaveLength(1);
+    expect(cluster.ready("SriovNetwork", "blue")).toContain("True NetworkReady");
+    expect(cluster.ready("OVSNetwork", "blue", "tenant")).toBe(
+      "False NetworkAttachmentDefinitionInvalid: NetworkAttachmentDefinition tenant/blue is made from SriovNetwork " +
+        `${operatorNamespace}/blue: delete or rename one of the two`,
+    );
+  });
+
+  it("do not change over when the one that has it is the younger", async () => {
+    const cluster = createNetworkCluster();
+    cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "other" });
+    cluster.addNetwork("OVSNetwork", "blue", {}, "tenant");
+    await cluster.settle();
+    cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
+    await cluster.settle();
+    expect(cluster.owners()).toEqual({ "tenant/blue": loser });
+    expect(cluster.ready("SriovNetwork", "blue")).toContain("is made from OVSNetwork tenant/blue");
+  });
+
+  it("leave the winner alone when the loser goes (M-51)", async () => {
+    const cluster = createNetworkCluster();
+    collide(cluster);
+    await cluster.settle();
+    const before = cluster.nad("tenant/blue");
+    cluster.removeNetwork("OVSNetwork", "blue", "tenant");
+    await cluster.settle();
+    cluster.collectGarbage();
+    await cluster.settle();
+    expect(cluster.nad("tenant/blue")).toEqual(before);
+  });
+
+  it.each([
+    {
+      does: "goes",
+      act: (cluster: ReturnType<typeof createNetworkCluster>) => {
+        cluster.removeNetwork("SriovNetwork", "blue");
+      },
+    },
+    {
+      does: "moves away",
+      act: (cluster: ReturnType<typeof createNetworkCluster>) => {
+        cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "other" });
+      },
+    },
+  ])("pass it on at once when the winner $does", async ({ act }) => {
+    const cluster = createNetworkCluster();
+    collide(cluster);
+    await cluster.settle();
+    act(cluster);
+    await cluster.settle();
+    expect(cluster.owners()["tenant/blue"]).toBe(loser);
+    expect(cluster.ready("OVSNetwork", "blue", "tenant")).toContain("True NetworkReady");
+  });
+
+  it("pass it on at once also when the older could not be made, and goes", async () => {
+    const cluster = createNetworkCluster();
+    cluster.api.fault = ({ method, body }) => {
+      if (method === "PATCH" && JSON.stringify(body).includes(`"${winner}"`)) {
+        throw new KubeError("PATCH", "Forbidden", { status: 403, words: "not this one" });
+      }
+    };
+    collide(cluster);
+    await cluster.settle();
+    expect(cluster.ready("OVSNetwork", "blue", "tenant")).toContain("which is older: rename one of the two");
+    cluster.removeNetwork("SriovNetwork", "blue");
+    await cluster.settle();
+    expect(cluster.owners()).toEqual({ "tenant/blue": loser });
+  });
+
+  it("do not wait for one of which nothing can be made", async () => {
+    const cluster = createNetworkCluster();
+    cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant", ipam: "{" });
+    cluster.addNetwork("OVSNetwork", "blue", {}, "tenant");
+    await cluster.settle();
+    expect(cluster.owners()).toEqual({ "tenant/blue": loser });
+  });
+});

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Whatever users, other programs and a slow cache do in whatever order: where it ends, all is as the rules say. */
+import { describe, expect, it } from "@jest/globals";
+import { isKubeError, isRecord } from "@switchyard/kube";
+import fc from "fast-check";
+import { createNetworkCluster, operatorNamespace } from "./testing/network-cluster.ts";
+
+type Cluster = ReturnType<typeof createNetworkCluster>;
+type Act = (cluster: Cluster) => void | Promise<void>;
+
+const kinds = ["SriovNetwork", "OVSNetwork"] as const;
+const homes = [operatorNamespace, "tenant"];
+const targets = [operatorNamespace, "tenant", "other"];
+
+const kind = fc.constantFrom(...kinds);
+const home = fc.constantFrom(...homes);
+const place = fc.constantFrom(...targets).map((namespace) => `${namespace}/blue`);
+
+const acts: fc.Arbitrary<Act> = fc.oneof(
+  fc
+    .record({ kind, home, networkNamespace: fc.constantFrom(null, ...targets), ipam: fc.constantFrom("", "", "{") })
+    .map(({ kind: of, home: namespace, ...spec }): Act => {
+      return (cluster) => {
+        cluster.addNetwork(of, "blue", spec, namespace);
+      };
+    }),
+  fc.record({ kind, home }).map(({ kind: of, home: namespace }): Act => {
+    return (cluster) => {
+      cluster.removeNetwork(of, "blue", namespace);
+    };
+  }),
+  place.map((at): Act => (cluster) => {
+    cluster.addNad(at, { config: '{"type": "macvlan"}' });
+  }),
+  place.map((at): Act => (cluster) => {
+    cluster.removeNad(at);
+  }),
+  fc.constant<Act>((cluster) => {
+    cluster.stop();
+    cluster.start();
+  }),
+  fc.boolean().map((caching): Act => (cluster) => {
+    cluster.api.caching = caching;
+  }),
+  fc.constant<Act>((cluster) => {
+    cluster.collectGarbage();
+  }),
+  fc.constant<Act>(work),
+);
+
+/** A conflict is the API server's way to say that the cache is behind. */
+async function work(cluster: Cluster): Promise<void> {
+  await cluster.later().catch((error: unknown) => {
+    if (!isKubeError(error, "Conflict")) throw error;
+  });
+}
+
+async function comeToRest(cluster: Cluster): Promise<void> {
+  cluster.api.caching = true;
+  for (let round = 0; round < 3; round++) {
+    await cluster.later();
+    cluster.collectGarbage();
+  }
+  await cluster.later();
+}
+
+/** What the API server has, in few words. */
+function networksOf(cluster: Cluster) {
+  return kinds.flatMap((of) =>
+    homes.flatMap((namespace) => {
+      const network = cluster.network(of, "blue", namespace);
+      if (network === undefined) return [];
+      const { networkNamespace, ipam } = isRecord(network["spec"]) ? network["spec"] : {};
+      const target = typeof networkNamespace === "string" ? networkNamespace : undefined;
+      const isValid = ipam !== "{" && (target === undefined || namespace === operatorNamespace);
+      return [
+        {
+          ref: `${of}.sriovnetwork.openshift.io/${namespace}/blue`,
+          place: `${target ?? namespace}/blue`,
+          isValid,
+          isReady: cluster.ready(of, "blue", namespace).startsWith("True"),
+        },
+      ];
+    }),
+  );
+}
+
+describe("networks", () => {
+  it("come to rest with one NetworkAttachmentDefinition for each place, and each network knows where it stands", async () => {
+    const property = fc.asyncProperty(fc.array(acts, { maxLength: 25 }), async (story) => {
+      const cluster = createNetworkCluster();
+      for (const act of story) await act(cluster);
+      await comeToRest(cluster);
+
+      const networks = networksOf(cluster);
+      const owners = cluster.owners();
+      for (const { place: at, isValid, isReady, ref } of networks) {
+        // Of those that ask for something possible, someone has it; and who has it is ready.
+        if (isValid) expect(Object.keys(owners)).toContain(at);
+        expect([ref, isReady]).toEqual([ref, isValid && owners[at] === ref]);
+      }
+      for (const [at, owner] of Object.entries(owners)) {
+        const network = networks.find(({ ref }) => ref === owner);
+        if (owner !== "") expect([at, owner]).toEqual([network?.isValid ? network.place : at, network?.ref]);
+        // What somebody else made is as they made it.
+        if (owner === "") expect(cluster.nad(at)).toMatchObject({ spec: { config: '{"type": "macvlan"}' } });
+      }
+
+      const written = cluster.api.writes.length;
+      cluster.stop();
+      cluster.start();
+      await cluster.settle();
+      expect(cluster.api.writes.slice(written)).toEqual([]);
+    });
+    await fc.assert(property, { numRuns: 300 });
+  });
+});

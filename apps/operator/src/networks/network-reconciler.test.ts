@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { annotations, namespaces, networkAttachmentDefinitions } from "@switchyard/api";
+import { KubeError } from "@switchyard/kube";
+import type { NetworkKind } from "./network-name.ts";
+import { notFound } from "./testing/memory-api.ts";
+import { configOf, createNetworkCluster, operatorNamespace } from "./testing/network-cluster.ts";
+
+const kinds: readonly NetworkKind[] = ["SriovNetwork", "SriovIBNetwork", "OVSNetwork", "BridgeNetwork"];
+const group = "sriovnetwork.openshift.io";
+
+describe("a network", () => {
+  it.each(kinds)("of kind %s becomes a NetworkAttachmentDefinition of its name in its namespace", async (kind) => {
+    const cluster = createNetworkCluster();
+    cluster.addNetwork(kind, "blue", kind === "BridgeNetwork" ? { bridge: "br0" } : {}, "tenant");
+    await cluster.settle();
+    const nad = cluster.nad("tenant/blue");
+    expect(nad?.metadata).toMatchObject({
+      annotations: {
+        [annotations.resourceName]: "openshift.io/nics",
+        [annotations.ownerRef]: `${kind}.${group}/tenant/blue`,
+      },
+      ownerReferences: [
+        { apiVersion: `${group}/v1`, kind, name: "blue", uid: cluster.network(kind, "blue", "tenant")?.metadata.uid },
+      ],
+    });
+    expect(configOf(nad)["name"]).toBe("blue");
+    expect(cluster.ready(kind, "blue", "tenant")).toBe(
+      "True NetworkReady: NetworkAttachmentDefinition tenant/blue is as asked",
+    );
+    expect(cluster.network(kind, "blue", "tenant")).toMatchObject({ status: { observedGeneration: 1 } });
+    expect(cluster.news()).toEqual([`Normal NetworkReady ${kind}/blue`]);
+  });
+
+  it("of the operator's namespace goes to networkNamespace, where it can own nothing", async () => {
+    const cluster = createNetworkCluster();
+    cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
+    await cluster.settle();
+    expect(cluster.owners()).toEqual({ "tenant/blue": `SriovNetwork.${group}/${operatorNamespace}/blue` });
+    expect(cluster.nad("tenant/blue")?.metadata.ownerReferences).toBeUndefined();
+  });
+
+  it("of another namespace must not name one: it is told, and nothing is written", async () => {
+    const cluster = createNetworkCluster();
+    cluster.addNetwork("OVSNetwork", "blue", { networkNamespace: "other" }, "tenant");
+    await cluster.settle();
+    expect(cluster.owners()).toEqual({});
+    expect(cluster.ready("OVSNetwork", "blue", "tenant")).toBe(
+      "False NetworkAttachmentDefinitionInvalid: spec.networkNamespace: must be left out in namespaces other than " +
+        `${operatorNamespace}: the network is made in its own`,
+    );
+    expect(cluster.news()).toEqual(["Warning NetworkAttachmentDefinitionInvalid OVSNetwork/blue"]);
+  });
+
+  it("has exactly one of Ready, Progressing and Degraded", async () => {
+    const cluster = createNetworkCluster();
+    cluster.addNetwork("SriovNetwork", "blue");
+    cluster.addNetwork("SriovNetwork", "broken", { ipam: "{" });
+    await cluster.settle();
+    const statuses = (name: string) =>
+      cluster.conditions("SriovNetwork", name).map(({ type, status }) => `${type} ${status}`);
+    expect(statuses("blue")).toEqual(["Ready True", "Progressing False", "Degraded False"]);
+    expect(statuses("broken")).toEqual(["Ready False", "Progressing False", "Degraded True"]);
+  });
+
+  it("without a resourceName is told so, and nothing is written (M-35)", async () => {
+    const cluster = createNetworkCluster();
+    cluster.addNetwork("SriovNetwork", "blue", { resourceName: "" });
+    await cluster.settle();
+    expect(cluster.owners()).toEqual({});
+    expect(cluster.ready("SriovNetwork", "blue")).toContain("Invalid: spec.resourceName: must not be empty");
+  });
+
+  it("with ipam that is no JSON is told where it breaks, all problems at once, without retries (M-54)", async () => {
+    const cluster = createNetworkCluster();
+    cluster.addNetwork("SriovNetwork", "blue", { ipam: '{"type": host-local}', capabilities: '{"mac": true' });
+    await cluster.settle();
+    const ready = cluster.ready("SriovNetwork", "blue");
+    expect(ready).toContain(
+      "spec.ipam: is not the JSON that it must be: at line 1, column 10 (type) there must be a value",
+    );
+    expect(ready).toContain(
+      'spec.capabilities: is not the JSON that it must be: at line 1, column 13 there must be "," or "}"',
+    );
+    expect([...cluster.requeued]).toEqual([]);
+    cluster.addNetwork("SriovNetwork", "blue", { ipam: '{"type": "host-local"}', capabilities: "" });
+    await cluster.settle();
+    expect(cluster.ready("SriovNetwork", "blue")).toContain("True NetworkReady");
+    expect(cluster.news()).toEqual([
+      "Warning NetworkAttachmentDefinitionInvalid SriovNetwork/blue",
+      "Normal NetworkReady SriovNetwork/blue",
+    ]);
+  });
+
+  it("that breaks later keeps what it has, and says that this is not what it asks for", async () => {
+    const cluster = createNetworkCluster();
+    cluster.addNetwork("SriovNetwork", "blue", { vlan: 5 });
+    await cluster.settle();
+    cluster.addNetwork("SriovNetwork", "blue", { ipam: "{" });
+    await cluster.settle();
+    expect(configOf(cluster.nad(`${operatorNamespace}/blue`))["vlan"]).toBe(5);
+    expect(cluster.ready("SriovNetwork", "blue")).toContain("False NetworkAttachmentDefinitionInvalid");
+  });
+
+  it("passes quotes and blanks in its texts on as they are (M-16)", async () => {
+    const cluster = createNetworkCluster();
+    cluster.addNetwork("SriovNetwork", "blue", { ipam: '{"type": "static", "note": "it\'s  two  blanks"}' });
+    await cluster.settle();
+    expect(configOf(cluster.nad(`${operatorNamespace}/blue`))["ipam"]).toEqual({
+      type: "static",
+      note: "it's  two  blanks",
+    });
+  });
+
+  it("is written once: not again when nothing has changed, nor by an operator that starts anew", async () => {
+    const cluster = createNetworkCluster();
+    for (const kind of kinds)
+      cluster.addNetwork(kind, kind.toLowerCase(), { bridge: "br0", networkNamespace: "tenant" });
+    await cluster.settle();
+    expect(cluster.api.writes).toHaveLength(8);
+    cluster.stop();
+    cluster.start();
+    await cluster.settle();
+    expect(cluster.api.writes).toHaveLength(8);
+    expect(cluster.news()).toHaveLength(4);
+  });
+
+  it("says NamespaceNotFound until there is the namespace, and is made then", async () => {
+    const cluster = createNetworkCluster();
+    cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "later" });
+    await cluster.settle();
+    expect(cluster.ready("SriovNetwork", "blue")).toContain("False NamespaceNotFound: there is no namespace later;");
+    expect([...cluster.requeued]).toEqual([]);
+    cluster.addNamespace("later");
+    await cluster.settle();
+    expect(Object.keys(cluster.owners())).toEqual(["later/blue"]);
+    expect(cluster.ready("SriovNetwork", "blue")).toContain("True NetworkReady");
+  });
+
+  it("waits while its namespace is being deleted, and is made in the next one of that name", async () => {
+    const cluster = createNetworkCluster();
+    const finalizers = ["kubernetes"];
+    cluster.api.put({ apiVersion: "v1", kind: "Namespace", metadata: { name: "tenant", finalizers } });
+    cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
+    await cluster.settle();
+    cluster.api.delete(namespaces, { name: "tenant" });
+    cluster.removeNad("tenant/blue");
+    await cluster.settle();
+    expect(cluster.ready("SriovNetwork", "blue")).toContain(
+      "False NamespaceNotFound: namespace tenant is being deleted",
+    );
+    cluster.api.put({ apiVersion: "v1", kind: "Namespace", metadata: { name: "tenant", finalizers: [] } });
+    await cluster.settle();
+    expect(cluster.ready("SriovNetwork", "blue")).toContain("there is no namespace tenant");
+    cluster.addNamespace("tenant");
+    await cluster.settle();
+    expect(Object.keys(cluster.owners())).toEqual(["tenant/blue"]);
+  });
+});
+
+describe("a cluster without NetworkAttachmentDefinitions", () => {
+  it("is told on the networks, and all is made when the kind appears", async () => {
+    const cluster = createNetworkCluster();
+    cluster.nads.notServed();
+    cluster.addNetwork("SriovNetwork", "blue");
+    await cluster.settle();
+    expect(cluster.ready("SriovNetwork", "blue")).toBe(
+      "False NetworkAttachmentDefinitionNotFound: the cluster has no NetworkAttachmentDefinitions: install Multus, or the CRD " +
+        "network-attachment-definitions.k8s.cni.cncf.io",
+    );
+    cluster.nads.beginList();
+    cluster.nads.endList("9");
+    await cluster.later();
+    expect(cluster.ready("SriovNetwork", "blue")).toContain("True NetworkReady");
+  });
+});
+
+describe("a refusal of the API server", () => {
+  it("is told on the network in its words, and tried again later", async () => {
+    const cluster = createNetworkCluster();
+    cluster.api.fault = ({ method, path }) => {
+      if (method !== "PATCH" || !path.includes(networkAttachmentDefinitions.plural)) return;
+      throw new KubeError("PATCH", "Forbidden", { status: 403, words: "exceeded quota" });
+    };
+    cluster.addNetwork("SriovNetwork", "blue");
+    await cluster.settle();
+    expect(cluster.ready("SriovNetwork", "blue")).toContain(
+      "NetworkAttachmentDefinitionNotFound: PATCH: Forbidden (exceeded quota)",
+    );
+    expect([...cluster.requeued.values()]).toEqual([30_000]);
+    cluster.api.fault = () => undefined;
+    await cluster.later();
+    expect(cluster.ready("SriovNetwork", "blue")).toContain("True NetworkReady");
+  });
+
+  it("because the namespace has just gone is no trouble of the network's own", async () => {
+    const cluster = createNetworkCluster();
+    cluster.api.fault = ({ method, path }) => {
+      if (method === "PATCH" && path.includes(networkAttachmentDefinitions.plural))
+        throw notFound({ method, path }, "namespaces", "tenant");
+    };
+    cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
+    await cluster.settle();
+    expect(cluster.ready("SriovNetwork", "blue")).toContain("False NamespaceNotFound: there is no namespace tenant");
+  });
+
+  it("of a passing kind brings the key back, and says nothing of the network", async () => {
+    const cluster = createNetworkCluster();
+    cluster.api.fault = () => {
+      throw new KubeError("GET", "ServiceUnavailable", { status: 503 });
+    };
+    cluster.addNetwork("SriovNetwork", "blue");
+    await expect(cluster.settle()).rejects.toMatchObject({ code: "ServiceUnavailable" });
+    expect(cluster.ready("SriovNetwork", "blue")).toBe("");
+  });
+});

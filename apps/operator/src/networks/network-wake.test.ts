@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { configOf, createNetworkCluster, operatorNamespace } from "./testing/network-cluster.ts";
+
+const group = "sriovnetwork.openshift.io";
+
+describe("a BridgeNetwork without a bridge", () => {
+  const blue = { bridges: { linux: [{ name: "br-blue", uplinks: [{ pciAddress: "0000:3b:00.0" }] }] } };
+  const nic = (resourceName: string) => ({
+    pciAddress: "0000:3b:00.0",
+    vfGroups: [{ resourceName, deviceType: "netdevice", vfRange: "0-1", policyName: "p" }] as const,
+  });
+
+  it("gets the bridges that policies make for its resource, and follows them", async () => {
+    const cluster = createNetworkCluster();
+    cluster.addNetwork("BridgeNetwork", "blue");
+    await cluster.settle();
+    expect(cluster.ready("BridgeNetwork", "blue")).toContain("Invalid: spec.bridge: is needed");
+    cluster.setState("worker-1", { ...blue, interfaces: [nic("nics")] });
+    await cluster.settle();
+    expect(configOf(cluster.nad(`${operatorNamespace}/blue`))["bridge"]).toBe("br-blue,br-blue");
+    cluster.setState("worker-2", {
+      interfaces: [nic("nics")],
+      bridges: { linux: [{ name: "br-red", uplinks: [{ pciAddress: "0000:3b:00.0" }] }] },
+    });
+    await cluster.settle();
+    expect(configOf(cluster.nad(`${operatorNamespace}/blue`))["bridge"]).toBe("br-blue,br-red");
+  });
+
+  it("is not woken by nodes whose bridges for its resource stay the same", async () => {
+    const cluster = createNetworkCluster();
+    cluster.addNetwork("BridgeNetwork", "blue");
+    cluster.addNetwork("BridgeNetwork", "named", { bridge: "br0" });
+    cluster.setState("worker-1", { ...blue, interfaces: [nic("nics")] });
+    await cluster.settle();
+    cluster.setState("worker-1", { ...blue, interfaces: [{ ...nic("nics"), mtu: 9000 }] });
+    cluster.setState("worker-2", { ...blue, interfaces: [nic("others")] });
+    expect(cluster.woken()).toEqual([]);
+    cluster.setState("worker-1", { ...blue, interfaces: [nic("others")] });
+    expect(cluster.woken()).toEqual([`BridgeNetwork.${group}/${operatorNamespace}/blue`]);
+  });
+});

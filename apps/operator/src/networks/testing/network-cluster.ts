@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A cluster in memory with the controller of networks in it: what is put there, the controller hears of, and works until
+ * nothing is left to do.
+ * Usage: `const cluster = createNetworkCluster(); cluster.addNamespace("tenant"); cluster.addNetwork("OVSNetwork", "blue"); await cluster.settle();`
+ */
+import {
+  annotations,
+  apiVersion,
+  networkAttachmentDefinitions,
+  namespaces,
+  sriovNetworkNodeStates,
+  type Condition,
+  type SriovNetworkNodeState,
+  type SriovNetworkNodeStateSpec,
+} from "@switchyard/api";
+import { isRecord, ObjectStore, type News } from "@switchyard/kube";
+import { toNodeStateFacts, type NodeStateFacts } from "../../node-state-facts.ts";
+import { networkStores } from "../network-caches.ts";
+import { networkController } from "../network-controller.ts";
+import { networkTypes, type NetworkKind } from "../network-name.ts";
+import { createMemoryApi, type StoredObject } from "./memory-api.ts";
+
+export const operatorNamespace = "sriov-network-operator";
+
+/** The CNI configuration in a NetworkAttachmentDefinition; {} where there is none. */
+export function configOf(nad: StoredObject | undefined): SomeSpec {
+  const spec = nad?.["spec"];
+  const config: unknown = isRecord(spec) ? JSON.parse(String(spec["config"])) : undefined;
+  return isRecord(config) ? config : {};
+}
+
+/** Fields of a spec, right or wrong. */
+export type SomeSpec = Readonly<Record<string, unknown>>;
+
+/** Has the operator's namespace, "tenant" and "other". */
+export function createNetworkCluster() {
+  const stores = {
+    sriovNetworks: new ObjectStore(networkStores.sriovNetworks),
+    sriovIBNetworks: new ObjectStore(networkStores.sriovIBNetworks),
+    ovsNetworks: new ObjectStore(networkStores.ovsNetworks),
+    bridgeNetworks: new ObjectStore(networkStores.bridgeNetworks),
+    networkAttachmentDefinitions: new ObjectStore(networkStores.networkAttachmentDefinitions),
+    namespaces: new ObjectStore(networkStores.namespaces),
+  };
+  const states = new ObjectStore<SriovNetworkNodeState, NodeStateFacts>({
+    type: sriovNetworkNodeStates,
+    namespace: operatorNamespace,
+    project: toNodeStateFacts,
+  });
+  for (const store of [...Object.values(stores), states]) {
+    store.beginList();
+    store.endList("1");
+  }
+  const api = createMemoryApi([
+    { type: networkTypes.SriovNetwork, sink: stores.sriovNetworks },
+    { type: networkTypes.SriovIBNetwork, sink: stores.sriovIBNetworks },
+    { type: networkTypes.OVSNetwork, sink: stores.ovsNetworks },
+    { type: networkTypes.BridgeNetwork, sink: stores.bridgeNetworks },
+    { type: networkAttachmentDefinitions, sink: stores.networkAttachmentDefinitions },
+    { type: namespaces, sink: stores.namespaces },
+    { type: sriovNetworkNodeStates, sink: states },
+  ]);
+  for (const name of [operatorNamespace, "tenant", "other"]) {
+    api.put({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
+  }
+  const told: News[] = [];
+  const pending = new Set<string>();
+  const requeued = new Map<string, number>();
+  let nowMs = Date.parse("2026-11-20T12:00:00Z");
+  let operator = startOperator();
+
+  function startOperator() {
+    const { reconcile, sources } = networkController({
+      transport: api,
+      settings: { namespace: operatorNamespace, resourcePrefix: "openshift.io" },
+      caches: { ...stores, states },
+      events: { record: (news) => told.push(news), [Symbol.asyncDispose]: () => Promise.resolve() },
+      now: () => new Date((nowMs += 1000)),
+    });
+    const ends = sources.map((source) => source.start((ref) => pending.add(ref)));
+    return { reconcile, ends };
+  }
+
+  const cluster = {
+    api,
+    nads: stores.networkAttachmentDefinitions,
+    networks: { SriovNetwork: stores.sriovNetworks },
+    requeued,
+    /** "Normal NetworkReady SriovNetwork/blue", in their order. */
+    news: () =>
+      told.map(({ type, reason, regarding }) => `${type} ${reason} ${regarding.kind}/${regarding.metadata.name}`),
+    addNamespace(...names: readonly string[]): void {
+      for (const name of names) api.put({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
+    },
+    /** In the operator's namespace unless told; fields of the spec are added to those that it has. */
+    addNetwork(kind: NetworkKind, name: string, spec: SomeSpec = {}, namespace = operatorNamespace): void {
+      const before = api.get(networkTypes[kind], { namespace, name }) === undefined ? { resourceName: "nics" } : {};
+      api.put({ apiVersion, kind, metadata: { name, namespace }, spec: { ...before, ...spec } });
+    },
+    removeNetwork(kind: NetworkKind, name: string, namespace = operatorNamespace): void {
+      api.delete(networkTypes[kind], { namespace, name });
+    },
+    network(kind: NetworkKind, name: string, namespace = operatorNamespace): StoredObject | undefined {
+      return api.get(networkTypes[kind], { namespace, name });
+    },
+    addNad(
+      place: string,
+      { marks = {}, config = "{}" }: { marks?: Readonly<Record<string, string | null>>; config?: string },
+    ) {
+      const [namespace = "", name = ""] = place.split("/");
+      const { group, version, kind } = networkAttachmentDefinitions;
+      const metadata = { name, namespace, annotations: marks };
+      api.put({ apiVersion: `${group}/${version}`, kind, metadata, spec: { config } });
+    },
+    removeNad(place: string): void {
+      api.delete(networkAttachmentDefinitions, named(place));
+    },
+    nad: (place: string) => api.get(networkAttachmentDefinitions, named(place)),
+    /** Places of all, with the network that each says it is made from. */
+    owners: () =>
+      Object.fromEntries(
+        api.list(networkAttachmentDefinitions).map(({ metadata: { namespace, name, annotations: marks = {} } }) => {
+          return [`${namespace ?? ""}/${name}`, marks[annotations.ownerRef] ?? ""];
+        }),
+      ),
+    /** What Kubernetes' garbage collector does: deletes what is owned by an object that is no more. */
+    collectGarbage(): void {
+      const alive = new Set(
+        Object.values(networkTypes).flatMap((type) => api.list(type).map(({ metadata }) => metadata.uid)),
+      );
+      for (const { metadata } of api.list(networkAttachmentDefinitions)) {
+        const { ownerReferences = [] } = metadata;
+        if (ownerReferences.some(({ uid }) => !alive.has(uid))) api.delete(networkAttachmentDefinitions, metadata);
+      }
+    },
+    setState(name: string, spec: SriovNetworkNodeStateSpec): void {
+      api.put({ apiVersion, kind: "SriovNetworkNodeState", metadata: { name, namespace: operatorNamespace }, spec });
+    },
+    /** The condition Ready as "True NetworkReady: …"; "" before the first. */
+    ready(kind: NetworkKind, name: string, namespace = operatorNamespace): string {
+      const ready = conditionsOf(cluster.network(kind, name, namespace)).find(({ type }) => type === "Ready");
+      return ready === undefined ? "" : `${ready.status} ${ready.reason}: ${ready.message}`;
+    },
+    conditions: (kind: NetworkKind, name: string, namespace = operatorNamespace) =>
+      conditionsOf(cluster.network(kind, name, namespace)),
+    /** Who waits for work now. */
+    woken: (): readonly string[] => [...pending],
+    /** Lets the controller work, on all keys at once, until nothing is left; rejects with what a reconcile throws, which later() takes up. */
+    async settle(): Promise<void> {
+      for (let rounds = 0; pending.size > 0; rounds++) {
+        if (rounds > 100) throw new Error(`does not come to rest: ${[...pending].join(" ")}`);
+        const refs = [...pending];
+        pending.clear();
+        await Promise.all(
+          refs.map(async (ref) => {
+            requeued.set(ref, 0); // as after a failure
+            const requeue = await operator.reconcile(ref, AbortSignal.timeout(10_000));
+            if (requeue === undefined) requeued.delete(ref);
+            else requeued.set(ref, requeue.afterMs);
+          }),
+        );
+      }
+    },
+    /** What is put off is due. */
+    async later(): Promise<void> {
+      for (const ref of requeued.keys()) pending.add(ref);
+      await cluster.settle();
+    },
+    stop(): void {
+      for (const end of operator.ends) end();
+      pending.clear();
+    },
+    start(): void {
+      operator = startOperator();
+    },
+  };
+  return cluster;
+}
+
+function named(place: string) {
+  const [namespace = "", name = ""] = place.split("/");
+  return { namespace, name };
+}
+
+function conditionsOf(object: StoredObject | undefined): readonly Condition[] {
+  const status = object?.["status"];
+  const conditions: unknown = isRecord(status) ? status["conditions"] : undefined;
+  return Array.isArray(conditions) ? conditions.filter(isCondition) : [];
+}
+
+function isCondition(value: unknown): value is Condition {
+  return isRecord(value) && typeof value["type"] === "string" && typeof value["status"] === "string";
+}
