@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What a cluster is told before everything that we can deploy is deployed. */
 import type { SriovOperatorConfig } from "@switchyard/api";
-import { componentImageNames, type ComponentSettings } from "@switchyard/render";
+import { componentImageVariables, type ComponentSettings } from "@switchyard/render";
 
 export const namespace = "sriov-network-operator";
 
 export const componentSettings: ComponentSettings = {
   ...{ namespace, resourcePrefix: "openshift.io", clusterType: "kubernetes" },
   operatorServiceAccount: "switchyard-operator",
-  images: Object.fromEntries(componentImageNames.map((name) => [name, `example.com/${name.toLowerCase()}:1`])),
+  images: Object.fromEntries(Object.keys(componentImageVariables).map((name) => [name, `example.com/${name.toLowerCase()}:1`])),
   imagePullSecrets: ["registry"],
   cniBinPath: "/opt/cni/bin",
   webhook: { certificates: { kind: "self-made" }, secretName: "operator-webhook-cert", port: 6443 },

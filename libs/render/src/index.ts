@@ -20,7 +20,7 @@ export {
   type PolicyDevicePluginSources,
 } from "./policy-device-plugin-config.ts";
 export {
-  componentImageNames,
+  componentImageVariables,
   type AdmissionServerSettings,
   type CertificateSource,
   type ClusterType,
@@ -40,6 +40,7 @@ export {
   type RenderedComponents,
 } from "./components/rendered-components.ts";
 export { componentInventory, type InventoryItem } from "./components/component-inventory.ts";
-export { resourceTypeOf } from "./components/component-kinds.ts";
+export { componentKinds, resourceTypeOf } from "./components/component-kinds.ts";
+export { isControlPlaneExternal, isOfControlPlane } from "./components/control-plane.ts";
 export { operatorIdentity } from "./components/operator-identity.ts";
 export { renderComponents } from "./components/render-components.ts";

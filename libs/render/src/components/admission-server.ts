@@ -4,6 +4,7 @@
  * beside it, behind a Service, and take their certificates from a Secret (sriov-operator.md H).
  */
 import { annotated, clusterScoped, namespaced, type ComponentInput } from "./component.ts";
+import { controlPlaneLabels } from "./control-plane.ts";
 import type { AdmissionServerSettings, TlsSettings } from "./component-settings.ts";
 import type { NetworkPolicy, Service, Webhook, WebhookConfiguration } from "./kube-objects.ts";
 import type { Labels, PodSpec, SecurityContext, Toleration } from "./pod-template.ts";
@@ -96,17 +97,14 @@ function trustAnnotations({ certificates, secretName }: AdmissionServerSettings,
   }
 }
 
-/** Upstream's roles, the old one and the new one: a node has either. */
-const controlPlaneRoles = ["node-role.kubernetes.io/master", "node-role.kubernetes.io/control-plane"];
-
 /** Runs it on the control plane's nodes, where the API server is; on any where those are somebody else's. */
 export function serverPlacement({
   settings,
 }: ComponentInput): Pick<PodSpec, "nodeSelector" | "affinity" | "tolerations" | "priorityClassName"> {
-  const nodeSelectorTerms = controlPlaneRoles.map((key) => ({
+  const nodeSelectorTerms = controlPlaneLabels.map((key) => ({
     matchExpressions: [{ key, operator: "Exists" as const }],
   }));
-  const tolerations = [...controlPlaneRoles, "node.kubernetes.io/not-ready"].map((key): Toleration => ({
+  const tolerations = [...controlPlaneLabels, "node.kubernetes.io/not-ready"].map((key): Toleration => ({
     key,
     operator: "Exists",
     effect: "NoSchedule",

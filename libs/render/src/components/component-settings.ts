@@ -32,14 +32,26 @@ export interface ComponentSettings {
   readonly devMode: boolean;
 }
 
-/** Images of ours, then of others. The last three CNI plugins are installed only where their image is given. */
-export const componentImageNames = [
-  ...(["configDaemon", "devicePluginConfig", "webhook"] as const),
-  ...(["devicePlugin", "injector", "metricsExporter", "kubeRbacProxy"] as const),
-  ...(["sriovCni", "ibSriovCni", "ovsCni", "rdmaCni", "acceleratedBridgeCni"] as const),
-] as const;
+/**
+ * Images by the variable of the operator's environment that has them, upstream's as far as it has one. First ours; the
+ * last three, CNI plugins, are installed only where their image is given.
+ */
+export const componentImageVariables = {
+  configDaemon: "SRIOV_NETWORK_CONFIG_DAEMON_IMAGE",
+  devicePluginConfig: "DEVICE_PLUGIN_CONFIG_IMAGE",
+  webhook: "SRIOV_NETWORK_WEBHOOK_IMAGE",
+  devicePlugin: "SRIOV_DEVICE_PLUGIN_IMAGE",
+  injector: "NETWORK_RESOURCES_INJECTOR_IMAGE",
+  metricsExporter: "METRICS_EXPORTER_IMAGE",
+  kubeRbacProxy: "METRICS_EXPORTER_KUBE_RBAC_PROXY_IMAGE",
+  sriovCni: "SRIOV_CNI_IMAGE",
+  ibSriovCni: "SRIOV_INFINIBAND_CNI_IMAGE",
+  ovsCni: "OVS_CNI_IMAGE",
+  rdmaCni: "RDMA_CNI_IMAGE",
+  acceleratedBridgeCni: "ACCELERATED_BRIDGE_CNI_IMAGE",
+} as const;
 
-export type ComponentImageName = (typeof componentImageNames)[number];
+export type ComponentImageName = keyof typeof componentImageVariables;
 
 /** References of images. A component is deployed only if it has those that it needs. */
 export type ComponentImages = Readonly<Partial<Record<ComponentImageName, string | undefined>>>;

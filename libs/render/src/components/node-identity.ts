@@ -87,7 +87,8 @@ function policyOf(own: OwnObjects, { settings }: ComponentInput): ValidatingAdmi
             'variables.node + " only, not " + request.name',
         },
         {
-          expression: 'request.?subResource.orValue("") == "status" || (variables.hasSameRest && variables.hasSameAnnotations)',
+          expression:
+            'request.?subResource.orValue("") == "status" || (variables.hasSameRest && variables.hasSameAnnotations)',
           messageExpression:
             `request.userInfo.username + " may change only the ${nounFor(own.mutableAnnotations)} ` +
             `${own.mutableAnnotations.join(" and ")} of the ${own.kind} " + request.name`,

@@ -5,7 +5,7 @@
  * Usage: `operatorIdentity(settings)`; a chart installs them before the operator.
  */
 import { operatorConfigName } from "@switchyard/api";
-import { componentImageNames, type ComponentSettings } from "./component-settings.ts";
+import { componentImageVariables, type ComponentSettings } from "./component-settings.ts";
 import type { PolicyRule, Role, RoleBinding, ServiceAccount } from "./kube-objects.ts";
 import type { Manifest } from "./manifest.ts";
 import { clusterRules, namespaceRules, type OperatorRule } from "./operator-rules.ts";
@@ -45,7 +45,7 @@ function rolesOfComponents(settings: ComponentSettings): readonly Role[] {
     { apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovOperatorConfig", metadata, spec },
     {
       ...settings,
-      images: Object.fromEntries(componentImageNames.map((image) => [image, image])),
+      images: Object.fromEntries(Object.keys(componentImageVariables).map((image) => [image, image])),
       webhook: { ...settings.webhook, certificates: { kind: "self-made" } },
       metricsExporter: {
         ...settings.metricsExporter,

@@ -37,7 +37,12 @@ export const namespaceRules: readonly OperatorRule[] = [
   {
     why: "what became of it",
     group: ours,
-    resources: ["sriovnetworknodepolicies/status", "sriovnetworkpoolconfigs/status", "sriovoperatorconfigs/status"],
+    resources: [
+      "sriovnetworknodepolicies/status",
+      "sriovnetworknodestates/status", // how far its drain is
+      "sriovnetworkpoolconfigs/status",
+      "sriovoperatorconfigs/status",
+    ],
     verbs: ["patch"],
   },
   {
@@ -97,8 +102,8 @@ export function clusterRules(settings: ComponentSettings): readonly OperatorRule
 
 const openshiftRules: readonly OperatorRule[] = [
   {
-    why: "where the control plane is, and the TLS profile",
-    ...{ group: "config.openshift.io", resources: ["infrastructures", "apiservers"], verbs: read },
+    why: "the cluster's TLS profile",
+    ...{ group: "config.openshift.io", resources: ["apiservers"], verbs: read },
   },
   {
     why: "pools are paused while their nodes drain",

@@ -7,7 +7,7 @@
 import type { SriovOperatorConfig } from "@switchyard/api";
 import { featureGateDefaults } from "@switchyard/policy";
 import type { Component, ComponentInput } from "./component.ts";
-import type { ComponentImageName, ComponentSettings } from "./component-settings.ts";
+import { componentImageVariables, type ComponentImageName, type ComponentSettings } from "./component-settings.ts";
 import { configDaemon } from "./config-daemon.ts";
 import { devicePlugin } from "./device-plugin.ts";
 import { metricsExporter } from "./metrics-exporter.ts";
@@ -63,24 +63,8 @@ function renderComponent(component: Component, input: ComponentInput): Rendered 
 }
 
 function withoutImage(image: ComponentImageName): string {
-  return `cannot be deployed: the operator was started without an image for ${imageNames[image]}`;
+  return `cannot be deployed: the operator was started without an image in ${componentImageVariables[image]}`;
 }
-
-/** As the operator's environment has them, which is what an administrator has to set. */
-const imageNames: Readonly<Record<ComponentImageName, string>> = {
-  configDaemon: "the config daemon (SRIOV_NETWORK_CONFIG_DAEMON_IMAGE)",
-  devicePluginConfig: "the device plugin's configuration (DEVICE_PLUGIN_CONFIG_IMAGE)",
-  webhook: "the webhook (SRIOV_NETWORK_WEBHOOK_IMAGE)",
-  devicePlugin: "the device plugin (SRIOV_DEVICE_PLUGIN_IMAGE)",
-  injector: "the network resources injector (NETWORK_RESOURCES_INJECTOR_IMAGE)",
-  metricsExporter: "the metrics exporter (METRICS_EXPORTER_IMAGE)",
-  kubeRbacProxy: "kube-rbac-proxy (METRICS_EXPORTER_KUBE_RBAC_PROXY_IMAGE)",
-  sriovCni: "the CNI plugin sriov (SRIOV_CNI_IMAGE)",
-  ibSriovCni: "the CNI plugin ib-sriov (SRIOV_INFINIBAND_CNI_IMAGE)",
-  ovsCni: "the CNI plugin ovs (OVS_CNI_IMAGE)",
-  rdmaCni: "the CNI plugin rdma (RDMA_CNI_IMAGE)",
-  acceleratedBridgeCni: "the CNI plugin accelerated-bridge (ACCELERATED_BRIDGE_CNI_IMAGE)",
-};
 
 /** Accepted by the API for the sake of other releases; whoever mistypes one should learn of it. */
 function unknownGates({ spec }: SriovOperatorConfig): readonly ComponentProblem[] {

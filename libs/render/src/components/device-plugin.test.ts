@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { containerOf, envOf, podOf } from "./testing/deployment.ts";
+
+const plugin = (...of: Parameters<typeof podOf>) => containerOf(podOf(...of), "sriov-device-plugin");
+
+describe("the device plugin's pods", () => {
+  it("run on nodes with something to offer", () => {
+    const { nodeSelector } = podOf("device-plugin", { configDaemonNodeSelector: { sriov: "yes" } }).spec;
+    expect(nodeSelector).toEqual({ sriov: "yes", "sriovnetwork.openshift.io/device-plugin": "Enabled" });
+  });
+
+  it("have the plugin read what its neighbours write", () => {
+    const pod = podOf("device-plugin");
+    for (const name of ["wait-for-config", "follow-config"]) {
+      const { CONFIG_FILE = "" } = envOf(containerOf(pod, name));
+      expect(plugin("device-plugin").args).toContain(`--config-file=${CONFIG_FILE}`);
+    }
+    expect(pod.spec.shareProcessNamespace).toBe(true);
+  });
+
+  it("wait for a configured node, unless the gate is off", () => {
+    const blocks = (blockDevicePluginUntilConfigured: boolean) =>
+      ["wait-for-config", "follow-config"].map((name) => {
+        const { BLOCK_UNTIL_CONFIGURED, WAIT } = envOf(
+          containerOf(podOf("device-plugin", { featureGates: { blockDevicePluginUntilConfigured } }), name),
+        );
+        return { BLOCK_UNTIL_CONFIGURED, WAIT };
+      });
+    const both = (BLOCK_UNTIL_CONFIGURED: string) => [
+      { BLOCK_UNTIL_CONFIGURED, WAIT: "true" },
+      { BLOCK_UNTIL_CONFIGURED, WAIT: "false" },
+    ];
+    expect([blocks(true), blocks(false)]).toEqual([both("true"), both("false")]);
+  });
+
+  it("hand devices out by CDI where that is asked for, and leave no trace of it elsewhere (M-49)", () => {
+    expect(plugin("device-plugin", { useCDI: true }).args).toContain("--use-cdi");
+    expect(JSON.stringify(podOf("device-plugin", { useCDI: true }))).toContain("/var/run/cdi");
+    expect(JSON.stringify(podOf("device-plugin"))).not.toContain("cdi");
+  });
+
+  it("start the plugin anew when it ends, and end with it", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "switchyard-plugin-"));
+    const starts = join(directory, "starts");
+    // Ends at once the first time, and stays the second time.
+    const program = `#!/bin/sh\necho "$@" >> ${starts}\n[ $(wc -l < ${starts}) = 1 ] && exit 3\nexec sleep 60\n`;
+    await writeFile(join(directory, "sriovdp"), program, { mode: 0o755 });
+    const { command: [shell = "", ...command] = [], args = [] } = plugin("device-plugin");
+    const child = spawn(shell, [...command, ...args], {
+      env: { PATH: `${directory}:${process.env["PATH"] ?? ""}` },
+      stdio: "ignore",
+    });
+    const ended = once(child, "exit");
+    const lines = async () =>
+      (await readFile(starts, "utf8").catch(() => "")).split("\n").filter((line) => line !== "");
+    for (let tries = 0; tries < 1000 && (await lines()).length < 2; tries++) await delay(20);
+    expect(await lines()).toEqual([args.join(" "), args.join(" ")]);
+    child.kill("SIGTERM");
+    await ended;
+    await rm(directory, { recursive: true });
+  });
+});

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import type { ComponentSettings } from "./component-settings.ts";
+import { containerOf, objectsOf, podOf, settingsWith } from "./testing/deployment.ts";
+
+const { images } = settingsWith();
+const withoutProxy: Partial<ComponentSettings> = { images: { ...images, kubeRbacProxy: undefined } };
+const prometheusOperator = { serviceAccount: "prometheus-k8s", namespace: "monitoring", deployRules: true };
+
+const kindsOf = (overrides: Partial<ComponentSettings>) =>
+  objectsOf("metrics-exporter", {}, overrides).map(({ kind, metadata }) => `${kind}/${metadata.name}`);
+
+function endpoint(overrides: Partial<ComponentSettings>): unknown {
+  return objectsOf("metrics-exporter", {}, overrides).find(({ kind }) => kind === "ServiceMonitor");
+}
+
+describe("the metrics exporter", () => {
+  it("is reached through the proxy only, where there is one", () => {
+    const exporter = containerOf(podOf("metrics-exporter"), "metrics-exporter");
+    expect(exporter.args).toContain("--web.listen-address=127.0.0.1:9110");
+    expect(containerOf(podOf("metrics-exporter"), "kube-rbac-proxy").args).toContain(
+      "--secure-listen-address=[$(HOST_IP)]:9110",
+    );
+  });
+
+  it("answers itself without a proxy, and then needs no rights", () => {
+    const pod = podOf("metrics-exporter", {}, withoutProxy);
+    expect(pod.spec.containers.map(({ name }) => name)).toEqual(["metrics-exporter"]);
+    expect(containerOf(pod, "metrics-exporter").args).toContain("--web.listen-address=:9110");
+    expect(kindsOf(withoutProxy).filter((label) => label.includes("Role"))).toEqual([]);
+  });
+
+  it("is told to a Prometheus operator where there is one", () => {
+    const metricsExporter = { port: 9110, prometheusOperator };
+    const added = kindsOf({ metricsExporter }).filter((label) => !kindsOf({}).includes(label));
+    expect(added).toEqual([
+      "Role/prometheus-k8s",
+      "RoleBinding/prometheus-k8s",
+      "ServiceMonitor/sriov-network-metrics-exporter",
+      "PrometheusRule/sriov-vf-rules",
+    ]);
+    const withoutRules = { port: 9110, prometheusOperator: { ...prometheusOperator, deployRules: false } };
+    expect(kindsOf({ metricsExporter: withoutRules })).not.toContain("PrometheusRule/sriov-vf-rules");
+  });
+
+  it.each([
+    {
+      what: "by the Secret's authority",
+      overrides: { metricsExporter: { port: 9110, secretName: "cert", prometheusOperator } },
+      transport: { scheme: "https", tlsConfig: { ca: { secret: { name: "cert", key: "ca.crt" } } } },
+    },
+    {
+      what: "by OpenShift's",
+      overrides: {
+        clusterType: "openshift",
+        metricsExporter: { port: 9110, secretName: "cert", prometheusOperator },
+      },
+      transport: { scheme: "https", tlsConfig: { caFile: expect.stringContaining("service-ca.crt") } },
+    },
+    {
+      what: "not at all, where the proxy makes its own certificate",
+      overrides: { metricsExporter: { port: 9110, prometheusOperator } },
+      transport: { scheme: "https", tlsConfig: { insecureSkipVerify: true } },
+    },
+    {
+      what: "not, as there is no TLS without a proxy",
+      overrides: { ...withoutProxy, metricsExporter: { port: 9110, prometheusOperator } },
+      transport: { scheme: "http" },
+    },
+  ] as const)("is trusted by Prometheus $what", ({ overrides, transport }) => {
+    expect(endpoint(overrides)).toMatchObject({ spec: { endpoints: [transport] } });
+  });
+});

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import type { SriovOperatorConfigSpec } from "@switchyard/api";
+import fc from "fast-check";
+import { componentInventory } from "./component-inventory.ts";
+import { isComponentKind, resourceTypeOf } from "./component-kinds.ts";
+import { componentImageVariables, type CertificateSource, type ComponentSettings } from "./component-settings.ts";
+import type { RoleBinding } from "./kube-objects.ts";
+import type { Manifest } from "./manifest.ts";
+import { renderComponents } from "./render-components.ts";
+import { configWith, everyComponent, isDaemonSet, settingsWith } from "./testing/deployment.ts";
+
+const gates = ["parallelNicConfig", "resourceInjectorMatchCondition", "metricsExporter", "manageSoftwareBridges"];
+const otherGates = ["blockDevicePluginUntilConfigured", "mellanoxFirmwareReset"];
+
+const anySpec: fc.Arbitrary<SriovOperatorConfigSpec> = fc.record(
+  {
+    configDaemonNodeSelector: fc.dictionary(fc.constantFrom("a", "b/c"), fc.constantFrom("", "x")),
+    enableInjector: fc.boolean(),
+    enableOperatorWebhook: fc.boolean(),
+    logLevel: fc.nat(2),
+    configurationMode: fc.constantFrom("daemon", "systemd"),
+    useCDI: fc.boolean(),
+    disablePlugins: fc.constantFrom([], ["mellanox"] as const),
+    featureGates: fc.dictionary(fc.constantFrom(...gates, ...otherGates), fc.boolean()),
+    configDaemonEnvVars: fc.dictionary(fc.constantFrom("A", "B", "NODE_NAME"), fc.string()),
+  },
+  { requiredKeys: [] },
+);
+
+const anyCertificates: fc.Arbitrary<CertificateSource> = fc.oneof(
+  fc.record({ kind: fc.constantFrom("self-made", "cert-manager", "service-ca") }),
+  fc.record({ kind: fc.constant("given" as const), caBundle: fc.constant("UEVN") }),
+);
+
+const anyServer = fc.record({
+  certificates: anyCertificates,
+  secretName: fc.constant("cert"),
+  port: fc.constant(6443),
+});
+
+const anySettings: fc.Arbitrary<ComponentSettings> = fc
+  .record(
+    {
+      clusterType: fc.constantFrom("kubernetes", "openshift"),
+      images: fc
+        .subarray(Object.keys(componentImageVariables))
+        .map((names) => Object.fromEntries(names.map((name) => [name, name]))),
+      imagePullSecrets: fc.constantFrom([], ["registry"]),
+      webhook: anyServer,
+      injector: anyServer,
+      isControlPlaneExternal: fc.boolean(),
+      useExternalDrainer: fc.boolean(),
+      devMode: fc.boolean(),
+      metricsExporter: fc.record(
+        {
+          port: fc.constant(9110),
+          secretName: fc.constant("metrics"),
+          prometheusOperator: fc.record({
+            ...{ serviceAccount: fc.constant("prometheus"), namespace: fc.constant("monitoring") },
+            deployRules: fc.boolean(),
+          }),
+        },
+        { requiredKeys: ["port"] },
+      ),
+    },
+    { requiredKeys: [] },
+  )
+  .map(settingsWith);
+
+function forAll(check: (spec: SriovOperatorConfigSpec, settings: ComponentSettings) => void): void {
+  fc.assert(fc.property(anySpec, anySettings, check));
+}
+
+function objectsOf(spec: SriovOperatorConfigSpec, settings: ComponentSettings): readonly Manifest[] {
+  return renderComponents(configWith(spec), settings).components.flatMap(({ objects }) => objects);
+}
+
+function labelOf({ kind, metadata }: Manifest): string {
+  return `${kind}/${metadata.name}`;
+}
+
+describe("renderComponents", () => {
+  it("gives the same bytes each time", () => {
+    forAll((spec, settings) => {
+      const render = () => JSON.stringify(renderComponents(configWith(spec), settings));
+      expect(render()).toBe(render());
+    });
+  });
+
+  it("renders nothing that the inventory could not find again, and nothing twice", () => {
+    forAll((spec, settings) => {
+      const inventory = componentInventory(settings);
+      const { components } = renderComponents(configWith(spec), settings);
+      for (const { name, objects } of components) {
+        const ofComponent = inventory.filter(({ component }) => component === name);
+        for (const object of objects) {
+          const { namespace } = object.metadata;
+          const found = ofComponent.filter(
+            ({ type, name }) => type.kind === object.kind && name === object.metadata.name,
+          );
+          expect(found).toEqual([
+            expect.objectContaining({ type: resourceTypeOf(object), ...(namespace && { namespace }) }),
+          ]);
+        }
+        expect(new Set(objects.map(labelOf)).size).toBe(objects.length);
+      }
+    });
+  });
+
+  it("has no objects of what is not asked for, or lacks an image", () => {
+    forAll((spec, settings) => {
+      const { components, problems } = renderComponents(configWith(spec), settings);
+      for (const { name, state, objects } of components) {
+        const errors = problems.filter(({ component, severity }) => component === name && severity === "error");
+        expect({ name, hasObjects: objects.length > 0, isWrong: errors.length > 0 }).toEqual({
+          name,
+          hasObjects: state === "deployed",
+          isWrong: state === "failed",
+        });
+      }
+    });
+  });
+
+  it("lets the config own what is in the namespace, and nothing else", () => {
+    forAll((spec, settings) => {
+      for (const object of objectsOf(spec, settings)) {
+        const { namespaced } = resourceTypeOf(object);
+        expect(object.metadata.namespace).toBe(namespaced ? settings.namespace : undefined);
+        expect(object.metadata.ownerReferences?.map(({ uid }) => uid)).toEqual(namespaced ? ["uid-1"] : undefined);
+      }
+    });
+  });
+
+  it("gives each pod a service account, and each binding its role", () => {
+    forAll((spec, settings) => {
+      const objects = objectsOf(spec, settings);
+      const labels = objects.map(labelOf);
+      for (const { spec } of objects.filter(isDaemonSet)) {
+        expect(labels).toContain(`ServiceAccount/${spec.template.spec.serviceAccountName}`);
+      }
+      for (const { roleRef } of objects.filter(isBinding)) expect(labels).toContain(`${roleRef.kind}/${roleRef.name}`);
+    });
+  });
+
+  it("starts no pod anew for another log level", () => {
+    forAll((spec, settings) => {
+      expect(objectsOf({ ...spec, logLevel: 2 }, settings)).toEqual(objectsOf({ ...spec, logLevel: 0 }, settings));
+    });
+  });
+
+  it("mounts all volumes of its pods, and no others", () => {
+    forAll((spec, settings) => {
+      for (const { spec: daemonSet } of objectsOf(spec, settings).filter(isDaemonSet)) {
+        const { volumes = [], initContainers = [], containers } = daemonSet.template.spec;
+        const mounts = [...initContainers, ...containers].flatMap(({ volumeMounts = [] }) => volumeMounts);
+        expect(new Set(mounts.map(({ name }) => name))).toEqual(new Set(volumes.map(({ name }) => name)));
+      }
+    });
+  });
+
+  it("says which image is missing, and where the administrator sets it", () => {
+    const { images } = settingsWith();
+    const { injector: _, ...others } = images;
+    const { components, problems } = renderComponents(configWith(everyComponent), settingsWith({ images: others }));
+    expect(problems).toEqual([
+      {
+        component: "network-resources-injector",
+        severity: "error",
+        field: "spec.enableInjector",
+        message: "cannot be deployed: the operator was started without an image in NETWORK_RESOURCES_INJECTOR_IMAGE",
+      },
+    ]);
+    expect(components.map(({ state }) => state).filter((state) => state === "failed")).toHaveLength(1);
+  });
+
+  it("warns of feature gates that do not exist", () => {
+    const { problems } = renderComponents(configWith({ featureGates: { metricExporter: true } }), settingsWith());
+    expect(problems).toMatchObject([{ severity: "warning", field: "spec.featureGates.metricExporter" }]);
+  });
+});
+
+describe("componentInventory", () => {
+  it("names each object once", () => {
+    const labels = componentInventory(settingsWith()).map(({ type, name }) => `${type.kind}/${name}`);
+    expect(new Set(labels).size).toBe(labels.length);
+  });
+
+  it("puts the namespace to what has one", () => {
+    for (const { type, namespace } of componentInventory(settingsWith())) {
+      expect([type.kind, namespace]).toEqual([type.kind, type.namespaced ? "sriov" : undefined]);
+      expect(isComponentKind(type.kind)).toBe(true);
+    }
+  });
+});
+
+function isBinding(object: Manifest): object is RoleBinding {
+  return object.kind === "RoleBinding" || object.kind === "ClusterRoleBinding";
+}
