@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// kubelet is what a device plugin sees of a kubelet, and no more: it takes registrations on a socket, connects back, and
-// prints each list of devices as one line of JSON, so that a test knows what pods of the node could ask for.
+// kubelet is what a device plugin sees of a kubelet, and no more: it takes registrations on a socket, connects back, asks
+// for the first device of each list, and prints all that as one line of JSON, so that a test knows what pods of the node
+// could ask for, and what they would get.
 //
 // Usage: kubelet DIR, where DIR is /var/lib/kubelet/device-plugins for the plugin.
 //
-//	{"resource":"openshift.io/fast","devices":["0000:01:10.0","0000:01:10.2"]}
-//	{"resource":"openshift.io/fast","gone":true}
+//	{"resource":"openshift.io/dpdk","devices":["0000:01:10.0","0000:01:10.2"],"files":["/dev/vfio/7","/dev/vfio/vfio"]}
+//	{"resource":"openshift.io/dpdk","gone":true}
 package main
 
 import (
@@ -23,10 +24,12 @@ import (
 	pluginapi "k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1"
 )
 
-// news is one line: the healthy devices of a resource, or that its plugin has gone.
+// news is one line: the healthy devices of a resource and the host's files that the first of them comes with, or that its
+// plugin has gone.
 type news struct {
 	Resource string   `json:"resource"`
 	Devices  []string `json:"devices,omitempty"`
+	Files    []string `json:"files,omitempty"`
 	Gone     bool     `json:"gone,omitempty"`
 }
 
@@ -69,7 +72,8 @@ func (k *kubelet) follow(resource, endpoint string) {
 		return
 	}
 	defer connection.Close()
-	stream, err := pluginapi.NewDevicePluginClient(connection).ListAndWatch(context.Background(), &pluginapi.Empty{})
+	plugin := pluginapi.NewDevicePluginClient(connection)
+	stream, err := plugin.ListAndWatch(context.Background(), &pluginapi.Empty{})
 	if err != nil {
 		log.Printf("%s: %v", resource, err)
 		return
@@ -86,8 +90,34 @@ func (k *kubelet) follow(resource, endpoint string) {
 			}
 		}
 		sort.Strings(devices)
-		k.print(news{Resource: resource, Devices: devices})
+		files, err := allocate(plugin, devices)
+		if err != nil {
+			log.Printf("%s: %v", resource, err)
+			return
+		}
+		k.print(news{Resource: resource, Devices: devices, Files: files})
 	}
+}
+
+// allocate asks for the first device as for a pod, and answers the files that its container would have.
+func allocate(plugin pluginapi.DevicePluginClient, devices []string) ([]string, error) {
+	if len(devices) == 0 {
+		return nil, nil
+	}
+	container := &pluginapi.ContainerAllocateRequest{DevicesIDs: devices[:1]}
+	request := &pluginapi.AllocateRequest{ContainerRequests: []*pluginapi.ContainerAllocateRequest{container}}
+	answer, err := plugin.Allocate(context.Background(), request)
+	if err != nil {
+		return nil, err
+	}
+	files := []string{}
+	for _, response := range answer.ContainerResponses {
+		for _, device := range response.Devices {
+			files = append(files, device.HostPath)
+		}
+	}
+	sort.Strings(files)
+	return files, nil
 }
 
 func (k *kubelet) print(line news) {

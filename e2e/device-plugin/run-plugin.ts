@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The real device plugin on this machine, with a kubelet's directory, network and home of its own: it finds none of the
+ * VFs that it is told of, but reads the configuration and says what it thinks of it.
+ * Usage: `const { isTaken, log } = await runPlugin(bin, directory, '{"resourceList":[…]}')`.
+ */
+import { spawn } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+export interface PluginRun {
+  /** Whether it took up its work; else it ended by itself. */
+  readonly isTaken: boolean;
+  readonly log: string;
+}
+
+/** `directory` gets its files. Needs root, for namespaces. */
+export async function runPlugin(bin: string, directory: string, config: string): Promise<PluginRun> {
+  const file = join(directory, "config.json");
+  await writeFile(file, config);
+  await writePciIds(directory);
+  const plugin = `exec ${bin}/sriovdp -logtostderr -v 10 -config-file ${file} -resource-prefix openshift.io`;
+  const script = `mount -t tmpfs none /var/lib && mkdir -p /var/lib/kubelet/device-plugins && ${plugin}`;
+  const child = spawn("unshare", ["--mount", "--net", "sh", "-c", script], {
+    env: { ...process.env, HOME: directory },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let log = "";
+  let isListening = false;
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    log += text;
+    if (isListening || !log.includes("Listening for term signals")) return;
+    isListening = true;
+    child.kill("SIGKILL");
+  });
+  await new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", resolve);
+  });
+  return { isTaken: isListening, log };
+}
+
+/** It wants names for PCI ids, and would fetch them from the network. */
+export async function writePciIds(home: string): Promise<void> {
+  await mkdir(join(home, ".cache"), { recursive: true });
+  const ids = [
+    "8086  Intel Corporation",
+    "\t10ca  82576 Virtual Function",
+    "C 02  Network controller",
+    "\t00  Ethernet",
+  ];
+  await writeFile(join(home, ".cache/pci.ids"), `${ids.join("\n")}\n`);
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The real device plugin takes every configuration that we write; and on a real kernel with real VFs (igb in the VM lab)
+ * it announces what the policies ask for, and other VFs when these change.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import type { SriovNetworkNodePolicy, SriovNetworkNodeState, VfGroup } from "@switchyard/api";
+import { watchNews, type News } from "@switchyard/demo/node-news";
+import { applyPolicy, createOperatorConfig, policySpec } from "@switchyard/demo/scenes";
+import { setStage, type Stage } from "@switchyard/demo/stage";
+import { formatDevicePluginConfig, nodeDevicePluginConfig, policyDevicePluginConfig } from "@switchyard/render";
+import { eventually } from "@switchyard/testing";
+import fc from "fast-check";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { bootPluginNode, type PluginNode } from "../device-plugin/boot-plugin-node.ts";
+import { buildPlugin } from "../device-plugin/build-plugin.ts";
+import { pfStatus } from "../device-plugin/fake-pf.ts";
+import { runPlugin } from "../device-plugin/run-plugin.ts";
+import { silentNarrator } from "../src/silent-narrator.ts";
+
+const flags = '"IsRdma":false,"NeedVhostNet":false';
+const within = { withinMs: 180_000 };
+
+describe("the real device plugin", () => {
+  let bin: string;
+  let directory: string;
+  beforeAll(async () => {
+    bin = await buildPlugin();
+    directory = await mkdtemp(join(tmpdir(), "switchyard-sriovdp-"));
+  }, 900_000);
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+
+  it("takes what a node's state becomes, whatever the policies ask for", async () => {
+    for (const groups of fc.sample(groupsOfPfs, { numRuns: 60, seed: 1 })) {
+      const { config } = nodeDevicePluginConfig(stateOf(groups));
+      if (config.resourceList?.length === 0) continue; // device-plugin-config writes what is tried next
+      const text = formatDevicePluginConfig(config);
+      expect({ text, ...(await runPlugin(bin, directory, text)) }).toMatchObject({ isTaken: true });
+    }
+  }, 300_000);
+
+  it("takes upstream's form, too", async () => {
+    for (const policies of fc.sample(fc.array(policy, { minLength: 1, maxLength: 3 }), { numRuns: 30, seed: 1 })) {
+      const interfaces = [pfStatus({ numVfs: 4 })];
+      const { config, problems } = policyDevicePluginConfig({ policies, interfaces, nics: [] });
+      const isRefused = config.resourceList?.some(({ selectors }) => selectors.IsRdma && selectors.vdpaType) === true;
+      const text = formatDevicePluginConfig(config);
+      const { isTaken } = await runPlugin(bin, directory, text);
+      // Which upstream writes as well; its webhook refuses such a policy, and so does ours.
+      expect({ text, problems, isTaken }).toMatchObject({ isTaken: !isRefused });
+    }
+  }, 300_000);
+
+  it("stays where no device matches, and ends where it is given no resource", async () => {
+    const none = `{"resourceList":[{"resourceName":"none","selectors":{"pciAddresses":["none"],${flags}}}]}`;
+    expect((await runPlugin(bin, directory, none)).isTaken).toBe(true);
+    for (const nothing of ['{"resourceList":[]}', '{"resourceList":null}']) {
+      const { isTaken, log } = await runPlugin(bin, directory, nothing);
+      expect([isTaken, log]).toEqual([false, expect.stringContaining("no resource configuration; exiting")]);
+    }
+  });
+
+  it("ends over a name that it does not know, with all other resources: '-' is for later ones", async () => {
+    for (const name of ["a-b", "a/b", "a.b", ""]) {
+      const selectors = `"selectors":{"pciAddresses":["0000:01:10.0"],${flags}}`;
+      const text = `{"resourceList":[{"resourceName":"fast",${selectors}},{"resourceName":"${name}",${selectors}}]}`;
+      const { isTaken, log } = await runPlugin(bin, directory, text);
+      expect([name, isTaken, log]).toEqual([name, false, expect.stringContaining("contains invalid characters")]);
+    }
+  });
+});
+
+describe("the device plugin on igb", () => {
+  let stage: Stage;
+  let news: News;
+  let node: PluginNode;
+
+  beforeAll(async () => {
+    stage = await setStage(silentNarrator);
+    await createOperatorConfig(stage);
+    news = watchNews(stage.transport, silentNarrator);
+    node = await bootPluginNode(stage, "vm");
+  }, 900_000);
+  afterAll(async () => {
+    await node[Symbol.asyncDispose]();
+    await news[Symbol.asyncDispose]();
+    await stage[Symbol.asyncDispose]();
+  }, 60_000);
+
+  /** Addresses of VFs of the first port, as the kernel has them. */
+  async function addressesOf(first: number, last: number): Promise<readonly string[]> {
+    const links = `for n in $(seq ${first} ${last}); do basename $(readlink /sys/bus/pci/devices/0000:01:00.0/virtfn$n); done`;
+    const { stdout } = await node.guest.exec(links);
+    return stdout.trim().split("\n").sort();
+  }
+
+  async function announces(resource: string, first: number, last: number) {
+    const what = `${resource} has VFs ${first}-${last}`;
+    return eventually(
+      what,
+      async () => {
+        const found = node.announced(resource);
+        if (found === undefined) return undefined;
+        return JSON.stringify(found.devices) === JSON.stringify(await addressesOf(first, last)) ? found : undefined;
+      },
+      { ...within, everyMs: 500 },
+    );
+  }
+
+  async function configuredIs(status: string): Promise<void> {
+    const holds = (): boolean => {
+      const state = news.states.get("vm");
+      const found = state?.status?.conditions?.find(({ type }) => type === "DevicePluginConfigured");
+      return found?.status === status && found.observedGeneration === state?.metadata.generation;
+    };
+    await eventually(`DevicePluginConfigured=${status}`, holds, within);
+  }
+
+  async function applyPolicies(numVfs: number, fast: string, dpdk: string, deviceType: "netdevice" | "vfio-pci") {
+    const pf = "enp1s0f0";
+    await applyPolicy(stage, "fast", policySpec({ pfNames: [`${pf}#${fast}`] }, { numVfs, resourceName: "fast" }));
+    await applyPolicy(
+      stage,
+      "dpdk",
+      policySpec({ pfNames: [`${pf}#${dpdk}`] }, { numVfs, deviceType, resourceName: "dpdk" }),
+    );
+  }
+
+  it("announces what the policies ask for, and other VFs when they change", async () => {
+    node.startDaemon();
+    await applyPolicies(3, "0-1", "2-2", "vfio-pci");
+    const init = node.startConfigurator(["--wait"]);
+    init.stderr.resume();
+    expect(await init.exitCode).toBe(0);
+    node.startPlugin();
+    expect((await announces("fast", 0, 1)).files).toEqual([]);
+    expect((await announces("dpdk", 2, 2)).files).toEqual([
+      expect.stringMatching(/^\/dev\/vfio\/\d+$/),
+      "/dev/vfio/vfio",
+    ]);
+
+    const follower = node.startConfigurator([]);
+    follower.stderr.resume();
+    await configuredIs("True");
+    expect(node.announced("fast")?.count).toBe(1); // it found all as the init container left it
+
+    await applyPolicies(5, "0-2", "3-4", "vfio-pci");
+    await announces("fast", 0, 2);
+    await announces("dpdk", 3, 4);
+    await configuredIs("True");
+
+    // The same VFs by another driver: the configuration has not changed, but what pods get.
+    await applyPolicies(5, "0-2", "3-4", "netdevice");
+    await eventually("no VFIO files", async () => (await announces("dpdk", 3, 4)).files.length === 0, within);
+
+    follower.kill("SIGTERM");
+    expect(await follower.exitCode).toBe(0);
+  }, 900_000);
+});
+
+// What policies can ask for. The plugin of November 2022 knows no "-" in names.
+const resourceName = fc.oneof(fc.constantFrom("a", "b", "rdma_a"), fc.stringMatching(/^[a-zA-Z0-9_]{1,63}$/));
+const ways = {
+  isRdma: fc.boolean(),
+  needVhostNet: fc.boolean(),
+  excludeTopology: fc.boolean(),
+  vdpaType: fc.constantFrom("virtio" as const, "vhost" as const),
+};
+const vfRange = fc.tuple(fc.nat(3), fc.nat(3)).map((ends) => ends.toSorted((a, b) => a - b).join("-"));
+const group: fc.Arbitrary<VfGroup> = fc.record(
+  { resourceName, vfRange, ...ways },
+  { requiredKeys: ["resourceName", "vfRange"] },
+);
+const groupsOfPfs = fc.array(fc.array(group, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 3 });
+
+const word = fc.oneof(fc.constantFrom("ens1f0", "ens1f0#0-3", '"', "<&>"), fc.string({ unit: "grapheme" }));
+const policy: fc.Arbitrary<SriovNetworkNodePolicy> = fc
+  .record(
+    {
+      ...{ resourceName, ...ways },
+      nicSelector: fc.record(
+        { vendor: fc.constantFrom("8086", "15b3"), pfNames: fc.array(word), rootDevices: fc.array(word) },
+        { requiredKeys: [] },
+      ),
+      linkType: fc.constantFrom("eth" as const, "ib" as const),
+    },
+    { requiredKeys: ["resourceName", "nicSelector"] },
+  )
+  .map((spec) => ({
+    ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodePolicy", metadata: { name: "p" } },
+    spec: { nodeSelector: {}, numVfs: 4, ...spec },
+  }));
+
+function stateOf(groups: readonly (readonly VfGroup[])[]): SriovNetworkNodeState {
+  const pfs = groups.map((_, index) => pfStatus({ numVfs: 4, slot: index + 1 }));
+  return {
+    ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodeState", metadata: { name: "worker-1" } },
+    spec: {
+      interfaces: pfs.map(({ pciAddress }, index) => ({ pciAddress, numVfs: 4, vfGroups: groups[index] ?? [] })),
+    },
+    status: { interfaces: pfs },
+  };
+}
