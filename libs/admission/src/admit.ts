@@ -90,7 +90,8 @@ function impactLines(
   const before = change.operation === "CREATE" ? others : [...others, change.oldObject];
   const after = change.operation === "DELETE" ? others : [...others, policy];
   const impact = impactOf({ before, after }, view, { nowMs, budgetMs: impactBudgetMs });
-  return impactWarnings(impact, { disableDrain: view.operatorConfig?.spec?.disableDrain === true, most });
+  const { operatorConfig, podsOn } = view;
+  return impactWarnings(impact, { disableDrain: operatorConfig?.spec?.disableDrain === true, podsOn, most });
 }
 
 /** Findings of the object as it shall be; those that it had before as warnings. */

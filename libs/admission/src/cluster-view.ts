@@ -19,7 +19,12 @@ export interface ClusterView {
   /** "default" in the operator's namespace. */
   readonly operatorConfig?: SriovOperatorConfig | undefined;
   readonly nics: NicPolicy;
+  /** The pods on a node; absent where nobody knows them. */
+  readonly podsOn?: ((node: string) => readonly PodFacts[]) | undefined;
 }
+
+/** Of a pod, the VF resources that it requests, by the names that policies give them; there is one at least. */
+export type PodFacts = readonly string[];
 
 /** Which network cards a policy may name. */
 export interface NicPolicy {

@@ -5,7 +5,9 @@
  * Usage: `impactWarnings(impactOf(change, view, limits), { disableDrain: false })`.
  */
 import type { Impact } from "@switchyard/plan";
-import type { ClusterImpact, NodeImpact, PfChange } from "./impact.ts";
+import type { ClusterView } from "./cluster-view.ts";
+import type { ClusterImpact, PfChange, SortImpact } from "./impact.ts";
+import { countNodes, namesOf } from "./node-sorts.ts";
 import { clip, count, listNames } from "./phrase.ts";
 
 /** As many warnings as kubectl shows without hiding the answer. */
@@ -14,17 +16,21 @@ export const mostWarnings = 10;
 /** What the API server passes on of a warning: it cuts at 256 characters, and all of them together at 4096. */
 export const longestWarning = 200;
 
+export interface WarningOptions {
+  readonly disableDrain: boolean;
+  readonly podsOn?: ClusterView["podsOn"];
+  readonly most?: number;
+}
+
 /** At most `most` lines; none where the change does nothing. */
-export function impactWarnings(
-  impact: ClusterImpact,
-  { disableDrain, most = mostWarnings }: { readonly disableDrain: boolean; readonly most?: number },
-): readonly string[] {
-  const lines = [...groupsOf(impact.nodes)]
+export function impactWarnings(impact: ClusterImpact, options: WarningOptions): readonly string[] {
+  const { disableDrain, podsOn, most = mostWarnings } = options;
+  const lines = [...groupsOf(impact.sorts)]
     .sort((a, b) => gravity[b.impact] - gravity[a.impact])
-    .flatMap(describeGroup);
+    .flatMap((group) => describeGroup(group, podsOn));
   const head = describeReach(impact);
   if (head === undefined) return [];
-  if (disableDrain && impact.nodes.some((node) => node.impact === "drain")) {
+  if (disableDrain && impact.sorts.some((sort) => sort.impact === "drain")) {
     lines.unshift("nodes are not drained, as disableDrain is set: pods lose their VFs while they run");
   }
   // One node with one change needs no summary.
@@ -41,68 +47,89 @@ interface Group {
   readonly summary: string;
   readonly problems: readonly string[];
   readonly pciAddresses: readonly string[];
-  readonly nodes: readonly NodeImpact[];
+  readonly sorts: readonly SortImpact[];
 }
 
-function describeReach({ nodes, skipped }: ClusterImpact): string | undefined {
-  if (nodes.length === 0 && skipped === 0) return undefined;
-  const of = (impact: Impact) => nodes.filter((node) => node.impact === impact).length;
+function describeReach({ sorts, skipped }: ClusterImpact): string | undefined {
+  if (sorts.length === 0 && skipped === 0) return undefined;
+  const of = (impact: Impact) => nodeCount(sorts.filter((sort) => sort.impact === impact));
   const parts = [
     ...(of("reboot") > 0 ? [`reboots ${of("reboot")}`] : []),
     ...(of("drain") > 0 ? [`drains ${of("drain")}`] : []),
     ...(of("none") > 0 ? [`disturbs no pod on ${of("none")}`] : []),
   ];
-  const reached = `reaches ${count(nodes.length, "node")}${parts.length > 0 ? `: ${parts.join(", ")}` : ""}`;
+  const reached = `reaches ${count(nodeCount(sorts), "node")}${parts.length > 0 ? `: ${parts.join(", ")}` : ""}`;
   return skipped === 0 ? reached : `${reached}; ${count(skipped, "more node")} could not be looked at in time`;
 }
 
-function describeGroup({ impact, summary, problems, pciAddresses, nodes }: Group): readonly string[] {
-  const names = nodes.map(({ node }) => node.name);
+function describeGroup(group: Group, podsOn: ClusterView["podsOn"]): readonly string[] {
+  const { impact, summary, problems, pciAddresses, sorts } = group;
+  const names = namesOf(sorts.map(({ sort }) => sort));
   const where = `on ${names.length === 1 ? (names[0] ?? "") : count(names.length, "node")}`;
-  const pfs = listNames(pciAddresses, 2);
   const lines = problems.map((problem) => `cannot be done ${where}: ${problem}`);
   if (summary === "") return lines;
-  const what = `reconfigures ${pfs} (${summary}) ${where}`;
+  const what = `reconfigures ${listNames(pciAddresses, 2)} (${summary}) ${where}`;
   if (impact === "none") return [`${what}: disturbs no pod`, ...lines];
-  const disturbs = `${impact === "reboot" ? "reboots" : "drains"} ${listNames(names)}`;
-  return [`${what}: ${disturbs}${describePods(pciAddresses, nodes)}`, ...lines];
+  const verb = impact === "reboot" ? "reboots" : "drains";
+  const users = podsOn === undefined ? describeVfs(group) : describePods(group, podsOn);
+  // How many pods it is about is worth more than the name of one more node.
+  const wordings = [3, 2, 1, 0].map((most) => `${what}: ${verb} ${listNames(names, most)}${users}`);
+  return [wordings.find((line) => line.length <= longestWarning) ?? wordings[0] ?? what, ...lines];
 }
 
-/** "; 12 pods use these VFs", or how many VFs are in pods as far as the statuses tell. */
-function describePods(pciAddresses: readonly string[], nodes: readonly NodeImpact[]): string {
-  let pods: number | undefined;
-  let vfs = 0;
-  for (const { node } of nodes) {
-    for (const address of pciAddresses) {
-      const known = node.podsByPf?.[address];
-      if (known !== undefined) pods = (pods ?? 0) + known;
-      const pf = node.state.status.interfaces?.find(({ pciAddress }) => pciAddress === address);
-      // The host does not see the interface of a VF that is in a pod. Of vfio-pci it sees none at all.
-      vfs += (pf?.Vfs ?? []).filter(({ name, driver }) => !name && driver && driver !== "vfio-pci").length;
+/** "; 12 pods use these VFs": those that request a resource which the PFs have VFs for. */
+function describePods({ pciAddresses, sorts }: Group, podsOn: NonNullable<ClusterView["podsOn"]>): string {
+  let pods = 0;
+  for (const { sort, changes } of sorts) {
+    const resources = new Set(
+      changes
+        .filter(({ pciAddress }) => pciAddress !== undefined && pciAddresses.includes(pciAddress))
+        .flatMap((change) => change.resources),
+    );
+    for (const { name } of sort.nodes) {
+      pods += podsOn(name).filter((requested) => requested.some((resource) => resources.has(resource))).length;
     }
   }
-  if (pods !== undefined) return `; ${count(pods, "pod")} use${pods === 1 ? "s" : ""} these VFs`;
+  if (pods === 0) return "; no pod uses these VFs";
+  return `; ${count(pods, "pod")} use${pods === 1 ? "s" : ""} these VFs`;
+}
+
+/** "; 3 VFs are in use by pods": as far as the statuses tell. */
+function describeVfs({ pciAddresses, sorts }: Group): string {
+  let vfs = 0;
+  for (const { sort } of sorts) {
+    const pfs = (sort.state.status.interfaces ?? []).filter(({ pciAddress }) => pciAddresses.includes(pciAddress));
+    // The host does not see the interface of a VF that is in a pod. Of vfio-pci it sees none at all.
+    const inPods = pfs
+      .flatMap(({ Vfs = [] }) => Vfs)
+      .filter(({ name, driver }) => !name && driver && driver !== "vfio-pci");
+    vfs += inPods.length * sort.nodes.length;
+  }
   return vfs > 0 ? `; ${count(vfs, "VF")} ${vfs === 1 ? "is" : "are"} in use by pods` : "";
 }
 
-function groupsOf(nodes: readonly NodeImpact[]): Iterable<Group> {
-  const byChange = new Map<string, { readonly change: PfChange; readonly nodes: NodeImpact[] }>();
-  const keys = new Map<PfChange, string>(); // nodes of one sort share their changes
-  for (const node of nodes) {
-    for (const change of node.changes) {
-      const key = keys.get(change) ?? JSON.stringify(change);
-      keys.set(change, key);
-      const group = byChange.get(key);
-      if (group === undefined) byChange.set(key, { change, nodes: [node] });
-      else group.nodes.push(node);
+function nodeCount(sorts: readonly SortImpact[]): number {
+  return countNodes(sorts.map(({ sort }) => sort));
+}
+
+function groupsOf(sorts: readonly SortImpact[]): Iterable<Group> {
+  const byChange = new Map<string, { readonly change: PfChange; readonly sorts: SortImpact[]; places: string }>();
+  for (const [place, sort] of sorts.entries()) {
+    for (const change of sort.changes) {
+      const { pciAddress, summary, impact, problems } = change;
+      const key = JSON.stringify([pciAddress, summary, impact, problems]);
+      const group = byChange.get(key) ?? { change, sorts: [], places: "" };
+      group.sorts.push(sort);
+      group.places += `${place} `;
+      byChange.set(key, group);
     }
   }
   // Then PFs with the same change on the same nodes in one line.
   const groups = new Map<string, Group & { readonly pciAddresses: string[] }>();
-  for (const { change, nodes: reached } of byChange.values()) {
+  for (const { change, sorts: reached, places } of byChange.values()) {
     const { summary, impact, problems, pciAddress } = change;
-    const key = JSON.stringify([summary, impact, problems, reached.map(({ node }) => node.name)]);
-    const group = groups.get(key) ?? { summary, impact, problems, pciAddresses: [], nodes: reached };
+    const key = JSON.stringify([summary, impact, problems, places]);
+    const group = groups.get(key) ?? { summary, impact, problems, pciAddresses: [], sorts: reached };
     if (pciAddress !== undefined) group.pciAddresses.push(pciAddress);
     groups.set(key, group);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { admit } from "./admit.ts";
+import type { ClusterView } from "./cluster-view.ts";
 import { mostWarnings, longestWarning } from "./impact-warnings.ts";
 import { create, node, operatorConfig, pf, policy, still, update, vfs, view } from "./testing/objects.ts";
 
@@ -11,11 +12,38 @@ const cluster = { nodes: workers, policies: [old] };
 
 describe("the warnings of a change", () => {
   it("say which nodes it drains and how many pods use the VFs", () => {
-    const nodes = workers.map((worker) => ({ ...worker, podsByPf: { "0000:3b:00.0": 4 } }));
-    const { allowed, warnings } = admit(update(old, policy("p1", { numVfs: 16 })), view({ ...cluster, nodes }), still);
+    const podsOn = () => [["p1res"], ["other", "p1res"], ["p1res", "p1res"], ["p1res"], ["other"]];
+    const change = update(old, policy("p1", { numVfs: 16 }));
+    const { allowed, warnings } = admit(change, view({ ...cluster, podsOn }), still);
     expect(allowed).toBe(true);
     expect(warnings).toEqual([
       "reconfigures 0000:3b:00.0 (8 -> 16 VFs) on 3 nodes: drains worker-1, worker-2, worker-3; 12 pods use these VFs",
+    ]);
+    const lines = (podsOnNode: NonNullable<ClusterView["podsOn"]>) =>
+      admit(change, view({ ...cluster, podsOn: podsOnNode }), still).warnings;
+    expect(lines((name) => (name === "worker-2" ? [["p1res"]] : []))[0]).toMatch(/; 1 pod uses these VFs$/);
+    expect(lines(() => [["other"]])[0]).toMatch(/; no pod uses these VFs$/);
+  });
+
+  it("count a pod once, and only where its VFs are touched", () => {
+    const second = pf({ ...eight, pciAddress: "0000:5e:00.0", name: "ens2f0" });
+    const nodes = [node("worker-1", [eight, second]), node("worker-2", [eight, second])];
+    const both = policy("p1", { nicSelector: { vendor: "8086" } });
+    const podsOn = () => [["p1res"]];
+    const deleted = { kind: "SriovNetworkNodePolicy", operation: "DELETE", oldObject: both } as const;
+    expect(admit(deleted, view({ nodes, policies: [both], podsOn }), still).warnings).toEqual([
+      "reconfigures 0000:3b:00.0, 0000:5e:00.0 (8 -> 0 VFs) on 2 nodes: drains worker-1, worker-2; 2 pods use these VFs",
+    ]);
+  });
+
+  it("name fewer nodes where names are long, and keep the number of pods", () => {
+    const nodes = ["a", "b", "c"].map((name) => node(name.repeat(60), [eight]));
+    const podsOn = () => [["p1res"]];
+    const change = update(old, policy("p1", { numVfs: 16 }));
+    const { warnings } = admit(change, view({ nodes, policies: [old], podsOn }), still);
+    const name = "a".repeat(60);
+    expect(warnings).toEqual([
+      `reconfigures 0000:3b:00.0 (8 -> 16 VFs) on 3 nodes: drains ${name} and 2 more; 3 pods use these VFs`,
     ]);
   });
 

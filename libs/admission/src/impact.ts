@@ -10,9 +10,9 @@ import { createRules, hasLabels, mergePolicies, nodeSetLabels, type Labels, type
 import type { ClusterView } from "./cluster-view.ts";
 import { describePfSteps } from "./describe-pf-steps.ts";
 import type { StateFacts } from "./node-facts.ts";
-import { sortsOf } from "./node-sorts.ts";
+import { isDiscovered, sortsOf, type DiscoveredSort } from "./node-sorts.ts";
+import { asNode } from "./reach.ts";
 import { touchedPfs } from "./touched-pfs.ts";
-import { asNode, isDiscovered, type DiscoveredNode } from "./reach.ts";
 
 /** The policies of the cluster, as they are and as they shall be. */
 export interface PolicyChange {
@@ -27,21 +27,23 @@ export interface PfChange {
   /** "8 -> 16 VFs". */
   readonly summary: string;
   readonly impact: Impact;
+  /** Resources that the PF's VFs were for before the change. */
+  readonly resources: readonly string[];
   /** What of the wish cannot be done: "9 VFs asked for, 0000:01:00.0 can have 7". */
   readonly problems: readonly string[];
 }
 
-/** What happens to one node. */
-export interface NodeImpact {
-  readonly node: DiscoveredNode;
+/** What happens to each of some nodes. */
+export interface SortImpact {
+  readonly sort: DiscoveredSort;
   readonly impact: Impact;
   readonly changes: readonly PfChange[];
 }
 
 export interface ClusterImpact {
   /** Nodes for which something changes. */
-  readonly nodes: readonly NodeImpact[];
-  /** Nodes that were not looked at, as the time was up. */
+  readonly sorts: readonly SortImpact[];
+  /** How many nodes were not looked at, as the time was up. */
   readonly skipped: number;
 }
 
@@ -60,28 +62,29 @@ export function impactOf(change: PolicyChange, view: ClusterView, limits: Impact
   const daemonLabels = nodeSetLabels(operatorConfig);
   const selectors = [...change.before, ...change.after].map(({ spec }) => spec.nodeSelector);
 
-  const nodes: NodeImpact[] = [];
+  const sorts: SortImpact[] = [];
+  const judges = new Map<string, (state: StateFacts) => Verdict>();
   let looked = 0;
   let skipped = 0;
-  for (const sort of sortsOf(view.nodes.filter(isDiscovered), [...selectors, daemonLabels])) {
-    const { labels } = sort;
+  for (const sort of sortsOf(view.nodes, [...selectors, daemonLabels]).filter(isDiscovered)) {
+    const { labels, state, nodes } = sort;
     if (!hasLabels(labels, daemonLabels) || !concerned.some((selector) => hasLabels(labels, selector))) continue;
-    const judge = createJudge(labels, before, after);
-    for (const node of sort.nodes) {
-      // At least one, however slow the machine is.
-      if (looked > 0 && limits.nowMs() > deadlineMs) {
-        skipped += 1;
-        continue;
-      }
-      looked += 1;
-      const { impact, changes } = judge(node.state);
-      if (changes.length > 0) nodes.push({ node, impact, changes });
+    // At least one, however slow the machine is.
+    if (looked > 0 && limits.nowMs() > deadlineMs) {
+      skipped += nodes.length;
+      continue;
     }
+    looked += nodes.length;
+    const selecting = selectors.map((selector) => (hasLabels(labels, selector) ? "1" : "0")).join("");
+    const judge = judges.get(selecting) ?? createJudge(labels, before, after);
+    judges.set(selecting, judge);
+    const { impact, changes } = judge(state);
+    if (changes.length > 0) sorts.push({ sort, impact, changes });
   }
-  return { nodes, skipped };
+  return { sorts, skipped };
 }
 
-type Verdict = Omit<NodeImpact, "node">;
+type Verdict = Omit<SortImpact, "sort">;
 
 /** What becomes of the nodes with one layout. */
 interface MergedSpecs {
@@ -145,13 +148,19 @@ function compare({ before, after, touched }: MergedSpecs, status: StateFacts["st
       pciAddress,
       summary: describePfSteps(ofPf(news.steps), reasons),
       impact: reasons.length > 0 ? next.impact : "none",
+      resources: resourcesOn(pciAddress, before),
       problems: ofPf(news.problems).map(({ message }) => message),
     };
   });
   // What belongs to no PF.
   const general = news.problems.filter((problem) => problem.pciAddress === undefined).map(({ message }) => message);
-  if (general.length > 0) changes.push({ summary: "", impact: "none", problems: general });
+  if (general.length > 0) changes.push({ summary: "", impact: "none", resources: [], problems: general });
   return { impact: news.reasons.length > 0 ? next.impact : "none", changes };
+}
+
+function resourcesOn(pciAddress: string, { interfaces = [] }: SriovNetworkNodeStateSpec): readonly string[] {
+  const groups = interfaces.find((pf) => pf.pciAddress === pciAddress)?.vfGroups ?? [];
+  return groups.flatMap(({ resourceName }) => resourceName ?? []);
 }
 
 function onlyTouched(spec: SriovNetworkNodeStateSpec, touched: ReadonlySet<string>): SriovNetworkNodeStateSpec {

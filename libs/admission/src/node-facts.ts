@@ -13,8 +13,6 @@ export interface NodeFacts {
   readonly labels: Readonly<Record<string, string>>;
   /** Absent while the node has no SriovNetworkNodeState. */
   readonly state?: StateFacts | undefined;
-  /** Pods that use VFs of a PF, by its PCI address, where somebody knows it. */
-  readonly podsByPf?: Readonly<Record<string, number>> | undefined;
 }
 
 /** A node state, reduced. Equal parts of different nodes are the same object. */

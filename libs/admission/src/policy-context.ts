@@ -4,16 +4,18 @@
  * Usage: `const rule: PolicyRule = (policy, { reach }) => …`.
  */
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
+import { nodeSetLabels } from "@switchyard/policy";
 import type { ClusterView } from "./cluster-view.ts";
 import type { Finding } from "./finding.ts";
 import { isIgnoredPolicy } from "./ignored-policy.ts";
+import { sortsOf } from "./node-sorts.ts";
 import { reachOf, type Reach } from "./reach.ts";
 
 export interface PolicyContext {
   readonly view: ClusterView;
   /** Where the policy lands; nowhere if it is in a namespace that nobody looks into. */
   readonly reach: Reach;
-  /** The policies that hold beside this one. */
+  /** The policies that hold beside this one. Each selects all nodes of a sort in `reach`, or none. */
   readonly others: readonly SriovNetworkNodePolicy[];
 }
 
@@ -24,8 +26,10 @@ export function policyContext(policy: SriovNetworkNodePolicy, view: ClusterView)
   const { name, namespace } = policy.metadata;
   if (namespace !== view.namespace) {
     const empty = { ...view, nodes: [] };
-    return { view: empty, reach: reachOf(policy, empty), others: [] };
+    return { view: empty, reach: reachOf(policy, [], empty), others: [] };
   }
   const others = view.policies.filter((other) => other.metadata.name !== name && !isIgnoredPolicy(other));
-  return { view, reach: reachOf(policy, view), others };
+  const selectors = [policy, ...others].map(({ spec }) => spec.nodeSelector);
+  const sorts = sortsOf(view.nodes, [...selectors, nodeSetLabels(view.operatorConfig)]);
+  return { view, reach: reachOf(policy, sorts, view), others };
 }

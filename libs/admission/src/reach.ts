@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Where a policy lands: nodes and their PFs. Nodes with the same cards in the same places are looked at once.
- * Usage: `const reach = reachOf(policy, view); for (const { nodes, pfs } of reach.landings) …`.
+ * Usage: `const reach = reachOf(policy, sorts, view); for (const { sorts, pfs } of reach.landings) …`.
  */
 import type { InterfaceStatus, Node, SriovNetworkNodePolicy } from "@switchyard/api";
 import { createRules, hasLabels, mergePolicies, nodeSetLabels, parseVfRange, type VfRange } from "@switchyard/policy";
 import type { ClusterView } from "./cluster-view.ts";
-import type { NodeFacts, StateFacts } from "./node-facts.ts";
-import { sortsOf } from "./node-sorts.ts";
-
-/** A node that was discovered. */
-export type DiscoveredNode = NodeFacts & { readonly state: StateFacts };
+import type { NodeFacts } from "./node-facts.ts";
+import { isDiscovered, type DiscoveredSort, type NodeSort } from "./node-sorts.ts";
 
 /** Nodes of one layout on which the policy matches PFs, at least one. */
 export interface Landing {
-  readonly nodes: readonly DiscoveredNode[];
+  readonly sorts: readonly DiscoveredSort[];
   readonly layout: readonly InterfaceStatus[];
   /** Places, in the layout and in each status, of the PFs that it matches. */
   readonly pfs: readonly MatchedPf[];
@@ -30,50 +27,58 @@ export interface MatchedPf {
 
 export interface Reach {
   /** All nodes that nodeSelector selects. */
-  readonly selected: readonly NodeFacts[];
+  readonly selected: readonly NodeSort[];
   /** Those of them that no daemon runs on, by the operator config's node selector. */
-  readonly outside: readonly NodeFacts[];
+  readonly outside: readonly NodeSort[];
   /** Those in the node set whose cards nobody has reported yet. */
-  readonly undiscovered: readonly NodeFacts[];
+  readonly undiscovered: readonly NodeSort[];
   /** Discovered ones without a PF that matches. */
-  readonly unmatched: readonly DiscoveredNode[];
+  readonly unmatched: readonly DiscoveredSort[];
   readonly landings: readonly Landing[];
 }
 
-export function reachOf(policy: SriovNetworkNodePolicy, view: ClusterView): Reach {
+/** `sorts` are made by the labels of the policy's nodeSelector and of the daemon's, at least. */
+export function reachOf(policy: SriovNetworkNodePolicy, sorts: readonly NodeSort[], view: ClusterView): Reach {
   const { nodeSelector } = policy.spec;
   const daemonLabels = nodeSetLabels(view.operatorConfig);
-  const selected: NodeFacts[] = [];
-  const outside: NodeFacts[] = [];
-  const undiscovered: NodeFacts[] = [];
-  const byLayout = new Map<readonly InterfaceStatus[], DiscoveredNode[]>();
-  for (const { labels, nodes } of sortsOf(view.nodes, [nodeSelector, daemonLabels])) {
-    if (!hasLabels(labels, nodeSelector)) continue;
-    const hasDaemon = hasLabels(labels, daemonLabels);
-    for (const node of nodes) {
-      selected.push(node);
-      if (isDiscovered(node)) {
-        const { layout } = node.state;
-        const alike = byLayout.get(layout);
-        if (alike === undefined) byLayout.set(layout, [node]);
-        else alike.push(node);
-      } else if (hasDaemon) undiscovered.push(node);
-      else outside.push(node);
-    }
+  const selected = sorts.filter(({ labels }) => hasLabels(labels, nodeSelector));
+  const unknown = selected.filter((sort) => !isDiscovered(sort));
+  const byLayout = new Map<readonly InterfaceStatus[], DiscoveredSort[]>();
+  for (const sort of selected.filter(isDiscovered)) {
+    const alike = byLayout.get(sort.state.layout);
+    if (alike === undefined) byLayout.set(sort.state.layout, [sort]);
+    else alike.push(sort);
   }
 
   const landings: Landing[] = [];
-  const unmatched: DiscoveredNode[] = [];
-  for (const [layout, nodes] of byLayout) {
+  const unmatched: DiscoveredSort[] = [];
+  for (const [layout, alike] of byLayout) {
     const pfs = matchedPfs(policy, layout);
-    if (pfs.length > 0) landings.push({ nodes, layout, pfs });
-    else unmatched.push(...nodes);
+    if (pfs.length > 0) landings.push({ sorts: alike, layout, pfs });
+    else unmatched.push(...alike);
   }
-  return { selected, outside, undiscovered, unmatched, landings };
+  return {
+    selected,
+    outside: unknown.filter(({ labels }) => !hasLabels(labels, daemonLabels)),
+    undiscovered: unknown.filter(({ labels }) => hasLabels(labels, daemonLabels)),
+    unmatched,
+    landings,
+  };
 }
 
 /** The PFs of a layout that the policy is applied to, were it alone. */
 export function matchedPfs(policy: SriovNetworkNodePolicy, layout: readonly InterfaceStatus[]): readonly MatchedPf[] {
+  const known = remembered.get(policy) ?? new WeakMap<readonly InterfaceStatus[], readonly MatchedPf[]>();
+  remembered.set(policy, known);
+  const pfs = known.get(layout) ?? matchPfs(policy, layout);
+  known.set(layout, pfs);
+  return pfs;
+}
+
+/** Stored policies meet the same layouts in each review. */
+const remembered = new WeakMap<SriovNetworkNodePolicy, WeakMap<readonly InterfaceStatus[], readonly MatchedPf[]>>();
+
+function matchPfs(policy: SriovNetworkNodePolicy, layout: readonly InterfaceStatus[]): readonly MatchedPf[] {
   const { spec, matches } = mergePolicies(anyNode, layout, createRules({ policies: [everywhere(policy)], pools: [] }));
   const matched = new Set(matches.flatMap(({ pciAddresses }) => pciAddresses));
   const groups = new Map((spec.interfaces ?? []).map(({ pciAddress, vfGroups }) => [pciAddress, vfGroups?.[0]]));
@@ -84,26 +89,21 @@ export function matchedPfs(policy: SriovNetworkNodePolicy, layout: readonly Inte
   });
 }
 
-/** What each PF of a landing reports, with the node that it is on. */
-export function* statusesOf(reach: Reach): Generator<{ readonly node: DiscoveredNode; readonly pf: InterfaceStatus }> {
-  for (const { nodes, pfs } of reach.landings) {
-    for (const node of nodes) {
-      for (const { index } of pfs) {
-        const pf = node.state.status.interfaces?.[index];
-        if (pf !== undefined) yield { node, pf };
-      }
-    }
-  }
+/** What each PF of a landing reports, with the nodes that it is so on. */
+export function statusesOf({
+  landings,
+}: Reach): readonly { readonly sort: DiscoveredSort; readonly pf: InterfaceStatus }[] {
+  return landings.flatMap(({ sorts, pfs }) =>
+    sorts.flatMap((sort) => {
+      const { interfaces = [] } = sort.state.status;
+      return pfs.flatMap(({ index }) => interfaces[index] ?? []).map((pf) => ({ sort, pf }));
+    }),
+  );
 }
 
 /** The Node object that libs/policy reads. */
 export function asNode({ name, labels }: Pick<NodeFacts, "name" | "labels">): Node {
   return { apiVersion: "v1", kind: "Node", metadata: { name, labels } };
-}
-
-/** Whether the node's daemon has reported its cards. */
-export function isDiscovered(node: NodeFacts): node is DiscoveredNode {
-  return node.state !== undefined && node.state.layout.length > 0;
 }
 
 const anyNode = asNode({ name: "", labels: {} });

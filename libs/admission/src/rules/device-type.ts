@@ -2,6 +2,7 @@
 /** What the VFs are bound to, and what goes together with it (sriov-operator.md E.2, 6, 7 and 8). */
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
 import { refuse, warn, type Finding } from "../finding.ts";
+import { namesOf, type NodeSort } from "../node-sorts.ts";
 import { listNames, quote } from "../phrase.ts";
 import type { PolicyContext } from "../policy-context.ts";
 import { statusesOf } from "../reach.ts";
@@ -32,13 +33,13 @@ const mellanox = "15b3";
 
 export function checkVdpaVendor({ spec }: SriovNetworkNodePolicy, { reach }: PolicyContext): readonly Finding[] {
   if (!spec.vdpaType) return [];
-  const others = new Map<string, Set<string>>();
-  for (const { node, pf } of statusesOf(reach)) {
+  const others = new Map<string, NodeSort[]>();
+  for (const { sort, pf } of statusesOf(reach)) {
     if (pf.vendor === undefined || pf.vendor === mellanox) continue;
     const card = `${pf.pciAddress} (${pf.vendor}:${pf.deviceID ?? "?"})`;
-    others.set(card, (others.get(card) ?? new Set()).add(node.name));
+    others.set(card, [...(others.get(card) ?? []), sort]);
   }
-  return [...others].map(([card, nodes]) =>
-    refuse("spec.vdpaType", `needs Mellanox cards, which ${card} on ${listNames([...nodes])} is not`),
+  return [...others].map(([card, sorts]) =>
+    refuse("spec.vdpaType", `needs Mellanox cards, which ${card} on ${listNames(namesOf(sorts))} is not`),
   );
 }

@@ -10,17 +10,15 @@
  */
 import type { InterfaceStatus, NicSelector, SriovNetworkNodePolicy } from "@switchyard/api";
 import { formatVfRange, hasLabels, isNameOf, overlaps, pfNameOf, priorityOf } from "@switchyard/policy";
-import { refuse, warn, type Finding } from "../finding.ts";
-import { sortsOf } from "../node-sorts.ts";
+import { describeFinding, refuse, warn, type Finding } from "../finding.ts";
+import { namesOf, type NodeSort } from "../node-sorts.ts";
 import { listNames } from "../phrase.ts";
 import type { PolicyContext } from "../policy-context.ts";
 import { matchedPfs, type MatchedPf } from "../reach.ts";
 
 export function checkPolicyConflicts(policy: SriovNetworkNodePolicy, context: PolicyContext): readonly Finding[] {
-  const nodesOf = new Map<string, { readonly finding: Finding; readonly nodes: string[] }>();
-  const selectors = context.others.map(({ spec }) => spec.nodeSelector);
-  for (const { nodes, layout, pfs } of context.reach.landings) {
-    const sorts = sortsOf(nodes, selectors);
+  const found = new Map<string, { readonly finding: Finding; readonly sorts: NodeSort[] }>();
+  for (const { sorts, layout, pfs } of context.reach.landings) {
     for (const other of context.others) {
       const shared = sorts.filter(({ labels }) => hasLabels(labels, other.spec.nodeSelector));
       if (shared.length === 0) continue;
@@ -29,18 +27,17 @@ export function checkPolicyConflicts(policy: SriovNetworkNodePolicy, context: Po
         const their = theirs.get(pf.nic.pciAddress);
         return their === undefined ? [] : conflictsOn({ policy, pf }, { policy: other, pf: their });
       });
-      const names = findings.length === 0 ? [] : shared.flatMap((sort) => sort.nodes.map(({ name }) => name));
       for (const finding of findings) {
-        const key = `${finding.field} ${finding.message}`;
-        const entry = nodesOf.get(key) ?? { finding, nodes: [] };
-        entry.nodes.push(...names);
-        nodesOf.set(key, entry);
+        const key = describeFinding(finding);
+        const entry = found.get(key) ?? { finding, sorts: [] };
+        entry.sorts.push(...shared);
+        found.set(key, entry);
       }
     }
   }
-  return [...nodesOf.values()].map(({ finding, nodes }) => ({
+  return [...found.values()].map(({ finding, sorts }) => ({
     ...finding,
-    message: `${finding.message}, on ${listNames(nodes)}`,
+    message: `${finding.message}, on ${listNames(namesOf(sorts))}`,
   }));
 }
 

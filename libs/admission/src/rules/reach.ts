@@ -7,9 +7,9 @@
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
 import { isEmptyNicSelector } from "@switchyard/policy";
 import { refuse, warn, type Finding } from "../finding.ts";
+import { namesOf, type DiscoveredSort } from "../node-sorts.ts";
 import { count, listNames } from "../phrase.ts";
 import type { PolicyContext } from "../policy-context.ts";
-import type { DiscoveredNode } from "../reach.ts";
 
 export function checkReach({ spec }: SriovNetworkNodePolicy, { view, reach }: PolicyContext): readonly Finding[] {
   const { selected, outside, undiscovered, unmatched, landings } = reach;
@@ -17,23 +17,24 @@ export function checkReach({ spec }: SriovNetworkNodePolicy, { view, reach }: Po
   const nodeSelector = "spec.nodeSelector";
   if (selected.length === 0) return [warn(nodeSelector, "selects no node yet")];
   if (outside.length === selected.length) {
-    const names = listNames(selected.map(({ name }) => name));
+    const names = listNames(namesOf(selected));
     return [warn(nodeSelector, `selects ${names}, where no config daemon runs: see configDaemonNodeSelector`)];
   }
   if (undiscovered.length > 0) {
-    const names = listNames(undiscovered.map(({ name }) => name));
+    const names = listNames(namesOf(undiscovered));
     return [warn(nodeSelector, `the cards of ${names} are not known yet: the policy's status will tell if they match`)];
   }
   if (landings.length > 0 || unmatched.length === 0 || isEmptyNicSelector(spec.nicSelector)) return [];
-  const where = unmatched.length === 1 ? (unmatched[0]?.name ?? "") : `any of ${count(unmatched.length, "node")}`;
+  const names = namesOf(unmatched);
+  const where = names.length === 1 ? names.join() : `any of ${count(names.length, "node")}`;
   const message = `matches no NIC on ${where}: there are ${describeCards(unmatched)}`;
   return [refuse("spec.nicSelector", message)];
 }
 
 /** "ens1f0 (0000:3b:00.0, 8086:158b), …", a few of them. */
-function describeCards(nodes: readonly DiscoveredNode[]): string {
+function describeCards(sorts: readonly DiscoveredSort[]): string {
   const cards = new Set<string>();
-  for (const layout of new Set(nodes.map(({ state }) => state.layout))) {
+  for (const layout of new Set(sorts.map(({ state }) => state.layout))) {
     for (const { name = "unnamed", pciAddress, vendor = "?", deviceID = "?" } of layout) {
       cards.add(`${name} (${pciAddress}, ${vendor}:${deviceID})`);
     }

@@ -6,6 +6,7 @@
 import type { InterfaceStatus, SriovNetworkNodePolicy } from "@switchyard/api";
 import type { NicPolicy } from "../cluster-view.ts";
 import { refuse, warn, type Finding } from "../finding.ts";
+import { namesOf, type NodeSort } from "../node-sorts.ts";
 import { listNames, quote } from "../phrase.ts";
 import type { PolicyContext } from "../policy-context.ts";
 import type { Reach } from "../reach.ts";
@@ -33,19 +34,19 @@ export function checkSupportedNics({ spec }: SriovNetworkNodePolicy, { view, rea
 
 /** One finding for each sort of card that the policy lands on and nobody listed. */
 function unlistedCards(reach: Reach, known: NicPolicy["known"], remark: typeof refuse): readonly Finding[] {
-  const nodesOf = new Map<string, Set<string>>();
-  for (const { nodes, pfs } of reach.landings) {
+  const sortsOfCard = new Map<string, Set<NodeSort>>();
+  for (const { sorts, pfs } of reach.landings) {
     for (const { nic } of pfs) {
       if (known.some((listed) => isOf(nic, listed))) continue;
       const { vendor, deviceID } = nic;
       if (vendor === undefined || deviceID === undefined) continue;
-      const names = nodesOf.get(`${vendor}:${deviceID}`) ?? new Set();
-      for (const { name } of nodes) names.add(name);
-      nodesOf.set(`${vendor}:${deviceID}`, names);
+      const card = `${vendor}:${deviceID}`;
+      sortsOfCard.set(card, new Set([...(sortsOfCard.get(card) ?? []), ...sorts]));
     }
   }
-  return [...nodesOf].map(([card, names]) => {
-    const message = `takes ${card}, a card that is not known to work, on ${listNames([...names])}: ${advice}`;
+  return [...sortsOfCard].map(([card, sorts]) => {
+    const where = listNames(namesOf([...sorts]));
+    const message = `takes ${card}, a card that is not known to work, on ${where}: ${advice}`;
     return remark("spec.nicSelector", message);
   });
 }
