@@ -250,9 +250,15 @@ describe("the follower", () => {
     await conditionIs("True", "Configured");
   });
 
+  it("tells where it cannot write the file", async () => {
+    startConfigurator("follower-4", ["--config-file", join(bundle, "config.json")]);
+    expect((await conditionIs("False", "NotApplied")).message).toContain("ENOTDIR");
+  });
+
   it("asks the API server for nothing while nothing happens, and needs little memory", async () => {
-    const follower = startConfigurator("follower-4", []);
-    await eventually("it follows", async () => (await log("follower-4")).includes("VFs handed out"));
+    const follower = startConfigurator("follower-5", []);
+    await conditionIs("True", "Configured");
+    await eventually("it follows", async () => (await log("follower-5")).includes("VFs handed out"));
     const asked = async () => {
       const events = await cluster.auditEvents();
       return events.filter((event) => event.user.username === user);

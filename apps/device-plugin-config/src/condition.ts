@@ -6,10 +6,13 @@
 import { conditionTypes, devicePluginReasons as reasons, type Condition } from "@switchyard/api";
 import type { HandOut, PendingVfs } from "./hand-out.ts";
 
+/** A condition without what setCondition() adds. */
+export type Verdict = Omit<Condition, "lastTransitionTime" | "observedGeneration">;
+
 /** At most so many causes are named. */
 const named = 3;
 
-export function judge({ rendered, pending }: HandOut): Omit<Condition, "lastTransitionTime" | "observedGeneration"> {
+export function judge({ rendered, pending }: HandOut): Verdict {
   const { config, problems } = rendered;
   const counts = (config.resourceList ?? []).map(({ resourceName, selectors }) => {
     return `${resourceName}: ${selectors.pciAddresses?.length ?? 0}`;

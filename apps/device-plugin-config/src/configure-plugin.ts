@@ -10,10 +10,14 @@
  *
  * Usage: `await configurePlugin({ transport, nodeName, namespace, configFile, …, signal });`
  */
-import { sriovNetworkNodeStates, type SriovNetworkNodeState } from "@switchyard/api";
+import {
+  conditionTypes,
+  devicePluginReasons as reasons,
+  sriovNetworkNodeStates,
+  type SriovNetworkNodeState,
+} from "@switchyard/api";
 import {
   createWriter,
-  fromCache,
   setCondition,
   startController,
   watchObjects,
@@ -21,8 +25,7 @@ import {
   type Transport,
 } from "@switchyard/kube";
 import type { Logger } from "@switchyard/service";
-import { isDeepStrictEqual } from "node:util";
-import { judge } from "./condition.ts";
+import { judge, type Verdict } from "./condition.ts";
 import { isInForce, writeConfig, writeRecord } from "./config-file.ts";
 import type { DevicePluginConfigFlags } from "./device-plugin-config-flags.ts";
 import { endPlugin } from "./end-plugin.ts";
@@ -81,9 +84,13 @@ export async function configurePlugin(options: ConfigurePluginOptions): Promise<
     const config = pluginConfig(next.rendered.config, kernel);
     const verdict = judge(next);
     tell(verdict.message);
-
-    if (!options.wait) await keepInForce(config);
-    else if (!options.blockUntilConfigured || isWorthStarting(state, next)) await finish(config);
+    try {
+      if (!options.wait) await keepInForce(config);
+      else if (!options.blockUntilConfigured || isWorthStarting(state, next)) await finish(config);
+    } catch (error) {
+      await writeVerdict(state, notApplied(error), signal);
+      throw error;
+    }
     await writeVerdict(state, verdict, signal);
     return next.pending.some(({ why }) => why === "stale") ? { afterMs: staleRetryMs } : undefined;
   }
@@ -104,9 +111,15 @@ export async function configurePlugin(options: ConfigurePluginOptions): Promise<
     done.abort();
   }
 
+  function notApplied(error: unknown): Verdict {
+    const tried = `have ${options.pluginProcess} read ${options.configFile}`;
+    const message = `${tried}: ${error instanceof Error ? error.message : String(error)}`;
+    return { type: conditionTypes.devicePluginConfigured, status: "False", reason: reasons.notApplied, message };
+  }
+
   async function writeVerdict(
     { metadata, status }: SriovNetworkNodeState,
-    verdict: ReturnType<typeof judge>,
+    verdict: Verdict,
     signal: AbortSignal,
   ): Promise<void> {
     const own = (status?.conditions ?? []).filter(({ type }) => type === verdict.type);
@@ -129,13 +142,14 @@ export async function configurePlugin(options: ConfigurePluginOptions): Promise<
     parallel: 1,
     sources: [
       {
-        start: (enqueue) => {
-          enqueue(nodeName);
-          return () => undefined;
+        start(enqueue) {
+          enqueue(nodeName); // also where there is no state
+          return states.subscribe(() => {
+            enqueue(nodeName);
+          });
         },
         whenSynced: (until) => states.whenSynced(until),
       },
-      fromCache(states, ({ before, after }) => (isDeepStrictEqual(before, after) ? [] : [nodeName])),
     ],
     signal: AbortSignal.any([]),
     report(error) {

@@ -111,6 +111,8 @@ export const devicePluginReasons = {
   vfsMissing: "VfsMissing",
   /** The device plugin cannot hand out a resource as it is asked for. */
   notPossible: "NotPossible",
+  /** The plugin's file could not be written, or the plugin could not be told. */
+  notApplied: "NotApplied",
 } as const;
 
 /** Reasons of DevicePluginConfigMap, written by the operator. */
