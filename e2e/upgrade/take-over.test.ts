@@ -16,7 +16,14 @@ import {
 import { pci, type FakeKernel } from "@switchyard/host/testing";
 import { isRecord, objectPath, type KubeObject } from "@switchyard/kube";
 import { eventually, isWrite } from "@switchyard/testing";
-import { leftNode, policies, populate, upstreamNodes, type UpstreamWorld } from "./upstream-cluster.ts";
+import {
+  interruptedNodes,
+  leftNode,
+  policies,
+  populate,
+  upstreamNodes,
+  type UpstreamWorld,
+} from "./upstream-cluster.ts";
 import { setUpstreamStage, upstream, type UpstreamStage } from "./upstream-stage.ts";
 
 let stage: UpstreamStage;
@@ -27,7 +34,7 @@ const writesBefore = new Map<string, number>();
 
 beforeAll(async () => {
   stage = await setUpstreamStage();
-  world = await populate(stage, [...upstreamNodes, leftNode]);
+  world = await populate(stage, [...upstreamNodes, ...interruptedNodes, leftNode]);
   for (const [name, { kernel }] of world.workers) writesBefore.set(name, kernel.writes.length);
   takenOverAt = new Date().toISOString();
   stage.startOperator();
@@ -171,6 +178,25 @@ describe("a PF that left the policies while nobody watched", () => {
     expect((await world.workers.get("left")?.kernel.host().sriov.readPf(pf))?.sriov?.numVfs).toBe(0);
     await stage.kubectl(["wait", "--for=condition=Ready", "--timeout=30s", "sriovnetworknodepolicy/kept"]);
   }, 60_000);
+});
+
+describe("a drain that upstream had begun", () => {
+  it.each(interruptedNodes.map(({ name }) => name))(
+    "comes to its end, and the node is let go: %s",
+    async (name) => {
+      await eventually("idle", async () => {
+        const { annotations: marks = {} } = (await readState(name)).metadata;
+        const { annotations: ofNode = {} } = (await stage.read(nodes, name)).metadata;
+        const all = [marks[annotations.desiredState], marks[annotations.currentState], ofNode[annotations.nodeState]];
+        return all.every((mark) => mark === "Idle");
+      });
+      const node: KubeObject & { readonly spec?: { readonly unschedulable?: boolean } } = await stage.read(nodes, name);
+      expect(node.spec?.unschedulable).toBe(name === "closed" ? true : undefined);
+      const pf = await world.workers.get(name)?.kernel.host().sriov.readPf(pci("0000:01:00.0"));
+      expect(pf?.sriov?.numVfs).toBe(name === "draining" ? 3 : 2);
+    },
+    60_000,
+  );
 });
 
 describe("going back to upstream", () => {

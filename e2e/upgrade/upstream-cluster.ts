@@ -27,8 +27,10 @@ import { upstream, type UpstreamStage } from "./upstream-stage.ts";
 export interface UpstreamNode {
   readonly name: string;
   readonly nics: readonly FakeNic[];
-  /** spec.interfaces of its state, as upstream merged it; the PFs are configured so. */
+  /** How its PFs are configured, and spec.interfaces of its state as upstream merged it. */
   readonly interfaces: readonly InterfaceSpec[];
+  /** The spec where it is ahead of what is configured. */
+  readonly wanted?: readonly InterfaceSpec[];
   /** Node label beside those of every worker. */
   readonly label?: string;
   /** What people did on it before, or pods. */
@@ -37,7 +39,8 @@ export interface UpstreamNode {
   /** annotations.desiredState and annotations.currentState; both Idle where absent. */
   readonly handshake?: { readonly desired: string; readonly current: string };
   readonly externalDrainer?: boolean;
-  readonly cordoned?: boolean;
+  /** Field manager of whoever made it unschedulable. */
+  readonly cordonedBy?: string;
 }
 
 export const policies: Readonly<Record<string, Omit<SriovNetworkNodePolicySpec, "nodeSelector"> & { node: string }>> = {
@@ -74,6 +77,9 @@ export const policies: Readonly<Record<string, Omit<SriovNetworkNodePolicySpec, 
   },
   "by-alt-name": { node: "alias", nicSelector: { pfNames: ["enx525400010000#2-3"] }, numVfs: 4, resourceName: "alias" },
   "in-pools": { node: "pooled", nicSelector: { rootDevices: ["0000:01:00.0"] }, numVfs: 2, resourceName: "pooled" },
+  grown: { node: "draining", nicSelector: { rootDevices: ["0000:01:00.0"] }, numVfs: 3, resourceName: "grown" },
+  done: { node: "drained", nicSelector: { rootDevices: ["0000:01:00.0"] }, numVfs: 2, resourceName: "done" },
+  closed: { node: "closed", nicSelector: { rootDevices: ["0000:01:00.0"] }, numVfs: 2, resourceName: "closed" },
   kept: { node: "left", nicSelector: { rootDevices: ["0000:01:00.0"] }, numVfs: 2, resourceName: "kept" },
 };
 
@@ -166,6 +172,40 @@ export const leftNode: UpstreamNode = {
   externalDrainer: true,
 };
 
+/** One PF with so many VFs of one policy. */
+const onePf = (policyName: string, numVfs: number): readonly InterfaceSpec[] => [
+  { pciAddress: "0000:01:00.0", name: "enp1s0f0", numVfs, vfGroups: [group(policyName, `0-${numVfs - 1}`)] },
+];
+
+/** Nodes that upstream's operator was draining when it was stopped. */
+export const interruptedNodes: readonly UpstreamNode[] = [
+  {
+    // Work is left.
+    name: "draining",
+    nics: [igb("0000:01:00.0")],
+    interfaces: onePf("grown", 2),
+    wanted: onePf("grown", 3),
+    handshake: { desired: "Drain_Required", current: "Draining" },
+    cordonedBy: upstream.operator,
+  },
+  {
+    // The work is done, but nobody has said so yet.
+    name: "drained",
+    nics: [igb("0000:01:00.0")],
+    interfaces: onePf("done", 2),
+    handshake: { desired: "Drain_Required", current: "DrainComplete" },
+    cordonedBy: upstream.operator,
+  },
+  {
+    // The same, on a node that an admin had made unschedulable before.
+    name: "closed",
+    nics: [igb("0000:01:00.0")],
+    interfaces: onePf("closed", 2),
+    handshake: { desired: "Drain_Required", current: "DrainComplete" },
+    cordonedBy: "kubectl-cordon",
+  },
+];
+
 export interface UpstreamWorld extends AsyncDisposable {
   readonly workers: ReadonlyMap<string, FakeWorker>;
   /** uid of SriovOperatorConfig "default", which owns the states. */
@@ -213,7 +253,10 @@ async function addNode(stage: UpstreamStage, node: UpstreamNode, config: KubeObj
     metadata: { name, ownerReferences },
     spec: { bridges: {}, system: {} },
   });
-  await operator.update(sriovNetworkNodeStates, { ...created, ...{ spec: { bridges: {}, interfaces, system: {} } } });
+  await operator.update(sriovNetworkNodeStates, {
+    ...created,
+    ...{ spec: { bridges: {}, interfaces: node.wanted ?? interfaces, system: {} } },
+  });
   await daemon.patch(nodes, name, { metadata: { annotations: { [annotations.nodeState]: handshake.desired } } });
   const asked = { [annotations.desiredState]: handshake.desired };
   const external = node.externalDrainer === true ? { [annotations.useExternalDrainer]: "true" } : {};
@@ -222,8 +265,10 @@ async function addNode(stage: UpstreamStage, node: UpstreamNode, config: KubeObj
     metadata: { annotations: { [annotations.currentState]: handshake.current } },
   });
   const nodeLabels = { [labels.devicePlugin]: "Enabled", ...(node.label === undefined ? {} : { [node.label]: "" }) };
-  const schedulable = node.cordoned === true ? { spec: { unschedulable: true } } : {};
-  await operator.patch(nodes, name, { metadata: { labels: nodeLabels }, ...schedulable });
+  await operator.patch(nodes, name, { metadata: { labels: nodeLabels } });
+  if (node.cordonedBy !== undefined) {
+    await stage.as(node.cordonedBy).patch(nodes, name, { spec: { unschedulable: true } });
+  }
   const status = {
     interfaces: await statusByUpstream(worker.kernel),
     bridges: {},

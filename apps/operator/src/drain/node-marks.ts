@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * What a drain leaves on a Node: that it is unschedulable, a note that this is our doing, and a taint that keeps
- * DaemonSets away. Only what is ours is taken back: a node that an admin made unschedulable stays so (M-13).
+ * DaemonSets away. Only what is ours, or was upstream's, is taken back: a node that an admin made unschedulable stays so
+ * (M-13).
  * Usage: `await closeNode(name, { holdDaemonSets: false }, access); … await openNode(name, access);`
  */
-import { annotations, nodes, taints, type Node, type Taint } from "@switchyard/api";
-import { isKubeError, isKubeObject, KubeError, objectPath, type KubeObject, type Transport } from "@switchyard/kube";
+import { annotations, nodes, taints, upstreamManager, type Node, type Taint } from "@switchyard/api";
+import {
+  isKubeError,
+  isKubeObject,
+  isRecord,
+  KubeError,
+  objectPath,
+  type KubeObject,
+  type Transport,
+} from "@switchyard/kube";
 
 /** What a drain needs of a Node. */
 export interface Closing {
@@ -47,12 +56,13 @@ export async function closeNode(name: string, closing: Closing, access: Access):
 /** Takes back what closeNode did. Whether there was anything. Rejects with KubeError. */
 export function openNode(name: string, access: Access): Promise<boolean> {
   return changeNode(name, access, (node) => {
-    if (!isMarked(node)) return undefined;
+    const isOurs = isCordonedByUs(node) || isCordonedByUpstream(node);
+    if (!isOurs && !isMarked(node)) return undefined;
     const { taints: existing = [] } = node.spec ?? {};
     return {
       metadata: { annotations: { [annotations.cordonedBy]: null } },
       spec: {
-        ...(isCordonedByUs(node) ? { unschedulable: null } : {}),
+        ...(isOurs ? { unschedulable: null } : {}),
         ...(hasTaint(existing) ? { taints: existing.filter(({ key }) => key !== taints.draining) } : {}),
       },
     };
@@ -72,6 +82,17 @@ function isCordonedByUs({ metadata }: Node): boolean {
   return metadata.annotations?.[annotations.cordonedBy] !== undefined;
 }
 
+/**
+ * In a drain that upstream's operator had begun before it was replaced: it leaves no note, but the API server does. It
+ * makes schedulable whatever it drained; what an admin has made unschedulable is not its field.
+ */
+function isCordonedByUpstream({ metadata: { managedFields = [] } }: KubeObject): boolean {
+  return managedFields.some(({ manager, fieldsV1 }) => {
+    const spec = isRecord(fieldsV1) ? fieldsV1["f:spec"] : undefined;
+    return manager === upstreamManager && isRecord(spec) && Object.hasOwn(spec, "f:unschedulable");
+  });
+}
+
 /** A merge patch of a Node. */
 interface NodeChange {
   readonly metadata: object;
@@ -86,7 +107,7 @@ interface NodeChange {
 async function changeNode(
   name: string,
   { transport, signal }: Access,
-  change: (node: Node) => NodeChange | undefined,
+  change: (node: Node & KubeObject) => NodeChange | undefined,
 ): Promise<boolean> {
   const path = objectPath(nodes, { name });
   for (let attempt = 1; ; attempt++) {
