@@ -59,6 +59,22 @@ export interface RenderedDevicePluginConfig {
   readonly problems: readonly DevicePluginProblem[];
 }
 
+/**
+ * The problem with a name over which the plugin ends, and with it all other resources; undefined where there is none. The
+ * plugin of November 2022 refuses "-" as well; those that are deployed today take it, as upstream's webhook does.
+ */
+export function resourceNameProblem(resourceName: string): DevicePluginProblem | undefined {
+  if (/^[a-zA-Z0-9_-]+$/.test(resourceName)) return undefined;
+  const message = `the device plugin takes letters, digits, "-" and "_" only, not "${resourceName}"`;
+  return { code: "bad-name", resourceName, message };
+}
+
+/** The problem of asking for both; the plugin ends over that, too, so the caller leaves RDMA out. */
+export function rdmaWithVdpa(resourceName: string): DevicePluginProblem {
+  const message = "a vDPA device cannot be handed out with its RDMA device";
+  return { code: "rdma-with-vdpa", resourceName, message };
+}
+
 /** Compact JSON, with the escapes that Go's encoder makes: the same configuration is always the same bytes. */
 export function formatDevicePluginConfig(config: DevicePluginConfig): string {
   return JSON.stringify(config).replace(/[<>&\u2028\u2029]/g, (character) => {

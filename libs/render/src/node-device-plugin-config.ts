@@ -6,7 +6,13 @@
  */
 import type { InterfaceSpec, InterfaceStatus, SriovNetworkNodeState, VfGroup } from "@switchyard/api";
 import { parseVfRange } from "@switchyard/policy";
-import type { DevicePluginProblem, DevicePluginResource, RenderedDevicePluginConfig } from "./device-plugin-config.ts";
+import {
+  rdmaWithVdpa,
+  resourceNameProblem,
+  type DevicePluginProblem,
+  type DevicePluginResource,
+  type RenderedDevicePluginConfig,
+} from "./device-plugin-config.ts";
 
 /** Resources are in the order in which spec.interfaces and their vfGroups first name them, VFs by PF and index. */
 export function nodeDevicePluginConfig(state: SriovNetworkNodeState): RenderedDevicePluginConfig {
@@ -57,11 +63,8 @@ function renderResource(resourceName: string, groups: readonly GroupVfs[]): Rend
       `policy ${group.policyName ?? "?"} has the VF range "${group.vfRange ?? ""}", which is none`,
     ),
   );
-  // The plugin of November 2022 refuses "-" as well; those that are deployed today take it, as upstream's webhook does.
-  if (!/^[a-zA-Z0-9_-]+$/.test(resourceName)) {
-    const message = `the device plugin takes letters, digits, "-" and "_" only, not "${resourceName}"`;
-    return { resource: undefined, problems: [...problems, problem("bad-name", message)] };
-  }
+  const badName = resourceNameProblem(resourceName);
+  if (badName !== undefined) return { resource: undefined, problems: [...problems, badName] };
   const used = groups.filter(({ addresses = [] }) => addresses.length > 0);
   const [first, ...others] = used.map(({ group }) => settingsOf(group));
   // Without an address there would be no selector, which selects everything.
@@ -72,9 +75,7 @@ function renderResource(resourceName: string, groups: readonly GroupVfs[]): Rend
     const message = `isRdma, needVhostNet, vdpaType or excludeTopology differ between its VFs (policies ${policies})`;
     problems.push(problem("mixed-settings", message));
   }
-  if (isRdma && vdpaType !== undefined) {
-    problems.push(problem("rdma-with-vdpa", "a vDPA device cannot be handed out with its RDMA device"));
-  }
+  if (isRdma && vdpaType !== undefined) problems.push(rdmaWithVdpa(resourceName));
   return {
     resource: {
       resourceName,

@@ -135,4 +135,16 @@ describe("policyDevicePluginConfig", () => {
       codes: ["no-interfaces"],
     });
   });
+
+  it("has nothing over which the plugin ends, and tells so: names that it does not know, RDMA with vDPA", () => {
+    const policies = [
+      policy("p", { vendor: "8086" }, { isRdma: true, vdpaType: "vhost" }),
+      policy("q", { vendor: "8086" }, { resourceName: "a/b" }),
+      policy("r", { vendor: "8086" }, { resourceName: "" }),
+    ];
+    expect(render(policies)).toEqual({
+      text: resource(`"selectors":{"vendors":["8086"],${flags},"vdpaType":"vhost"}`),
+      codes: ["bad-name", "rdma-with-vdpa"],
+    });
+  });
 });

@@ -7,11 +7,13 @@
  */
 import type { InterfaceStatus, SriovNetworkNodePolicy } from "@switchyard/api";
 import { isNameOf, pfNameOf, sameNetFilter } from "@switchyard/policy";
-import type {
-  DevicePluginProblem,
-  DevicePluginResource,
-  DeviceSelectors,
-  RenderedDevicePluginConfig,
+import {
+  rdmaWithVdpa,
+  resourceNameProblem,
+  type DevicePluginProblem,
+  type DevicePluginResource,
+  type DeviceSelectors,
+  type RenderedDevicePluginConfig,
 } from "./device-plugin-config.ts";
 
 /** A line of the list of supported NICs: PCI ids in lower-case hexadecimal. */
@@ -32,13 +34,19 @@ export interface PolicyDevicePluginSources {
 
 /**
  * Policies for one resource are joined field by field. IsRdma, NeedVhostNet and vdpaType are the weakest policy's,
- * excludeTopology is the strongest's.
+ * excludeTopology is the strongest's. Unlike upstream's, it has nothing over which the plugin ends.
  */
 export function policyDevicePluginConfig(sources: PolicyDevicePluginSources): RenderedDevicePluginConfig {
   const byResource = new Map<string, Joined>();
   const problems: DevicePluginProblem[] = [];
   for (const policy of sources.policies) {
     const { resourceName, nicSelector } = policy.spec;
+    if (resourceName === "") continue; // nothing to hand out
+    const badName = resourceNameProblem(resourceName);
+    if (badName !== undefined) {
+      problems.push(badName);
+      continue;
+    }
     if (nicSelector.netFilter && sources.interfaces.length === 0) {
       const message = `policy ${policy.metadata.name} selects by netFilter, and no NIC of the node is known yet`;
       problems.push({ code: "no-interfaces", resourceName, message });
@@ -52,7 +60,12 @@ export function policyDevicePluginConfig(sources: PolicyDevicePluginSources): Re
       problems.push({ code: "mixed-selectors", resourceName, message });
     }
   }
-  const resources = [...byResource.values()].map(({ resource }) => resource);
+  const resources = [...byResource.values()].map(({ resource }) => {
+    const { resourceName, selectors } = resource;
+    if (!selectors.IsRdma || selectors.vdpaType === undefined) return resource;
+    problems.push(rdmaWithVdpa(resourceName));
+    return { ...resource, selectors: { ...selectors, IsRdma: false } };
+  });
   return { config: { resourceList: resources.length === 0 ? null : resources }, problems };
 }
 
