@@ -4,12 +4,12 @@
  * runs on a node writes what is its own node's only (sriov-operator.md M-18).
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { annotations, type SriovOperatorConfig } from "@switchyard/api";
-import { connect, createWriter, isKubeError, isRecord, type KubeObject, type Transport } from "@switchyard/kube";
-import { operatorIdentity, renderComponents, resourceTypeOf, type Manifest } from "@switchyard/render";
-import { ensureBinaries, eventually, startControlPlane, type ControlPlane } from "@switchyard/testing";
-import { crdFolder } from "./crd-objects.ts";
-import { componentSettings, everyComponent, monitoringCrds, namespace } from "./identity-objects.ts";
+import { annotations } from "@switchyard/api";
+import { connect, isKubeError, isRecord, type Transport } from "@switchyard/kube";
+import type { Manifest } from "@switchyard/render";
+import { eventually } from "@switchyard/testing";
+import { prepareCluster, type DeployedCluster } from "./deployed-cluster.ts";
+import { namespace } from "./identity-objects.ts";
 
 const coldStartMs = 10 * 60_000;
 const testMs = 2 * 60_000;
@@ -20,41 +20,21 @@ const nodesPath = "/api/v1/nodes";
 const oursPath = `/apis/sriovnetwork.openshift.io/v1/namespaces/${namespace}`;
 const statesPath = `${oursPath}/sriovnetworknodestates`;
 
-let cluster: ControlPlane;
-let operator: Transport;
-let config: SriovOperatorConfig;
-let manifests: readonly Manifest[];
+let deployed: DeployedCluster;
+let writes = 0;
 
 beforeAll(async () => {
-  cluster = await startControlPlane({ binaries: await ensureBinaries() });
-  await cluster.applyCrds(crdFolder);
-  const nodes = ["worker-1", "worker-2"];
-  await create([
-    ...monitoringCrds,
-    { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } },
-    ...operatorIdentity(componentSettings),
-    ...nodes.map((name) => ({ apiVersion: "v1", kind: "Node", metadata: { name } })),
-    ...nodes.map((name) => ({ ...nodeState, metadata: { name, namespace } })),
-    everyComponent,
-  ]);
-  await cluster.kubectl(["wait", "--for=condition=Established", "crd", "--all"]);
-  operator = await clientOf("switchyard-operator");
-  const path = ["get", "sriovoperatorconfig", "default", "-n", namespace, "-o", "jsonpath={.metadata.uid}"];
-  config = { ...everyComponent, metadata: { ...everyComponent.metadata, uid: await cluster.kubectl(path) } };
-  const { components, problems } = renderComponents(config, componentSettings);
-  expect(problems).toEqual([]);
-  manifests = components.flatMap(({ objects }) => objects);
+  deployed = await prepareCluster();
 }, coldStartMs);
-
 afterAll(async () => {
-  await operator[Symbol.asyncDispose]();
-  await cluster[Symbol.asyncDispose]();
+  await deployed[Symbol.asyncDispose]();
 });
 
 describe("the operator", () => {
   it(
     "may apply all that it deploys, and finds it unchanged then",
     async () => {
+      const { manifests } = deployed;
       expect(await applyAll()).toEqual(manifests.map((manifest) => [labelOf(manifest), "written"]));
       expect(await applyAll()).toEqual(manifests.map((manifest) => [labelOf(manifest), "unchanged"]));
     },
@@ -68,10 +48,12 @@ describe("the operator", () => {
         ...{ apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name } },
         rules: [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }],
       });
-      await expect(apply(role("other"))).rejects.toMatchObject({ code: "Forbidden" });
-      await expect(apply(role("operator-webhook"))).rejects.toMatchObject({ code: "Forbidden" });
+      await expect(deployed.apply(role("other"))).rejects.toMatchObject({ code: "Forbidden" });
+      await expect(deployed.apply(role("operator-webhook"))).rejects.toMatchObject({ code: "Forbidden" });
       const secrets = "/api/v1/namespaces/kube-system/secrets";
-      await expect(operator.request({ method: "GET", path: secrets })).rejects.toMatchObject({ code: "Forbidden" });
+      await expect(deployed.operator.request({ method: "GET", path: secrets })).rejects.toMatchObject({
+        code: "Forbidden",
+      });
     },
     testMs,
   );
@@ -86,12 +68,12 @@ describe("the operator", () => {
           contentType: "application/merge-patch+json",
           body: { metadata: { labels: { [name]: "was-here" } } },
         });
-      await using admin = await connect({ kubeconfig: cluster.kubeconfig });
+      await using admin = await connect({ kubeconfig: deployed.cluster.kubeconfig });
       await eventually("the webhook is asked", async () => {
-        const outcome = await patch(admin, `user-${Date.now()}`).catch((error: unknown) => error);
+        const outcome = await patch(admin, `user-${writes++}`).catch((error: unknown) => error);
         return isKubeError(outcome, "InternalError");
       });
-      await patch(operator, "operator");
+      await patch(deployed.operator, "operator");
     },
     testMs,
   );
@@ -101,7 +83,7 @@ describe("the config daemon", () => {
   it(
     "may write the status, and its request, of its own node's state",
     async () => {
-      await using daemon = await onNode(daemonAccount, "worker-1");
+      await using daemon = await deployed.clientOf(daemonAccount, "worker-1");
       await becomesEffective(daemon);
       await patchStatus(daemon, "worker-1");
       await annotate(daemon, `${statesPath}/worker-1`, { [annotations.desiredState]: "Drain_Required" });
@@ -113,7 +95,7 @@ describe("the config daemon", () => {
   it(
     "may write nothing of another node",
     async () => {
-      await using daemon = await onNode(daemonAccount, "worker-1");
+      await using daemon = await deployed.clientOf(daemonAccount, "worker-1");
       const onlyOwn = /on node worker-1 may write the (Node|SriovNetworkNodeState) worker-1 only, not worker-2/;
       await isRefused(patchStatus(daemon, "worker-2"), onlyOwn);
       await isRefused(annotate(daemon, `${statesPath}/worker-2`, { [annotations.desiredState]: "Idle" }), onlyOwn);
@@ -132,7 +114,7 @@ describe("the config daemon", () => {
   ])(
     "may not write $what, even of its own node",
     async ({ path, change }) => {
-      await using daemon = await onNode(daemonAccount, "worker-1");
+      await using daemon = await deployed.clientOf(daemonAccount, "worker-1");
       await isRefused(merge(daemon, path, change), /may change only the annotations? sriovnetwork\.openshift\.io/);
     },
     testMs,
@@ -141,7 +123,7 @@ describe("the config daemon", () => {
   it(
     "may write nothing with a token that names no node",
     async () => {
-      await using daemon = await clientOf(daemonAccount);
+      await using daemon = await deployed.clientOf(daemonAccount);
       await isRefused(patchStatus(daemon, "worker-1"), /its token names no node/);
       const request = { [annotations.nodeState]: "Idle" };
       await isRefused(annotate(daemon, `${nodesPath}/worker-1`, request), /its token names no node/);
@@ -159,8 +141,8 @@ describe("the config daemon", () => {
           containers: [{ name: "daemon", image: "example.com/daemon:1" }],
         },
       };
-      await create([pod]);
-      await using daemon = await clientOf(daemonAccount, "--bound-object-kind=Pod", "--bound-object-name=daemon-x");
+      await deployed.create([pod]);
+      await using daemon = await deployed.clientOf(daemonAccount, { pod: "daemon-x" });
       await patchStatus(daemon, "worker-2");
       await isRefused(patchStatus(daemon, "worker-1"), /worker-2 only, not worker-1/);
     },
@@ -172,7 +154,7 @@ describe("the device plugin's configurer", () => {
   it(
     "may write the status of its own node's state only",
     async () => {
-      await using plugin = await onNode(pluginAccount, "worker-1");
+      await using plugin = await deployed.clientOf(pluginAccount, "worker-1");
       await patchStatus(plugin, "worker-1");
       await isRefused(patchStatus(plugin, "worker-2"), /worker-1 only, not worker-2/);
     },
@@ -210,7 +192,7 @@ describe("rights", () => {
   ])(
     "of $account are what it needs, and nothing else of the cluster",
     async ({ account, allowed }) => {
-      await using client = await clientOf(account);
+      await using client = await deployed.clientOf(account);
       const asked = [...new Set([...denied, ...allowed])];
       const granted = await Promise.all(asked.map(async (right) => ((await may(client, right)) ? [right] : [])));
       expect(new Set(granted.flat())).toEqual(new Set(allowed));
@@ -244,8 +226,6 @@ const groups = [
   ["tokenreviews", "authentication.k8s.io"],
 ] as const;
 
-const nodeState = { apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodeState", spec: {} };
-
 function annotation(name: string) {
   return { metadata: { annotations: { [name]: "x" } } };
 }
@@ -253,36 +233,12 @@ function annotation(name: string) {
 /** One after the other, as an object may need the one before. */
 async function applyAll(): Promise<readonly (readonly [string, string])[]> {
   const results: (readonly [string, string])[] = [];
-  for (const manifest of manifests) results.push([labelOf(manifest), await apply(manifest)]);
+  for (const manifest of deployed.manifests) results.push([labelOf(manifest), await deployed.apply(manifest)]);
   return results;
-}
-
-async function apply(manifest: Manifest): Promise<string> {
-  const { apiVersion: _, kind: _kind, ...intent } = manifest;
-  const type = resourceTypeOf(manifest);
-  return createWriter<KubeObject>({ transport: operator, type, manager: "switchyard-components" }).apply(intent);
 }
 
 function labelOf({ kind, metadata }: Manifest): string {
   return `${kind}/${metadata.name}`;
-}
-
-async function create(objects: readonly object[]): Promise<void> {
-  const list = { apiVersion: "v1", kind: "List", items: objects };
-  await cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(list) });
-}
-
-/** With a token as a pod on this node has it. */
-async function onNode(serviceAccount: string, node: string): Promise<Transport> {
-  return clientOf(serviceAccount, "--bound-object-kind=Node", `--bound-object-name=${node}`);
-}
-
-async function clientOf(serviceAccount: string, ...bound: readonly string[]): Promise<Transport> {
-  return connect({ kubeconfig: await cluster.clientFor({ token: await tokenOf(serviceAccount, ...bound) }) });
-}
-
-async function tokenOf(serviceAccount: string, ...bound: readonly string[]): Promise<string> {
-  return (await cluster.kubectl(["create", "token", serviceAccount, "-n", namespace, ...bound])).trim();
 }
 
 /** The API server looks for new admission policies and roles now and then only. */
@@ -294,7 +250,7 @@ async function becomesEffective(daemon: Transport): Promise<void> {
 }
 
 async function patchStatus(client: Transport, node: string): Promise<unknown> {
-  const status = { syncStatus: "Succeeded", lastSyncError: `${Math.random()}` };
+  const status = { syncStatus: "Succeeded", lastSyncError: `write ${writes++}` };
   return merge(client, `${statesPath}/${node}/status`, { status });
 }
 
