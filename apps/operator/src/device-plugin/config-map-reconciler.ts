@@ -79,6 +79,7 @@ export function createConfigMapReconciler(deps: ConfigMapDeps): Reconcile {
   /** Nodes do not depend on one another: what one of them cannot have, the others have (M-7). */
   function render(current: Rules) {
     const problems: NodeProblem[] = [];
+    const nics = configMaps.nics();
     const configs = new Map(
       nodes
         .list()
@@ -88,7 +89,7 @@ export function createConfigMapReconciler(deps: ConfigMapDeps): Reconcile {
           const rendered = policyDevicePluginConfig({
             policies: policiesSelecting(node, current),
             interfaces: states.get(name)?.interfaces ?? [],
-            nics: configMaps.nics(),
+            nics,
           });
           problems.push(...rendered.problems.map((problem) => ({ ...problem, node: name })));
           return [name, rendered.config];
