@@ -21,6 +21,7 @@ export interface Flags {
   readonly resourcePrefix: string;
   readonly clusterType: ClusterType;
   readonly only: readonly string[];
+  readonly manifests: boolean;
   readonly operation: Operation;
   readonly node: string | undefined;
   readonly detailedExitcode: boolean;
@@ -67,6 +68,10 @@ export const flagSpecs: Readonly<Record<FlagName, FlagSpec>> = {
     help: "What the cluster is.",
   },
   only: { long: "only", value: "KIND[,KIND]", multiple: true, help: "Print objects of these kinds only." },
+  manifests: {
+    long: "manifests",
+    help: "Print also what the operator deploys: DaemonSets, RBAC, webhooks. Images are those of the operator's variables (SRIOV_CNI_IMAGE and so on) where they are set.",
+  },
   operation: {
     ...{ long: "operation", value: "VERB", default: "CREATE", choices: ["CREATE", "UPDATE", "DELETE"] },
     help: "What is done to the objects; for UPDATE the old ones come from --existing.",
@@ -105,6 +110,7 @@ export function parseFlags(
     resourcePrefix: one("resourcePrefix") ?? "",
     clusterType: choose("clusterType", one("clusterType"), isClusterType) ?? "kubernetes",
     only: all("only").flatMap((kinds) => kinds.split(",").map((kind) => kind.trim())),
+    manifests: isOn("manifests"),
     operation: choose("operation", one("operation"), isOperation) ?? "CREATE",
     node: one("node"),
     detailedExitcode: isOn("detailedExitcode"),

@@ -13,8 +13,12 @@ export const verbs: readonly Verb[] = [
       "One SriovNetworkNodeState per node, one NetworkAttachmentDefinition per network, and the device plugin's configuration, from the policies, pools, networks and nodes of the input.",
       "What the nodes have is taken from the status of the SriovNetworkNodeStates in the input; a node without one gets an empty spec, as in the cluster. Two runs give the same bytes.",
     ],
-    examples: ["switchyard render -f cluster/", "switchyard render -f cluster/ -o json --only SriovNetworkNodeState"],
-    flags: [...source, "output", "only"],
+    examples: [
+      "switchyard render -f cluster/",
+      "switchyard render -f cluster/ -o json --only SriovNetworkNodeState",
+      "switchyard render -f config.yaml --manifests --only DaemonSet",
+    ],
+    flags: [...source, "output", "only", "manifests"],
     load: async () => (await import("./verbs/render.ts")).render,
   },
   {

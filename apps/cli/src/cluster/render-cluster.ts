@@ -48,7 +48,17 @@ export function renderCluster(cluster: ClusterObjects, options: RenderOptions): 
     ...renderConfigMap(desired, rules, { cluster, ...options }),
     ...renderNetworks(cluster, states, options),
     ...states,
-  ].sort(compare);
+  ].sort(compareRendered);
+}
+
+/** The order of what is printed. */
+export function compareRendered(a: Rendered, b: Rendered): number {
+  const [left, right] = [a, b].map(({ kind, metadata }) => [kind, metadata.namespace ?? "", metadata.name]);
+  for (const [index, part] of (left ?? []).entries()) {
+    const other = right?.[index] ?? "";
+    if (part !== other) return part < other ? -1 : 1;
+  }
+  return 0;
 }
 
 function renderNetworks(
@@ -99,13 +109,4 @@ function renderConfigMap(
     }
   }
   return [devicePluginConfigMap(namespace, configs)];
-}
-
-function compare(a: Rendered, b: Rendered): number {
-  const [left, right] = [a, b].map(({ kind, metadata }) => [kind, metadata.namespace ?? "", metadata.name]);
-  for (const [index, part] of (left ?? []).entries()) {
-    const other = right?.[index] ?? "";
-    if (part !== other) return part < other ? -1 : 1;
-  }
-  return 0;
 }

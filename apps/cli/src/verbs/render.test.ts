@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
+import { isKubeObject, isRecord } from "@switchyard/kube";
 import fc from "fast-check";
 import { parseAllDocuments } from "yaml";
 import { network, node, policy, state } from "../testing/objects.ts";
@@ -83,4 +84,48 @@ describe("switchyard render", () => {
     expect(err).toBe("SriovNetworkNodePolicy/tenant/c: ignored: the operator is in sriov-network-operator\n");
     expect(list).toEqual((await itemsOf(cluster)).list);
   });
+
+  it("adds what the operator deploys by --manifests, sorted with the rest", async () => {
+    const config = operatorConfig({ enableInjector: true });
+    const { code, err, list } = await itemsOf([...cluster, config], "--manifests");
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    const labels = labelsOf(list);
+    expect(labels).toEqual([...labels].sort());
+    expect(labels).toContain("DaemonSet/sriov-network-operator/sriov-network-config-daemon");
+    expect(labels).toContain("MutatingWebhookConfiguration//network-resources-injector-config");
+    expect(labels).toContain("SriovNetworkNodeState/sriov-network-operator/worker-1");
+    expect(labels.filter((label) => label.includes("operator-webhook"))).toEqual([]);
+  });
+
+  it("names images by the operator's variables", async () => {
+    const flags = ["render", "-f", "-", "--manifests", "--only", "DaemonSet"];
+    const { out } = await runCli(flags, { input: cluster, env: { SRIOV_CNI_IMAGE: "mirror/sriov-cni:2" } });
+    expect(out).toContain('image: "mirror/sriov-cni:2"');
+    expect(out).toContain("image: switchyard/config-daemon");
+    expect(out).not.toContain("kind: SriovNetworkNodeState");
+  });
+
+  it("says which flag prints a DaemonSet", async () => {
+    const { code, err } = await runCli(["render", "-f", "-", "--only", "DaemonSet"], { input: cluster });
+    expect(code).toBe(64);
+    expect(err).toContain("--manifests adds it");
+  });
+
+  it("warns of a feature gate that there is not", async () => {
+    const { code, err } = await itemsOf([operatorConfig({ featureGates: { metricExporter: true } })], "--manifests");
+    expect(code).toBe(0);
+    expect(err).toMatch(/^SriovOperatorConfig\/sriov-network-operator\/default: spec\.featureGates\.metricExporter: /m);
+  });
 });
+
+function operatorConfig(spec: object) {
+  const metadata = { name: "default", namespace: "sriov-network-operator" };
+  return { apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovOperatorConfig", metadata, spec };
+}
+
+function labelsOf(list: unknown): readonly string[] {
+  const items: unknown = isRecord(list) ? list["items"] : [];
+  return (Array.isArray(items) ? items : []).filter(isKubeObject).map(({ kind, metadata }) => {
+    return `${kind}/${metadata.namespace ?? ""}/${metadata.name}`;
+  });
+}

@@ -2,7 +2,8 @@
 /** `switchyard render`: what the operator would write. */
 import { CliError } from "../cli-error.ts";
 import { collectObjects } from "../cluster/cluster-objects.ts";
-import { renderCluster, renderedKinds } from "../cluster/render-cluster.ts";
+import { compareRendered, renderCluster, renderedKinds } from "../cluster/render-cluster.ts";
+import { deployedKinds, renderDeployment } from "../cluster/render-deployment.ts";
 import { createDiagnostics } from "../diagnostics.ts";
 import { labelOf } from "../input/manifest.ts";
 import { readInput } from "../input/read-input.ts";
@@ -11,14 +12,18 @@ import { toYaml } from "../output/to-yaml.ts";
 import type { RunVerb } from "../verb.ts";
 
 export const render: RunVerb = async ({ flags, terminal }) => {
-  const { namespace, resourcePrefix, output = "yaml" } = flags;
-  const stranger = flags.only.find((kind) => !renderedKinds.includes(kind));
+  const { namespace, resourcePrefix, clusterType, output = "yaml" } = flags;
+  const kinds = [...new Set([...renderedKinds, ...(flags.manifests ? deployedKinds : [])])].sort();
+  const stranger = flags.only.find((kind) => !kinds.includes(kind));
   if (stranger !== undefined) {
-    throw new CliError("usage", `--only: "${stranger}" is none of ${renderedKinds.join(", ")}`);
+    const hint = deployedKinds.includes(stranger) ? "; --manifests adds it" : "";
+    throw new CliError("usage", `--only: "${stranger}" is none of ${kinds.join(", ")}${hint}`);
   }
   const diagnostics = createDiagnostics(terminal.stderr);
   const cluster = collectObjects(await readInput(flags, terminal, diagnostics), { namespace, diagnostics });
-  const rendered = renderCluster(cluster, { namespace, resourcePrefix, diagnostics });
+  const common = { namespace, resourcePrefix, diagnostics };
+  const deployment = flags.manifests ? renderDeployment(cluster, { ...common, clusterType, env: terminal.env }) : [];
+  const rendered = [...renderCluster(cluster, common), ...deployment].sort(compareRendered);
   const items = rendered.filter(({ kind }) => flags.only.length === 0 || flags.only.includes(kind));
 
   if (output === "json") printData({ apiVersion: "v1", kind: "List", items }, output, terminal.stdout);

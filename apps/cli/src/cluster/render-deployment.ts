@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What the operator deploys for a cluster, by the function that it calls itself. Of how an operator is started only the
+ * images are known here, from the variables of its environment; what is not set has a name in their place.
+ * Usage: `const items = renderDeployment(cluster, { namespace, resourcePrefix, clusterType, env, diagnostics })`.
+ */
+import { apiVersion, operatorConfigName, type SriovOperatorConfig } from "@switchyard/api";
+import {
+  componentImageVariables,
+  componentKinds,
+  isControlPlaneExternal,
+  renderComponents,
+  type CertificateSource,
+  type ComponentImages,
+  type ComponentSettings,
+  type Manifest,
+} from "@switchyard/render";
+import type { Diagnostics } from "../diagnostics.ts";
+import { labelOf } from "../input/manifest.ts";
+import type { Terminal } from "../terminal.ts";
+import type { ClusterObjects } from "./cluster-objects.ts";
+
+/** What is rendered, by kind. */
+export const deployedKinds: readonly string[] = Object.keys(componentKinds);
+
+export interface DeploymentOptions extends Pick<ComponentSettings, "namespace" | "resourcePrefix" | "clusterType"> {
+  readonly env: Terminal["env"];
+  readonly diagnostics: Diagnostics;
+}
+
+/** Images that nothing can be deployed without. */
+const placeholders: ComponentImages = {
+  configDaemon: "switchyard/config-daemon",
+  devicePluginConfig: "switchyard/device-plugin-config",
+  webhook: "switchyard/webhook",
+  devicePlugin: "sriov-network-device-plugin",
+  injector: "network-resources-injector",
+  metricsExporter: "sriov-network-metrics-exporter",
+  sriovCni: "sriov-cni",
+  ibSriovCni: "ib-sriov-cni",
+};
+
+/** In the order in which the operator applies it. What cannot be deployed is reported and left out. */
+export function renderDeployment(cluster: ClusterObjects, options: DeploymentOptions): readonly Manifest[] {
+  const { namespace, diagnostics } = options;
+  const metadata = { name: operatorConfigName, namespace };
+  const config: SriovOperatorConfig = cluster.operatorConfig ?? { apiVersion, kind: "SriovOperatorConfig", metadata };
+  const { components, problems } = renderComponents(config, settingsOf(cluster, options));
+  for (const { severity, field, message } of problems) {
+    const line = `${labelOf({ kind: config.kind, ...metadata })}: ${field}: ${message}`;
+    if (severity === "error") diagnostics.report(line);
+    else diagnostics.note(line);
+  }
+  return components.flatMap(({ objects }) => objects);
+}
+
+/** The operator's own defaults, but for the images. */
+function settingsOf({ nodes }: ClusterObjects, options: DeploymentOptions): ComponentSettings {
+  const { namespace, resourcePrefix, clusterType, env } = options;
+  const certificates: CertificateSource = { kind: clusterType === "openshift" ? "service-ca" : "self-made" };
+  const given = Object.entries(componentImageVariables).map(([image, variable]) => [image, env[variable]] as const);
+  return {
+    ...{ namespace, resourcePrefix, clusterType },
+    operatorServiceAccount: "switchyard-operator",
+    isControlPlaneExternal: isControlPlaneExternal(nodes),
+    images: { ...placeholders, ...Object.fromEntries(given.filter(([, reference]) => reference)) },
+    imagePullSecrets: [],
+    cniBinPath: "/var/lib/cni/bin",
+    webhook: { certificates, secretName: "operator-webhook-cert", port: 6443 },
+    injector: { certificates, secretName: "network-resources-injector-cert", port: 6443 },
+    tls: { cipherSuites: [], curvePreferences: [] },
+    metricsExporter: { port: 9110 },
+    ...{ useExternalDrainer: false, devMode: false },
+  };
+}
