@@ -4,6 +4,8 @@
  * Usage: `watchNews(transport, narrator)`.
  */
 import {
+  annotations,
+  conditionTypes,
   sriovNetworkNodePolicies,
   sriovNetworkNodeStates,
   type InterfaceStatus,
@@ -40,8 +42,11 @@ export function watchNews(transport: Transport, narrator: Narrator): News {
     told.set(who, text);
     narrator.line(who, text);
   };
-  states.subscribe(({ key, after }) => {
-    if (after !== undefined) tell(key, stateNews(after));
+  states.subscribe(({ key, before, after }) => {
+    if (after === undefined) return;
+    tell(key, stateNews(after));
+    const drain = drainNews(before, after);
+    if (drain !== undefined) narrator.line(key, drain);
   });
   policies.subscribe(({ key, after }) => {
     if (after !== undefined) tell(`policy ${key}`, policyNews(after));
@@ -61,6 +66,17 @@ function stateNews({ status = {} }: SriovNetworkNodeState): string {
   const pfs = (status.interfaces ?? []).filter(({ totalvfs = 0 }) => totalvfs > 0).map(describePf);
   const error = status.lastSyncError ? `: ${status.lastSyncError}` : "";
   return `${status.syncStatus}${error}  [${pfs.join("; ")}]`;
+}
+
+/** How its drain goes on: "drain: 1 pod left: default/web-1". */
+function drainNews(before: SriovNetworkNodeState | undefined, after: SriovNetworkNodeState): string | undefined {
+  const answerOf = (state: SriovNetworkNodeState | undefined) =>
+    state?.metadata.annotations?.[annotations.currentState] ?? "Idle";
+  const messageOf = (state: SriovNetworkNodeState | undefined) =>
+    state?.status?.conditions?.find(({ type }) => type === conditionTypes.drainProgressing)?.message;
+  if (answerOf(after) === "Idle" && answerOf(before) !== "Idle") return "drain: over, the node takes pods again";
+  const message = messageOf(after);
+  return message === undefined || message === messageOf(before) ? undefined : `drain: ${message}`;
 }
 
 function describePf({ name = "?", numVfs = 0, totalvfs = 0, mtu = 0, Vfs = [] }: InterfaceStatus): string {

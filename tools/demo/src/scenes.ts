@@ -5,6 +5,7 @@
 import {
   nodes,
   sriovNetworkNodePolicies,
+  sriovNetworks,
   type NicSelector,
   type SriovNetworkNodePolicySpec,
   type SriovNetworkNodeState,
@@ -14,13 +15,13 @@ import { eventually } from "@switchyard/testing";
 import type { News } from "./node-news.ts";
 import { namespace, type Stage } from "./stage.ts";
 
-/** Drains come with the drain controller: here nodes are reconfigured without. */
+/** All defaults: nodes are drained one at a time before their VFs go. */
 export async function createOperatorConfig(stage: Stage): Promise<void> {
   await stage.kubectl(["apply", "-f", "-"], {
     apiVersion: "sriovnetwork.openshift.io/v1",
     kind: "SriovOperatorConfig",
     metadata: { name: "default", namespace },
-    spec: { disableDrain: true },
+    spec: {},
   });
 }
 
@@ -47,6 +48,20 @@ export async function applyPolicy(stage: Stage, name: string, spec: SriovNetwork
   const { group, version, kind } = sriovNetworkNodePolicies;
   const metadata = { name, namespace };
   await stage.kubectl(["apply", "-f", "-"], { apiVersion: `${group}/${version}`, kind, metadata, spec });
+}
+
+/** A SriovNetwork for pods of the namespace default, which get VFs of the resource "fast". */
+export async function applyNetwork(stage: Stage, name: string, ipam: string): Promise<void> {
+  const { group, version, kind } = sriovNetworks;
+  const metadata = { name, namespace };
+  const spec = { networkNamespace: "default", resourceName: "fast", vlan: 100, spoofChk: "on", ipam };
+  await stage.kubectl(["apply", "-f", "-"], { apiVersion: `${group}/${version}`, kind, metadata, spec });
+}
+
+/** Waits for the condition of an object ("sriovnetwork/fast-net"), as a pipeline would. */
+export async function waitFor(stage: Stage, object: string, type: string): Promise<void> {
+  const output = await stage.kubectl(["wait", `--for=condition=${type}`, object, "--timeout=60s"]);
+  if (!output.includes("condition met")) throw new Error(`${object} is not ${type}: ${output}`);
 }
 
 /** Waits until all of so many nodes are as `holds` says. */

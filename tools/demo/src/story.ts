@@ -2,6 +2,7 @@
 /**
  * The main job, on three nodes with different NICs on fake kernels; everything else is real.
  */
+import { drainReasons, labels, type SriovNetworkNodeState } from "@switchyard/api";
 import {
   createFakeKernel,
   i40e,
@@ -13,11 +14,22 @@ import {
   type FakeNic,
 } from "@switchyard/host/testing";
 import { eventually, findFreePorts } from "@switchyard/testing";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { registerWebhooks, startWebhook } from "./admission.ts";
+import { playKubelets, startPod } from "./fake-kubelet.ts";
 import type { Narrator } from "./narrator.ts";
 import { watchNews, type News } from "./node-news.ts";
-import { applyPolicy, createNode, createOperatorConfig, eachNode, policyIs, policySpec as spec } from "./scenes.ts";
+import {
+  applyNetwork,
+  applyPolicy,
+  createNode,
+  createOperatorConfig,
+  eachNode,
+  policyIs,
+  policySpec as spec,
+  waitFor,
+} from "./scenes.ts";
 import { namespace, type Stage } from "./stage.ts";
 
 interface Actor {
@@ -61,12 +73,36 @@ export async function tellStory(stage: Stage, narrator: Narrator): Promise<void>
   await policyIs(news, "dpdk", "Ready");
   await stage.kubectl(["get", "sriovnetworknodepolicies,sriovnetworknodestates"]);
 
-  narrator.scene("More VFs: numVfs 4 -> 6");
+  narrator.scene("Networks: what pods ask for by name becomes a NetworkAttachmentDefinition");
+  await applyNetwork(stage, "fast-net", '{"type": "host-local", "subnet": "10.56.0.0/24"}');
+  await waitFor(stage, "sriovnetwork/fast-net", "Ready");
+  await stage.kubectl(["get", "net-attach-def", "fast-net", "-n", "default", "-o", "jsonpath={.spec.config}"]);
+  await applyNetwork(stage, "typo-net", '{"type": "host-local", "subnet": "10.57.0.0/24}');
+  await waitFor(stage, "sriovnetwork/typo-net", "Degraded");
+  await stage.kubectl(["get", "sriovnetwork", "typo-net", "-o", messageOf("Degraded")]);
+
+  narrator.scene("The device plugin on worker-1 is told exactly which VFs are whose");
+  narrator.line("worker-1", "device-plugin-config follows the node's state");
+  const configFile = followDevicePlugin(stage, "worker-1");
+  await waitFor(stage, "sriovnetworknodestate/worker-1", "DevicePluginConfigured");
+  narrator.output(await readFile(configFile, "utf8"));
+  await stage.kubectl(["get", "nodes", "-L", labels.devicePlugin]);
+
+  narrator.scene("More VFs, numVfs 4 -> 6, while pods use them: the nodes are drained one after the other");
+  stack.use(
+    playKubelets(stage.transport, ({ name, node, what }) => {
+      narrator.line(node, `pod ${name} ${what}`);
+    }),
+  );
+  for (const { node } of actors) await startPod(stage.transport, `web-${node}`, node, "openshift.io/fast");
+  await eventually("pods run", () => stage.cluster.kubectl(["wait", "--for=condition=Ready", "pods", "--all"]));
   for (const name of ["fast", "dpdk"]) {
     await stage.kubectl(["patch", "sriovnetworknodepolicy", name, "--type=merge", "-p", '{"spec":{"numVfs":6}}']);
   }
+  await eventually("nodes wait for their turn", () => news.states.list().some(isWaiting));
+  await stage.kubectl(["get", "sriovnetworknodestates"]);
   await eachNode(news, all, "6 VFs", ({ status }) => status?.interfaces?.some(({ numVfs }) => numVfs === 6) === true);
-  await policyIs(news, "fast", "Ready");
+  await waitFor(stage, "sriovnetworknodepolicy/fast", "Ready");
 
   narrator.scene("A policy for a port named storage0, which no node has yet; then somebody renames one");
   await applyPolicy(stage, "storage", spec({ pfNames: ["storage0"] }, { numVfs: 2, resourceName: "storage" }));
@@ -82,13 +118,7 @@ export async function tellStory(stage: Stage, narrator: Narrator): Promise<void>
     spec({ vendor: "8086", deviceID: "10c9", pfNames: ["enp1s0f1"] }, { numVfs: 9, resourceName: "greedy" }),
   );
   await policyIs(news, "greedy", "Degraded");
-  await stage.kubectl([
-    "get",
-    "sriovnetworknodepolicy",
-    "greedy",
-    "-o",
-    'jsonpath={.status.conditions[?(@.type=="Degraded")].message}',
-  ]);
+  await stage.kubectl(["get", "sriovnetworknodepolicy", "greedy", "-o", messageOf("Degraded")]);
   await stage.kubectl(["delete", "sriovnetworknodepolicy", "greedy"]);
   await eachNode(news, all, "well again", ({ status }) => status?.syncStatus === "Succeeded");
 
@@ -144,6 +174,24 @@ async function bringUp(actor: Actor, stage: Stage, stack: AsyncDisposableStack):
   stack.use(await serveFakeKernel(kernel, socket));
   stage.start(actor.node, "tools/demo/src/fake-node.ts", ["--node-name", actor.node, "--kernel-socket", socket]);
   return kernel;
+}
+
+function isWaiting({ status }: SriovNetworkNodeState): boolean {
+  return (status?.conditions ?? []).some(({ reason }) => reason === drainReasons.waitingForSlot);
+}
+
+/** Where `kubectl get -o` finds the words of a condition. */
+function messageOf(type: string): string {
+  return `jsonpath={.status.conditions[?(@.type=="${type}")].message}`;
+}
+
+/** Runs beside the device plugin of a node; answers where that finds its configuration. */
+function followDevicePlugin(stage: Stage, node: string): string {
+  const file = join(stage.directory, `${node}-device-plugin.json`);
+  // Fake kernels have no sysfs in which the follower could see for itself which VFs there are.
+  const args = ["--node-name", node, "--config-file", file, "--block-until-configured=false"];
+  stage.start(`${node}-device-plugin-config`, "apps/device-plugin-config/src/main.ts", args);
+  return file;
 }
 
 function reasonOf(news: News, name: string): string | undefined {

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What the kubelets of nodes that are only API objects would do with pods: run those that are bound, and end those that
+ * are told to.
+ * Usage: `await using _ = playKubelets(transport, (pod, what) => narrator.line(pod, what));`
+ */
+import {
+  collectionPath,
+  isKubeError,
+  objectPath,
+  watchObjects,
+  type KubeObject,
+  type ResourceType,
+  type Transport,
+} from "@switchyard/kube";
+
+export const pods: ResourceType = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true };
+
+/** A pod, the fields that are used. */
+interface Pod extends KubeObject {
+  readonly spec?: { readonly nodeName?: string };
+  readonly status?: { readonly phase?: string };
+}
+
+export interface PodNews {
+  readonly name: string;
+  readonly node: string;
+  readonly what: "runs" | "is gone";
+}
+
+/** Until it is disposed. */
+export function playKubelets(transport: Transport, tell: (news: PodNews) => void): AsyncDisposable {
+  const cache = watchObjects({ transport, type: pods, report: () => undefined, project: (pod: Pod) => pod });
+  const ended = new Set<string | undefined>();
+  cache.subscribe(({ after: pod }) => {
+    if (pod?.spec?.nodeName !== undefined && !ended.has(pod.metadata.uid)) void act(pod, pod.spec.nodeName);
+  });
+  return cache;
+
+  async function act(pod: Pod, node: string): Promise<void> {
+    const { name, uid, deletionTimestamp } = pod.metadata;
+    if (deletionTimestamp !== undefined) {
+      ended.add(uid);
+      await end(pod);
+      tell({ name, node, what: "is gone" });
+    } else if (pod.status?.phase !== "Running") {
+      await run(pod);
+      tell({ name, node, what: "runs" });
+    }
+  }
+
+  async function end({ metadata }: Pod): Promise<void> {
+    const body = { apiVersion: "v1", kind: "DeleteOptions", gracePeriodSeconds: 0 };
+    await unlessGone(transport.request({ method: "DELETE", path: objectPath(pods, metadata), body }));
+  }
+
+  async function run({ metadata }: Pod): Promise<void> {
+    const conditions = [{ type: "Ready", status: "True" }];
+    const path = objectPath(pods, metadata, "status");
+    const body = { status: { phase: "Running", conditions } };
+    await unlessGone(transport.request({ method: "PATCH", path, contentType: "application/merge-patch+json", body }));
+  }
+}
+
+/** A pod on a node that uses `resource` ("openshift.io/fast"). */
+export async function startPod(transport: Transport, name: string, nodeName: string, resource: string): Promise<void> {
+  const resources = { requests: { [resource]: "1" }, limits: { [resource]: "1" } };
+  const containers = [{ name: "app", image: "registry.example/app:1", resources }];
+  const metadata = { name, namespace: "default", labels: { app: "demo" } };
+  const spec = { nodeName, containers, terminationGracePeriodSeconds: 1 };
+  const body = { apiVersion: "v1", kind: "Pod", metadata, spec };
+  await transport.request({ method: "POST", path: collectionPath(pods, "default"), body });
+}
+
+async function unlessGone(request: Promise<unknown>): Promise<void> {
+  try {
+    await request;
+  } catch (error) {
+    if (!isKubeError(error, "NotFound", "Conflict")) throw error;
+  }
+}
