@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * A real API server with everything that we can deploy, asked for and rendered; the operator's identity is there, and
- * two nodes. Nothing runs.
+ * three nodes. Nothing runs.
  * Usage: `await using deployed = await prepareCluster(); await using daemon = await deployed.clientOf(account, "worker-1");`
  */
 import { connect, createWriter, type KubeObject, type Transport } from "@switchyard/kube";
@@ -46,8 +46,9 @@ export async function prepareCluster(): Promise<DeployedCluster> {
     ...monitoringCrds,
     { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } },
     ...operatorIdentity(settings),
-    ...nodes.map((name) => ({ apiVersion: "v1", kind: "Node", metadata: { name } })),
-    ...nodes.map(nodeState),
+    ...["worker-1", "worker-2", "worker-3"].map((name) => ({ apiVersion: "v1", kind: "Node", metadata: { name } })),
+    ...["worker-1", "worker-2"].map((name) => nodeState(name, largestSpec)),
+    nodeState("worker-3", { interfaces: [{ pciAddress: "0000:01:00.0", numVfs: 2 }] }),
     everyComponent,
   ]);
   await cluster.kubectl(["wait", "--for=condition=Established", "crd", "--all"]);
@@ -69,18 +70,17 @@ export async function prepareCluster(): Promise<DeployedCluster> {
   };
 }
 
-const nodes = ["worker-1", "worker-2"];
-
 /** As large as they come: 8 PFs with 32 groups each. */
-function nodeState(name: string) {
-  const vfGroups = Array.from({ length: 32 }, (_, id) => {
-    return { resourceName: `vfs${id}`, vfRange: `${id}-${id}`, policyName: `policy-${id}`, deviceType: "netdevice" };
-  });
-  const interfaces = Array.from({ length: 8 }, (_, pf) => {
-    return { pciAddress: `0000:3b:00.${pf}`, name: `ens1f${pf}`, numVfs: 32, vfGroups };
-  });
-  return {
-    ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodeState", metadata: { name, namespace } },
-    spec: { interfaces },
-  };
+const largestSpec = {
+  interfaces: Array.from({ length: 8 }, (_, pf) => ({
+    ...{ pciAddress: `0000:3b:00.${pf}`, name: `ens1f${pf}`, numVfs: 32 },
+    vfGroups: Array.from({ length: 32 }, (_, vf) => {
+      return { resourceName: `vfs${vf}`, vfRange: `${vf}-${vf}`, policyName: `policy-${vf}`, deviceType: "netdevice" };
+    }),
+  })),
+};
+
+function nodeState(name: string, spec: object) {
+  const metadata = { name, namespace };
+  return { apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodeState", metadata, spec };
 }

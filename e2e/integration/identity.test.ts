@@ -7,9 +7,13 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { annotations } from "@switchyard/api";
 import { connect, isKubeError, isRecord, type Transport } from "@switchyard/kube";
 import type { Manifest } from "@switchyard/render";
-import { eventually } from "@switchyard/testing";
+import { createFakeKernel, igb, serveFakeKernel } from "@switchyard/host/testing";
+import { eventually, findFreePorts } from "@switchyard/testing";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { prepareCluster, type DeployedCluster } from "./deployed-cluster.ts";
 import { namespace } from "./identity-objects.ts";
+import { startRendered } from "./rendered-process.ts";
 
 const coldStartMs = 10 * 60_000;
 const testMs = 2 * 60_000;
@@ -157,6 +161,76 @@ describe("the device plugin's configurer", () => {
       await using plugin = await deployed.clientOf(pluginAccount, "worker-1");
       await patchStatus(plugin, "worker-1");
       await isRefused(patchStatus(plugin, "worker-2"), /worker-1 only, not worker-2/);
+    },
+    testMs,
+  );
+});
+
+describe("a process of ours, started as its pod would start it", () => {
+  it(
+    "is a webhook that announces its certificate, which the operator then leaves alone",
+    async () => {
+      const [port = 0, healthPort = 0] = await findFreePorts(2);
+      const health = `127.0.0.1:${healthPort}`;
+      await using _webhook = await startRendered(deployed, "operator-webhook/webhook-server", {
+        ...{ program: "apps/webhook/src/main.ts", node: "worker-1" },
+        env: { LISTEN_ADDRESS: `127.0.0.1:${port}`, HEALTH_ADDRESS: health, SHUTDOWN_DELAY: "0s" },
+      });
+      await eventually("the webhook", async () => (await fetch(`http://${health}/readyz`).catch(() => undefined))?.ok);
+      const bundles = async () => {
+        const output = [
+          "-o",
+          "jsonpath={.items[*].webhooks[?(@.name=='operator-webhook.sriovnetwork.openshift.io')]..caBundle}",
+        ];
+        const kinds = "mutatingwebhookconfigurations,validatingwebhookconfigurations";
+        return (await deployed.cluster.kubectl(["get", kinds, ...output])).split(" ").filter((bundle) => bundle !== "");
+      };
+      await eventually("both registrations", async () => (await bundles()).length === 2);
+      expect(new Set((await applyAll()).map(([, result]) => result))).toEqual(new Set(["unchanged"]));
+      expect(await bundles()).toHaveLength(2);
+    },
+    testMs,
+  );
+
+  it(
+    "is a configurer of the device plugin that writes its file and its condition",
+    async () => {
+      await using admin = await connect({ kubeconfig: deployed.cluster.kubeconfig });
+      await merge(admin, `${statesPath}/worker-2/status`, { status: { interfaces: [] } });
+      const file = join(deployed.cluster.dataDir, "pcidp/config.json");
+      await using configurer = await startRendered(deployed, "sriov-device-plugin/wait-for-config", {
+        ...{ program: "apps/device-plugin-config/src/main.ts", node: "worker-2" },
+        env: { CONFIG_FILE: file, BLOCK_UNTIL_CONFIGURED: "false" },
+      });
+      expect(await configurer.exited).toBe(0);
+      expect(await readFile(file, "utf8")).toContain("resourceList");
+      const state = await admin.request({ method: "GET", path: `${statesPath}/worker-2` });
+      expect(state).toMatchObject({ status: { conditions: [{ type: "DevicePluginConfigured" }] } });
+    },
+    testMs,
+  );
+
+  it(
+    "is a config daemon that makes VFs and tells of them",
+    async () => {
+      const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")] });
+      const socket = join(deployed.cluster.dataDir, "kernel.sock");
+      await using _kernel = await serveFakeKernel(kernel, socket);
+      await using _daemon = await startRendered(deployed, `${daemonAccount}/${daemonAccount}`, {
+        ...{ program: "tools/demo/src/fake-node.ts", node: "worker-3" },
+        env: { KERNEL_SOCKET: socket, HEALTH_ADDRESS: "0" },
+      });
+      await using admin = await connect({ kubeconfig: deployed.cluster.kubeconfig });
+      const found = await eventually("VFs in the status", async () => {
+        const state = await admin.request({ method: "GET", path: `${statesPath}/worker-3` });
+        const status = isRecord(state) && isRecord(state["status"]) ? state["status"] : {};
+        return status["syncStatus"] === "Succeeded" ? status : undefined;
+      });
+      expect(found).toMatchObject({ interfaces: [{ pciAddress: "0000:01:00.0", numVfs: 2 }, { numVfs: 0 }] });
+      await eventually("an event", async () => {
+        const events = await deployed.cluster.kubectl(["get", "events", "-n", namespace, "-o", "name"]);
+        return events.includes("worker-3");
+      });
     },
     testMs,
   );
