@@ -17,6 +17,8 @@ import { pci, type FakeKernel } from "@switchyard/host/testing";
 import { isRecord, objectPath, type KubeObject } from "@switchyard/kube";
 import { eventually, isWrite } from "@switchyard/testing";
 import {
+  configMaps,
+  devicePluginConfig,
   interruptedNodes,
   leftNode,
   policies,
@@ -122,6 +124,12 @@ describe("a take-over from upstream", () => {
       const owned = theirs.flatMap(({ fieldsV1 }) => (isRecord(fieldsV1) ? Object.keys(fieldsV1) : []));
       expect([name, [...new Set(owned)]]).toEqual([name, ["f:metadata"]]);
     }
+  });
+
+  it("leaves the device plugin's ConfigMap as it was, for upstream's", async () => {
+    const { metadata } = await stage.read(configMaps, devicePluginConfig);
+    const writers = metadata.managedFields?.map(({ manager }) => manager);
+    expect([writers, metadata.deletionTimestamp]).toEqual([[upstream.operator], undefined]);
   });
 
   it("leaves the record of each PF in upstream's form", async () => {

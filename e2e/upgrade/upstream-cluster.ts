@@ -14,6 +14,7 @@ import {
   sriovNetworkPoolConfigs,
   sriovOperatorConfigs,
   type InterfaceSpec,
+  type ResourceType,
   type SriovNetworkNodePolicySpec,
 } from "@switchyard/api";
 import { namespace } from "@switchyard/demo/stage";
@@ -206,6 +207,17 @@ export const interruptedNodes: readonly UpstreamNode[] = [
   },
 ];
 
+/** One key per node, which the device plugin of upstream reads. */
+export const devicePluginConfig = "device-plugin-config";
+
+export const configMaps: ResourceType = {
+  group: "",
+  version: "v1",
+  kind: "ConfigMap",
+  plural: "configmaps",
+  namespaced: true,
+};
+
 export interface UpstreamWorld extends AsyncDisposable {
   readonly workers: ReadonlyMap<string, FakeWorker>;
   /** uid of SriovOperatorConfig "default", which owns the states. */
@@ -223,6 +235,10 @@ export async function populate(stage: UpstreamStage, all: readonly UpstreamNode[
   });
   await operator.patch(sriovOperatorConfigs, "default", {
     metadata: { finalizers: ["operatorconfig.finalizers.sriovnetwork.openshift.io"] },
+  });
+  await operator.create(configMaps, {
+    metadata: { name: devicePluginConfig },
+    data: Object.fromEntries(all.map(({ name }) => [name, '{"resourceList":null}'])),
   });
   const selects = { nodeSelector: { matchLabels: { pool: "" } } };
   await user.create(sriovNetworkPoolConfigs, { metadata: { name: "old" }, spec: { ...selects, rdmaMode: "shared" } });

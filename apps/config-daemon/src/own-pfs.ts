@@ -11,7 +11,7 @@ import { isDeepStrictEqual } from "node:util";
  * from `found`. Rejects with HostError (ENOSPC, EROFS): nothing may be done to a PF that is not recorded.
  */
 export async function ownPfs(
-  host: Host,
+  host: Pick<Host, "records">,
   wanted: readonly InterfaceSpec[],
   found: readonly InterfaceStatus[],
 ): Promise<boolean> {
