@@ -5,7 +5,7 @@
  * Not by a label of ours: what upstream's operator left has none, and somebody may have taken it off.
  * Usage: `await using objects = watchComponentObjects({ transport, settings, report });`
  */
-import { upstreamManager, type ResourceType } from "@switchyard/api";
+import { sriovOperatorConfigs, upstreamManager, type ResourceType } from "@switchyard/api";
 import { apiVersionOf, watchObjects, type Cache, type KubeObject, type Transport } from "@switchyard/kube";
 import { componentInventory, type ComponentSettings, type InventoryItem, type Manifest } from "@switchyard/render";
 import { managers } from "../managers.ts";
@@ -16,7 +16,7 @@ export interface SeenObject {
   readonly uid: string;
   /** Not in `metadata`, so that each change of the object shows: somebody may have edited what is ours. */
   readonly resourceVersion: string;
-  /** Whether an operator wrote it, we or upstream's. An object of the same name by somebody else is not ours to delete. */
+  /** Whether it is an operator's, ours or upstream's. An object of the same name by somebody else is not ours to delete. */
   readonly isDeployed: boolean;
   /** Whether the garbage collector deletes it with its owner. */
   readonly hasOwner: boolean;
@@ -134,16 +134,19 @@ export function toSeenObject(object: KubeObject): SeenObject {
     ownerReferences = [],
     deletionTimestamp,
   } = object.metadata;
-  const writers: readonly (string | undefined)[] = [managers.components, upstreamManager];
   return {
     uid,
     resourceVersion,
-    isDeployed: managedFields.some(({ manager }) => manager !== undefined && writers.includes(manager)),
+    isDeployed:
+      managedFields.some(({ manager }) => writers.includes(manager)) ||
+      ownerReferences.some(({ kind }) => kind === sriovOperatorConfigs.kind),
     hasOwner: ownerReferences.length > 0,
     isGoing: deletionTimestamp !== undefined,
     rollout: object.kind === "DaemonSet" ? readRollout(object) : undefined,
   };
 }
+
+const writers: readonly (string | undefined)[] = [managers.components, upstreamManager];
 
 function keyOfItem({ type, name }: InventoryItem): string {
   return `${apiVersionOf(type)} ${type.kind} ${name}`;

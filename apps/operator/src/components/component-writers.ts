@@ -19,6 +19,8 @@ import type { ComponentObjects, ComponentWatch, SeenObject } from "./component-o
 /** Both reject with KubeError. */
 export interface ComponentWriters {
   apply(manifest: Manifest, signal: AbortSignal): Promise<WriteResult>;
+  /** Whether what is seen of the object is from after our last write. */
+  isHeard(item: InventoryItem): boolean;
   /** Deletes the object as it was seen; "Conflict" if it has changed since. */
   delete(item: InventoryItem, seen: SeenObject, signal: AbortSignal): Promise<void>;
 }
@@ -28,8 +30,11 @@ export interface ComponentWriterOptions {
   readonly objects: ComponentObjects;
 }
 
-/** Fields that the API server lets nobody change: another release, or upstream's, may have chosen them otherwise. */
-const immutableFields: readonly (string | undefined)[] = ["spec.selector", "roleRef"];
+/**
+ * Fields in which what we want cannot stand beside what is there: nobody may change a selector or a role, which upstream or
+ * another release may have chosen otherwise, and a port of a Service that somebody renumbered keeps the name of ours.
+ */
+const exclusiveFields = /^(spec\.selector|roleRef|spec\.ports\[.*)$/;
 
 export function createComponentWriters({ transport, objects }: ComponentWriterOptions): ComponentWriters {
   const writers = new Map<ComponentWatch, Writer<KubeObject>>(
@@ -39,6 +44,9 @@ export function createComponentWriters({ transport, objects }: ComponentWriterOp
       return [watch, writer];
     }),
   );
+
+  /** The version that was seen of an object when it was written. */
+  const versionsBefore = new Map<InventoryItem, string | undefined>();
 
   function writerOf(item: InventoryItem): Writer<KubeObject> {
     const writer = writers.get(objects.watchOf(item));
@@ -53,24 +61,30 @@ export function createComponentWriters({ transport, objects }: ComponentWriterOp
   }
 
   return {
-    async apply({ apiVersion: _, kind: _kind, metadata, ...fields }, signal) {
-      const item = objects.itemOf({ apiVersion: _, kind: _kind, metadata });
+    async apply({ apiVersion, kind, metadata, ...fields }, signal) {
+      const item = objects.itemOf({ apiVersion, kind, metadata });
       const writer = writerOf(item);
-      try {
-        return await writer.apply({ metadata, ...fields }, signal);
-      } catch (error) {
-        const seen = objects.seen(item);
-        if (!refusesImmutable(error) || seen?.isDeployed !== true) throw error;
+      const seen = objects.seen(item);
+      const result = await writer.apply({ metadata, ...fields }, signal).catch(async (error: unknown) => {
+        if (!isInTheWay(error) || seen?.isDeployed !== true) throw error;
         await remove(item, seen, signal);
         return writer.apply({ metadata, ...fields }, signal);
-      }
+      });
+      if (result === "written") versionsBefore.set(item, seen?.resourceVersion);
+      return result;
+    },
+    isHeard(item) {
+      if (versionsBefore.has(item) && versionsBefore.get(item) === objects.seen(item)?.resourceVersion) return false;
+      versionsBefore.delete(item);
+      return true;
     },
     delete: remove,
   };
 }
 
-function refusesImmutable(error: unknown): boolean {
+/** Whether only a new object can be as we want it. */
+function isInTheWay(error: unknown): boolean {
   if (!isKubeError(error, "Invalid")) return false;
   const causes = error.details?.causes ?? [];
-  return causes.length > 0 && causes.every(({ field }) => immutableFields.includes(field));
+  return causes.length > 0 && causes.every(({ field = "" }) => exclusiveFields.test(field));
 }

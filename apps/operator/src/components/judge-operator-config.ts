@@ -41,7 +41,7 @@ export const notHonoured: Judgement = {
 };
 
 /** "ClusterRole operator-webhook: Forbidden (…)". */
-function describeFailure({ kind, name, error }: SyncFailure): string {
+export function describeFailure({ kind, name, error }: SyncFailure): string {
   return `${kind} ${name}: ${isKubeError(error) ? error.message.slice(`${error.tried}: `.length) : String(error)}`;
 }
 

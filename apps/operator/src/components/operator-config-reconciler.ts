@@ -8,7 +8,7 @@ import type { Cache, Reconcile, Requeue, Writer } from "@switchyard/kube";
 import { renderComponents, type ComponentSettings, type Manifest, type RenderedComponents } from "@switchyard/render";
 import { conditionsFor, type Judgement } from "../judgement.ts";
 import type { TellTransition } from "../transition-events.ts";
-import { judgeOperatorConfig, notHonoured } from "./judge-operator-config.ts";
+import { describeFailure, judgeOperatorConfig, notHonoured } from "./judge-operator-config.ts";
 import { removeUnowned, syncComponents, type SyncDeps, type SyncOutcome } from "./sync-components.ts";
 
 export interface OperatorConfigDeps extends SyncDeps {
@@ -28,10 +28,12 @@ export interface OperatorConfigDeps extends SyncDeps {
 const lookAgain = { afterMs: 500 };
 
 /** What was refused is tried again then, and whenever something changes. */
-const tryAgain = { afterMs: 15_000 };
+const tryAgain = { afterMs: 5_000 };
 
 export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconcile {
   const { configs, writer, log, now } = deps;
+  /** Of the last time. */
+  let refusals: readonly string[] = [];
 
   return async function reconcile(name, signal) {
     const config = configs.get(name);
@@ -50,7 +52,10 @@ export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconc
   };
 
   function comeBack({ failures, isStale }: SyncOutcome): Requeue | undefined {
-    for (const { kind, name, error } of failures) log.warn({ kind, object: name, error }, "refused");
+    const texts = failures.map(describeFailure);
+    const news = texts.filter((text) => !refusals.includes(text));
+    if (news.length > 0) log.warn({ refusals: news }, "refused by the API server, will be tried again");
+    refusals = texts;
     if (isStale) return lookAgain;
     return failures.length === 0 ? undefined : tryAgain;
   }

@@ -100,7 +100,8 @@ export async function syncComponents(
 
   function rolloutOf(manifest: Manifest): string | undefined {
     if (manifest.kind !== "DaemonSet") return undefined;
-    return pendingRollout(manifest.metadata.name, objects.seen(objects.itemOf(manifest))?.rollout);
+    const item = objects.itemOf(manifest);
+    return pendingRollout(item.name, write.isHeard(item) ? objects.seen(item)?.rollout : undefined);
   }
 }
 

@@ -97,6 +97,7 @@ export function createComponentCluster(inventory: readonly InventoryItem[]) {
         put(objects.itemOf(manifest), manifest, "us");
         return "written";
       },
+      isHeard: () => true,
       async delete(item) {
         await refusal(item.name);
         history.push(`-${item.name}`);

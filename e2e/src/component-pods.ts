@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What scheduler and kubelets would do with the pods of DaemonSets on nodes that are only API objects: have them run and
+ * be ready, while they are told to.
+ * Usage: `await using pods = playPods(transport, namespace); pods.run(false);`
+ */
+import { isKubeError, objectPath, watchObjects, type KubeObject, type Transport } from "@switchyard/kube";
+
+export interface ComponentPods extends AsyncDisposable {
+  /** From now on pods are ready, or none of them is. */
+  run(isRunning: boolean): void;
+}
+
+interface Pod extends KubeObject {
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+}
+
+const type = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true } as const;
+
+export function playPods(transport: Transport, namespace: string): ComponentPods {
+  let isRunning = false;
+  const pods = watchObjects({ transport, type, namespace, report: () => undefined, project: (pod: Pod) => pod });
+  pods.subscribe(({ after }) => {
+    if (after !== undefined) void settle(after);
+  });
+
+  async function settle({ metadata, status }: Pod): Promise<void> {
+    const ready = isRunning ? "True" : "False";
+    if (status?.conditions?.some((condition) => condition.type === "Ready" && condition.status === ready)) return;
+    const body = {
+      status: { phase: isRunning ? "Running" : "Pending", conditions: [{ type: "Ready", status: ready }] },
+    };
+    const path = objectPath(type, metadata, "status");
+    try {
+      await transport.request({ method: "PATCH", path, body, contentType: "application/merge-patch+json" });
+    } catch (error) {
+      if (!isKubeError(error, "NotFound", "Conflict", "Invalid")) throw error;
+    }
+  }
+
+  return {
+    run(next) {
+      isRunning = next;
+      for (const pod of pods.list()) void settle(pod);
+    },
+    [Symbol.asyncDispose]: () => pods[Symbol.asyncDispose](),
+  };
+}
