@@ -174,7 +174,12 @@ describe("a process of ours, started as its pod would start it", () => {
       const health = `127.0.0.1:${healthPort}`;
       await using _webhook = await startRendered(deployed, "operator-webhook/webhook-server", {
         ...{ program: "apps/webhook/src/main.ts", node: "worker-1" },
-        env: { LISTEN_ADDRESS: `127.0.0.1:${port}`, HEALTH_ADDRESS: health, SHUTDOWN_DELAY: "0s" },
+        env: {
+          LISTEN_ADDRESS: `127.0.0.1:${port}`,
+          HEALTH_ADDRESS: health,
+          METRICS_ADDRESS: health,
+          SHUTDOWN_DELAY: "0s",
+        },
       });
       await eventually("the webhook", async () => (await fetch(`http://${health}/readyz`).catch(() => undefined))?.ok);
       const bundles = async () => {

@@ -7,13 +7,13 @@ import { annotated, clusterScoped, namespaced, type ComponentInput } from "./com
 import { controlPlaneLabels } from "./control-plane.ts";
 import type { AdmissionServerSettings, TlsSettings } from "./component-settings.ts";
 import type { NetworkPolicy, Service, Webhook, WebhookConfiguration } from "./kube-objects.ts";
-import type { Labels, PodSpec, SecurityContext, Toleration } from "./pod-template.ts";
+import type { Labels, PodSpec, Toleration } from "./pod-template.ts";
 import type { ComponentName } from "./rendered-components.ts";
 
 /** Port of the container, which the Service leads to. */
 export const serverPort = 6443;
 
-/** Port of /healthz and /readyz. */
+/** Port of /healthz and /readyz, and of /metrics where the server has them. */
 export const serverHealthPort = 8444;
 
 /** Where the Secret with the certificate is mounted. */
@@ -41,7 +41,7 @@ export function serverService({ component, service, app, settings }: AdmissionSe
   };
 }
 
-/** Nobody needs more of it than reviews, and it needs nobody but the API server. */
+/** Nobody needs more of it than reviews and probes, and it needs nobody but the API server. */
 export function serverNetworkPolicy(server: AdmissionServer, input: ComponentInput): NetworkPolicy {
   const { component, app, settings } = server;
   return {
@@ -51,17 +51,20 @@ export function serverNetworkPolicy(server: AdmissionServer, input: ComponentInp
     spec: {
       podSelector: { matchLabels: { app } },
       policyTypes: ["Ingress", "Egress"],
-      ingress: [{ ports: [{ protocol: "TCP", port: serverPort }] }],
+      ingress: [{ ports: [serverPort, serverHealthPort].map((port) => ({ protocol: "TCP", port })) }],
       egress: [{ ports: [{ protocol: "TCP", port: settings.port }] }],
     },
   };
 }
 
-/** A registration with one webhook. `webhook` has all but where it is. */
+/** What the API server asks, and what it does without an answer. */
+export type Question = Pick<Webhook, "name" | "failurePolicy" | "matchConditions" | "rules">;
+
+/** A registration with one webhook. */
 export function registration(
   server: AdmissionServer,
   of: { readonly kind: WebhookConfiguration["kind"]; readonly name: string; readonly path: string },
-  webhook: Omit<Webhook, "admissionReviewVersions" | "sideEffects" | "timeoutSeconds" | "clientConfig">,
+  question: Question,
   { namespace }: ComponentInput["settings"],
 ): WebhookConfiguration {
   const { certificates } = server.settings;
@@ -72,7 +75,7 @@ export function registration(
     metadata: annotated(clusterScoped(server.component, of.name), trustAnnotations(server.settings, namespace)),
     webhooks: [
       {
-        ...webhook,
+        ...question,
         admissionReviewVersions: ["v1"],
         sideEffects: "None",
         timeoutSeconds: 10,
@@ -119,14 +122,6 @@ export function serverPlacement({
     tolerations: isAnywhere ? [] : tolerations,
   };
 }
-
-/** Who has no rights has none to lose. */
-export const unprivileged: SecurityContext = {
-  readOnlyRootFilesystem: true,
-  allowPrivilegeEscalation: false,
-  capabilities: { drop: ["ALL"] },
-  seccompProfile: { type: "RuntimeDefault" },
-};
 
 /** The settings as upstream spells them, "" and undefined for what is the server's own default. TLS below 1.2 is not to be had. */
 export function tlsTexts({ minVersion, cipherSuites, curvePreferences }: TlsSettings) {

@@ -17,6 +17,7 @@ import {
   ownNamespace,
   probesAt,
   requests,
+  unprivileged,
 } from "./pod-parts.ts";
 import type { Container, SecurityContext, Volume, VolumeMount } from "./pod-template.ts";
 
@@ -90,7 +91,8 @@ function configurer(way: "wait-for-config" | "follow-config", input: ComponentIn
     name: way,
     image: settings.images.devicePluginConfig ?? "",
     env: [fromField("NODE_NAME", "spec.nodeName"), ownNamespace, ...fromValues(env)],
-    securityContext: { ...privileged, runAsUser: 0 },
+    // The file is root's, whoever wrote it.
+    securityContext: { ...(way === "wait-for-config" ? unprivileged : privileged), runAsUser: 0 },
     resources: requests("10m", "60Mi"),
     ...(way === "follow-config" && probesAt(healthPort, "127.0.0.1")),
     volumeMounts: [configVolume],

@@ -5,10 +5,10 @@
  */
 import { isGateOn } from "@switchyard/policy";
 import { accessObjects, privilegedRules } from "./access.ts";
-import { unprivileged, tlsTexts } from "./admission-server.ts";
+import { tlsTexts } from "./admission-server.ts";
 import { annotated, namespaced, type Component, type ComponentInput } from "./component.ts";
 import type { PolicyRule, Service } from "./kube-objects.ts";
-import { daemonSet, everyTaint, fromField, nodeSetSelector, requests } from "./pod-parts.ts";
+import { daemonSet, everyTaint, fromField, nodeSetSelector, requests, unprivileged } from "./pod-parts.ts";
 import type { Container, HostPathType, Volume } from "./pod-template.ts";
 import { metricsService, prometheusObjects } from "./prometheus.ts";
 

@@ -14,12 +14,12 @@ import {
   serverService,
   tlsDirectory,
   tlsTexts,
-  unprivileged,
   type AdmissionServer,
+  type Question,
 } from "./admission-server.ts";
 import { annotated, namespaced, type Component, type ComponentInput } from "./component.ts";
-import type { ConfigMap, DaemonSet, NamedExpression, Webhook, WebhookConfiguration } from "./kube-objects.ts";
-import { daemonSet, ownNamespace, probesAt, requests } from "./pod-parts.ts";
+import type { ConfigMap, DaemonSet, NamedExpression, WebhookConfiguration } from "./kube-objects.ts";
+import { daemonSet, ownNamespace, probesAt, requests, unprivileged } from "./pod-parts.ts";
 
 const component = "network-resources-injector";
 const app = "network-resources-injector";
@@ -120,7 +120,7 @@ function injectorDaemonSet(input: ComponentInput): DaemonSet {
 /** It is asked about every pod of the cluster, so it must not be needed for those that it has nothing to do with. */
 function injectorRegistration(server: AdmissionServer, { config, settings }: ComponentInput): WebhookConfiguration {
   const name = "network-resources-injector-config";
-  const calledWhen: Pick<Webhook, "failurePolicy" | "matchConditions"> = isGateOn(
+  const calledWhen: Pick<Question, "failurePolicy" | "matchConditions"> = isGateOn(
     "resourceInjectorMatchCondition",
     config,
   )

@@ -10,13 +10,13 @@ import {
   serverService,
   tlsDirectory,
   tlsTexts,
-  unprivileged,
   type AdmissionServer,
+  type Question,
 } from "./admission-server.ts";
 import { annotated, namespaced, type Component, type ComponentInput } from "./component.ts";
 import type { ComponentSettings } from "./component-settings.ts";
-import type { DaemonSet, PolicyRule, RequestRule, Webhook } from "./kube-objects.ts";
-import { daemonSet, fromValues, ownNamespace, probesAt, requests } from "./pod-parts.ts";
+import type { DaemonSet, PolicyRule, RequestRule } from "./kube-objects.ts";
+import { daemonSet, fromValues, ownNamespace, probesAt, requests, unprivileged } from "./pod-parts.ts";
 
 const component = "operator-webhook";
 const app = "operator-webhook";
@@ -79,7 +79,7 @@ export const operatorWebhook: Component = {
  * Fail: what is not reviewed is not stored. But a webhook that is registered and does not serve must not keep away who can
  * put it right, the operator (M-50), nor the end of a namespace, in which it is deleted before what it watches over.
  */
-function asked({ namespace, operatorServiceAccount }: ComponentSettings): Omit<Webhook, "rules" | keyof Common> {
+function asked({ namespace, operatorServiceAccount }: ComponentSettings): Omit<Question, "rules"> {
   const exempt = [
     `system:serviceaccount:${namespace}:${operatorServiceAccount}`,
     "system:serviceaccount:kube-system:namespace-controller",
@@ -92,8 +92,6 @@ function asked({ namespace, operatorServiceAccount }: ComponentSettings): Omit<W
     ],
   };
 }
-
-type Common = Pick<Webhook, "admissionReviewVersions" | "sideEffects" | "timeoutSeconds" | "clientConfig">;
 
 function webhookRoles(settings: ComponentSettings): { readonly inNamespace: RoleSpec; readonly inCluster: RoleSpec } {
   const read = ["get", "list", "watch"];
@@ -143,6 +141,7 @@ function webhookDaemonSet(input: ComponentInput): DaemonSet {
   const env = {
     LISTEN_ADDRESS: `:${serverPort}`,
     HEALTH_ADDRESS: `:${serverHealthPort}`,
+    METRICS_ADDRESS: `:${serverHealthPort}`,
     MALLOC_ARENA_MAX: "1", // glibc's arenas would cost 20 MB for threads that hardly allocate
     DEV_MODE: settings.devMode ? "true" : undefined,
     CERTIFICATE_SECRET: isMounted ? undefined : secretName,
@@ -171,6 +170,7 @@ function webhookDaemonSet(input: ComponentInput): DaemonSet {
             name: "webhook-server",
             image: settings.images.webhook ?? "",
             env: [ownNamespace, ...fromValues(env)],
+            ports: [{ name: "metrics", containerPort: serverHealthPort, protocol: "TCP" }],
             securityContext: unprivileged,
             resources: requests("10m", "100Mi"),
             ...probesAt(serverHealthPort),

@@ -5,7 +5,16 @@ import type { ComponentInput } from "./component.ts";
 import type { ComponentSettings } from "./component-settings.ts";
 import type { DaemonSet } from "./kube-objects.ts";
 import type { ManifestMetadata } from "./manifest.ts";
-import type { Container, EnvVar, Labels, PodSpec, PodTemplate, Probe, Toleration } from "./pod-template.ts";
+import type {
+  Container,
+  EnvVar,
+  Labels,
+  PodSpec,
+  PodTemplate,
+  Probe,
+  SecurityContext,
+  Toleration,
+} from "./pod-template.ts";
 
 /** Nodes are configured whatever they are tainted with. */
 export const everyTaint: readonly Toleration[] = [{ operator: "Exists" }];
@@ -38,6 +47,14 @@ export function probesAt(port: number, host?: string): Pick<Container, "liveness
   });
   return { livenessProbe: probe("/healthz"), readinessProbe: probe("/readyz") };
 }
+
+/** Who has no rights has none to lose. */
+export const unprivileged: SecurityContext = {
+  readOnlyRootFilesystem: true,
+  allowPrivilegeEscalation: false,
+  capabilities: { drop: ["ALL"] },
+  seccompProfile: { type: "RuntimeDefault" },
+};
 
 export function requests(cpu: string, memory: string): Container["resources"] {
   return { requests: { cpu, memory } };
