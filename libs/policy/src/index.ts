@@ -11,7 +11,7 @@ export { parsePfName, pfNameOf, type PfName, type PfNameProblem } from "./pf-nam
 export { allVfs, formatVfRange, overlaps, parseVfRange, type VfRange, type VfRangeProblem } from "./vf-range.ts";
 export { parseNetFilter, sameNetFilter, type NetFilter } from "./net-filter.ts";
 export { bridgeName, wantsBridge } from "./bridges.ts";
-export { poolOf, poolOverlaps, poolsSelecting, rdmaModeOf, type RdmaMode } from "./pools.ts";
+export { poolOverlaps, poolsSelecting, rdmaModeOf, type RdmaMode } from "./pools.ts";
 export { isHardwareOffloadPool, type PoolProblem, type PoolRule } from "./pool-rule.ts";
 export { parseMaxUnavailable, type MaxUnavailableProblem } from "./max-unavailable.ts";
 export {

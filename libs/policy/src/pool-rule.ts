@@ -13,7 +13,7 @@ export interface PoolProblem {
   readonly poolName: string;
   /**
    * bad-node-selector: the pool selects no node. bad-max-unavailable: parseMaxUnavailable refuses it. overlap: another
-   * pool selects the same node; poolOf and rdmaModeOf say what holds.
+   * pool selects the same node; pools.ts says what holds.
    */
   readonly code: "bad-node-selector" | "bad-max-unavailable" | "overlap";
   /** Where in the pool: "spec.maxUnavailable". */

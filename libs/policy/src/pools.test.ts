@@ -3,46 +3,51 @@ import { describe, expect, it } from "@jest/globals";
 import type { SriovNetworkPoolConfig } from "@switchyard/api";
 import fc from "fast-check";
 import { mergePolicies } from "./merge-policies.ts";
-import { poolOf, poolOverlaps, rdmaModeOf } from "./pools.ts";
+import { poolOverlaps, poolsSelecting, rdmaModeOf } from "./pools.ts";
 import { createRules } from "./rules.ts";
 import { node, pool } from "./testing/objects.ts";
 
 const rulesOf = (...pools: SriovNetworkPoolConfig[]) => createRules({ policies: [], pools });
 const zoneA = { nodeSelector: { matchLabels: { zone: "a" } } };
 
-describe("poolOf", () => {
-  const nameOf = (...pools: SriovNetworkPoolConfig[]) => {
-    return poolOf(node("n", { zone: "a" }), rulesOf(...pools))?.metadata.name;
-  };
-
+describe("poolsSelecting", () => {
   it.each([
-    { does: "finds the pool that selects the node", pools: [pool("a", zoneA)], name: "a" },
-    { does: "takes an absent nodeSelector for every node", pools: [pool("all", {})], name: "all" },
-    { does: "takes an empty nodeSelector for every node", pools: [pool("all", { nodeSelector: {} })], name: "all" },
+    { does: "finds the pool that selects the node", pools: [pool("a", zoneA)], names: ["a"] },
+    { does: "takes an absent nodeSelector for every node", pools: [pool("all", {})], names: ["all"] },
+    { does: "takes an empty nodeSelector for every node", pools: [pool("all", { nodeSelector: {} })], names: ["all"] },
     {
       does: "passes over pools of other nodes",
       pools: [pool("b", { nodeSelector: { matchLabels: { zone: "b" } } })],
-      name: undefined,
+      names: [],
     },
     {
       does: "passes over pools for hardware offload",
       pools: [pool("hw", { ovsHardwareOffloadConfig: { name: "worker" } })],
-      name: undefined,
+      names: [],
     },
     {
       does: "takes an empty ovsHardwareOffloadConfig for none (M-39)",
       pools: [pool("a", { ovsHardwareOffloadConfig: {} })],
-      name: "a",
+      names: ["a"],
     },
-    { does: "prefers the oldest (M-44)", pools: [pool("a", {}, "02-01"), pool("b", {}, "01-01")], name: "b" },
-    { does: "prefers the first name of equal age", pools: [pool("b", {}, "01-01"), pool("a", {}, "01-01")], name: "a" },
+    {
+      does: "has the oldest first (M-44)",
+      pools: [pool("a", {}, "02-01"), pool("b", {}, "01-01")],
+      names: ["b", "a"],
+    },
+    {
+      does: "has equal ages by name",
+      pools: [pool("b", {}, "01-01"), pool("a", {}, "01-01")],
+      names: ["a", "b"],
+    },
     {
       does: "takes what was never created for the youngest",
       pools: [pool("a", {}), pool("b", {}, "01-01")],
-      name: "b",
+      names: ["b", "a"],
     },
-  ])("$does", ({ pools, name }) => {
-    expect(nameOf(...pools)).toBe(name);
+  ])("$does", ({ pools, names }) => {
+    const found = poolsSelecting(node("n", { zone: "a" }), rulesOf(...pools));
+    expect(found.map(({ metadata }) => metadata.name)).toEqual(names);
   });
 });
 
@@ -98,7 +103,7 @@ describe("poolOverlaps", () => {
         field: "spec.nodeSelector",
         value: undefined,
         message:
-          'node "n1" is also selected by "new": maxUnavailable of pool "old" (the oldest) holds for it, ' +
+          'node "n1" is also selected by "new": the maxUnavailable of each holds for it, ' +
           'and rdmaMode "shared" of pool "new"; let one pool select it',
       },
       {
@@ -107,7 +112,7 @@ describe("poolOverlaps", () => {
         field: "spec.nodeSelector",
         value: zoneA.nodeSelector,
         message:
-          'node "n1" is also selected by "old": maxUnavailable of pool "old" (the oldest) holds for it, ' +
+          'node "n1" is also selected by "old": the maxUnavailable of each holds for it, ' +
           'and rdmaMode "shared" of pool "new"; let one pool select it',
       },
     ]);
@@ -125,6 +130,6 @@ describe("poolProblems", () => {
       { poolName: "bad", code: "bad-node-selector", field: "spec.nodeSelector.matchExpressions[0].values", value: [] },
       { poolName: "bad", code: "bad-max-unavailable", field: "spec.maxUnavailable", value: "0%" },
     ]);
-    expect(poolOf(node(), rules)?.metadata.name).toBe("good");
+    expect(poolsSelecting(node(), rules).map(({ metadata }) => metadata.name)).toEqual(["good"]);
   });
 });

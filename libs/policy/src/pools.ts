@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Which pool a node is in and what that means for it (sriov-operator.md B.8, G). A node belongs in one pool only. Where
+ * Which pools a node is in and what that means for it (sriov-operator.md B.8, G). A node belongs in one pool only. Where
  * several select it, upstream drops the RDMA mode, whereupon the node reboots, and refuses to drain (M-44). Here the
- * oldest pool has the node, so that a new pool never changes what holds for a node already, and each pool says so.
- * Usage: `poolOf(node, rules)?.spec?.maxUnavailable`, `rdmaModeOf(node, rules)`.
+ * oldest pool gives the mode, so that a new pool never changes it, the node is drained when all of its pools allow it,
+ * and each pool says so.
+ * Usage: `poolsSelecting(node, rules)`, `rdmaModeOf(node, rules)`.
  */
 import type { Node, SriovNetworkPoolConfig } from "@switchyard/api";
 import { labelsOf } from "./label-selector.ts";
@@ -19,11 +20,6 @@ export function poolsSelecting(node: Node, rules: Rules): readonly SriovNetworkP
   return rules.poolRules.filter(({ selects }) => selects(labels)).map(({ pool }) => pool);
 }
 
-/** The node's pool, whose maxUnavailable bounds its drain: the oldest that selects it; undefined where none does. */
-export function poolOf(node: Node, rules: Rules): SriovNetworkPoolConfig | undefined {
-  return poolsSelecting(node, rules)[0];
-}
-
 /**
  * The node's RDMA mode: that of the oldest pool that selects it and gives one. Pools that give none say nothing against
  * it. Undefined where no pool gives one.
@@ -35,8 +31,7 @@ export function rdmaModeOf(node: Node, rules: Rules): RdmaMode | undefined {
 /** One problem for each pool that shares this node with another; empty where the node is in one pool or none. */
 export function poolOverlaps(node: Node, rules: Rules): readonly PoolProblem[] {
   const pools = poolsSelecting(node, rules);
-  const [owner, ...others] = pools;
-  if (owner === undefined || others.length === 0) return [];
+  if (pools.length < 2) return [];
   const source = rdmaSource(pools);
   const rdma = source ? `, and rdmaMode "${source.spec?.rdmaMode ?? ""}" of pool "${source.metadata.name}"` : "";
   return pools.map((pool) => ({
@@ -46,7 +41,7 @@ export function poolOverlaps(node: Node, rules: Rules): readonly PoolProblem[] {
     value: pool.spec?.nodeSelector,
     message:
       `node "${node.metadata.name}" is also selected by ${quoteNames(pools.filter((other) => other !== pool))}: ` +
-      `maxUnavailable of pool "${owner.metadata.name}" (the oldest) holds for it${rdma}; let one pool select it`,
+      `the maxUnavailable of each holds for it${rdma}; let one pool select it`,
   }));
 }
 
