@@ -50,7 +50,7 @@ interface Outcome {
   readonly requeue?: Requeue;
 }
 
-// Nobody tells that the kind has come; it costs no request to look.
+// Nobody tells that the kind has come; it costs no request to ask the cache.
 const kindMissing = { afterMs: 2_000 };
 const refused = { afterMs: 30_000 };
 const cacheBehind = { afterMs: 500 };
@@ -68,17 +68,16 @@ export function createNetworkReconciler(deps: NetworkReconcilerDeps): Reconcile 
     }
     await letGo(network, signal);
     await tidyUp(network, signal);
-    const { judgement, requeue } = await makeSo(network, signal);
-    if (judgement !== undefined) await report(network, judgement, signal);
-    return requeue;
+    const intended = intendNad(network, deps);
+    const outcome: Outcome = intended.ok ? await make(network, intended.value, signal) : { judgement: intended.error };
+    if (outcome.judgement !== undefined) await report(network, outcome.judgement, signal);
+    // Last, so that a deletion that is refused holds nothing up. A spec of which nothing can be made changes nothing.
+    if (intended.ok) await strays.delete(ref, network, signal);
+    return outcome.requeue;
   };
 
-  async function makeSo(network: Network, signal: AbortSignal): Promise<Outcome> {
-    const intended = intendNad(network, deps);
-    if (!intended.ok) return { judgement: intended.error };
-    await strays.delete(networkRef(network), network, signal);
+  async function make(network: Network, intended: NetworkAttachmentDefinition, signal: AbortSignal): Promise<Outcome> {
     if (!nads.served) return { judgement: nadKindMissing(), requeue: kindMissing };
-
     const target = targetNamespace(network);
     const namespace = namespaces.get(target);
     if (namespace === undefined) return { judgement: namespaceMissing(target) };
@@ -86,7 +85,7 @@ export function createNetworkReconciler(deps: NetworkReconcilerDeps): Reconcile 
 
     const place = placeOf(network);
     const nad = nads.get(place);
-    const claim = claimNad({ network, intended: intended.value, nad, rivals: rivalsOf(network) });
+    const claim = claimNad({ network, intended, nad, rivals: rivalsOf(network) });
     if (claim.kind === "taken") {
       return { judgement: { state: "degraded", reason: networkReasons.invalid, message: claim.message } };
     }
@@ -94,8 +93,8 @@ export function createNetworkReconciler(deps: NetworkReconcilerDeps): Reconcile 
       const message = `NetworkAttachmentDefinition ${place} is being deleted, then a new one is made`;
       return { judgement: { state: "progressing", reason: networkReasons.notFound, message } };
     }
-    if (claim.kind === "free" && (await isThere(intended.value, signal))) return { requeue: cacheBehind };
-    return write(intended.value, nad?.metadata.uid, signal);
+    if (claim.kind === "free" && (await isThere(intended, signal))) return { requeue: cacheBehind };
+    return write(intended, nad?.metadata.uid, signal);
   }
 
   async function write(intended: NetworkAttachmentDefinition, uid: string | undefined, signal: AbortSignal) {
@@ -106,7 +105,7 @@ export function createNetworkReconciler(deps: NetworkReconcilerDeps): Reconcile 
     } catch (error) {
       const judgement = judgeRefusal(error, namespace);
       if (judgement === undefined) throw error;
-      return { judgement, requeue: nads.served ? refused : kindMissing };
+      return { judgement, requeue: isKubeError(error, "NotFound") ? kindMissing : refused };
     }
     const message = `NetworkAttachmentDefinition ${namespace}/${name} is as asked`;
     return { judgement: { state: "ready", reason: networkReasons.ready, message } } as const;

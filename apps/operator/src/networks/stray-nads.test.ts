@@ -16,6 +16,22 @@ describe("a network that moves or goes", () => {
     }
   });
 
+  it("is made in the new namespace also where the old one does not let go", async () => {
+    const cluster = createNetworkCluster();
+    cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
+    await cluster.settle();
+    cluster.api.fault = ({ method, path }) => {
+      if (method === "DELETE") throw new KubeError(`DELETE ${path}`, "Forbidden", { status: 403 });
+    };
+    cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "other" });
+    await expect(cluster.settle()).rejects.toMatchObject({ code: "Forbidden" });
+    expect(Object.keys(cluster.owners())).toEqual(["tenant/blue", "other/blue"]);
+    expect(cluster.ready("SriovNetwork", "blue")).toContain("other/blue is as asked");
+    cluster.api.fault = () => undefined;
+    await cluster.later();
+    expect(Object.keys(cluster.owners())).toEqual(["other/blue"]);
+  });
+
   it("leaves the old namespace also where the new one is not there yet (M-15)", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
