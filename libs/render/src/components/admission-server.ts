@@ -5,7 +5,7 @@
  */
 import { annotated, clusterScoped, namespaced, type ComponentInput } from "./component.ts";
 import { controlPlaneLabels } from "./control-plane.ts";
-import type { AdmissionServerSettings, TlsSettings } from "./component-settings.ts";
+import type { AdmissionServerSettings } from "./component-settings.ts";
 import type { NetworkPolicy, Service, Webhook, WebhookConfiguration } from "./kube-objects.ts";
 import type { Labels, PodSpec, Toleration } from "./pod-template.ts";
 import type { ComponentName } from "./rendered-components.ts";
@@ -120,15 +120,5 @@ export function serverPlacement({
       ? {}
       : { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } }),
     tolerations: isAnywhere ? [] : tolerations,
-  };
-}
-
-/** The settings as upstream spells them, "" and undefined for what is the server's own default. TLS below 1.2 is not to be had. */
-export function tlsTexts({ minVersion, cipherSuites, curvePreferences }: TlsSettings) {
-  const isTooOld = minVersion === "VersionTLS10" || minVersion === "VersionTLS11";
-  return {
-    minVersion: isTooOld ? "VersionTLS12" : minVersion,
-    cipherSuites: cipherSuites.length === 0 ? undefined : cipherSuites.join(","),
-    curvePreferences: curvePreferences.length === 0 ? undefined : curvePreferences.join(","),
   };
 }

@@ -5,12 +5,12 @@
  */
 import { isGateOn } from "@switchyard/policy";
 import { accessObjects, privilegedRules } from "./access.ts";
-import { tlsTexts } from "./admission-server.ts";
 import { annotated, namespaced, type Component, type ComponentInput } from "./component.ts";
 import type { PolicyRule, Service } from "./kube-objects.ts";
 import { daemonSet, everyTaint, fromField, nodeSetSelector, requests, unprivileged } from "./pod-parts.ts";
 import type { Container, HostPathType, Volume } from "./pod-template.ts";
 import { metricsService, prometheusObjects } from "./prometheus.ts";
+import { goTlsFlags } from "./tls-flags.ts";
 
 const component = "metrics-exporter";
 const name = "sriov-network-metrics-exporter";
@@ -148,15 +148,13 @@ function proxies({ settings }: ComponentInput): readonly Container[] {
   const { kubeRbacProxy: image } = settings.images;
   if (image === undefined) return [];
   const { port, secretName } = settings.metricsExporter;
-  const { minVersion, cipherSuites } = tlsTexts(settings.tls); // it has no flag for curves
   const files = ["--tls-private-key-file=/etc/metrics/tls.key", "--tls-cert-file=/etc/metrics/tls.crt"];
   return [
     {
       ...{ name: "kube-rbac-proxy", image },
       args: [
         `--secure-listen-address=[$(HOST_IP)]:${port}`,
-        ...(cipherSuites === undefined ? [] : [`--tls-cipher-suites=${cipherSuites}`]),
-        ...(minVersion === undefined ? [] : [`--tls-min-version=${minVersion}`]),
+        ...goTlsFlags(settings.tls), // it has no flag for curves
         `--upstream=http://127.0.0.1:${port}/`,
         ...(secretName === undefined ? [] : files),
       ],

@@ -13,13 +13,13 @@ import {
   serverPort,
   serverService,
   tlsDirectory,
-  tlsTexts,
   type AdmissionServer,
   type Question,
 } from "./admission-server.ts";
 import { annotated, namespaced, type Component, type ComponentInput } from "./component.ts";
 import type { ConfigMap, DaemonSet, NamedExpression, WebhookConfiguration } from "./kube-objects.ts";
 import { daemonSet, ownNamespace, probesAt, requests, unprivileged } from "./pod-parts.ts";
+import { goCurveFlags, goTlsFlags } from "./tls-flags.ts";
 
 const component = "network-resources-injector";
 const app = "network-resources-injector";
@@ -73,7 +73,6 @@ function switches(input: ComponentInput): ConfigMap {
 
 function injectorDaemonSet(input: ComponentInput): DaemonSet {
   const { settings } = input;
-  const { minVersion, cipherSuites, curvePreferences } = tlsTexts(settings.tls);
   const metadata = annotated(namespaced(component, app, input), {
     "kubernetes.io/description": "Adds the resources of networks to the pods that use them.",
   });
@@ -99,9 +98,8 @@ function injectorDaemonSet(input: ComponentInput): DaemonSet {
               "--insecure=true", // clients show no certificate: the API server has none to show
               "--logtostderr=true",
               `--health-check-port=${serverHealthPort}`,
-              ...(minVersion === undefined ? [] : [`--tls-min-version=${minVersion}`]),
-              ...(cipherSuites === undefined ? [] : [`--tls-cipher-suites=${cipherSuites}`]),
-              ...(curvePreferences === undefined ? [] : [`--tls-curve-preferences=${curvePreferences}`]),
+              ...goTlsFlags(settings.tls),
+              ...goCurveFlags(settings.tls),
             ],
             env: [ownNamespace],
             securityContext: unprivileged,

@@ -9,7 +9,6 @@ import {
   serverPort,
   serverService,
   tlsDirectory,
-  tlsTexts,
   type AdmissionServer,
   type Question,
 } from "./admission-server.ts";
@@ -17,6 +16,7 @@ import { annotated, namespaced, type Component, type ComponentInput } from "./co
 import type { ComponentSettings } from "./component-settings.ts";
 import type { DaemonSet, PolicyRule, RequestRule } from "./kube-objects.ts";
 import { daemonSet, fromValues, ownNamespace, probesAt, requests, unprivileged } from "./pod-parts.ts";
+import { leastTlsVersion } from "./tls-flags.ts";
 
 const component = "operator-webhook";
 const app = "operator-webhook";
@@ -136,7 +136,7 @@ function webhookRoles(settings: ComponentSettings): { readonly inNamespace: Role
 function webhookDaemonSet(input: ComponentInput): DaemonSet {
   const { settings } = input;
   const { certificates, secretName } = settings.webhook;
-  const tls = tlsTexts(settings.tls);
+  const { cipherSuites, curvePreferences } = settings.tls;
   const isMounted = certificates.kind !== "self-made";
   const env = {
     LISTEN_ADDRESS: `:${serverPort}`,
@@ -145,9 +145,9 @@ function webhookDaemonSet(input: ComponentInput): DaemonSet {
     MALLOC_ARENA_MAX: "1", // glibc's arenas would cost 20 MB for threads that hardly allocate
     DEV_MODE: settings.devMode ? "true" : undefined,
     CERTIFICATE_SECRET: isMounted ? undefined : secretName,
-    TLS_MIN_VERSION: tls.minVersion,
-    TLS_CIPHER_SUITES: tls.cipherSuites,
-    TLS_CURVE_PREFERENCES: tls.curvePreferences,
+    TLS_MIN_VERSION: leastTlsVersion(settings.tls),
+    TLS_CIPHER_SUITES: cipherSuites.length > 0 ? cipherSuites.join(",") : undefined,
+    TLS_CURVE_PREFERENCES: curvePreferences.length > 0 ? curvePreferences.join(",") : undefined,
   };
   const metadata = annotated(namespaced(component, app, input), {
     "kubernetes.io/description": "Admission webhook for the kinds of the SR-IOV network operator.",
