@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Drains on a real API server with a controller manager: who is drained when, which pods leave, and what is left behind.
+ * The test is the nodes' kubelets and daemons.
+ */
+import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { annotations, nodes as nodeType, taints } from "@switchyard/api";
+import { collectionPath, objectPath } from "@switchyard/kube";
+import { eventually } from "@switchyard/testing";
+import { appsNamespace, podType, run, setDrainStage, type DrainStage } from "../src/drain-stage.ts";
+import { crdFolder } from "./crd-objects.ts";
+import { componentSettings } from "./identity-objects.ts";
+
+jest.setTimeout(60_000);
+
+/** Label of nodes that wait for nobody. */
+const unlimited = { pool: "unlimited" };
+const vf = { "openshift.io/fast": "1" };
+let stage: DrainStage;
+
+beforeAll(async () => {
+  stage = await setDrainStage(componentSettings, crdFolder);
+  await stage.addPool("unlimited", { nodeSelector: { matchLabels: unlimited } });
+}, 600_000);
+
+afterAll(async () => {
+  await stage[Symbol.asyncDispose]();
+}, 60_000);
+
+function isUnschedulable(name: string): boolean {
+  return stage.nodes.get(name)?.spec?.unschedulable === true;
+}
+
+function hasPod(name: string): boolean {
+  return stage.pods.get(name) !== undefined;
+}
+
+/** A budget that lets no pod with the label go. */
+function budget(name: string): object {
+  return {
+    apiVersion: "policy/v1",
+    kind: "PodDisruptionBudget",
+    metadata: { name, namespace: appsNamespace },
+    spec: { minAvailable: "100%", selector: { matchLabels: { app: name } } },
+  };
+}
+
+/** A pod that nobody may evict, once the budget's controller has seen it. */
+async function addProtectedPod(name: string, node: string): Promise<void> {
+  await stage.addPod(name, { node, requests: vf, labels: { app: name } });
+  await stage.apply(budget(name));
+  await eventually("the budget counts the pod", async () => {
+    const path = ["get", "pdb", name, "-n", appsNamespace, "-o", "jsonpath={.status.currentHealthy}"];
+    return (await stage.cluster.kubectl(path)) === "1";
+  });
+}
+
+async function dropBudget(name: string): Promise<void> {
+  await stage.cluster.kubectl(["delete", "pdb", name, "-n", appsNamespace]);
+}
+
+describe("nodes in no pool", () => {
+  it("are drained one at a time, who asked first is first, and each one says what it waits for", async () => {
+    const names = ["one", "two", "three"];
+    for (const name of names) await stage.addNode(name);
+    await addProtectedPod("web", "three");
+    await stage.addPod("idle", { node: "three" });
+
+    await stage.ask("three", "Drain_Required");
+    await eventually("the budget is named", () => stage.condition("three", "DrainProgressing").includes("budget web"));
+    expect(stage.condition("three", "DrainProgressing")).toMatch(
+      /^True EvictingPods: 1 pod left: apps\/web cannot be evicted now: The disruption budget web /,
+    );
+    expect(isUnschedulable("three")).toBe(true);
+
+    await stage.ask("two", "Drain_Required");
+    const waits = "False WaitingForSlot: waits for a free slot in the default pool: 1 of 1 draining (three), ";
+    await eventually("two waits", () => stage.condition("two", "DrainProgressing") === `${waits}next in line`);
+    const since = stage.states.get("two")?.status?.conditions?.[0]?.lastTransitionTime ?? "";
+    await eventually("a second later", () => Date.now() >= Date.parse(since) + 1000); // times are in whole seconds
+    await stage.ask("one", "Reboot_Required");
+    await eventually("one waits", () => stage.condition("one", "DrainProgressing") === `${waits}1 before it`);
+    const table = await stage.cluster.kubectl([
+      "get",
+      "sriovnetworknodestate",
+      "one",
+      "-n",
+      componentSettings.namespace,
+    ]);
+    expect(table).toContain("waits for a free slot in the default pool: 1 of 1 draining (three), 1 before it");
+
+    await dropBudget("web");
+    await stage.answered("three", "DrainComplete");
+    expect([hasPod("web"), hasPod("idle")]).toEqual([false, true]);
+    expect(stage.condition("three", "DrainComplete")).toBe("True VfPodsGone: no pod holds VFs that could leave");
+    expect([isUnschedulable("three"), isUnschedulable("two")]).toEqual([true, false]);
+
+    await stage.ask("three", "Idle");
+    await stage.answered("three", "Idle");
+    expect(isUnschedulable("three")).toBe(false);
+    await stage.answered("two", "DrainComplete");
+    await stage.ask("two", "Idle");
+    await stage.answered("one", "DrainComplete");
+    await stage.ask("one", "Idle");
+    await stage.answered("one", "Idle");
+    await eventually("nothing is left", () => names.every((name) => stage.condition(name, "DrainProgressing") === ""));
+
+    const reasons = await stage.cluster.kubectl(["get", "events", "-A", "-o", "jsonpath={.items[*].reason}"]);
+    for (const reason of ["DrainStarted", "DrainCompleted", "DrainReleased"]) expect(reasons).toContain(reason);
+    await stage.removeNodes(...names);
+  });
+});
+
+describe("a node that is drained", () => {
+  it("loses pods of which only an init container holds VFs (M-13)", async () => {
+    await stage.addNode("init", unlimited);
+    await stage.addPod("init-holder", { node: "init", initRequests: vf });
+    await stage.addPod("bystander", { node: "init" });
+    await stage.ask("init", "Drain_Required");
+    await stage.answered("init", "DrainComplete");
+    expect([hasPod("init-holder"), hasPod("bystander")]).toEqual([false, true]);
+    await stage.ask("init", "Idle");
+    await stage.answered("init", "Idle");
+    await stage.removeNodes("init");
+  });
+
+  it("stays unschedulable after if an admin had made it so (M-13)", async () => {
+    await stage.addNode("cordoned", unlimited);
+    await stage.cluster.kubectl(["cordon", "cordoned"]);
+    await stage.ask("cordoned", "Drain_Required");
+    await stage.answered("cordoned", "DrainComplete");
+    await stage.ask("cordoned", "Idle");
+    await stage.answered("cordoned", "Idle");
+    expect(isUnschedulable("cordoned")).toBe(true);
+    await stage.removeNodes("cordoned");
+  });
+
+  it("is let go at once when the daemon takes its request back in the middle (M-52)", async () => {
+    await stage.addNode("stuck", unlimited);
+    await addProtectedPod("db", "stuck");
+    await stage.ask("stuck", "Drain_Required");
+    await eventually("stuck", () => stage.condition("stuck", "DrainProgressing").includes("budget db"));
+    await stage.ask("stuck", "Idle");
+    await stage.answered("stuck", "Idle");
+    await eventually("schedulable", () => !isUnschedulable("stuck"));
+    expect(hasPod("db")).toBe(true);
+    await dropBudget("db");
+    await stage.removeNodes("stuck");
+  });
+
+  it("is drained of all pods when a reboot is asked for after a partial drain", async () => {
+    await stage.addNode("other", unlimited);
+    await stage.addNode("escalates", unlimited);
+    await stage.addPod("plain", { node: "escalates" });
+    await stage.ask("escalates", "Drain_Required");
+    await stage.answered("escalates", "DrainComplete");
+    expect(hasPod("plain")).toBe(true);
+    await stage.ask("escalates", "Reboot_Required");
+    await eventually("the pod goes", () => !hasPod("plain"));
+    await stage.answered("escalates", "DrainComplete");
+    expect(stage.condition("escalates", "DrainComplete")).toContain("AllPodsGone");
+    await stage.ask("escalates", "Idle");
+    await stage.answered("escalates", "Idle");
+    await stage.removeNodes("other", "escalates");
+  });
+
+  it("gets no new pods of DaemonSets that hold VFs before the drain is over", async () => {
+    await stage.addNode("daemons", { ...unlimited, role: "vnf" });
+    const template = {
+      metadata: { labels: { app: "vnf" } },
+      spec: {
+        nodeSelector: { role: "vnf" },
+        containers: [{ name: "main", image: "example.com/none:1", resources: { requests: vf, limits: vf } }],
+      },
+    };
+    await stage.apply({
+      apiVersion: "apps/v1",
+      kind: "DaemonSet",
+      metadata: { name: "vnf", namespace: appsNamespace },
+      spec: { selector: { matchLabels: { app: "vnf" } }, template },
+    });
+    const podsOfSet = () => stage.pods.list().filter(({ metadata }) => metadata.labels?.["app"] === "vnf");
+    const first = await eventually("the DaemonSet's pod", () => podsOfSet()[0]);
+    const { name } = first.metadata;
+    await stage.transport.request({
+      method: "POST",
+      path: objectPath(podType, { name, namespace: appsNamespace }, "binding"),
+      body: { apiVersion: "v1", kind: "Binding", metadata: { name }, target: { kind: "Node", name: "daemons" } },
+    });
+    await run(stage.transport, { name, namespace: appsNamespace });
+
+    await stage.ask("daemons", "Drain_Required");
+    await stage.answered("daemons", "DrainComplete");
+    expect(podsOfSet()).toEqual([]);
+    expect(stage.nodes.get("daemons")?.spec?.taints).toContainEqual({ key: taints.draining, effect: "NoSchedule" });
+    await stage.ask("daemons", "Idle");
+    await eventually("the DaemonSet makes it anew", () => podsOfSet().length === 1);
+    const marks = [annotations.cordonedBy, taints.draining];
+    expect(marks.filter((mark) => JSON.stringify(stage.nodes.get("daemons")).includes(mark))).toEqual([]);
+    await stage.cluster.kubectl(["delete", "daemonset", "vnf", "-n", appsNamespace]);
+    await stage.removeNodes("daemons");
+  });
+
+  it("is left alone where somebody else drains", async () => {
+    await stage.addNode("external", unlimited);
+    const note = `${annotations.useExternalDrainer}=true`;
+    await stage.cluster.kubectl([
+      "annotate",
+      "sriovnetworknodestate",
+      "external",
+      "-n",
+      componentSettings.namespace,
+      note,
+    ]);
+    await stage.ask("external", "Drain_Required");
+    await stage.addNode("ours", unlimited);
+    await stage.ask("ours", "Drain_Required");
+    await stage.answered("ours", "DrainComplete"); // by then the other would have been admitted
+    expect([stage.answerOf("external"), isUnschedulable("external")]).toEqual(["Idle", false]);
+    await stage.ask("ours", "Idle");
+    await stage.answered("ours", "Idle");
+    await stage.removeNodes("external", "ours");
+  });
+
+  it("is drained to the end by the next operator, and the next, and becomes schedulable", async () => {
+    await stage.addNode("survivor", unlimited);
+    await addProtectedPod("slow", "survivor");
+    await stage.ask("survivor", "Drain_Required");
+    await eventually("unschedulable", () => isUnschedulable("survivor"));
+    await stage.killOperator();
+    await stage.startOperator();
+    await eventually("blocked", () => stage.condition("survivor", "DrainProgressing").includes("budget slow"));
+    await stage.killOperator();
+    await dropBudget("slow");
+    await stage.startOperator();
+    await stage.answered("survivor", "DrainComplete");
+    expect(hasPod("slow")).toBe(false);
+    await stage.ask("survivor", "Idle");
+    await stage.answered("survivor", "Idle");
+    expect(isUnschedulable("survivor")).toBe(false);
+    await stage.removeNodes("survivor");
+  });
+});
+
+describe("a pool", () => {
+  it("of maxUnavailable 0 holds all drains, and says so (M-33)", async () => {
+    await stage.addPool("held", { nodeSelector: { matchLabels: { pool: "held" } }, maxUnavailable: 0 });
+    await stage.addNode("held-1", { pool: "held" });
+    await stage.ask("held-1", "Drain_Required");
+    const says = 'False HeldByPool: pool "held" lets no node be drained: its maxUnavailable is 0';
+    await eventually("held", () => stage.condition("held-1", "DrainProgressing") === says);
+    await stage.addPool("held", { nodeSelector: { matchLabels: { pool: "held" } }, maxUnavailable: 1 });
+    await stage.answered("held-1", "DrainComplete");
+    await stage.ask("held-1", "Idle");
+    await stage.answered("held-1", "Idle");
+    await stage.removeNodes("held-1");
+  });
+
+  it('of 30 nodes and "10%" never drains more than 3, whoever is killed, and fills a free slot within a second', async () => {
+    const names = Array.from({ length: 30 }, (_, index) => `fleet-${String(index).padStart(2, "0")}`);
+    await stage.addPool("fleet", { nodeSelector: { matchLabels: { pool: "fleet" } }, maxUnavailable: "10%" });
+    await Promise.all(names.map((name) => stage.addNode(name, { pool: "fleet" })));
+    const begin = stage.answers.length;
+    const finished = new Set<string>();
+    const end = stage.states.subscribe(({ key }) => {
+      if (stage.answerOf(key) !== "DrainComplete" || finished.has(key)) return;
+      finished.add(key);
+      void stage.ask(key, "Idle");
+    });
+    await Promise.all(names.map((name) => stage.ask(name, "Drain_Required")));
+    for (const count of [8, 18]) {
+      await eventually(`${count} were drained`, () => finished.size >= count);
+      await stage.killOperator();
+      await stage.startOperator();
+    }
+    await eventually("all were drained", () => finished.size === names.length, { withinMs: 45_000 });
+    await eventually("all are let go", () => names.every((name) => stage.answerOf(name) === "Idle"));
+    end();
+
+    const taking = new Set<string>();
+    const gapsMs: number[] = [];
+    let freeSinceMs: number | undefined;
+    let most = 0;
+    let drained = 0;
+    for (const { node, answer, atMs } of stage.answers.slice(begin)) {
+      if (answer === "Draining") {
+        taking.add(node);
+        drained++;
+        if (freeSinceMs !== undefined) gapsMs.push(atMs - freeSinceMs);
+        freeSinceMs = undefined;
+      } else if (answer === "Idle") {
+        taking.delete(node);
+        if (drained < names.length) freeSinceMs ??= atMs;
+      }
+      most = Math.max(most, taking.size);
+    }
+    expect([most, drained]).toEqual([3, 30]);
+    gapsMs.sort((a, b) => a - b);
+    expect(gapsMs[Math.floor(gapsMs.length / 2)]).toBeLessThan(1_000);
+    await stage.removeNodes(...names);
+  });
+});
+
+describe("a node that goes in the middle of its drain", () => {
+  it("frees its slot", async () => {
+    await stage.addPool("pair", { nodeSelector: { matchLabels: { pool: "pair" } }, maxUnavailable: 1 });
+    await stage.addNode("leaves", { pool: "pair" });
+    await stage.addNode("next", { pool: "pair" });
+    await addProtectedPod("left", "leaves");
+    await stage.ask("leaves", "Drain_Required");
+    await stage.answered("leaves", "Draining");
+    await stage.ask("next", "Drain_Required");
+    await eventually("next waits", () => stage.condition("next", "DrainProgressing").includes("(leaves)"));
+    await stage.transport.request({ method: "DELETE", path: `${collectionPath(nodeType)}/leaves` });
+    await stage.answered("next", "DrainComplete");
+    await stage.ask("next", "Idle");
+    await stage.answered("next", "Idle");
+  });
+});

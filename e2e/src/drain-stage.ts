@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A cluster for drains: a real API server with the budgets' and DaemonSets' controllers, the operator as a process with
+ * the rights that it has in a cluster, and the test in the place of kubelets and daemons.
+ * Usage: `await using stage = await setDrainStage(); await stage.addNode("a"); await stage.ask("a", "Drain_Required");`
+ */
+import {
+  annotations,
+  nodes as nodeType,
+  sriovNetworkNodeStates,
+  type DrainRequest,
+  type Node,
+  type SriovNetworkNodeState,
+} from "@switchyard/api";
+import {
+  collectionPath,
+  connect,
+  isKubeError,
+  objectPath,
+  patchMetadata,
+  watchObjects,
+  type Cache,
+  type KubeObject,
+  type Transport,
+} from "@switchyard/kube";
+import { operatorIdentity, type ComponentSettings } from "@switchyard/render";
+import {
+  ensureBinaries,
+  eventually,
+  findWorkspaceRoot,
+  spawnGuarded,
+  startControlPlane,
+  type ControlPlane,
+  type GuardedProcess,
+} from "@switchyard/testing";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+/** Where the pods are that are drained. */
+export const appsNamespace = "apps";
+
+export const podType = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true } as const;
+
+export interface Pod extends KubeObject {
+  readonly spec?: { readonly nodeName?: string };
+}
+
+export interface PodOptions {
+  readonly node: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Of its one container. */
+  readonly requests?: Readonly<Record<string, string>>;
+  /** Of an init container, where it has one. */
+  readonly initRequests?: Readonly<Record<string, string>>;
+}
+
+export interface DrainStage extends AsyncDisposable {
+  readonly cluster: ControlPlane;
+  readonly transport: Transport;
+  readonly nodes: Cache<Node>;
+  readonly states: Cache<SriovNetworkNodeState>;
+  readonly pods: Cache<Pod>;
+  /** "node answer", in the order in which the API server took the answers. */
+  readonly answers: readonly { readonly node: string; readonly answer: string; readonly atMs: number }[];
+  /** A worker whose state the operator has made and answered. */
+  addNode(name: string, labels?: Readonly<Record<string, string>>): Promise<void>;
+  /** Takes nodes away, as they would go from a cluster. */
+  removeNodes(...names: readonly string[]): Promise<void>;
+  addPod(name: string, options: PodOptions): Promise<void>;
+  addPool(name: string, spec: object): Promise<void>;
+  /** As the node's daemon does it. */
+  ask(node: string, request: DrainRequest): Promise<void>;
+  answerOf(node: string): string | undefined;
+  /** Waits for the operator's answer. */
+  answered(node: string, answer: string): Promise<void>;
+  /** "type status reason: message" of one of the node's conditions. */
+  condition(node: string, type: string): string;
+  apply(object: object): Promise<void>;
+  killOperator(): Promise<void>;
+  startOperator(): Promise<void>;
+}
+
+export async function setDrainStage(settings: ComponentSettings, crdFolder: string): Promise<DrainStage> {
+  const { namespace, operatorServiceAccount: account } = settings;
+  const stack = new AsyncDisposableStack();
+  const cluster = stack.use(await startControlPlane({ binaries: await ensureBinaries(), controllerManager: true }));
+  await cluster.applyCrds(crdFolder);
+  const transport = stack.use(await connect({ kubeconfig: cluster.kubeconfig, userAgent: "test" }));
+  const apply = async (object: object): Promise<void> => {
+    await cluster.kubectl(["apply", "-f", "-"], { input: JSON.stringify(object) });
+  };
+  for (const name of [namespace, appsNamespace]) await cluster.kubectl(["create", "namespace", name]);
+  await apply({ apiVersion: "v1", kind: "List", items: operatorIdentity(settings) });
+  await apply({
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovOperatorConfig",
+    metadata: { name: "default", namespace },
+  });
+  await eventually("service accounts", () =>
+    cluster.kubectl(["get", "serviceaccount", "default", "-n", appsNamespace, "-o", "name"]),
+  );
+
+  const watching = { transport, report: () => undefined };
+  const nodes = stack.use(watchObjects({ ...watching, type: nodeType, project: (node: Node) => node }));
+  const pods = stack.use(
+    watchObjects({ ...watching, type: podType, namespace: appsNamespace, project: (pod: Pod) => pod }),
+  );
+  const states = stack.use(
+    watchObjects({
+      ...watching,
+      type: sriovNetworkNodeStates,
+      namespace,
+      project: (state: SriovNetworkNodeState) => state,
+    }),
+  );
+  const answers: { node: string; answer: string; atMs: number }[] = [];
+  const answerIn = (state?: SriovNetworkNodeState) => state?.metadata.annotations?.[annotations.currentState];
+  states.subscribe(({ key, before, after }) => {
+    const answer = answerIn(after) ?? "none";
+    if (answer !== (answerIn(before) ?? "none")) answers.push({ node: key, answer, atMs: performance.now() });
+  });
+  playKubelets(pods, transport);
+
+  const operatorLog = join(cluster.dataDir, "operator.log");
+  let operator: GuardedProcess | undefined;
+  stack.defer(async () => operator?.kill());
+  async function startOperator(): Promise<void> {
+    const token = (await cluster.kubectl(["create", "token", account, "-n", namespace])).trim();
+    const common = ["--kubeconfig", await cluster.clientFor({ token }), "--namespace", namespace];
+    const main = join(findWorkspaceRoot(), "apps/operator/src/main.ts");
+    const cache = `NODE_COMPILE_CACHE=${join(cluster.dataDir, "compile-cache")}`;
+    const args = [cache, process.execPath, main, ...common, "--leader-elect=false"];
+    operator = spawnGuarded("/usr/bin/env", args, { log: operatorLog });
+  }
+  await startOperator();
+
+  const stage: Omit<DrainStage, keyof AsyncDisposable> = {
+    ...{ cluster, transport, nodes, states, pods, answers, apply, startOperator },
+
+    async addNode(name, labels = {}) {
+      const all = { "kubernetes.io/os": "linux", "node-role.kubernetes.io/worker": "", ...labels };
+      const body = { apiVersion: "v1", kind: "Node", metadata: { name, labels: all } };
+      await transport.request({ method: "POST", path: collectionPath(nodeType), body });
+      await stage.answered(name, "Idle");
+    },
+
+    async removeNodes(...names) {
+      for (const name of names) {
+        for (const [type, place] of [
+          [nodeType, { name }],
+          [sriovNetworkNodeStates, { name, namespace }],
+        ] as const) {
+          await transport.request({ method: "DELETE", path: objectPath(type, place) });
+        }
+      }
+    },
+
+    async addPod(name, { node, labels = {}, requests = {}, initRequests }) {
+      const container = (of: string, resources: object) => ({
+        ...{ name: of, image: "example.com/none:1" },
+        resources: { requests: resources, limits: resources },
+      });
+      const body = {
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { name, namespace: appsNamespace, labels },
+        spec: {
+          nodeName: node,
+          terminationGracePeriodSeconds: 30,
+          containers: [container("main", requests)],
+          ...(initRequests === undefined ? {} : { initContainers: [container("init", initRequests)] }),
+        },
+      };
+      await transport.request({ method: "POST", path: collectionPath(podType, appsNamespace), body });
+      await run(transport, { name, namespace: appsNamespace });
+    },
+
+    addPool: (name, spec) =>
+      apply({
+        apiVersion: "sriovnetwork.openshift.io/v1",
+        kind: "SriovNetworkPoolConfig",
+        metadata: { name, namespace },
+        spec,
+      }),
+
+    async ask(name, request) {
+      const objects = [
+        { type: sriovNetworkNodeStates, metadata: { name, namespace }, annotation: annotations.desiredState },
+        { type: nodeType, metadata: { name }, annotation: annotations.nodeState },
+      ];
+      for (const { type, metadata, annotation } of objects) {
+        await patchMetadata({ transport, type, object: { metadata }, annotations: { [annotation]: request } });
+      }
+    },
+
+    answerOf: (name) => answerIn(states.get(name)),
+
+    async answered(name, answer) {
+      try {
+        await eventually(`${name} ${answer}`, () => stage.answerOf(name) === answer);
+      } catch (error) {
+        const { status, metadata } = states.get(name) ?? {};
+        const found = JSON.stringify({ conditions: status?.conditions, annotations: metadata?.annotations });
+        const log = await readFile(operatorLog, "utf8");
+        throw new Error(`${name} is not ${answer}: ${found}\n${log.slice(-3_000)}`, { cause: error });
+      }
+    },
+
+    condition(name, type) {
+      const found = states.get(name)?.status?.conditions?.find((condition) => condition.type === type);
+      return found === undefined ? "" : `${found.status} ${found.reason}: ${found.message}`;
+    },
+
+    async killOperator() {
+      await operator?.kill();
+      operator = undefined;
+    },
+  };
+  return { ...stage, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+/** Makes a pod run, as far as the API server knows: budgets do not hold pods that are pending. */
+export async function run(transport: Transport, pod: { readonly name: string; readonly namespace: string }) {
+  await transport.request({
+    method: "PATCH",
+    path: objectPath(podType, pod, "status"),
+    contentType: "application/merge-patch+json",
+    body: { status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] } },
+  });
+}
+
+/** Ends the containers of deleted pods, at once. */
+function playKubelets(pods: Cache<Pod>, transport: Transport): void {
+  pods.subscribe(({ after }) => {
+    if (after?.metadata.deletionTimestamp === undefined) return;
+    const { name, namespace = "", uid } = after.metadata;
+    const body = { apiVersion: "v1", kind: "DeleteOptions", gracePeriodSeconds: 0, preconditions: { uid } };
+    transport
+      .request({ method: "DELETE", path: objectPath(podType, { name, namespace }), body })
+      .catch((error: unknown) => {
+        if (!isKubeError(error)) throw error; // gone, or the cluster ends
+      });
+  });
+}
