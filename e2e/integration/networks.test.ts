@@ -45,7 +45,7 @@ jest.setTimeout(60_000);
 
 const account = componentSettings.operatorServiceAccount;
 const operatorUser = `system:serviceaccount:${namespace}:${account}`;
-const nadCrd = join(workspace, "e2e/integration/testdata/multus/network-attachment-definitions.yaml");
+const nadCrd = join(workspace, "libs/testing/testdata/multus/network-attachment-definitions.yaml");
 const namespaces = { group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false };
 const kinds = [sriovNetworks, sriovIBNetworks, ovsNetworks, bridgeNetworks];
 const watched = [...kinds, networkAttachmentDefinitions, namespaces];

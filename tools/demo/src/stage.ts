@@ -45,7 +45,7 @@ export async function setStage(narrator: Narrator): Promise<Stage> {
     narrator.line("set-up", "starting etcd and kube-apiserver");
     const cluster = stack.use(await startControlPlane({ binaries }));
     await cluster.applyCrds(join(findWorkspaceRoot(), "charts/switchyard/crds"));
-    await cluster.applyCrds(join(findWorkspaceRoot(), "e2e/integration/testdata/multus"));
+    await cluster.applyCrds(join(findWorkspaceRoot(), "libs/testing/testdata/multus"));
     await cluster.kubectl(["create", "namespace", namespace]);
     const transport = stack.use(await connect({ kubeconfig: cluster.kubeconfig }));
     narrator.line("set-up", `API server ready at ${cluster.server}, CRDs installed`);
