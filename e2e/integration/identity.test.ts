@@ -253,6 +253,7 @@ describe("rights", () => {
     "list pods",
     "delete pods",
     "patch daemonsets",
+    "get nodes",
     "update nodes",
     "delete nodes",
     "patch nodes/status",
@@ -265,7 +266,7 @@ describe("rights", () => {
       allowed: [...reads, "patch sriovnetworknodestates", "patch sriovnetworknodestates/status", "patch nodes"],
     },
     { account: pluginAccount, allowed: [...reads, "patch sriovnetworknodestates/status"] },
-    { account: "operator-webhook-sa", allowed: [...reads, "list sriovnetworknodepolicies", "watch nodes"] },
+    { account: "operator-webhook-sa", allowed: [...reads, "list sriovnetworknodepolicies", "get nodes"] },
     { account: "network-resources-injector-sa", allowed: ["list network-attachment-definitions"] },
     { account: "metrics-exporter-sa", allowed: ["create tokenreviews"] },
   ])(

@@ -47,7 +47,7 @@ const namespaceRules: readonly PolicyRule[] = [
   eventRule,
 ];
 
-const clusterRules: readonly PolicyRule[] = [{ apiGroups: [""], resources: ["nodes"], verbs: ["get", "patch"] }];
+const clusterRules: readonly PolicyRule[] = [{ apiGroups: [""], resources: ["nodes"], verbs: ["patch"] }];
 
 export const configDaemon: Component = {
   name: component,
