@@ -17,16 +17,23 @@ export interface Judged extends KubeObject {
   readonly status?: { readonly conditions?: readonly Condition[] };
 }
 
+/** Objects; of older ones the caches have heard long ago. */
+const remembered = 1_000;
+
 export function createTransitionEvents(events: EventRecorder): TellTransition {
-  /** What was told last of each object; the caches learn of what was written later. */
-  const told = new Map<string, { readonly uid: string | undefined; readonly mark: string }>();
+  /** What was told last, by uid; the caches learn of what was written later. */
+  const told = new Map<string, string>();
 
   return function tell(object, { state, reason, message }) {
-    const { name, uid } = object.metadata;
-    const last = told.get(name);
-    const before = last?.uid === uid ? last?.mark : markOf(object.status?.conditions ?? []);
+    const { uid = "" } = object.metadata;
+    const before = told.get(uid) ?? markOf(object.status?.conditions ?? []);
     const mark = `${state} ${reason}`;
-    told.set(name, { uid, mark });
+    told.delete(uid);
+    told.set(uid, mark);
+    for (const oldest of told.keys()) {
+      if (told.size <= remembered) break;
+      told.delete(oldest);
+    }
     if (before === mark) return;
     events.record({ regarding: object, type: state === "degraded" ? "Warning" : "Normal", reason, note: message });
   };
