@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import type { SriovNetworkNodePolicy } from "@switchyard/api";
+import type { SriovNetworkNodePolicy, SriovOperatorConfig } from "@switchyard/api";
 import { createCluster, nic } from "./testing/cluster.ts";
-import { nodeOfState, nodesOfPolicy } from "./wake.ts";
+import { concernsNodes, nodeOfState, nodesOfPolicy } from "./wake.ts";
 
 function policy(nodeSelector: Readonly<Record<string, string>>, status = {}): SriovNetworkNodePolicy {
   const cluster = createCluster();
@@ -35,6 +35,34 @@ describe("nodesOfPolicy", () => {
     { change: "our own status wakes nobody", before: policy({}), after: policy({}, { readyNodeCount: 1 }), wakes: [] },
   ])("$change", ({ before, after, wakes }) => {
     expect(nodesOfPolicy({ key: "p", before, after }, nodes)).toEqual(wakes);
+  });
+});
+
+describe("concernsNodes", () => {
+  const config = (uid: string, rest: Partial<SriovOperatorConfig> = {}, going = {}): SriovOperatorConfig => ({
+    ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovOperatorConfig" },
+    metadata: { name: "default", uid, ...going },
+    ...rest,
+  });
+
+  it.each([
+    { change: "a new config", before: undefined, after: config("1"), concerns: true },
+    { change: "another spec", before: config("1"), after: config("1", { spec: { useCDI: true } }), concerns: true },
+    { change: "another config of the same name", before: config("1"), after: config("2"), concerns: true },
+    {
+      change: "a config that is being deleted",
+      before: config("1"),
+      after: config("1", {}, { deletionTimestamp: "2026-11-21T00:00:00Z" }),
+      concerns: true,
+    },
+    {
+      change: "our own status",
+      before: config("1"),
+      after: config("1", { status: { observedGeneration: 1 } }),
+      concerns: false,
+    },
+  ])("$change: $concerns", ({ before, after, concerns }) => {
+    expect(concernsNodes({ key: "default", before, after })).toBe(concerns);
   });
 });
 

@@ -3,7 +3,13 @@
  * Turns the SriovOperatorConfig "default" into running components, and says on it how far they are (sriov-operator.md A.6,
  * H). Without it nothing is deployed; any other one is told that it does nothing.
  */
-import { operatorConfigName, type ObjectMeta, type OwnerReference, type SriovOperatorConfig } from "@switchyard/api";
+import {
+  conditionTypes,
+  operatorConfigName,
+  type ObjectMeta,
+  type OwnerReference,
+  type SriovOperatorConfig,
+} from "@switchyard/api";
 import type { Cache, Reconcile, Requeue, Writer } from "@switchyard/kube";
 import { renderComponents, type ComponentSettings, type Manifest, type RenderedComponents } from "@switchyard/render";
 import { conditionsFor, type Judgement } from "../judgement.ts";
@@ -23,6 +29,8 @@ export interface OperatorConfigDeps extends SyncDeps {
   readonly tellTransition: TellTransition;
   readonly now: () => Date;
 }
+
+const ownConditions: readonly string[] = Object.values(conditionTypes);
 
 /** Whoever changed what was looked at has told the caches, too. */
 const lookAgain = { afterMs: 500 };
@@ -72,7 +80,9 @@ export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconc
 
   async function tell(config: SriovOperatorConfig, judgement: Judgement, signal: AbortSignal): Promise<void> {
     const { name, generation = 0 } = config.metadata;
-    const conditions = conditionsFor(judgement, config.status?.conditions ?? [], generation, now());
+    // Other controllers have conditions of theirs here.
+    const before = config.status?.conditions?.filter(({ type }) => ownConditions.includes(type)) ?? [];
+    const conditions = conditionsFor(judgement, before, generation, now());
     const result = await writer.applyStatus(
       { metadata: { name }, status: { conditions, observedGeneration: generation } },
       signal,

@@ -112,6 +112,7 @@ export function createComponentCluster(inventory: readonly InventoryItem[]) {
     history,
     /** What there is: "DaemonSet daemon". */
     present: () => [...live.keys()].sort(),
+    get: (kind: string, name: string) => live.get(`${kind} ${name}`),
     /** Somebody makes or changes an object. */
     put(author: Author, kind: string, name: string, object: object = {}): void {
       put(itemOf(kind, name), object, author);

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import {
+  sriovOperatorConfigs,
+  type ObjectMeta,
+  type OwnerReference,
+  type SriovOperatorConfig,
+  type SriovOperatorConfigSpec,
+} from "@switchyard/api";
+import { ObjectStore } from "@switchyard/kube";
+import { componentImageVariables, componentInventory, type ComponentSettings } from "@switchyard/render";
+import type { Judgement } from "../judgement.ts";
+import { createKeepingWriter } from "../testing/cluster.ts";
+import { createComponentCluster } from "../testing/component-cluster.ts";
+import { createOperatorConfigReconciler } from "./operator-config-reconciler.ts";
+
+const namespace = "sriov-network-operator";
+
+const settings: ComponentSettings = {
+  ...{ namespace, resourcePrefix: "openshift.io", clusterType: "kubernetes", cniBinPath: "/opt/cni/bin" },
+  operatorServiceAccount: "switchyard-operator",
+  images: Object.fromEntries(Object.keys(componentImageVariables).map((name) => [name, `example.com/${name}:1`])),
+  imagePullSecrets: [],
+  webhook: { certificates: { kind: "self-made" }, secretName: "operator-webhook-cert", port: 6443 },
+  injector: { certificates: { kind: "cert-manager" }, secretName: "network-resources-injector-cert", port: 6443 },
+  tls: { cipherSuites: [], curvePreferences: [] },
+  metricsExporter: { port: 9110 },
+  ...{ useExternalDrainer: false, devMode: false },
+};
+
+const owner: OwnerReference = {
+  apiVersion: "rbac.authorization.k8s.io/v1",
+  kind: "ClusterRole",
+  name: "switchyard-operator",
+  uid: "uid-role",
+};
+
+function setUp(overrides: Partial<ComponentSettings> = {}) {
+  let version = 0;
+  const configs = new ObjectStore({
+    ...{ type: sriovOperatorConfigs, namespace },
+    project: (config: SriovOperatorConfig) => config,
+  });
+  configs.beginList();
+  configs.endList("0");
+  const cluster = createComponentCluster(componentInventory(settings));
+  const { writer, statuses } = createKeepingWriter<SriovOperatorConfig>();
+  const told: Judgement[] = [];
+  const freed: ObjectMeta[] = [];
+  const reconcile = createOperatorConfigReconciler({
+    ...{ ...cluster.deps, configs, writer },
+    settings: () => ({ ...settings, ...overrides }),
+    owner: () => owner,
+    removeFinalizer(metadata) {
+      freed.push(metadata);
+      return Promise.resolve();
+    },
+    tellTransition(_config, judgement) {
+      told.push(judgement);
+    },
+    now: () => new Date("2026-11-21T00:00:00Z"),
+  });
+
+  function put(name: string, spec: SriovOperatorConfigSpec, rest: Partial<SriovOperatorConfig> = {}): void {
+    configs.upsert({
+      ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovOperatorConfig", spec },
+      ...rest,
+      metadata: {
+        ...rest.metadata,
+        name,
+        namespace,
+        uid: `uid-${name}`,
+        generation: 3,
+        resourceVersion: `${++version}`,
+      },
+    });
+  }
+  return {
+    ...{ cluster, statuses, told, freed, configs, put },
+    run: (name = "default") => reconcile(name, AbortSignal.timeout(10_000)),
+    rollAll(counts = { desired: 2, updated: 2, available: 2 }) {
+      for (const name of cluster.present().filter((one) => one.startsWith("DaemonSet "))) {
+        cluster.roll(name.slice("DaemonSet ".length), counts);
+      }
+    },
+    conditions: (name = "default") =>
+      statuses.get(name)?.conditions?.map(({ type, status, reason }) => `${type} ${status} ${reason}`),
+    message: (name = "default") => statuses.get(name)?.conditions?.[0]?.message,
+  };
+}
+
+describe("the SriovOperatorConfig default", () => {
+  it("is progressing while pods are replaced, with their counts, then ready", async () => {
+    const { put, run, rollAll, conditions, message, statuses } = setUp();
+    put("default", {});
+    expect(await run()).toBeUndefined();
+    rollAll({ desired: 5, updated: 3, available: 4 });
+    await run();
+    expect(conditions()).toEqual([
+      ...["Ready False RollingOut", "Progressing True RollingOut", "Degraded False RollingOut"],
+    ]);
+    expect(message()).toContain("sriov-device-plugin: 3 of 5 pods updated, 4 of 5 pods available");
+    rollAll();
+    await run();
+    expect(conditions()?.[0]).toBe("Ready True OperatorConfigReady");
+    expect(message()).toBe("config-daemon, device-plugin run as asked");
+    expect(statuses.get("default")?.observedGeneration).toBe(3);
+  });
+
+  it("has all that is wrong with it in one message, and the parts that are right run", async () => {
+    const { put, run, conditions, message, cluster } = setUp({ images: { ...settings.images, injector: undefined } });
+    put("default", { enableInjector: true, enableOperatorWebhook: true, featureGates: { warpDrive: true } });
+    cluster.refuse("operator-webhook-service", "Forbidden");
+    expect(await run()).toEqual({ afterMs: 5_000 });
+    expect(conditions()?.[2]).toBe("Degraded True UnsupportedConfiguration");
+    expect(message()).toContain("spec.enableInjector: cannot be deployed");
+    expect(message()).toContain("Service operator-webhook-service: Forbidden (not today)");
+    expect(message()).toContain("spec.featureGates.warpDrive: is no feature gate");
+    expect(cluster.present()).toContain("DaemonSet sriov-network-config-daemon");
+    expect(cluster.present()).not.toContain("DaemonSet network-resources-injector");
+  });
+
+  it("leaves alone the conditions of other controllers", async () => {
+    const { put, run, conditions } = setUp();
+    const lastTransitionTime = "2026-11-20T00:00:00Z";
+    const other = { type: "Other", status: "True", reason: "Theirs", message: "", lastTransitionTime } as const;
+    put("default", {}, { status: { conditions: [other] } });
+    await run();
+    expect(conditions()).not.toContain("Other True Theirs");
+  });
+
+  it("owns what is in the namespace; the operator's ClusterRole owns the rest", async () => {
+    const { put, run, cluster } = setUp();
+    put("default", {});
+    await run();
+    const ownerOf = (kind: string, name: string) =>
+      cluster.get(kind, name)?.metadata.ownerReferences?.map(({ kind: of, uid }) => `${of} ${uid}`);
+    expect(ownerOf("DaemonSet", "sriov-device-plugin")).toEqual(["SriovOperatorConfig uid-default"]);
+    expect(ownerOf("ClusterRole", "sriov-network-config-daemon")).toEqual(["ClusterRole uid-role"]);
+  });
+
+  it("takes along, when it goes, what nobody else would remove, and nothing comes back while it is going", async () => {
+    const { put, run, cluster, configs, freed } = setUp();
+    put("default", {});
+    await run();
+    const going = { name: "default", deletionTimestamp: "2026-11-21T00:00:00Z", finalizers: ["upstream"] };
+    put("default", {}, { metadata: going });
+    await run();
+    expect(freed.at(-1)?.finalizers).toEqual(["upstream"]);
+    const left = cluster.present();
+    expect(left).toContain("DaemonSet sriov-device-plugin"); // the garbage collector's
+    expect(left.filter((one) => one.startsWith("ClusterRole") || one.startsWith("Validating"))).toEqual([]);
+    configs.remove({ name: "default", namespace });
+    const { length } = cluster.history;
+    await run();
+    expect(cluster.history.slice(length)).toEqual([]);
+  });
+});
+
+describe("any other SriovOperatorConfig", () => {
+  it("deploys nothing and is told so", async () => {
+    const { put, run, cluster, conditions, message, told } = setUp();
+    put("other", { enableInjector: true });
+    await run("other");
+    expect(cluster.present()).toEqual([]);
+    expect(conditions("other")?.[2]).toBe("Degraded True UnsupportedConfiguration");
+    expect(message("other")).toContain("only the SriovOperatorConfig default is honoured");
+    expect(told).toHaveLength(1);
+  });
+});
