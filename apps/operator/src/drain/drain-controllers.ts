@@ -3,14 +3,17 @@
  * The controllers of drains: one decides whose turn it is, one drains each node (sriov-operator.md G).
  * Usage: `startDrainControllers(context);`
  *
- * RBAC: nodes get, list, watch, patch; pods get, list, watch; pods/eviction create; sriovnetworknodestates get, list,
- * watch, patch, and patch of their status; on OpenShift machineconfigs get, machineconfigpools get, patch.
+ * RBAC: nodes get, list, watch, patch; pods list, watch; pods/eviction create; sriovnetworknodestates list, watch, patch,
+ * and patch of their status; on OpenShift machineconfigs get, machineconfigpools get, patch.
  */
 import { apiVersion, sriovNetworkNodeStates, type SriovNetworkNodeState } from "@switchyard/api";
-import { createWriter, equalJson, fromCache, type Change } from "@switchyard/kube";
+import { createWriter, equalJson, fromCache, type Change, type News, type Transport } from "@switchyard/kube";
+import type { ClusterCaches } from "../caches.ts";
+import type { LiveRules } from "../live-rules.ts";
 import { managers } from "../managers.ts";
 import type { NodeStateFacts } from "../node-state-facts.ts";
-import type { OperatorContext } from "../operator-context.ts";
+import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
+import type { OperatorSettings } from "../operator-settings.ts";
 import { createDrainAnswers } from "./drain-answers.ts";
 import { createDrainPlaces } from "./drain-places.ts";
 import { createDrainReconciler } from "./drain-reconciler.ts";
@@ -20,71 +23,95 @@ import { evictPod } from "./evict-pod.ts";
 import { createMachineConfigPools } from "./machine-config-pools.ts";
 import { createNodeDrainer } from "./node-drainer.ts";
 import { closeNode, openNode } from "./node-marks.ts";
-import { followNodePods } from "./node-pods.ts";
+import { followNodePods, type NodePods } from "./node-pods.ts";
+
+export interface DrainOptions {
+  readonly transport: Transport;
+  readonly caches: Pick<ClusterCaches, "nodes" | "states" | "pools" | "operatorConfigs">;
+  readonly rules: LiveRules;
+  readonly settings: Pick<OperatorSettings, "namespace" | "clusterType">;
+  readonly pods: NodePods;
+  /** Tells people; never fails. */
+  readonly record: (news: News) => void;
+  /** The wall clock. */
+  readonly nowMs: () => number;
+  /** In [0, 1). */
+  readonly random: () => number;
+}
 
 /** A free slot is given to the next node well within a second. */
 const debounce = { debounceMs: 20, maxDebounceMs: 100 };
 
 export function startDrainControllers(context: OperatorContext): void {
-  const { transport, caches, rules, events, log, settings, signal, start } = context;
-  const { namespace, resourcePrefix } = settings;
-  const { nodes, states, pools, operatorConfigs } = caches;
-  const answers = createDrainAnswers(transport, namespace);
-  const places = createDrainPlaces();
-  const machineConfigPools = settings.clusterType === "openshift" ? createMachineConfigPools(transport) : undefined;
-
+  const { transport, log, settings, signal, events } = context;
   const pods = followNodePods({
     transport,
-    resourcePrefix,
+    resourcePrefix: settings.resourcePrefix,
     report(error) {
       log.warn({ error }, "watch of a node's pods failed, will be taken up again");
     },
   });
   signal.addEventListener("abort", () => void pods[Symbol.asyncDispose](), { once: true });
+  const { turns, drains } = drainControllers({
+    ...context,
+    pods,
+    record(news) {
+      events.record(news);
+    },
+    nowMs: Date.now,
+    random: Math.random,
+  });
+  context.start(turns);
+  context.start(drains);
+}
 
-  start({
+export function drainControllers(options: DrainOptions) {
+  const { transport, caches, rules, settings, pods, nowMs, random } = options;
+  const { nodes, states, pools, operatorConfigs } = caches;
+  const { namespace } = settings;
+  const answers = createDrainAnswers(transport, namespace);
+  const places = createDrainPlaces();
+  const machineConfigPools = settings.clusterType === "openshift" ? createMachineConfigPools(transport) : undefined;
+  const reporter = createDrainReporter({
+    writer: createWriter<SriovNetworkNodeState>({
+      transport,
+      type: sriovNetworkNodeStates,
+      namespace,
+      manager: managers.drain,
+      cache: states,
+    }),
+    tell({ name, uid }, event) {
+      const regarding = { apiVersion, kind: "SriovNetworkNodeState", metadata: { name, namespace, uid } };
+      options.record({ regarding, ...event, action: "Drain" });
+    },
+    now: () => new Date(nowMs()),
+  });
+  const drainer = createNodeDrainer({
+    ...{ pods, machineConfigPools, nowMs, random },
+    evict: (pod, abort) => evictPod(pod, transport, abort),
+    close: (node, closing, abort) => closeNode(node, closing, { transport, signal: abort }),
+    nodeCount: () => nodes.size,
+  });
+
+  const turns: ControllerDefinition = {
     name: "drain-turns",
     parallel: 1,
     ...debounce,
-    reconcile: createDrainTurnsReconciler({ nodes, states, rules, answers, places, nowMs: Date.now }),
+    reconcile: createDrainTurnsReconciler({ nodes, states, rules, answers, places, nowMs }),
     sources: [
       fromCache(nodes, () => [drainTurnsKey]),
-      fromCache(states, (change) => (isHandshake(change) ? [drainTurnsKey] : [])),
+      fromCache(states, (change) => (isSameHandshake(change) ? [] : [drainTurnsKey])),
       fromCache(pools, ({ before, after }) => (equalJson(before?.spec, after?.spec) ? [] : [drainTurnsKey])),
       fromCache(operatorConfigs, () => [drainTurnsKey]),
     ],
-  });
-
-  start({
+  };
+  const drains: ControllerDefinition = {
     name: "drain",
     parallel: 16,
     ...debounce,
     reconcile: createDrainReconciler({
-      ...{ nodes, states, rules, places, answers, machineConfigPools, namespace },
-      nowMs: Date.now,
+      ...{ nodes, states, rules, places, answers, reporter, drainer, machineConfigPools, namespace, nowMs },
       open: (node, abort) => openNode(node, { transport, signal: abort }),
-      reporter: createDrainReporter({
-        writer: createWriter<SriovNetworkNodeState>({
-          transport,
-          type: sriovNetworkNodeStates,
-          namespace,
-          manager: managers.drain,
-          cache: states,
-        }),
-        tell({ name, uid }, event) {
-          const regarding = { apiVersion, kind: "SriovNetworkNodeState", metadata: { name, namespace, uid } };
-          events.record({ regarding, ...event, action: "Drain" });
-        },
-        now: () => new Date(),
-      }),
-      drainer: createNodeDrainer({
-        ...{ pods, machineConfigPools },
-        evict: (pod, abort) => evictPod(pod, transport, abort),
-        close: (node, closing, abort) => closeNode(node, closing, { transport, signal: abort }),
-        nodeCount: () => nodes.size,
-        nowMs: Date.now,
-        random: Math.random,
-      }),
     }),
     sources: [
       fromCache(nodes, ({ key }) => [key]),
@@ -93,13 +120,14 @@ export function startDrainControllers(context: OperatorContext): void {
       places.source,
       pods.source,
     ],
-  });
+  };
+  return { turns, drains };
 }
 
-/** Whether somebody asks or answers something else; our conditions are words about it. */
-function isHandshake({ before, after }: Change<NodeStateFacts>): boolean {
+/** Whether nobody asks or answers anything else; our conditions are words about it. */
+function isSameHandshake({ before, after }: Change<NodeStateFacts>): boolean {
   const said = (state: NodeStateFacts | undefined) => state && { uid: state.uid, ...state.drain, conditions: [] };
-  return !equalJson(said(before), said(after));
+  return equalJson(said(before), said(after));
 }
 
 function isSameDrain({ before, after }: Change<NodeStateFacts>): boolean {

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { annotations, apiVersion, nodes as nodeType, sriovNetworkNodeStates, taints } from "@switchyard/api";
+import { createDrainWorld, drainNamespace, pod, type DrainWorld } from "./testing/drain-world.ts";
+
+const mark = annotations.cordonedBy;
+
+/** A node that is asked to drain and holds a pod with VFs that a budget keeps. */
+async function stuckNode(name = "a"): Promise<DrainWorld> {
+  const world = createDrainWorld();
+  world.addNode(name);
+  world.addNode("other");
+  world.addPods(name, pod("web", { holdsVfs: true }), pod("idle"));
+  world.budgets.set("web", "The disruption budget web needs 1 healthy pods and has 1 currently");
+  await world.settle();
+  world.ask(name, "Drain_Required");
+  await world.settle();
+  return world;
+}
+
+function podNames(world: DrainWorld, node: string): readonly string[] {
+  return (world.podsOn.get(node) ?? []).map(({ name }) => name);
+}
+
+describe("a node for which nothing is asked", () => {
+  it("gets the annotations that are missing, and no conditions", async () => {
+    const world = createDrainWorld();
+    world.addNode("a");
+    await world.settle();
+    const found = [annotations.desiredState, annotations.currentState].map((annotation) =>
+      world.annotationOf(sriovNetworkNodeStates, "a", annotation),
+    );
+    expect([...found, world.annotationOf(nodeType, "a", annotations.nodeState)]).toEqual(["Idle", "Idle", "Idle"]);
+    expect(world.states.get("a")?.drain.conditions).toEqual([]);
+    const writes = world.api.writes.length;
+    world.restart();
+    await world.settle();
+    expect(world.api.writes.length).toBe(writes);
+  });
+
+  it("keeps a request that the daemon writes while the annotations are being made", async () => {
+    const world = createDrainWorld();
+    world.addNode("a");
+    world.api.caching = false;
+    world.ask("a", "Drain_Required");
+    await world.look("a");
+    expect(world.annotationOf(sriovNetworkNodeStates, "a", annotations.desiredState)).toBe("Drain_Required");
+  });
+
+  it("becomes schedulable if an operator died before it could see to that", async () => {
+    const world = await stuckNode();
+    world.ask("a", "Idle");
+    world.annotate(sriovNetworkNodeStates, "a", { [annotations.currentState]: "Idle" });
+    await world.settle();
+    expect(world.specOf("a")).toEqual({});
+  });
+});
+
+describe("a node whose turn it is", () => {
+  it("is made unschedulable, loses the pods that hold VFs, and is complete", async () => {
+    const world = await stuckNode();
+    expect([world.answerOf("a"), podNames(world, "a")]).toEqual(["Draining", ["web", "idle"]]);
+    expect([world.specOf("a")["unschedulable"], world.annotationOf(nodeType, "a", mark)]).toEqual([true, "drain"]);
+    expect(world.condition("a", "DrainProgressing")).toBe(
+      "True EvictingPods: 1 pod left: apps/web cannot be evicted now: " +
+        "The disruption budget web needs 1 healthy pods and has 1 currently",
+    );
+
+    world.budgets.clear();
+    world.advance(1_000);
+    await world.settle();
+    expect([world.answerOf("a"), podNames(world, "a")]).toEqual(["DrainComplete", ["idle"]]);
+    expect(world.condition("a", "DrainComplete")).toBe("True VfPodsGone: no pod holds VFs that could leave");
+
+    world.ask("a", "Idle");
+    await world.settle();
+    expect([world.answerOf("a"), world.specOf("a"), world.annotationOf(nodeType, "a", mark)]).toEqual([
+      "Idle",
+      {},
+      undefined,
+    ]);
+    expect(world.states.get("a")?.drain.conditions).toEqual([]);
+    expect(world.events()).toEqual(["Normal DrainStarted a", "Normal DrainCompleted a", "Normal DrainReleased a"]);
+  });
+
+  it("is degraded after 90 s, once, and still drained when the pods can go", async () => {
+    const world = await stuckNode();
+    world.advance(60_000);
+    world.restart(); // the time counts on
+    await world.settle();
+    expect(world.condition("a", "DrainDegraded")).toMatch(/^False/);
+    world.advance(31_000);
+    await world.settle();
+    expect(world.condition("a", "DrainDegraded")).toMatch(/^True PodsStay: 1 pod left: apps\/web/);
+    world.advance(30_000);
+    world.restart();
+    await world.settle();
+    expect(world.events().filter((event) => event === "Warning PodsStay a")).toHaveLength(1);
+    world.budgets.clear();
+    world.advance(30_000);
+    await world.settle();
+    expect([world.answerOf("a"), world.condition("a", "DrainDegraded")]).toEqual([
+      "DrainComplete",
+      "False VfPodsGone: no pod holds VFs that could leave",
+    ]);
+  });
+
+  it("stays unschedulable after if an admin had made it so (M-13)", async () => {
+    const world = createDrainWorld();
+    world.addNode("a");
+    world.cordon("a");
+    await world.settle();
+    world.ask("a", "Drain_Required");
+    await world.settle();
+    world.ask("a", "Idle");
+    await world.settle();
+    expect([world.answerOf("a"), world.specOf("a")]).toEqual(["Idle", { unschedulable: true }]);
+  });
+
+  it("keeps an admin's cordon that the cache has not heard of", async () => {
+    const world = createDrainWorld();
+    world.addNode("a");
+    await world.settle();
+    world.ask("a", "Drain_Required");
+    await world.decide();
+    world.api.caching = false;
+    world.cordon("a");
+    world.api.caching = true;
+    await world.settle();
+    world.ask("a", "Idle");
+    await world.settle();
+    expect(world.specOf("a")).toEqual({ unschedulable: true });
+  });
+
+  it("loses a DaemonSet's pod that holds VFs, and keeps the next one away until it is over", async () => {
+    const world = createDrainWorld();
+    world.addNode("a");
+    world.addPods("a", pod("vnf", { kind: "daemon-set", holdsVfs: true }), pod("logs", { kind: "daemon-set" }));
+    await world.settle();
+    world.ask("a", "Drain_Required");
+    await world.settle();
+    expect([world.answerOf("a"), podNames(world, "a")]).toEqual(["DrainComplete", ["logs"]]);
+    expect(world.specOf("a")["taints"]).toEqual([{ key: taints.draining, effect: "NoSchedule" }]);
+    world.ask("a", "Idle");
+    await world.settle();
+    expect(world.specOf("a")).toEqual({ taints: [] });
+  });
+
+  it("does not wait for pods that nobody can keep away, but names them", async () => {
+    const world = createDrainWorld();
+    world.addNode("a");
+    world.addPods("a", pod("vnf", { kind: "daemon-set", holdsVfs: true, toleratesDrain: true }));
+    await world.settle();
+    world.ask("a", "Drain_Required");
+    await world.settle();
+    expect(world.condition("a", "DrainComplete")).toContain("these stay and may lose their VFs: apps/vnf");
+    expect(world.events()).toContain("Warning VfsInUse a");
+  });
+
+  it("is not drained before a reboot where it is the cluster's only one", async () => {
+    const world = createDrainWorld();
+    world.addNode("a");
+    world.addPods("a", pod("web", { holdsVfs: true }));
+    await world.settle();
+    world.ask("a", "Reboot_Required");
+    await world.settle();
+    expect([world.answerOf("a"), podNames(world, "a"), world.specOf("a")]).toEqual(["DrainComplete", ["web"], {}]);
+    world.ask("a", "Idle");
+    await world.settle();
+    world.ask("a", "Drain_Required"); // which moves pods, as upstream does
+    await world.settle();
+    expect(podNames(world, "a")).toEqual([]);
+  });
+
+  it.each([
+    { when: "during", isDone: false },
+    { when: "after", isDone: true },
+  ])("is drained of all pods when a reboot is asked for $when a partial drain", async ({ isDone }) => {
+    const world = await stuckNode();
+    if (isDone) {
+      world.budgets.clear();
+      world.advance(1_000);
+      await world.settle();
+    }
+    world.ask("a", "Reboot_Required");
+    world.budgets.clear();
+    world.advance(1_000);
+    await world.settle();
+    expect([world.answerOf("a"), podNames(world, "a")]).toEqual(["DrainComplete", []]);
+    expect(world.condition("a", "DrainComplete")).toMatch(/^True AllPodsGone/);
+    const writes = world.api.writes.length;
+    await world.settle();
+    expect(world.api.writes.length).toBe(writes);
+  });
+});
+
+describe("a node that asks no more, or is gone", () => {
+  it("is let go at once, in the middle of a drain that is stuck (M-52)", async () => {
+    const world = await stuckNode();
+    world.ask("a", "Idle");
+    await world.settle();
+    expect([world.answerOf("a"), world.specOf("a"), podNames(world, "a")]).toEqual(["Idle", {}, ["web", "idle"]]);
+    expect(world.states.get("a")?.drain.conditions).toEqual([]);
+  });
+
+  it("asks as long as one of its two annotations does", async () => {
+    const world = await stuckNode();
+    world.annotate(nodeType, "a", { [annotations.nodeState]: "Idle" });
+    await world.settle();
+    expect(world.answerOf("a")).toBe("Draining");
+    world.annotate(sriovNetworkNodeStates, "a", { [annotations.desiredState]: "Idle" });
+    await world.settle();
+    expect(world.answerOf("a")).toBe("Idle");
+  });
+
+  it("is heard by its Node alone, as upstream's operator hears it", async () => {
+    const world = createDrainWorld();
+    world.addNode("a");
+    await world.settle();
+    world.annotate(nodeType, "a", { [annotations.nodeState]: "Drain_Required" });
+    await world.settle();
+    expect(world.answerOf("a")).toBe("DrainComplete");
+  });
+
+  it("becomes schedulable when its state goes for good, not when it was deleted by mistake", async () => {
+    const world = await stuckNode();
+    world.api.delete(sriovNetworkNodeStates, { name: "a", namespace: drainNamespace });
+    await world.settle();
+    expect(world.specOf("a")["unschedulable"]).toBe(true);
+    world.api.put({ kind: "Node", metadata: { name: "a", labels: { "node-role.kubernetes.io/worker": null } } });
+    await world.settle();
+    expect(world.specOf("a")).toEqual({});
+  });
+
+  it("is left alone, with all that we had begun, where somebody else drains from now on", async () => {
+    const world = await stuckNode();
+    world.annotate(sriovNetworkNodeStates, "a", { [annotations.useExternalDrainer]: "true" });
+    world.budgets.clear();
+    world.advance(30_000);
+    await world.settle();
+    expect([world.answerOf("a"), podNames(world, "a")]).toEqual(["Draining", ["web", "idle"]]);
+    expect([world.specOf("a")["unschedulable"], world.states.get("a")?.drain.conditions]).toEqual([true, []]);
+  });
+});
+
+describe("drains on OpenShift", () => {
+  const updated = { configuration: { name: "rendered-1" } };
+
+  function openshift(pool: { readonly spec?: object; readonly status?: object } = {}): DrainWorld {
+    const world = createDrainWorld({ clusterType: "openshift" });
+    for (const name of ["a", "b"]) world.addNode(name, {}, { [annotations.desiredMachineConfig]: "rendered-1" });
+    world.addPool("all", { maxUnavailable: 2 });
+    const ownerReferences = [{ apiVersion, kind: "MachineConfigPool", name: "worker", uid: "u" }];
+    world.api.put({ kind: "MachineConfig", metadata: { name: "rendered-1", ownerReferences } });
+    const { spec = updated, status = updated } = pool;
+    world.api.put({ kind: "MachineConfigPool", metadata: { name: "worker" }, spec, status });
+    return world;
+  }
+
+  function poolIn({ api }: DrainWorld) {
+    const found = api.list({ group: "", version: "", kind: "MachineConfigPool", plural: "", namespaced: false })[0];
+    return { spec: found?.["spec"], state: found?.metadata.annotations?.[annotations.machineConfigPoolState] };
+  }
+
+  it("pause the node's MachineConfigPool until no node of it is at work", async () => {
+    const world = openshift();
+    await world.settle();
+    world.ask("a", "Drain_Required");
+    world.ask("b", "Drain_Required");
+    await world.settle();
+    expect([world.answerOf("a"), world.answerOf("b")]).toEqual(["DrainComplete", "DrainComplete"]);
+    expect(poolIn(world)).toEqual({ spec: { ...updated, paused: true }, state: "Paused" });
+    world.ask("a", "Idle");
+    await world.settle();
+    expect([world.answerOf("a"), poolIn(world).state]).toEqual(["Idle", "Paused"]);
+    world.ask("b", "Idle");
+    await world.settle();
+    expect([world.answerOf("b"), poolIn(world)]).toEqual([
+      "Idle",
+      { spec: { ...updated, paused: false }, state: "Idle" },
+    ]);
+  });
+
+  it("wait while the pool is being updated, and say so", async () => {
+    const world = openshift({ status: { configuration: { name: "rendered-0" } } });
+    await world.settle();
+    world.ask("a", "Drain_Required");
+    await world.settle();
+    expect(world.condition("a", "DrainProgressing")).toBe(
+      'True WaitingForMachineConfigPool: MachineConfigPool "worker" is being updated',
+    );
+    expect([world.specOf("a"), poolIn(world).state]).toEqual([{}, undefined]);
+    world.api.put({ kind: "MachineConfigPool", metadata: { name: "worker" }, status: updated });
+    await world.settle();
+    expect([world.answerOf("a"), poolIn(world).state]).toEqual(["DrainComplete", "Paused"]);
+  });
+
+  it("take a pause back when an update began meanwhile", async () => {
+    const world = openshift();
+    await world.settle();
+    world.api.fault = ({ method, body }) => {
+      if (method !== "PATCH" || !JSON.stringify(body).includes('"paused":true')) return;
+      world.api.put({
+        kind: "MachineConfigPool",
+        metadata: { name: "worker" },
+        spec: { configuration: { name: "rendered-2" } },
+      });
+    };
+    world.ask("a", "Drain_Required");
+    await world.settle();
+    expect(poolIn(world)).toEqual({ spec: { configuration: { name: "rendered-2" }, paused: false }, state: "Idle" });
+    expect(world.answerOf("a")).toBe("Draining");
+  });
+
+  it("never end the pause of an admin", async () => {
+    const world = openshift({ spec: { ...updated, paused: true } });
+    await world.settle();
+    world.ask("a", "Drain_Required");
+    await world.settle();
+    world.ask("a", "Idle");
+    await world.settle();
+    expect([world.answerOf("a"), poolIn(world)]).toEqual(["Idle", { spec: { ...updated, paused: true } }]);
+  });
+
+  it("go on where there are no MachineConfigPools", async () => {
+    const world = createDrainWorld({ clusterType: "openshift" });
+    world.addNode("plain");
+    world.addNode("hosted", {}, { [annotations.desiredMachineConfig]: "none" });
+    world.addPool("all", {});
+    await world.settle();
+    world.ask("plain", "Drain_Required");
+    world.ask("hosted", "Drain_Required");
+    await world.settle();
+    expect([world.answerOf("plain"), world.answerOf("hosted")]).toEqual(["DrainComplete", "DrainComplete"]);
+  });
+});

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A cluster in memory for the controllers of drains: an API server, caches that can be late, pods that can be held, and
+ * operators that can die at any write.
+ * Usage: `const world = createDrainWorld(); world.addNode("a"); world.ask("a", "Drain_Required"); await world.settle();`
+ */
+import {
+  annotations,
+  nodes as nodeType,
+  sriovNetworkNodeStates,
+  sriovNetworkPoolConfigs,
+  sriovOperatorConfigs,
+  type Condition,
+  type DrainRequest,
+  type Node,
+  type SriovNetworkNodeState,
+  type SriovNetworkPoolConfig,
+  type SriovNetworkPoolConfigSpec,
+  type SriovOperatorConfig,
+} from "@switchyard/api";
+import {
+  isRecord,
+  KubeError,
+  ObjectStore,
+  type News,
+  type ResourceType,
+  type TransportRequest,
+} from "@switchyard/kube";
+import { createLiveRules } from "../../live-rules.ts";
+import { managers } from "../../managers.ts";
+import { createMemoryApi } from "../../networks/testing/memory-api.ts";
+import { toNodeStateFacts, type NodeStateFacts } from "../../node-state-facts.ts";
+import { drainControllers, type DrainOptions } from "../drain-controllers.ts";
+import { drainTurnsKey } from "../drain-turns.ts";
+import { machineConfigPools, machineConfigs } from "../machine-config-pools.ts";
+import type { NodePods } from "../node-pods.ts";
+import type { PodFacts } from "../pod-facts.ts";
+
+export const drainNamespace = "sriov-network-operator";
+
+/** A pod that has nothing to do with VFs. */
+export function pod(name: string, overrides: Partial<PodFacts> = {}): PodFacts {
+  return {
+    ...{ name, namespace: "apps", uid: `uid-${name}` },
+    ...{ isTerminating: false, isFinished: false, kind: "other", holdsVfs: false, toleratesDrain: false },
+    ...overrides,
+  };
+}
+
+export type DrainWorld = ReturnType<typeof createDrainWorld>;
+
+export function createDrainWorld({ clusterType = "kubernetes" }: { clusterType?: "kubernetes" | "openshift" } = {}) {
+  const namespace = drainNamespace;
+  const nodes = new ObjectStore({ type: nodeType, project: (node: Node) => node });
+  const pools = new ObjectStore({
+    ...{ type: sriovNetworkPoolConfigs, namespace },
+    project: (pool: SriovNetworkPoolConfig) => pool,
+  });
+  const operatorConfigs = new ObjectStore({
+    ...{ type: sriovOperatorConfigs, namespace },
+    project: (config: SriovOperatorConfig) => config,
+  });
+  const states = new ObjectStore<SriovNetworkNodeState, NodeStateFacts>({
+    ...{ type: sriovNetworkNodeStates, namespace, managers: [managers.drain] },
+    project: toNodeStateFacts,
+  });
+  const stores = [nodes, pools, operatorConfigs, states];
+  for (const store of stores) {
+    store.beginList();
+    store.endList("0");
+  }
+  const unseen = (type: ResourceType) => ({ type, sink: new ObjectStore({ type, project: () => null }) });
+  const api = createMemoryApi([
+    { type: nodeType, sink: nodes },
+    { type: sriovNetworkPoolConfigs, sink: pools },
+    { type: sriovOperatorConfigs, sink: operatorConfigs },
+    { type: sriovNetworkNodeStates, sink: states },
+    unseen(machineConfigs),
+    unseen(machineConfigPools),
+  ]);
+  const stop = new AbortController();
+  const rules = createLiveRules({ policies: emptyStore(), pools, operatorConfigs, staleDelayMs: 0 }, stop.signal);
+
+  /** By node. */
+  const podsOn = new Map<string, PodFacts[]>();
+  /** Why pods cannot be evicted, by name. */
+  const budgets = new Map<string, string>();
+  const news: News[] = [];
+  let nowMs = Date.parse("2026-11-20T12:00:00Z");
+  let operator = startOperator();
+  api.put({ kind: "SriovOperatorConfig", metadata: { name: "default", namespace } });
+
+  function startOperator() {
+    const pods: NodePods = {
+      follow: (node) => podsOn.get(node) ?? [],
+      list: (node) => Promise.resolve(podsOn.get(node) ?? []),
+      leave: () => undefined,
+      source: { start: () => () => undefined, whenSynced: () => Promise.resolve() },
+      [Symbol.asyncDispose]: () => Promise.resolve(),
+    };
+    const options: DrainOptions = {
+      transport: { ...api, request: send, watch: () => api.watch({ path: "" }) },
+      ...{ caches: { nodes, states, pools, operatorConfigs }, rules, pods },
+      settings: { namespace, clusterType },
+      record: (told) => news.push(told),
+      nowMs: () => nowMs,
+      random: () => 0,
+    };
+    return drainControllers(options);
+  }
+
+  async function send(request: TransportRequest): Promise<unknown> {
+    if (request.method === "GET") return answer(request);
+    world.beforeWrite(request);
+    const result = await answer(request);
+    world.afterWrite();
+    return result;
+  }
+
+  /** What the API in memory does not know: JSON patches, lists, evictions. */
+  async function answer(request: TransportRequest): Promise<unknown> {
+    if (request.path.endsWith("/eviction")) return evict(request);
+    if (request.path.endsWith(`/${sriovNetworkNodeStates.plural}`)) {
+      await Promise.resolve();
+      return { items: api.list(sriovNetworkNodeStates) };
+    }
+    if (!Array.isArray(request.body)) return api.request(request);
+    const name = request.path.slice(request.path.lastIndexOf("/") + 1);
+    const before: unknown = api.get(sriovNetworkNodeStates, { name, namespace });
+    let body: unknown = {};
+    for (const { op, path, value } of request.body.filter(isOperation)) {
+      const [, ...keys] = path.split("/").map((key) => key.replace("~1", "/"));
+      if (op === "test" && valueAt(before, keys) !== value) {
+        throw new KubeError(`PATCH ${request.path}`, "Invalid", { status: 422 });
+      }
+      if (op === "replace") body = keys.reduceRight<unknown>((below, key) => ({ [key]: below }), value);
+    }
+    return api.request({ ...request, body, contentType: "application/merge-patch+json" });
+  }
+
+  async function evict({ path }: TransportRequest): Promise<unknown> {
+    await Promise.resolve();
+    const name = path.split("/").at(-2) ?? "";
+    const budget = budgets.get(name);
+    if (budget !== undefined) {
+      const details = { causes: [{ reason: "DisruptionBudget", message: budget }] };
+      throw new KubeError(`POST ${path}`, "TooManyRequests", { status: 429, details });
+    }
+    for (const [node, pods] of podsOn)
+      podsOn.set(
+        node,
+        pods.filter((each) => each.name !== name),
+      );
+    return {};
+  }
+
+  function annotationOf(type: ResourceType, name: string, annotation: string): string | undefined {
+    const place = type.namespaced ? { name, namespace } : { name };
+    return api.get(type, place)?.metadata.annotations?.[annotation];
+  }
+
+  const world = {
+    ...{ api, nodes, states, podsOn, budgets, send },
+    /** Each write of an operator passes these; what they throw it gets instead of an answer. */
+    beforeWrite: (_request: TransportRequest): void => undefined,
+    afterWrite: (): void => undefined,
+    addNode(name: string, labels: Readonly<Record<string, string>> = {}, notes: Readonly<Record<string, string>> = {}) {
+      const all = { "kubernetes.io/os": "linux", "node-role.kubernetes.io/worker": "", ...labels };
+      api.put({ kind: "Node", metadata: { name, labels: all, annotations: notes }, spec: {} });
+      api.put({ kind: "SriovNetworkNodeState", metadata: { name, namespace } });
+    },
+    addPool(name: string, spec: SriovNetworkPoolConfigSpec) {
+      api.put({ kind: "SriovNetworkPoolConfig", metadata: { name, namespace }, spec: { ...spec } });
+    },
+    addPods(node: string, ...pods: readonly PodFacts[]) {
+      podsOn.set(node, [...(podsOn.get(node) ?? []), ...pods]);
+    },
+    /** As the daemon does. */
+    ask(name: string, request: DrainRequest) {
+      world.annotate(sriovNetworkNodeStates, name, { [annotations.desiredState]: request });
+      world.annotate(nodeType, name, { [annotations.nodeState]: request });
+    },
+    annotate(type: ResourceType, name: string, notes: Readonly<Record<string, string>>) {
+      const place = type.namespaced ? { name, namespace } : { name };
+      api.put({ kind: type.kind, metadata: { ...place, annotations: notes } });
+    },
+    cordon(name: string) {
+      api.put({ kind: "Node", metadata: { name }, spec: { unschedulable: true } });
+    },
+    annotationOf,
+    answerOf: (name: string) => annotationOf(sriovNetworkNodeStates, name, annotations.currentState),
+    /** Names of the nodes that take a slot. */
+    taking: (): readonly string[] =>
+      api
+        .list(sriovNetworkNodeStates)
+        .filter(({ metadata }) => (metadata.annotations?.[annotations.currentState] ?? "Idle") !== "Idle")
+        .map(({ metadata }) => metadata.name),
+    specOf(name: string): Readonly<Record<string, unknown>> {
+      const spec = api.get(nodeType, { name })?.["spec"];
+      return isRecord(spec) ? spec : {};
+    },
+    /** "status reason: message" of a condition. */
+    condition(name: string, type: string): string {
+      const found = states.get(name)?.drain.conditions.find((condition: Condition) => condition.type === type);
+      return found === undefined ? "" : `${found.status} ${found.reason}: ${found.message}`;
+    },
+    events: (): readonly string[] =>
+      news.map(({ type, reason, regarding }) => `${type} ${reason} ${regarding.metadata.name}`),
+    advance(ms: number) {
+      nowMs += ms;
+    },
+    /** The one before is gone with all that it knew. */
+    restart() {
+      operator = startOperator();
+    },
+    decide: () => operator.turns.reconcile(drainTurnsKey, stop.signal),
+    look: (node: string) => operator.drains.reconcile(node, stop.signal),
+    /** Works until nothing is left to do now. Rejects with what an operator fails with. */
+    async settle() {
+      for (let writes = -1; writes !== api.writes.length;) {
+        writes = api.writes.length;
+        await world.decide();
+        for (const name of [...nodes.keys()]) await world.look(name);
+      }
+    },
+  };
+  return world;
+}
+
+function emptyStore() {
+  const type = { ...sriovNetworkPoolConfigs, kind: "SriovNetworkNodePolicy", plural: "sriovnetworknodepolicies" };
+  return new ObjectStore<never, never>({ type, project: (policy) => policy });
+}
+
+interface Operation {
+  readonly op: string;
+  readonly path: string;
+  readonly value: unknown;
+}
+
+function isOperation(value: unknown): value is Operation {
+  return isRecord(value) && typeof value["op"] === "string" && typeof value["path"] === "string";
+}
+
+function valueAt(object: unknown, keys: readonly string[]): unknown {
+  return keys.reduce((found, key) => (isRecord(found) ? found[key] : undefined), object);
+}
