@@ -174,6 +174,16 @@ describe("the limit", () => {
     expect(world.taking()).toEqual(["n0"]);
   });
 
+  it("holds when another leader admitted a node that the cache does not know to ask", async () => {
+    const world = await fleet(2, 1);
+    world.ask("n1", "Drain_Required");
+    world.api.caching = false;
+    world.ask("n0", "Drain_Required");
+    world.annotate(sriovNetworkNodeStates, "n0", { [annotations.currentState]: "Draining" });
+    await world.decide();
+    expect(world.taking()).toEqual(["n0"]);
+  });
+
   it("holds when an admission that was given up for lost arrives after all", async () => {
     const world = await fleet(2, 1);
     const late: (() => Promise<unknown>)[] = [];

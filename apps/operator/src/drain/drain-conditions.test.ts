@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { ok, type Condition } from "@switchyard/api";
+import { drainConditions, type DrainPhase } from "./drain-conditions.ts";
+import type { Place } from "./drain-queue.ts";
+import { pod } from "./testing/drain-world.ts";
+
+const noon = new Date("2026-11-20T12:00:00Z");
+const later = new Date("2026-11-20T12:05:00Z");
+const pool = { title: 'pool "racks"', limit: ok(2) };
+
+function place(before: number, taking: readonly string[] = ["w1", "w4"]): Place {
+  return { kind: "queued", pool, taking, before };
+}
+
+function summary(conditions: readonly Condition[]): readonly string[] {
+  return conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`);
+}
+
+function message(phase: DrainPhase): string | undefined {
+  return drainConditions([], phase, noon)[0]?.message;
+}
+
+describe("drainConditions", () => {
+  it.each<{ phase: DrainPhase; shows: readonly string[] }>([
+    {
+      phase: { kind: "waiting", place: place(0) },
+      shows: ["False WaitingForSlot", "False WaitingForSlot", "False WaitingForSlot"],
+    },
+    {
+      phase: { kind: "pausing", message: "wait" },
+      shows: [
+        "True WaitingForMachineConfigPool",
+        "False WaitingForMachineConfigPool",
+        "False WaitingForMachineConfigPool",
+      ],
+    },
+    {
+      phase: { kind: "draining", leaving: undefined, refused: [], isLate: false },
+      shows: ["True EvictingPods", "False EvictingPods", "False EvictingPods"],
+    },
+    {
+      phase: { kind: "draining", leaving: [pod("a")], refused: [], isLate: true },
+      shows: ["True EvictingPods", "True PodsStay", "False EvictingPods"],
+    },
+    {
+      phase: { kind: "complete", reason: "AllPodsGone", staying: [] },
+      shows: ["False AllPodsGone", "False AllPodsGone", "True AllPodsGone"],
+    },
+  ])("says of $phase.kind: $shows", ({ phase, shows }) => {
+    const types = ["DrainProgressing", "DrainDegraded", "DrainComplete"];
+    expect(summary(drainConditions([], phase, noon))).toEqual(
+      types.map((type, index) => `${type} ${shows[index] ?? ""}`),
+    );
+  });
+
+  it.each([
+    { before: 0, taking: ["w1"], says: 'pool "racks": 1 of 2 draining (w1), next in line' },
+    { before: 9, taking: ["w1", "w2", "w3", "w4", "w5"], says: "5 of 2 draining (w1, w2, w3 and 2 more), 9 before it" },
+    { before: 1, taking: [], says: 'pool "racks": 0 of 2 draining, 1 before it' },
+    { before: 10, taking: ["w1"], says: 'in pool "racks" of 2, 10 or more nodes before it' },
+    { before: 999, taking: ["w1"], says: "500 or more nodes before it" },
+  ])("tells the place $before in the queue, round where it is far back", ({ before, taking, says }) => {
+    expect(message({ kind: "waiting", place: place(before, taking) })).toContain(says);
+  });
+
+  it("names the first pod that is refused, and the pods that are left where none is", () => {
+    const leaving = ["d", "c", "b", "a"].map((name) => pod(name));
+    const refused = leaving.slice(0, 2).map((each) => ({ pod: each, message: "The disruption budget x needs 2" }));
+    expect(message({ kind: "draining", leaving, refused, isLate: false })).toBe(
+      "4 pods left: apps/c cannot be evicted now: The disruption budget x needs 2; 1 more cannot be evicted now",
+    );
+    expect(message({ kind: "draining", leaving, refused: [], isLate: false })).toBe(
+      "4 pods left: apps/a, apps/b, apps/c and 1 more",
+    );
+  });
+
+  it("keeps the time of asking while the place changes, and the beginning of the drain", () => {
+    const asked = drainConditions([], { kind: "waiting", place: place(3) }, noon);
+    const moved = drainConditions(asked, { kind: "waiting", place: place(2) }, later);
+    expect([moved[0]?.lastTransitionTime, moved[0]?.message]).toEqual([
+      "2026-11-20T12:00:00Z",
+      expect.stringContaining("2 before it"),
+    ]);
+    const begun = drainConditions(moved, { kind: "draining", leaving: [], refused: [], isLate: false }, later);
+    expect(begun[0]?.lastTransitionTime).toBe("2026-11-20T12:05:00Z");
+  });
+
+  it("does not take the end of an earlier drain for the time of asking", () => {
+    const over = drainConditions([], { kind: "complete", reason: "VfPodsGone", staying: [] }, noon);
+    const asked = drainConditions(over, { kind: "waiting", place: place(0) }, later);
+    expect(asked.map(({ lastTransitionTime }) => lastTransitionTime)).toEqual([
+      "2026-11-20T12:05:00Z",
+      "2026-11-20T12:05:00Z",
+      "2026-11-20T12:05:00Z",
+    ]);
+  });
+});

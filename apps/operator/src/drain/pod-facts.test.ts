@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { annotations, taints, type OwnerReference } from "@switchyard/api";
+import { toPodFacts, type Pod } from "./pod-facts.ts";
+
+const vf = { "openshift.io/fast": "1" };
+const asks = (resources: object) => [{ resources }];
+
+function facts(spec: Pod["spec"], metadata: Partial<Pod["metadata"]> = {}, phase = "Running") {
+  const pod: Pod = {
+    ...{ apiVersion: "v1", kind: "Pod" },
+    metadata: { name: "web", namespace: "apps", uid: "u", ...metadata },
+    ...(spec === undefined ? {} : { spec }),
+    status: { phase },
+  };
+  return toPodFacts(pod, "openshift.io");
+}
+
+describe("toPodFacts", () => {
+  it.each([
+    { what: "a container's request", spec: { containers: asks({ requests: vf }) }, holds: true },
+    { what: "a container's limit", spec: { containers: asks({ limits: vf }) }, holds: true },
+    { what: "an init container's request (M-13)", spec: { initContainers: asks({ requests: vf }) }, holds: true },
+    { what: "the second container", spec: { containers: [{}, { resources: { limits: vf } }] }, holds: true },
+    {
+      what: "a resource of a policy that is gone",
+      spec: { containers: asks({ requests: { "openshift.io/old": 2 } }) },
+      holds: true,
+    },
+    {
+      what: "a request for none",
+      spec: { containers: asks({ requests: { "openshift.io/fast": "0" } }) },
+      holds: false,
+    },
+    {
+      what: "another prefix that begins like ours",
+      spec: { containers: asks({ requests: { "openshift.io.example/fast": "1" } }) },
+      holds: false,
+    },
+    { what: "cpu", spec: { containers: asks({ requests: { cpu: "1" } }) }, holds: false },
+    { what: "no spec", spec: undefined, holds: false },
+  ])("takes $what for VFs: $holds", ({ spec, holds }) => {
+    expect(facts(spec).holdsVfs).toBe(holds);
+  });
+
+  it("tells pods of DaemonSets and of the kubelet from others", () => {
+    const owner = (kind: string): OwnerReference => ({ apiVersion: "v1", kind, name: "o", uid: "o", controller: true });
+    const mirror = { annotations: { [annotations.mirrorPod]: "hash" }, ownerReferences: [owner("Node")] };
+    const kinds = [
+      facts({}, { ownerReferences: [owner("DaemonSet")] }),
+      facts({}, { ownerReferences: [owner("ReplicaSet")] }),
+      facts({}, mirror),
+      facts({}),
+    ].map(({ kind }) => kind);
+    expect(kinds).toEqual(["daemon-set", "other", "mirror", "other"]);
+  });
+
+  it("knows pods that are finished, and pods on their way out", () => {
+    expect(["Running", "Pending", "Succeeded", "Failed"].map((phase) => facts({}, {}, phase).isFinished)).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
+    expect(facts({}, { deletionTimestamp: "2026-11-20T12:00:00Z" }).isTerminating).toBe(true);
+  });
+
+  it.each([
+    { toleration: { operator: "Exists" }, tolerates: true },
+    { toleration: { operator: "Exists", effect: "NoSchedule" }, tolerates: true },
+    { toleration: { key: taints.draining, operator: "Exists" }, tolerates: true },
+    { toleration: { key: taints.draining }, tolerates: true },
+    { toleration: { operator: "Exists", effect: "NoExecute" }, tolerates: false },
+    { toleration: { key: "node.kubernetes.io/unschedulable", operator: "Exists" }, tolerates: false },
+    { toleration: { key: taints.draining, value: "other" }, tolerates: false },
+  ])("has $toleration tolerate the taint of drains: $tolerates", ({ toleration, tolerates }) => {
+    expect(facts({ tolerations: [toleration] }).toleratesDrain).toBe(tolerates);
+  });
+});
