@@ -63,8 +63,8 @@ export function watchCluster({ transport, namespace, settings, report }: WatchOp
       ...common,
       type: sriovNetworkPoolConfigs,
       namespace,
-      project: (pool: SriovNetworkPoolConfig) => ({ ...pool, metadata: keepIdentity(pool) }),
-      managers: [managers.poolStatus],
+      project: (pool: SriovNetworkPoolConfig) => ({ ...pool, metadata: keepLife(pool) }),
+      managers: [managers.poolStatus, managers.hardwareOffload],
     }),
     operatorConfigs: watchObjects({
       ...common,
@@ -128,10 +128,10 @@ function keepIdentity({ metadata }: Pick<SriovNetworkNodePolicy, "metadata">): S
 }
 
 /** With what is to be done before it can go. */
-function keepLife(config: SriovOperatorConfig): SriovOperatorConfig["metadata"] {
-  const { resourceVersion, deletionTimestamp, finalizers } = config.metadata;
+function keepLife(object: Pick<SriovOperatorConfig, "metadata">): SriovOperatorConfig["metadata"] {
+  const { resourceVersion, deletionTimestamp, finalizers } = object.metadata;
   return {
-    ...keepIdentity(config),
+    ...keepIdentity(object),
     ...(resourceVersion === undefined ? {} : { resourceVersion }),
     ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
     ...(finalizers === undefined ? {} : { finalizers }),

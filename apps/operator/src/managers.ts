@@ -7,6 +7,7 @@ export const managers = {
   drain: "switchyard-drain",
   networks: "switchyard-networks",
   components: "switchyard-components",
+  hardwareOffload: "switchyard-hardware-offload",
   devicePluginConfigMap: "switchyard-device-plugin-configmap",
   operatorConfigStatus: "switchyard-operator-config",
 } as const;

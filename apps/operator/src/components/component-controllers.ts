@@ -5,8 +5,10 @@
  */
 import {
   operatorConfigName,
+  sriovNetworkPoolConfigs,
   sriovOperatorConfigs,
   upstreamFinalizers,
+  type SriovNetworkPoolConfig,
   type SriovOperatorConfig,
 } from "@switchyard/api";
 import { createWriter, fromCache, removeFinalizer, type Source } from "@switchyard/kube";
@@ -14,16 +16,22 @@ import { managers } from "../managers.ts";
 import type { OperatorContext } from "../operator-context.ts";
 import { pace } from "../pace.ts";
 import { createTransitionEvents } from "../transition-events.ts";
+import { concernsNodes } from "../wake.ts";
 import { createComponentWriters } from "./component-writers.ts";
 import { concernsControlPlane, isControlPlaneExternal } from "./control-plane.ts";
+import { concernsOffload, createHardwareOffloadReconciler } from "./hardware-offload-reconciler.ts";
+import { createMachineConfigs } from "./machine-configs.ts";
 import { createOperatorConfigReconciler } from "./operator-config-reconciler.ts";
 
 /** While a thousand pods are replaced, their DaemonSet changes all the time. */
 const intervalMs = 1_000;
 
+/** One key for all pools. */
+const allPools = "all";
+
 export function startComponentControllers(context: OperatorContext): void {
-  const { transport, caches, settings, events, log, start } = context;
-  const { nodes, operatorConfigs, componentObjects, clusterFacts } = caches;
+  const { transport, caches, rules, settings, events, log, start } = context;
+  const { nodes, operatorConfigs, pools, componentObjects, clusterFacts } = caches;
   const { namespace } = settings;
   const type = sriovOperatorConfigs;
 
@@ -70,6 +78,32 @@ export function startComponentControllers(context: OperatorContext): void {
         };
       }),
       wakes((wake) => clusterFacts.subscribe(wake)),
+    ],
+  });
+
+  start({
+    name: "hardware-offload",
+    parallel: 1,
+    reconcile: createHardwareOffloadReconciler({
+      pools,
+      machineConfigs: settings.clusterType === "openshift" ? createMachineConfigs(transport) : undefined,
+      writer: createWriter<SriovNetworkPoolConfig>({
+        ...{ transport, type: sriovNetworkPoolConfigs, namespace },
+        manager: managers.hardwareOffload,
+        cache: pools,
+      }),
+      async removeFinalizer(metadata, signal) {
+        await removeFinalizer({
+          ...{ transport, type: sriovNetworkPoolConfigs, signal, object: { metadata } },
+          finalizer: upstreamFinalizers.poolConfig,
+        });
+      },
+      isManaged: () => rules() !== undefined,
+      now: () => new Date(),
+    }),
+    sources: [
+      fromCache(pools, (change) => (concernsOffload(change) ? [allPools] : [])),
+      fromCache(operatorConfigs, (change) => (concernsNodes(change) ? [allPools] : [])),
     ],
   });
 }

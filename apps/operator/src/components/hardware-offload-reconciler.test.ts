@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { sriovNetworkPoolConfigs, type ObjectMeta, type SriovNetworkPoolConfig } from "@switchyard/api";
+import { KubeError, ObjectStore } from "@switchyard/kube";
+import { createKeepingWriter } from "../testing/cluster.ts";
+import { createHardwareOffloadReconciler, type MachineConfigs } from "./hardware-offload-reconciler.ts";
+
+const namespace = "sriov-network-operator";
+
+/** A Machine Config Operator that takes what there is, with one pool "offload" of three machines. */
+function setUp({ isOpenshift = true } = {}) {
+  let version = 0;
+  const present = new Map<string, object>();
+  const pools = new ObjectStore({
+    ...{ type: sriovNetworkPoolConfigs, namespace },
+    project: (pool: SriovNetworkPoolConfig) => pool,
+  });
+  pools.beginList();
+  pools.endList("0");
+  const { writer, statuses } = createKeepingWriter<SriovNetworkPoolConfig>();
+  const freed: string[] = [];
+  let updated = 0;
+  let isManaged = true;
+  const machineConfigs: MachineConfigs = {
+    apply(config) {
+      present.set(config.metadata.name, config);
+      return Promise.resolve();
+    },
+    list: () => Promise.resolve([...present.keys()]),
+    delete(name) {
+      present.delete(name);
+      return Promise.resolve();
+    },
+    readPool(name) {
+      if (name !== "offload") return Promise.reject(new KubeError(name, "NotFound", { status: 404 }));
+      const source = [...present.keys()].map((one) => ({ name: one }));
+      const status = {
+        configuration: { name: updated === 3 ? "b" : "a" },
+        machineCount: 3,
+        updatedMachineCount: updated,
+      };
+      return Promise.resolve({ spec: { configuration: { name: "b", source } }, status });
+    },
+  };
+  const reconcile = createHardwareOffloadReconciler({
+    ...{ pools, writer, machineConfigs: isOpenshift ? machineConfigs : undefined },
+    removeFinalizer({ name }) {
+      freed.push(name);
+      return Promise.resolve();
+    },
+    isManaged: () => isManaged,
+    now: () => new Date("2026-11-21T00:00:00Z"),
+  });
+  return {
+    ...{ present, freed },
+    put(name: string, machineConfigPool: string, metadata: Partial<ObjectMeta> = {}): void {
+      const pool: SriovNetworkPoolConfig = {
+        ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkPoolConfig" },
+        metadata: { ...metadata, name, namespace, generation: 1, resourceVersion: `${++version}` },
+        spec: { ovsHardwareOffloadConfig: { name: machineConfigPool } },
+      };
+      pools.upsert(pool);
+    },
+    remove: (name: string) => {
+      pools.remove({ name, namespace });
+    },
+    /** The SriovOperatorConfig goes. */
+    abandon(): void {
+      isManaged = false;
+    },
+    update(machines: number): void {
+      updated = machines;
+    },
+    run: () => reconcile("all", AbortSignal.timeout(10_000)),
+    told: (name: string) => {
+      const conditions = statuses.get(name)?.conditions ?? [];
+      const holding = conditions.find(({ status }) => status === "True");
+      return `${holding?.type ?? ""}: ${holding?.message ?? ""}`;
+    },
+  };
+}
+
+describe("a pool with hardware offload", () => {
+  it("becomes a MachineConfig, and is ready once all machines have it", async () => {
+    const { put, run, update, present, told } = setUp();
+    put("a", "offload");
+    expect(await run()).toEqual({ afterMs: 15_000 });
+    expect([...present.keys()]).toEqual(["00-offload-ovs-hw-offload"]);
+    expect(JSON.stringify([...present.values()])).toContain("other_config:hw-offload=true");
+    expect(told("a")).toBe("Progressing: 0 of 3 machines updated");
+    update(3);
+    expect(await run()).toEqual({ afterMs: 300_000 });
+    expect(told("a")).toBe("Ready: 3 of 3 machines updated");
+  });
+
+  it("takes its MachineConfig along when it goes, also while the operator was away", async () => {
+    const { put, run, remove, present } = setUp();
+    present.set("00-old-ovs-hw-offload", {});
+    put("a", "offload");
+    await run();
+    expect([...present.keys()]).toEqual(["00-offload-ovs-hw-offload"]);
+    remove("a");
+    expect(await run()).toBeUndefined();
+    expect(present.size).toBe(0);
+  });
+
+  it("is left as it is while nothing is managed", async () => {
+    const { put, run, remove, abandon, present } = setUp();
+    put("a", "offload");
+    await run();
+    abandon();
+    remove("a");
+    expect(await run()).toBeUndefined();
+    expect(present.size).toBe(1);
+  });
+
+  it("loses upstream's finalizer, also while it waits for its end", async () => {
+    const { put, run, freed, present } = setUp();
+    put("a", "offload", { deletionTimestamp: "2026-11-21T00:00:00Z" });
+    await run();
+    expect([freed, present.size]).toEqual([["a"], 0]);
+  });
+
+  it.each([
+    {
+      what: "the control plane's pool",
+      name: "master",
+      isOpenshift: true,
+      words: "master is the control plane's pool",
+    },
+    { what: "no pool", name: "typo", isOpenshift: true, words: "there is no MachineConfigPool typo" },
+    { what: "another cluster", name: "offload", isOpenshift: false, words: "is for OpenShift only" },
+  ])("says so where it cannot be: $what", async ({ name, isOpenshift, words }) => {
+    const { put, run, present, told } = setUp({ isOpenshift });
+    put("a", name);
+    await run();
+    expect(told("a")).toContain(`Degraded: spec.ovsHardwareOffloadConfig.name: ${words}`);
+    expect(present.size).toBe(0);
+  });
+});
