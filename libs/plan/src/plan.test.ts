@@ -101,6 +101,16 @@ describe("plan", () => {
     expect(result.reasons).toEqual([`spec.interfaces[0].numVfs: ${pci}: 2 -> 4 VFs removes the 2 that exist`]);
   });
 
+  it.each([
+    { does: "lower a number of VFs", from: 8, to: 2 },
+    { does: "take all away", from: 8, to: 0 },
+  ])("drains, and does not reboot, to $does of a Mellanox card (M-47)", ({ from, to }) => {
+    const mellanox = { vendor: "15b3", deviceID: "1017", driver: "mlx5_core" };
+    const spec = pfSpec({ numVfs: to, vfGroups: [] });
+    const result = planned(spec, pfStatus({ ...mellanox, numVfs: from, Vfs: vfs(from) }));
+    expect([result.steps, result.impact]).toEqual([[`set sriov_numvfs ${from} -> ${to} on ${pci}`], "drain"]);
+  });
+
   it("loads vfio-pci and binds the VFs of a user-space group only", () => {
     const vfGroups = [
       { resourceName: "kernel", vfRange: "0-0" },
@@ -233,6 +243,39 @@ describe("plan", () => {
     const spec = pfSpec({ numVfs: 1, vfGroups: [{ vfRange: "0-0", isRdma: true }] });
     const result = plan({ interfaces: [spec] }, { interfaces: [pfStatus()] }, new Map());
     expect(result.steps).toContainEqual({ kind: "set-vf-mac", pciAddress: pci, vfId: 0, rebind: true });
+  });
+});
+
+describe("plan for what is not supported yet", () => {
+  const missing = { bridges: { ovs: [{ name: "br-ex", uplinks: [{ pciAddress: pci }] }] } };
+
+  it.each([
+    { does: "a node that has the mode already", wanted: { rdmaMode: "shared" as const } },
+    { does: "a node whose pool is gone", wanted: undefined },
+    { does: "an empty text", wanted: { rdmaMode: "" as const } },
+  ])("disturbs nobody over the RDMA mode: $does (M-45)", ({ wanted }) => {
+    const desired = { interfaces: [pfSpec()], ...(wanted && { system: wanted }) };
+    const observed = { interfaces: [pfStatus({ numVfs: 2, Vfs: vfs(2) })], system: { rdmaMode: "shared" as const } };
+    const result = plan(desired, observed, new Map());
+    expect([isConverged(result), result.impact]).toEqual([true, "none"]);
+  });
+
+  it("reports another RDMA mode, and neither drains nor reboots for it", () => {
+    const result = plan({ system: { rdmaMode: "exclusive" } }, { system: { rdmaMode: "shared" } }, new Map());
+    expect(result.problems.map(describeProblem)).toEqual([
+      "spec.system.rdmaMode: exclusive asked for, and changing it is not supported yet",
+    ]);
+    expect([result.steps, result.impact]).toEqual([[], "none"]);
+  });
+
+  it.each([
+    { port: "a port without VFs", spec: {}, status: pfStatus() },
+    { port: "a port whose VFs are as asked", spec: pfSpec(), status: pfStatus({ numVfs: 2, Vfs: vfs(2) }) },
+  ])("reports a missing bridge, and drains nobody for it: $port (M-46)", ({ spec, status }) => {
+    const interfaces = "pciAddress" in spec ? [spec] : [];
+    const result = plan({ interfaces, ...missing }, { interfaces: [status] }, new Map());
+    expect(result.problems.map(describeProblem)).toEqual(["spec.bridges.ovs: software bridges are not supported yet"]);
+    expect([result.steps, result.impact]).toEqual([[], "none"]);
   });
 });
 
