@@ -3,6 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import type { SriovOperatorConfigSpec } from "@switchyard/api";
 import type { ComponentSettings } from "./component-settings.ts";
 import { renderComponents } from "./render-components.ts";
+import type { RenderedComponent } from "./rendered-components.ts";
 import { configWith, containerOf, envOf, podOf, settingsWith } from "./testing/deployment.ts";
 
 const name = "sriov-network-config-daemon";
@@ -51,6 +52,14 @@ describe("the config daemon's pods", () => {
       ...{ EXTRA: "a b", DEV_MODE: "false" },
     });
     expect(env(spec)).not.toHaveProperty("MAX_PFS");
+  });
+
+  it("say that units at boot do not configure the node yet, and write nothing for them (M-14)", () => {
+    const { components, problems } = renderComponents(configWith({ configurationMode: "systemd" }), settingsWith());
+    expect(problems).toMatchObject([{ severity: "warning", field: "spec.configurationMode" }]);
+    const withoutMode = renderComponents(configWith({}), settingsWith());
+    const labels = ({ objects }: RenderedComponent) => objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
+    expect(components.map(labels)).toEqual(withoutMode.components.map(labels));
   });
 
   it("keep their identity, whatever variables users set", () => {

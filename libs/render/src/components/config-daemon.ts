@@ -49,17 +49,24 @@ const namespaceRules: readonly PolicyRule[] = [
 
 const clusterRules: readonly PolicyRule[] = [{ apiGroups: [""], resources: ["nodes"], verbs: ["patch"] }];
 
+const systemdMode = {
+  field: "spec.configurationMode",
+  message: "systemd is not supported yet: the running daemon configures the nodes, no node reboots for it",
+};
+
 export const configDaemon: Component = {
   name: component,
   isWanted: () => true,
   needs: ["configDaemon", "sriovCni", "ibSriovCni"],
-  warnings: ({ config }) =>
-    Object.keys(config.spec?.configDaemonEnvVars ?? {})
+  warnings: ({ config }) => [
+    ...(config.spec?.configurationMode === "systemd" ? [systemdMode] : []),
+    ...Object.keys(config.spec?.configDaemonEnvVars ?? {})
       .filter((variable) => identity.some((own) => own.name === variable))
       .map((variable) => ({
         field: `spec.configDaemonEnvVars.${variable}`,
         message: "is set by the operator, so this value is not used",
       })),
+  ],
   render: (input) => [
     ...accessObjects(
       component,
