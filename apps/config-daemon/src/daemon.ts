@@ -27,7 +27,7 @@ import type { Logger } from "@switchyard/service";
 import { isDeepStrictEqual } from "node:util";
 import { setTimeout as delay } from "node:timers/promises";
 import { configureNode, type PassResult } from "./configure-node.ts";
-import { requestDrain } from "./drain-request.ts";
+import { nameDrainer, requestDrain } from "./drain-request.ts";
 import { fromKernel } from "./kernel-source.ts";
 import { createReporter } from "./reporter.ts";
 import type { StepTiming } from "./steps/step-context.ts";
@@ -40,6 +40,8 @@ export interface DaemonOptions {
   readonly namespace: string;
   /** PFs worked on at once. */
   readonly maxPfs: number;
+  /** Somebody else than the operator drains this node. */
+  readonly useExternalDrainer?: boolean;
   readonly log: Logger;
   /** Told SriovOperatorConfig.spec.logLevel, and each change of it. */
   readonly onVerbosity?: (verbosity: number | undefined) => void;
@@ -127,6 +129,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
       return undefined;
     }
     const stop = AbortSignal.any([passSignal, signal]);
+    await nameDrainer(options.useExternalDrainer === true, state, transport, stop);
     const result = await configureNode(
       state,
       {

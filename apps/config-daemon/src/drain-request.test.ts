@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { annotations, type SriovNetworkNodeState } from "@switchyard/api";
 import type { Transport, TransportRequest } from "@switchyard/kube";
-import { isDrainedFor, nextRequest, requestDrain } from "./drain-request.ts";
+import { isDrainedFor, nameDrainer, nextRequest, requestDrain } from "./drain-request.ts";
 
 function stateWith(request?: string, answer?: string): SriovNetworkNodeState {
   return {
@@ -134,6 +134,41 @@ describe("requestDrain", () => {
     expect(await written("Idle", undefined)).toEqual({ node: "", state: "" });
   });
 });
+
+describe("nameDrainer", () => {
+  it.each([
+    { does: "names somebody else", isExternal: true, state: stateWith("Idle", "Idle"), writes: ["true"] },
+    { does: "names him on a new node", isExternal: true, state: stateWith(), writes: ["true"] },
+    { does: "does so once", isExternal: true, state: external(stateWith("Idle", "Idle")), writes: [] },
+    { does: "gives drains back to the operator", isExternal: false, state: external(stateWith()), writes: [null] },
+    { does: "needs no word for the operator", isExternal: false, state: stateWith(), writes: [] },
+    { does: "waits for the end of a drain", isExternal: true, state: stateWith("Drain_Required", "Idle"), writes: [] },
+    {
+      does: "waits until it is answered",
+      isExternal: false,
+      state: external(stateWith("Idle", "Draining")),
+      writes: [],
+    },
+  ])("$does", async ({ isExternal, state, writes }) => {
+    const written: unknown[] = [];
+    const transport = asTransport({
+      request: ({ body }) => {
+        written.push(JSON.parse(JSON.stringify(body)));
+        return Promise.resolve({});
+      },
+    });
+    await nameDrainer(isExternal, state, transport, new AbortController().signal);
+    const annotated = writes.map((value) => ({
+      metadata: { annotations: { [annotations.useExternalDrainer]: value } },
+    }));
+    expect(written).toEqual(annotated);
+  });
+});
+
+function external(state: SriovNetworkNodeState): SriovNetworkNodeState {
+  const notes = { ...state.metadata.annotations, [annotations.useExternalDrainer]: "true" };
+  return { ...state, metadata: { ...state.metadata, annotations: notes } };
+}
 
 function asTransport(partial: Pick<Transport, "request">): Transport {
   return {

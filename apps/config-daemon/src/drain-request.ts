@@ -76,6 +76,27 @@ export async function requestDrain(
   await onNode(); // Costs a request while we wait, and writes nothing where it stands.
 }
 
+/**
+ * Says on the NodeState who drains: somebody else, or the operator. Never in the middle of a drain, which whoever began
+ * it must end. Rejects with KubeError.
+ */
+export async function nameDrainer(
+  isExternal: boolean,
+  state: SriovNetworkNodeState,
+  transport: Transport,
+  signal: AbortSignal,
+): Promise<void> {
+  if (requestOf(state) !== "Idle" || answerOf(state) !== "Idle") return;
+  const drainer = { [annotations.useExternalDrainer]: isExternal ? "true" : null };
+  await patchMetadata({
+    transport,
+    type: sriovNetworkNodeStates,
+    object: { metadata: state.metadata },
+    annotations: drainer,
+    signal,
+  });
+}
+
 function answerOf(state: SriovNetworkNodeState): string {
   return state.metadata.annotations?.[annotations.currentState] ?? "Idle";
 }

@@ -4,7 +4,7 @@
  */
 import { acquireNodeLock, createLinuxHost } from "@switchyard/host";
 import { connect } from "@switchyard/kube";
-import { flag, integer, levelOfVerbosity, runFrugally, runService, text } from "@switchyard/service";
+import { flag, integer, levelOfVerbosity, runFrugally, runService, text, yesOrNo } from "@switchyard/service";
 import { runDaemon } from "./daemon.ts";
 
 runFrugally();
@@ -24,9 +24,14 @@ const exitCode = await runService({
       env: "MAX_PFS",
       help: "PFs worked on at once; UV_THREADPOOL_SIZE, unless set, follows it.",
     }),
+    useExternalDrainer: flag(yesOrNo, {
+      default: "false",
+      env: "USE_EXTERNAL_DRAINER",
+      help: "Leave draining to somebody else.",
+    }),
   },
   async main({ flags, log, setLogLevel, signal, setNotReady }) {
-    const { nodeName, namespace, maxPfs } = flags;
+    const { nodeName, namespace, maxPfs, useExternalDrainer } = flags;
     // A write to sriov_numvfs holds a thread of libuv's pool for seconds: one for each PF, and four for all else. libuv
     // reads this when the pool is used first, which is after here.
     process.env["UV_THREADPOOL_SIZE"] ??= `${maxPfs + 4}`;
@@ -45,7 +50,10 @@ const exitCode = await runService({
     const onVerbosity = (verbosity: number | undefined): void => {
       setLogLevel(levelOfVerbosity(verbosity, flags.logLevel));
     };
-    await runDaemon({ transport, host, nodeName, namespace, maxPfs, log, onVerbosity, setNotReady, signal });
+    await runDaemon({
+      ...{ transport, host, nodeName, namespace, maxPfs, useExternalDrainer },
+      ...{ log, onVerbosity, setNotReady, signal },
+    });
   },
 });
 
