@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
+import type { Condition } from "@switchyard/api";
 import { countDrains } from "./count-drains.ts";
 import type { DrainFacts } from "./drain-facts.ts";
 
 describe("countDrains", () => {
   it("counts each state, degraded drains twice, those of others not at all", () => {
-    const degraded = {
+    const degraded: Condition = {
       ...{ type: "DrainDegraded", status: "True", reason: "PodsStay", message: "" },
       lastTransitionTime: "2026-11-20T12:00:00Z",
-    } as const;
+    };
     const drains: readonly DrainFacts[] = [
       { conditions: [], isExternal: false },
       { desired: "Idle", current: "Idle", conditions: [], isExternal: false },

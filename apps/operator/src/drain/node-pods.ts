@@ -3,7 +3,7 @@
  * The pods of the nodes that are being drained, and of no others: one watch for each such node.
  * Usage: `const pods = nodePods.follow("worker-1"); if (pods !== undefined) select(pods); … nodePods.leave("worker-1");`
  */
-import { isKubeError, listPages, watchObjects, type Cache, type Source, type Transport } from "@switchyard/kube";
+import { listPages, watchObjects, type Cache, type Source, type Transport } from "@switchyard/kube";
 import { isPod, pods, toPodFacts, type Pod, type PodFacts } from "./pod-facts.ts";
 
 export interface NodePods extends AsyncDisposable {
@@ -65,9 +65,7 @@ export function followNodePods({ transport, resourcePrefix, report }: NodePodsOp
     },
 
     leave(node) {
-      stop(node).catch((error: unknown) => {
-        if (!isKubeError(error)) report(error);
-      });
+      void stop(node);
     },
 
     source: {
