@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import type { KeyPair } from "@switchyard/certificates";
 import { eventually } from "@switchyard/testing";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { followKeyPair, KeyPairError, readKeyPair, type KeyPair } from "./key-pair.ts";
+import { followKeyPair, KeyPairError, readKeyPair } from "./key-pair.ts";
 import { makePair } from "./testing/review-client.ts";
 
 let directory: string;

@@ -5,14 +5,9 @@
  * certificate that was renewed for the same key is taken too.
  * Usage: `await using pair = await followKeyPair({ files, onChange: (pair) => server.setSecureContext(pair), … });`
  */
+import type { KeyPair } from "@switchyard/certificates";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
-
-/** PEM texts. `cert` may be a chain, the server's own first. */
-export interface KeyPair {
-  readonly cert: string;
-  readonly key: string;
-}
 
 export interface KeyPairFiles {
   readonly certFile: string;

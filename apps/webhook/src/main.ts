@@ -3,11 +3,12 @@
  * The admission webhook's process: watches the cluster, and answers the API server's reviews.
  */
 import { operatorConfigName } from "@switchyard/api";
+import type { KeyPair } from "@switchyard/certificates";
 import { connect } from "@switchyard/kube";
 import { levelOfVerbosity, runService } from "@switchyard/service";
 import { once } from "node:events";
 import { watchCluster } from "./caches.ts";
-import { followKeyPair, type KeyPair } from "./key-pair.ts";
+import { followKeyPair } from "./key-pair.ts";
 import { createLiveView } from "./live-view.ts";
 import { manageKeyPair } from "./managed-key-pair.ts";
 import { startReviewServer, type ReviewServer } from "./review-server.ts";

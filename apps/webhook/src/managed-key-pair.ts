@@ -4,11 +4,14 @@
  * comes first.
  * Usage: `await using pair = manageKeyPair({ transport, secretName, names, onChange, … });`
  */
+import {
+  createCertificateKeeper,
+  defaultTimings,
+  openCertificateStore,
+  type KeyPair,
+  type KubeCertificateStoreOptions,
+} from "@switchyard/certificates";
 import { startController, type Source, fromCache } from "@switchyard/kube";
-import { createCertificateKeeper } from "./certificate-keeper.ts";
-import { defaultTimings } from "./certificate-state.ts";
-import type { KeyPair } from "./key-pair.ts";
-import { openCertificateStore, type KubeCertificateStoreOptions } from "./kube-certificate-store.ts";
 
 export interface ManagedKeyPairOptions extends KubeCertificateStoreOptions {
   /** DNS names and addresses that the API server calls us by. */

@@ -5,12 +5,12 @@
  * Usage: `await using server = await startReviewServer({ address, tls, keyPair, view, notReady, log, … });`
  */
 import type { AdmitOptions, ClusterView } from "@switchyard/admission";
+import type { KeyPair } from "@switchyard/certificates";
 import type { ListenAddress, Logger } from "@switchyard/service";
 import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
 import { networkInterfaces } from "node:os";
 import type { SecureContextOptions } from "node:tls";
 import { answerReview, readReview, type ReviewAnswer, type ReviewRequest } from "./admission-review.ts";
-import type { KeyPair } from "./key-pair.ts";
 import { parseBody } from "./parse-body.ts";
 import { mutate, validate } from "./reviewers.ts";
 

@@ -4,9 +4,9 @@
  * Usage: `await using stage = await startTestServer({ view }); await stage.post(paths.validate, review(…))`.
  */
 import { emptyView, type ClusterView } from "@switchyard/admission";
+import { issueCertificate, type IssuedCertificate } from "@switchyard/certificates";
 import { createLogger } from "@switchyard/service";
 import { Agent, request, type RequestOptions } from "node:https";
-import { issueCertificate, type IssuedCertificate } from "../issue-certificate.ts";
 import { startReviewServer, type ReviewServer, type ReviewServerOptions } from "../review-server.ts";
 import { toTlsOptions } from "../tls-settings.ts";
 

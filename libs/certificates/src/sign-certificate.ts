@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A certificate for our server, and the authority that vouches for it (RFC 5280). Each authority signs one certificate and
+ * A certificate for a server, and the authority that vouches for it (RFC 5280). Each authority signs one certificate and
  * its key is forgotten at once: nobody can steal it, and who trusts it trusts nothing else.
- * Usage: `const { ca, cert, key } = await issueCertificate({ names, validity })`.
+ * Usage: `const { ca, cert, key } = await signCertificate({ names, notBefore, notAfter })`.
  */
 // @peculiar/x509 wants it to be there before itself.
 import "reflect-metadata";
@@ -18,21 +18,7 @@ import {
 } from "@peculiar/x509";
 import { randomBytes, webcrypto } from "node:crypto";
 import { isIP } from "node:net";
-
-/** All PEM. */
-export interface IssuedCertificate {
-  /** Who trusts this trusts the server. */
-  readonly ca: string;
-  readonly cert: string;
-  readonly key: string;
-}
-
-export interface CertificateRequest {
-  /** DNS names or IP addresses that the server is called by; the first is its common name. */
-  readonly names: readonly string[];
-  readonly notBefore: Date;
-  readonly notAfter: Date;
-}
+import type { CertificateRequest, IssuedCertificate } from "./issued-certificate.ts";
 
 /** Keys are P-256: making them costs a millisecond. */
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
@@ -40,9 +26,9 @@ const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as con
 /** Common names have at most 64 characters (RFC 5280, ub-common-name); clients look at the alternative names. */
 const longestCommonName = 64;
 
-export async function issueCertificate({ names, notBefore, notAfter }: CertificateRequest): Promise<IssuedCertificate> {
+export async function signCertificate({ names, notBefore, notAfter }: CertificateRequest): Promise<IssuedCertificate> {
   const [caKeys, keys] = await Promise.all([generateKeys(), generateKeys()]);
-  const commonName = (names[0] ?? "webhook").slice(0, longestCommonName);
+  const commonName = (names[0] ?? "server").slice(0, longestCommonName);
   const validity = { notBefore, notAfter };
   // Of a name of its own each time: with equal names verifiers would mix up the authorities of an old and a new bundle.
   const caName = [{ CN: [`switchyard-${randomBytes(8).toString("hex")}`] }];

@@ -15,7 +15,7 @@ import {
 } from "@switchyard/kube";
 import { bundleOf, type StoredCertificates } from "./certificate-state.ts";
 import type { CertificateStore } from "./certificate-keeper.ts";
-import type { IssuedCertificate } from "./issue-certificate.ts";
+import type { IssuedCertificate } from "./issued-certificate.ts";
 
 export interface KubeCertificateStore extends CertificateStore, AsyncDisposable {
   /** Change when something is to be looked at. */

@@ -6,7 +6,7 @@
  * Usage: `const step = nextStep(stored, nowMs, timings)`.
  */
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import type { CertificateRequest, IssuedCertificate } from "./issue-certificate.ts";
+import type { CertificateRequest, IssuedCertificate } from "./issued-certificate.ts";
 
 /** What all replicas share. */
 export interface StoredCertificates {

@@ -5,8 +5,6 @@
  * other made.
  * Usage: `const keep = createCertificateKeeper({ store, names, timings, nowMs, onChange }); await keep();`
  */
-import type { CertificateRequest, IssuedCertificate } from "./issue-certificate.ts";
-import type { KeyPair } from "./key-pair.ts";
 import {
   afterStep,
   bundleOf,
@@ -16,6 +14,8 @@ import {
   type CertificateTimings,
   type StoredCertificates,
 } from "./certificate-state.ts";
+import { issueCertificate } from "./issue-certificate.ts";
+import type { KeyPair } from "./issued-certificate.ts";
 
 /** What the replicas share. */
 export interface CertificateStore {
@@ -64,17 +64,11 @@ export function createCertificateKeeper(
     // Not before all clients were told of it, and had the time to hear.
     if (step.kind === "promote" && published === "changed") return { afterMs: soonMs };
 
-    const issued = step.kind === "promote" ? undefined : await issue(requestFor(names, nowMs(), timings));
+    const issued = step.kind === "promote" ? undefined : await issueCertificate(requestFor(names, nowMs(), timings));
     const after = afterStep(stored, step.kind, issued);
     if (after === undefined || (await store.write(after)) === "lost") return { afterMs: soonMs };
     await store.publish(bundleOf(after));
     onChange(after.current);
     return { afterMs: soonMs };
   };
-}
-
-/** Loaded only when one is due, every 60 days: what makes certificates takes 20 MB. */
-async function issue(request: CertificateRequest): Promise<IssuedCertificate> {
-  const { issueCertificate } = await import("./issue-certificate.ts");
-  return issueCertificate(request);
 }
