@@ -12,7 +12,7 @@ import {
   type SriovNetworkNodeState,
   type SriovNetworkPoolConfig,
 } from "@switchyard/api";
-import { createWriter, fromCache, patchMetadata, type Source } from "@switchyard/kube";
+import { createWriter, equalJson, fromCache, patchMetadata, type Source } from "@switchyard/kube";
 import { managers } from "./managers.ts";
 import { createNodeStateReconciler } from "./node-state-reconciler.ts";
 import type { OperatorContext } from "./operator-context.ts";
@@ -63,7 +63,7 @@ export function startNodeControllers(context: OperatorContext): void {
       fromCache(nodes, ({ key }) => [key]),
       fromCache(states, nodeOfState),
       fromCache(policies, (change) => nodesOfPolicy(change, nodes)),
-      fromCache(pools, ({ before, after }) => (before?.spec === after?.spec ? [] : allNodes())),
+      fromCache(pools, ({ before, after }) => (equalJson(before?.spec, after?.spec) ? [] : allNodes())),
       fromCache(operatorConfigs, (change) => (concernsNodes(change) ? allNodes() : [])),
     ],
   });
