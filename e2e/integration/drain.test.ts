@@ -6,7 +6,9 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { annotations, nodes as nodeType, taints } from "@switchyard/api";
 import { collectionPath, objectPath } from "@switchyard/kube";
-import { eventually } from "@switchyard/testing";
+import { createFakeKernel, igb, pci, serveFakeKernel } from "@switchyard/host/testing";
+import { eventually, findWorkspaceRoot, spawnGuarded } from "@switchyard/testing";
+import { join } from "node:path";
 import { appsNamespace, podType, run, setDrainStage, type DrainStage } from "../src/drain-stage.ts";
 import { crdFolder } from "./crd-objects.ts";
 import { componentSettings } from "./identity-objects.ts";
@@ -315,5 +317,67 @@ describe("a node that goes in the middle of its drain", () => {
     await stage.answered("next", "DrainComplete");
     await stage.ask("next", "Idle");
     await stage.answered("next", "Idle");
+  });
+});
+
+describe("operator and daemon together", () => {
+  const pf = pci("0000:01:00.0");
+
+  it("change a node's VFs without a pod on them, and change nothing when the policy is taken back in time", async () => {
+    const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")] });
+    const socket = join(stage.cluster.dataDir, "real.sock");
+    await using _server = await serveFakeKernel(kernel, socket);
+    await stage.addNode("real", { ...unlimited, "kubernetes.io/hostname": "real" });
+    const common = ["--kubeconfig", stage.cluster.kubeconfig, "--namespace", componentSettings.namespace];
+    const daemon = spawnGuarded(
+      process.execPath,
+      [
+        join(findWorkspaceRoot(), "tools/demo/src/fake-node.ts"),
+        ...common,
+        "--node-name",
+        "real",
+        "--kernel-socket",
+        socket,
+      ],
+      { log: join(stage.cluster.dataDir, "daemon.log") },
+    );
+    await using stack = new AsyncDisposableStack();
+    stack.defer(() => daemon.kill());
+    const ask = (numVfs: number) =>
+      stage.apply({
+        apiVersion: "sriovnetwork.openshift.io/v1",
+        kind: "SriovNetworkNodePolicy",
+        metadata: { name: "real", namespace: componentSettings.namespace },
+        spec: {
+          ...{ nodeSelector: { "kubernetes.io/hostname": "real" }, nicSelector: { rootDevices: [pf] } },
+          ...{ resourceName: "fast", numVfs },
+        },
+      });
+    const vfCount = async () => (await kernel.host().sriov.readPf(pf))?.sriov?.vfs.length;
+    const isDone = () => {
+      const state = stage.states.get("real");
+      return state?.status?.syncStatus === "Succeeded" && state.status.observedGeneration === state.metadata.generation;
+    };
+
+    await ask(2); // the first VFs disturb nobody
+    await eventually("2 VFs", async () => (await vfCount()) === 2 && isDone());
+    await addProtectedPod("vnf", "real");
+    const begin = stage.answers.length;
+
+    await ask(4);
+    await eventually("the budget holds", () => stage.condition("real", "DrainProgressing").includes("budget vnf"));
+    await ask(2);
+    await stage.answered("real", "Idle");
+    expect([await vfCount(), hasPod("vnf"), isUnschedulable("real")]).toEqual([2, true, false]);
+
+    await dropBudget("vnf");
+    await ask(4);
+    await eventually("4 VFs", async () => (await vfCount()) === 4);
+    expect(hasPod("vnf")).toBe(false);
+    await stage.answered("real", "Idle");
+    await eventually("schedulable", () => !isUnschedulable("real") && isDone());
+    const answers = stage.answers.slice(begin).filter(({ node }) => node === "real");
+    expect(answers.map(({ answer }) => answer)).toEqual(["Draining", "Idle", "Draining", "DrainComplete", "Idle"]);
+    expect(stage.condition("real", "Ready")).toMatch(/^True Configured/);
   });
 });
