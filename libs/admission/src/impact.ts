@@ -6,11 +6,11 @@
  */
 import type { InterfaceStatus, SriovNetworkNodePolicy, SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { ownedInStatus, plan, type Impact, type Plan, type Step } from "@switchyard/plan";
-import { createRules, hasLabels, mergePolicies, nodeSetLabels, type Labels, type Rules } from "@switchyard/policy";
+import { createRules, mergePolicies, nodeSetLabels, type Labels, type Rules } from "@switchyard/policy";
 import type { ClusterView } from "./cluster-view.ts";
 import { describePfSteps } from "./describe-pf-steps.ts";
 import type { StateFacts } from "./node-facts.ts";
-import { isDiscovered, sortsOf, type DiscoveredSort } from "./node-sorts.ts";
+import { isDiscovered, selects, sortsOf, type DiscoveredSort } from "./node-sorts.ts";
 import { asNode } from "./reach.ts";
 import { touchedPfs } from "./touched-pfs.ts";
 
@@ -58,26 +58,26 @@ export function impactOf(change: PolicyChange, view: ClusterView, limits: Impact
   const { operatorConfig } = view;
   const before = createRules({ policies: change.before, pools: [], operatorConfig });
   const after = createRules({ policies: change.after, pools: [], operatorConfig });
-  const concerned = changedPolicies(change).map(({ spec }) => spec.nodeSelector);
+  const concerned = changedPolicies(change).map(({ spec }) => selects(spec.nodeSelector));
   const daemonLabels = nodeSetLabels(operatorConfig);
+  const hasDaemon = selects(daemonLabels);
   const selectors = [...change.before, ...change.after].map(({ spec }) => spec.nodeSelector);
 
   const sorts: SortImpact[] = [];
-  const judges = new Map<string, (state: StateFacts) => Verdict>();
+  const judges = new Map<Labels, (state: StateFacts) => Verdict>();
   let looked = 0;
   let skipped = 0;
   for (const sort of sortsOf(view.nodes, [...selectors, daemonLabels]).filter(isDiscovered)) {
     const { labels, state, nodes } = sort;
-    if (!hasLabels(labels, daemonLabels) || !concerned.some((selector) => hasLabels(labels, selector))) continue;
+    if (!hasDaemon(sort) || !concerned.some((isSelected) => isSelected(sort))) continue;
     // At least one, however slow the machine is.
     if (looked > 0 && limits.nowMs() > deadlineMs) {
       skipped += nodes.length;
       continue;
     }
     looked += nodes.length;
-    const selecting = selectors.map((selector) => (hasLabels(labels, selector) ? "1" : "0")).join("");
-    const judge = judges.get(selecting) ?? createJudge(labels, before, after);
-    judges.set(selecting, judge);
+    const judge = judges.get(labels) ?? createJudge(labels, before, after);
+    judges.set(labels, judge);
     const { impact, changes } = judge(state);
     if (changes.length > 0) sorts.push({ sort, impact, changes });
   }

@@ -4,12 +4,12 @@
  * question treat alike. Most fleets are a few sorts of nodes, however many there are.
  * Usage: `for (const { labels, state, nodes } of sortsOf(view.nodes, [policy.spec.nodeSelector])) …`.
  */
-import type { Labels } from "@switchyard/policy";
+import { hasLabels, type Labels } from "@switchyard/policy";
 import type { NodeFacts, StateFacts } from "./node-facts.ts";
 
 /** Nodes that are alike but for their names. */
 export interface NodeSort {
-  /** Those of one of them. */
+  /** Those of one of them; the same object for all sorts whose labels are alike. */
   readonly labels: Labels;
   readonly state: StateFacts | undefined;
   readonly nodes: readonly NodeFacts[];
@@ -18,7 +18,7 @@ export interface NodeSort {
 /** A sort of nodes whose daemons have reported their cards. */
 export type DiscoveredSort = NodeSort & { readonly state: StateFacts };
 
-/** In the order of the first node of each. `nodes` must not change: what comes of it is remembered with it. */
+/** Sorts with like labels are together. `nodes` must not change: what comes of it is remembered with it. */
 export function sortsOf(nodes: readonly NodeFacts[], selectors: readonly Labels[]): readonly NodeSort[] {
   const keys = [...new Set(selectors.flatMap((selector) => Object.keys(selector)))].sort();
   const name = JSON.stringify(keys);
@@ -30,6 +30,16 @@ export function sortsOf(nodes: readonly NodeFacts[], selectors: readonly Labels[
   const [oldest] = known.keys();
   if (known.size > mostRemembered && oldest !== undefined) known.delete(oldest);
   return sorts;
+}
+
+/** Whether a sort has all of some labels, asked once for all sorts that have the same. */
+export function selects(selector: Labels): (sort: NodeSort) => boolean {
+  const answers = new Map<Labels, boolean>();
+  return ({ labels }) => {
+    const answer = answers.get(labels) ?? hasLabels(labels, selector);
+    answers.set(labels, answer);
+    return answer;
+  };
 }
 
 export function isDiscovered(sort: NodeSort): sort is DiscoveredSort {
@@ -50,17 +60,16 @@ const mostRemembered = 8;
 const remembered = new WeakMap<readonly NodeFacts[], Map<string, readonly NodeSort[]>>();
 
 function sort(nodes: readonly NodeFacts[], keys: readonly string[]): readonly NodeSort[] {
-  const sorts = new Map<string, NodeSort & { readonly nodes: NodeFacts[] }>();
-  const numbers = new Map<object | undefined, number>(); // equal statuses are one object: node-facts.ts
+  const labelled = new Map<string, { readonly labels: Labels; readonly nodes: NodeFacts[] }>();
   for (const node of nodes) {
-    const { labels, state } = node;
-    const number = numbers.get(state?.status) ?? numbers.size;
-    numbers.set(state?.status, number);
-    const values = keys.map((key) => (Object.hasOwn(labels, key) ? labels[key] : null));
-    const alike = JSON.stringify([number, ...values]);
-    const known = sorts.get(alike);
-    if (known === undefined) sorts.set(alike, { labels, state, nodes: [node] });
-    else known.nodes.push(node);
+    const values = JSON.stringify(keys.map((key) => (Object.hasOwn(node.labels, key) ? node.labels[key] : null)));
+    const alike = labelled.get(values) ?? { labels: node.labels, nodes: [] };
+    labelled.set(values, alike);
+    alike.nodes.push(node);
   }
-  return [...sorts.values()];
+  return [...labelled.values()].flatMap(({ labels, nodes: alike }) => {
+    // Equal statuses are one object: node-facts.ts.
+    const byStatus = Map.groupBy(alike, ({ state }) => state?.status);
+    return [...byStatus.values()].map((same) => ({ labels, state: same[0]?.state, nodes: same }));
+  });
 }

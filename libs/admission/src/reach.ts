@@ -4,10 +4,10 @@
  * Usage: `const reach = reachOf(policy, sorts, view); for (const { sorts, pfs } of reach.landings) …`.
  */
 import type { InterfaceStatus, Node, SriovNetworkNodePolicy } from "@switchyard/api";
-import { createRules, hasLabels, mergePolicies, nodeSetLabels, parseVfRange, type VfRange } from "@switchyard/policy";
+import { createRules, mergePolicies, nodeSetLabels, parseVfRange, type VfRange } from "@switchyard/policy";
 import type { ClusterView } from "./cluster-view.ts";
 import type { NodeFacts } from "./node-facts.ts";
-import { isDiscovered, type DiscoveredSort, type NodeSort } from "./node-sorts.ts";
+import { isDiscovered, selects, type DiscoveredSort, type NodeSort } from "./node-sorts.ts";
 
 /** Nodes of one layout on which the policy matches PFs, at least one. */
 export interface Landing {
@@ -40,8 +40,8 @@ export interface Reach {
 /** `sorts` are made by the labels of the policy's nodeSelector and of the daemon's, at least. */
 export function reachOf(policy: SriovNetworkNodePolicy, sorts: readonly NodeSort[], view: ClusterView): Reach {
   const { nodeSelector } = policy.spec;
-  const daemonLabels = nodeSetLabels(view.operatorConfig);
-  const selected = sorts.filter(({ labels }) => hasLabels(labels, nodeSelector));
+  const hasDaemon = selects(nodeSetLabels(view.operatorConfig));
+  const selected = sorts.filter(selects(nodeSelector));
   const unknown = selected.filter((sort) => !isDiscovered(sort));
   const byLayout = new Map<readonly InterfaceStatus[], DiscoveredSort[]>();
   for (const sort of selected.filter(isDiscovered)) {
@@ -59,8 +59,8 @@ export function reachOf(policy: SriovNetworkNodePolicy, sorts: readonly NodeSort
   }
   return {
     selected,
-    outside: unknown.filter(({ labels }) => !hasLabels(labels, daemonLabels)),
-    undiscovered: unknown.filter(({ labels }) => hasLabels(labels, daemonLabels)),
+    outside: unknown.filter((sort) => !hasDaemon(sort)),
+    undiscovered: unknown.filter(hasDaemon),
     unmatched,
     landings,
   };

@@ -11,22 +11,23 @@
 import type { InterfaceStatus, NicSelector, SriovNetworkNodePolicy } from "@switchyard/api";
 import { formatVfRange, hasLabels, isNameOf, overlaps, pfNameOf, priorityOf } from "@switchyard/policy";
 import { describeFinding, refuse, warn, type Finding } from "../finding.ts";
-import { namesOf, type NodeSort } from "../node-sorts.ts";
+import { namesOf, selects, type NodeSort } from "../node-sorts.ts";
 import { listNames } from "../phrase.ts";
 import type { PolicyContext } from "../policy-context.ts";
 import { matchedPfs, type MatchedPf } from "../reach.ts";
 
 export function checkPolicyConflicts(policy: SriovNetworkNodePolicy, context: PolicyContext): readonly Finding[] {
   const found = new Map<string, { readonly finding: Finding; readonly sorts: NodeSort[] }>();
-  for (const { sorts, layout, pfs } of context.reach.landings) {
-    for (const other of context.others) {
-      const shared = sorts.filter(({ labels }) => hasLabels(labels, other.spec.nodeSelector));
-      if (shared.length === 0) continue;
+  for (const other of context.others) {
+    const isShared = selects(other.spec.nodeSelector);
+    for (const { sorts, layout, pfs } of context.reach.landings) {
       const theirs = new Map(matchedPfs(other, layout).map((pf) => [pf.nic.pciAddress, pf]));
       const findings = pfs.flatMap((pf) => {
         const their = theirs.get(pf.nic.pciAddress);
         return their === undefined ? [] : conflictsOn({ policy, pf }, { policy: other, pf: their });
       });
+      const shared = findings.length === 0 ? [] : sorts.filter(isShared);
+      if (shared.length === 0) continue;
       for (const finding of findings) {
         const key = describeFinding(finding);
         const entry = found.get(key) ?? { finding, sorts: [] };
