@@ -12,13 +12,14 @@ import {
   type SriovOperatorConfig,
 } from "@switchyard/api";
 import { createWriter, fromCache, removeFinalizer, type Source } from "@switchyard/kube";
+import { isControlPlaneExternal } from "@switchyard/render";
 import { managers } from "../managers.ts";
 import type { OperatorContext } from "../operator-context.ts";
 import { pace } from "../pace.ts";
 import { createTransitionEvents } from "../transition-events.ts";
 import { concernsNodes } from "../wake.ts";
 import { createComponentWriters } from "./component-writers.ts";
-import { concernsControlPlane, isControlPlaneExternal } from "./control-plane.ts";
+import { concernsControlPlane } from "./control-plane.ts";
 import { concernsOffload, createHardwareOffloadReconciler } from "./hardware-offload-reconciler.ts";
 import { createMachineConfigs } from "./machine-configs.ts";
 import { createOperatorConfigReconciler } from "./operator-config-reconciler.ts";

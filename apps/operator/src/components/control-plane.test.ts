@@ -1,28 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-import { describe, expect, it } from "@jest/globals";
+import { expect, it } from "@jest/globals";
 import type { Node } from "@switchyard/api";
-import { concernsControlPlane, isControlPlaneExternal } from "./control-plane.ts";
+import { concernsControlPlane } from "./control-plane.ts";
 
 const node = (role: string, labels = {}): Node => ({
   ...{ apiVersion: "v1", kind: "Node" },
   metadata: { name: role, labels: { [`node-role.kubernetes.io/${role}`]: "", ...labels } },
 });
 
-describe("the control plane", () => {
-  it.each([
-    { nodes: [], external: false },
-    { nodes: [node("worker")], external: true },
-    { nodes: [node("worker"), node("control-plane")], external: false },
-    { nodes: [node("master")], external: false },
-  ])("is somebody else's where none of its nodes is seen: $external", ({ nodes, external }) => {
-    expect(isControlPlaneExternal(nodes)).toBe(external);
-  });
-
-  it("is thought about again when nodes come, go or change their role only", () => {
-    const [before, after] = [node("worker"), node("worker", { rack: "1" })];
-    expect(concernsControlPlane({ key: "n", before, after })).toBe(false);
-    expect(concernsControlPlane({ key: "n", before, after: node("master") })).toBe(true);
-    expect(concernsControlPlane({ key: "n", before: undefined, after })).toBe(true);
-    expect(concernsControlPlane({ key: "n", before, after: undefined })).toBe(true);
-  });
+it("the control plane is thought about again when nodes come, go or change their role only", () => {
+  const [before, after] = [node("worker"), node("worker", { rack: "1" })];
+  expect(concernsControlPlane({ key: "n", before, after })).toBe(false);
+  expect(concernsControlPlane({ key: "n", before, after: node("master") })).toBe(true);
+  expect(concernsControlPlane({ key: "n", before: undefined, after })).toBe(true);
+  expect(concernsControlPlane({ key: "n", before, after: undefined })).toBe(true);
 });
