@@ -112,7 +112,7 @@ export const operatorFlags = {
   webhookPort: flag(port, {
     default: "6443",
     env: "OPERATOR_WEBHOOK_NETWORK_POLICY_PORT",
-    help: "Port that the webhook's NetworkPolicy opens.",
+    help: "Port of the API server behind its Service: the only one that the webhook's NetworkPolicy lets it call.",
   }),
   injectorSecret: flag(text("NAME"), {
     default: "network-resources-injector-cert",
@@ -126,7 +126,7 @@ export const operatorFlags = {
   injectorPort: flag(port, {
     default: "6443",
     env: "INJECTOR_WEBHOOK_NETWORK_POLICY_PORT",
-    help: "Port that the injector's NetworkPolicy opens.",
+    help: "Port of the API server behind its Service: the only one that the injector's NetworkPolicy lets it call.",
   }),
   tlsMinVersion: flag(tlsVersion, {
     env: "TLS_MIN_VERSION",
