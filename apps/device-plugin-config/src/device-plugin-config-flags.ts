@@ -8,8 +8,9 @@
  *   as the plugin is: AppArmor and SELinux let no confined process signal an unconfined one.
  * - Nothing of the host is mounted: /sys shows the host's PCI devices in each container.
  * - The plugin's command starts it again when it ends, as in
- *   `sh -c 'trap "kill $!; exit" TERM; while :; do sriovdp … & wait $!; sleep 1; done'`: left to itself, the kubelet lets a container
- *   that ends twice within minutes wait for 10 s, then 20 s, up to 5 minutes.
+ *   `trap 'kill $!; wait $!; exit' TERM; while :; do sriovdp … & wait $!; sleep 1; done`, where the trap's $! is the plugin that
+ *   runs when the signal comes: left to itself, the kubelet lets a container that ends twice within minutes wait for 10 s,
+ *   then 20 s, up to 5 minutes.
  */
 import { flag, text, yesOrNo, type FlagsOf } from "@switchyard/service";
 
