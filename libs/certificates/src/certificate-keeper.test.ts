@@ -122,6 +122,19 @@ describe("the keeper of certificates", () => {
     expect(isTrusted(replica.shown(), cluster.bundle, cluster.nowMs)).toBe(true);
   });
 
+  it("makes a new one where somebody deleted it, and has the old one trusted while servers still show it", async () => {
+    const { cluster, createReplica } = createCluster();
+    const { keep, look, shown } = createReplica();
+    await keep();
+    await keep();
+    const first = shown();
+    cluster.secret = undefined;
+    look();
+    await keep();
+    expect(shown()).not.toBe(first);
+    for (const cert of [first, shown()]) expect(isTrusted(cert, cluster.bundle, cluster.nowMs)).toBe(true);
+  });
+
   it("never lets two replicas fight, nor show what is not trusted, for a year of late looks", async () => {
     const { cluster, createReplica } = createCluster();
     const replicas = [createReplica(), createReplica()];

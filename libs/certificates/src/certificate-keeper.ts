@@ -2,7 +2,8 @@
 /**
  * Keeps the certificate of all replicas: made when there is none, renewed before its end, announced before it is shown.
  * Replicas never fight: each step is written on condition that nobody wrote meanwhile, and who loses reads what the
- * other made.
+ * other made. What is deleted is made anew, and clients trust the old one as well: servers show it until they hear of it,
+ * which takes minutes where they read it from a mounted Secret.
  * Usage: `const keep = createCertificateKeeper({ store, names, timings, nowMs, onChange }); await keep();`
  */
 import {
@@ -21,7 +22,7 @@ import type { KeyPair } from "./issued-certificate.ts";
 export interface CertificateStore {
   /** Undefined where nothing is stored, or nothing that can be read. */
   read(): StoredCertificates | undefined;
-  /** "lost" if what was read is not what is stored any more: read again later. */
+  /** "lost" if what was read last is not what is stored any more: read again later. */
   write(stored: StoredCertificates): Promise<"written" | "lost">;
   /** Makes clients trust the bundle. "published" if they already did, all of them; "changed" if they will soon. */
   publish(bundle: string): Promise<"published" | "changed">;
@@ -49,9 +50,14 @@ export function createCertificateKeeper(
 ): () => Promise<{ readonly afterMs: number }> {
   const { store, names, timings, nowMs, onChange } = options;
 
+  /** The last good one, which servers may show though it is gone. */
+  let known: StoredCertificates | undefined;
+
   function read(): StoredCertificates | undefined {
     const stored = store.read();
-    return stored !== undefined && isUsable(stored.current, names) ? stored : undefined;
+    if (stored === undefined || !isUsable(stored.current, names)) return undefined;
+    known = stored;
+    return stored;
   }
 
   return async function keep() {
@@ -65,7 +71,7 @@ export function createCertificateKeeper(
     if (step.kind === "promote" && published === "changed") return { afterMs: soonMs };
 
     const issued = step.kind === "promote" ? undefined : await issueCertificate(requestFor(names, nowMs(), timings));
-    const after = afterStep(stored, step.kind, issued);
+    const after = afterStep(known, step.kind, issued);
     if (after === undefined || (await store.write(after)) === "lost") return { afterMs: soonMs };
     await store.publish(bundleOf(after));
     onChange(after.current);
