@@ -3,7 +3,7 @@
  * The admission webhook's process: watches the cluster, and answers the API server's reviews.
  */
 import { operatorConfigName } from "@switchyard/api";
-import type { KeyPair } from "@switchyard/certificates";
+import { serviceNames, type KeyPair } from "@switchyard/certificates";
 import { connect } from "@switchyard/kube";
 import { levelOfVerbosity, runService } from "@switchyard/service";
 import { once } from "node:events";
@@ -52,7 +52,6 @@ process.exitCode = await runService({
       running.server?.setKeyPair(pair);
       if (running.server !== undefined) log.info("certificate replaced");
     }
-    const service = `${flags.serviceName}.${namespace}`;
     await using keyPair =
       certificateSecret === undefined
         ? followKeyPair({
@@ -64,9 +63,15 @@ process.exitCode = await runService({
             },
           })
         : manageKeyPair({
-            ...{ transport, namespace, secretName: certificateSecret, onChange, signal },
-            configurationName: flags.webhookConfiguration,
-            names: [`${service}.svc`, `${service}.svc.cluster.local`, service, ...(flags.certificateNames ?? [])],
+            ...{ transport, onChange, signal },
+            places: {
+              ...{ namespace, secretName: certificateSecret },
+              registrations: [
+                { kind: "MutatingWebhookConfiguration", name: flags.webhookConfiguration },
+                { kind: "ValidatingWebhookConfiguration", name: flags.webhookConfiguration },
+              ],
+            },
+            names: [...serviceNames(flags.serviceName, namespace), ...(flags.certificateNames ?? [])],
             report(error) {
               log.warn({ error }, "certificate could not be looked after, will be tried again");
             },

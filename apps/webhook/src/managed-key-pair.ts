@@ -2,18 +2,19 @@
 /**
  * The server's key pair where nobody else makes one: shared by all replicas through a Secret, and renewed by whichever
  * comes first.
- * Usage: `await using pair = manageKeyPair({ transport, secretName, names, onChange, … });`
+ * Usage: `await using pair = manageKeyPair({ transport, places, names, onChange, … });`
  */
 import {
   createCertificateKeeper,
+  createCertificateStore,
   defaultTimings,
-  openCertificateStore,
+  watchCertificates,
   type KeyPair,
-  type KubeCertificateStoreOptions,
+  type WatchCertificatesOptions,
 } from "@switchyard/certificates";
-import { startController, type Source, fromCache } from "@switchyard/kube";
+import { startController } from "@switchyard/kube";
 
-export interface ManagedKeyPairOptions extends KubeCertificateStoreOptions {
+export interface ManagedKeyPairOptions extends WatchCertificatesOptions {
   /** DNS names and addresses that the API server calls us by. */
   readonly names: readonly string[];
   /** Told what to show, each time that it changes. */
@@ -24,12 +25,13 @@ export interface ManagedKeyPairOptions extends KubeCertificateStoreOptions {
 
 /** Works until disposed; `first` resolves with the first pair. */
 export function manageKeyPair(options: ManagedKeyPairOptions): AsyncDisposable & { readonly first: Promise<KeyPair> } {
-  const { names, onChange, report, signal } = options;
+  const { transport, names, onChange, report, signal } = options;
   const first = Promise.withResolvers<KeyPair>();
   let shown: KeyPair | undefined;
-  const store = openCertificateStore(options);
+  const watches = watchCertificates(options);
   const keep = createCertificateKeeper({
-    ...{ store, names, timings: defaultTimings, nowMs: Date.now },
+    store: createCertificateStore({ transport, watches }),
+    ...{ names, timings: defaultTimings, nowMs: Date.now },
     onChange(pair) {
       if (pair.cert === shown?.cert) return;
       shown = pair;
@@ -38,17 +40,20 @@ export function manageKeyPair(options: ManagedKeyPairOptions): AsyncDisposable &
     },
   });
   const key = "certificates";
-  const start: Source = {
-    start: (enqueue) => {
-      enqueue(key);
-      return () => undefined;
-    },
-    whenSynced: () => Promise.resolve(),
-  };
   const controller = startController({
     name: key,
     reconcile: keep,
-    sources: [start, ...store.caches.map((cache) => fromCache(cache, () => [key]))],
+    sources: [
+      {
+        start(enqueue) {
+          enqueue(key); // there may be nothing yet
+          return watches.subscribe(() => {
+            enqueue(key);
+          });
+        },
+        whenSynced: (abort) => watches.whenSynced(abort),
+      },
+    ],
     signal,
     report,
   });
@@ -56,7 +61,7 @@ export function manageKeyPair(options: ManagedKeyPairOptions): AsyncDisposable &
     first: first.promise,
     async [Symbol.asyncDispose]() {
       await controller[Symbol.asyncDispose]();
-      await store[Symbol.asyncDispose]();
+      await watches[Symbol.asyncDispose]();
     },
   };
 }

@@ -1,10 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 export { createCertificateKeeper, type CertificateKeeperOptions, type CertificateStore } from "./certificate-keeper.ts";
 export { defaultTimings, type CertificateTimings, type StoredCertificates } from "./certificate-state.ts";
+export {
+  watchCertificates,
+  type CertificatePlaces,
+  type CertificateWatches,
+  type RegistrationName,
+  type RegistrationWatch,
+  type SeenRegistration,
+  type SeenSecret,
+  type WatchCertificatesOptions,
+} from "./certificate-watches.ts";
+export { CertificatesError } from "./certificates-error.ts";
 export { issueCertificate } from "./issue-certificate.ts";
 export type { CertificateRequest, IssuedCertificate, KeyPair } from "./issued-certificate.ts";
 export {
-  openCertificateStore,
+  createCertificateStore,
+  type CertificateStoreOptions,
   type KubeCertificateStore,
-  type KubeCertificateStoreOptions,
 } from "./kube-certificate-store.ts";
+export type { SecretData } from "./certificate-secret.ts";
+export { serviceNames } from "./service-names.ts";

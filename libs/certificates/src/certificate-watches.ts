@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What there is of a server's certificate: the Secret that has it, and the webhook configurations where the API server reads
+ * whom to trust. Both are watched, so that what somebody deletes or overwrites is put right at once.
+ * Usage: `await using watches = watchCertificates({ transport, places, report });`
+ */
+import { watchObjects, type Cache, type KubeObject, type ResourceType, type Transport } from "@switchyard/kube";
+import type { SecretData } from "./certificate-secret.ts";
+
+export interface CertificatePlaces {
+  readonly namespace: string;
+  /** Nothing else is to be in it. */
+  readonly secretName: string;
+  /** Who calls the server. */
+  readonly registrations: readonly RegistrationName[];
+}
+
+export interface RegistrationName {
+  readonly kind: keyof typeof registrationTypes;
+  readonly name: string;
+}
+
+export interface SeenSecret {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly data: SecretData;
+}
+
+/** The webhooks of a configuration, in order. */
+export type SeenRegistration = readonly { readonly name: string; readonly caBundle: string | undefined }[];
+
+/** Disposing it ends the watches. */
+export interface CertificateWatches extends AsyncDisposable {
+  readonly places: CertificatePlaces;
+  readonly secrets: Cache<SeenSecret>;
+  readonly registrations: readonly RegistrationWatch[];
+  readonly synced: boolean;
+  whenSynced(signal: AbortSignal): Promise<void>;
+  /** Calls `listener` on each change. */
+  subscribe(listener: () => void): () => void;
+}
+
+export interface RegistrationWatch {
+  readonly type: ResourceType;
+  readonly name: string;
+  readonly cache: Cache<SeenRegistration>;
+}
+
+export interface WatchCertificatesOptions {
+  readonly transport: Transport;
+  readonly places: CertificatePlaces;
+  /** Told each failure of a watch; it is taken up again. */
+  readonly report: (error: unknown) => void;
+}
+
+export const secretType = { group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true } as const;
+
+const registrationTypes = {
+  MutatingWebhookConfiguration: registrationType("MutatingWebhookConfiguration", "mutatingwebhookconfigurations"),
+  ValidatingWebhookConfiguration: registrationType("ValidatingWebhookConfiguration", "validatingwebhookconfigurations"),
+};
+
+interface Secret extends KubeObject {
+  readonly data?: SecretData;
+}
+
+interface WebhookConfiguration extends KubeObject {
+  readonly webhooks?: readonly { readonly name: string; readonly clientConfig?: { readonly caBundle?: string } }[];
+}
+
+export function watchCertificates({ transport, places, report }: WatchCertificatesOptions): CertificateWatches {
+  const named = (name: string) => ({ transport, report, fieldSelector: `metadata.name=${name}` });
+  const secrets = watchObjects({
+    ...named(places.secretName),
+    type: secretType,
+    namespace: places.namespace,
+    project: ({ metadata: { uid = "", resourceVersion = "" }, data = {} }: Secret) => ({ uid, resourceVersion, data }),
+  });
+  const registrations = places.registrations.map(({ kind, name }) => {
+    const type = registrationTypes[kind];
+    const project = ({ webhooks = [] }: WebhookConfiguration): SeenRegistration =>
+      webhooks.map((webhook) => ({ name: webhook.name, caBundle: webhook.clientConfig?.caBundle }));
+    return { type, name, cache: watchObjects({ ...named(name), type, project }) };
+  });
+  const caches = [secrets, ...registrations.map(({ cache }) => cache)];
+
+  return {
+    ...{ places, secrets, registrations },
+    get synced() {
+      return caches.every(({ synced }) => synced);
+    },
+    async whenSynced(signal) {
+      await Promise.all(caches.map((cache) => cache.whenSynced(signal)));
+    },
+    subscribe(listener) {
+      const ends = caches.map((cache) => cache.subscribe(listener));
+      return () => {
+        for (const end of ends) end();
+      };
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(caches.map((cache) => cache[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+function registrationType(kind: string, plural: string): ResourceType {
+  return { group: "admissionregistration.k8s.io", version: "v1", kind, plural, namespaced: false };
+}
