@@ -521,6 +521,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
       "spec": {
         "description": "What the node shall have. The operator writes it from the policies; edits by hand are undone.",
         "type": "object",
+        "x-kubernetes-map-type": "atomic",
         "properties": {
           "interfaces": {
             "description": "PFs to configure. One that is not listed is left alone, or reset if we configured it before.",

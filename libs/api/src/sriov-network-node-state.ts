@@ -3,10 +3,10 @@
  * SriovNetworkNodeState: what one node shall have (spec, merged by the operator from the policies) and has
  * (status, written by the node's daemon) (sriov-operator.md A.5). Its name is the node's.
  *
- * The lists of interfaces, VFs and bridges have one writer, which sends them whole, so they stay atomic in server-side
- * apply. As maps by PCI address and VF index, an object with a duplicate row that is already stored could not be written
- * any more, and managedFields would name each field of each VF: a node of 8 PFs with 64 VFs each takes 188 KB instead of
- * 97 KB (kube-apiserver 1.36).
+ * The spec has one writer, which sends it whole, so it is atomic in server-side apply: what somebody adds to it by hand does
+ * not stay beside what the operator writes. The same goes for the lists of the status. As maps by PCI address and VF index,
+ * an object with a duplicate row that is already stored could not be written any more, and managedFields would name each
+ * field of each VF: a node of 8 PFs with 64 VFs each takes 188 KB instead of 97 KB (kube-apiserver 1.36).
  *
  * There are no rules beyond upstream's: programs write these objects, and to refuse a write would hide what was found or
  * stop a node over one bad policy that is stored already.
@@ -49,7 +49,10 @@ export interface SriovNetworkNodeState {
   readonly apiVersion: "sriovnetwork.openshift.io/v1";
   readonly kind: "SriovNetworkNodeState";
   readonly metadata: ObjectMeta;
-  /** What the node shall have. The operator writes it from the policies; edits by hand are undone. */
+  /**
+   * What the node shall have. The operator writes it from the policies; edits by hand are undone.
+   * @x-kubernetes-map-type atomic
+   */
   readonly spec?: SriovNetworkNodeStateSpec;
   /** What the node has. The node's daemon writes it. */
   readonly status?: SriovNetworkNodeStateStatus;
