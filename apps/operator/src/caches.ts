@@ -18,6 +18,10 @@ import {
   type SriovOperatorConfig,
 } from "@switchyard/api";
 import { watchObjects, type Cache, type Transport } from "@switchyard/kube";
+import {
+  watchInjectorCertificate,
+  type WatchedInjectorCertificate,
+} from "./certificates/injector-certificate-watches.ts";
 import { watchClusterFacts, type WatchedClusterFacts } from "./components/cluster-facts.ts";
 import { watchComponentObjects, type WatchedComponentObjects } from "./components/component-objects.ts";
 import { watchConfigMaps, type WatchedConfigMaps } from "./device-plugin/config-map-watches.ts";
@@ -37,6 +41,7 @@ export interface ClusterCaches extends NetworkCaches, AsyncDisposable {
   readonly componentObjects: WatchedComponentObjects;
   readonly clusterFacts: WatchedClusterFacts;
   readonly configMaps: WatchedConfigMaps;
+  readonly injectorCertificate: WatchedInjectorCertificate;
 }
 
 export interface WatchOptions {
@@ -71,7 +76,7 @@ export function watchCluster({ transport, namespace, settings, report }: WatchOp
       type: sriovOperatorConfigs,
       namespace,
       project: (config: SriovOperatorConfig) => ({ ...config, metadata: keepLife(config) }),
-      managers: [managers.operatorConfigStatus, managers.devicePluginConfigMap],
+      managers: [managers.operatorConfigStatus, managers.devicePluginConfigMap, managers.certificates],
     }),
     // A page of states with 256 VFs each is large, and in memory whole.
     states: watchObjects({
@@ -86,6 +91,7 @@ export function watchCluster({ transport, namespace, settings, report }: WatchOp
     componentObjects: watchComponentObjects({ ...common, settings: settings.components }),
     clusterFacts: watchClusterFacts({ ...common, settings: settings.components }),
     configMaps: watchConfigMaps({ ...common, namespace, isWanted: settings.writeConfigMap }),
+    injectorCertificate: watchInjectorCertificate({ ...common, settings: settings.components }),
   };
   return {
     ...caches,

@@ -6,6 +6,7 @@
 import { createEventRecorder, startController, type Transport } from "@switchyard/kube";
 import type { Logger } from "@switchyard/service";
 import type { ClusterCaches } from "./caches.ts";
+import { startCertificateControllers } from "./certificates/certificate-controllers.ts";
 import { startComponentControllers } from "./components/component-controllers.ts";
 import { startDevicePluginControllers } from "./device-plugin/device-plugin-controllers.ts";
 import { startDrainControllers } from "./drain/drain-controllers.ts";
@@ -69,5 +70,6 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
   startNetworkControllers(context);
   startComponentControllers(context);
   startDevicePluginControllers(context);
+  startCertificateControllers(context);
   return stack;
 }

@@ -8,6 +8,7 @@ export const managers = {
   networks: "switchyard-networks",
   components: "switchyard-components",
   hardwareOffload: "switchyard-hardware-offload",
+  certificates: "switchyard-certificates",
   devicePluginConfigMap: "switchyard-device-plugin-configmap",
   operatorConfigStatus: "switchyard-operator-config",
 } as const;

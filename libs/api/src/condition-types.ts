@@ -20,6 +20,8 @@ export const conditionTypes = {
   devicePluginConfigured: "DevicePluginConfigured",
   /** On SriovOperatorConfig, where it is asked for: the ConfigMap in upstream's format has all nodes. */
   devicePluginConfigMap: "DevicePluginConfigMap",
+  /** On SriovOperatorConfig, where the operator makes it: the network resources injector has a certificate that is trusted. */
+  injectorCertificate: "InjectorCertificate",
 } as const;
 
 /** Reasons on SriovNetworkNodeStates, written by the node's daemon. */
@@ -123,5 +125,14 @@ export const devicePluginConfigMapReasons = {
   /** Some resources cannot be selected as they are asked for. */
   notPossible: "NotPossible",
   /** The API server refused it; the message has its words. */
+  refused: "Refused",
+} as const;
+
+/** Reasons of InjectorCertificate, written by the operator. */
+export const injectorCertificateReasons = {
+  valid: "Valid",
+  /** The Secret has a certificate that somebody else made. It is left alone. */
+  foreignSecret: "ForeignSecret",
+  /** The API server refused the Secret or the announcement; the message has its words. It is tried again. */
   refused: "Refused",
 } as const;

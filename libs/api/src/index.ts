@@ -4,6 +4,7 @@ export {
   devicePluginConfigMapReasons,
   devicePluginReasons,
   drainReasons,
+  injectorCertificateReasons,
   networkReasons,
   nodeStateReasons,
   operatorConfigReasons,

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it, jest } from "@jest/globals";
+import { apiVersion, operatorConfigName, type SriovOperatorConfig } from "@switchyard/api";
+import { CertificatesError, type KubeCertificateStore, type StoredCertificates } from "@switchyard/certificates";
+import { KubeError } from "@switchyard/kube";
+import { createCluster, createKeepingWriter } from "../testing/cluster.ts";
+import { createInjectorCertificateReconciler } from "./injector-certificate-reconciler.ts";
+
+jest.setTimeout(60_000); // machines are busy
+
+const dayMs = 24 * 3_600_000;
+
+function setUp({ isOurs = true } = {}) {
+  const { operatorConfigs } = createCluster();
+  const world = {
+    nowMs: Date.UTC(2026, 0, 1),
+    secret: undefined as StoredCertificates | undefined,
+    bundle: "",
+    refusal: undefined as Error | undefined,
+  };
+  const store: KubeCertificateStore = {
+    read: () => world.secret,
+    write(stored) {
+      if (world.refusal !== undefined) return Promise.reject(world.refusal);
+      world.secret = stored;
+      return Promise.resolve("written");
+    },
+    publish(bundle) {
+      const answer = world.bundle === bundle ? "published" : "changed";
+      world.bundle = bundle;
+      return Promise.resolve(answer);
+    },
+    remove() {
+      world.secret = undefined;
+      return Promise.resolve();
+    },
+  };
+  const { writer, statuses } = createKeepingWriter<SriovOperatorConfig>();
+  const reconcile = createInjectorCertificateReconciler({
+    operatorConfigs,
+    store: isOurs ? store : undefined,
+    ...{ secretName: "cert", names: ["injector.ns.svc"], statusWriter: writer, nowMs: () => world.nowMs },
+  });
+
+  function configure(spec: SriovOperatorConfig["spec"], life: { readonly deletionTimestamp?: string } = {}): void {
+    const status = statuses.get(operatorConfigName);
+    const namespace = "sriov-network-operator";
+    const config: SriovOperatorConfig = {
+      ...{ apiVersion, kind: "SriovOperatorConfig", ...(status && { status }), ...(spec && { spec }) },
+      metadata: { name: operatorConfigName, namespace, uid: "1", generation: 1, ...life },
+    };
+    operatorConfigs.upsert(config);
+  }
+  return {
+    world,
+    configure,
+    look: () => reconcile("injector", new AbortController().signal),
+    condition: () => statuses.get(operatorConfigName)?.conditions?.[0],
+    conditions: () => statuses.get(operatorConfigName)?.conditions,
+  };
+}
+
+describe("the injector's certificate", () => {
+  it("is made, announced and told of when the injector is asked for", async () => {
+    const { world, configure, look, condition } = setUp();
+    configure({ enableInjector: true });
+    await look();
+    expect(world.bundle).toBe(world.secret?.current.ca);
+    const message = "Secret cert, valid until 2026-04-01T00:00:00.000Z";
+    expect(condition()).toMatchObject({ type: "InjectorCertificate", status: "True", reason: "Valid", message });
+    expect((await look())?.afterMs).toBe(3_600_000);
+  });
+
+  it("is renewed before its end, with both authorities announced", async () => {
+    const { world, configure, look, condition } = setUp();
+    configure({ enableInjector: true });
+    await look();
+    const first = world.secret?.current;
+    world.nowMs += 61 * dayMs;
+    await look(); // makes the next one
+    world.nowMs += 600_000;
+    await look();
+    expect(world.secret?.current.cert).not.toBe(first?.cert);
+    expect(world.secret?.current.key).not.toBe(first?.key);
+    for (const ca of [first?.ca, world.secret?.current.ca]) expect(world.bundle).toContain(ca);
+    expect(condition()?.message).toContain("valid until 2026-06-01");
+  });
+
+  it.each([
+    { when: "the injector is switched off", spec: {}, life: {} },
+    { when: "the config goes", spec: { enableInjector: true }, life: { deletionTimestamp: "2026-01-02T00:00:00Z" } },
+  ])("goes when $when", async ({ spec, life }) => {
+    const { world, configure, look } = setUp();
+    configure({ enableInjector: true });
+    await look();
+    configure(spec, life);
+    expect(await look()).toBeUndefined();
+    expect(world.secret).toBeUndefined();
+  });
+
+  it("leaves no condition where it is not asked for", async () => {
+    const { configure, look, conditions } = setUp();
+    configure({ enableInjector: true });
+    await look();
+    configure({ enableInjector: false });
+    await look();
+    expect(conditions()).toEqual([]);
+  });
+
+  it("is left to whoever else makes it", async () => {
+    const { configure, look, conditions, world } = setUp({ isOurs: false });
+    configure({ enableInjector: true });
+    expect(await look()).toBeUndefined();
+    expect(conditions()).toBeUndefined();
+    expect(world.secret).toBeUndefined();
+  });
+
+  it.each([
+    { reason: "ForeignSecret", refusal: new CertificatesError("ForeignSecret", "ns/cert"), words: "somebody else" },
+    {
+      reason: "Refused",
+      refusal: new KubeError("POST secrets", "Forbidden", { words: "not today" }),
+      words: "not today",
+    },
+  ])("that cannot be kept is told of with its reason, $reason, and tried again", async ({ reason, refusal, words }) => {
+    const { world, configure, look, condition } = setUp();
+    world.refusal = refusal;
+    configure({ enableInjector: true });
+    await expect(look()).rejects.toBe(refusal);
+    expect(condition()).toMatchObject({ status: "False", reason });
+    expect(condition()?.message).toContain(words);
+    world.refusal = undefined;
+    configure({ enableInjector: true });
+    await look();
+    expect(condition()).toMatchObject({ status: "True", reason: "Valid" });
+  });
+});
