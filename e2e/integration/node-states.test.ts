@@ -3,7 +3,7 @@
  * The SriovNetworkNodeStates that the operator keeps, on a real API server: as the policies ask, whatever somebody does to
  * them by hand, and for the nodes that SriovOperatorConfig names. The test is the nodes' daemons.
  */
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from "@jest/globals";
 import {
   annotations,
   sriovNetworkNodePolicies,
@@ -35,6 +35,7 @@ const asWanted: SriovNetworkNodeStateSpec = {
 
 let stage: UpstreamStage;
 let operator: GuardedProcess;
+let laterNodes = 0;
 let states: Cache<SriovNetworkNodeState> & AsyncDisposable;
 
 beforeAll(async () => {
@@ -58,6 +59,16 @@ afterAll(async () => {
   await states[Symbol.asyncDispose]();
   await stage[Symbol.asyncDispose]();
 }, 60_000);
+
+/**
+ * Waits until the operator has done what it does about all so far: the states that it writes come back to it, and so does
+ * the node. What it does then, it does for a reason of its own.
+ */
+beforeEach(async () => {
+  const name = `later-${++laterNodes}`;
+  await createNode(stage, name);
+  await eventually(`the state of ${name}`, () => states.get(name), soon);
+});
 
 /** As a daemon does it when it has looked at the node. */
 async function report(node: string): Promise<void> {
