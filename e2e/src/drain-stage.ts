@@ -141,6 +141,13 @@ export async function setDrainStage(settings: ComponentSettings, crdFolder: stri
       const all = { "kubernetes.io/os": "linux", "node-role.kubernetes.io/worker": "", ...labels };
       const body = { apiVersion: "v1", kind: "Node", metadata: { name, labels: all } };
       await transport.request({ method: "POST", path: collectionPath(nodeType), body });
+      await eventually(`a state for ${name}`, () => states.get(name) !== undefined);
+      await transport.request({
+        method: "PATCH",
+        path: objectPath(sriovNetworkNodeStates, { name, namespace }, "status"),
+        contentType: "application/merge-patch+json",
+        body: { status: { interfaces: [{ pciAddress: "0000:3b:00.0" }] } }, // the daemon's first report
+      });
       await stage.answered(name, "Idle");
     },
 

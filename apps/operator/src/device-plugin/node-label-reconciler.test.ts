@@ -24,14 +24,18 @@ function setUp() {
 }
 
 describe("the device plugin's label", () => {
-  it("is Enabled where there are resources, Disabled where there are none", async () => {
+  it("is Enabled where there are resources, Disabled where there are none any more", async () => {
     const { cluster, patched, look } = setUp();
     cluster.addNode("with");
     cluster.setState("with", { spec, status });
-    cluster.addNode("without");
-    cluster.setState("without", { spec: { interfaces: [{ pciAddress: "0000:3b:00.0" }] }, status });
-    await look("with");
-    await look("without");
+    for (const [name, own] of [
+      ["without", { [labels.devicePlugin]: "Enabled" }],
+      ["never", {}],
+    ] as const) {
+      cluster.addNode(name, own);
+      cluster.setState(name, { spec: { interfaces: [{ pciAddress: "0000:3b:00.0" }] }, status });
+    }
+    for (const name of ["with", "without", "never"]) await look(name);
     expect(Object.fromEntries(patched)).toEqual({ with: "Enabled", without: "Disabled" });
   });
 

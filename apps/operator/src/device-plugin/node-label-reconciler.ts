@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * The label that says where a device plugin shall run: Enabled where the node's spec has resources, Disabled where it has
- * none, no label on nodes that are not ours (sriov-operator.md A.9, B.9, C).
+ * none any more, no label on nodes that never had any or are not ours (sriov-operator.md A.9, B.9, C).
  *
  * By a merge patch, not by server-side apply: an apply would make a node anew that has just gone, and could not take off
  * what upstream's operator put on.
@@ -30,10 +30,14 @@ export function createNodeLabelReconciler({ nodes, states, rules, patchLabels }:
     const isOurs = isInNodeSet(node, current);
     // Before the daemon's first report no spec can have resources: a plugin that serves pods may run there already.
     if (isOurs && (state === undefined || state.interfaces.length === 0)) return undefined;
-    const wanted = isOurs ? (hasResources(state) ? "Enabled" : "Disabled") : null;
-    await patchLabels(node, { [labels.devicePlugin]: wanted }, signal);
+    await patchLabels(node, { [labels.devicePlugin]: isOurs ? labelFor(node, state) : null }, signal);
     return undefined;
   };
+}
+
+function labelFor(node: Node, state: NodeStateFacts | undefined): string | null {
+  if (hasResources(state)) return "Enabled";
+  return node.metadata.labels?.[labels.devicePlugin] === undefined ? null : "Disabled";
 }
 
 /** The node, where the label may depend on what changed of its state. */

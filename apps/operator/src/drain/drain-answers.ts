@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The operator's side of the handshake as it is written: annotations on NodeStates and Nodes (sriov-operator.md G).
+ * The operator's side of the handshake as it is written: annotations on NodeStates (sriov-operator.md G).
  * Usage: `if (!(await answers.swap(state, { from: "Draining", to: "DrainComplete" }, signal))) return soon;`
  */
-import {
-  annotations,
-  nodes,
-  sriovNetworkNodeStates,
-  type DrainAnswer,
-  type ResourceType,
-  type SriovNetworkNodeState,
-} from "@switchyard/api";
+import { annotations, sriovNetworkNodeStates, type DrainAnswer, type SriovNetworkNodeState } from "@switchyard/api";
 import {
   collectionPath,
   isKubeError,
@@ -45,20 +38,20 @@ export interface DrainAnswers {
   /** The annotations of all NodeStates as they are right now, by name. Rejects with KubeError. */
   list(signal: AbortSignal): Promise<ReadonlyMap<string, DrainFacts & { readonly uid: string }>>;
   /**
-   * Writes "Idle" for annotations that a NodeState or Node does not have yet. Writes nothing if it is no longer as `seen`:
-   * a daemon may have asked for something meanwhile. Rejects with KubeError.
+   * Writes "Idle" for annotations that a NodeState does not have yet. Writes nothing if it is no longer as `seen`: a
+   * daemon may have asked for something meanwhile. Rejects with KubeError.
    */
-  makeIdle(object: "node" | "state", missing: readonly string[], seen: Seen, signal: AbortSignal): Promise<void>;
+  makeIdle(missing: readonly string[], seen: Seen, signal: AbortSignal): Promise<void>;
 }
 
 /** An object as the cache has it. */
 export type Seen = Pick<Observed, "uid" | "resourceVersion"> & { readonly name: string };
 
 export function createDrainAnswers(transport: Transport, namespace: string): DrainAnswers {
-  async function patch(type: ResourceType, name: string, body: unknown, signal: AbortSignal): Promise<void> {
+  async function patch(name: string, body: unknown, signal: AbortSignal): Promise<void> {
     await transport.request({
       method: "PATCH",
-      path: objectPath(type, type.namespaced ? { name, namespace } : { name }),
+      path: objectPath(sriovNetworkNodeStates, { name, namespace }),
       contentType: Array.isArray(body) ? "application/json-patch+json" : "application/merge-patch+json",
       accept: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
       body,
@@ -77,7 +70,7 @@ export function createDrainAnswers(transport: Transport, namespace: string): Dra
         { op: "replace", path: annotationPath(annotations.currentState), value: to },
       ];
       try {
-        await patch(sriovNetworkNodeStates, name, operations, signal);
+        await patch(name, operations, signal);
         return true;
       } catch (error) {
         if (isKubeError(error) && (isFailedTest(error) || isKubeError(error, "NotFound"))) return false;
@@ -98,11 +91,10 @@ export function createDrainAnswers(transport: Transport, namespace: string): Dra
       );
     },
 
-    async makeIdle(object, missing, { name, uid, resourceVersion }, signal) {
-      const type = object === "node" ? nodes : sriovNetworkNodeStates;
+    async makeIdle(missing, { name, uid, resourceVersion }, signal) {
       const idle = Object.fromEntries(missing.map((annotation) => [annotation, "Idle"]));
       try {
-        await patch(type, name, { metadata: { uid, resourceVersion, annotations: idle } }, signal);
+        await patch(name, { metadata: { uid, resourceVersion, annotations: idle } }, signal);
       } catch (error) {
         if (!isKubeError(error, "Conflict", "NotFound")) throw error;
       }

@@ -131,6 +131,7 @@ function isSameHandshake({ before, after }: Change<NodeStateFacts>): boolean {
 }
 
 function isSameDrain({ before, after }: Change<NodeStateFacts>): boolean {
-  const drain = (state: NodeStateFacts | undefined) => state && { uid: state.uid, drain: state.drain };
+  const drain = (state: NodeStateFacts | undefined) =>
+    state && { uid: state.uid, drain: state.drain, isKnown: state.interfaces.length > 0 };
   return equalJson(drain(before), drain(after));
 }

@@ -53,10 +53,12 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
       await reporter.withdraw(state, signal);
       return undefined;
     }
-    if (await makeIdle(node, state, signal)) return undefined; // The echo brings us back, ours or whoever's.
-
     const request = requestFor(node, state.drain);
     const answer = answerOf(state.drain);
+    // While a thousand nodes appear there is no hurry: no daemon has been heard of yet.
+    const isNew = state.interfaces.length === 0 && request === "Idle" && answer === "Idle";
+    if (!isNew && (await makeIdle(state, signal))) return undefined; // The echo brings us back, ours or whoever's.
+
     if (answer !== "Draining") drainer.leave(name);
     if (request === "Idle") return answer === "Idle" ? rest(node, state, signal) : release(node, state, signal);
     if (answer === "Idle") return wait(state, signal);
@@ -69,21 +71,15 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
     return rules !== undefined && isInNodeSet(node, rules);
   }
 
-  /** Whether something was missing. */
-  async function makeIdle(node: Node, state: NodeStateFacts, signal: AbortSignal): Promise<boolean> {
-    const { name } = state;
-    const { desired, current } = state.drain;
+  /** Whether something was missing: upstream's daemon asks for nothing before both annotations are there. */
+  async function makeIdle({ name, drain }: NodeStateFacts, signal: AbortSignal): Promise<boolean> {
     const missing = [
-      ...(desired === undefined ? [annotations.desiredState] : []),
-      ...(current !== undefined && answersKnown.has(current) ? [] : [annotations.currentState]),
+      ...(drain.desired === undefined ? [annotations.desiredState] : []),
+      ...(drain.current !== undefined && answersKnown.has(drain.current) ? [] : [annotations.currentState]),
     ];
-    const seenState = states.observed({ name, namespace: deps.namespace });
-    const seenNode = nodes.observed({ name });
-    if (missing.length > 0 && seenState) await answers.makeIdle("state", missing, { name, ...seenState }, signal);
-    const lacksRequest = node.metadata.annotations?.[annotations.nodeState] === undefined;
-    if (lacksRequest && seenNode)
-      await answers.makeIdle("node", [annotations.nodeState], { name, ...seenNode }, signal);
-    return missing.length > 0 || lacksRequest;
+    const seen = states.observed({ name, namespace: deps.namespace });
+    if (missing.length > 0 && seen) await answers.makeIdle(missing, { name, ...seen }, signal);
+    return missing.length > 0;
   }
 
   /** Nothing is asked for: nothing of ours may be left. */

@@ -36,7 +36,7 @@ export function fleetGoals(results: readonly StepResult[], { nodes }: { readonly
   return [
     ...(nodes < 1000 ? [] : [...ids].flatMap((id) => timeGoals(results.filter((result) => result.id === id)))),
     ...(nodes < 1000 ? [] : results.flatMap((result) => cpuGoals(result, nodes))),
-    ...results.flatMap(quietGoals),
+    ...results.flatMap((result) => quietGoals(result, nodes)),
     ...memoryGoals(results, nodes),
   ];
 }
@@ -67,14 +67,17 @@ function cpuGoals(result: StepResult, nodes: number): readonly Goal[] {
   return [atMost(`${titleOf(result)}, CPU`, result.cpuSeconds, (upstream / 4) * (nodes / 1000), "s")];
 }
 
-/** What has no effect writes nothing, and costs next to nothing where it is one event. */
-function quietGoals(result: StepResult): readonly Goal[] {
+/**
+ * What has no effect writes nothing, and costs next to nothing where it is one event. A daemon's first report has one: its
+ * node state gets the annotations of the drain handshake.
+ */
+function quietGoals(result: StepResult, nodes: number): readonly Goal[] {
   const { id, cpuSeconds, requests } = result;
   const title = titleOf(result);
   return [
     ...(id === "label" ? [atMost(`${title}, CPU`, cpuSeconds, quietCpuSeconds, "s")] : []),
     ...(id === "label" || id === "restart" || id === "report"
-      ? [atMost(`${title}, writes`, total(withoutLeases(requests.writes)), 0, "")]
+      ? [atMost(`${title}, writes`, total(withoutLeases(requests.writes)), id === "report" ? nodes : 0, "")]
       : []),
   ];
 }

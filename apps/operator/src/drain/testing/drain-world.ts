@@ -28,6 +28,7 @@ import {
 } from "@switchyard/kube";
 import { createLiveRules } from "../../live-rules.ts";
 import { managers } from "../../managers.ts";
+import { nic } from "../../testing/cluster.ts";
 import { createMemoryApi } from "../../networks/testing/memory-api.ts";
 import { toNodeStateFacts, type NodeStateFacts } from "../../node-state-facts.ts";
 import { drainControllers, type DrainOptions } from "../drain-controllers.ts";
@@ -167,7 +168,7 @@ export function createDrainWorld({ clusterType = "kubernetes" }: { clusterType?:
     addNode(name: string, labels: Readonly<Record<string, string>> = {}, notes: Readonly<Record<string, string>> = {}) {
       const all = { "kubernetes.io/os": "linux", "node-role.kubernetes.io/worker": "", ...labels };
       api.put({ kind: "Node", metadata: { name, labels: all, annotations: notes }, spec: {} });
-      api.put({ kind: "SriovNetworkNodeState", metadata: { name, namespace } });
+      api.put({ kind: "SriovNetworkNodeState", metadata: { name, namespace }, status: { interfaces: [nic()] } });
     },
     addPool(name: string, spec: SriovNetworkPoolConfigSpec) {
       api.put({ kind: "SriovNetworkPoolConfig", metadata: { name, namespace }, spec: { ...spec } });
