@@ -14,8 +14,8 @@ export interface FakeWorker extends AsyncDisposable {
   readonly kernel: FakeKernel;
   /** The daemon that was started last. */
   readonly daemon: GuardedProcess;
-  /** Starts a daemon; to be called after the one before was killed. */
-  startDaemon(): void;
+  /** Starts a daemon, with flags of its own; to be called after the one before was killed. */
+  startDaemon(flags?: readonly string[]): void;
 }
 
 /** Registers the node; its daemon is not started yet. */
@@ -32,8 +32,9 @@ export async function createWorker(stage: Stage, name: string, nics: readonly Fa
       if (daemon === undefined) throw new Error(`the daemon of ${name} was not started`);
       return daemon;
     },
-    startDaemon() {
-      daemon = stage.start(name, "tools/demo/src/fake-node.ts", ["--node-name", name, "--kernel-socket", socket]);
+    startDaemon(flags = []) {
+      const args = ["--node-name", name, "--kernel-socket", socket, ...flags];
+      daemon = stage.start(name, "tools/demo/src/fake-node.ts", args);
     },
     async [Symbol.asyncDispose]() {
       await daemon?.kill();

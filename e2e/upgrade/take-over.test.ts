@@ -40,7 +40,9 @@ beforeAll(async () => {
   for (const [name, { kernel }] of world.workers) writesBefore.set(name, kernel.writes.length);
   takenOverAt = new Date().toISOString();
   stage.startOperator();
-  for (const worker of world.workers.values()) worker.startDaemon();
+  for (const [name, worker] of world.workers) {
+    worker.startDaemon(name === leftNode.name ? ["--use-external-drainer"] : []);
+  }
 }, 600_000);
 
 afterAll(async () => {

@@ -6,7 +6,7 @@
 import { runDaemon } from "@switchyard/config-daemon/daemon";
 import { connectFakeHost } from "@switchyard/host/testing";
 import { connect } from "@switchyard/kube";
-import { flag, runFrugally, runService, text } from "@switchyard/service";
+import { flag, runFrugally, runService, text, yesOrNo } from "@switchyard/service";
 
 runFrugally();
 const exitCode = await runService({
@@ -20,12 +20,18 @@ const exitCode = await runService({
       env: "KERNEL_SOCKET",
       help: "Where the fake kernel is served.",
     }),
+    useExternalDrainer: flag(yesOrNo, {
+      default: "false",
+      env: "USE_EXTERNAL_DRAINER",
+      help: "Leave draining this node to somebody else than the operator.",
+    }),
   },
   async main({ flags, log, signal, setNotReady }) {
-    const { nodeName, namespace, kernelSocket } = flags;
+    const { nodeName, namespace, kernelSocket, useExternalDrainer } = flags;
     await using transport = await connect({ kubeconfig: flags.kubeconfig });
     const host = connectFakeHost(kernelSocket);
-    await runDaemon({ transport, host, nodeName, namespace, maxPfs: 4, log, setNotReady, signal });
+    const node = { transport, host, nodeName, namespace, maxPfs: 4, useExternalDrainer };
+    await runDaemon({ ...node, log, setNotReady, signal });
   },
 });
 
