@@ -125,6 +125,22 @@ describe("a network", () => {
     expect(cluster.news()).toHaveLength(4);
   });
 
+  it("that is gone is not brought back by a cache that has only heard that its NetworkAttachmentDefinition is", async () => {
+    const cluster = createNetworkCluster();
+    cluster.addNetwork("SriovNetwork", "blue");
+    await cluster.settle();
+    cluster.api.caching = false;
+    cluster.removeNetwork("SriovNetwork", "blue");
+    cluster.collectGarbage();
+    cluster.nads.remove({ namespace: operatorNamespace, name: "blue" });
+    await cluster.settle();
+    await cluster.later();
+    expect(cluster.owners()).toEqual({});
+    cluster.api.caching = true;
+    await cluster.later();
+    expect([cluster.owners(), cluster.requeued.size]).toEqual([{}, 0]);
+  });
+
   it("says NamespaceNotFound until there is the namespace, and is made then", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "later" });

@@ -14,12 +14,15 @@ import {
 } from "@switchyard/api";
 import {
   isKubeError,
+  isKubeObject,
   objectPath,
   patchMetadata,
   removeFinalizer,
   type Cache,
+  type ObjectName,
   type Reconcile,
   type Requeue,
+  type ResourceType,
   type Transport,
   type Writer,
 } from "@switchyard/kube";
@@ -93,7 +96,7 @@ export function createNetworkReconciler(deps: NetworkReconcilerDeps): Reconcile 
       const message = `NetworkAttachmentDefinition ${place} is being deleted, then a new one is made`;
       return { judgement: { state: "progressing", reason: networkReasons.notFound, message } };
     }
-    if (claim.kind === "free" && (await isThere(intended, signal))) return { requeue: cacheBehind };
+    if (claim.kind === "free" && !(await mayBeMade(network, intended, signal))) return { requeue: cacheBehind };
     return write(intended, nad?.metadata.uid, signal);
   }
 
@@ -117,13 +120,27 @@ export function createNetworkReconciler(deps: NetworkReconcilerDeps): Reconcile 
     return others.filter((other) => !isGoing(other) && intendNad(other, deps).ok);
   }
 
-  /** To apply takes what is there by force, and the cache may not have heard of it: it could be somebody else's. */
-  async function isThere({ metadata }: NetworkAttachmentDefinition, signal: AbortSignal): Promise<boolean> {
+  /**
+   * Asks the API server before one is made, as caches may be behind. To apply takes what is there by force, and it could
+   * be somebody else's. And a network that is gone by now may be why there is none: the garbage collector would take each
+   * new one away again.
+   */
+  async function mayBeMade(
+    network: Network,
+    { metadata }: NetworkAttachmentDefinition,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const owner = await read(networkTypes[network.kind], network.metadata, signal);
+    if (!isKubeObject(owner) || owner.metadata.uid !== network.metadata.uid) return false;
+    return (await read(networkAttachmentDefinitions, metadata, signal)) === undefined;
+  }
+
+  /** undefined where there is none. */
+  async function read(type: ResourceType, name: ObjectName, signal: AbortSignal): Promise<unknown> {
     try {
-      await transport.request({ method: "GET", path: objectPath(networkAttachmentDefinitions, metadata), signal });
-      return true;
+      return await transport.request({ method: "GET", path: objectPath(type, name), signal });
     } catch (error) {
-      if (isKubeError(error, "NotFound")) return false;
+      if (isKubeError(error, "NotFound")) return undefined;
       throw error;
     }
   }
