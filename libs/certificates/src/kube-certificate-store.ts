@@ -23,7 +23,7 @@ export interface KubeCertificateStore extends CertificateStore {
 }
 
 export interface CertificateStoreOptions {
-  readonly transport: Transport;
+  readonly transport: Pick<Transport, "request">;
   readonly watches: CertificateWatches;
   /** What is to stand on the Secret as of now; nothing unless given. */
   readonly describe?: () => Pick<ObjectMeta, "labels" | "ownerReferences">;
@@ -86,7 +86,11 @@ export function createCertificateStore(options: CertificateStoreOptions): KubeCe
 }
 
 /** Whether it was not yet so. */
-async function announce(transport: Transport, watch: RegistrationWatch, caBundle: string): Promise<boolean> {
+async function announce(
+  transport: Pick<Transport, "request">,
+  watch: RegistrationWatch,
+  caBundle: string,
+): Promise<boolean> {
   const { type: registrationType, name, cache } = watch;
   const body = differences(cache.get(name) ?? [], caBundle);
   if (body.length === 0) return false;
