@@ -268,8 +268,13 @@ describe("a network", () => {
     await readyIs(sriovNetworks, [namespace, "fight"], "True NetworkReady");
     await create(ovsNetworks, "fight", {}, { in: "tenant" });
     await readyIs(ovsNetworks, ["tenant", "fight"], `is made from SriovNetwork ${namespace}/fight: delete or rename`);
+    await create(sriovIBNetworks, "fight", { networkNamespace: "tenant" });
+    await readyIs(sriovIBNetworks, [namespace, "fight"], "is made from SriovNetwork");
     const before = await nadIs("tenant", "fight");
     await remove(ovsNetworks, ["tenant", "fight"]);
+    await remove(sriovIBNetworks, [namespace, "fight"]);
+    await create(sriovNetworks, "after-the-fight"); // once it is made, the operator has dealt with the losers' end
+    await nadIs(namespace, "after-the-fight");
     await create(ovsNetworks, "fight", { vlan: 9 }, { in: "tenant" });
     await readyIs(ovsNetworks, ["tenant", "fight"], "is made from SriovNetwork");
     expect((await nad("tenant", "fight"))?.metadata).toMatchObject({

@@ -345,6 +345,14 @@ describe("what is deployed", () => {
     await isReady();
   });
 
+  it("comes back also when nothing but a registration is taken away, again and again (M-53)", async () => {
+    await isReady();
+    for (const path of [...Object.values(webhooks), ...Object.values(webhooks)]) {
+      await remove(path);
+      await eventually(`${path} is back`, () => read(path), { withinMs: 10_000 });
+    }
+  });
+
   it("is not written again by an operator that starts anew", async () => {
     await isReady();
     await operator.kill();
