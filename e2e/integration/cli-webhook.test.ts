@@ -27,6 +27,15 @@ const stored: readonly Manifest[] = [
   objectOf("SriovNetworkPoolConfig", { nodeSelector: { matchLabels: { rack: "a" } } }, "rack-a"),
 ];
 
+/** Has a VF of the policy "low". */
+const podWithVf = {
+  ...{ apiVersion: "v1", kind: "Pod", metadata: { name: "user", namespace: "default" } },
+  spec: {
+    nodeName: "worker-1",
+    containers: [{ name: "main", image: "none", resources: { limits: { "openshift.io/low": "1" } } }],
+  },
+};
+
 /** Kind, what the spec says. */
 const cases: readonly (readonly [kind: string, spec: Spec, name?: string])[] = [
   [policy, { resourceName: "high", ...pfNames("ens1f0#4-7") }],
@@ -88,6 +97,12 @@ describe("switchyard validate", () => {
       },
     );
     for (const object of stored) await stage.cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(object) });
+    await stage.cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(podWithVf) });
+    await eventually("the webhook has seen the pod", async () => {
+      const more = objectOf(policy, { resourceName: "more", numVfs: 16, ...pfNames("ens1f0#8-15") });
+      const warnings = await warningsFor(stage, more);
+      return warnings.some((warning) => warning.endsWith("; 1 pod uses these VFs"));
+    });
     // What the webhook's caches know shows in what it says: the last of the stored objects is there for it.
     await eventually("the webhook has seen the stored objects", async () => {
       const overlapping = objectOf("SriovNetworkPoolConfig", { nodeSelector: { matchLabels: { rack: "a" } } });

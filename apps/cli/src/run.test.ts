@@ -80,7 +80,7 @@ describe("the input", () => {
       await writeFile(join(folder, "b.yml"), "kind: Node\n");
       await writeFile(
         join(folder, "c.json"),
-        JSON.stringify({ apiVersion: "v1", kind: "Pod", metadata: { name: "p" } }),
+        JSON.stringify({ apiVersion: "v1", kind: "Secret", metadata: { name: "s" } }),
       );
       await writeFile(join(folder, "notes.txt"), "not looked at");
       const { code, out, err } = await runCli(["render", "-f", folder, "-f", join(folder, "none.yaml"), "-o", "json"]);
@@ -90,7 +90,7 @@ describe("the input", () => {
         expect.stringMatching(/^F\/a\.yaml:\d+:\d+: /),
         "F/b.yml:1: no object of the Kubernetes API: it needs apiVersion and kind",
         "F/none.yaml: cannot be read: ENOENT",
-        "ignored: 1 Pod",
+        "ignored: 1 Secret",
         "",
       ]);
     } finally {

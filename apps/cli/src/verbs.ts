@@ -25,7 +25,7 @@ export const verbs: readonly Verb[] = [
     name: "validate",
     summary: "Say what the API server and the webhook would answer.",
     about: [
-      "Each object given by -f is judged as if it came last, with all the others and those of --existing already there.",
+      "Each object given by -f is judged as if it came last, with all the others and those of --existing already there. Pods among them are counted in what a change would disturb.",
     ],
     examples: [
       "switchyard validate -f policy.yaml --existing cluster/",

@@ -78,6 +78,14 @@ describe("createLiveView", () => {
     expect(view().nics.known.slice(supportedNics.length)).toEqual([{ vendor: "dead", pf: "beef", vf: "0001" }]);
   });
 
+  it("knows pods once all of them are known", () => {
+    const pods = { synced: false, on: (node: string) => [[node]] };
+    const view = createLiveView(createCaches(), { namespace, devMode: false, pods })();
+    expect(view.podsOn).toBeUndefined();
+    pods.synced = true;
+    expect(view.podsOn?.("w1")).toEqual([["w1"]]);
+  });
+
   it("is as strict about cards as the cluster asks", () => {
     const caches = createCaches();
     const view = createLiveView(caches, { namespace, devMode: false });

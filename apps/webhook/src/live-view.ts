@@ -14,17 +14,20 @@ import {
 } from "@switchyard/admission";
 import { operatorConfigName } from "@switchyard/api";
 import type { ClusterCaches } from "./caches.ts";
+import type { PodUsers } from "./pod-users.ts";
 
 export interface LiveViewOptions {
   readonly namespace: string;
   /** Upstream's DEV_MODE: any network card will do. */
   readonly devMode: boolean;
+  /** Undefined where nobody counts them. */
+  readonly pods?: PodUsers | undefined;
 }
 
 /** Lives as long as the caches. */
 export function createLiveView(
   caches: Omit<ClusterCaches, keyof AsyncDisposable>,
-  { namespace, devMode }: LiveViewOptions,
+  { namespace, devMode, pods }: LiveViewOptions,
 ): () => ClusterView {
   const { nodes, states, policies, pools, operatorConfigs, nicLists } = caches;
   let current: ClusterView | undefined;
@@ -51,6 +54,10 @@ export function createLiveView(
       pools: pools.list(),
       operatorConfig,
       nics: { known, unlisted: devMode ? "any" : unlistedNics(operatorConfig) },
+      // Pods change all the time, and decide nothing.
+      get podsOn() {
+        return pods?.synced === true ? pods.on : undefined;
+      },
     };
     return current;
   };

@@ -4,13 +4,14 @@
  */
 import { operatorConfigName } from "@switchyard/api";
 import { serviceNames, type KeyPair } from "@switchyard/certificates";
-import { connect } from "@switchyard/kube";
-import { levelOfVerbosity, runService } from "@switchyard/service";
+import { connect, isKubeError } from "@switchyard/kube";
+import { compileLittle, levelOfVerbosity, runService, type Logger } from "@switchyard/service";
 import { once } from "node:events";
 import { watchCluster } from "./caches.ts";
 import { followKeyPair } from "./key-pair.ts";
 import { createLiveView } from "./live-view.ts";
 import { manageKeyPair } from "./managed-key-pair.ts";
+import { watchPodUsers } from "./pod-users.ts";
 import { startReviewServer, type ReviewServer } from "./review-server.ts";
 import { toTlsOptions } from "./tls-settings.ts";
 import { webhookFlags } from "./webhook-flags.ts";
@@ -22,6 +23,7 @@ const keyPairIntervalMs = 2000;
 /** The rest of the 10 s in which a process ends is for what is under way. */
 const longestLingerMs = 5000;
 
+compileLittle();
 process.exitCode = await runService({
   name: "webhook",
   version: "0.1.0",
@@ -43,6 +45,10 @@ process.exitCode = await runService({
     const { [Symbol.asyncDispose]: _, ...watched } = caches;
     const notSynced = (): readonly string[] =>
       Object.entries(watched).flatMap(([name, { synced }]) => (synced ? [] : [`${name} not synced`]));
+    const synced = Promise.allSettled(Object.values(watched).map((cache) => cache.whenSynced(signal)));
+    await using pods = flags.countPods
+      ? watchPodUsers({ transport, resourcePrefix: flags.resourcePrefix, after: synced, report: reportPods(log) })
+      : undefined;
     const metrics = createWebhookMetrics(registry);
 
     const running: { server?: ReviewServer; pair?: KeyPair } = {};
@@ -84,7 +90,7 @@ process.exitCode = await runService({
       address: flags.listenAddress,
       tls: toTlsOptions({ minVersion, ciphers, curves: flags.tlsCurvePreferences }),
       keyPair: first,
-      view: createLiveView(watched, { namespace, devMode }),
+      view: createLiveView(watched, { namespace, devMode, pods }),
       notReady: notSynced,
       log,
       nowMs: () => performance.now(),
@@ -104,3 +110,13 @@ process.exitCode = await runService({
     await ended;
   },
 });
+
+/** Without the right to read pods all else works: said once, not each time that it is tried again. */
+function reportPods(log: Logger): (error: unknown) => void {
+  let isTold = false;
+  return (error) => {
+    const level = isTold && isKubeError(error, "Forbidden") ? "debug" : "warn";
+    isTold ||= isKubeError(error, "Forbidden");
+    log[level]({ error }, "pods cannot be watched, so warnings do not count them; will be tried again");
+  };
+}

@@ -75,6 +75,16 @@ export const webhookFlags = {
     env: "DEV_MODE",
     help: "Say nothing of network cards that are not listed as supported.",
   }),
+  countPods: flag(yesOrNo, {
+    default: "true",
+    env: "COUNT_PODS",
+    help: "Watch pods, so that warnings can say how many of them a change disturbs.",
+  }),
+  resourcePrefix: flag(text("PREFIX"), {
+    default: "openshift.io",
+    env: "RESOURCE_PREFIX",
+    help: "What pods write before resource names.",
+  }),
   shutdownDelay: flag(durationMs, {
     default: "3s",
     env: "SHUTDOWN_DELAY",

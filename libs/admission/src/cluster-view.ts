@@ -5,6 +5,7 @@
  */
 import type { SriovNetworkNodePolicy, SriovNetworkPoolConfig, SriovOperatorConfig } from "@switchyard/api";
 import type { NodeFacts } from "./node-facts.ts";
+import type { PodFacts } from "./pod-facts.ts";
 import { supportedNics, type SupportedNic } from "./supported-nics.ts";
 
 /** What is in the cluster, without regard to the object under review: it may be here already or not yet. */
@@ -22,9 +23,6 @@ export interface ClusterView {
   /** The pods on a node; absent where nobody knows them. */
   readonly podsOn?: ((node: string) => readonly PodFacts[]) | undefined;
 }
-
-/** Of a pod, the VF resources that it requests, by the names that policies give them; there is one at least. */
-export type PodFacts = readonly string[];
 
 /** Which network cards a policy may name. */
 export interface NicPolicy {

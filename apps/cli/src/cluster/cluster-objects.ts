@@ -16,7 +16,7 @@ import { describeFieldProblem, rulesLeftOut } from "../crd/field-problem.ts";
 import { judgeByCrd } from "../crd/judge-by-crd.ts";
 import type { Diagnostics } from "../diagnostics.ts";
 import { labelOf, type Manifest } from "../input/manifest.ts";
-import { isJsonObject } from "../json.ts";
+import { isJsonObject, type JsonObject } from "../json.ts";
 import { fits, isOurs } from "./kinds.ts";
 import { toNode } from "./node.ts";
 import { readNicRows, type NicRow } from "./nic-rows.ts";
@@ -33,6 +33,7 @@ export interface ClusterObjects {
   readonly networks: readonly Network[];
   /** The cluster's additions to the list of supported NICs. */
   readonly nics: readonly NicRow[];
+  readonly pods: readonly JsonObject[];
 }
 
 export interface CollectOptions {
@@ -47,6 +48,7 @@ export function collectObjects(manifests: readonly Manifest[], options: CollectO
   const { namespace, diagnostics } = options;
   const nodes = new Map<string, Node>();
   const nics: NicRow[] = [];
+  const pods: JsonObject[] = [];
   const ours = new Map<string, unknown>();
   const unknown = new Map<string, number>();
 
@@ -61,6 +63,8 @@ export function collectObjects(manifests: readonly Manifest[], options: CollectO
       if (node === undefined)
         diagnostics.report(`${labelOf(manifest)}: ${manifest.origin}: it needs a name, and labels are texts`);
       else nodes.set(node.metadata.name, node);
+    } else if (isPod(manifest)) {
+      pods.push(manifest.object);
     } else if (manifest.kind === "ConfigMap" && manifest.name === "supported-nic-ids") {
       const { rows, problems } = readNicRows(manifest);
       nics.push(...rows);
@@ -70,7 +74,11 @@ export function collectObjects(manifests: readonly Manifest[], options: CollectO
     }
   }
   if (unknown.size > 0) diagnostics.note(describeUnknown(unknown));
-  return { ...sortOut(ours.values(), namespace, diagnostics), nodes: [...nodes.values()], nics };
+  return { ...sortOut(ours.values(), namespace, diagnostics), nodes: [...nodes.values()], nics, pods };
+}
+
+export function isPod({ kind, apiVersion }: Manifest): boolean {
+  return kind === "Pod" && apiVersion === "v1";
 }
 
 /** As `kubectl apply --namespace` would place it. */
@@ -101,7 +109,7 @@ function sortOut(
   objects: Iterable<unknown>,
   namespace: string,
   diagnostics: Diagnostics,
-): Omit<ClusterObjects, "nodes" | "nics"> {
+): Omit<ClusterObjects, "nodes" | "nics" | "pods"> {
   const policies: SriovNetworkNodePolicy[] = [];
   const pools: SriovNetworkPoolConfig[] = [];
   const states = new Map<string, SriovNetworkNodeState>();

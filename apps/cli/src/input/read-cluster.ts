@@ -27,10 +27,9 @@ const configMaps: ResourceType = {
 /** Throws CliError "unavailable", with the API server's words. */
 export async function readCluster(source: ClusterSource): Promise<readonly Manifest[]> {
   const { namespace, env } = source;
-  const kubeconfig = source.kubeconfig ?? (env["KUBECONFIG"] ? undefined : `${env["HOME"] ?? ""}/.kube/config`);
   const origin = source.context ?? source.kubeconfig ?? "the cluster";
   try {
-    await using transport = await connect({ kubeconfig, context: source.context, env });
+    await using transport = await connect({ kubeconfig: kubeconfigOf(source), context: source.context, env });
     const read = async (request: Parameters<typeof listPages>[1]): Promise<readonly Manifest[]> => {
       const manifests: Manifest[] = [];
       for await (const { items } of listPages(transport, { pageSize: 100, ...request })) {
@@ -45,4 +44,9 @@ export async function readCluster(source: ClusterSource): Promise<readonly Manif
     if (!isKubeError(cause)) throw cause;
     throw new CliError("unavailable", cause.message, { cause });
   }
+}
+
+/** As kubectl has it: the flag, KUBECONFIG, which connect() reads itself, and then the file at home. */
+export function kubeconfigOf({ kubeconfig, env }: Pick<ClusterSource, "kubeconfig" | "env">): string | undefined {
+  return kubeconfig ?? (env["KUBECONFIG"] ? undefined : `${env["HOME"] ?? ""}/.kube/config`);
 }

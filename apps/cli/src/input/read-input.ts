@@ -42,3 +42,10 @@ export async function readLive(flags: Flags, terminal: Terminal): Promise<readon
   const { context, kubeconfig, namespace } = flags;
   return readCluster({ context, kubeconfig, namespace, env: terminal.env });
 }
+
+/** The pods with VFs of that cluster; undefined where the user may not list pods. */
+export async function readLivePods(flags: Flags, terminal: Terminal): Promise<readonly Manifest[] | undefined> {
+  const { readPods } = await import("./read-pods.ts");
+  const { context, kubeconfig, resourcePrefix } = flags;
+  return readPods({ context, kubeconfig, env: terminal.env }, resourcePrefix);
+}

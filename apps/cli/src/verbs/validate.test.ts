@@ -101,6 +101,25 @@ describe("switchyard validate", () => {
     ]);
   });
 
+  it("counts the pods that use the VFs, where the input has any", async () => {
+    const pod = (name: string, resource: string) => ({
+      ...{ apiVersion: "v1", kind: "Pod", metadata: { name, namespace: "tenant" } },
+      spec: { nodeName: "worker-1", containers: [{ name: "main", resources: { limits: { [resource]: "1" } } }] },
+    });
+    const busy = [node("worker-1"), state("worker-1", 4), policy("first")];
+    const change = policy("first", { numVfs: 8 });
+    const answersWith = async (pods: readonly object[], ...more: readonly string[]) =>
+      (await validate([change], [...busy, ...pods], "--operation", "UPDATE", ...more)).answers;
+    const words = "reconfigures 0000:3b:00.0 (4 -> 8 VFs) on worker-1: drains worker-1";
+    expect(await answersWith([])).toMatchObject([{ warnings: [words] }]);
+    const pods = [pod("a", "openshift.io/nics"), pod("b", "openshift.io/other"), pod("c", "example.com/nics")];
+    expect(await answersWith(pods)).toMatchObject([{ warnings: [`${words}; 1 pod uses these VFs`] }]);
+    expect(await answersWith(pods, "--resource-prefix", "example.com")).toMatchObject([
+      { warnings: [`${words}; 1 pod uses these VFs`] },
+    ]);
+    expect(await answersWith(pods.slice(1, 2))).toMatchObject([{ warnings: [`${words}; no pod uses these VFs`] }]);
+  });
+
   it("reads well on a terminal of 80 columns", async () => {
     const { out } = await runCli(["validate", "-f", "-"], { input: [policy("a", { numVfs: 70_000 }), network("net")] });
     expect(out).toMatch(

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `switchyard validate`: what the API server and the webhook would answer, object by object. */
 import { CliError } from "../cli-error.ts";
-import { collectObjects, inNamespace } from "../cluster/cluster-objects.ts";
+import { collectObjects, inNamespace, isPod } from "../cluster/cluster-objects.ts";
 import { isOurs } from "../cluster/kinds.ts";
 import { createDiagnostics, type Diagnostics } from "../diagnostics.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { Flags } from "../flags.ts";
 import { labelOf, type Manifest } from "../input/manifest.ts";
-import { readGiven, readLive } from "../input/read-input.ts";
+import { readGiven, readLive, readLivePods } from "../input/read-input.ts";
 import { answersText } from "../output/answers-text.ts";
 import { createColours } from "../output/colours.ts";
 import { printData } from "../output/print-data.ts";
@@ -18,7 +18,7 @@ import { viewOf } from "../validate/view-of.ts";
 import type { RunVerb } from "../verb.ts";
 
 export const validate: RunVerb = async ({ flags, terminal }) => {
-  const { namespace, output = "text", operation } = flags;
+  const { namespace, output = "text", operation, resourcePrefix } = flags;
   if (flags.filename.length === 0) throw new CliError("usage", "no input: give -f FILE with the objects to judge");
   const diagnostics = createDiagnostics(terminal.stderr);
   const place = (manifest: Manifest): Manifest => {
@@ -26,11 +26,14 @@ export const validate: RunVerb = async ({ flags, terminal }) => {
   };
   const given = (await readGiven(flags.filename, terminal, diagnostics)).map(place);
   const existing = (await readExisting(flags, terminal, diagnostics)).map(place);
+  const livePods = isLive(flags) ? await readLivePods(flags, terminal) : undefined;
   const stored = new Map(existing.map((manifest) => [labelOf(manifest), manifest.object]));
 
   const judged = given.filter(({ kind, apiVersion }) => isReviewed(kind) && isOurs(kind, apiVersion));
-  const cluster = collectObjects(othersOf(given, existing), { namespace, diagnostics });
-  const view = viewOf(cluster, namespace);
+  const others = [...othersOf(given, existing), ...(livePods ?? [])];
+  const cluster = collectObjects(others, { namespace, diagnostics });
+  const arePodsKnown = livePods !== undefined || others.some(isPod);
+  const view = viewOf(cluster, { namespace, resourcePrefix, arePodsKnown });
   const nowMs = (): number => performance.now();
   const answers = judged.map((manifest) =>
     answer(manifest, { operation, old: stored.get(labelOf(manifest)), view, nowMs }),
@@ -42,9 +45,12 @@ export const validate: RunVerb = async ({ flags, terminal }) => {
 };
 
 async function readExisting(flags: Flags, terminal: Terminal, diagnostics: Diagnostics): Promise<readonly Manifest[]> {
-  const isLive = flags.context !== undefined || flags.kubeconfig !== undefined;
   const files = await readGiven(flags.existing, terminal, diagnostics);
-  return isLive ? [...(await readLive(flags, terminal)), ...files] : files;
+  return isLive(flags) ? [...(await readLive(flags, terminal)), ...files] : files;
+}
+
+function isLive({ context, kubeconfig }: Flags): boolean {
+  return context !== undefined || kubeconfig !== undefined;
 }
 
 /**

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import fc from "fast-check";
+import { readPod } from "./pod-facts.ts";
+
+const requesting = (...names: readonly string[]) => ({
+  resources: { requests: Object.fromEntries(names.map((name) => [name, "1"])) },
+});
+
+describe("readPod", () => {
+  it("finds what containers request, once each", () => {
+    const containers = [requesting("openshift.io/fast", "cpu"), { resources: { limits: { "openshift.io/fast": 2 } } }];
+    const initContainers = [requesting("openshift.io/early", "example.com/gpu")];
+    const pod = { spec: { nodeName: "w1", containers, initContainers }, status: { phase: "Running" } };
+    expect(readPod(pod, "openshift.io")).toEqual({ node: "w1", resources: ["early", "fast"] });
+    expect(readPod(pod, "example.com")).toEqual({ node: "w1", resources: ["gpu"] });
+  });
+
+  it.each([
+    { what: "on no node yet", pod: { spec: { containers: [requesting("openshift.io/fast")] } } },
+    {
+      what: "that has ended",
+      pod: { spec: { nodeName: "w1", containers: [requesting("openshift.io/fast")] }, status: { phase: "Failed" } },
+    },
+    { what: "that requests no VF", pod: { spec: { nodeName: "w1", containers: [requesting("cpu")] } } },
+  ])("passes over a pod $what", ({ pod }) => {
+    expect(readPod(pod, "openshift.io")).toBeUndefined();
+  });
+
+  it("takes anything that people write", () => {
+    const part = fc.jsonValue({ maxDepth: 2 });
+    const container = fc.oneof(part, fc.record({ resources: fc.oneof(part, fc.record({ requests: part })) }));
+    const spec = fc.record({
+      nodeName: fc.oneof(part, fc.constant("w1")),
+      containers: fc.oneof(part, fc.array(container)),
+    });
+    const property = fc.property(fc.oneof(part, fc.record({ spec: fc.oneof(part, spec), status: part })), (pod) => {
+      expect(readPod(pod, "openshift.io")).toBeUndefined();
+    });
+    fc.assert(property);
+  });
+});
