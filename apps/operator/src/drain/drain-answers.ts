@@ -38,10 +38,10 @@ export interface DrainAnswers {
   /** The annotations of all NodeStates as they are right now, by name. Rejects with KubeError. */
   list(signal: AbortSignal): Promise<ReadonlyMap<string, DrainFacts & { readonly uid: string }>>;
   /**
-   * Writes "Idle" for annotations that a NodeState does not have yet. Writes nothing if it is no longer as `seen`: a
-   * daemon may have asked for something meanwhile. Rejects with KubeError.
+   * Writes "Idle" for annotations that a NodeState does not have yet. Writes nothing, and resolves with false, if it is
+   * no longer as `seen`: a daemon may have asked for something meanwhile. Rejects with KubeError.
    */
-  makeIdle(missing: readonly string[], seen: Seen, signal: AbortSignal): Promise<void>;
+  makeIdle(missing: readonly string[], seen: Seen, signal: AbortSignal): Promise<boolean>;
 }
 
 /** An object as the cache has it. */
@@ -95,8 +95,10 @@ export function createDrainAnswers(transport: Transport, namespace: string): Dra
       const idle = Object.fromEntries(missing.map((annotation) => [annotation, "Idle"]));
       try {
         await patch(name, { metadata: { uid, resourceVersion, annotations: idle } }, signal);
+        return true;
       } catch (error) {
-        if (!isKubeError(error, "Conflict", "NotFound")) throw error;
+        if (isKubeError(error, "Conflict", "NotFound")) return false;
+        throw error;
       }
     },
   };

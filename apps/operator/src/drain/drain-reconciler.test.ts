@@ -47,6 +47,18 @@ describe("a node for which nothing is asked", () => {
     expect(world.annotationOf(sriovNetworkNodeStates, "a", annotations.desiredState)).toBe("Drain_Required");
   });
 
+  it("is looked at again when the annotations could not be made, as a report of its daemon wakes nobody", async () => {
+    const world = createDrainWorld();
+    world.addNode("a");
+    const patch = { metadata: { name: "a", namespace: drainNamespace } };
+    world.api.caching = false;
+    world.api.put({ kind: "SriovNetworkNodeState", ...patch, status: { syncStatus: "Succeeded" } });
+    expect(await world.look("a")).toEqual({ afterMs: expect.any(Number) });
+    world.api.caching = true;
+    await world.look("a");
+    expect(world.answerOf("a")).toBe("Idle");
+  });
+
   it("becomes schedulable if an operator died before it could see to that", async () => {
     const world = await stuckNode();
     world.ask("a", "Idle");

@@ -57,7 +57,8 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
     const answer = answerOf(state.drain);
     // While a thousand nodes appear there is no hurry: no daemon has been heard of yet.
     const isNew = state.interfaces.length === 0 && request === "Idle" && answer === "Idle";
-    if (!isNew && (await makeIdle(state, signal))) return undefined; // The echo brings us back, ours or whoever's.
+    const missing = isNew ? [] : missingAnnotations(state.drain);
+    if (missing.length > 0) return makeIdle(missing, name, signal);
 
     if (answer !== "Draining") drainer.leave(name);
     if (request === "Idle") return answer === "Idle" ? rest(node, state, signal) : release(node, state, signal);
@@ -71,15 +72,11 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
     return rules !== undefined && isInNodeSet(node, rules);
   }
 
-  /** Whether something was missing: upstream's daemon asks for nothing before both annotations are there. */
-  async function makeIdle({ name, drain }: NodeStateFacts, signal: AbortSignal): Promise<boolean> {
-    const missing = [
-      ...(drain.desired === undefined ? [annotations.desiredState] : []),
-      ...(drain.current !== undefined && answersKnown.has(drain.current) ? [] : [annotations.currentState]),
-    ];
+  /** Upstream's daemon asks for nothing before both annotations are there. */
+  async function makeIdle(missing: readonly string[], name: string, signal: AbortSignal): Promise<Requeue | undefined> {
     const seen = states.observed({ name, namespace: deps.namespace });
-    if (missing.length > 0 && seen) await answers.makeIdle(missing, { name, ...seen }, signal);
-    return missing.length > 0;
+    // The echo brings us back if it was written. If not, nobody need: what has changed may be no news of a drain.
+    return seen && !(await answers.makeIdle(missing, { name, ...seen }, signal)) ? lookAgain : undefined;
   }
 
   /** Nothing is asked for: nothing of ours may be left. */
@@ -138,6 +135,13 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
       return requestFor(node, facts) !== "Idle" || answerOf(facts) !== "Idle";
     });
   }
+}
+
+function missingAnnotations({ desired, current }: DrainFacts): readonly string[] {
+  return [
+    ...(desired === undefined ? [annotations.desiredState] : []),
+    ...(current !== undefined && answersKnown.has(current) ? [] : [annotations.currentState]),
+  ];
 }
 
 const answersKnown: ReadonlySet<string> = new Set(["Idle", "Draining", "DrainComplete"]);
