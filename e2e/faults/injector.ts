@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Makes things go wrong: counts the operator's writes of a step and does to those that are armed what their points say.
+ * Renewals of the lease and events are no writes here: they change nothing that the product is about, and come when they
+ * like.
+ * Usage: `injector.begin([{ step, fault: "409", nth: 3 }]); …; injector.writes; injector.struck`.
+ */
+import { describeRequest, type ApiRequest } from "../src/api-request.ts";
+import type { FaultRules, Fate, Refusal } from "../src/fault-proxy.ts";
+import { isKill, type Point, type WritePoint } from "./points.ts";
+
+export interface Injector {
+  /** What the proxy asks. */
+  readonly rules: FaultRules;
+  /** A new step, in which these go wrong. */
+  begin(points: readonly Point[]): void;
+  /** The writes of this step, as they came. */
+  readonly writes: readonly WriteRecord[];
+  /** Resources of which the operator was told a change in this step. */
+  readonly told: ReadonlySet<string>;
+  /** What of the armed has happened. */
+  readonly struck: ReadonlySet<Point>;
+  /** performance.now() of the operator's last request that is not about its lease or events. */
+  readonly heardAtMs: number;
+  /** Watches that the operator began since it was started: paths with their field selectors. */
+  readonly watching: ReadonlySet<string>;
+  /** Lists are of this resourceVersion from here on, and watches stand still. */
+  tellThePast(version: string): void;
+  /** All is told as it is again. */
+  tellAll(): void;
+  /** The operator is about to be started anew. */
+  beginAnew(): void;
+}
+
+export interface WriteRecord {
+  readonly request: ApiRequest;
+  readonly fault: WritePoint["fault"] | undefined;
+  /** The server's answer; absent while there is none. */
+  status?: number;
+}
+
+export interface Killers {
+  /** At once: nothing more of it gets through. */
+  readonly atOnce: (options: { readonly keepLease: boolean }) => void;
+  /** What it still sends gets through until it is dead. */
+  readonly soon: () => void;
+}
+
+const refusals: Readonly<Record<"409" | "429" | "500" | "500 for ever", Refusal>> = {
+  "409": { status: 409, reason: "Conflict" },
+  "429": { status: 429, reason: "TooManyRequests", retryAfterS: 1 },
+  "500": { status: 500, reason: "InternalError" },
+  "500 for ever": { status: 500, reason: "InternalError" },
+};
+
+const undisturbed: Fate = { isCarriedOut: true, answer: "server's" };
+
+/** "PATCH /api/v1/nodes/worker-1 by switchyard: 200 <- kill". */
+export function describeWrite({ request, fault, status }: WriteRecord): string {
+  const outcome = status === undefined ? "not carried out" : `${status}`;
+  return `${describeRequest(request)}: ${outcome}${fault === undefined ? "" : ` <- ${fault}`}`;
+}
+
+export function createInjector(kill: Killers): Injector {
+  let armed: readonly Point[] = [];
+  let struck = new Set<Point>();
+  let writes: WriteRecord[] = [];
+  let told = new Set<string>();
+  let heardAtMs = performance.now();
+  let past: string | undefined;
+  let live = Promise.withResolvers<undefined>();
+  const watching = new Set<string>();
+  /** A kill is under way: there cannot be another one. */
+  let isDying = false;
+  /** Of the write that is never to succeed. */
+  let doomed: string | undefined;
+
+  function fateOf(write: ApiRequest): Fate {
+    if (isBackground(write)) return undisturbed;
+    const nth = writes.length + 1;
+    const point = armed.filter((each) => "nth" in each).find((each) => each.nth <= nth && mayStrike(each));
+    if (point?.fault === "500 for ever") doomed = write.path;
+    const fault = doomed === write.path ? "500 for ever" : point?.fault;
+    writes.push({ request: write, fault });
+    if (point !== undefined) struck.add(point);
+    if (fault !== undefined && isKill(fault)) {
+      isDying = true;
+      watching.clear();
+    }
+    return fault === undefined ? undisturbed : fateBy(fault, kill);
+  }
+
+  function mayStrike(point: WritePoint): boolean {
+    return !struck.has(point) && !(isDying && isKill(point.fault));
+  }
+
+  function isHeld(resource: string): boolean {
+    const point = armed.find((each) => each.fault === "held watch" && each.resource === resource);
+    if (point !== undefined) struck.add(point);
+    return point !== undefined || past !== undefined;
+  }
+
+  return {
+    rules: {
+      fateOf,
+      answered(write, status) {
+        const record = writes.find(({ request }) => request === write);
+        if (record !== undefined) record.status = status;
+      },
+      heard(request) {
+        if (isBackground(request)) return;
+        heardAtMs = performance.now();
+        if (request.verb === "watch") watching.add(`${request.path} ${request.fieldSelector}`);
+      },
+      pastOf: () => past,
+      async whenLive(watch) {
+        told.add(watch.resource);
+        while (isHeld(watch.resource)) await live.promise;
+      },
+    },
+    begin(points) {
+      armed = points;
+      struck = new Set();
+      writes = [];
+      told = new Set();
+      live = Promise.withResolvers();
+    },
+    get writes() {
+      return writes;
+    },
+    get told() {
+      return told;
+    },
+    get struck() {
+      return struck;
+    },
+    get heardAtMs() {
+      return heardAtMs;
+    },
+    watching,
+    tellThePast(version) {
+      past = version;
+      live = Promise.withResolvers();
+    },
+    tellAll() {
+      past = undefined;
+      armed = [];
+      live.resolve(undefined);
+    },
+    beginAnew() {
+      isDying = false;
+      watching.clear();
+    },
+  };
+}
+
+function fateBy(fault: WritePoint["fault"], kill: Killers): Fate {
+  switch (fault) {
+    case "kill":
+    case "kill, lease kept": {
+      const keepLease = fault === "kill, lease kept";
+      return {
+        isCarriedOut: true,
+        answer: "reset",
+        before: () => {
+          kill.atOnce({ keepLease });
+        },
+      };
+    }
+    case "kill once answered":
+      return { isCarriedOut: true, answer: "server's", after: kill.soon };
+    case "409":
+    case "429":
+    case "500":
+    case "500 for ever":
+      return { isCarriedOut: false, answer: refusals[fault] };
+    case "reset before":
+      return { isCarriedOut: false, answer: "reset" };
+    case "reset after":
+      return { isCarriedOut: true, answer: "reset" };
+  }
+}
+
+function isBackground({ resource }: ApiRequest): boolean {
+  return resource === "leases" || resource === "events";
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The operator under faults, in the manner of Sieve and Acto: a life of a cluster is played undisturbed, and then again
+ * and again with the operator killed at its writes, its writes refused, and what it hears out of date. Each step must end
+ * as it does undisturbed, and no node be drained, no object be made anew, more often.
+ * `npm run e2e -- faults` takes a part of all points, `npm run e2e -- faults --all` all of them.
+ */
+import { beforeAll, describe, expect, it } from "@jest/globals";
+import { ensureBinaries, writeToStderr } from "@switchyard/testing";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { bundleOperator } from "../src/operator-bundle.ts";
+import { runCampaign } from "./campaign.ts";
+import { lifeOfNetworks } from "./life-of-networks.ts";
+import { lifeOfNodes } from "./life-of-nodes.ts";
+
+const effort = process.env["SWITCHYARD_FAULTS"] === "all" ? "all" : "sample";
+let binaries: string;
+let main: string;
+
+beforeAll(async () => {
+  binaries = await ensureBinaries({ progress: writeToStderr });
+  main = await bundleOperator(await mkdtemp(join(tmpdir(), "switchyard-faults-")));
+}, 600_000);
+
+describe("the operator, whatever goes wrong", () => {
+  it.each([lifeOfNodes, lifeOfNetworks])(
+    "brings the life of $name to the same end by the same way",
+    async (life) => {
+      const { points, findings } = await runCampaign(life, { binaries, main, effort, tell: writeToStderr });
+      expect(findings.join("\n\n")).toBe("");
+      expect(points.length).toBeGreaterThan(0);
+    },
+    60 * 60_000,
+  );
+});

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Plays a life in a world: undisturbed, to see how it is; or with things going wrong in its steps, to see that each step
+ * ends the same, by the same way.
+ * Usage: `const reference = await playUndisturbed(world, life); await playDisturbed(world, life, reference, points);`
+ */
+import { describeWrite, type WriteRecord } from "./injector.ts";
+import type { Life, Step } from "./life.ts";
+import type { History } from "./observer.ts";
+import { differences, type Picture } from "./picture.ts";
+import { describePoint, type Point } from "./points.ts";
+import type { World } from "./world.ts";
+
+/** What an undisturbed life showed. */
+export interface Reference {
+  /** By the steps' names. */
+  readonly steps: ReadonlyMap<string, Shown>;
+  /** Watches that the operator begins at its start. */
+  readonly watches: readonly string[];
+}
+
+export interface Shown {
+  readonly picture: Picture;
+  readonly history: History;
+  /** The operator's, in their order. */
+  readonly writes: readonly WriteRecord[];
+  /** Resources of which the operator was told a change. */
+  readonly told: readonly string[];
+}
+
+/** A step that did not end as it should. */
+export class FaultFinding extends Error {
+  override readonly name = "FaultFinding";
+
+  constructor(step: string, points: readonly Point[], what: string, writes: readonly WriteRecord[]) {
+    const causes = points.length === 0 ? [`undisturbed, in "${step}"`] : points.map(describePoint);
+    const listed = writes.map((write, at) => `  ${at + 1}. ${describeWrite(write)}`);
+    const shown = listed.length <= 60 ? listed : [...listed.slice(0, 50), "  …", ...listed.slice(-5)];
+    super([causes.join("; "), what, `the operator's writes in "${step}":`, ...shown].join("\n"));
+  }
+}
+
+/** The operator puts off no work for longer while all is well. */
+const restMs = 1_300;
+
+/** The operator needs less to come to act on what it hears. */
+const calmMs = 400;
+
+/** Events are held no longer, whatever the operator makes of it. */
+const holdMs = 3_000;
+
+/** Far more than any step takes. */
+const undisturbedMs = 60_000;
+const disturbedMs = 30_000;
+
+export async function playUndisturbed(world: World, life: Life): Promise<Reference> {
+  const { injector, observer, actors } = world;
+  const steps = new Map<string, Shown>();
+  const isAtRest = (sinceMs: number) => isQuiet(world, restMs, sinceMs);
+  const startedAtMs = performance.now();
+  const hasStarted = () => injector.watching.size > 0 && isAtRest(startedAtMs);
+  await world.until("the operator has started", hasStarted, undisturbedMs);
+  const watches = [...injector.watching];
+  observer.takeHistory();
+  for (const { name, act, isDone } of life.steps) {
+    injector.begin([]);
+    await act(actors);
+    const actedAtMs = performance.now();
+    const isOver = () => isAtRest(actedAtMs) && isDone(observer.objects());
+    await world.until(`"${name}" done`, isOver, undisturbedMs);
+    const [picture, history] = [observer.picture(), observer.takeHistory()];
+    steps.set(name, { picture, history, writes: injector.writes, told: [...injector.told].sort() });
+  }
+  return { steps, watches };
+}
+
+/**
+ * Resolves with the points that came to nothing, as when there were fewer writes this time. Rejects with FaultFinding;
+ * the world is of no more use then.
+ */
+export async function playDisturbed(
+  world: World,
+  life: Life,
+  reference: Reference,
+  points: readonly Point[],
+): Promise<readonly Point[]> {
+  const missed: Point[] = [];
+  world.observer.takeHistory();
+  for (const step of life.steps) {
+    const shown = reference.steps.get(step.name);
+    if (shown === undefined) throw new RangeError(`the reference has no step "${step.name}"`);
+    const ofStep = points.filter(({ step: name }) => name === step.name);
+    const struck = await playStep({ world, step, points: ofStep, expected: shown, watches: reference.watches });
+    missed.push(...ofStep.filter((point) => !struck.has(point)));
+  }
+  return missed;
+}
+
+interface StepPlay {
+  readonly world: World;
+  readonly step: Step;
+  readonly points: readonly Point[];
+  readonly expected: Shown;
+  readonly watches: readonly string[];
+}
+
+/** Resolves with the points that came to something. */
+async function playStep({ world, step, points, expected, watches }: StepPlay): Promise<ReadonlySet<Point>> {
+  const { injector, observer, actors } = world;
+  let sinceMs = performance.now();
+  const isCalm = () => isQuiet(world, calmMs, sinceMs);
+  const isAtRest = () => isQuiet(world, restMs, sinceMs);
+  const isUp = () => watches.every((watch) => injector.watching.has(watch));
+
+  const fail = (what: string): never => {
+    throw new FaultFinding(step.name, points, what, injector.writes);
+  };
+  const until = async (what: string, holds: () => boolean): Promise<void> => {
+    try {
+      await world.until(what, holds, disturbedMs);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      fail([why, differences(expected.picture, observer.picture())].join("\n"));
+    }
+  };
+  const converge = () =>
+    until("the step ends as undisturbed", () => {
+      const mayStrike = points.some((point) => "nth" in point && !injector.struck.has(point));
+      const isOver = isUp() && (mayStrike ? isAtRest() : isCalm());
+      return isOver && differences(expected.picture, observer.picture()) === "";
+    });
+
+  const before = observer.newestVersion;
+  injector.begin(points);
+  await step.act(actors);
+  sinceMs = performance.now();
+  let struck: ReadonlySet<Point>;
+  switch (points[0]?.fault) {
+    case "held watch":
+      // An operator that does not hear what others do may be at it for ever.
+      await until("calm while events are held", () => isCalm() || performance.now() - sinceMs > holdMs);
+      ({ struck } = injector);
+      injector.tellAll();
+      await converge();
+      break;
+    case "past at start":
+      await converge();
+      injector.tellThePast(before);
+      await world.restartOperator();
+      sinceMs = performance.now();
+      await until("calm while the past is told", () => isUp() && (isCalm() || performance.now() - sinceMs > holdMs));
+      injector.tellAll();
+      await converge();
+      struck = new Set(points);
+      break;
+    case "restart at rest":
+      await converge();
+      await until("rest", isAtRest);
+      injector.begin([]);
+      await world.restartOperator();
+      await until("rest after the restart", () => isUp() && isAtRest());
+      if (injector.writes.length > 0) fail("started again with nothing to do, the operator wrote");
+      struck = new Set(points);
+      break;
+    default:
+      await converge();
+      ({ struck } = injector);
+  }
+  const detour = differences(expected.history, observer.takeHistory());
+  if (detour !== "") fail(`the step ended as undisturbed, but by another way:\n${detour}`);
+  return struck;
+}
+
+/** Whether neither the operator nor the cluster did anything for so long, and since `sinceMs`. */
+function isQuiet({ injector, observer }: World, forMs: number, sinceMs: number): boolean {
+  return performance.now() - Math.max(injector.heardAtMs, observer.changedAtMs, sinceMs) > forMs;
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Where a life is disturbed, and how. Each step of a life ends with the cluster as it should be, so what is done to one
+ * step tells nothing about the next, and one life can take points in all of its steps.
+ * Usage: `for (const points of planLives(samplePoints(steps))) await playDisturbed(world, life, reference, points);`
+ */
+
+/** What happens to a write. All but the kills are refusals. */
+export const writeFaults = ["kill", "kill once answered", "409", "429", "500", "reset before", "reset after"] as const;
+
+export type WriteFault = (typeof writeFaults)[number];
+
+/** One thing that goes wrong in one step. */
+export type Point = WritePoint | WatchPoint | RestartPoint;
+
+/** At the operator's `nth` write of the step, from 1; a kill while one is under way waits for a later write. */
+export interface WritePoint {
+  readonly step: string;
+  readonly fault:
+    | WriteFault
+    /** The next leader must wait until the lease is over, as after a real crash; else it is void at once. */
+    | "kill, lease kept"
+    /** Nobody gets over this: for tests of the tests. */
+    | "500 for ever";
+  readonly nth: number;
+}
+
+/** Events of this resource come late. */
+export interface WatchPoint {
+  readonly step: string;
+  readonly fault: "held watch";
+  readonly resource: string;
+}
+
+/** When the step is done, the operator is killed; its successor is told the past first, or finds nothing to do. */
+export interface RestartPoint {
+  readonly step: string;
+  readonly fault: "past at start" | "restart at rest";
+}
+
+/** What an undisturbed step showed. */
+export interface StepFacts {
+  readonly step: string;
+  /** How many the operator made. */
+  readonly writeCount: number;
+  /** Resources of which the operator was told a change. */
+  readonly told: readonly string[];
+}
+
+/** All points: each write with each fault, each watch that tells something held, both restarts after each step. */
+export function allPoints(steps: readonly StepFacts[]): readonly Point[] {
+  const points = steps.flatMap(({ step, writeCount, told }): Point[] => [
+    ...writeFaults.flatMap((fault) => Array.from({ length: writeCount }, (_, at) => ({ step, fault, nth: at + 1 }))),
+    ...told.map((resource) => ({ step, fault: "held watch" as const, resource })),
+    { step, fault: "past at start" },
+    { step, fault: "restart at rest" },
+  ]);
+  return [...points, ...leaseKill(steps)];
+}
+
+/**
+ * A part of all points that costs minutes: at each write one of the kills and one of the refusals, in each step one held
+ * watch and one of the restarts; which one goes by turns.
+ */
+export function samplePoints(steps: readonly StepFacts[]): readonly Point[] {
+  let turn = 0;
+  const next = <T>(list: readonly T[]): readonly T[] => list.slice(turn % list.length, (turn % list.length) + 1);
+  const points = steps.flatMap(({ step, writeCount, told }): Point[] => {
+    const ofStep: Point[] = [];
+    for (let nth = 1; nth <= writeCount; nth++) {
+      turn += 1;
+      for (const fault of [...next(kills), ...next(refusals)]) ofStep.push({ step, fault, nth });
+    }
+    turn += 1;
+    for (const resource of next(told)) ofStep.push({ step, fault: "held watch", resource });
+    for (const fault of next(["past at start", "restart at rest"] as const)) ofStep.push({ step, fault });
+    return ofStep;
+  });
+  return [...points, ...leaseKill(steps)];
+}
+
+const kills = writeFaults.filter(isKill);
+const refusals = writeFaults.filter((fault) => !isKill(fault));
+
+/** It costs a quarter of a minute, so there is one, in the middle of the busiest step. */
+function leaseKill(steps: readonly StepFacts[]): readonly Point[] {
+  const [busiest] = steps.toSorted((a, b) => b.writeCount - a.writeCount);
+  if (busiest === undefined || busiest.writeCount === 0) return [];
+  return [{ step: busiest.step, fault: "kill, lease kept", nth: Math.ceil(busiest.writeCount / 2) }];
+}
+
+/**
+ * As few lives as can be. Several writes of one step are disturbed in one life: an operator that is killed remembers
+ * nothing of the kill before, and a write that is refused is tried again by itself.
+ */
+export function planLives(points: readonly Point[]): readonly (readonly Point[])[] {
+  const lives: Point[][] = [];
+  for (const ofStep of Map.groupBy(points, ({ step }) => step).values()) {
+    for (const [at, batch] of batchesOf(ofStep).entries()) (lives[at] ??= []).push(...batch);
+  }
+  return lives;
+}
+
+const killsAtOnce = 3;
+const refusalsAtOnce = 4;
+
+/** What can be done to one step at once. */
+function batchesOf(points: readonly Point[]): readonly (readonly Point[])[] {
+  const writes = points.filter((point): point is WritePoint => "nth" in point && point.fault !== "kill, lease kept");
+  const others = points.filter((point) => !writes.some((write) => write === point));
+  return [
+    ...spread(
+      writes.filter(({ fault }) => isKill(fault)),
+      killsAtOnce,
+    ),
+    ...spread(
+      writes.filter(({ fault }) => !isKill(fault)),
+      refusalsAtOnce,
+    ),
+    ...others.map((point) => [point]),
+  ];
+}
+
+/** Batches of `size` at most, no write twice in one, and the writes of one far from each other. */
+function spread(points: readonly WritePoint[], size: number): readonly (readonly WritePoint[])[] {
+  const byFault = [...Map.groupBy(points, ({ nth }) => nth).values()];
+  const rounds = Math.max(0, ...byFault.map((ofNth) => ofNth.length));
+  return Array.from({ length: rounds }, (_, round) => {
+    const one = byFault.flatMap((ofNth) => ofNth.slice(round, round + 1));
+    const count = Math.ceil(one.length / size);
+    return Array.from({ length: count }, (__, at) => one.filter((___, index) => index % count === at));
+  }).flat();
+}
+
+export function isKill(fault: Point["fault"]): boolean {
+  return fault === "kill" || fault === "kill once answered" || fault === "kill, lease kept";
+}
+
+/** "kill at write 3 in "a policy is made"". */
+export function describePoint(point: Point): string {
+  const where = `in "${point.step}"`;
+  switch (point.fault) {
+    case "held watch":
+      return `events of ${point.resource} come late ${where}`;
+    case "past at start":
+      return `killed after "${point.step}", and told the past first`;
+    case "restart at rest":
+      return `killed after "${point.step}"`;
+    default:
+      return `${point.fault} at write ${point.nth} ${where}`;
+  }
+}
+
+/** "212 injection points: 60 kills, 120 refusals, 32 stale". */
+export function countPoints(points: readonly Point[]): string {
+  const count = (is: (point: Point) => boolean) => points.filter(is).length;
+  const killed = count(({ fault }) => isKill(fault) || fault === "restart at rest");
+  const stale = count(({ fault }) => fault === "held watch" || fault === "past at start");
+  return `${points.length} injection points: ${killed} kills, ${points.length - killed - stale} refusals, ${stale} stale`;
+}

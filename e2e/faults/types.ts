@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Kinds of Kubernetes that the life of a cluster is about, beside our own. */
+import { customResources, networkAttachmentDefinitions, nodes, type ResourceType } from "@switchyard/api";
+
+export const namespaces = { group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false };
+export const pods = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true };
+export const leases = {
+  ...{ group: "coordination.k8s.io", version: "v1", namespaced: true },
+  ...{ kind: "Lease", plural: "leases" },
+};
+
+const rbac = { group: "rbac.authorization.k8s.io", version: "v1" };
+const admission = { group: "admissionregistration.k8s.io", version: "v1", namespaced: false };
+const core = { group: "", version: "v1", namespaced: true };
+
+/** What is looked at: all that the product writes, or acts upon. */
+export const observedTypes: readonly ResourceType[] = [
+  ...customResources,
+  ...[networkAttachmentDefinitions, nodes, namespaces, pods],
+  { ...core, kind: "ConfigMap", plural: "configmaps" },
+  { ...core, kind: "Service", plural: "services" },
+  { ...core, kind: "ServiceAccount", plural: "serviceaccounts" },
+  { group: "apps", version: "v1", kind: "DaemonSet", plural: "daemonsets", namespaced: true },
+  { group: "networking.k8s.io", version: "v1", kind: "NetworkPolicy", plural: "networkpolicies", namespaced: true },
+  { ...rbac, kind: "Role", plural: "roles", namespaced: true },
+  { ...rbac, kind: "RoleBinding", plural: "rolebindings", namespaced: true },
+  { ...rbac, kind: "ClusterRole", plural: "clusterroles", namespaced: false },
+  { ...rbac, kind: "ClusterRoleBinding", plural: "clusterrolebindings", namespaced: false },
+  { ...admission, kind: "MutatingWebhookConfiguration", plural: "mutatingwebhookconfigurations" },
+  { ...admission, kind: "ValidatingWebhookConfiguration", plural: "validatingwebhookconfigurations" },
+  { ...admission, kind: "ValidatingAdmissionPolicy", plural: "validatingadmissionpolicies" },
+  { ...admission, kind: "ValidatingAdmissionPolicyBinding", plural: "validatingadmissionpolicybindings" },
+];

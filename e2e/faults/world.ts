@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A cluster for lives to be played in, one after the other: a control plane, the operator behind a proxy that makes
+ * things go wrong, and everybody else beside it.
+ * Usage: `await using world = await createWorld({ binaries, main, flags: [] }); await playUndisturbed(world, life);`
+ */
+import { connect, isKubeError, objectPath, type KubeObject } from "@switchyard/kube";
+import { eventually, findWorkspaceRoot, startControlPlane } from "@switchyard/testing";
+import { join } from "node:path";
+import { FaultProxy } from "../src/fault-proxy.ts";
+import { OperatorProcess } from "../src/operator-process.ts";
+import { createActors, type Actors } from "./actors.ts";
+import { startControllerManager } from "./controller-manager.ts";
+import { createFakeNodes } from "./fake-nodes.ts";
+import { createInjector, type Injector } from "./injector.ts";
+import { namespace } from "./life.ts";
+import { observe, type Observer } from "./observer.ts";
+import { leases, observedTypes } from "./types.ts";
+
+export interface World extends AsyncDisposable {
+  readonly actors: Actors;
+  readonly observer: Observer;
+  readonly injector: Injector;
+  /** Kills the operator and starts it again. */
+  restartOperator(): Promise<void>;
+  /** Rejects when it did not hold in time, and at once when the operator ended by itself. */
+  until(what: string, holds: () => boolean, withinMs: number): Promise<void>;
+  /** The operator's last lines. */
+  readLog(): Promise<string>;
+}
+
+export interface WorldOptions {
+  /** Of the control plane. */
+  readonly binaries: string;
+  /** The operator's program. */
+  readonly main: string;
+  /** The operator's, beside those that all have. */
+  readonly flags: readonly string[];
+}
+
+export async function createWorld({ binaries, main, flags }: WorldOptions): Promise<World> {
+  const stack = new AsyncDisposableStack();
+  try {
+    const cluster = stack.use(await startControlPlane({ binaries }));
+    for (const crds of ["charts/switchyard/crds", "libs/testing/testdata/multus"]) {
+      await cluster.applyCrds(join(findWorkspaceRoot(), crds));
+    }
+    await cluster.kubectl(["create", "namespace", namespace]);
+    stack.use(startControllerManager(cluster, binaries));
+    const transport = stack.use(await connect({ kubeconfig: cluster.kubeconfig }));
+    const directory = cluster.dataDir;
+    const failed = new AbortController();
+    const fail = (error: unknown): void => {
+      failed.abort(error);
+    };
+    const observer = stack.use(await observe(transport, observedTypes, isNoise));
+    const nodes = stack.use(createFakeNodes({ transport, observer, namespace, directory, fail }));
+    const injector = createInjector({
+      atOnce({ keepLease }) {
+        proxy.sever();
+        restart(keepLease).catch(fail);
+      },
+      soon() {
+        restart(false).catch(fail);
+      },
+    });
+    const proxy = stack.use(await FaultProxy.before(cluster.kubeconfig, injector.rules));
+    const operator = stack.use(
+      await OperatorProcess.start({ ...{ main, server: proxy.url, namespace, directory }, flags: [...flags] }),
+    );
+
+    async function restart(keepLease: boolean): Promise<void> {
+      await operator.kill();
+      proxy.sever();
+      if (!keepLease) await voidLease();
+      injector.beginAnew();
+      proxy.mend();
+      operator.restart();
+    }
+
+    /** As if its time were over, which is a quarter of a minute. */
+    async function voidLease(): Promise<void> {
+      const path = objectPath(leases, { name: "switchyard-operator", namespace });
+      try {
+        await transport.request({ method: "DELETE", path });
+      } catch (error) {
+        if (!isKubeError(error, "NotFound")) throw error;
+      }
+    }
+
+    async function readLog(): Promise<string> {
+      return (await operator.readLog()).slice(-15).join("\n");
+    }
+
+    return {
+      ...{ actors: createActors(transport, nodes), observer, injector, readLog },
+      restartOperator: () => restart(false),
+      async until(what, holds, withinMs) {
+        const isSo = () => operator.hasCrashed || holds();
+        await eventually(what, isSo, { withinMs, everyMs: 20, signal: failed.signal });
+        if (operator.hasCrashed) throw new Error(`the operator ended by itself:\n${await readLog()}`);
+      },
+      [Symbol.asyncDispose]: () => stack.disposeAsync(),
+    };
+  } catch (error) {
+    await stack.disposeAsync();
+    throw error;
+  }
+}
+
+/** Objects that Kubernetes brings along, or makes in each namespace, and nobody looks at. */
+function isNoise(object: KubeObject): boolean {
+  const { name, namespace: place = "", ownerReferences = [] } = object.metadata;
+  if (place.startsWith("kube-") || name.startsWith("kube-") || name.startsWith("system:")) return true;
+  if (object.kind === "Service" && place === "default") return true; // the API server itself, at its port
+  if (object.kind === "ServiceAccount") return name === "default";
+  return object.kind === "Pod" && ownerReferences.some(({ kind }) => kind === "DaemonSet");
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The operator as a process that can be killed at an instant and started again. It reaches the API server by `server`,
+ * a URL that asks for no credentials, such as a FaultProxy's.
+ * Usage: `await using operator = await OperatorProcess.start({ main, server: proxy.url, namespace, directory, flags: [] });`
+ */
+import { spawnGuarded, type GuardedProcess } from "@switchyard/testing";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+export interface OperatorOptions {
+  /** The program, such as bundleOperator() makes. */
+  readonly main: string;
+  readonly server: string;
+  readonly namespace: string;
+  /** Gets the kubeconfig, the log, and Node's cache of compiled code, which makes a start quicker. */
+  readonly directory: string;
+  readonly flags: readonly string[];
+}
+
+/** Disposing it kills it. */
+export class OperatorProcess implements AsyncDisposable {
+  readonly #options: OperatorOptions;
+  #process: GuardedProcess | undefined;
+
+  private constructor(options: OperatorOptions) {
+    this.#options = options;
+  }
+
+  static async start(options: OperatorOptions): Promise<OperatorProcess> {
+    const operator = new OperatorProcess(options);
+    await writeFile(operator.#kubeconfig, renderKubeconfig(options.server));
+    operator.restart();
+    return operator;
+  }
+
+  /** Starts it; the one before must have ended. */
+  restart(): void {
+    const { main, namespace, directory, flags } = this.#options;
+    const common = ["--kubeconfig", this.#kubeconfig, "--namespace", namespace];
+    const env = [`NODE_COMPILE_CACHE=${join(directory, "compile-cache")}`, process.execPath];
+    this.#process = spawnGuarded("/usr/bin/env", [...env, main, ...common, ...flags], { log: this.#log });
+  }
+
+  /** SIGKILL. */
+  async kill(): Promise<void> {
+    const killed = this.#process;
+    this.#process = undefined;
+    await killed?.kill();
+  }
+
+  /** Whether it ended by itself, as it never should. */
+  get hasCrashed(): boolean {
+    return this.#process?.hasExited() === true;
+  }
+
+  /** All lines that all its starts wrote. */
+  async readLog(): Promise<readonly string[]> {
+    return (await readFile(this.#log, "utf8")).split("\n").filter((line) => line !== "");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+  }
+
+  get #log(): string {
+    return join(this.#options.directory, "operator.log");
+  }
+
+  get #kubeconfig(): string {
+    return join(this.#options.directory, "operator.kubeconfig");
+  }
+}
+
+function renderKubeconfig(server: string): string {
+  return JSON.stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name: "proxy", cluster: { server } }],
+    users: [{ name: "proxy", user: {} }],
+    contexts: [{ name: "proxy", context: { cluster: "proxy", user: "proxy" } }],
+    "current-context": "proxy",
+  });
+}
