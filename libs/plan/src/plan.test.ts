@@ -231,6 +231,11 @@ describe("plan", () => {
     ]);
   });
 
+  it("has nothing to do on an externally managed PF whose VFs are as asked (M-3)", () => {
+    const spec = pfSpec({ externallyManaged: true, vfGroups: [{ vfRange: "0-1", deviceType: "netdevice" }] });
+    expect(planned(spec, pfStatus({ numVfs: 4, Vfs: vfs(4) }))).toMatchObject({ steps: [], impact: "none" });
+  });
+
   it.each([
     { asked: { numVfs: 5 }, problem: `numVfs: 5 VFs asked for, ${pci} is externally managed and has 4` },
     { asked: { mtu: 9000 }, problem: `mtu: 9000 asked for, ${pci} is externally managed and has 1500` },
