@@ -55,3 +55,4 @@ export type { LeaseName } from "./leader-election-lease.ts";
 export { createEventRecorder, type EventRecorder, type EventRecorderOptions } from "./events.ts";
 export type { EventSource, News } from "./events-object.ts";
 export { microTime } from "./micro-time.ts";
+export { isBehind } from "./resource-version.ts";

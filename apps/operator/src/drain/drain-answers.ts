@@ -7,6 +7,7 @@ import { annotations, sriovNetworkNodeStates, type DrainAnswer, type SriovNetwor
 import {
   collectionPath,
   isKubeError,
+  isKubeObject,
   isRecord,
   KubeError,
   objectPath,
@@ -31,12 +32,13 @@ export interface Swap {
 
 export interface DrainAnswers {
   /**
-   * Writes the answer if all still stands as it is believed; false if it does not, or its object is another one by now.
-   * So each step of the handshake happens once, whoever believes that it is his to take. Rejects with KubeError.
+   * Writes the answer if all still stands as it is believed, and tells the NodeState's resourceVersion then; undefined if it
+   * does not, or its object is another one by now. So each step of the handshake happens once, whoever believes that it is
+   * his to take. Rejects with KubeError.
    */
-  swap(state: AnsweredState, step: Swap, signal: AbortSignal): Promise<boolean>;
-  /** The annotations of all NodeStates as they are right now, by name. Rejects with KubeError. */
-  list(signal: AbortSignal): Promise<ReadonlyMap<string, DrainFacts & { readonly uid: string }>>;
+  swap(state: AnsweredState, step: Swap, signal: AbortSignal): Promise<string | undefined>;
+  /** The annotations of all NodeStates as they are right now, by name, with their resourceVersions. Rejects with KubeError. */
+  list(signal: AbortSignal): Promise<ReadonlyMap<string, DrainFacts & { readonly version: string }>>;
   /**
    * Writes "Idle" for annotations that a NodeState does not have yet. Writes nothing, and resolves with false, if it is
    * no longer as `seen`: a daemon may have asked for something meanwhile. Rejects with KubeError.
@@ -48,8 +50,9 @@ export interface DrainAnswers {
 export type Seen = Pick<Observed, "uid" | "resourceVersion"> & { readonly name: string };
 
 export function createDrainAnswers(transport: Transport, namespace: string): DrainAnswers {
-  async function patch(name: string, body: unknown, signal: AbortSignal): Promise<void> {
-    await transport.request({
+  /** Answers the resourceVersion that it made. */
+  async function patch(name: string, body: unknown, signal: AbortSignal): Promise<string> {
+    const answer = await transport.request({
       method: "PATCH",
       path: objectPath(sriovNetworkNodeStates, { name, namespace }),
       contentType: Array.isArray(body) ? "application/json-patch+json" : "application/merge-patch+json",
@@ -57,6 +60,7 @@ export function createDrainAnswers(transport: Transport, namespace: string): Dra
       body,
       signal,
     });
+    return isKubeObject(answer) ? (answer.metadata.resourceVersion ?? "") : "";
   }
 
   return {
@@ -70,10 +74,9 @@ export function createDrainAnswers(transport: Transport, namespace: string): Dra
         { op: "replace", path: annotationPath(annotations.currentState), value: to },
       ];
       try {
-        await patch(name, operations, signal);
-        return true;
+        return await patch(name, operations, signal);
       } catch (error) {
-        if (isKubeError(error) && (isFailedTest(error) || isKubeError(error, "NotFound"))) return false;
+        if (isKubeError(error) && (isFailedTest(error) || isKubeError(error, "NotFound"))) return undefined;
         throw error;
       }
     },
@@ -87,7 +90,10 @@ export function createDrainAnswers(transport: Transport, namespace: string): Dra
         throw new KubeError(`GET ${path}`, "UnexpectedResponse");
       }
       return new Map(
-        items.map(({ metadata }) => [metadata.name, { ...toDrainFacts({ metadata }), uid: metadata.uid ?? "" }]),
+        items.map(({ metadata }) => [
+          metadata.name,
+          { ...toDrainFacts({ metadata }), version: metadata.resourceVersion ?? "" },
+        ]),
       );
     },
 

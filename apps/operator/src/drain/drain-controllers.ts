@@ -97,7 +97,7 @@ export function drainControllers(options: DrainOptions) {
     name: "drain-turns",
     parallel: 1,
     ...debounce,
-    reconcile: createDrainTurnsReconciler({ nodes, states, rules, answers, places, nowMs }),
+    reconcile: createDrainTurnsReconciler({ nodes, states, rules, answers, places, namespace, nowMs }),
     sources: [
       fromCache(nodes, () => [drainTurnsKey]),
       fromCache(states, (change) => (isSameHandshake(change) ? [] : [drainTurnsKey])),

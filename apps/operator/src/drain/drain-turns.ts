@@ -3,11 +3,13 @@
  * Decides whose turn it is to be drained, for all pools in one place, one decision after the other. So no two decisions
  * can give the same slot away, and a node in several pools is no special case (sriov-operator.md G, M-12, M-33).
  *
- * The cache may be late and another replica may have led a moment ago. Therefore a slot is given only after a look at
- * what all NodeStates say right now, and the write that gives it counts only if nobody has answered that node meanwhile.
+ * The cache may be late and another replica may have led a moment ago. Therefore the first slot is given only after a
+ * look at what all NodeStates say right now, what was seen there or written by us counts until the cache is as far, and the
+ * write that gives a slot counts only if nobody has answered that node meanwhile. To look each time would cost the API server
+ * more than the drains do: a list of a thousand objects for each.
  */
 import { err, ok, type Node } from "@switchyard/api";
-import type { Cache, Reconcile } from "@switchyard/kube";
+import { isBehind, type Cache, type Reconcile } from "@switchyard/kube";
 import { isInNodeSet, parseMaxUnavailable, poolsSelecting, type Rules } from "@switchyard/policy";
 import type { LiveRules } from "../live-rules.ts";
 import type { NodeStateFacts } from "../node-state-facts.ts";
@@ -22,10 +24,10 @@ export interface DrainTurnsDeps {
   readonly rules: LiveRules;
   readonly answers: DrainAnswers;
   readonly places: DrainPlaces;
+  /** Of the states. */
+  readonly namespace: string;
   readonly nowMs: () => number;
 }
-
-type FactsOf = (name: string) => DrainFacts | undefined;
 
 /** The one key: a decision is about all nodes. */
 export const drainTurnsKey = "turns";
@@ -35,21 +37,24 @@ export function createDrainTurnsReconciler(deps: DrainTurnsDeps): Reconcile {
   /** When nodes were first seen waiting, until the cache shows that it was written on them. */
   const firstSeenMs = new Map<string, number>();
 
+  /** What we know better than the cache, by node. */
+  const ahead = new Map<string, DrainFacts & { readonly version: string }>();
+  let hasLooked = false;
+
   return async function reconcile(_key, signal) {
     const rules = deps.rules();
     if (rules === undefined) return undefined;
     const pools = poolsOf(rules, nodes.list());
-    let facts: FactsOf = (name) => states.get(name)?.drain;
-    let queue = drainNodes(rules, facts);
+    let queue = drainNodes(rules);
     let plan = planDrains(queue, pools);
 
-    if (takesScarceSlot(plan, queue, pools)) {
-      const live = await answers.list(signal);
-      facts = (name) => live.get(name);
-      queue = drainNodes(rules, facts);
+    if (!hasLooked && takesScarceSlot(plan, queue, pools)) {
+      for (const [name, facts] of await answers.list(signal)) ahead.set(name, facts);
+      hasLooked = true;
+      queue = drainNodes(rules);
       plan = planDrains(queue, pools);
     }
-    const results = await Promise.all(plan.admitted.map((name) => admit(name, facts(name)?.desired, signal)));
+    const results = await Promise.all(plan.admitted.map((name) => admit(name, signal)));
     const admitted = new Set(plan.admitted);
     queue = queue.map((node) => (admitted.has(node.name) ? { ...node, phase: "taking" } : node));
     places.publish(planDrains(queue, pools).places);
@@ -57,7 +62,7 @@ export function createDrainTurnsReconciler(deps: DrainTurnsDeps): Reconcile {
     return results.includes(false) ? lookAgain : undefined;
   };
 
-  function drainNodes(rules: Rules, factsOf: FactsOf): readonly DrainNode[] {
+  function drainNodes(rules: Rules): readonly DrainNode[] {
     const found = nodes.list().flatMap((node): readonly DrainNode[] => {
       const { name } = node.metadata;
       const facts = factsOf(name);
@@ -72,6 +77,15 @@ export function createDrainTurnsReconciler(deps: DrainTurnsDeps): Reconcile {
     return found;
   }
 
+  function factsOf(name: string): DrainFacts | undefined {
+    const cached = states.get(name)?.drain;
+    const known = ahead.get(name);
+    const seen = states.observed({ name, namespace: deps.namespace });
+    if (known !== undefined && seen !== undefined && isBehind(seen.resourceVersion, known.version)) return known;
+    ahead.delete(name);
+    return cached;
+  }
+
   /** In whole seconds, as conditions have it: what is written does not change the order. */
   function askedAt(name: string): number {
     const facts = states.get(name)?.drain;
@@ -83,10 +97,14 @@ export function createDrainTurnsReconciler(deps: DrainTurnsDeps): Reconcile {
   }
 
   /** A write that arrives late, after the daemon took its request back, must not take a slot. */
-  async function admit(name: string, desired: string | undefined, signal: AbortSignal): Promise<boolean> {
+  async function admit(name: string, signal: AbortSignal): Promise<boolean> {
     const uid = states.get(name)?.uid;
-    if (uid === undefined || desired === undefined) return false;
-    return answers.swap({ name, uid, desired }, { from: "Idle", to: "Draining" }, signal);
+    const facts = factsOf(name);
+    if (uid === undefined || facts?.desired === undefined) return false;
+    const version = await answers.swap({ name, uid, desired: facts.desired }, { from: "Idle", to: "Draining" }, signal);
+    if (version === undefined) return false;
+    ahead.set(name, { ...facts, current: "Draining", version });
+    return true;
   }
 }
 
