@@ -24,7 +24,7 @@ export function startDevicePluginControllers(context: OperatorContext): void {
 
   start({
     name: "device-plugin-label",
-    parallel: 8,
+    parallel: 2, // The node states go first: what a plugin hands out is not there before the daemon has read them.
     reconcile: createNodeLabelReconciler({
       ...{ nodes, states, rules },
       patchLabels: (object, labels, signal) => patchMetadata({ transport, type: nodeType, object, labels, signal }),

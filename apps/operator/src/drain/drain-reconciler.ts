@@ -10,7 +10,7 @@ import { isInNodeSet } from "@switchyard/policy";
 import type { LiveRules } from "../live-rules.ts";
 import type { NodeStateFacts } from "../node-state-facts.ts";
 import type { DrainAnswers } from "./drain-answers.ts";
-import { answerOf, holding, requestFor, type DrainFacts } from "./drain-facts.ts";
+import { answerOf, holding, requestFor, waitingSince, type DrainFacts } from "./drain-facts.ts";
 import type { DrainPlaces } from "./drain-places.ts";
 import type { DrainReporter } from "./drain-reporter.ts";
 import type { MachineConfigPools } from "./machine-config-pools.ts";
@@ -38,12 +38,15 @@ export interface DrainDeps {
 export function createDrainReconciler(deps: DrainDeps): Reconcile {
   const { nodes, states, places, answers, reporter, drainer } = deps;
 
+  const placeToldMs = new Map<string, number>();
+
   return async function reconcile(name, signal) {
     const node = nodes.get(name);
     const state = states.get(name);
     if (node === undefined || state === undefined) {
       drainer.leave(name);
       reporter.forget(name);
+      placeToldMs.delete(name);
       // A state that was deleted by hand comes back at once, and with it the drain.
       if (node !== undefined && !isExpected(node)) await open(node, signal);
       return undefined;
@@ -61,6 +64,7 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
     if (missing.length > 0) return makeIdle(missing, name, signal);
 
     if (answer !== "Draining") drainer.leave(name);
+    if (request === "Idle" || answer !== "Idle") placeToldMs.delete(name);
     if (request === "Idle") return answer === "Idle" ? rest(node, state, signal) : release(node, state, signal);
     if (answer === "Idle") return wait(state, signal);
     if (answer === "Draining") return drain(node, state, request, signal);
@@ -85,9 +89,16 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
     await reporter.withdraw(state, signal);
   }
 
-  async function wait(state: NodeStateFacts, signal: AbortSignal): Promise<undefined> {
+  /** Its place in the queue is told now and then: each step of the queue would else be a write to each node in it. */
+  async function wait(state: NodeStateFacts, signal: AbortSignal): Promise<Requeue | undefined> {
     const place = places.get(state.name);
-    if (place !== undefined) await reporter.report(state, { kind: "waiting", place }, signal);
+    if (place === undefined) return undefined;
+    const sinceMs = deps.nowMs() - (placeToldMs.get(state.name) ?? -Infinity);
+    const isKnown = waitingSince(state.drain) !== undefined;
+    if (isKnown && sinceMs >= 0 && sinceMs < placeIntervalMs) return { afterMs: placeIntervalMs - sinceMs };
+    placeToldMs.set(state.name, deps.nowMs());
+    await reporter.report(state, { kind: "waiting", place }, signal);
+    return undefined;
   }
 
   async function drain(
@@ -143,6 +154,8 @@ function missingAnnotations({ desired, current }: DrainFacts): readonly string[]
     ...(current !== undefined && answersKnown.has(current) ? [] : [annotations.currentState]),
   ];
 }
+
+const placeIntervalMs = 1_000;
 
 const answersKnown: ReadonlySet<string> = new Set(["Idle", "Draining", "DrainComplete"]);
 
