@@ -5,7 +5,7 @@
  * Usage: `const { points, findings } = await runCampaign(life, { binaries, main, effort: "sample", tell });`
  */
 import type { Life } from "./life.ts";
-import { FaultFinding, playDisturbed, playUndisturbed, type Reference } from "./play.ts";
+import { FaultFinding, playDisturbed, playUndisturbed, type DisturbedPlay, type Reference } from "./play.ts";
 import { allPoints, countPoints, planLives, samplePoints, type Point } from "./points.ts";
 import { createWorld, type World, type WorldOptions } from "./world.ts";
 
@@ -55,7 +55,7 @@ export async function runCampaign(life: Life, options: CampaignOptions): Promise
     async function play(start: World): Promise<void> {
       let world = start;
       for (let next = due.shift(); next !== undefined && findings.length < maxFindings; next = due.shift()) {
-        const found = await attempt(world, life, reference, next);
+        const found = await attempt({ world, life, reference, points: next });
         lives += 1;
         state = `${lives} of ${plan.length} lives, ${findings.length} findings`;
         if (typeof found !== "string") {
@@ -84,17 +84,12 @@ function pointsOf({ steps }: Reference, effort: CampaignOptions["effort"]): read
 }
 
 /** What was found, as a text; else the points that came to nothing. */
-async function attempt(
-  world: World,
-  life: Life,
-  reference: Reference,
-  points: readonly Point[],
-): Promise<string | readonly Point[]> {
+async function attempt(play: DisturbedPlay): Promise<string | readonly Point[]> {
   try {
-    return await playDisturbed(world, life, reference, points);
+    return await playDisturbed(play);
   } catch (error) {
     if (!(error instanceof FaultFinding)) throw error;
-    return `${error.message}\nthe operator's log ends:\n${await world.readLog()}`;
+    return `${error.message}\nthe operator's log ends:\n${await play.world.readLog()}`;
   }
 }
 

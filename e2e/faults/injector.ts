@@ -7,7 +7,7 @@
  */
 import { describeRequest, type ApiRequest } from "../src/api-request.ts";
 import type { FaultRules, Fate, Refusal } from "../src/fault-proxy.ts";
-import { isKill, type Point, type WritePoint } from "./points.ts";
+import { everything, isKill, type Point, type WritePoint } from "./points.ts";
 
 export interface Injector {
   /** What the proxy asks. */
@@ -95,7 +95,7 @@ export function createInjector(kill: Killers): Injector {
   }
 
   function isHeld(resource: string): boolean {
-    const point = armed.find((each) => each.fault === "held watch" && each.resource === resource);
+    const point = armed.find((each) => each.fault === "held watch" && [resource, everything].includes(each.resource));
     if (point !== undefined) struck.add(point);
     return point !== undefined || past !== undefined;
   }

@@ -5,27 +5,32 @@
  * as it does undisturbed, and no node be drained, no object be made anew, more often.
  * `npm run e2e -- faults` takes a part of all points, `npm run e2e -- faults --all` all of them.
  */
-import { beforeAll, describe, expect, it } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { ensureBinaries, writeToStderr } from "@switchyard/testing";
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bundleOperator } from "../src/operator-bundle.ts";
 import { runCampaign } from "./campaign.ts";
+import { lifeOfComponents } from "./life-of-components.ts";
 import { lifeOfNetworks } from "./life-of-networks.ts";
 import { lifeOfNodes } from "./life-of-nodes.ts";
 
 const effort = process.env["SWITCHYARD_FAULTS"] === "all" ? "all" : "sample";
+let directory: string;
 let binaries: string;
 let main: string;
 
 beforeAll(async () => {
   binaries = await ensureBinaries({ progress: writeToStderr });
-  main = await bundleOperator(await mkdtemp(join(tmpdir(), "switchyard-faults-")));
+  directory = await mkdtemp(join(tmpdir(), "switchyard-faults-"));
+  main = await bundleOperator(directory);
 }, 600_000);
 
+afterAll(() => rm(directory, { recursive: true }));
+
 describe("the operator, whatever goes wrong", () => {
-  it.each([lifeOfNodes, lifeOfNetworks])(
+  it.each([lifeOfNodes, lifeOfNetworks, lifeOfComponents])(
     "brings the life of $name to the same end by the same way",
     async (life) => {
       const { points, findings } = await runCampaign(life, { binaries, main, effort, tell: writeToStderr });

@@ -68,6 +68,7 @@ function reduce(value: unknown, root: KubeObject, uids: ReadonlySet<string | und
   if (Array.isArray(value)) return value.map((item: unknown) => reduce(item, root, uids));
   if (!isRecord(value)) return value;
   const entries = Object.entries(value).flatMap(([key, item]): [string, unknown][] => {
+    if (key === "caBundle" && typeof item === "string") return [[key, item === "" ? "" : "<certificate>"]];
     if (key === "observedGeneration") return [[key, item === root.metadata.generation ? "current" : "behind"]];
     if (key === "ownerReferences" && Array.isArray(item)) return [[key, item.map((owner) => reduceOwner(owner, uids))]];
     if (key === "taints" && Array.isArray(item)) return [[key, reduce(item.filter(isOwnTaint), root, uids)]];

@@ -2,7 +2,7 @@
 /**
  * Plays a life in a world: undisturbed, to see how it is; or with things going wrong in its steps, to see that each step
  * ends the same, by the same way.
- * Usage: `const reference = await playUndisturbed(world, life); await playDisturbed(world, life, reference, points);`
+ * Usage: `const reference = await playUndisturbed(world, life); await playDisturbed({ world, life, reference, points });`
  */
 import { describeWrite, type WriteRecord } from "./injector.ts";
 import type { Life, Step } from "./life.ts";
@@ -74,50 +74,53 @@ export async function playUndisturbed(world: World, life: Life): Promise<Referen
   return { steps, watches };
 }
 
+export interface DisturbedPlay {
+  readonly world: World;
+  readonly life: Life;
+  readonly reference: Reference;
+  readonly points: readonly Point[];
+  /** How long each step may take; half a minute unless given. */
+  readonly withinMs?: number;
+}
+
 /**
  * Resolves with the points that came to nothing, as when there were fewer writes this time. Rejects with FaultFinding;
  * the world is of no more use then.
  */
-export async function playDisturbed(
-  world: World,
-  life: Life,
-  reference: Reference,
-  points: readonly Point[],
-): Promise<readonly Point[]> {
+export async function playDisturbed(play: DisturbedPlay): Promise<readonly Point[]> {
+  const { world, life, reference, points } = play;
   const missed: Point[] = [];
   world.observer.takeHistory();
   for (const step of life.steps) {
     const shown = reference.steps.get(step.name);
     if (shown === undefined) throw new RangeError(`the reference has no step "${step.name}"`);
     const ofStep = points.filter(({ step: name }) => name === step.name);
-    const struck = await playStep({ world, step, points: ofStep, expected: shown, watches: reference.watches });
+    const struck = await playStep({ withinMs: disturbedMs, ...play, step, points: ofStep, expected: shown });
     missed.push(...ofStep.filter((point) => !struck.has(point)));
   }
   return missed;
 }
 
-interface StepPlay {
-  readonly world: World;
+interface StepPlay extends Required<Omit<DisturbedPlay, "life">> {
   readonly step: Step;
-  readonly points: readonly Point[];
   readonly expected: Shown;
-  readonly watches: readonly string[];
 }
 
 /** Resolves with the points that came to something. */
-async function playStep({ world, step, points, expected, watches }: StepPlay): Promise<ReadonlySet<Point>> {
+async function playStep(play: StepPlay): Promise<ReadonlySet<Point>> {
+  const { world, step, points, expected, reference, withinMs } = play;
   const { injector, observer, actors } = world;
   let sinceMs = performance.now();
   const isCalm = () => isQuiet(world, calmMs, sinceMs);
   const isAtRest = () => isQuiet(world, restMs, sinceMs);
-  const isUp = () => watches.every((watch) => injector.watching.has(watch));
+  const isUp = () => reference.watches.every((watch) => injector.watching.has(watch));
 
   const fail = (what: string): never => {
     throw new FaultFinding(step.name, points, what, injector.writes);
   };
   const until = async (what: string, holds: () => boolean): Promise<void> => {
     try {
-      await world.until(what, holds, disturbedMs);
+      await world.until(what, holds, withinMs);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       fail([why, differences(expected.picture, observer.picture())].join("\n"));

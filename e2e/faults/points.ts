@@ -2,7 +2,7 @@
 /**
  * Where a life is disturbed, and how. Each step of a life ends with the cluster as it should be, so what is done to one
  * step tells nothing about the next, and one life can take points in all of its steps.
- * Usage: `for (const points of planLives(samplePoints(steps))) await playDisturbed(world, life, reference, points);`
+ * Usage: `for (const points of planLives(samplePoints(steps))) await playDisturbed({ world, life, reference, points });`
  */
 
 /** What happens to a write. All but the kills are refusals. */
@@ -29,8 +29,11 @@ export interface WritePoint {
 export interface WatchPoint {
   readonly step: string;
   readonly fault: "held watch";
+  /** `everything` is all of them. */
   readonly resource: string;
 }
+
+export const everything = "all resources";
 
 /** When the step is done, the operator is killed; its successor is told the past first, or finds nothing to do. */
 export interface RestartPoint {
@@ -51,7 +54,7 @@ export interface StepFacts {
 export function allPoints(steps: readonly StepFacts[]): readonly Point[] {
   const points = steps.flatMap(({ step, writeCount, told }): Point[] => [
     ...writeFaults.flatMap((fault) => Array.from({ length: writeCount }, (_, at) => ({ step, fault, nth: at + 1 }))),
-    ...told.map((resource) => ({ step, fault: "held watch" as const, resource })),
+    ...heldOf(told).map((resource) => ({ step, fault: "held watch" as const, resource })),
     { step, fault: "past at start" },
     { step, fault: "restart at rest" },
   ]);
@@ -72,11 +75,16 @@ export function samplePoints(steps: readonly StepFacts[]): readonly Point[] {
       for (const fault of [...next(kills), ...next(refusals)]) ofStep.push({ step, fault, nth });
     }
     turn += 1;
-    for (const resource of next(told)) ofStep.push({ step, fault: "held watch", resource });
+    for (const resource of next(heldOf(told))) ofStep.push({ step, fault: "held watch", resource });
     for (const fault of next(["past at start", "restart at rest"] as const)) ofStep.push({ step, fault });
     return ofStep;
   });
   return [...points, ...leaseKill(steps)];
+}
+
+/** One for itself, and all together. */
+function heldOf(told: readonly string[]): readonly string[] {
+  return told.length < 2 ? told : [...told, everything];
 }
 
 const kills = writeFaults.filter(isKill);

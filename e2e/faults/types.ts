@@ -4,6 +4,11 @@ import { customResources, networkAttachmentDefinitions, nodes, type ResourceType
 
 export const namespaces = { group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false };
 export const pods = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true };
+export const daemonSets = { group: "apps", version: "v1", kind: "DaemonSet", plural: "daemonsets", namespaced: true };
+export const serviceAccounts = {
+  ...{ group: "", version: "v1", namespaced: true },
+  ...{ kind: "ServiceAccount", plural: "serviceaccounts" },
+};
 export const leases = {
   ...{ group: "coordination.k8s.io", version: "v1", namespaced: true },
   ...{ kind: "Lease", plural: "leases" },
@@ -16,11 +21,9 @@ const core = { group: "", version: "v1", namespaced: true };
 /** What is looked at: all that the product writes, or acts upon. */
 export const observedTypes: readonly ResourceType[] = [
   ...customResources,
-  ...[networkAttachmentDefinitions, nodes, namespaces, pods],
+  ...[networkAttachmentDefinitions, nodes, namespaces, pods, serviceAccounts, daemonSets],
   { ...core, kind: "ConfigMap", plural: "configmaps" },
   { ...core, kind: "Service", plural: "services" },
-  { ...core, kind: "ServiceAccount", plural: "serviceaccounts" },
-  { group: "apps", version: "v1", kind: "DaemonSet", plural: "daemonsets", namespaced: true },
   { group: "networking.k8s.io", version: "v1", kind: "NetworkPolicy", plural: "networkpolicies", namespaced: true },
   { ...rbac, kind: "Role", plural: "roles", namespaced: true },
   { ...rbac, kind: "RoleBinding", plural: "rolebindings", namespaced: true },

@@ -7,6 +7,7 @@
 import { connect, isKubeError, objectPath, type KubeObject } from "@switchyard/kube";
 import { eventually, findWorkspaceRoot, startControlPlane } from "@switchyard/testing";
 import { join } from "node:path";
+import { playPods } from "../src/component-pods.ts";
 import { FaultProxy } from "../src/fault-proxy.ts";
 import { OperatorProcess } from "../src/operator-process.ts";
 import { createActors, type Actors } from "./actors.ts";
@@ -55,6 +56,7 @@ export async function createWorld({ binaries, main, flags }: WorldOptions): Prom
     };
     const observer = stack.use(await observe(transport, observedTypes, isNoise));
     const nodes = stack.use(createFakeNodes({ transport, observer, namespace, directory, fail }));
+    stack.use(playPods(transport, namespace)).run(true); // of what is deployed
     const injector = createInjector({
       atOnce({ keepLease }) {
         proxy.sever();

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What the operator deploys comes, changes, is meddled with, and goes. */
+import { nodes, operatorConfigName, sriovOperatorConfigs, type SriovOperatorConfigSpec } from "@switchyard/api";
+import { componentImageVariables } from "@switchyard/render";
+import type { Actors } from "./actors.ts";
+import { has, ofKind, place, type Life } from "./life.ts";
+import { daemonSets, serviceAccounts } from "./types.ts";
+
+/** "--config-daemon-image" for configDaemon. */
+const imageFlags = Object.keys(componentImageVariables).flatMap((name) => {
+  const words = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return [`--${words}-image`, `registry.example/${words}:1`];
+});
+
+const roles = ["control-plane", "worker"];
+
+const config = `SriovOperatorConfig ${operatorConfigName}`;
+
+export const lifeOfComponents: Life = {
+  name: "components",
+  flags: imageFlags,
+  steps: [
+    {
+      name: "nodes are there",
+      async act(actors) {
+        for (const role of roles) {
+          const labels = { "kubernetes.io/os": "linux", [`node-role.kubernetes.io/${role}`]: "" };
+          await actors.apply(nodes, { metadata: { name: role, labels } });
+        }
+      },
+      isDone: (objects) => ofKind(objects, "Node").length === roles.length,
+    },
+    {
+      name: "much is deployed",
+      act: (actors) => configure(actors, { enableInjector: true, featureGates: { metricsExporter: true } }),
+      isDone: (objects) => has(objects, config, "Ready"),
+    },
+    {
+      name: "less and other is deployed",
+      act: (actors) => configure(actors, { useCDI: true, configDaemonEnvVars: { EXTRA: "1" } }),
+      isDone: (objects) => has(objects, config, "Ready") && ofKind(objects, "DaemonSet").length === 2,
+    },
+    {
+      name: "somebody meddles",
+      async act(actors) {
+        await actors.delete(daemonSets, place("sriov-device-plugin"));
+        await actors.delete(serviceAccounts, place("sriov-network-config-daemon"));
+        const daemon = place("sriov-network-config-daemon");
+        await actors.apply(daemonSets, {
+          metadata: daemon,
+          spec: { template: { spec: { hostNetwork: false, nodeSelector: { rack: "9" } } } },
+        });
+      },
+      isDone: (objects) => has(objects, config, "Ready") && ofKind(objects, "DaemonSet").length === 2,
+    },
+    {
+      name: "nothing is asked for any more",
+      async act(actors) {
+        await actors.delete(sriovOperatorConfigs, place(operatorConfigName));
+        for (const role of roles) await actors.delete(nodes, { name: role });
+      },
+      isDone: (objects) => ofKind(objects, "DaemonSet").length === 0 && ofKind(objects, "Node").length === 0,
+    },
+  ],
+};
+
+async function configure(actors: Actors, spec: SriovOperatorConfigSpec): Promise<void> {
+  await actors.apply(sriovOperatorConfigs, { metadata: place(operatorConfigName), spec: { ...spec } });
+}

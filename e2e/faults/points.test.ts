@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import fc from "fast-check";
+import { allPoints, countPoints, planLives, samplePoints, type Point, type StepFacts } from "./points.ts";
+
+const facts: fc.Arbitrary<readonly StepFacts[]> = fc
+  .array(
+    fc.record({
+      writeCount: fc.nat(25),
+      told: fc.subarray(["nodes", "sriovnetworks", "configmaps"]),
+    }),
+    { minLength: 1, maxLength: 6 },
+  )
+  .map((steps) => steps.map((step, at) => ({ step: `step ${at}`, ...step })));
+
+describe("lives", () => {
+  it("take each point once, and no write twice in one life", () => {
+    const property = fc.property(facts, fc.constantFrom(allPoints, samplePoints), (steps, choose) => {
+      const points = choose(steps);
+      const lives = planLives(points);
+      expect(new Set(lives.flat())).toEqual(new Set(points));
+      expect(lives.flat()).toHaveLength(points.length);
+      for (const life of lives) {
+        for (const ofStep of Map.groupBy(life, ({ step }) => step).values()) {
+          const nths = ofStep.flatMap((point) => ("nth" in point ? [point.nth] : []));
+          expect(new Set(nths).size).toBe(nths.length);
+          // What is not about writes has its step for itself.
+          if (nths.length < ofStep.length) expect(ofStep).toHaveLength(1);
+        }
+      }
+    });
+    fc.assert(property);
+  });
+});
+
+describe("a sample", () => {
+  it("has a kill and a refusal at each write, and all ways to refuse one", () => {
+    const points = samplePoints([{ step: "a", writeCount: 10, told: ["nodes"] }]);
+    const faultsAt = (nth: number) => points.filter((point) => "nth" in point && point.nth === nth).length;
+    expect([1, 5, 10].map(faultsAt)).toEqual([2, 3, 2]); // at the fifth, one with the lease kept
+    const faults = new Set(points.map(({ fault }) => fault));
+    for (const fault of ["409", "429", "500", "reset before", "reset after"] as const) expect(faults).toContain(fault);
+  });
+});
+
+describe("a count", () => {
+  it("tells kills, refusals and what is stale", () => {
+    const points: readonly Point[] = [
+      { step: "a", fault: "kill", nth: 1 },
+      { step: "a", fault: "restart at rest" },
+      { step: "a", fault: "429", nth: 1 },
+      { step: "a", fault: "held watch", resource: "nodes" },
+      { step: "b", fault: "past at start" },
+    ];
+    expect(countPoints(points)).toBe("5 injection points: 2 kills, 1 refusals, 2 stale");
+  });
+});
