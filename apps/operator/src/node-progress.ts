@@ -4,7 +4,7 @@
  * Usage: `progressOf(state, verdict.spec, match.pciAddresses)`.
  */
 import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
-import { isDeepStrictEqual } from "node:util";
+import { equalJson } from "@switchyard/kube";
 import type { NodeStateFacts } from "./node-state-facts.ts";
 
 /** One node's answer. */
@@ -23,7 +23,7 @@ export function progressOf(
   spec: SriovNetworkNodeStateSpec,
   pciAddresses?: readonly string[],
 ): Progress {
-  if (state === undefined || state.interfaces.length === 0 || !isDeepStrictEqual(state.spec, spec)) {
+  if (state === undefined || state.interfaces.length === 0 || !equalJson(state.spec, spec)) {
     return { kind: "configuring" };
   }
   const mine = state.unfinished.filter(

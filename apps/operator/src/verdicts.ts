@@ -5,6 +5,7 @@
  * Usage: `verdicts.set("worker-1", { ...mergePolicies(node, interfaces, rules), generations })`.
  */
 import type { InterfaceStatus, SriovNetworkNodePolicy, SriovNetworkNodeStateSpec } from "@switchyard/api";
+import { equalJson } from "@switchyard/kube";
 import type { MergedNode } from "@switchyard/policy";
 import { isDeepStrictEqual } from "node:util";
 import type { NodeStateFacts } from "./node-state-facts.ts";
@@ -27,7 +28,7 @@ export function knows(
 ): verdict is Verdict {
   return (
     verdict?.generations.get(metadata.name) === (metadata.generation ?? 0) &&
-    isDeepStrictEqual(verdict.interfaces, state?.interfaces ?? [])
+    equalJson(verdict.interfaces, state?.interfaces ?? [])
   );
 }
 

@@ -4,15 +4,14 @@
  * Usage: `fromCache(policies, (change) => nodesOfPolicy(change, nodes))`.
  */
 import type { Node, SriovNetworkNodePolicy, SriovOperatorConfig } from "@switchyard/api";
-import type { Cache, Change } from "@switchyard/kube";
+import { equalJson, type Cache, type Change } from "@switchyard/kube";
 import { hasLabels, labelsOf } from "@switchyard/policy";
-import { isDeepStrictEqual } from "node:util";
 import type { NodeStateFacts } from "./node-state-facts.ts";
 
 /** Nodes that the policy selects or selected, where what it asks has changed; its status is our own writing. */
 export function nodesOfPolicy(change: Change<SriovNetworkNodePolicy>, nodes: Cache<Node>): readonly string[] {
   const { before, after } = change;
-  if (isDeepStrictEqual(before?.spec, after?.spec)) return [];
+  if (equalJson(before?.spec, after?.spec)) return [];
   const selectors = [before, after].flatMap((policy) => (policy === undefined ? [] : [policy.spec.nodeSelector]));
   return nodes
     .list()
@@ -24,12 +23,12 @@ export function nodesOfPolicy(change: Change<SriovNetworkNodePolicy>, nodes: Cac
 export function nodeOfState({ key, before, after }: Change<NodeStateFacts>): readonly string[] {
   const concerns = (state: NodeStateFacts | undefined) =>
     state && { uid: state.uid, spec: state.spec, interfaces: state.interfaces, keepStateUntil: state.keepStateUntil };
-  return isDeepStrictEqual(concerns(before), concerns(after)) ? [] : [key];
+  return equalJson(concerns(before), concerns(after)) ? [] : [key];
 }
 
 /** Whether the nodes' states depend on what changed of the config: its spec, or that it is another one, or goes. */
 export function concernsNodes({ before, after }: Change<SriovOperatorConfig>): boolean {
   const concerns = (config: SriovOperatorConfig | undefined) =>
     config && { spec: config.spec, uid: config.metadata.uid, isGoing: config.metadata.deletionTimestamp !== undefined };
-  return !isDeepStrictEqual(concerns(before), concerns(after));
+  return !equalJson(concerns(before), concerns(after));
 }

@@ -11,5 +11,8 @@ export function equalJson(a: unknown, b: unknown): boolean {
     return Array.isArray(b) && a.length === b.length && a.every((item, index) => equalJson(item, b[index]));
   }
   if (!isRecord(a) || !isRecord(b)) return false;
-  return [...Object.keys(a), ...Object.keys(b)].every((name) => equalJson(a[name], b[name]));
+  return (
+    Object.keys(a).every((name) => equalJson(a[name], b[name])) &&
+    Object.keys(b).every((name) => b[name] === undefined || Object.hasOwn(a, name))
+  );
 }

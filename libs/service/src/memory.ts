@@ -3,7 +3,7 @@
  * Keeps the memory of a service small. V8 lets its heap grow to several times that before it collects, and
  * by default keeps 48 MB for what is young: an operator of 1,000 nodes came to 265 MB that way, and comes to 109 MB with
  * this, for a tenth more CPU (Node 24.21, `npm run bench -- fleet`).
- * Usage: `runFrugally();` first of all in a main.ts; runService() calls keepHeapSmall() itself.
+ * Usage: `runFrugally();` or `useOneArena();` first of all in a main.ts; runService() calls keepHeapSmall() itself.
  */
 import { setFlagsFromString } from "node:v8";
 
@@ -38,4 +38,15 @@ export function runFrugally(): void {
   if (frugal.every((flag) => process.execArgv.includes(flag)) || process.execve === undefined) return;
   const args = [process.execPath, ...frugal, ...process.execArgv, ...process.argv.slice(1)];
   process.execve(process.execPath, args, process.env);
+}
+
+/**
+ * Starts the program anew, in this very process, with one arena of glibc's for all threads: V8's compilers leave theirs
+ * grown for good. The operator at 1,000 nodes comes to 124 MB instead of 149 MB (Node 24.21, `npm run bench -- fleet`).
+ * Whoever sets MALLOC_ARENA_MAX has decided otherwise.
+ */
+export function useOneArena(): void {
+  if (process.env["MALLOC_ARENA_MAX"] !== undefined || process.execve === undefined) return;
+  const args = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
+  process.execve(process.execPath, args, { ...process.env, MALLOC_ARENA_MAX: "1" });
 }
