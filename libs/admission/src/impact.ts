@@ -12,7 +12,8 @@ import { describePfSteps } from "./describe-pf-steps.ts";
 import type { StateFacts } from "./node-facts.ts";
 import { isDiscovered, selects, sortsOf, type DiscoveredSort } from "./node-sorts.ts";
 import { asNode } from "./reach.ts";
-import { touchedPfs } from "./touched-pfs.ts";
+import { sortOfPf } from "./pf-sorts.ts";
+import { touchedPfs, type TouchedPf } from "./touched-pfs.ts";
 
 /** The policies of the cluster, as they are and as they shall be. */
 export interface PolicyChange {
@@ -91,12 +92,12 @@ interface MergedSpecs {
   readonly before: SriovNetworkNodeStateSpec;
   readonly after: SriovNetworkNodeStateSpec;
   /** PFs whose wishes differ. */
-  readonly touched: ReadonlySet<string>;
-  /** By the numbers of the parts of a status that decide. */
+  readonly touched: ReadonlyMap<string, TouchedPf>;
+  /** By the sorts of the PFs and the numbers of the other parts of a status that decide. */
   readonly verdicts: Map<string, Verdict>;
 }
 
-/** For nodes with these labels. Equal layouts and parts of statuses are the same objects (node-facts.ts): judged once. */
+/** For nodes with these labels. What is alike is judged once: node-facts.ts, pf-sorts.ts. */
 function createJudge(labels: Labels, before: Rules, after: Rules): (state: StateFacts) => Verdict {
   const node = asNode({ name: "", labels });
   const merged = new Map<readonly InterfaceStatus[], MergedSpecs>();
@@ -116,7 +117,8 @@ function createJudge(labels: Labels, before: Rules, after: Rules): (state: State
     if (specs.touched.size === 0) return { impact: "none", changes: [] };
     const { interfaces = [], bridges, system } = status;
     const pfs = interfaces.filter(({ pciAddress }) => specs.touched.has(pciAddress));
-    const key = [...pfs, bridges, system].map(numberOf).join(" ");
+    const sorts = pfs.map((pf) => sortOfPf(pf, specs.touched.get(pf.pciAddress)?.ranges ?? []));
+    const key = [...sorts, numberOf(bridges), numberOf(system)].join("\n");
     const known = specs.verdicts.get(key);
     if (known !== undefined) return known;
     const verdict = compare(specs, { ...status, interfaces: pfs });
@@ -138,17 +140,18 @@ function createNumbering(): (value: object | undefined) => number {
 /** `status` has the touched PFs alone: PFs do not depend on each other, and what the others need is not the change's doing. */
 function compare({ before, after, touched }: MergedSpecs, status: StateFacts["status"]): Verdict {
   const owned = ownedInStatus(status);
-  const pending = plan(onlyTouched(before, touched), status, owned);
-  const next = plan(onlyTouched(after, touched), status, owned);
+  const pfs = [...touched.values()];
+  const pending = plan({ ...before, interfaces: pfs.flatMap((pf) => pf.before ?? []) }, status, owned);
+  const next = plan({ ...after, interfaces: pfs.flatMap((pf) => pf.after ?? []) }, status, owned);
   const news = newIn(next, pending);
-  const changes = [...touched].map((pciAddress): PfChange => {
+  const changes = [...touched].map(([pciAddress, pf]): PfChange => {
     const ofPf = <Item>(items: readonly Item[]) => items.filter((item) => pfOf(item) === pciAddress);
     const reasons = ofPf(news.reasons);
     return {
       pciAddress,
       summary: describePfSteps(ofPf(news.steps), reasons),
       impact: reasons.length > 0 ? next.impact : "none",
-      resources: resourcesOn(pciAddress, before),
+      resources: (pf.before?.vfGroups ?? []).flatMap(({ resourceName }) => resourceName ?? []),
       problems: ofPf(news.problems).map(({ message }) => message),
     };
   });
@@ -156,15 +159,6 @@ function compare({ before, after, touched }: MergedSpecs, status: StateFacts["st
   const general = news.problems.filter((problem) => problem.pciAddress === undefined).map(({ message }) => message);
   if (general.length > 0) changes.push({ summary: "", impact: "none", resources: [], problems: general });
   return { impact: news.reasons.length > 0 ? next.impact : "none", changes };
-}
-
-function resourcesOn(pciAddress: string, { interfaces = [] }: SriovNetworkNodeStateSpec): readonly string[] {
-  const groups = interfaces.find((pf) => pf.pciAddress === pciAddress)?.vfGroups ?? [];
-  return groups.flatMap(({ resourceName }) => resourceName ?? []);
-}
-
-function onlyTouched(spec: SriovNetworkNodeStateSpec, touched: ReadonlySet<string>): SriovNetworkNodeStateSpec {
-  return { ...spec, interfaces: (spec.interfaces ?? []).filter(({ pciAddress }) => touched.has(pciAddress)) };
 }
 
 /** What the change brings: that which was to be done anyway is not its doing. */
