@@ -24,7 +24,8 @@ export function startDevicePluginControllers(context: OperatorContext): void {
 
   start({
     name: "device-plugin-label",
-    parallel: 2, // The node states go first: what a plugin hands out is not there before the daemon has read them.
+    // The node states go first: what a plugin hands out is not there before the daemon has read them.
+    ...{ parallel: 2, debounceMs: 1_000, maxDebounceMs: 2_000 },
     reconcile: createNodeLabelReconciler({
       ...{ nodes, states, rules },
       patchLabels: (object, labels, signal) => patchMetadata({ transport, type: nodeType, object, labels, signal }),
