@@ -10,7 +10,6 @@ import { join } from "node:path";
 import { BenchError } from "../bench-error.ts";
 import { startBenchCluster, type BenchCluster } from "../cluster/bench-cluster.ts";
 import { operatorNamespace } from "../fleet/fleet-objects.ts";
-import { profiles, type ProfileName } from "../fleet/fleet-profile.ts";
 import { createMeasuredService, type MeasuredService } from "../measure/measured-service.ts";
 import { untilIdle } from "../measure/process-meter.ts";
 import type { Progress } from "../measure/progress.ts";
@@ -23,9 +22,10 @@ import { createReviewClient } from "./review-client.ts";
 import { createReviews } from "./review-objects.ts";
 import { fillCluster, fleetPolicies } from "./webhook-fleet.ts";
 import type { WebhookOptions } from "./webhook-options.ts";
+import { webhookProfiles, type WebhookProfileName } from "./webhook-profile.ts";
 
 export interface ProfileOptions {
-  readonly profile: ProfileName;
+  readonly profile: WebhookProfileName;
   readonly options: WebhookOptions;
   readonly scripts: { readonly webhook: string; readonly bareServer: string };
   readonly progress: Progress;
@@ -41,7 +41,7 @@ export async function measureProfile(
   const { profile, options, scripts, progress, run } = asked;
   const { fail, signal } = run;
   await using cluster = await startBenchCluster({ namespaces: [operatorNamespace], progress, fail });
-  await fillCluster({ cluster, options, profile: profiles[profile], progress, signal });
+  await fillCluster({ cluster, options, profile: webhookProfiles[profile], progress, signal });
 
   const user = await cluster.user("webhook");
   const [port = 0, barePort = 0] = await findFreePorts(2);
@@ -66,7 +66,7 @@ export async function measureProfile(
   }
 
   const files = await readCertificate(cluster);
-  const reviews = createReviews(profiles[profile]);
+  const reviews = createReviews(webhookProfiles[profile]);
   await user.requests.read();
   using client = createReviewClient({ port, ca: files.ca, connections });
   const target: Target = { service: webhook, client, reviews, signal };
@@ -95,7 +95,7 @@ export async function measureProfile(
     versions: cluster.versions,
     result: {
       profile,
-      policies: fleetPolicies(profiles[profile]).length,
+      policies: fleetPolicies(webhookProfiles[profile]).length,
       startSeconds,
       loads: results,
       baseline,

@@ -6,13 +6,15 @@
  */
 import { inParallel } from "../cluster/plain-client.ts";
 import { paths } from "./measure-load.ts";
-import type { ReviewClient } from "./review-client.ts";
+import type { ReviewAnswer, ReviewClient } from "./review-client.ts";
 import type { Reviews } from "./review-objects.ts";
 
 export interface VerdictResult {
   readonly reviews: number;
-  /** Answers other than those given alone, in verdict, words or warnings, and answers that are wrong at all. */
+  /** Verdicts or reasons other than those given alone, and verdicts that are wrong at all. */
   readonly wrong: number;
+  /** Answers with other warnings: a busy machine has less time for them. */
+  readonly otherWarnings: number;
 }
 
 export async function measureVerdicts(
@@ -21,21 +23,23 @@ export async function measureVerdicts(
   signal: AbortSignal,
 ): Promise<VerdictResult> {
   const mixed = Array.from({ length: different }, (_, index) => reviews.mixed(index));
-  const alone: string[] = [];
+  const alone: ReviewAnswer[] = [];
   let wrong = 0;
+  let otherWarnings = 0;
   for (const { text, allowed } of mixed) {
     signal.throwIfAborted();
     const answer = await client.ask(paths.validate, text);
-    alone.push(answer.text);
+    alone.push(answer);
     if (answer.allowed !== allowed) wrong += 1;
   }
   const order = Array.from({ length: different * times }, (_, place) => (place * stride) % different);
   await inParallel(order, atOnce, async (index) => {
     signal.throwIfAborted();
     const answer = await client.ask(paths.validate, mixed[index]?.text ?? "");
-    if (answer.text !== alone[index]) wrong += 1;
+    if (answer.verdict !== alone[index]?.verdict) wrong += 1;
+    if (answer.warnings !== alone[index]?.warnings) otherWarnings += 1;
   });
-  return { reviews: different * (times + 1), wrong };
+  return { reviews: different * (times + 1), wrong, otherWarnings };
 }
 
 const different = 96;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What was measured of the webhook with one profile of nodes. */
-import type { ProfileName } from "../fleet/fleet-profile.ts";
 import type { LoadResult } from "./measure-load.ts";
 import type { VerdictResult } from "./measure-verdicts.ts";
+import type { WebhookProfileName } from "./webhook-profile.ts";
 
 export interface ProfileResult {
-  readonly profile: ProfileName;
+  readonly profile: WebhookProfileName;
   /** Policies that were in the cluster. */
   readonly policies: number;
   /** Until /readyz: the first time, when it also makes its certificate, and again. */

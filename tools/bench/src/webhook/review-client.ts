@@ -13,8 +13,10 @@ export interface ReviewAnswer {
   /** From the first byte of the request to the last of the answer. */
   readonly ms: number;
   readonly allowed: boolean;
-  /** AdmissionReview.response without its uid, as text. */
-  readonly text: string;
+  /** The verdict with its reasons, as text. */
+  readonly verdict: string;
+  /** Not part of it: what there was no time to look at is left out. */
+  readonly warnings: string;
 }
 
 export interface ReviewClient extends Disposable {
@@ -57,6 +59,6 @@ function readAnswer(status: number, body: string): Omit<ReviewAnswer, "ms"> {
   if (!isRecord(response) || typeof response["allowed"] !== "boolean") {
     throw new BenchError("refused", `a review was answered with ${status} ${body.slice(0, 500)}`);
   }
-  const { uid: _, ...rest } = response;
-  return { allowed: response["allowed"], text: JSON.stringify(rest) };
+  const { allowed, warnings = [], status } = response;
+  return { allowed: allowed === true, verdict: JSON.stringify([allowed, status]), warnings: JSON.stringify(warnings) };
 }

@@ -23,21 +23,21 @@ import {
   operatorNamespace,
   reportedState,
 } from "../fleet/fleet-objects.ts";
-import type { FleetProfile } from "../fleet/fleet-profile.ts";
 import type { Progress } from "../measure/progress.ts";
 import { podObject, podType } from "./pod-objects.ts";
 import type { WebhookOptions } from "./webhook-options.ts";
+import { reportedInterfaces, type WebhookProfile } from "./webhook-profile.ts";
 
 export interface FillOptions {
   readonly cluster: BenchCluster;
   readonly options: WebhookOptions;
-  readonly profile: FleetProfile;
+  readonly profile: WebhookProfile;
   readonly progress: Progress;
   readonly signal: AbortSignal;
 }
 
 /** As many as fit below each other: 20 on six PFs, 10 on two. */
-export function fleetPolicies(profile: FleetProfile): readonly SriovNetworkNodePolicy[] {
+export function fleetPolicies(profile: WebhookProfile): readonly SriovNetworkNodePolicy[] {
   return [firstPolicy(profile.numVfs), ...morePolicies(profile, profile.pfs > 2 ? 19 : 9)];
 }
 
@@ -62,7 +62,8 @@ export async function fillCluster({ cluster, options, profile, progress, signal 
     ask({ method: "POST", path: collectionPath(nodeType), body: nodeObject(index) }),
   );
   await make("reporting their network cards", options.nodes, async (index) => {
-    const { status, ...state } = reportedState(profile, operatorNamespace, index);
+    const { status: reported, ...state } = reportedState(profile, operatorNamespace, index);
+    const status = { ...reported, interfaces: reportedInterfaces(profile, index) };
     await ask({ method: "POST", path: collectionPath(sriovNetworkNodeStates, operatorNamespace), body: state });
     const path = objectPath(sriovNetworkNodeStates, { name: nodeName(index), namespace: operatorNamespace }, "status");
     await ask({ method: "PATCH", path, body: { status }, contentType: "application/merge-patch+json" });

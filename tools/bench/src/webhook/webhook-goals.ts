@@ -11,18 +11,18 @@ const p99Ms = { alone: 20, together: 60 };
 const cpuSecondsPer100 = 1;
 const peakMb = 130;
 
-/** Goals of time, CPU and memory are for fleets of at most 1,000 nodes. */
+/**
+ * Goals of time, CPU and memory are for fleets of at most 1,000 nodes. They were set for nodes that are alike: of those that
+ * are not, times are shown and not judged.
+ */
 export function webhookGoals(result: ProfileResult, { nodes }: { readonly nodes: number }): readonly Goal[] {
   const { profile, loads, verdicts, peakMb: peak, lists } = result;
-  const titles = new Set(loads.map(titleOf));
+  const titles = profile === "vf256-in-pods" ? [] : [...new Set(loads.map(titleOf))];
   const sized = [
-    ...[...titles].flatMap((title) =>
-      loadGoals(
-        profile,
-        title,
-        loads.filter((load) => titleOf(load) === title),
-      ),
-    ),
+    ...titles.flatMap((title) => {
+      const rounds = loads.filter((load) => titleOf(load) === title);
+      return loadGoals(`${profile}, ${title}`, rounds);
+    }),
     atMost(`${profile}, peak RSS`, peak, peakMb, "MB"),
   ];
   const wrong = loads.reduce((sum, load) => sum + load.wrong, verdicts.wrong);
@@ -34,14 +34,11 @@ export function webhookGoals(result: ProfileResult, { nodes }: { readonly nodes:
 }
 
 /** Of all rounds, the best latency: what else the machine does can only add to it. The CPU time, of the worst. */
-function loadGoals(profile: string, title: string, rounds: readonly LoadResult[]): readonly Goal[] {
+function loadGoals(what: string, rounds: readonly LoadResult[]): readonly Goal[] {
   const limit = (rounds[0]?.atOnce ?? 1) === 1 ? p99Ms.alone : p99Ms.together;
   const best = Math.min(...rounds.map(({ p99 }) => p99));
   const cpu = Math.max(...rounds.map(({ cpuSeconds }) => cpuSeconds));
-  return [
-    atMost(`${profile}, ${title}, p99`, best, limit, "ms"),
-    atMost(`${profile}, ${title}, CPU of 100`, cpu, cpuSecondsPer100, "s"),
-  ];
+  return [atMost(`${what}, p99`, best, limit, "ms"), atMost(`${what}, CPU of 100`, cpu, cpuSecondsPer100, "s")];
 }
 
 /** "new policy, 8 at once" */

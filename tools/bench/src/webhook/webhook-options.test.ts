@@ -7,7 +7,7 @@ describe("parseWebhookOptions", () => {
     expect(parseWebhookOptions([])).toEqual({
       nodes: 1000,
       pods: 10_000,
-      profiles: ["pf6", "vf256"],
+      profiles: ["pf6", "vf256", "vf256-in-pods"],
       reviews: 300,
       rounds: 3,
       json: undefined,

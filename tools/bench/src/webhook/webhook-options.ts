@@ -5,15 +5,15 @@
  */
 import { parseArgs } from "node:util";
 import { BenchError } from "../bench-error.ts";
-import { profileNames, type ProfileName } from "../fleet/fleet-profile.ts";
 import { parseCount } from "../parse-count.ts";
+import { webhookProfileNames, type WebhookProfileName } from "./webhook-profile.ts";
 
 export interface WebhookOptions {
   readonly nodes: number;
   /** In the cluster, a fifth of them with VFs. */
   readonly pods: number;
   /** Measured one after the other, each in a cluster of its own. */
-  readonly profiles: readonly ProfileName[];
+  readonly profiles: readonly WebhookProfileName[];
   /** Of each load. */
   readonly reviews: number;
   /** How often each load is repeated. */
@@ -31,7 +31,8 @@ The admission webhook beside a real API server with the objects of a fleet; a se
 looking at the review, in the same run.
   --nodes N         1000
   --pods N          a fifth of them with VFs: 10000
-  --profile NAME    ${profileNames.join(" or ")}: 6 PFs without VFs, or 2 PFs with 128 VFs each; repeatable, both by default
+  --profile NAME    pf6: 6 PFs without VFs; vf256: 2 PFs with 128 VFs each; vf256-in-pods: of these VFs pods have
+                    some, others on each node; repeatable, all by default
   --reviews N       of each load: 300
   --rounds N        how often each load is repeated: 3
   --json FILE       write the figures there, too
@@ -46,7 +47,7 @@ export function parseWebhookOptions(args: readonly string[]): WebhookOptions | "
   return {
     nodes: parseCount("--nodes", values.nodes, { minimum: 1, maximum: 65_536 }),
     pods: parseCount("--pods", values.pods, { minimum: 0, maximum: 200_000 }),
-    profiles: (values.profile ?? profileNames).map(parseProfile),
+    profiles: (values.profile ?? webhookProfileNames).map(parseProfile),
     reviews: parseCount("--reviews", values.reviews, { minimum: 8, maximum: 100_000 }),
     rounds: parseCount("--rounds", values.rounds, { minimum: 1, maximum: 20 }),
     json: values.json,
@@ -55,10 +56,10 @@ export function parseWebhookOptions(args: readonly string[]): WebhookOptions | "
   };
 }
 
-function parseProfile(text: string): ProfileName {
-  const profile = profileNames.find((name) => name === text);
+function parseProfile(text: string): WebhookProfileName {
+  const profile = webhookProfileNames.find((name) => name === text);
   if (profile !== undefined) return profile;
-  throw new BenchError("usage", `--profile ${text}: not one of ${profileNames.join(", ")}`);
+  throw new BenchError("usage", `--profile ${text}: not one of ${webhookProfileNames.join(", ")}`);
 }
 
 function parse(args: readonly string[]) {

@@ -46,7 +46,8 @@ function profileLines(result: ProfileResult): readonly string[] {
   return [
     `${profile}: ${policies} policies; ready after ${showSeconds(first)}, started again ${showSeconds(again)}; ` +
       `RSS ${showMb(rssMb)}, peak ${showMb(peakMb)} (bare server ${showMb(baselinePeakMb)}); ` +
-      `${verdicts.wrong} of ${verdicts.reviews} mixed reviews answered otherwise than alone; ` +
+      `${verdicts.wrong} of ${verdicts.reviews} mixed reviews judged otherwise than alone, ` +
+      `${verdicts.otherWarnings} with other warnings; ` +
       `${lists} lists or reads while reviewing`,
     "",
     renderTable(head, rowsOf(loads, baseline)),
