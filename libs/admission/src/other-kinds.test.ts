@@ -26,7 +26,11 @@ describe("a pool", () => {
     { spec: { maxUnavailable: "many" }, at: ["spec.maxUnavailable"] },
     { spec: { maxUnavailable: -1 }, at: ["spec.maxUnavailable"] },
     { spec: { ovsHardwareOffloadConfig: { name: "mcp" } }, at: [] },
-    { spec: { ovsHardwareOffloadConfig: { name: "mcp" }, nodeSelector: {} }, at: ["spec.ovsHardwareOffloadConfig"] },
+    { spec: { ovsHardwareOffloadConfig: { name: "mcp" }, nodeSelector: {} }, at: [] }, // M-40
+    {
+      spec: { ovsHardwareOffloadConfig: { name: "mcp" }, nodeSelector: { matchLabels: { a: "b" } } },
+      at: ["spec.ovsHardwareOffloadConfig"],
+    },
     { spec: { ovsHardwareOffloadConfig: { name: "mcp" }, maxUnavailable: 1 }, at: ["spec.ovsHardwareOffloadConfig"] },
     {
       spec: { nodeSelector: { matchExpressions: [{ key: "a", operator: "In" }] } },

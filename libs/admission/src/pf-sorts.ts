@@ -9,25 +9,21 @@ import type { VfIds } from "./touched-pfs.ts";
 
 /** Equal for PFs that are alike but for which VFs of a range are in which state. PFs must not change. */
 export function sortOfPf(pf: InterfaceStatus, ranges: readonly VfIds[]): string {
-  const { own, states } = digestOf(pf);
-  const parts = [String(own)];
-  for (const { first, last } of ranges) {
-    const counts = new Map<number, number>();
-    for (let id = first; id <= last && id < states.length; id++) {
-      const state = states[id] ?? 0;
-      counts.set(state, (counts.get(state) ?? 0) + 1);
-    }
-    parts.push([...counts].sort(([a], [b]) => a - b).join(" "));
-  }
-  return parts.join("|");
+  const { alike, others } = digestOf(pf);
+  if (others.length === 0) return alike;
+  const parts = ranges.map(({ first, last }) => {
+    const states = others.filter(({ id }) => first <= id && id <= last).map(({ state }) => state);
+    return states.sort((a, b) => a - b).join(" ");
+  });
+  return `${alike}: ${parts.join("|")}`;
 }
 
 /** A PF in numbers; equal parts have equal numbers. */
 interface Digest {
-  /** All but its VFs. */
-  readonly own: number;
-  /** By VF id; 0 where there is none. */
-  readonly states: Uint32Array;
+  /** The PF itself, how many VF ids it has, and the state in which most of its VFs are. */
+  readonly alike: string;
+  /** The VFs that are in other states. */
+  readonly others: readonly { readonly id: number; readonly state: number }[];
 }
 
 const digests = new WeakMap<InterfaceStatus, Digest>();
@@ -36,11 +32,23 @@ function digestOf(pf: InterfaceStatus): Digest {
   const known = digests.get(pf);
   if (known !== undefined) return known;
   const { Vfs = [], ...own } = pf;
-  const states = new Uint32Array(Vfs.reduce((most, { vfID }) => Math.max(most, vfID + 1), 0));
-  for (const vf of Vfs) states[vf.vfID] = stateOf(vf);
-  const digest = { own: numberOf(JSON.stringify(own)), states };
+  const byId = new Map(Vfs.map((vf) => [vf.vfID, stateOf(vf)]));
+  const size = Math.max(0, ...[...byId.keys()].map((id) => id + 1));
+  const all = Array.from({ length: size }, (_, id) => ({ id, state: byId.get(id) ?? 0 }));
+  const common = mostFrequent(all.map(({ state }) => state));
+  const digest = {
+    alike: [numberOf(JSON.stringify(own)), size, common].join(" "),
+    others: all.filter(({ state }) => state !== common),
+  };
   digests.set(pf, digest);
   return digest;
+}
+
+function mostFrequent(values: readonly number[]): number {
+  const counts = new Map<number, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  const [first = 0] = [...counts].sort(([a, m], [b, n]) => n - m || a - b).map(([value]) => value);
+  return first;
 }
 
 /** Rows are shared by the PFs of a fleet (node-facts.ts): each is read once. */

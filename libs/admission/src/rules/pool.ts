@@ -15,7 +15,10 @@ export function checkPool(pool: SriovNetworkPoolConfig, { namespace }: ClusterVi
   const findings: Finding[] = createRules({ policies: [], pools: [pool] }).poolProblems.map(({ field, message }) =>
     refuse(field, message),
   );
-  if (isHardwareOffloadPool(pool) && (nodeSelector !== undefined || maxUnavailable !== undefined)) {
+  // An empty selector is what clients send that have none (M-40).
+  const { matchLabels, matchExpressions } = nodeSelector ?? {};
+  const selects = matchLabels !== undefined || matchExpressions !== undefined;
+  if (isHardwareOffloadPool(pool) && (selects || maxUnavailable !== undefined)) {
     const message =
       "must stand alone: its nodes are those of the MachineConfigPool, so leave out nodeSelector and maxUnavailable";
     findings.push(refuse("spec.ovsHardwareOffloadConfig", message));
