@@ -59,6 +59,6 @@ function readAnswer(status: number, body: string): Omit<ReviewAnswer, "ms"> {
   if (!isRecord(response) || typeof response["allowed"] !== "boolean") {
     throw new BenchError("refused", `a review was answered with ${status} ${body.slice(0, 500)}`);
   }
-  const { allowed, warnings = [], status } = response;
-  return { allowed: allowed === true, verdict: JSON.stringify([allowed, status]), warnings: JSON.stringify(warnings) };
+  const { allowed, warnings = [], status: why } = response;
+  return { allowed, verdict: JSON.stringify([allowed, why]), warnings: JSON.stringify(warnings) };
 }
