@@ -165,7 +165,7 @@ export const refused: readonly (readonly [kind: string, spec: Spec, field: strin
       ["SriovNetworkPoolConfig", { maxUnavailable }, "spec.maxUnavailable", 'a share from "1%" to "100%"'] as const,
   ),
   ["SriovNetworkPoolConfig", { rdmaMode: "both" }, "spec.rdmaMode", 'supported values: "shared", "exclusive"'],
-  ...[{ nodeSelector: {} }, { maxUnavailable: 1 }].map(
+  ...[{ nodeSelector: { matchLabels: { a: "b" } } }, { maxUnavailable: 1 }].map(
     (more) =>
       [
         "SriovNetworkPoolConfig",
@@ -260,6 +260,7 @@ export const taken: readonly (readonly [kind: string, spec: Spec, name?: string]
   ["SriovNetworkNodeState", { bridges: {}, system: {} }],
   ["SriovNetworkPoolConfig", { maxUnavailable: 0 }],
   ["SriovNetworkPoolConfig", { ovsHardwareOffloadConfig: {}, nodeSelector: {}, maxUnavailable: "100%" }],
+  ["SriovNetworkPoolConfig", { ovsHardwareOffloadConfig: { name: "worker" }, nodeSelector: {} }],
   ["SriovNetwork", { networkNamespace: "", capabilities: "", ipam: "", metaPlugins: "", logLevel: "" }],
   ["SriovNetwork", { ipam: ' {"type":"static"}\n', metaPlugins: '{"type":"a"},{"type":"b"}' }],
   ["SriovNetwork", { vlanQoS: 0, vlanProto: "802.1q", minTxRate: 10, maxTxRate: 0 }],

@@ -37,7 +37,7 @@ export interface SriovNetworkPoolConfig {
 /**
  * What is wanted.
  * @x-kubernetes-validations [{
- *   rule: "!has(self.ovsHardwareOffloadConfig) || !has(self.ovsHardwareOffloadConfig.name) || self.ovsHardwareOffloadConfig.name == '' || (!has(self.nodeSelector) && !has(self.maxUnavailable))",
+ *   rule: "!has(self.ovsHardwareOffloadConfig) || !has(self.ovsHardwareOffloadConfig.name) || self.ovsHardwareOffloadConfig.name == '' || ((!has(self.nodeSelector) || (!has(self.nodeSelector.matchLabels) && !has(self.nodeSelector.matchExpressions))) && !has(self.maxUnavailable))",
  *   message: "must stand alone: its nodes are those of the MachineConfigPool, so leave out nodeSelector and maxUnavailable",
  *   fieldPath: ".ovsHardwareOffloadConfig",
  *   fields: ["ovsHardwareOffloadConfig", "nodeSelector", "maxUnavailable"]
