@@ -144,6 +144,17 @@ describe("a node whose turn it is", () => {
     expect(world.specOf("a")).toEqual({ unschedulable: true });
   });
 
+  it("is made unschedulable also where the cache shows a cordon that an admin has just taken back", async () => {
+    const world = createDrainWorld();
+    world.addNode("a");
+    await world.settle();
+    world.ask("a", "Drain_Required");
+    const [node] = world.api.list(nodeType);
+    if (node !== undefined) world.nodes.upsert(Object.assign({}, node, { spec: { unschedulable: true } }));
+    await world.settle();
+    expect([world.answerOf("a"), world.specOf("a")]).toEqual(["DrainComplete", { unschedulable: true }]);
+  });
+
   it("loses a DaemonSet's pod that holds VFs, and keeps the next one away until it is over", async () => {
     const world = createDrainWorld();
     world.addNode("a");

@@ -67,6 +67,8 @@ export function createNodeDrainer(deps: NodeDrainerDeps): NodeDrainer {
     if (known === undefined) return draining(undefined, undefined, sinceMs);
     let selection = selectPods(known, needed);
     if (selection.leaving.length === 0) {
+      // The cache may show a cordon that has just been taken back, an admin's or ours: here the API server is asked.
+      await deps.close(name, { holdDaemonSets: false }, signal);
       selection = selectPods(await pods.list(name, signal), needed);
       if (selection.leaving.length === 0) return complete(outcomeOf(needed), selection.staying);
     }
