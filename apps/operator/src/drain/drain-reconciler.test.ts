@@ -150,7 +150,9 @@ describe("a node whose turn it is", () => {
     await world.settle();
     world.ask("a", "Drain_Required");
     const [node] = world.api.list(nodeType);
-    if (node !== undefined) world.nodes.upsert(Object.assign({}, node, { spec: { unschedulable: true } }));
+    const metadata = { name: "a", ...node?.metadata, resourceVersion: "0" };
+    const shown = { apiVersion: "v1", kind: "Node", metadata, spec: { unschedulable: true } };
+    world.nodes.upsert(shown);
     await world.settle();
     expect([world.answerOf("a"), world.specOf("a")]).toEqual(["DrainComplete", { unschedulable: true }]);
   });
