@@ -23,7 +23,7 @@ export interface Actors {
   /** As a user; that it is not there is fine. */
   delete(type: ResourceType, name: ObjectName): Promise<void>;
   /** A pod that holds one of `resource`, on this node: a scheduler's and a kubelet's work. */
-  startPod(name: ObjectName, nodeName: string, resource: string): Promise<void>;
+  startPod(metadata: UserObject["metadata"], nodeName: string, resource: string): Promise<void>;
 }
 
 export interface UserObject {

@@ -50,6 +50,7 @@ export async function runCampaign(life: Life, options: CampaignOptions): Promise
     const points = pointsOf(reference, effort);
     const plan = [[], ...planLives(points)]; // Once with nothing going wrong: it must be the same again.
     const due = [...plan];
+    state = `0 of ${plan.length} lives`;
     say(`${countPoints(points)}, in ${plan.length} lives of ${life.steps.length} steps`);
 
     async function play(start: World): Promise<void> {
@@ -86,7 +87,9 @@ function pointsOf({ steps }: Reference, effort: CampaignOptions["effort"]): read
 /** What was found, as a text; else the points that came to nothing. */
 async function attempt(play: DisturbedPlay): Promise<string | readonly Point[]> {
   try {
-    return await playDisturbed(play);
+    const missed = await playDisturbed(play);
+    const errors = await play.world.readErrors();
+    return errors.length === 0 ? missed : `the operator met errors:\n${errors.join("\n")}`;
   } catch (error) {
     if (!(error instanceof FaultFinding)) throw error;
     return `${error.message}\nthe operator's log ends:\n${await play.world.readLog()}`;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The nodes of a cluster that has none: each with a kubelet that reports that it is well and ends the pods that must go,
+ * The nodes of a cluster that has none: each with a kubelet that runs pods and ends them,
  * and with a config daemon on a kernel of its own, all in this process.
  * Usage: `await using nodes = createFakeNodes({ transport, … }); await nodes.add("worker-1"); await nodes.remove("worker-1")`.
  */
@@ -37,9 +37,8 @@ export function createFakeNodes({ transport, observer, namespace, directory, fai
   const { log } = createLogger({ service: "config-daemon", level: "info", stream });
   const running = new Map<string, { readonly stop: AbortController; readonly ended: Promise<void> }>();
   const endPods = observer.subscribe(({ after }) => {
-    if (after?.kind === pods.kind && after.metadata.deletionTimestamp !== undefined && isRunningOn(after)) {
-      endPod(after).catch(fail);
-    }
+    if (after?.kind !== pods.kind || !isOurs(after)) return;
+    (after.metadata.deletionTimestamp === undefined ? runPod(after) : endPod(after)).catch(fail);
   });
   /** "I am well." */
   async function report(name: string): Promise<void> {
@@ -51,12 +50,20 @@ export function createFakeNodes({ transport, observer, namespace, directory, fai
     await unlessGone(transport.request({ method: "PATCH", path, contentType, body: { status: { conditions } } }));
   }
 
+  async function runPod(pod: KubeObject): Promise<void> {
+    if ("status" in pod && isRecord(pod.status) && pod.status["phase"] === "Running") return;
+    const status = { phase: "Running", conditions: [{ type: "Ready", status: "True" }] };
+    const path = objectPath(pods, pod.metadata, "status");
+    const contentType = "application/merge-patch+json";
+    await unlessGone(transport.request({ method: "PATCH", path, contentType, body: { status } }));
+  }
+
   async function endPod({ metadata }: KubeObject): Promise<void> {
     const body = { apiVersion: "v1", kind: "DeleteOptions", gracePeriodSeconds: 0 };
     await unlessGone(transport.request({ method: "DELETE", path: objectPath(pods, metadata), body }));
   }
 
-  function isRunningOn(pod: KubeObject): boolean {
+  function isOurs(pod: KubeObject): boolean {
     const spec = "spec" in pod && isRecord(pod.spec) ? pod.spec : {};
     return typeof spec["nodeName"] === "string" && running.has(spec["nodeName"]);
   }

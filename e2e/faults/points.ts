@@ -109,8 +109,8 @@ export function planLives(points: readonly Point[]): readonly (readonly Point[])
   return lives;
 }
 
-const killsAtOnce = 3;
-const refusalsAtOnce = 4;
+const killsAtOnce = 4;
+const refusalsAtOnce = 6;
 
 /** What can be done to one step at once. */
 function batchesOf(points: readonly Point[]): readonly (readonly Point[])[] {

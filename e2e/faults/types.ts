@@ -9,6 +9,10 @@ export const serviceAccounts = {
   ...{ group: "", version: "v1", namespaced: true },
   ...{ kind: "ServiceAccount", plural: "serviceaccounts" },
 };
+export const podDisruptionBudgets = {
+  ...{ group: "policy", version: "v1", namespaced: true },
+  ...{ kind: "PodDisruptionBudget", plural: "poddisruptionbudgets" },
+};
 export const leases = {
   ...{ group: "coordination.k8s.io", version: "v1", namespaced: true },
   ...{ kind: "Lease", plural: "leases" },

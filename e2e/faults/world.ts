@@ -28,6 +28,8 @@ export interface World extends AsyncDisposable {
   until(what: string, holds: () => boolean, withinMs: number): Promise<void>;
   /** The operator's last lines. */
   readLog(): Promise<string>;
+  /** Lines of a process that ended by itself, or met what nobody caught: nothing else is an error to it. */
+  readErrors(): Promise<readonly string[]>;
 }
 
 export interface WorldOptions {
@@ -96,6 +98,7 @@ export async function createWorld({ binaries, main, flags }: WorldOptions): Prom
 
     return {
       ...{ actors: createActors(transport, nodes), observer, injector, readLog },
+      readErrors: async () => (await operator.readLog()).filter((line) => line.includes('"level":"error"')),
       restartOperator: () => restart(false),
       async until(what, holds, withinMs) {
         const isSo = () => operator.hasCrashed || holds();
