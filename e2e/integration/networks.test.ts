@@ -273,7 +273,7 @@ describe("a network", () => {
     const before = await nadIs("tenant", "fight");
     await remove(ovsNetworks, ["tenant", "fight"]);
     await remove(sriovIBNetworks, [namespace, "fight"]);
-    await create(sriovNetworks, "after-the-fight"); // once it is made, the operator has dealt with the losers' end
+    await create(sriovNetworks, "after-the-fight", {}); // once it is made, the operator has dealt with the losers' end
     await nadIs(namespace, "after-the-fight");
     await create(ovsNetworks, "fight", { vlan: 9 }, { in: "tenant" });
     await readyIs(ovsNetworks, ["tenant", "fight"], "is made from SriovNetwork");
