@@ -8,14 +8,13 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { sriovNetworkNodeStates } from "@switchyard/api";
 import { createNode, createOperatorConfig } from "@switchyard/demo/scenes";
 import { namespace, setStage, type Stage } from "@switchyard/demo/stage";
-import { isKubeError, isRecord, objectPath } from "@switchyard/kube";
-import { ensureBinaries, eventually } from "@switchyard/testing";
-import { join } from "node:path";
-import { runProgram } from "../src/run-program.ts";
+import { objectPath } from "@switchyard/kube";
+import { eventually } from "@switchyard/testing";
 import { silentNarrator } from "../src/silent-narrator.ts";
 import { startRegisteredWebhook } from "../src/start-webhook.ts";
 import { objectOf, type Spec } from "./crd-cases.ts";
-import { create, workspace, type Manifest } from "./crd-objects.ts";
+import type { Manifest } from "./crd-objects.ts";
+import { askServer, askSwitchyard, warningsFor } from "./two-judges.ts";
 
 const policy = "SriovNetworkNodePolicy";
 const pfNames = (...names: readonly string[]): Spec => ({ nicSelector: { pfNames: names } });
@@ -147,64 +146,4 @@ async function report(stage: Stage, name: string): Promise<void> {
   await stage.transport.request({
     ...{ method: "PATCH", path: objectPath(sriovNetworkNodeStates, { name, namespace }, "status"), body, contentType },
   });
-}
-
-interface Answer {
-  readonly allowed: boolean;
-  /** HTTP status; 200 where allowed. */
-  readonly code: number;
-  /** Empty where allowed. */
-  readonly message: string;
-  /** Of an object that is allowed. */
-  readonly warnings: readonly string[];
-  /** With defaults; of an object that is allowed. */
-  readonly spec: unknown;
-}
-
-async function askServer(stage: Stage, object: Manifest): Promise<Answer> {
-  try {
-    const created = await create(stage.transport, object, { dryRun: true });
-    const warnings = await warningsFor(stage, object);
-    return { allowed: true, code: 200, message: "", warnings, spec: isRecord(created) ? created["spec"] : undefined };
-  } catch (error) {
-    if (!isKubeError(error)) throw error;
-    const words = error.message.slice(`${error.tried}: ${error.code} (`.length, -1);
-    // The API server says who refuses.
-    const message = words.replace(/^admission webhook "[^"]*" denied the request: /, "");
-    return { allowed: false, code: error.status ?? 0, message, warnings: [], spec: undefined };
-  }
-}
-
-/** As kubectl shows them. */
-async function warningsFor(stage: Stage, object: Manifest): Promise<readonly string[]> {
-  const kubectl = join(await ensureBinaries(), "kubectl");
-  const args = ["create", "--kubeconfig", stage.cluster.kubeconfig, "--dry-run=server", "-f", "-"];
-  const { stderr } = await runProgram(kubectl, args, { input: JSON.stringify(object) });
-  return [...stderr.matchAll(/^Warning: (.*)$/gm)].map(([, warning = ""]) => warning);
-}
-
-async function askSwitchyard(stage: Stage, objects: readonly Manifest[]): Promise<readonly Answer[]> {
-  const program = join(workspace, "apps/cli/bin/switchyard.mjs");
-  const flags = ["--kubeconfig", stage.cluster.kubeconfig, "-o", "json", "-f", "-"];
-  // One by one: beside each other they would conflict, as nothing is stored here.
-  const answers: Answer[] = [];
-  for (const object of objects) {
-    const { stdout } = await runProgram(process.execPath, [program, "validate", ...flags], {
-      input: JSON.stringify(object),
-    });
-    const parsed: unknown = JSON.parse(stdout);
-    answers.push(readAnswer(Array.isArray(parsed) ? parsed[0] : undefined));
-  }
-  return answers;
-}
-
-function readAnswer(answer: unknown): Answer {
-  if (!isRecord(answer)) throw new TypeError("an answer is no object");
-  const { allowed, code, message, warnings, patched } = answer;
-  if (typeof allowed !== "boolean" || typeof message !== "string" || !Array.isArray(warnings)) {
-    throw new TypeError("an answer lacks allowed, message or warnings");
-  }
-  if (typeof code !== "number") throw new TypeError("an answer lacks its code");
-  const spec = allowed && isRecord(patched) ? patched["spec"] : undefined;
-  return { allowed, code, message, warnings: allowed ? warnings.map(String) : [], spec };
 }

@@ -7,8 +7,8 @@ import { findingsByNode } from "../findings-by-node.ts";
 import type { PolicyContext } from "../policy-context.ts";
 
 export function checkNumVfs({ spec }: SriovNetworkNodePolicy): readonly Finding[] {
+  if (spec.numVfs < 1) return [refuse("spec.numVfs", `must be at least 1, not ${spec.numVfs}`)];
   const findings: Finding[] = [];
-  if (spec.numVfs < 1) findings.push(refuse("spec.numVfs", `must be at least 1, not ${spec.numVfs}`));
   for (const [index, entry] of (spec.nicSelector.pfNames ?? []).entries()) {
     const pfName = parsePfName(entry);
     if (!pfName.ok || pfName.value.range === undefined || pfName.value.range.last < spec.numVfs) continue;
