@@ -8,7 +8,9 @@ export const namespace = "sriov-network-operator";
 export const componentSettings: ComponentSettings = {
   ...{ namespace, resourcePrefix: "openshift.io", clusterType: "kubernetes" },
   operatorServiceAccount: "switchyard-operator",
-  images: Object.fromEntries(Object.keys(componentImageVariables).map((name) => [name, `example.com/${name.toLowerCase()}:1`])),
+  images: Object.fromEntries(
+    Object.keys(componentImageVariables).map((name) => [name, `example.com/${name.toLowerCase()}:1`]),
+  ),
   imagePullSecrets: ["registry"],
   cniBinPath: "/opt/cni/bin",
   webhook: { certificates: { kind: "self-made" }, secretName: "operator-webhook-cert", port: 6443 },
