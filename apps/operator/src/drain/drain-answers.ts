@@ -37,6 +37,8 @@ export interface DrainAnswers {
    * his to take. Rejects with KubeError.
    */
   swap(state: AnsweredState, step: Swap, signal: AbortSignal): Promise<string | undefined>;
+  /** The annotations of one NodeState as they are right now; undefined if it is gone. Rejects with KubeError. */
+  read(state: Pick<AnsweredState, "name" | "uid">, signal: AbortSignal): Promise<DrainFacts | undefined>;
   /** The annotations of all NodeStates as they are right now, by name, with their resourceVersions. Rejects with KubeError. */
   list(signal: AbortSignal): Promise<ReadonlyMap<string, DrainFacts & { readonly version: string }>>;
   /**
@@ -81,6 +83,18 @@ export function createDrainAnswers(transport: Transport, namespace: string): Dra
       }
     },
 
+    async read({ name, uid }, signal) {
+      const path = objectPath(sriovNetworkNodeStates, { name, namespace });
+      const accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+      try {
+        const found = await transport.request({ method: "GET", path, accept, signal });
+        return hasMetadata(found) && found.metadata.uid === uid ? toDrainFacts(found) : undefined;
+      } catch (error) {
+        if (isKubeError(error, "NotFound")) return undefined;
+        throw error;
+      }
+    },
+
     async list(signal) {
       const path = collectionPath(sriovNetworkNodeStates, namespace);
       const accept = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"; // the rest is large
@@ -120,7 +134,7 @@ function annotationPath(annotation: string): string {
   return `/metadata/annotations/${annotation.replace("/", "~1")}`;
 }
 
-/** An item of a list that was asked for metadata alone. */
+/** An object, or an item of a list, that was asked for metadata alone. */
 function hasMetadata(item: unknown): item is Pick<SriovNetworkNodeState, "metadata"> {
   return isRecord(item) && isRecord(item["metadata"]) && typeof item["metadata"]["name"] === "string";
 }

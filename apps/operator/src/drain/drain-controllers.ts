@@ -3,7 +3,7 @@
  * The controllers of drains: one decides whose turn it is, one drains each node (sriov-operator.md G).
  * Usage: `startDrainControllers(context);`
  *
- * RBAC: nodes get, list, watch, patch; pods list, watch; pods/eviction create; sriovnetworknodestates list, watch, patch,
+ * RBAC: nodes get, list, watch, patch; pods list, watch; pods/eviction create; sriovnetworknodestates get, list, watch, patch,
  * and patch of their status; on OpenShift machineconfigs get, machineconfigpools get, patch.
  */
 import { apiVersion, sriovNetworkNodeStates, type SriovNetworkNodeState } from "@switchyard/api";

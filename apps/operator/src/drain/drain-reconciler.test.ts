@@ -68,6 +68,32 @@ describe("a node for which nothing is asked", () => {
   });
 });
 
+describe("a node that somebody else led through its drain a moment ago", () => {
+  it("keeps its pods where the drain is over, and a new leader's cache does not show it yet", async () => {
+    const world = await stuckNode();
+    world.budgets.clear();
+    world.api.caching = false;
+    const over = { [annotations.desiredState]: "Idle", [annotations.currentState]: "Idle" };
+    world.annotate(sriovNetworkNodeStates, "a", over);
+    world.restart();
+    expect(await world.look("a")).toEqual({ afterMs: 100 });
+    expect(podNames(world, "a")).toEqual(["web", "idle"]);
+  });
+
+  it("stays unschedulable where the drain has begun, and a new leader's cache does not show it yet", async () => {
+    const world = await stuckNode();
+    const [state] = world.api.list(sriovNetworkNodeStates);
+    const idle = { [annotations.desiredState]: "Idle", [annotations.currentState]: "Idle" };
+    const metadata = { name: "a", ...state?.metadata, annotations: idle, resourceVersion: "0" };
+    const shown = { apiVersion, kind: "SriovNetworkNodeState", metadata, status: state?.["status"] };
+    world.states.upsert(shown);
+    world.annotate(nodeType, "a", { [annotations.nodeState]: "Idle" });
+    world.restart();
+    expect(await world.look("a")).toEqual({ afterMs: 100 });
+    expect(world.specOf("a")).toMatchObject({ unschedulable: true });
+  });
+});
+
 describe("a node whose turn it is", () => {
   it("is made unschedulable, loses the pods that hold VFs, and is complete", async () => {
     const world = await stuckNode();

@@ -22,7 +22,7 @@ export interface DrainDeps {
   readonly states: Cache<NodeStateFacts>;
   readonly rules: LiveRules;
   readonly places: Pick<DrainPlaces, "get">;
-  readonly answers: Pick<DrainAnswers, "swap" | "makeIdle">;
+  readonly answers: Pick<DrainAnswers, "swap" | "makeIdle" | "read">;
   readonly reporter: DrainReporter;
   readonly drainer: NodeDrainer;
   /** Takes back what the drain did to the Node; whether there was anything. */
@@ -39,6 +39,8 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
   const { nodes, states, places, answers, reporter, drainer } = deps;
 
   const placeToldMs = new Map<string, number>();
+  /** How far each handshake was when the API server was asked last. */
+  const confirmed = new Map<string, string>();
 
   return async function reconcile(name, signal) {
     const node = nodes.get(name);
@@ -47,6 +49,7 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
       drainer.leave(name);
       reporter.forget(name);
       placeToldMs.delete(name);
+      confirmed.delete(name);
       // A state that was deleted by hand comes back at once, and with it the drain.
       if (node !== undefined && !isExpected(node)) await open(node, signal);
       return undefined;
@@ -83,10 +86,27 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
     return seen && !(await answers.makeIdle(missing, { name, ...seen }, signal)) ? lookAgain : undefined;
   }
 
+  /**
+   * Whether the handshake stands as the cache has it. Asked once for each of its steps, before anything is done to the
+   * Node: the cache of one who has just come to lead may be late, and what was due a moment ago breaks the drain of now.
+   */
+  async function isCurrent({ name, uid, drain: { desired, current } }: NodeStateFacts, signal: AbortSignal) {
+    const step = JSON.stringify([uid, desired, current]);
+    if (confirmed.get(name) === step) return true;
+    const now = await answers.read({ name, uid }, signal);
+    const stands = now?.desired === desired && now?.current === current;
+    if (stands) confirmed.set(name, step);
+    return stands;
+  }
+
   /** Nothing is asked for: nothing of ours may be left. */
-  async function rest(node: Node, state: NodeStateFacts, signal: AbortSignal): Promise<undefined> {
-    if (isMarked(node)) await open(node, signal);
+  async function rest(node: Node, state: NodeStateFacts, signal: AbortSignal): Promise<Requeue | undefined> {
+    if (isMarked(node)) {
+      if (!(await isCurrent(state, signal))) return lookAgain;
+      await open(node, signal);
+    }
     await reporter.withdraw(state, signal);
+    return undefined;
   }
 
   /** Its place in the queue is told now and then: each step of the queue would else be a write to each node in it. */
@@ -107,10 +127,13 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
     needed: DrainNeed,
     signal: AbortSignal,
   ): Promise<Requeue | undefined> {
-    const sinceMs = reporter.drainingSinceMs(state) ?? deps.nowMs();
-    const { phase, afterMs } = await drainer.step(node, needed, sinceMs, signal);
+    if (!(await isCurrent(state, signal))) return lookAgain;
+    const toldMs = reporter.drainingSinceMs(state);
+    const { phase, afterMs } = await drainer.step(node, needed, toldMs ?? deps.nowMs(), signal);
+    // Who has just come to lead knows less of the pods than was told already.
+    const isLess = phase.kind === "draining" && phase.leaving === undefined && toldMs !== undefined;
     // Before the answer: whoever reads it also finds how much was drained.
-    await reporter.report(state, phase, signal);
+    if (!isLess) await reporter.report(state, phase, signal);
     if (phase.kind !== "complete") return Number.isFinite(afterMs) ? { afterMs } : undefined;
     return (await answers.swap(state, { from: "Draining", to: "DrainComplete" }, signal)) ? undefined : lookAgain;
   }
@@ -123,6 +146,7 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
   /** The slot is free once the node can take pods again, and not before. */
   async function release(node: Node, state: NodeStateFacts, signal: AbortSignal): Promise<Requeue | undefined> {
     drainer.leave(state.name);
+    if (!(await isCurrent(state, signal))) return lookAgain;
     const wasOurs = await open(node, signal);
     await deps.machineConfigPools?.resume(node, othersAtWork(state.name), signal);
     const step = { from: answerOf(state.drain), to: "Idle" } as const;
