@@ -7,7 +7,7 @@
  */
 import { describeRequest, type ApiRequest } from "../src/api-request.ts";
 import type { FaultRules, Fate, Refusal } from "../src/fault-proxy.ts";
-import { everything, isKill, type Point, type WritePoint } from "./points.ts";
+import { everything, isKill, type Point, type StaleFault, type WritePoint } from "./points.ts";
 
 export interface Injector {
   /** What the proxy asks. */
@@ -35,6 +35,8 @@ export interface Injector {
 export interface WriteRecord {
   readonly request: ApiRequest;
   readonly fault: WritePoint["fault"] | undefined;
+  /** The cluster's newest resourceVersion before it. */
+  readonly version: string;
   /** The server's answer; absent while there is none. */
   status?: number;
 }
@@ -61,13 +63,16 @@ export function describeWrite({ request, fault, status }: WriteRecord): string {
   return `${describeRequest(request)}: ${outcome}${fault === undefined ? "" : ` <- ${fault}`}`;
 }
 
-export function createInjector(kill: Killers): Injector {
+/** `newestVersion` is the cluster's newest resourceVersion. */
+export function createInjector(kill: Killers, newestVersion: () => string): Injector {
   let armed: readonly Point[] = [];
   let struck = new Set<Point>();
   let writes: WriteRecord[] = [];
   let told = new Set<string>();
   let heardAtMs = performance.now();
   let past: string | undefined;
+  let isLate = false;
+  /** Resolves when what is held may go on. */
   let live = Promise.withResolvers<undefined>();
   const watching = new Set<string>();
   /** A kill is under way: there cannot be another one. */
@@ -81,13 +86,32 @@ export function createInjector(kill: Killers): Injector {
     const point = armed.filter((each) => "nth" in each).find((each) => each.nth <= nth && mayStrike(each));
     if (point?.fault === "500 for ever") doomed = write.path;
     const fault = doomed === write.path ? "500 for ever" : point?.fault;
-    writes.push({ request: write, fault });
+    writes.push({ request: write, fault, version: newestVersion() });
     if (point !== undefined) struck.add(point);
     if (fault !== undefined && isKill(fault)) {
       isDying = true;
       watching.clear();
     }
-    return fault === undefined ? undisturbed : fateBy(fault, kill);
+    switch (fault) {
+      case undefined:
+        return undisturbed;
+      case "late from here":
+        return {
+          ...undisturbed,
+          before: () => {
+            isLate = true;
+          },
+        };
+      case "kill, told the past":
+        tellThePast(writes[Math.floor(nth / 2)]?.version ?? "");
+        return fateBy("kill", kill);
+      default:
+        return fateBy(fault, kill);
+    }
+  }
+
+  function tellThePast(version: string): void {
+    past = version;
   }
 
   function mayStrike(point: WritePoint): boolean {
@@ -97,7 +121,7 @@ export function createInjector(kill: Killers): Injector {
   function isHeld(resource: string): boolean {
     const point = armed.find((each) => each.fault === "held watch" && [resource, everything].includes(each.resource));
     if (point !== undefined) struck.add(point);
-    return point !== undefined || past !== undefined;
+    return point !== undefined || past !== undefined || isLate;
   }
 
   return {
@@ -123,7 +147,6 @@ export function createInjector(kill: Killers): Injector {
       struck = new Set();
       writes = [];
       told = new Set();
-      live = Promise.withResolvers();
     },
     get writes() {
       return writes;
@@ -138,14 +161,13 @@ export function createInjector(kill: Killers): Injector {
       return heardAtMs;
     },
     watching,
-    tellThePast(version) {
-      past = version;
-      live = Promise.withResolvers();
-    },
+    tellThePast,
     tellAll() {
       past = undefined;
+      isLate = false;
       armed = [];
       live.resolve(undefined);
+      live = Promise.withResolvers();
     },
     beginAnew() {
       isDying = false;
@@ -154,7 +176,7 @@ export function createInjector(kill: Killers): Injector {
   };
 }
 
-function fateBy(fault: WritePoint["fault"], kill: Killers): Fate {
+function fateBy(fault: Exclude<WritePoint["fault"], StaleFault>, kill: Killers): Fate {
   switch (fault) {
     case "kill":
     case "kill, lease kept": {

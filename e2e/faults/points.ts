@@ -5,10 +5,15 @@
  * Usage: `for (const points of planLives(samplePoints(steps))) await playDisturbed({ world, life, reference, points });`
  */
 
-/** What happens to a write. All but the kills are refusals. */
+/** What happens to a write. What is no kill is a refusal. */
 export const writeFaults = ["kill", "kill once answered", "409", "429", "500", "reset before", "reset after"] as const;
 
 export type WriteFault = (typeof writeFaults)[number];
+
+/** From a write on, what the operator hears is late: of everything, or, killed there, of the state half-way to it. */
+export const staleFaults = ["late from here", "kill, told the past"] as const;
+
+export type StaleFault = (typeof staleFaults)[number];
 
 /** One thing that goes wrong in one step. */
 export type Point = WritePoint | WatchPoint | RestartPoint;
@@ -18,6 +23,7 @@ export interface WritePoint {
   readonly step: string;
   readonly fault:
     | WriteFault
+    | StaleFault
     /** The next leader must wait until the lease is over, as after a real crash; else it is void at once. */
     | "kill, lease kept"
     /** Nobody gets over this: for tests of the tests. */
@@ -52,8 +58,9 @@ export interface StepFacts {
 
 /** All points: each write with each fault, each watch that tells something held, both restarts after each step. */
 export function allPoints(steps: readonly StepFacts[]): readonly Point[] {
+  const faults = [...writeFaults, ...staleFaults];
   const points = steps.flatMap(({ step, writeCount, told }): Point[] => [
-    ...writeFaults.flatMap((fault) => Array.from({ length: writeCount }, (_, at) => ({ step, fault, nth: at + 1 }))),
+    ...faults.flatMap((fault) => Array.from({ length: writeCount }, (_, at) => ({ step, fault, nth: at + 1 }))),
     ...heldOf(told).map((resource) => ({ step, fault: "held watch" as const, resource })),
     { step, fault: "past at start" },
     { step, fault: "restart at rest" },
@@ -63,7 +70,7 @@ export function allPoints(steps: readonly StepFacts[]): readonly Point[] {
 
 /**
  * A part of all points that costs minutes: at each write one of the kills and one of the refusals, in each step one held
- * watch and one of the restarts; which one goes by turns.
+ * watch, one of the restarts, and two of its writes with what is late from there; which ones goes by turns.
  */
 export function samplePoints(steps: readonly StepFacts[]): readonly Point[] {
   let turn = 0;
@@ -77,6 +84,9 @@ export function samplePoints(steps: readonly StepFacts[]): readonly Point[] {
     turn += 1;
     for (const resource of next(heldOf(told))) ofStep.push({ step, fault: "held watch", resource });
     for (const fault of next(["past at start", "restart at rest"] as const)) ofStep.push({ step, fault });
+    for (const [at, fault] of staleFaults.entries()) {
+      if (writeCount > 0) ofStep.push({ step, fault, nth: 1 + ((turn * (at + 2)) % writeCount) });
+    }
     return ofStep;
   });
   return [...points, ...leaseKill(steps)];
@@ -114,18 +124,13 @@ const refusalsAtOnce = 6;
 
 /** What can be done to one step at once. */
 function batchesOf(points: readonly Point[]): readonly (readonly Point[])[] {
-  const writes = points.filter((point): point is WritePoint => "nth" in point && point.fault !== "kill, lease kept");
-  const others = points.filter((point) => !writes.some((write) => write === point));
+  const isOf = (faults: readonly WriteFault[]) => {
+    return (point: Point): point is WritePoint => faults.some((fault) => fault === point.fault);
+  };
   return [
-    ...spread(
-      writes.filter(({ fault }) => isKill(fault)),
-      killsAtOnce,
-    ),
-    ...spread(
-      writes.filter(({ fault }) => !isKill(fault)),
-      refusalsAtOnce,
-    ),
-    ...others.map((point) => [point]),
+    ...spread(points.filter(isOf(kills)), killsAtOnce),
+    ...spread(points.filter(isOf(refusals)), refusalsAtOnce),
+    ...points.filter((point) => !isOf(writeFaults)(point)).map((point) => [point]),
   ];
 }
 
@@ -141,7 +146,11 @@ function spread(points: readonly WritePoint[], size: number): readonly (readonly
 }
 
 export function isKill(fault: Point["fault"]): boolean {
-  return fault === "kill" || fault === "kill once answered" || fault === "kill, lease kept";
+  return fault.startsWith("kill");
+}
+
+function isStale(fault: Point["fault"]): boolean {
+  return fault === "held watch" || fault === "past at start" || staleFaults.some((stale) => stale === fault);
 }
 
 /** "kill at write 3 in "a policy is made"". */
@@ -162,7 +171,7 @@ export function describePoint(point: Point): string {
 /** "212 injection points: 60 kills, 120 refusals, 32 stale". */
 export function countPoints(points: readonly Point[]): string {
   const count = (is: (point: Point) => boolean) => points.filter(is).length;
-  const killed = count(({ fault }) => isKill(fault) || fault === "restart at rest");
-  const stale = count(({ fault }) => fault === "held watch" || fault === "past at start");
+  const stale = count(({ fault }) => isStale(fault));
+  const killed = count(({ fault }) => !isStale(fault) && (isKill(fault) || fault === "restart at rest"));
   return `${points.length} injection points: ${killed} kills, ${points.length - killed - stale} refusals, ${stale} stale`;
 }

@@ -13,7 +13,7 @@ import { OperatorProcess } from "../src/operator-process.ts";
 import { createActors, type Actors } from "./actors.ts";
 import { startControllerManager } from "./controller-manager.ts";
 import { createFakeNodes } from "./fake-nodes.ts";
-import { createInjector, type Injector } from "./injector.ts";
+import { createInjector, type Injector, type Killers } from "./injector.ts";
 import { namespace } from "./life.ts";
 import { observe, type Observer } from "./observer.ts";
 import { leases, observedTypes } from "./types.ts";
@@ -59,7 +59,7 @@ export async function createWorld({ binaries, main, flags }: WorldOptions): Prom
     const observer = stack.use(await observe(transport, observedTypes, isNoise));
     const nodes = stack.use(createFakeNodes({ transport, observer, namespace, directory, fail }));
     stack.use(playPods(transport, namespace)).run(true); // of what is deployed
-    const injector = createInjector({
+    const killers: Killers = {
       atOnce({ keepLease }) {
         proxy.sever();
         restart(keepLease).catch(fail);
@@ -67,7 +67,8 @@ export async function createWorld({ binaries, main, flags }: WorldOptions): Prom
       soon() {
         restart(false).catch(fail);
       },
-    });
+    };
+    const injector = createInjector(killers, () => observer.newestVersion);
     const proxy = stack.use(await FaultProxy.before(cluster.kubeconfig, injector.rules));
     const operator = stack.use(
       await OperatorProcess.start({ ...{ main, server: proxy.url, namespace, directory }, flags: [...flags] }),
