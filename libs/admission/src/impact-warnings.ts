@@ -80,18 +80,21 @@ function describeGroup(group: Group, podsOn: ClusterView["podsOn"]): readonly st
 /** "; 12 pods use these VFs": those that request a resource which the PFs have VFs for. */
 function describePods({ pciAddresses, sorts }: Group, podsOn: NonNullable<ClusterView["podsOn"]>): string {
   let pods = 0;
+  const known = new Map<readonly PfChange[], ReadonlySet<string>>(); // nodes with the same plan share their changes
   for (const { sort, changes } of sorts) {
-    const resources = new Set(
-      changes
-        .filter(({ pciAddress }) => pciAddress !== undefined && pciAddresses.includes(pciAddress))
-        .flatMap((change) => change.resources),
-    );
+    const resources = known.get(changes) ?? resourcesOn(pciAddresses, changes);
+    known.set(changes, resources);
     for (const { name } of sort.nodes) {
       pods += podsOn(name).filter((requested) => requested.some((resource) => resources.has(resource))).length;
     }
   }
   if (pods === 0) return "; no pod uses these VFs";
   return `; ${count(pods, "pod")} use${pods === 1 ? "s" : ""} these VFs`;
+}
+
+function resourcesOn(pciAddresses: readonly string[], changes: readonly PfChange[]): ReadonlySet<string> {
+  const those = changes.filter(({ pciAddress }) => pciAddress !== undefined && pciAddresses.includes(pciAddress));
+  return new Set(those.flatMap(({ resources }) => resources));
 }
 
 /** "; 3 VFs are in use by pods": as far as the statuses tell. */
@@ -114,10 +117,12 @@ function nodeCount(sorts: readonly SortImpact[]): number {
 
 function groupsOf(sorts: readonly SortImpact[]): Iterable<Group> {
   const byChange = new Map<string, { readonly change: PfChange; readonly sorts: SortImpact[]; places: string }>();
+  const keys = new Map<PfChange, string>();
   for (const [place, sort] of sorts.entries()) {
     for (const change of sort.changes) {
       const { pciAddress, summary, impact, problems } = change;
-      const key = JSON.stringify([pciAddress, summary, impact, problems]);
+      const key = keys.get(change) ?? JSON.stringify([pciAddress, summary, impact, problems]);
+      keys.set(change, key);
       const group = byChange.get(key) ?? { change, sorts: [], places: "" };
       group.sorts.push(sort);
       group.places += `${place} `;

@@ -116,11 +116,14 @@ function createJudge(labels: Labels, before: Rules, after: Rules): (state: State
     const specs = specsOf(layout);
     if (specs.touched.size === 0) return { impact: "none", changes: [] };
     const { interfaces = [], bridges, system } = status;
-    const pfs = interfaces.filter(({ pciAddress }) => specs.touched.has(pciAddress));
-    const sorts = pfs.map((pf) => sortOfPf(pf, specs.touched.get(pf.pciAddress)?.ranges ?? []));
-    const key = [...sorts, numberOf(bridges), numberOf(system)].join("\n");
+    let key = `${numberOf(bridges)} ${numberOf(system)}`;
+    for (const pf of interfaces) {
+      const touched = specs.touched.get(pf.pciAddress);
+      if (touched !== undefined) key += `\n${sortOfPf(pf, touched.ranges)}`;
+    }
     const known = specs.verdicts.get(key);
     if (known !== undefined) return known;
+    const pfs = interfaces.filter(({ pciAddress }) => specs.touched.has(pciAddress));
     const verdict = compare(specs, { ...status, interfaces: pfs });
     specs.verdicts.set(key, verdict);
     return verdict;

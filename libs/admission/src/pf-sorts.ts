@@ -10,19 +10,19 @@ import type { VfIds } from "./touched-pfs.ts";
 /** Equal for PFs that are alike but for which VFs of a range are in which state. PFs must not change. */
 export function sortOfPf(pf: InterfaceStatus, ranges: readonly VfIds[]): string {
   const { alike, others } = digestOf(pf);
-  if (others.length === 0) return alike;
-  const parts = ranges.map(({ first, last }) => {
-    const states = others.filter(({ id }) => first <= id && id <= last).map(({ state }) => state);
-    return states.sort((a, b) => a - b).join(" ");
-  });
-  return `${alike}: ${parts.join("|")}`;
+  let sort = alike;
+  for (const { first, last } of others.length === 0 ? [] : ranges) {
+    sort += "|";
+    for (const { id, state } of others) if (first <= id && id <= last) sort += `${state} `;
+  }
+  return sort;
 }
 
 /** A PF in numbers; equal parts have equal numbers. */
 interface Digest {
   /** The PF itself, how many VF ids it has, and the state in which most of its VFs are. */
   readonly alike: string;
-  /** The VFs that are in other states. */
+  /** The VFs that are in other states, by state. */
   readonly others: readonly { readonly id: number; readonly state: number }[];
 }
 
@@ -38,7 +38,7 @@ function digestOf(pf: InterfaceStatus): Digest {
   const common = mostFrequent(all.map(({ state }) => state));
   const digest = {
     alike: [numberOf(JSON.stringify(own)), size, common].join(" "),
-    others: all.filter(({ state }) => state !== common),
+    others: all.filter(({ state }) => state !== common).sort((a, b) => a.state - b.state),
   };
   digests.set(pf, digest);
   return digest;

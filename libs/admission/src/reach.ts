@@ -89,16 +89,16 @@ function matchPfs(policy: SriovNetworkNodePolicy, layout: readonly InterfaceStat
   });
 }
 
-/** What each PF of a landing reports, with the nodes that it is so on. */
-export function statusesOf({
-  landings,
-}: Reach): readonly { readonly sort: DiscoveredSort; readonly pf: InterfaceStatus }[] {
-  return landings.flatMap(({ sorts, pfs }) =>
-    sorts.flatMap((sort) => {
-      const { interfaces = [] } = sort.state.status;
-      return pfs.flatMap(({ index }) => interfaces[index] ?? []).map((pf) => ({ sort, pf }));
-    }),
-  );
+/** Tells what each PF of a landing reports, with the nodes that it is so on. */
+export function forEachStatus({ landings }: Reach, tell: (pf: InterfaceStatus, sort: DiscoveredSort) => void): void {
+  for (const { sorts, pfs } of landings) {
+    for (const sort of sorts) {
+      for (const { index } of pfs) {
+        const pf = sort.state.status.interfaces?.[index];
+        if (pf !== undefined) tell(pf, sort);
+      }
+    }
+  }
 }
 
 /** The Node object that libs/policy reads. */

@@ -5,7 +5,7 @@ import { refuse, warn, type Finding } from "../finding.ts";
 import { namesOf, type NodeSort } from "../node-sorts.ts";
 import { listNames, quote } from "../phrase.ts";
 import type { PolicyContext } from "../policy-context.ts";
-import { statusesOf } from "../reach.ts";
+import { forEachStatus } from "../reach.ts";
 
 export function checkDeviceType({ spec }: SriovNetworkNodePolicy): readonly Finding[] {
   const { deviceType = "netdevice", isRdma, vdpaType, eSwitchMode, linkType } = spec;
@@ -34,11 +34,13 @@ const mellanox = "15b3";
 export function checkVdpaVendor({ spec }: SriovNetworkNodePolicy, { reach }: PolicyContext): readonly Finding[] {
   if (!spec.vdpaType) return [];
   const others = new Map<string, NodeSort[]>();
-  for (const { sort, pf } of statusesOf(reach)) {
-    if (pf.vendor === undefined || pf.vendor === mellanox) continue;
+  forEachStatus(reach, (pf, sort) => {
+    if (pf.vendor === undefined || pf.vendor === mellanox) return;
     const card = `${pf.pciAddress} (${pf.vendor}:${pf.deviceID ?? "?"})`;
-    others.set(card, [...(others.get(card) ?? []), sort]);
-  }
+    const sorts = others.get(card);
+    if (sorts === undefined) others.set(card, [sort]);
+    else sorts.push(sort);
+  });
   return [...others].map(([card, sorts]) =>
     refuse("spec.vdpaType", `needs Mellanox cards, which ${card} on ${listNames(namesOf(sorts))} is not`),
   );
