@@ -158,7 +158,7 @@ describe("a cache of 10,000 objects", () => {
       await change("stopped", 4000);
       await untilEqual();
       // A server that stops or starts says 503 for a moment.
-      const passing = new Set(["ConnectionLost", "Timeout", "ServiceUnavailable"]);
+      const passing = new Set<unknown>(["ConnectionLost", "Timeout", "ServiceUnavailable"]);
       expect(reported.filter((code) => !passing.has(code))).toEqual([]);
     },
     testMs,
