@@ -81,6 +81,7 @@ describe("the webhook's pods", () => {
     expect(envOf(container({ tls }))).toMatchObject({
       ...{ TLS_MIN_VERSION: "VersionTLS12", TLS_CIPHER_SUITES: "A,B", TLS_CURVE_PREFERENCES: "X25519" },
       MALLOC_ARENA_MAX: "1",
+      RESOURCE_PREFIX: "openshift.io",
     });
     expect(Object.keys(envOf(container())).filter((name) => name.startsWith("TLS_"))).toEqual([]);
   });

@@ -124,7 +124,7 @@ function webhookRoles(settings: ComponentSettings): { readonly inNamespace: Role
     verbs: [...read, "patch"],
   };
   const inCluster: readonly PolicyRule[] = [
-    { apiGroups: [""], resources: ["nodes"], verbs: read },
+    { apiGroups: [""], resources: ["nodes", "pods"], verbs: read }, // pods are counted in warnings
     ...(keepsCertificate ? [announced] : []),
   ];
   return {
@@ -144,6 +144,7 @@ function webhookDaemonSet(input: ComponentInput): DaemonSet {
     METRICS_ADDRESS: `:${serverHealthPort}`,
     MALLOC_ARENA_MAX: "1", // glibc's arenas would cost 20 MB for threads that hardly allocate
     DEV_MODE: settings.devMode ? "true" : undefined,
+    RESOURCE_PREFIX: settings.resourcePrefix,
     CERTIFICATE_SECRET: isMounted ? undefined : secretName,
     TLS_MIN_VERSION: leastTlsVersion(settings.tls),
     TLS_CIPHER_SUITES: cipherSuites.length > 0 ? cipherSuites.join(",") : undefined,
