@@ -266,7 +266,7 @@ describe("rights", () => {
       allowed: [...reads, "patch sriovnetworknodestates", "patch sriovnetworknodestates/status", "patch nodes"],
     },
     { account: pluginAccount, allowed: [...reads, "patch sriovnetworknodestates/status"] },
-    { account: "operator-webhook-sa", allowed: [...reads, "list sriovnetworknodepolicies", "get nodes"] },
+    { account: "operator-webhook-sa", allowed: [...reads, "list sriovnetworknodepolicies", "get nodes", "list pods"] },
     { account: "network-resources-injector-sa", allowed: ["list network-attachment-definitions"] },
     { account: "metrics-exporter-sa", allowed: ["create tokenreviews"] },
   ])(
