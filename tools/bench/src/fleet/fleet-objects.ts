@@ -4,8 +4,11 @@
  * Usage: `Array.from({ length: 1000 }, (_, index) => nodeObject(index))`
  */
 import {
+  annotations,
   apiVersion,
   operatorConfigName,
+  type DrainAnswer,
+  type DrainRequest,
   type Node,
   type SriovNetworkNodePolicy,
   type SriovNetworkNodeState,
@@ -116,6 +119,30 @@ export function stateWithSpec(
 ): SriovNetworkNodeState {
   return { ...emptyState(namespace, index), spec };
 }
+
+/**
+ * The same with all that the operator writes with it: to the server, what an object carries beside its spec is a part of
+ * what a write costs.
+ */
+export function ownedStateWithSpec(
+  namespace: string,
+  index: number,
+  spec: SriovNetworkNodeStateSpec,
+): SriovNetworkNodeState {
+  const owner = { apiVersion, kind: "SriovOperatorConfig", name: operatorConfigName, uid: ownerUid };
+  const state = stateWithSpec(namespace, index, spec);
+  const ownerReferences = [{ ...owner, controller: true, blockOwnerDeletion: true }];
+  return { ...state, metadata: { ...state.metadata, ownerReferences } };
+}
+
+/** The annotations that the operator puts on the state of a node that has reported. */
+export const idleAnnotations = {
+  [annotations.desiredState]: "Idle" satisfies DrainRequest,
+  [annotations.currentState]: "Idle" satisfies DrainAnswer,
+};
+
+/** Nobody collects garbage here. */
+const ownerUid = "11111111-2222-3333-4444-555555555555";
 
 const vfsPerPolicy = 4;
 

@@ -5,7 +5,7 @@
  */
 import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
 import type { Fleet } from "./fleet.ts";
-import { firstPolicy, morePolicies, operatorNamespace } from "./fleet-objects.ts";
+import { firstPolicy, morePolicies } from "./fleet-objects.ts";
 import type { FleetOptions } from "./fleet-options.ts";
 import { profiles } from "./fleet-profile.ts";
 import type { Step } from "./measure-step.ts";
@@ -56,7 +56,7 @@ export function fleetScenario({ fleet, options, startOperator }: Scenario): read
 
   return [
     { id: "start", round: 1, act: startOperator, startsOperator: true, wanted: isEmpty },
-    { id: "report", round: 1, act: () => fleet.reportAll(operatorNamespace) },
+    { id: "report", round: 1, act: () => fleet.reportAll() },
     ...Array.from({ length: options.rounds }, (_, index) => roundOf(index + 1)).flat(),
   ];
 }

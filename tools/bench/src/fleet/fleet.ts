@@ -2,7 +2,7 @@
 /**
  * A simulated fleet: Node objects, the statuses that daemons would write, and the ears with which they would hear of
  * their specs. Each node state stands twice: the operator's, and one that the plain client writes.
- * Usage: `await using fleet = await createFleet({ cluster, options, progress, run }); await fleet.reportAll(operatorNamespace)`
+ * Usage: `await using fleet = await createFleet({ cluster, options, progress, run }); await fleet.reportAll()`
  */
 import {
   apiVersion,
@@ -22,10 +22,12 @@ import { until } from "../measure/until.ts";
 import { createArrivals, type Arrivals } from "./arrivals.ts";
 import type { FleetOptions } from "./fleet-options.ts";
 import {
+  idleAnnotations,
   nodeName,
   nodeObject,
   operatorConfig,
   operatorNamespace,
+  ownedStateWithSpec,
   plainNamespace,
   reportedState,
   stateWithSpec,
@@ -37,8 +39,10 @@ import { watchArrivals } from "./watch-arrivals.ts";
 export interface Fleet extends AsyncDisposable {
   readonly size: number;
   readonly arrivals: Arrivals;
-  /** All daemons write their status, in one of the two namespaces. */
-  reportAll(namespace: string): Promise<void>;
+  /** All daemons write their status. */
+  reportAll(): Promise<void>;
+  /** The plain client's node states become as the operator's are after that: the same statuses, the same annotations. */
+  reportAllPlainly(): Promise<void>;
   applyPolicy(policy: SriovNetworkNodePolicy): Promise<void>;
   deletePolicies(): Promise<void>;
   /** Gives one node a label that no policy asks for. */
@@ -87,14 +91,28 @@ export async function createFleet({ cluster, options, progress, run }: FleetPart
   const configs = collectionPath(sriovOperatorConfigs, operatorNamespace);
   await admin.request({ method: "POST", path: configs, body: operatorConfig });
 
+  const reportIn = (namespace: string) =>
+    forAll((index) =>
+      apply(admin, "config-daemon", statePath(namespace, index, "status"), reportedState(profile, namespace, index)),
+    );
+
   const owned = parts.move();
   return {
     size: options.nodes,
     arrivals,
-    reportAll: (namespace) =>
-      forAll((index) =>
-        apply(admin, "config-daemon", statePath(namespace, index, "status"), reportedState(profile, namespace, index)),
-      ),
+    reportAll: () => reportIn(operatorNamespace),
+    async reportAllPlainly() {
+      await reportIn(plainNamespace);
+      await forAll((index) =>
+        plain.request({
+          method: "PATCH",
+          path: statePath(plainNamespace, index),
+          contentType: "application/merge-patch+json",
+          accept: metadataOnly,
+          body: { metadata: { annotations: idleAnnotations } },
+        }),
+      );
+    },
     async applyPolicy(policy) {
       await apply(admin, "user", objectPath(sriovNetworkNodePolicies, policy.metadata), policy);
     },
@@ -120,7 +138,7 @@ export async function createFleet({ cluster, options, progress, run }: FleetPart
     },
     applyPlainly: (spec) =>
       forAll((index) =>
-        apply(plain, "plain", statePath(plainNamespace, index), stateWithSpec(plainNamespace, index, spec)),
+        apply(plain, "plain", statePath(plainNamespace, index), ownedStateWithSpec(plainNamespace, index, spec)),
       ),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

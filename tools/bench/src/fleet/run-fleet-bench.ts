@@ -65,7 +65,7 @@ async function measureFleet(options: FleetOptions): Promise<FleetReport> {
     steps.push(await measureStep(bench, step));
     if (step.id !== "report") continue;
     progress.at("the same statuses for the plain client's node states");
-    await fleet.reportAll(plainNamespace);
+    await fleet.reportAllPlainly();
   }
   const wave = options.drains === 0 ? undefined : await measureDrainWave({ ...bench, cluster, run }, options.drains);
   await operator.stop();
