@@ -62,14 +62,14 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
         },
       });
       metrics.watch(started);
-      stack.use(started);
+      return stack.use(started);
     },
   };
-  startNodeControllers(context);
+  const nodeStates = startNodeControllers(context);
   startDrainControllers(context);
   startNetworkControllers(context);
   startComponentControllers(context);
-  startDevicePluginControllers(context);
+  startDevicePluginControllers(context, nodeStates);
   startCertificateControllers(context);
   return stack;
 }

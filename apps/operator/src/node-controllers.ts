@@ -12,7 +12,7 @@ import {
   type SriovNetworkNodeState,
   type SriovNetworkPoolConfig,
 } from "@switchyard/api";
-import { createWriter, equalJson, fromCache, patchMetadata, type Source } from "@switchyard/kube";
+import { createWriter, equalJson, fromCache, patchMetadata, type Controller, type Source } from "@switchyard/kube";
 import { managers } from "./managers.ts";
 import { createNodeStateReconciler } from "./node-state-reconciler.ts";
 import type { OperatorContext } from "./operator-context.ts";
@@ -28,14 +28,15 @@ const parallelNodes = 16;
 /** Statuses that count nodes are written at most once in this time. */
 const statusIntervalMs = 1_000;
 
-export function startNodeControllers(context: OperatorContext): void {
+/** Answers with the controller of node states, for those who let it go first. */
+export function startNodeControllers(context: OperatorContext): Pick<Controller, "depth"> {
   const { transport, caches, rules, verdicts, start } = context;
   const { namespace } = context.settings;
   const { nodes, policies, pools, operatorConfigs, states } = caches;
   const now = (): Date => new Date();
   const allNodes = (): readonly string[] => [...new Set([...nodes.keys(), ...states.keys()])];
 
-  start({
+  const nodeStates = start({
     name: "node-state",
     parallel: parallelNodes,
     reconcile: createNodeStateReconciler({
@@ -115,6 +116,7 @@ export function startNodeControllers(context: OperatorContext): void {
       fromCache(states, () => pools.keys()),
     ],
   });
+  return nodeStates;
 }
 
 /** Keys of policies whose verdicts change; there is nothing to wait for at the start. */

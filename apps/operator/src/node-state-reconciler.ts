@@ -11,7 +11,7 @@ import {
   type SriovNetworkNodeState,
   type SriovOperatorConfig,
 } from "@switchyard/api";
-import type { Cache, Reconcile, Requeue, Writer } from "@switchyard/kube";
+import { shareEqual, type Cache, type Reconcile, type Requeue, type Writer } from "@switchyard/kube";
 import {
   isInNodeSet,
   judgeStaleState,
@@ -57,7 +57,7 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
     await writer.apply({ metadata: { name, ownerReferences: [owner] }, spec }, signal);
     verdicts.set(name, {
       ...merged,
-      spec: nodeStateSpec(merged),
+      spec: shareEqual(state?.spec, nodeStateSpec(merged)),
       interfaces,
       generations: generationsOf(merged, rules),
     });

@@ -4,7 +4,7 @@
  * how a controller is started. One group of controllers is one function of it.
  * Usage: `export function startNetworkControllers(context: OperatorContext): void { context.start({ name, … }); }`
  */
-import type { ControllerOptions, EventRecorder, Transport } from "@switchyard/kube";
+import type { Controller, ControllerOptions, EventRecorder, Transport } from "@switchyard/kube";
 import type { Logger } from "@switchyard/service";
 import type { ClusterCaches } from "./caches.ts";
 import type { LiveRules } from "./live-rules.ts";
@@ -23,7 +23,7 @@ export interface OperatorContext {
   /** Aborted when all must stop at once. */
   readonly signal: AbortSignal;
   /** Runs until the operator stops or no longer leads; nothing runs before all of `context.caches` are synced. */
-  readonly start: (controller: ControllerDefinition) => void;
+  readonly start: (controller: ControllerDefinition) => Pick<Controller, "depth">;
 }
 
 /** A controller without what all of them share. */

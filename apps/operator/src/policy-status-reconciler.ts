@@ -24,6 +24,12 @@ export interface PolicyStatusDeps {
   readonly now: () => Date;
 }
 
+interface NodeKnowledge {
+  readonly node: string;
+  readonly verdict: Verdict;
+  readonly state: NodeStateFacts | undefined;
+}
+
 /** What became of a policy on one node. */
 interface NodeOutcome {
   readonly node: string;
@@ -81,13 +87,15 @@ function assess(policy: SriovNetworkNodePolicy, deps: PolicyStatusDeps): Assessm
   if (!rules.policies.some(({ metadata }) => metadata.name === policy.metadata.name)) {
     return { judgement: ignored, ...none };
   }
-  const outcomes: NodeOutcome[] = [];
-  for (const node of selectedNodes(policy, deps.nodes, rules)) {
-    const verdict = deps.verdicts.get(node.metadata.name);
-    const state = deps.states.get(node.metadata.name);
+  const known: NodeKnowledge[] = [];
+  for (const { metadata } of selectedNodes(policy, deps.nodes, rules)) {
+    const node = metadata.name;
+    const verdict = deps.verdicts.get(node);
+    const state = deps.states.get(node);
     if (!knows(verdict, policy, state)) return undefined;
-    outcomes.push(outcomeOn(node.metadata.name, policy, verdict, state));
+    known.push({ node, verdict, state });
   }
+  const outcomes = known.map((one) => outcomeOn(policy, one));
   const readyNodeCount = outcomes.filter(({ kind }) => kind === "ready").length;
   return { judgement: judge(outcomes), matchedNodeCount: outcomes.length, readyNodeCount };
 }
@@ -96,12 +104,7 @@ function selectedNodes(policy: SriovNetworkNodePolicy, nodes: Cache<Node>, rules
   return nodes.list().filter((node) => isInNodeSet(node, rules) && hasLabels(labelsOf(node), policy.spec.nodeSelector));
 }
 
-function outcomeOn(
-  node: string,
-  policy: SriovNetworkNodePolicy,
-  verdict: Verdict,
-  state: NodeStateFacts | undefined,
-): NodeOutcome {
+function outcomeOn(policy: SriovNetworkNodePolicy, { node, verdict, state }: NodeKnowledge): NodeOutcome {
   const { name } = policy.metadata;
   const wrong = verdict.problems.find(({ policyName, severity }) => policyName === name && severity === "error");
   if (wrong !== undefined) return { node, kind: "invalid", message: `${wrong.field}: ${wrong.message}` };

@@ -32,14 +32,14 @@ export function guardTransport(transport: Transport, remainingMs: () => number):
   };
 
   function bounded(request: TransportRequest): TransportRequest {
-    const leftMs = Math.floor(remainingMs());
-    const beforeSend = () => {
-      if (remainingMs() >= 1) return;
+    const readRemainingMs = () => {
+      const leftMs = Math.floor(remainingMs());
+      if (leftMs >= 1) return leftMs;
       const words = "not sent: the lease may be another's by now";
       throw new KubeError(`${request.method} ${request.path}`, "NotLeading", { words });
     };
-    beforeSend();
-    const timeoutMs = Math.min(request.timeoutMs ?? Infinity, leftMs);
+    const timeoutMs = Math.min(request.timeoutMs ?? Infinity, readRemainingMs());
+    const beforeSend = () => void readRemainingMs();
     return { ...request, timeoutMs, query: { ...request.query, timeout: `${timeoutMs}ms` }, beforeSend };
   }
 }

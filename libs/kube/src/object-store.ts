@@ -9,12 +9,16 @@ import { KubeError } from "./kube-error.ts";
 import { apiVersionOf, isRecord, keyOf, type KubeObject, type ObjectName, type ResourceType } from "./kube-object.ts";
 import { ObjectIndex, type Indexers } from "./object-index.ts";
 import { observe } from "./owned-fields.ts";
+import { shareEqual } from "./share-equal.ts";
 
 export interface StoreOptions<Wire extends KubeObject, T> {
   readonly type: ResourceType;
   /** Holds this namespace alone, so that keys are names. */
   readonly namespace?: string | undefined;
-  /** Keeps of an object what is used of it, as JSON: all else is memory. */
+  /**
+   * Keeps of an object what is used of it, as JSON: all else is memory. What of it is as it was stays the very value that
+   * it was.
+   */
   readonly project: (object: Wire) => T;
   readonly indexes?: Indexers<T>;
   /** Field managers of the writers that use this cache. */
@@ -128,7 +132,7 @@ export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, Object
     const { uid, resourceVersion } = object.metadata;
     if (before?.observed.uid === uid && before?.observed.resourceVersion === resourceVersion) return;
     this.#guard(() => {
-      const value = this.#project(object);
+      const value = shareEqual(before?.value, this.#project(object));
       const observed = observe(object, this.#options.managers ?? []);
       this.#index.refile(key, before?.value, value);
       this.#entries.set(key, { value, observed });

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * The controllers of the device plugin: where it runs, and upstream's ConfigMap where it is asked for.
- * Usage: `startDevicePluginControllers(context);`
+ * Usage: `startDevicePluginControllers(context, nodeStates);`
  */
 import { nodes as nodeType, sriovOperatorConfigs, upstreamManager, type SriovOperatorConfig } from "@switchyard/api";
-import { createWriter, fromCache, patchMetadata, type Source } from "@switchyard/kube";
+import { createWriter, fromCache, patchMetadata, type Controller, type Source } from "@switchyard/kube";
 import { isDeepStrictEqual } from "node:util";
 import { managers } from "../managers.ts";
 import type { OperatorContext } from "../operator-context.ts";
@@ -17,17 +17,18 @@ import { createNodeLabelReconciler, nodeOfResources } from "./node-label-reconci
 /** A fleet that changes would else have the whole ConfigMap written for each of its nodes. */
 const configMapIntervalMs = 1_000;
 
-export function startDevicePluginControllers(context: OperatorContext): void {
+/** `nodeStates` is the controller of node states. */
+export function startDevicePluginControllers(context: OperatorContext, nodeStates: Pick<Controller, "depth">): void {
   const { transport, caches, rules, start } = context;
   const { namespace, writeConfigMap } = context.settings;
   const { nodes, policies, operatorConfigs, states, configMaps } = caches;
 
   start({
     name: "device-plugin-label",
-    // The node states go first: what a plugin hands out is not there before the daemon has read them.
-    ...{ parallel: 2, debounceMs: 1_000, maxDebounceMs: 2_000 },
+    parallel: 2,
     reconcile: createNodeLabelReconciler({
       ...{ nodes, states, rules },
+      statesComeFirst: () => nodeStates.depth > 0,
       patchLabels: (object, labels, signal) => patchMetadata({ transport, type: nodeType, object, labels, signal }),
     }),
     sources: [

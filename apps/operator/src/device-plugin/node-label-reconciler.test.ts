@@ -8,19 +8,21 @@ const spec = { interfaces: [{ pciAddress: "0000:3b:00.0", numVfs: 2, vfGroups: [
 const status = { interfaces: [nic()] };
 
 /** A cluster with a config, and what the label of each patched node became. */
-function setUp() {
+function setUp({ statesWaiting = 0 } = {}) {
+  const waiting = { states: statesWaiting };
   const cluster = createCluster();
   cluster.addConfig();
   const patched = new Map<string, string | null | undefined>();
   const reconcile = createNodeLabelReconciler({
     ...cluster,
+    statesComeFirst: () => waiting.states > 0,
     patchLabels(node, changes) {
       const wanted = changes[labels.devicePlugin];
       if ((node.metadata.labels?.[labels.devicePlugin] ?? null) !== wanted) patched.set(node.metadata.name, wanted);
       return Promise.resolve();
     },
   });
-  return { cluster, patched, look: (node: string) => reconcile(node, new AbortController().signal) };
+  return { cluster, patched, waiting, look: (node: string) => reconcile(node, new AbortController().signal) };
 }
 
 describe("the device plugin's label", () => {
@@ -37,6 +39,17 @@ describe("the device plugin's label", () => {
     }
     for (const name of ["with", "without", "never"]) await look(name);
     expect(Object.fromEntries(patched)).toEqual({ with: "Enabled", without: "Disabled" });
+  });
+
+  it("waits for the node states of a fleet, and comes then", async () => {
+    const { cluster, patched, waiting, look } = setUp({ statesWaiting: 900 });
+    cluster.addNode("with");
+    cluster.setState("with", { spec, status });
+    expect(await look("with")).toEqual({ afterMs: 500 });
+    expect(patched.size).toBe(0);
+    waiting.states = 0;
+    expect(await look("with")).toBeUndefined();
+    expect(patched.get("with")).toBe("Enabled");
   });
 
   it("stays as it is while nothing is known of the node", async () => {

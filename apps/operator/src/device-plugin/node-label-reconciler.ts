@@ -17,12 +17,19 @@ export interface NodeLabelDeps {
   readonly nodes: Cache<Node>;
   readonly states: Cache<NodeStateFacts>;
   readonly rules: LiveRules;
+  /**
+   * Whether node states wait to be written. Of a fleet they go first: what a plugin hands out is not there before the
+   * daemons have read them.
+   */
+  readonly statesComeFirst: () => boolean;
   /** Changes labels; sends nothing where the node has them so. Rejects with KubeError. */
   readonly patchLabels: (node: Node, changes: MetadataChanges, signal: AbortSignal) => Promise<unknown>;
 }
 
-export function createNodeLabelReconciler({ nodes, states, rules, patchLabels }: NodeLabelDeps): Reconcile {
+export function createNodeLabelReconciler(deps: NodeLabelDeps): Reconcile {
+  const { nodes, states, rules, statesComeFirst, patchLabels } = deps;
   return async function reconcile(name, signal) {
+    if (statesComeFirst()) return { afterMs: statesMs };
     const current = rules();
     const node = nodes.get(name);
     if (current === undefined || node === undefined) return undefined;
@@ -34,6 +41,9 @@ export function createNodeLabelReconciler({ nodes, states, rules, patchLabels }:
     return undefined;
   };
 }
+
+/** Some hundred node states are written in that time. */
+const statesMs = 500;
 
 function labelFor(node: Node, state: NodeStateFacts | undefined): string | null {
   if (hasResources(state)) return "Enabled";

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import fc from "fast-check";
+import { equalJson } from "./equal-json.ts";
+import { shareEqual } from "./share-equal.ts";
+
+// Few names and values, so that equal parts come up.
+const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3 },
+    fc.constantFrom(null, 0, 1, "", "a", true, undefined),
+    fc.array(tie("value"), { maxLength: 2 }),
+    fc.dictionary(fc.constantFrom("a", "b", "__proto__"), tie("value")),
+  ),
+}));
+
+describe("shareEqual", () => {
+  it("says what the new value says, and is the old one exactly where that says it, too", () => {
+    const holds = fc.property(value, value, (before, after) => {
+      const copies = structuredClone([before, after]);
+      const shared = shareEqual(before, after);
+      expect(equalJson(shared, after)).toBe(true);
+      if (typeof before === "object" && before !== null) expect(shared === before).toBe(equalJson(before, after));
+      expect([before, after]).toEqual(copies);
+    });
+    fc.assert(holds, { numRuns: 2_000 });
+  });
+
+  it("keeps the parts that did not change, and only those", () => {
+    const before = { spec: { a: [1, { b: 2 }] }, status: { c: [3] } };
+    const shared = shareEqual(before, { spec: { a: [1, { b: 2 }] }, status: { c: [4] } });
+    expect(shared).toEqual({ spec: { a: [1, { b: 2 }] }, status: { c: [4] } });
+    expect(shared.spec).toBe(before.spec);
+  });
+});
