@@ -88,7 +88,8 @@ function assess(policy: SriovNetworkNodePolicy, deps: PolicyStatusDeps): Assessm
     return { judgement: ignored, ...none };
   }
   const known: NodeKnowledge[] = [];
-  for (const { metadata } of selectedNodes(policy, deps.nodes, rules)) {
+  // Nodes are merged for in their order: one that is still missing is soon found from the end.
+  for (const { metadata } of selectedNodes(policy, deps.nodes.list().toReversed(), rules)) {
     const node = metadata.name;
     const verdict = deps.verdicts.get(node);
     const state = deps.states.get(node);
@@ -100,8 +101,10 @@ function assess(policy: SriovNetworkNodePolicy, deps: PolicyStatusDeps): Assessm
   return { judgement: judge(outcomes), matchedNodeCount: outcomes.length, readyNodeCount };
 }
 
-function selectedNodes(policy: SriovNetworkNodePolicy, nodes: Cache<Node>, rules: Rules): readonly Node[] {
-  return nodes.list().filter((node) => isInNodeSet(node, rules) && hasLabels(labelsOf(node), policy.spec.nodeSelector));
+function* selectedNodes(policy: SriovNetworkNodePolicy, nodes: readonly Node[], rules: Rules): Generator<Node> {
+  for (const node of nodes) {
+    if (isInNodeSet(node, rules) && hasLabels(labelsOf(node), policy.spec.nodeSelector)) yield node;
+  }
 }
 
 function outcomeOn(policy: SriovNetworkNodePolicy, { node, verdict, state }: NodeKnowledge): NodeOutcome {

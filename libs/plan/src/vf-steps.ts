@@ -20,11 +20,8 @@ export function stepsForNewVfs(pf: InterfaceStatus, group: VfGroup, range: VfRan
 
 /** Steps for VFs that exist and stay. */
 export function stepsForExistingVfs(pf: InterfaceStatus, group: VfGroup, range: VfRange): readonly PfStep[] {
-  const byId = new Map((pf.Vfs ?? []).map((vf) => [vf.vfID, vf]));
-  return stepsForVfs(range, (vfId) => {
-    const vf = byId.get(vfId);
-    return vf === undefined ? [] : stepsForVf(pf, vf, group);
-  });
+  const vfs = (pf.Vfs ?? []).filter(({ vfID }) => range.first <= vfID && vfID <= range.last);
+  return vfs.toSorted((a, b) => a.vfID - b.vfID).flatMap((vf) => stepsForVf(pf, vf, group));
 }
 
 /** Whether the group's VFs keep their kernel driver. Absent is the CRD's default. */
