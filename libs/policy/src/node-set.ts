@@ -11,8 +11,8 @@ import type { Rules } from "./rules.ts";
 const defaultLabels: Labels = { "node-role.kubernetes.io/worker": "", "kubernetes.io/os": "linux" };
 
 /** Whether the node carries all labels of nodeSetLabels. */
-export function isInNodeSet(node: Node, rules: Rules): boolean {
-  return hasLabels(labelsOf(node), nodeSetLabels(rules.operatorConfig));
+export function isInNodeSet(node: Node, { nodeSet }: Rules): boolean {
+  return hasLabels(labelsOf(node), nodeSet);
 }
 
 /**

@@ -6,6 +6,8 @@
  */
 import type { SriovNetworkNodePolicy, SriovNetworkPoolConfig, SriovOperatorConfig } from "@switchyard/api";
 import { isGateOn } from "./feature-gates.ts";
+import type { Labels } from "./label-selector.ts";
+import { nodeSetLabels } from "./node-set.ts";
 import { inOrderOfApplication } from "./policy-order.ts";
 import { compilePolicy, type PolicyRule } from "./policy-rule.ts";
 import { compareAge, compilePool, type PoolProblem, type PoolRule } from "./pool-rule.ts";
@@ -31,6 +33,8 @@ export interface Rules {
   /** The oldest first. */
   readonly pools: readonly SriovNetworkPoolConfig[];
   readonly operatorConfig: SriovOperatorConfig | undefined;
+  /** Labels of the nodes that are managed at all (nodeSetLabels). */
+  readonly nodeSet: Labels;
   /** How long the state of a node that left is kept; 0 is not at all. */
   readonly staleDelayMs: number;
   /** The feature gate manageSoftwareBridges. */
@@ -54,6 +58,7 @@ export function createRules(sources: RuleSources): Rules {
     policies,
     pools,
     operatorConfig,
+    nodeSet: nodeSetLabels(operatorConfig),
     staleDelayMs,
     manageBridges,
     poolProblems: poolRules.flatMap(({ problems }) => problems),

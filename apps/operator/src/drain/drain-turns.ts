@@ -44,8 +44,12 @@ export function createDrainTurnsReconciler(deps: DrainTurnsDeps): Reconcile {
   return async function reconcile(_key, signal) {
     const rules = deps.rules();
     if (rules === undefined) return undefined;
-    const pools = poolsOf(rules, nodes.list());
     let queue = drainNodes(rules);
+    if (!queue.some(({ phase }) => phase === "waiting")) {
+      places.publish(new Map());
+      return undefined;
+    }
+    const pools = poolsOf(rules, nodes.list());
     let plan = planDrains(queue, pools);
 
     if (!hasLooked && takesScarceSlot(plan, queue, pools)) {
@@ -62,13 +66,14 @@ export function createDrainTurnsReconciler(deps: DrainTurnsDeps): Reconcile {
     return results.includes(false) ? lookAgain : undefined;
   };
 
+  /** Those that wait or take a slot. */
   function drainNodes(rules: Rules): readonly DrainNode[] {
     const found = nodes.list().flatMap((node): readonly DrainNode[] => {
       const { name } = node.metadata;
       const facts = factsOf(name);
-      if (facts === undefined) return [];
+      const phase = facts === undefined ? "idle" : phaseOf(node, facts);
+      if (phase === "idle") return [];
       const selecting = poolsSelecting(node, rules).map(({ metadata }) => metadata.name);
-      const phase = phaseOf(node, facts);
       const askedMs = phase === "waiting" ? askedAt(name) : 0;
       return [{ name, pools: selecting.length > 0 ? selecting : [defaultPool], phase, askedMs }];
     });
