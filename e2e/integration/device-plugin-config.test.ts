@@ -8,6 +8,7 @@ import {
   nodes,
   sriovNetworkNodePolicies,
   sriovNetworkNodeStates,
+  sriovOperatorConfigs,
   type Condition,
   type SriovNetworkNodePolicySpec,
 } from "@switchyard/api";
@@ -59,15 +60,17 @@ beforeAll(async () => {
   bundle = await bundleConfigurator(directory);
 
   // All that it needs.
-  const role = (name: string, verbs: string, resource: string) =>
-    cluster.kubectl([...["create", "-n", namespace, "role", name], `--verb=${verbs}`, `--resource=${resource}`]);
+  const role = (name: string, verbs: string, resource: string, ...only: readonly string[]) => {
+    const what = [`--verb=${verbs}`, `--resource=${resource}`, ...only.map((each) => `--resource-name=${each}`)];
+    return cluster.kubectl(["create", "-n", namespace, "role", name, ...what]);
+  };
   const bind = (name: string) =>
     cluster.kubectl(["create", "-n", namespace, "rolebinding", name, `--role=${name}`, `--user=${user}`]);
   const { plural, group } = sriovNetworkNodeStates;
   await role("reader", "get,list,watch", `${plural}.${group}`);
   await role("reporter", "patch", `${plural}.${group}/status`);
-  await bind("reader");
-  await bind("reporter");
+  await role("config-reader", "get,list,watch", `${sriovOperatorConfigs.plural}.${group}`, "default");
+  for (const name of ["reader", "reporter", "config-reader"]) await bind(name);
   ownKubeconfig = await cluster.clientFor({ user });
 
   const flags = ["--kubeconfig", cluster.kubeconfig, "--leader-elect=false", "--write-configmap"];
@@ -248,6 +251,36 @@ describe("the follower", () => {
     expect(message).toMatch(/^fast: isRdma, needVhostNet, .* differ between its VFs .*; VFs handed out: fast: 7$/);
     await cluster.kubectl(["delete", "-n", namespace, sriovNetworkNodePolicies.plural, "other"]);
     await conditionIs("True", "Configured");
+  });
+
+  it("logs as much as the SriovOperatorConfig says, from now on", async () => {
+    startConfigurator("follower-6", []);
+    await conditionIs("True", "Configured");
+    let vfs = 6;
+    /** Whether a change that it follows is logged. */
+    async function isLogged(): Promise<boolean> {
+      const counted = (text: string) => text.split(`VFs handed out: fast: ${vfs}"`).length;
+      vfs = 13 - vfs; // 6 or 7 in turn
+      const before = counted(await log("follower-6"));
+      await makeVfs(directory, vfAddresses(0, vfs - 1));
+      await applyPolicy("fast", { numVfs: vfs });
+      await reportDone(vfs);
+      const told = `VFs handed out: fast: ${vfs}`;
+      await eventually(told, async () => (await conditionIs("True", "Configured")).message === told);
+      return counted(await log("follower-6")) > before;
+    }
+    for (const [logLevel, logs] of [
+      [0, false],
+      [1, true],
+      [0, false],
+      [null, true],
+    ] as const) {
+      await apply({ ...of("SriovOperatorConfig", "default"), spec: { disableDrain: true, logLevel } });
+      await eventually(`logLevel ${logLevel} is followed`, async () => (await isLogged()) === logs);
+    }
+    await applyPolicy("fast", { numVfs: 6 });
+    await makeVfs(directory, vfAddresses(0, 5));
+    await reportDone(6);
   });
 
   it("tells where it cannot write the file", async () => {

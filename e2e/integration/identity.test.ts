@@ -281,6 +281,25 @@ describe("rights", () => {
   );
 });
 
+describe("the settings of the cluster", () => {
+  it.each([daemonAccount, pluginAccount])(
+    "are read by %s, and no other SriovOperatorConfig",
+    async (account) => {
+      await using client = await deployed.clientOf(account, "worker-1");
+      const configs = `${oursPath}/sriovoperatorconfigs`;
+      const list = (query: Readonly<Record<string, string>>) => client.request({ method: "GET", path: configs, query });
+      expect(await list({ fieldSelector: "metadata.name=default" })).toMatchObject({
+        items: [{ metadata: { name: "default" } }],
+      });
+      await expect(list({})).rejects.toMatchObject({ code: "Forbidden" });
+      await expect(client.request({ method: "GET", path: `${configs}/other` })).rejects.toMatchObject({
+        code: "Forbidden",
+      });
+    },
+    testMs,
+  );
+});
+
 /** Asks the API server whether the client has a right, "patch nodes/status", in the operator's namespace. */
 async function may(client: Transport, right: string): Promise<boolean> {
   const [, verb = "", resource = "", subresource] = /^(\w+) ([\w-]+)(?:\/(\w+))?$/.exec(right) ?? [];

@@ -3,9 +3,10 @@
  * The process beside the device plugin: its init container by --wait, its follower without.
  */
 import { connect } from "@switchyard/kube";
-import { runFrugally, runService } from "@switchyard/service";
+import { levelOfVerbosity, runFrugally, runService } from "@switchyard/service";
 import { configurePlugin } from "./configure-plugin.ts";
 import { devicePluginConfigFlags } from "./device-plugin-config-flags.ts";
+import { followLogLevel } from "./follow-log-level.ts";
 
 runFrugally();
 const exitCode = await runService({
@@ -13,8 +14,14 @@ const exitCode = await runService({
   version: "0.1.0",
   summary: "Has the node's SR-IOV device plugin hand out the VFs that its SriovNetworkNodeState asks for.",
   flags: devicePluginConfigFlags,
-  async main({ flags, ...service }) {
+  async main({ flags, setLogLevel, ...service }) {
     await using transport = await connect({ kubeconfig: flags.kubeconfig });
+    await using _logLevel = followLogLevel({
+      ...{ transport, namespace: flags.namespace, log: service.log },
+      onVerbosity(verbosity) {
+        setLogLevel(levelOfVerbosity(verbosity, flags.logLevel));
+      },
+    });
     await configurePlugin({ ...flags, ...service, transport });
   },
 });

@@ -3,6 +3,7 @@
  * A process's identity: its service account and the roles that say what it may do. A role without rules is not made.
  * Usage: `accessObjects("operator-webhook", { serviceAccount, namespaceRole, namespaceRules, … }, input)`.
  */
+import { operatorConfigName } from "@switchyard/api";
 import { clusterScoped, namespaced, type ComponentInput } from "./component.ts";
 import type { PolicyRule, Role, RoleBinding, ServiceAccount } from "./kube-objects.ts";
 import type { Manifest } from "./manifest.ts";
@@ -69,4 +70,12 @@ export const eventRule: PolicyRule = {
   apiGroups: ["events.k8s.io"],
   resources: ["events"],
   verbs: ["create", "patch"],
+};
+
+/** The one SriovOperatorConfig that is honoured; a list or a watch has to select it by its name. */
+export const readConfigRule: PolicyRule = {
+  apiGroups: ["sriovnetwork.openshift.io"],
+  resources: ["sriovoperatorconfigs"],
+  resourceNames: [operatorConfigName],
+  verbs: ["get", "list", "watch"],
 };

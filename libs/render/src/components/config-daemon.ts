@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The config daemon on each node of the node set, and the CNI plugins that it installs (sriov-operator.md F, H). */
 import { isGateOn } from "@switchyard/policy";
-import { accessObjects, eventRule, privilegedRules } from "./access.ts";
+import { accessObjects, eventRule, privilegedRules, readConfigRule } from "./access.ts";
 import { cniInstallers, cniVolumes } from "./cni-installers.ts";
 import { namespaced, type Component, type ComponentInput } from "./component.ts";
 import type { PolicyRule } from "./kube-objects.ts";
@@ -38,12 +38,7 @@ const namespaceRules: readonly PolicyRule[] = [
     verbs: ["get", "list", "watch", "patch"],
   },
   { apiGroups: ["sriovnetwork.openshift.io"], resources: ["sriovnetworknodestates/status"], verbs: ["patch"] },
-  {
-    apiGroups: ["sriovnetwork.openshift.io"],
-    resources: ["sriovoperatorconfigs"],
-    resourceNames: ["default"],
-    verbs: ["get", "list", "watch"],
-  },
+  readConfigRule,
   eventRule,
 ];
 

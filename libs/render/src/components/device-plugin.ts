@@ -5,7 +5,7 @@
  */
 import { labels } from "@switchyard/api";
 import { isGateOn } from "@switchyard/policy";
-import { accessObjects, privilegedRules } from "./access.ts";
+import { accessObjects, privilegedRules, readConfigRule } from "./access.ts";
 import { annotated, namespaced, type Component, type ComponentInput } from "./component.ts";
 import type { PolicyRule } from "./kube-objects.ts";
 import {
@@ -33,7 +33,10 @@ const configFile = `${configVolume.mountPath}/config.json`;
 /** SELinux and AppArmor let only the unconfined signal the unconfined, as the follower does to the plugin. */
 const privileged: SecurityContext = { privileged: true, readOnlyRootFilesystem: true };
 
-/** The node's state is read, and the plugin's condition written on it: node-identity.ts sees to it that it is its own. */
+/**
+ * The node's state is read, and the plugin's condition written on it: node-identity.ts sees to it that it is its own. The
+ * config says how much is logged.
+ */
 const rules: readonly PolicyRule[] = [
   {
     apiGroups: ["sriovnetwork.openshift.io"],
@@ -41,6 +44,7 @@ const rules: readonly PolicyRule[] = [
     verbs: ["get", "list", "watch"],
   },
   { apiGroups: ["sriovnetwork.openshift.io"], resources: ["sriovnetworknodestates/status"], verbs: ["patch"] },
+  readConfigRule,
 ];
 
 export const devicePlugin: Component = {
