@@ -7,7 +7,7 @@ import {
   type SriovOperatorConfig,
   type SriovOperatorConfigSpec,
 } from "@switchyard/api";
-import { ObjectStore } from "@switchyard/kube";
+import { KubeError, ObjectStore } from "@switchyard/kube";
 import { componentImageVariables, componentInventory, type ComponentSettings } from "@switchyard/render";
 import type { Judgement } from "../judgement.ts";
 import { createKeepingWriter } from "../testing/cluster.ts";
@@ -47,11 +47,13 @@ function setUp(overrides: Partial<ComponentSettings> = {}) {
   const { writer, statuses } = createKeepingWriter<SriovOperatorConfig>();
   const told: Judgement[] = [];
   const freed: ObjectMeta[] = [];
+  let refusal: KubeError | undefined;
   const reconcile = createOperatorConfigReconciler({
     ...{ ...cluster.deps, configs, writer },
     settings: () => ({ ...settings, ...overrides }),
     owner: () => owner,
     removeFinalizer(metadata) {
+      if (refusal !== undefined) return Promise.reject(refusal);
       freed.push(metadata);
       return Promise.resolve();
     },
@@ -77,6 +79,10 @@ function setUp(overrides: Partial<ComponentSettings> = {}) {
   }
   return {
     ...{ cluster, statuses, told, freed, configs, put },
+    /** The API server keeps the finalizer, for this reason. */
+    holdFinalizer(error: KubeError | undefined): void {
+      refusal = error;
+    },
     run: (name = "default") => reconcile(name, AbortSignal.timeout(10_000)),
     rollAll(counts = { desired: 2, updated: 2, available: 2 }) {
       for (const name of cluster.present().filter((one) => one.startsWith("DaemonSet "))) {
@@ -154,6 +160,40 @@ describe("the SriovOperatorConfig default", () => {
     const { length } = cluster.history;
     await run();
     expect(cluster.history.slice(length)).toEqual([]);
+  });
+});
+
+describe("a finalizer that upstream left, while upstream's webhook is registered and does not serve (M-50)", () => {
+  const unanswered = new KubeError("PATCH", "InternalError", { status: 500, words: "failed calling webhook" });
+
+  it("keeps nothing from being put right, and goes then", async () => {
+    const { put, run, cluster, holdFinalizer, conditions, message, freed } = setUp();
+    put("default", {});
+    holdFinalizer(unanswered);
+    expect(await run()).toEqual({ afterMs: 5_000 });
+    expect(cluster.present()).toContain("DaemonSet sriov-network-config-daemon");
+    expect(conditions()?.[2]).toBe("Degraded True OperatorConfigSyncFailed");
+    expect(message()).toContain("SriovOperatorConfig default: InternalError (failed calling webhook)");
+    holdFinalizer(undefined);
+    await run();
+    expect(freed).toHaveLength(1);
+  });
+
+  it("keeps nothing that must go from going", async () => {
+    const { put, run, cluster, holdFinalizer } = setUp();
+    put("default", {});
+    await run();
+    put("default", {}, { metadata: { name: "default", deletionTimestamp: "2026-11-21T00:00:00Z" } });
+    holdFinalizer(unanswered);
+    expect(await run()).toEqual({ afterMs: 5_000 });
+    expect(cluster.present().filter((one) => one.startsWith("ClusterRole"))).toEqual([]);
+  });
+
+  it("of which the cache has old news is tried again at once", async () => {
+    const { put, run, holdFinalizer } = setUp();
+    put("default", {});
+    holdFinalizer(new KubeError("PATCH", "Conflict", { status: 409 }));
+    await expect(run()).rejects.toMatchObject({ code: "Conflict" });
   });
 });
 

@@ -3,19 +3,13 @@
  * Turns the SriovOperatorConfig "default" into running components, and says on it how far they are (sriov-operator.md A.6,
  * H). Without it nothing is deployed; any other one is told that it does nothing.
  */
-import {
-  conditionTypes,
-  operatorConfigName,
-  type ObjectMeta,
-  type OwnerReference,
-  type SriovOperatorConfig,
-} from "@switchyard/api";
-import type { Cache, Reconcile, Requeue, Writer } from "@switchyard/kube";
+import { operatorConfigName, type ObjectMeta, type OwnerReference, type SriovOperatorConfig } from "@switchyard/api";
+import { isKubeError, type Cache, type Reconcile, type Requeue, type Writer } from "@switchyard/kube";
 import { renderComponents, type ComponentSettings, type Manifest, type RenderedComponents } from "@switchyard/render";
 import { conditionsFor, type Judgement } from "../judgement.ts";
 import type { TellTransition } from "../transition-events.ts";
 import { describeFailure, judgeOperatorConfig, notHonoured } from "./judge-operator-config.ts";
-import { removeUnowned, syncComponents, type SyncDeps, type SyncOutcome } from "./sync-components.ts";
+import { removeUnowned, syncComponents, type SyncDeps, type SyncFailure, type SyncOutcome } from "./sync-components.ts";
 
 export interface OperatorConfigDeps extends SyncDeps {
   readonly configs: Cache<SriovOperatorConfig>;
@@ -30,8 +24,6 @@ export interface OperatorConfigDeps extends SyncDeps {
   readonly now: () => Date;
 }
 
-const ownConditions: readonly string[] = Object.values(conditionTypes);
-
 /** Whoever changed what was looked at has told the caches, too. */
 const lookAgain = { afterMs: 500 };
 
@@ -45,19 +37,46 @@ export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconc
 
   return async function reconcile(name, signal) {
     const config = configs.get(name);
-    if (config !== undefined) await deps.removeFinalizer(config.metadata, signal);
-    const isGone = config?.metadata.deletionTimestamp !== undefined || config === undefined;
+    const isStaying = config !== undefined && config.metadata.deletionTimestamp === undefined;
     if (name !== operatorConfigName) {
-      if (!isGone) await tell(config, notHonoured, signal);
-      return undefined;
+      const failures = await release(config, signal);
+      if (isStaying) await tell(config, notHonoured, signal);
+      return failures.length === 0 ? undefined : tryAgain;
     }
-    if (isGone) return comeBack(await removeUnowned(deps, signal));
+    if (!isStaying) return comeBack(await withRelease(config, await removeUnowned(deps, signal), signal));
 
     const rendered = render(config);
-    const outcome = await syncComponents(deps, rendered.components, signal);
+    const outcome = await withRelease(config, await syncComponents(deps, rendered.components, signal), signal);
     await tell(config, judgeOperatorConfig(rendered, outcome), signal);
     return comeBack(outcome);
   };
+
+  async function withRelease(
+    config: SriovOperatorConfig | undefined,
+    outcome: SyncOutcome,
+    signal: AbortSignal,
+  ): Promise<SyncOutcome> {
+    return { ...outcome, failures: [...outcome.failures, ...(await release(config, signal))] };
+  }
+
+  /**
+   * Takes off upstream's finalizer. After all else: where upstream left its webhook registered and not serving, this is
+   * refused until the registration is as we want it (M-50).
+   */
+  async function release(
+    config: SriovOperatorConfig | undefined,
+    signal: AbortSignal,
+  ): Promise<readonly SyncFailure[]> {
+    if (config === undefined) return [];
+    const { kind, metadata } = config;
+    try {
+      await deps.removeFinalizer(metadata, signal);
+      return [];
+    } catch (error) {
+      if (!isKubeError(error) || isKubeError(error, "Conflict", "ConnectionLost")) throw error;
+      return [{ kind, name: metadata.name, error }];
+    }
+  }
 
   function comeBack({ failures, isStale }: SyncOutcome): Requeue | undefined {
     const texts = failures.map(describeFailure);
@@ -80,9 +99,7 @@ export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconc
 
   async function tell(config: SriovOperatorConfig, judgement: Judgement, signal: AbortSignal): Promise<void> {
     const { name, generation = 0 } = config.metadata;
-    // Other controllers have conditions of theirs here.
-    const before = config.status?.conditions?.filter(({ type }) => ownConditions.includes(type)) ?? [];
-    const conditions = conditionsFor(judgement, before, generation, now());
+    const conditions = conditionsFor(judgement, config.status?.conditions ?? [], generation, now());
     const result = await writer.applyStatus(
       { metadata: { name }, status: { conditions, observedGeneration: generation } },
       signal,
