@@ -18,6 +18,7 @@ import {
   type ControlPlane,
   type GuardedProcess,
 } from "@switchyard/testing";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { playPods, type ComponentPods } from "../src/component-pods.ts";
 import { crdFolder } from "./crd-objects.ts";
@@ -83,7 +84,11 @@ async function startOperator(...flags: readonly string[]): Promise<GuardedProces
   const common = ["--kubeconfig", await cluster.clientFor({ token }), "--namespace", namespace];
   const main = join(findWorkspaceRoot(), "apps/operator/src/main.ts");
   const args = [main, ...common, "--leader-elect=false", ...images, ...flags];
-  return spawnGuarded(process.execPath, args, { log: join(cluster.dataDir, "operator.log") });
+  return spawnGuarded(process.execPath, args, { log: operatorLog() });
+}
+
+function operatorLog(): string {
+  return join(cluster.dataDir, "operator.log");
 }
 
 /** A config with its finalizer, two DaemonSets of other releases, and one that has what ours does not want. */
@@ -258,10 +263,21 @@ describe("a SriovOperatorConfig", () => {
   });
 
   it("decides how much is logged, from now on", async () => {
-    await patch(config, { spec: { logLevel: 0 } });
-    await isReady();
-    await patch(config, { spec: { logLevel: 2 } });
-    await isReady();
+    const plugin = `${daemonSets}/sriov-device-plugin`;
+    const managedBy = "app.kubernetes.io/managed-by";
+    const counted = async () => (await readFile(operatorLog(), "utf8")).split('"applied"').length;
+    const repair = async (logLevel: number) => {
+      await patch(config, { spec: { logLevel } });
+      await isReady();
+      const before = await counted();
+      await patch(plugin, { metadata: { labels: { [managedBy]: "me" } } });
+      await eventually("the repair", async () => (await field(plugin, "metadata", "labels", managedBy)) !== "me");
+      return before;
+    };
+    const before = await repair(0);
+    await repair(1);
+    await eventually("the second repair is told", async () => (await counted()) > before);
+    expect(await counted()).toBe(before + 1);
     await patch(config, { spec: { logLevel: null } });
     await isReady();
   });
@@ -296,6 +312,18 @@ describe("the webhooks", () => {
     pods.run(false);
     await configIs("Progressing", "RollingOut");
     pods.run(true);
+    await isReady();
+  });
+
+  it("that upstream left registered, and that do not serve, are put right before anything waits for them (M-50)", async () => {
+    await operator.kill();
+    await patch(config, { metadata: { finalizers: ["operatorconfig.finalizers.sriovnetwork.openshift.io"] } });
+    const body = [{ op: "remove", path: "/webhooks/0/matchConditions" }];
+    for (const path of Object.values(webhooks)) {
+      await admin.request({ method: "PATCH", path, body, contentType: "application/json-patch+json" });
+    }
+    operator = await startOperator();
+    await eventually("no finalizer", async () => (await field(config, "metadata", "finalizers")) === undefined);
     await isReady();
   });
 
