@@ -16,6 +16,9 @@ export type Attempts = {
 };
 
 export const attempts: Attempts = {
+  boot: {
+    readBootId: () => ({ tried: "read boot_id", target: "the kernel" }),
+  },
   sriov: {
     listPfs: () => ({ tried: "list", target: "PCI functions" }),
     readPf: (pf) => ({ tried: "read", target: pf }),

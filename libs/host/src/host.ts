@@ -2,6 +2,7 @@
 /**
  * One host: all of its ports. `createLinuxHost(root)` for a real one, `@switchyard/host/testing` for the fake kernel.
  */
+import type { Boot } from "./boot.ts";
 import type { Devlink } from "./devlink.ts";
 import type { KernelEvents } from "./kernel-events.ts";
 import type { KernelModules } from "./kernel-modules.ts";
@@ -11,6 +12,7 @@ import type { SriovSysfs } from "./sriov-sysfs.ts";
 import type { Udev } from "./udev.ts";
 
 export interface Host {
+  readonly boot: Boot;
   readonly sriov: SriovSysfs;
   readonly links: Links;
   readonly devlink: Devlink;

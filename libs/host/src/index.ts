@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 export { attempts, type Attempts } from "./attempts.ts";
+export type { Boot } from "./boot.ts";
 export type { Devlink, EswitchMode } from "./devlink.ts";
 export { HostError, isErrno } from "./host-error.ts";
 export type { Host } from "./host.ts";
 export type { KernelEvent, KernelEvents } from "./kernel-events.ts";
 export type { KernelModules } from "./kernel-modules.ts";
 export type { Link, Links, LinkVf } from "./links.ts";
+export { createLinuxBoot } from "./linux-boot.ts";
 export { createLinuxDevlink } from "./linux-devlink.ts";
 export { createLinuxHost, type LinuxHostOptions } from "./linux-host.ts";
 export { createLinuxKernelEvents } from "./linux-kernel-events.ts";

@@ -6,6 +6,7 @@
  */
 import { NetlinkSocket, protocols } from "@switchyard/netlink";
 import type { Host } from "./host.ts";
+import { createLinuxBoot } from "./linux-boot.ts";
 import { createLinuxDevlink } from "./linux-devlink.ts";
 import { createLinuxKernelEvents } from "./linux-kernel-events.ts";
 import { createLinuxKernelModules } from "./linux-kernel-modules.ts";
@@ -24,6 +25,8 @@ export function createLinuxHost(root: string, { onUnreadableRecord }: LinuxHostO
   const sockets = new AsyncDisposableStack();
   const open = (protocol: number) => sockets.use(new NetlinkSocket({ protocol }));
   return {
+    // Not below `root`: others compare it with what they read, who may have no mount of the host.
+    boot: createLinuxBoot("/"),
     sriov: createLinuxSriovSysfs(root),
     links: createLinuxLinks({ root, socket: open(protocols.route) }),
     devlink: createLinuxDevlink(open(protocols.generic)),

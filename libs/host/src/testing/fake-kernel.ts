@@ -5,6 +5,7 @@
  * (host-contract.ts) runs on both.
  * Usage: `const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")] }); const host = kernel.host();`
  */
+import { randomUUID } from "node:crypto";
 import type { PciAddress } from "@switchyard/api";
 import type { Host } from "../host.ts";
 import type { KernelEvent } from "../kernel-events.ts";
@@ -77,7 +78,9 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
   const faults = createFaults();
   const writes: FakeWrite[] = [];
 
+  const bootId = randomUUID(); // no two kernels are one boot
   const ports: Host = {
+    boot: { readBootId: () => answer(() => bootId) },
     sriov,
     links: createFakeLinks({
       bus,

@@ -20,6 +20,7 @@ export function isWrite({ method }: PortCall): boolean {
 /** The host with `around` in place of each verb; `proceed` is the verb itself. Both return what the verb returns. */
 export function wrapPorts(host: Host, around: (call: PortCall, proceed: () => unknown) => unknown): Host {
   return {
+    boot: wrap("boot"),
     sriov: wrap("sriov"),
     links: wrap("links"),
     devlink: wrap("devlink"),

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What must hold of devlink, udev and the records. */
+/** What must hold of the boot, devlink, udev and the records. */
 import assert from "node:assert/strict";
 import type { PfRecord } from "../../pf-records.ts";
 import { linkOf, makeVfs, readVfs, settle, type ContractCase } from "./world.ts";
 
 export const otherCases: readonly ContractCase[] = [
+  {
+    name: "names its boot, and never otherwise while it runs",
+    async run({ host }) {
+      const bootId = await host.boot.readBootId();
+      assert.match(bootId, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+      assert.equal(await host.boot.readBootId(), bootId);
+    },
+  },
   {
     name: "knows the mode of an eswitch, and none where there is no eswitch",
     async run({ host, pfs, absent, hasEswitch }) {
