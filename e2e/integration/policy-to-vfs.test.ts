@@ -9,7 +9,7 @@ import { watchNews, type News } from "@switchyard/demo/node-news";
 import { applyPolicy, createOperatorConfig, policyIs } from "@switchyard/demo/scenes";
 import { setStage, type Stage } from "@switchyard/demo/stage";
 import { igb, pci } from "@switchyard/host/testing";
-import { eventually } from "@switchyard/testing";
+import { eventually, findFreePorts } from "@switchyard/testing";
 import { createWorker } from "../src/fake-worker.ts";
 import { silentNarrator } from "../src/silent-narrator.ts";
 
@@ -64,6 +64,29 @@ describe("a policy on a real API server", () => {
     const { status } = await stateOf("plain", "configured", ({ syncStatus }) => syncStatus === "Succeeded");
     expect(status?.interfaces?.[0]).toMatchObject({ pciAddress: pf, numVfs: 2, mtu: 9000, owned: true });
     await reset("plain");
+  }, 120_000);
+
+  it("costs a daemon that starts anew no write, and names the boot that it was seen to in", async () => {
+    await using worker = await createWorker(stage, "calm", [igb("0000:01:00.0")]);
+    worker.startDaemon();
+    await applyPolicy(stage, "calm", policyFor("calm"));
+    await policyIs(news, "calm", "Ready");
+    const { status } = await stateOf("calm", "configured, with its carrier back", ({ syncStatus, interfaces }) => {
+      return syncStatus === "Succeeded" && interfaces?.[0]?.linkSpeed === "1000 Mb/s";
+    });
+    expect(status?.bootID).toBe(await worker.kernel.host().boot.readBootId());
+    await worker.daemon.kill();
+    const stored = () => stage.kubectl(["get", "sriovnetworknodestate", "calm", "-o", "json"]);
+    const before = await stored();
+
+    const [port = 0] = await findFreePorts(1);
+    const writes = worker.kernel.writes.length;
+    worker.startDaemon(["--health-address", `127.0.0.1:${port}`]);
+    const isReady = async () => (await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined))?.ok;
+    await eventually("a first pass of the new daemon", isReady);
+    expect(await stored()).toBe(before);
+    expect(worker.kernel.writes.length).toBe(writes);
+    await reset("calm");
   }, 120_000);
 
   it("shows a refused step in the kernel's words, and recovers at once when the spec changes", async () => {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import type { InterfaceSpec, InterfaceStatus, SriovNetworkNodeState } from "@switchyard/api";
+import type { InterfaceSpec, SriovNetworkNodeState } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
 import { createFakeKernel, igb, mlx5, pci, plainNic, systemClock, type FakeKernel } from "@switchyard/host/testing";
 import { configureNode, type PassResult } from "./configure-node.ts";
 import { observe } from "./observe.ts";
-import { errorOf, type Phase } from "./report.ts";
+import { errorOf, type Found, type Phase } from "./report.ts";
 
 const pf = "0000:01:00.0";
 const never = new AbortController().signal;
@@ -44,7 +44,8 @@ function handshake(request: string, answer: string): Readonly<Record<string, str
 /** Everything that a pass says and asks for, and what it is given. */
 function daemonOn(host: Host, { drains = false } = {}) {
   const phases: Phase[] = [];
-  const shown: (readonly InterfaceStatus[])[] = [];
+  const shown: Found[] = [];
+  const boots: (string | undefined)[] = [];
   const requests: string[] = [];
   return {
     phases,
@@ -52,7 +53,9 @@ function daemonOn(host: Host, { drains = false } = {}) {
     /** What the last report says is wrong. */
     error: () => phases.slice(-1).map(errorOf).join(),
     /** The interfaces of the last report. */
-    shown: () => shown.at(-1) ?? [],
+    shown: () => shown.at(-1)?.interfaces ?? [],
+    /** For each report the boot that it names. */
+    boots,
     pass: (state: SriovNetworkNodeState, signal = never): Promise<PassResult> =>
       configureNode(
         state,
@@ -66,9 +69,10 @@ function daemonOn(host: Host, { drains = false } = {}) {
             requests.push(request);
             return Promise.resolve();
           },
-          report(phase, interfaces) {
+          report(phase, found) {
             phases.push(phase);
-            if (interfaces !== undefined) shown.push(interfaces);
+            boots.push(found?.bootId);
+            if (found !== undefined) shown.push(found);
             return Promise.resolve();
           },
         },
@@ -119,6 +123,23 @@ describe("configureNode", () => {
     const writes = kernel.writes.length;
     expect(await daemon.pass(nodeState([spec()]))).toBe("settled");
     expect(kernel.writes.length).toBe(writes);
+  });
+
+  it("names the boot when all is done that can be done in it, and not before", async () => {
+    const kernel = igbKernel();
+    const bootId = await kernel.host().boot.readBootId();
+    const daemon = daemonOn(kernel.host());
+    const fault = kernel.fault({ port: "links", method: "setMtu", target: "enp1s0f0" }, { code: "EBUSY" });
+    await daemon.pass(nodeState([spec()]));
+    fault.lift();
+    await daemon.pass(nodeState([spec()]));
+    expect(daemon.phases.map(({ kind }, nth) => [kind, daemon.boots[nth]])).toEqual([
+      ["configuring", undefined],
+      ["failed", undefined], // other steps go on
+      ["failed", bootId],
+      ["configuring", undefined],
+      ["settled", bootId],
+    ]);
   });
 
   it("keeps the same addresses when a VF's driver is bound anew", async () => {

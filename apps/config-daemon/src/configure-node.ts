@@ -10,9 +10,9 @@ import { describeStep, ownedInStatus, plan, type Plan, type Step } from "@switch
 import { isDeepStrictEqual } from "node:util";
 import { applySteps, type StepFailure } from "./apply-steps.ts";
 import { isDrainedFor, nextRequest, requestOf, type DrainNeed } from "./drain-request.ts";
-import { observe } from "./observe.ts";
+import { observe, type Observation } from "./observe.ts";
 import { ownPfs } from "./own-pfs.ts";
-import type { Phase } from "./report.ts";
+import type { Found, Phase } from "./report.ts";
 import type { StepTiming } from "./steps/step-context.ts";
 
 export interface ConfigureDeps {
@@ -23,8 +23,8 @@ export interface ConfigureDeps {
   readonly isDrainDisabled: () => boolean;
   /** Writes the request; rejects with KubeError. */
   readonly requestDrain: (request: DrainRequest) => Promise<void>;
-  /** Writes the status where it differs. */
-  readonly report: (phase: Phase, interfaces: readonly InterfaceStatus[] | undefined) => Promise<void>;
+  /** Writes the status where it differs. `found` has the boot only where the pass ends with it. */
+  readonly report: (phase: Phase, found: Found | undefined) => Promise<void>;
   /** Told of each step that ends, for the log. */
   readonly onStep: (step: Step, failure: StepFailure | undefined) => void;
 }
@@ -46,21 +46,22 @@ export async function configureNode(
   let hasTakenBack = false;
 
   for (let round = 1; ; round++) {
-    const interfaces = await tryToObserve(deps);
-    if (interfaces === undefined) return "retry";
+    const found = await tryToObserve(deps);
+    if (found === undefined) return "retry";
+    const { interfaces } = found;
     const observed = { ...state.status, interfaces };
     const next = plan(desired, observed, ownedInStatus(observed));
 
     const idle = next.steps.filter((step) => done.some((earlier) => isDeepStrictEqual(earlier, step)));
     if (idle.length > 0 || round > maxRounds) {
       const failures = (idle.length > 0 ? idle : next.steps).map(withoutEffect);
-      await deps.report({ kind: "failed", failures, problems: next.problems }, interfaces);
+      await deps.report({ kind: "failed", failures, problems: next.problems }, found);
       return "retry";
     }
     const needed = drainNeeded(next);
     const isDrained = needed !== undefined && !hasTakenBack && isDrainedFor(needed, state);
     if (needed !== undefined && !isDrained && !deps.isDrainDisabled()) {
-      await deps.report({ kind: "waiting-for-drain", reasons: next.reasons }, interfaces);
+      await deps.report({ kind: "waiting-for-drain", reasons: next.reasons }, found);
       if (!hasTakenBack) await deps.requestDrain(nextRequest(needed, state)); // else: its echo starts another pass
       return "waiting";
     }
@@ -71,11 +72,11 @@ export async function configureNode(
       hasTakenBack = true;
     }
 
-    const owning = await tryToOwn(desired, next, interfaces, deps);
+    const owning = await tryToOwn(desired, next, found, deps);
     if (owning === "failed") return "retry";
     if (next.steps.length === 0) {
       if (owning === "changed") continue; // The status shows what is ours.
-      await deps.report({ kind: "settled", problems: next.problems }, interfaces);
+      await deps.report({ kind: "settled", problems: next.problems }, found);
       return "settled";
     }
 
@@ -92,9 +93,9 @@ function drainNeeded({ impact }: Plan): DrainNeed | undefined {
 }
 
 /** undefined where the host cannot be read at all, which is reported. */
-async function tryToObserve(deps: ConfigureDeps): Promise<readonly InterfaceStatus[] | undefined> {
+async function tryToObserve(deps: ConfigureDeps): Promise<Observation | undefined> {
   try {
-    return (await observe(deps.host)).interfaces;
+    return await observe(deps.host);
   } catch (thrown) {
     if (!(thrown instanceof HostError)) throw thrown;
     await deps.report({ kind: "discovery-failed", message: thrown.message }, undefined);
@@ -106,7 +107,7 @@ async function tryToObserve(deps: ConfigureDeps): Promise<readonly InterfaceStat
 async function tryToOwn(
   desired: SriovNetworkNodeStateSpec,
   next: Plan,
-  interfaces: readonly InterfaceStatus[],
+  found: Observation,
   deps: ConfigureDeps,
 ): Promise<"changed" | "unchanged" | "failed"> {
   const touched = new Set(next.steps.map((step) => ("pciAddress" in step ? step.pciAddress : undefined)));
@@ -115,10 +116,10 @@ async function tryToOwn(
     ({ pciAddress }) => touched.has(pciAddress) || !refused.has(pciAddress),
   );
   try {
-    return (await ownPfs(deps.host, wanted, interfaces)) ? "changed" : "unchanged";
+    return (await ownPfs(deps.host, wanted, found.interfaces)) ? "changed" : "unchanged";
   } catch (thrown) {
     if (!(thrown instanceof HostError)) throw thrown;
-    await deps.report({ kind: "failed", failures: [thrown], problems: next.problems }, interfaces);
+    await deps.report({ kind: "failed", failures: [thrown], problems: next.problems }, found);
     return "failed";
   }
 }
@@ -134,7 +135,7 @@ async function act(
   // The API server may be slow or away, and the kernel need not wait for it. What cannot be told now, the next report tells.
   const interim: Promise<unknown>[] = [];
   const tell = (phase: Phase): void => {
-    interim.push(deps.report(phase, before).catch(() => undefined));
+    interim.push(deps.report(phase, { interfaces: before }).catch(() => undefined));
   };
 
   tell({ kind: "configuring", stepCount: next.steps.length });

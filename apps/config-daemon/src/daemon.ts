@@ -138,7 +138,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
         maxPfs: options.maxPfs,
         isDrainDisabled: () => configs.get(operatorConfigName)?.disableDrain === true,
         requestDrain: (request) => requestDrain(request, state, transport, stop),
-        report: (phase, interfaces) => report(state, phase, interfaces),
+        report: (phase, found) => report(state, phase, found),
         onStep(step, failure) {
           if (failure === undefined) log.info({ step: describeStep(step) }, "step done");
           else log.warn({ step: describeStep(step), error: failure.message }, "step failed");

@@ -11,11 +11,18 @@ import { groupByDevice, toInterfaceStatus, uplinkOf, type LinksByDevice } from "
 export interface Observation {
   /** All network PFs by ascending PCI address. */
   readonly interfaces: readonly InterfaceStatus[];
+  /** The boot that this is of. */
+  readonly bootId: string;
 }
 
 /** Rejects with HostError when the host cannot be read at all; one PF that vanishes meanwhile is left out. */
 export async function observe(host: Host): Promise<Observation> {
-  const [pfs, links, records] = await Promise.all([host.sriov.listPfs(), host.links.listLinks(), host.records.list()]);
+  const [pfs, links, records, bootId] = await Promise.all([
+    host.sriov.listPfs(),
+    host.links.listLinks(),
+    host.records.list(),
+    host.boot.readBootId(),
+  ]);
   const byDevice = groupByDevice(links);
   const interfaces = await Promise.all(
     pfs.map(async (pf) => {
@@ -23,7 +30,7 @@ export async function observe(host: Host): Promise<Observation> {
       return toInterfaceStatus({ pf, links: byDevice, eSwitchMode, speedMbps, record: records.get(pf.pciAddress) });
     }),
   );
-  return { interfaces };
+  return { interfaces, bootId };
 }
 
 async function readEswitchMode(host: Host, pf: PfFacts): ReturnType<Host["devlink"]["readEswitchMode"]> {

@@ -12,7 +12,7 @@ const problem = {
 } as const;
 
 function report(phase: Phase, status?: ReturnType<typeof statusOf>, now = early) {
-  return statusOf({ status, generation: 3, interfaces: [], phase, now });
+  return statusOf({ status, generation: 3, found: { interfaces: [] }, phase, now });
 }
 
 function holding(status: ReturnType<typeof statusOf>): readonly string[] {
@@ -83,11 +83,28 @@ describe("statusOf", () => {
     expect(times).toContainEqual(["Ready", "2026-11-20T12:05:00Z"]);
   });
 
+  it("names the boot where all was done in it, and keeps the one before on the way there", () => {
+    const found = { interfaces: [], bootId: "second" };
+    const settled = { kind: "settled", problems: [] } as const;
+    const bootAfter = (
+      before: string | undefined,
+      phase: Phase,
+      seen: typeof found | { interfaces: [] } | undefined,
+    ) => {
+      const status = before === undefined ? undefined : { bootID: before };
+      return statusOf({ status, generation: 3, found: seen, phase, now: early }).bootID;
+    };
+    expect(bootAfter("first", settled, found)).toBe("second");
+    expect(bootAfter("first", { kind: "configuring", stepCount: 1 }, { interfaces: [] })).toBe("first");
+    expect(bootAfter("first", { kind: "discovery-failed", message: "x" }, undefined)).toBe("first");
+    expect(bootAfter(undefined, { kind: "configuring", stepCount: 1 }, { interfaces: [] })).toBeUndefined();
+  });
+
   it("keeps the interfaces that were seen when the host cannot be read", () => {
     const interfaces = [{ pciAddress: "0000:01:00.0" }];
     const before = { ...report({ kind: "settled", problems: [] }), interfaces };
     const phase = { kind: "discovery-failed", message: "x" } as const;
-    const status = statusOf({ status: before, generation: 3, interfaces: undefined, phase, now: late });
+    const status = statusOf({ status: before, generation: 3, found: undefined, phase, now: late });
     expect(status.interfaces).toBe(interfaces);
   });
 });

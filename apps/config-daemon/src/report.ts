@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * What the node's status says of a moment of its life. Pure.
- * Usage: `statusOf({ status, generation, interfaces, phase, now })`.
+ * Usage: `statusOf({ status, generation, found, phase, now })`.
  */
 import {
   conditionTypes,
@@ -27,23 +27,30 @@ export type Phase =
     }
   | { readonly kind: "discovery-failed"; readonly message: string };
 
+/** What a look at the host found. */
+export interface Found {
+  readonly interfaces: readonly InterfaceStatus[];
+  /** The boot in which all was done that can be done for now; absent on the way there. */
+  readonly bootId?: string;
+}
+
 export interface ReportInput {
   /** As it was before. */
   readonly status: SriovNetworkNodeStateStatus | undefined;
   /** metadata.generation of the spec that was acted on. */
   readonly generation: number;
-  /** As last observed; undefined keeps what the status has. */
-  readonly interfaces: readonly InterfaceStatus[] | undefined;
+  /** As last observed; what is undefined stays as the status has it. */
+  readonly found: Found | undefined;
   readonly phase: Phase;
   readonly now: Date;
 }
 
 /** The whole status, conditions kept in time where they do not change. */
 export function statusOf(input: ReportInput): SriovNetworkNodeStateStatus {
-  const { status: before, generation: observedGeneration, interfaces, phase, now } = input;
-  const found = interfaces ?? before?.interfaces;
+  const { status: before, generation: observedGeneration, found, phase, now } = input;
+  const { interfaces = before?.interfaces, bootId: bootID = before?.bootID } = found ?? {};
   return {
-    ...(found === undefined ? {} : { interfaces: found }),
+    ...(interfaces === undefined ? {} : { interfaces }),
     // Nothing here reads or changes it: what upstream's daemon found holds on.
     ...(before?.system === undefined ? {} : { system: before.system }),
     ...syncOf(phase, before?.lastSyncError ?? ""),
@@ -52,6 +59,7 @@ export function statusOf(input: ReportInput): SriovNetworkNodeStateStatus {
       (before?.conditions ?? []).filter(({ type }) => ownTypes.has(type)),
     ),
     observedGeneration,
+    ...(bootID === undefined ? {} : { bootID }),
   };
 }
 

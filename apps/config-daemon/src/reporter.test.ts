@@ -44,8 +44,8 @@ describe("the reporter", () => {
   it("never lets a report overtake the one before", async () => {
     const { report, stored, next, pending } = setUp();
     const both = [
-      report(state, { kind: "configuring", stepCount: 1 }, []),
-      report(state, { kind: "settled", problems: [] }, []),
+      report(state, { kind: "configuring", stepCount: 1 }, { interfaces: [] }),
+      report(state, { kind: "settled", problems: [] }, { interfaces: [] }),
     ];
     await new Promise(setImmediate);
     expect(pending).toHaveLength(1);
@@ -57,10 +57,12 @@ describe("the reporter", () => {
 
   it("goes on after a report that could not be written", async () => {
     const { report, stored, next } = setUp();
-    const lost = report(state, { kind: "configuring", stepCount: 1 }, []).catch((error: unknown) => String(error));
+    const lost = report(state, { kind: "configuring", stepCount: 1 }, { interfaces: [] }).catch((error: unknown) =>
+      String(error),
+    );
     await next(new Error("away"));
     expect(await lost).toBe("Error: away");
-    const told = report(state, { kind: "settled", problems: [] }, []);
+    const told = report(state, { kind: "settled", problems: [] }, { interfaces: [] });
     await next();
     await told;
     expect(stored.map(({ syncStatus }) => syncStatus)).toEqual(["Succeeded"]);
@@ -73,7 +75,7 @@ describe("the reporter", () => {
       { kind: "discovery-failed", message: "list: EACCES" },
       { kind: "settled", problems: [] },
     ] as const) {
-      const told = report(state, phase, []);
+      const told = report(state, phase, { interfaces: [] });
       await next();
       await told;
     }

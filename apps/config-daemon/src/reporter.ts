@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Writes the node's status and its events, one after the other and only where something differs.
- * Usage: `const report = createReporter({ writer, events, now }); await report(state, phase, interfaces);`
+ * Usage: `const report = createReporter({ writer, events, now }); await report(state, phase, found);`
  */
-import type { InterfaceStatus, SriovNetworkNodeState, SriovNetworkNodeStateStatus } from "@switchyard/api";
+import type { SriovNetworkNodeState, SriovNetworkNodeStateStatus } from "@switchyard/api";
 import type { Writer } from "@switchyard/kube";
-import { errorOf, statusOf, type Phase } from "./report.ts";
+import { errorOf, statusOf, type Found, type Phase } from "./report.ts";
 
 export interface ReporterDeps {
   readonly writer: Pick<Writer<SriovNetworkNodeState>, "applyStatus">;
@@ -23,27 +23,19 @@ export interface NodeEvent {
 }
 
 /** Rejects with KubeError where the status cannot be written. */
-export type Report = (
-  state: SriovNetworkNodeState,
-  phase: Phase,
-  interfaces: readonly InterfaceStatus[] | undefined,
-) => Promise<void>;
+export type Report = (state: SriovNetworkNodeState, phase: Phase, found: Found | undefined) => Promise<void>;
 
 export function createReporter({ writer, tell, now }: ReporterDeps): Report {
   /** What was written last; the cache learns of it later. */
   let last: SriovNetworkNodeStateStatus | undefined;
   let turn: Promise<void> = Promise.resolve();
 
-  async function write(
-    state: SriovNetworkNodeState,
-    phase: Phase,
-    interfaces: readonly InterfaceStatus[] | undefined,
-  ): Promise<void> {
+  async function write(state: SriovNetworkNodeState, phase: Phase, found: Found | undefined): Promise<void> {
     const before = last ?? state.status;
     const status = statusOf({
       status: before,
       generation: state.metadata.generation ?? 0,
-      interfaces,
+      found,
       phase,
       now: now(),
     });
@@ -54,9 +46,9 @@ export function createReporter({ writer, tell, now }: ReporterDeps): Report {
     if (event !== undefined) tell(state, event);
   }
 
-  return (state, phase, interfaces) => {
+  return (state, phase, found) => {
     // A report never overtakes the one before, and does not fail with it.
-    turn = turn.catch(() => undefined).then(() => write(state, phase, interfaces));
+    turn = turn.catch(() => undefined).then(() => write(state, phase, found));
     return turn;
   };
 }

@@ -1225,6 +1225,10 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
           "lastSyncError": {
             "description": "Why the last attempt failed, in the kernel's words; empty after a success.",
             "type": "string"
+          },
+          "bootID": {
+            "description": "Boot of the node in which the daemon last had done what it could: the kernel's /proc/sys/kernel/random/boot_id. While it is not the present one, VFs that outlived a reboot may lack their addresses and MTUs, and a device plugin waits.",
+            "type": "string"
           }
         }
       }

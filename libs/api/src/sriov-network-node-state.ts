@@ -191,6 +191,11 @@ export interface SriovNetworkNodeStateStatus extends ObjectStatus {
   readonly syncStatus?: string;
   /** Why the last attempt failed, in the kernel's words; empty after a success. */
   readonly lastSyncError?: string;
+  /**
+   * Boot of the node in which the daemon last had done what it could: the kernel's /proc/sys/kernel/random/boot_id. While it
+   * is not the present one, VFs that outlived a reboot may lack their addresses and MTUs, and a device plugin waits.
+   */
+  readonly bootID?: string;
 }
 
 /** One PF as found. */
