@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * A PF without hardware: what a config daemon would report of it, and the sysfs that agrees with that.
- * Usage: `await makeVfs(root, addresses); await report(transport, name, { interfaces: [pfStatus({ numVfs: 4 })], … })`.
+ * Usage: `await startKernel(root, bootId); await makeVfs(root, addresses); await report(transport, name, { interfaces: [pfStatus({ numVfs: 4 })], … })`.
  */
 import {
   sriovNetworkNodeStates,
@@ -11,7 +11,7 @@ import {
 } from "@switchyard/api";
 import { namespace } from "@switchyard/demo/stage";
 import { isKubeObject, objectPath, type KubeObject, type Transport } from "@switchyard/kube";
-import { mkdir, rename, rm, symlink } from "node:fs/promises";
+import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 export interface PfOptions extends Partial<InterfaceStatus> {
@@ -66,6 +66,13 @@ export async function readState(transport: Transport, name: string): Promise<Sri
 // The API server checks it against the CRD.
 function isNodeState(object: unknown): object is KubeObject & SriovNetworkNodeState {
   return isKubeObject(object) && object.kind === sriovNetworkNodeStates.kind;
+}
+
+/** Names the boot, as a kernel does from its start. VFs stay, as those of some cards do. */
+export async function startKernel(root: string, bootId: string): Promise<void> {
+  const directory = join(root, "proc/sys/kernel/random");
+  await mkdir(directory, { recursive: true });
+  await writeFile(join(directory, "boot_id"), `${bootId}\n`);
 }
 
 /** Makes VFs anew, bound to igbvf. What was before goes after, so that no file gets the number of an old one, as in sysfs. */

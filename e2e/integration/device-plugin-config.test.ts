@@ -31,7 +31,7 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { startCountingPlugin, type CountingPlugin } from "../device-plugin/counting-plugin.ts";
 import { bundleConfigurator } from "../device-plugin/bundle-configurator.ts";
-import { makeVfs, pfStatus, readState, report, vfAddresses } from "../device-plugin/fake-pf.ts";
+import { makeVfs, pfStatus, readState, report, startKernel, vfAddresses } from "../device-plugin/fake-pf.ts";
 
 jest.setTimeout(120_000); // machines are busy
 
@@ -58,6 +58,7 @@ beforeAll(async () => {
   transport = stack.use(await connect({ kubeconfig: cluster.kubeconfig }));
   plugin = stack.use(await startCountingPlugin(directory));
   bundle = await bundleConfigurator(directory);
+  await startKernel(directory, "boot-1");
 
   // All that it needs.
   const role = (name: string, verbs: string, resource: string, ...only: readonly string[]) => {
@@ -162,8 +163,8 @@ async function specHas(what: string): Promise<void> {
 }
 
 /** The daemon's word once VFs are made. */
-async function reportDone(numVfs: number, rest = {}): Promise<void> {
-  await report(transport, node, { interfaces: [pfStatus({ numVfs, ...rest })], syncStatus: "Succeeded" });
+async function reportDone(numVfs: number, rest = {}, bootID = "boot-1"): Promise<void> {
+  await report(transport, node, { interfaces: [pfStatus({ numVfs, ...rest })], syncStatus: "Succeeded", bootID });
 }
 
 async function labelIs(value: string | undefined): Promise<void> {
@@ -196,6 +197,29 @@ describe("the init container", () => {
     expect(plugin.signals()).toBe(0);
   });
 
+  it("waits for the daemon after a reboot, also where the VFs are still there and look right", async () => {
+    const file = join(directory, "rebooted/config.json");
+    await startKernel(directory, "boot-2");
+    const init = startConfigurator("init-2", ["--wait", "--config-file", file]);
+    expect((await conditionIs("False", "Configuring")).message).toBe(
+      "fast: 4 VFs of 0000:01:00.0 not seen to by the config daemon since the node started; no VFs are handed out",
+    );
+    await report(transport, node, { syncStatus: "InProgress" }); // what the daemon says on its way names no other boot
+    await reportDone(4, { linkSpeed: "1000 Mb/s" });
+    expect(init.hasExited()).toBe(false);
+    await reportDone(4, {}, "boot-2");
+    expect(await init.exited).toBe(0);
+    expect(await readFile(file, "utf8")).toContain(vfAddresses(3, 3)[0]);
+    await conditionIs("True", "Configured");
+  });
+
+  it("does not wait for that with the gate off", async () => {
+    await startKernel(directory, "boot-3");
+    const flags = ["--wait", "--block-until-configured=false", "--config-file", join(directory, "other/config.json")];
+    expect(await startConfigurator("no-gate-2", flags).exited).toBe(0);
+    await startKernel(directory, "boot-1");
+  });
+
   it("writes what is known, be it nothing, with the gate off", async () => {
     const flags = ["--wait", "--block-until-configured=false", "--config-file", join(directory, "other/config.json")];
     expect(await startConfigurator("no-gate", flags, "nobody").exited).toBe(0);
@@ -205,6 +229,7 @@ describe("the init container", () => {
 
 describe("the follower", () => {
   it("has the plugin start anew once for each change that matters to it, and for nothing else", async () => {
+    await startKernel(directory, "boot-4"); // as if the daemon named none: that takes nothing from a plugin that runs
     const first = startConfigurator("follower-1", []);
     await eventually("it follows", async () => (await log("follower-1")).includes("VFs handed out: fast: 4"));
 

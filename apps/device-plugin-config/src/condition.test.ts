@@ -5,8 +5,12 @@ import { handOut } from "./hand-out.ts";
 import { kernelOf, nodeState, pf } from "./testing/node-state.ts";
 
 function verdict(...pfs: readonly ReturnType<typeof pf>[]) {
+  return verdictIn(true, pfs);
+}
+
+function verdictIn(isThisBoot: boolean, pfs: readonly ReturnType<typeof pf>[]) {
   const state = nodeState(pfs);
-  const { status, reason, message } = judge(handOut(state, { kernel: kernelOf(state), block: true }));
+  const { status, reason, message } = judge(handOut(state, { kernel: kernelOf(state), block: true, isThisBoot }));
   return [status, reason, message];
 }
 
@@ -25,6 +29,14 @@ describe("judge", () => {
       "False",
       "Configuring",
       "fast: 4 VFs of 0000:01:00.0 about to be made anew or bound to another driver; no VFs are handed out",
+    ]);
+  });
+
+  it("tells what waits for the daemon after a reboot", () => {
+    expect(verdictIn(false, [pf()])).toEqual([
+      "False",
+      "Configuring",
+      "fast: 4 VFs of 0000:01:00.0 not seen to by the config daemon since the node started; no VFs are handed out",
     ]);
   });
 

@@ -40,6 +40,8 @@ function describe({ resourceName, pciAddress, count, why }: PendingVfs): string 
       return `${resourceName}: ${vfs} about to be made anew or bound to another driver`;
     case "stale":
       return `${resourceName}: ${vfs} not as the status tells`;
+    case "unseen":
+      return `${resourceName}: ${vfs} not seen to by the config daemon since the node started`;
   }
 }
 

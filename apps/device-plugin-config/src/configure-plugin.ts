@@ -3,8 +3,9 @@
  * Follows the node's SriovNetworkNodeState and keeps the device plugin as it asks: until stopped, or, for the init
  * container, until there is something to start the plugin for. Does nothing while nothing happens.
  *
- * The init container's rule, with the gate on: at least one VF can be handed out, nothing is stale, and the daemon is not
- * at work on VFs (is-at-work.ts). With the gate off: the node's state is known, or is known not to be there.
+ * The init container's rule, with the gate on: the daemon is through with this boot, at least one VF can be handed out,
+ * nothing is stale, and the daemon is not at work on VFs (is-at-work.ts). With the gate off: the node's state is known, or is
+ * known not to be there.
  *
  * What is not known changes nothing: without a state, or before the daemon's first report, all stays as it is.
  *
@@ -25,6 +26,7 @@ import {
   type Transport,
 } from "@switchyard/kube";
 import type { Logger } from "@switchyard/service";
+import { readBootId } from "./boot-id.ts";
 import { judge, type Verdict } from "./condition.ts";
 import { isInForce, writeConfig, writeRecord } from "./config-file.ts";
 import type { DevicePluginConfigFlags } from "./device-plugin-config-flags.ts";
@@ -80,7 +82,10 @@ export async function configurePlugin(options: ConfigurePluginOptions): Promise<
       return undefined;
     }
     const kernel = await readKernelVfs(options.hostRoot, namedVfs(state));
-    const next = handOut(state, { kernel, block: options.blockUntilConfigured });
+    // The follower's plugin runs, which this boot's init container let start. That a status names no boot, as upstream's
+    // daemon writes it, or another one, takes nothing from it.
+    const isThisBoot = !options.wait || state.status.bootID === (await readBootId(options.hostRoot));
+    const next = handOut(state, { kernel, block: options.blockUntilConfigured, isThisBoot });
     const config = pluginConfig(next.rendered.config, kernel);
     const verdict = judge(next);
     tell(verdict.message);

@@ -6,7 +6,7 @@
  * - A volume (emptyDir) at the directory of --config-file in these two and in the plugin, which gets the same --config-file.
  * - `shareProcessNamespace: true`: the follower ends the plugin by a signal. It runs as the plugin's user, and is privileged
  *   as the plugin is: AppArmor and SELinux let no confined process signal an unconfined one.
- * - Nothing of the host is mounted: /sys shows the host's PCI devices in each container.
+ * - Nothing of the host is mounted: /sys shows the host's PCI devices in each container, and /proc which boot this is.
  * - The plugin's command starts it again when it ends, as in
  *   `trap 'kill $!; wait $!; exit' TERM; while :; do sriovdp … & wait $!; sleep 1; done`, where the trap's $! is the plugin that
  *   runs when the signal comes: left to itself, the kubelet lets a container that ends twice within minutes wait for 10 s,
@@ -44,6 +44,6 @@ export const devicePluginConfigFlags = {
   hostRoot: flag(text("DIR"), {
     default: "/",
     env: "HOST_ROOT",
-    help: "Where sys/bus/pci is found, which any container of the node has.",
+    help: "Where sys/bus/pci and proc/sys are found, which any container of the node has.",
   }),
 };

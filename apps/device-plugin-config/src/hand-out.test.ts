@@ -6,8 +6,8 @@ import type { KernelVfs } from "./kernel-vfs.ts";
 import { kernelOf, nodeState, pf } from "./testing/node-state.ts";
 
 /** Resources with the last digits of their VFs' addresses, and what is kept back. */
-function look(state: SriovNetworkNodeState, { kernel = kernelOf(state), block = true } = {}) {
-  const { rendered, pending } = handOut(state, { kernel, block });
+function look(state: SriovNetworkNodeState, { kernel = kernelOf(state), block = true, isThisBoot = true } = {}) {
+  const { rendered, pending } = handOut(state, { kernel, block, isThisBoot });
   const resources = (rendered.config.resourceList ?? []).map(({ resourceName, selectors }) => {
     return [resourceName, (selectors.pciAddresses ?? []).map((address) => address.slice(-6)).join(" ")] as const;
   });
@@ -70,10 +70,14 @@ describe("handOut", () => {
     expect(look(state, { kernel })).toEqual({ resources: { fast: "1:10.0 1:10.1 1:10.3" }, pending: ["fast 1 stale"] });
   });
 
+  it("trusts no VF that outlived a reboot before the daemon has seen to it", () => {
+    expect(look(nodeState([pf()]), { isThisBoot: false })).toEqual({ resources: {}, pending: ["fast 4 unseen"] });
+  });
+
   it("hands out all that the status has with the gate off", () => {
     const state = nodeState([pf({ spec: { numVfs: 6 }, vfs: 4 })]);
     const kernel: KernelVfs = new Map();
-    expect(look(state, { kernel, block: false })).toEqual({ resources: { fast: all }, pending: [] });
+    expect(look(state, { kernel, block: false, isThisBoot: false })).toEqual({ resources: { fast: all }, pending: [] });
   });
 
   it("does not speak of groups without a resource", () => {

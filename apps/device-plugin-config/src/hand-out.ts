@@ -5,9 +5,11 @@
  * The rule, with the gate blockDevicePluginUntilConfigured on: a VF is handed out if the status has it, this kernel has it
  * with the driver that the status names, and no step of the plan makes it anew or binds it to another driver. So what is
  * going away is withdrawn as soon as the spec changes, and each VF is judged alone: a PF that fails keeps back its own VFs
- * and no others. With the gate off, all VFs that the status has are handed out.
+ * and no others. VFs that outlived a reboot, as those of an externally managed PF may, look like that, too, and have lost
+ * their addresses and MTUs: before the daemon is through with this boot, none is handed out. With the gate off, all VFs that
+ * the status has are handed out.
  *
- * Usage: `const { rendered, pending } = handOut(state, { kernel, block: true })`.
+ * Usage: `const { rendered, pending } = handOut(state, { kernel, block: true, isThisBoot: true })`.
  */
 import type { SriovNetworkNodeState, VfGroup, VfStatus } from "@switchyard/api";
 import { parseVfRange } from "@switchyard/policy";
@@ -27,8 +29,11 @@ export interface PendingVfs {
   /** Of the PF. */
   readonly pciAddress: string;
   readonly count: number;
-  /** Not there; about to be made anew; or there otherwise than the status tells, which will follow. */
-  readonly why: "missing" | "remade" | "stale";
+  /**
+   * Not there; about to be made anew; there otherwise than the status tells, which will follow; or as in another boot,
+   * and the daemon has still to see to it in this one.
+   */
+  readonly why: "missing" | "remade" | "stale" | "unseen";
 }
 
 export interface HandOutOptions {
@@ -36,6 +41,8 @@ export interface HandOutOptions {
   readonly kernel: KernelVfs;
   /** The gate. */
   readonly block: boolean;
+  /** Whether the daemon is through with the boot that runs; yes for a plugin that runs. */
+  readonly isThisBoot: boolean;
 }
 
 /** Addresses of all VFs that groups name and the status has. */
@@ -44,10 +51,11 @@ export function namedVfs(state: SriovNetworkNodeState): readonly string[] {
   return [...new Set(resources.flatMap(({ selectors }) => selectors.pciAddresses ?? []))];
 }
 
-export function handOut(state: SriovNetworkNodeState, { kernel, block }: HandOutOptions): HandOut {
+export function handOut(state: SriovNetworkNodeState, { kernel, block, isThisBoot }: HandOutOptions): HandOut {
   const remade = remadeVfs(state);
-  const keepBack = (pciAddress: string, vf: VfStatus): "remade" | "stale" | undefined => {
+  const keepBack = (pciAddress: string, vf: VfStatus): "remade" | "stale" | "unseen" | undefined => {
     if (!block) return undefined;
+    if (!isThisBoot) return "unseen";
     if (isRemade(remade, pciAddress, vf.vfID)) return "remade";
     const found = kernel.get(vf.pciAddress);
     return found === undefined || (found.driver ?? "") !== (vf.driver ?? "") ? "stale" : undefined;
@@ -62,12 +70,12 @@ export function handOut(state: SriovNetworkNodeState, { kernel, block }: HandOut
     vfGroups.flatMap((group) => {
       const { resourceName, count, vfs } = wanted(group, found.get(pciAddress) ?? []);
       if (resourceName === "") return [];
-      const why = { missing: count - vfs.length, remade: 0, stale: 0 };
+      const why = { missing: count - vfs.length, remade: 0, stale: 0, unseen: 0 };
       for (const vf of vfs) {
         const cause = keepBack(pciAddress, vf);
         if (cause !== undefined) why[cause] += 1;
       }
-      const causes = ["missing", "remade", "stale"] as const;
+      const causes = ["missing", "remade", "stale", "unseen"] as const;
       return causes.flatMap((cause) =>
         why[cause] > 0 ? [{ resourceName, pciAddress, count: why[cause], why: cause }] : [],
       );
