@@ -9,6 +9,7 @@ import { sriovOperatorConfigs, upstreamManager, type ResourceType } from "@switc
 import { apiVersionOf, watchObjects, type Cache, type KubeObject, type Transport } from "@switchyard/kube";
 import { componentInventory, type ComponentSettings, type InventoryItem, type Manifest } from "@switchyard/render";
 import { managers } from "../managers.ts";
+import { isBinding, isRegistration } from "./registrations.ts";
 import { readRollout, type Rollout } from "./rollout.ts";
 
 /** What is kept of an object. */
@@ -24,6 +25,8 @@ export interface SeenObject {
   readonly isGoing: boolean;
   /** Of a DaemonSet. */
   readonly rollout: Rollout | undefined;
+  /** Of a registration of webhooks: whether what they do not answer is refused, and we said so. */
+  readonly isBinding: boolean;
 }
 
 /** The objects of a kind, or one of them. What is not in the inventory is undefined. */
@@ -143,6 +146,7 @@ export function toSeenObject(object: KubeObject): SeenObject {
     hasOwner: ownerReferences.length > 0,
     isGoing: deletionTimestamp !== undefined,
     rollout: object.kind === "DaemonSet" ? readRollout(object) : undefined,
+    isBinding: isRegistration(object) && isBinding(object),
   };
 }
 

@@ -38,9 +38,10 @@ export function pendingRollout(name: string, rollout: Rollout | undefined): stri
   return `${name}: ${counts.join(", ")}`;
 }
 
-/** Whether a pod of it answers. */
+/** Whether a pod of the present spec answers: more nodes have one that is ready than have none of this spec. */
 export function isServing(rollout: Rollout | undefined): boolean {
-  return rollout !== undefined && rollout.available > 0;
+  if (rollout?.isCurrent !== true) return false;
+  return rollout.available > Math.max(rollout.desired - rollout.updated, 0);
 }
 
 // Absent fields of a status are zeros.

@@ -40,9 +40,15 @@ function deployed(name: RenderedComponent["name"], ...without: readonly string[]
   const items = inventory.filter((item) => item.component === name && !without.includes(item.name));
   const objects = items.map(({ type, namespace: inside, ...item }): Manifest => {
     const apiVersion = type.group === "" ? type.version : `${type.group}/${type.version}`;
-    return { apiVersion, kind: type.kind, metadata: { name: item.name, ...(inside && { namespace: inside }) } };
+    const metadata = { name: item.name, ...(inside && { namespace: inside }) };
+    return { apiVersion, kind: type.kind, metadata, ...(type === kinds.registration && answering("Fail")) };
   });
   return { name, state: "deployed", objects };
+}
+
+/** Of a registration: what becomes of a request that the webhook does not answer. */
+function answering(failurePolicy: "Fail" | "Ignore") {
+  return { webhooks: [{ name: "webhook", failurePolicy }] };
 }
 
 function disabled(name: RenderedComponent["name"]): RenderedComponent {
@@ -55,6 +61,7 @@ function setUp() {
   return {
     ...cluster,
     sync: (...components: readonly RenderedComponent[]) => syncComponents(cluster.deps, components, signal),
+    registered: () => cluster.get(kinds.registration.kind, "webhook-config"),
     removeUnowned: () => removeUnowned(cluster.deps, signal),
   };
 }
@@ -85,6 +92,41 @@ describe("components", () => {
     const { pending } = await sync(deployed("operator-webhook"));
     expect(pending).toEqual(["webhook: 2 of 3 pods updated, 0 of 3 pods available"]);
     expect(present()).toContain("ValidatingWebhookConfiguration webhook-config");
+  });
+
+  it("refuse nothing in the name of a webhook that upstream registered, before a pod of ours serves (M-50)", async () => {
+    const { sync, roll, put, registered } = setUp();
+    put("upstream", "DaemonSet", "webhook");
+    put("upstream", kinds.registration.kind, "webhook-config", answering("Fail"));
+    for (const counts of [
+      { desired: 3, updated: 0, available: 3 }, // upstream's pods, which go one by one
+      { desired: 3, updated: 1, available: 2 },
+    ]) {
+      roll("webhook", counts);
+      const { pending } = await sync(deployed("operator-webhook"));
+      expect(pending).toContain("what operator-webhook does not answer is admitted until a pod of it is available");
+      expect(registered()).toMatchObject(answering("Ignore"));
+    }
+    roll("webhook", { desired: 3, updated: 1, available: 3 });
+    await sync(deployed("operator-webhook"));
+    expect(registered()).toMatchObject(answering("Fail"));
+    roll("webhook", { desired: 3, updated: 1, available: 0 });
+    await sync(deployed("operator-webhook"));
+    expect(registered()).toMatchObject(answering("Fail"));
+  });
+
+  it("admit what is not answered, once somebody said so in need, until a pod serves again", async () => {
+    const { sync, roll, put, registered } = setUp();
+    await sync(deployed("operator-webhook"));
+    roll("webhook", one);
+    await sync(deployed("operator-webhook"));
+    roll("webhook", { ...one, available: 0 });
+    put("somebody", kinds.registration.kind, "webhook-config", answering("Ignore"));
+    await sync(deployed("operator-webhook"));
+    expect(registered()).toMatchObject(answering("Ignore"));
+    roll("webhook", one);
+    await sync(deployed("operator-webhook"));
+    expect(registered()).toMatchObject(answering("Fail"));
   });
 
   it("are removed when they are disabled, what calls a server before the server", async () => {

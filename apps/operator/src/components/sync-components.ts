@@ -8,6 +8,7 @@ import type { InventoryItem, Manifest, RenderedComponent } from "@switchyard/ren
 import type { Logger } from "@switchyard/service";
 import type { ComponentObjects } from "./component-objects.ts";
 import type { ComponentWriters } from "./component-writers.ts";
+import { isRegistration, lenient, refuses } from "./registrations.ts";
 import { isServing, pendingRollout } from "./rollout.ts";
 
 export interface SyncDeps {
@@ -47,11 +48,8 @@ export async function syncComponents(
   for (const component of components) {
     if (component.state === "failed") continue;
     for (const manifest of component.objects) {
-      if (isRegistration(manifest) && !isThere(manifest) && !component.objects.every(serves)) {
-        pending.push(`${component.name} is registered once a pod of it is available`);
-        continue;
-      }
-      await attempt(manifest.kind, manifest.metadata.name, () => apply(manifest));
+      const wanted = isRegistration(manifest) ? registrationFor(manifest, component) : manifest;
+      if (wanted !== undefined) await attempt(manifest.kind, manifest.metadata.name, () => apply(wanted));
     }
     const leftovers = objects.inventory.filter((item) => {
       return item.component === component.name && !component.objects.some((manifest) => isOf(manifest, item));
@@ -89,13 +87,24 @@ export async function syncComponents(
     log.info({ kind: item.type.kind, object: item.name }, "deleted");
   }
 
-  function isThere(manifest: Manifest): boolean {
-    return objects.seen(objects.itemOf(manifest)) !== undefined;
+  /** Before a pod of ours serves, nothing is registered, and of what is there nothing begins to refuse what nobody answers. */
+  function registrationFor(manifest: Manifest, { name, objects: all }: RenderedComponent): Manifest | undefined {
+    const registered = objects.seen(objects.itemOf(manifest));
+    if (registered?.isBinding === true || all.every(serves)) return manifest;
+    if (registered === undefined) {
+      pending.push(`${name} is registered once a pod of it is available`);
+      return undefined;
+    }
+    if (!refuses(manifest)) return manifest;
+    pending.push(`what ${name} does not answer is admitted until a pod of it is available`);
+    return lenient(manifest);
   }
 
-  /** Whether it is no DaemonSet, or one with a pod that answers. */
+  /** Whether it is no DaemonSet, or one with a pod of ours that answers. */
   function serves(manifest: Manifest): boolean {
-    return manifest.kind !== "DaemonSet" || isServing(objects.seen(objects.itemOf(manifest))?.rollout);
+    if (manifest.kind !== "DaemonSet") return true;
+    const item = objects.itemOf(manifest);
+    return write.isHeard(item) && isServing(objects.seen(item)?.rollout);
   }
 
   function rolloutOf(manifest: Manifest): string | undefined {
@@ -123,16 +132,10 @@ function isOf({ kind, metadata }: Manifest, { type, name }: InventoryItem): bool
   return kind === type.kind && metadata.name === name;
 }
 
-function isRegistration({ kind }: Manifest): boolean {
-  return registrations.includes(kind);
-}
-
 /** What calls a server goes before the server, and a server before what it is allowed and lives from. */
 function inOrderOfRemoval(items: readonly InventoryItem[]): readonly InventoryItem[] {
   return [
-    ...items.filter(({ type }) => registrations.includes(type.kind)),
-    ...items.filter(({ type }) => !registrations.includes(type.kind)).reverse(),
+    ...items.filter(({ type }) => isRegistration(type)),
+    ...items.filter(({ type }) => !isRegistration(type)).reverse(),
   ];
 }
-
-const registrations: readonly string[] = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];

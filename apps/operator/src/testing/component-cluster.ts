@@ -56,6 +56,10 @@ export function createComponentCluster(inventory: readonly InventoryItem[]) {
     const { type, name, namespace } = item;
     const before = live.get(`${type.kind} ${name}`);
     const manager = { us: managers.components, upstream: upstreamManager, somebody: "kubectl" }[author];
+    const operation = author === "us" ? "Apply" : "Update";
+    const fieldsV1 = Object.fromEntries(Object.keys(object).map((field) => [`f:${field}`, {}]));
+    const others = before?.metadata.managedFields ?? [];
+    const kept = author === "us" ? others.filter((entry) => entry.manager !== upstreamManager) : others; // adopted
     const whole = {
       ...before,
       ...object,
@@ -69,7 +73,7 @@ export function createComponentCluster(inventory: readonly InventoryItem[]) {
         name,
         ...(namespace && { namespace }),
         resourceVersion: `${++version}`,
-        managedFields: [...(before?.metadata.managedFields ?? []), { manager, operation: "Apply" }],
+        managedFields: [...kept, { manager, operation, fieldsV1 }],
       },
     };
     live.set(`${type.kind} ${name}`, whole);
