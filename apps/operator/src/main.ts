@@ -4,7 +4,7 @@
  */
 import { operatorConfigName } from "@switchyard/api";
 import { connect, runWhenLeading, type Transport } from "@switchyard/kube";
-import { levelOfVerbosity, runService, useOneArena } from "@switchyard/service";
+import { levelOfVerbosity, roomForYoung, runService, useOneArena } from "@switchyard/service";
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { watchCluster } from "./caches.ts";
@@ -14,7 +14,7 @@ import { operatorFlags } from "./operator-flags.ts";
 import { createOperatorMetrics } from "./operator-metrics.ts";
 import { readOperatorSettings } from "./operator-settings.ts";
 
-useOneArena();
+useOneArena(roomForYoung);
 const exitCode = await runService({
   name: "operator",
   version: "0.1.0",

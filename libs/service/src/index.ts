@@ -33,7 +33,7 @@ export {
   type LogStream,
   type RootLogger,
 } from "./logger.ts";
-export { compileLittle, runFrugally, useOneArena } from "./memory.ts";
+export { compileLittle, roomForYoung, runFrugally, useOneArena } from "./memory.ts";
 export { createMetrics, Counter, Gauge, Histogram, Registry } from "./metrics.ts";
 export { startProbes, type NotReady, type ProbeOptions, type Probes } from "./probes.ts";
 export { levelOfVerbosity } from "./verbosity.ts";
