@@ -42,5 +42,6 @@ export {
 export { componentInventory, type InventoryItem } from "./components/component-inventory.ts";
 export { componentKinds, resourceTypeOf } from "./components/component-kinds.ts";
 export { isControlPlaneExternal, isOfControlPlane } from "./components/control-plane.ts";
+export { hasOwnSecret } from "./components/own-secret.ts";
 export { operatorIdentity } from "./components/operator-identity.ts";
 export { renderComponents } from "./components/render-components.ts";

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * What there is of the certificate of the network resources injector. Where somebody else makes it, nothing is watched:
- * another's keys are not for us to read.
+ * another's keys are not for us to read, the webhook's not to take for the injector's.
  * Usage: `await using injectorCertificate = watchInjectorCertificate({ transport, settings, report });`
  */
 import { serviceNames, watchCertificates, type CertificateWatches } from "@switchyard/certificates";
 import type { Transport } from "@switchyard/kube";
-import { componentInventory, type ComponentName, type ComponentSettings } from "@switchyard/render";
+import { componentInventory, hasOwnSecret, type ComponentName, type ComponentSettings } from "@switchyard/render";
 
 /** Disposing it ends the watches. */
 export interface WatchedInjectorCertificate extends AsyncDisposable {
@@ -28,10 +28,11 @@ export const injector: ComponentName = "network-resources-injector";
 export function watchInjectorCertificate(options: WatchInjectorCertificateOptions): WatchedInjectorCertificate {
   const { transport, settings, report } = options;
   const { certificates, secretName } = settings.injector;
+  const isOurs = certificates.kind === "self-made" && hasOwnSecret(settings);
   const kind = "MutatingWebhookConfiguration";
   const registrations = [{ kind, name: nameOf(kind, settings) }] as const;
   const places = { namespace: settings.namespace, secretName, registrations };
-  const watches = certificates.kind === "self-made" ? watchCertificates({ transport, places, report }) : undefined;
+  const watches = isOurs ? watchCertificates({ transport, places, report }) : undefined;
   return {
     watches,
     get synced() {

@@ -81,8 +81,7 @@ export type CertificateSource =
 
 /** As upstream names them; what is absent is the server's own default. */
 export interface TlsSettings {
-  /** "VersionTLS12" or "VersionTLS13". */
-  readonly minVersion?: string | undefined;
+  readonly minVersion?: "VersionTLS12" | "VersionTLS13" | undefined;
   /** Names of IANA or OpenSSL. */
   readonly cipherSuites: readonly string[];
   /** "X25519", the preferred one first. */

@@ -20,8 +20,8 @@ export interface Component {
   readonly needs: readonly ComponentImageName[];
   /** In the order in which they are to be applied. Called only if it is wanted and has what it needs. */
   readonly render: (input: ComponentInput) => readonly Manifest[];
-  /** What is not as the user may think. */
-  readonly warnings?: (input: ComponentInput) => readonly Pick<ComponentProblem, "field" | "message">[];
+  /** What is wrong, so that it is not rendered, and what is not as the user may think. */
+  readonly check?: (input: ComponentInput) => readonly Omit<ComponentProblem, "component">[];
 }
 
 /** Labels of all objects, so that `kubectl get -l` finds them. */

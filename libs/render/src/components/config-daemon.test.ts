@@ -3,7 +3,6 @@ import { describe, expect, it } from "@jest/globals";
 import type { SriovOperatorConfigSpec } from "@switchyard/api";
 import type { ComponentSettings } from "./component-settings.ts";
 import { renderComponents } from "./render-components.ts";
-import type { RenderedComponent } from "./rendered-components.ts";
 import { configWith, containerOf, envOf, podOf, settingsWith } from "./testing/deployment.ts";
 
 const name = "sriov-network-config-daemon";
@@ -21,6 +20,35 @@ describe("the config daemon's pods", () => {
     expect(few.spec.initContainers?.map(({ image }) => image)).toEqual([sriovCni, ibSriovCni]);
   });
 
+  it("start each installer as its image wants it, for the directory that the operator is told of", () => {
+    const pod = podOf("config-daemon", {}, { cniBinPath: "/var/lib/cni/bin" });
+    const starts = pod.spec.initContainers?.map(({ command, args, image }) => ({ image, start: command ?? args }));
+    const to = "/host/opt/cni/bin/";
+    expect(starts).toEqual([
+      { image: "sriovCni:1", start: ["--no-sleep"] },
+      { image: "ibSriovCni:1", start: ["--no-sleep"] },
+      { image: "ovsCni:1", start: ["cp", "-f", "/ovs", "/ovs-mirror-producer", "/ovs-mirror-consumer", to] },
+      { image: "rdmaCni:1", start: ["--no-sleep"] },
+      { image: "acceleratedBridgeCni:1", start: ["cp", "-f", "/usr/bin/accelerated-bridge", to] },
+    ]);
+    for (const { securityContext, volumeMounts } of pod.spec.initContainers ?? []) {
+      expect(securityContext).toEqual({ privileged: true });
+      expect(volumeMounts).toContainEqual({ name: "cnibin", mountPath: "/host/opt/cni/bin" });
+    }
+    const hostPath = { path: "/var/lib/cni/bin", type: "DirectoryOrCreate" };
+    expect(pod.spec.volumes).toContainEqual({ name: "cnibin", hostPath });
+  });
+
+  it("may do all to their node, and see all of it", () => {
+    const pod = podOf("config-daemon");
+    const { securityContext, volumeMounts, livenessProbe } = containerOf(pod, name);
+    expect(pod.spec).toMatchObject({ hostNetwork: true, hostPID: true });
+    expect(securityContext).toEqual({ privileged: true, readOnlyRootFilesystem: true });
+    expect(volumeMounts).toContainEqual({ name: "host", mountPath: "/host" });
+    expect(pod.spec.volumes).toContainEqual({ name: "host", hostPath: { path: "/" } });
+    expect(livenessProbe?.httpGet).toMatchObject({ host: "127.0.0.1", port: 29118 });
+  });
+
   it("run on Linux workers, unless other nodes are asked for", () => {
     const linuxWorkers = { "kubernetes.io/os": "linux", "node-role.kubernetes.io/worker": "" };
     expect(podOf("config-daemon").spec.nodeSelector).toEqual(linuxWorkers);
@@ -35,31 +63,40 @@ describe("the config daemon's pods", () => {
       NAMESPACE: "metadata.namespace",
       HOST_ROOT: "/host",
       HEALTH_ADDRESS: "127.0.0.1:29118",
-      CLUSTER_TYPE: "kubernetes",
       MAX_PFS: "1",
     });
   });
 
   it("are told what the config asks for", () => {
-    const spec = {
-      configurationMode: "systemd",
-      disablePlugins: ["mellanox"],
-      featureGates: { parallelNicConfig: true },
-      configDaemonEnvVars: { EXTRA: "a b", DEV_MODE: "false" },
-    } as const;
-    expect(env(spec, { devMode: true, useExternalDrainer: true })).toMatchObject({
-      ...{ CONFIGURATION_MODE: "systemd", DISABLE_PLUGINS: "mellanox", USE_EXTERNAL_DRAINER: "true" },
-      ...{ EXTRA: "a b", DEV_MODE: "false" },
+    const configDaemonEnvVars = { EXTRA: "a b", USE_EXTERNAL_DRAINER: "false", LAST: "c" };
+    const told = env({ featureGates: { parallelNicConfig: true } }, { useExternalDrainer: true });
+    expect([told["MAX_PFS"], told["USE_EXTERNAL_DRAINER"]]).toEqual([undefined, "true"]);
+    expect(env({ configDaemonEnvVars }, { useExternalDrainer: true })).toMatchObject({
+      ...configDaemonEnvVars,
+      MAX_PFS: "1",
     });
-    expect(env(spec)).not.toHaveProperty("MAX_PFS");
   });
 
-  it("say that units at boot do not configure the node yet, and write nothing for them (M-14)", () => {
-    const { components, problems } = renderComponents(configWith({ configurationMode: "systemd" }), settingsWith());
-    expect(problems).toMatchObject([{ severity: "warning", field: "spec.configurationMode" }]);
-    const withoutMode = renderComponents(configWith({}), settingsWith());
-    const labels = ({ objects }: RenderedComponent) => objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
-    expect(components.map(labels)).toEqual(withoutMode.components.map(labels));
+  it.each([
+    // M-14: nothing is written for units at boot.
+    { field: "spec.configurationMode", spec: { configurationMode: "systemd" } },
+    { field: "spec.disablePlugins", spec: { disablePlugins: ["mellanox"] } },
+    { field: "spec.featureGates.mellanoxFirmwareReset", spec: { featureGates: { mellanoxFirmwareReset: true } } },
+    { field: "spec.enableOvsOffload", spec: { enableOvsOffload: true } },
+  ] as const)("change nothing for $field, which has no effect, and that is told", ({ field, spec }) => {
+    const { components, problems } = renderComponents(configWith(spec), settingsWith());
+    expect(problems).toMatchObject([{ severity: "warning", field }]);
+    const without = renderComponents(configWith(), settingsWith());
+    expect([components, without.problems]).toEqual([without.components, []]);
+  });
+
+  it("tell nobody of what has the effect that it says", () => {
+    const spec = {
+      configurationMode: "daemon",
+      disablePlugins: [],
+      featureGates: { mellanoxFirmwareReset: false },
+    } as const;
+    expect(renderComponents(configWith(spec), settingsWith()).problems).toEqual([]);
   });
 
   it("keep their identity, whatever variables users set", () => {

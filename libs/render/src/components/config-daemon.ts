@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The config daemon on each node of the node set, and the CNI plugins that it installs (sriov-operator.md F, H). */
+import type { SriovOperatorConfigSpec } from "@switchyard/api";
 import { isGateOn } from "@switchyard/policy";
 import { accessObjects, eventRule, privilegedRules, readConfigRule } from "./access.ts";
 import { cniInstallers, cniVolumes } from "./cni-installers.ts";
@@ -16,6 +17,7 @@ import {
   requests,
 } from "./pod-parts.ts";
 import type { Container, EnvVar } from "./pod-template.ts";
+import { fieldsWithoutEffect } from "./without-effect.ts";
 
 const component = "config-daemon";
 const name = "sriov-network-config-daemon";
@@ -44,24 +46,12 @@ const namespaceRules: readonly PolicyRule[] = [
 
 const clusterRules: readonly PolicyRule[] = [{ apiGroups: [""], resources: ["nodes"], verbs: ["patch"] }];
 
-const systemdMode = {
-  field: "spec.configurationMode",
-  message: "systemd is not supported yet: the running daemon configures the nodes, no node reboots for it",
-};
-
 export const configDaemon: Component = {
   name: component,
   isWanted: () => true,
   needs: ["configDaemon", "sriovCni", "ibSriovCni"],
-  warnings: ({ config }) => [
-    ...(config.spec?.configurationMode === "systemd" ? [systemdMode] : []),
-    ...Object.keys(config.spec?.configDaemonEnvVars ?? {})
-      .filter((variable) => identity.some((own) => own.name === variable))
-      .map((variable) => ({
-        field: `spec.configDaemonEnvVars.${variable}`,
-        message: "is set by the operator, so this value is not used",
-      })),
-  ],
+  check: ({ config: { spec = {} } }) =>
+    [...fieldsWithoutEffect(spec), ...reservedVariables(spec)].map((problem) => ({ severity: "warning", ...problem })),
   render: (input) => [
     ...accessObjects(
       component,
@@ -94,6 +84,15 @@ export const configDaemon: Component = {
   ],
 };
 
+function reservedVariables({ configDaemonEnvVars = {} }: SriovOperatorConfigSpec) {
+  return Object.keys(configDaemonEnvVars)
+    .filter((variable) => identity.some((own) => own.name === variable))
+    .map((variable) => ({
+      field: `spec.configDaemonEnvVars.${variable}`,
+      message: "is set by the operator, so this value is not used",
+    }));
+}
+
 function daemonContainer(input: ComponentInput): Container {
   return {
     name,
@@ -111,16 +110,11 @@ function daemonContainer(input: ComponentInput): Container {
 
 /** Users' values come before those that follow from other settings, but not before its identity. */
 function daemonEnv({ config, settings }: ComponentInput): readonly EnvVar[] {
-  const { configurationMode = "daemon", disablePlugins = [], configDaemonEnvVars = {} } = config.spec ?? {};
   const fromSettings = {
-    CLUSTER_TYPE: settings.clusterType,
-    DEV_MODE: settings.devMode ? "true" : undefined,
     USE_EXTERNAL_DRAINER: settings.useExternalDrainer ? "true" : undefined,
-    CONFIGURATION_MODE: configurationMode === "systemd" ? configurationMode : undefined,
-    DISABLE_PLUGINS: disablePlugins.length > 0 ? disablePlugins.toSorted().join(",") : undefined,
     MAX_PFS: isGateOn("parallelNicConfig", config) ? undefined : "1",
   };
-  const users = fromValues({ ...fromSettings, ...configDaemonEnvVars })
+  const users = fromValues({ ...fromSettings, ...config.spec?.configDaemonEnvVars })
     .filter((variable) => identity.every((own) => own.name !== variable.name))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
   return [...identity, ...users];

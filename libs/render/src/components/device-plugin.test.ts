@@ -25,6 +25,24 @@ describe("the device plugin's pods", () => {
     expect(pod.spec.shareProcessNamespace).toBe(true);
   });
 
+  it("run the plugin with the resources' prefix, on the kubelet's directories", () => {
+    const { args, securityContext, volumeMounts = [] } = plugin("device-plugin", {}, { resourcePrefix: "example.com" });
+    expect(args).toEqual([
+      ...["-v=10", "-logtostderr", "--resource-prefix=example.com", "--config-file=/etc/pcidp/config.json"],
+    ]);
+    expect(securityContext).toMatchObject({ privileged: true });
+    const pod = podOf("device-plugin");
+    const paths = (pod.spec.volumes ?? []).flatMap((volume) => ("hostPath" in volume ? [volume.hostPath] : []));
+    const directories = [
+      "/var/lib/kubelet/device-plugins",
+      "/var/lib/kubelet/plugins_registry",
+      "/var/run/k8s.cni.cncf.io/devinfo/dp",
+    ];
+    expect(paths).toEqual(directories.map((path) => ({ path, type: "DirectoryOrCreate" })));
+    expect(volumeMounts.map(({ mountPath }) => mountPath)).toEqual(["/etc/pcidp", ...directories]);
+    expect(pod.spec.hostNetwork).toBe(true);
+  });
+
   it("wait for a configured node, unless the gate is off", () => {
     const blocks = (blockDevicePluginUntilConfigured: boolean) =>
       ["wait-for-config", "follow-config"].map((name) => {

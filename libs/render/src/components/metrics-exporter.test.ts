@@ -23,6 +23,56 @@ describe("the metrics exporter", () => {
     );
   });
 
+  it("reads what the node has of VFs, and only that", () => {
+    const pod = podOf("metrics-exporter", {}, { metricsExporter: { port: 9999 } });
+    const exporter = containerOf(pod, "metrics-exporter");
+    expect(exporter.args).toEqual([
+      ...["--web.listen-address=127.0.0.1:9999", "--path.kubecgroup=/sys/fs/cgroup"],
+      ...["--path.sysbuspci=/host/sys/bus/pci/devices/", "--path.sysclassnet=/host/sys/class/net/"],
+      ...["--path.cpucheckpoint=/host/cpu_manager_state", "--path.kubeletsocket=/host/kubelet.sock"],
+      ...["--collector.kubepoddevice=true", "--collector.vfstatspriority=netlink,sysfs"],
+    ]);
+    const hostPaths = (pod.spec.volumes ?? []).flatMap((volume) => ("hostPath" in volume ? [volume.hostPath] : []));
+    expect(hostPaths).toEqual([
+      { path: "/var/lib/kubelet/pod-resources/kubelet.sock", type: "Socket" },
+      { path: "/var/lib/kubelet/cpu_manager_state", type: "File" },
+      { path: "/sys/bus/pci/devices", type: "Directory" },
+      { path: "/sys/devices", type: "Directory" },
+      { path: "/sys/class/net", type: "Directory" },
+    ]);
+    const mounts = (exporter.volumeMounts ?? []).map(({ mountPath, readOnly = false }) => [mountPath, readOnly]);
+    expect(mounts).toEqual([
+      ["/host/kubelet.sock", false],
+      ["/host/cpu_manager_state", true],
+      ["/host/sys/bus/pci/devices", true],
+      ["/host/sys/devices", true],
+      ["/host/sys/class/net", true],
+    ]);
+    expect(pod.spec.hostNetwork).toBe(true);
+    expect(exporter.securityContext).toMatchObject({
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ["ALL"] },
+    });
+  });
+
+  it("joins the counters of VFs with the pods that have them", () => {
+    const objects = objectsOf("metrics-exporter", {}, { metricsExporter: { port: 9110, prometheusOperator } });
+    const text = JSON.stringify(objects.find(({ kind }) => kind === "PrometheusRule"));
+    const records = [...text.matchAll(/"record":"([^"]+)","expr":"(\w+) \* on \(pciAddr, node\)/g)];
+    expect(records.map(([, record, counter]) => [record, counter])).toEqual(
+      [
+        "tx_packets",
+        "rx_packets",
+        "tx_bytes",
+        "rx_bytes",
+        "tx_dropped",
+        "rx_dropped",
+        "rx_broadcast",
+        "rx_multicast",
+      ].map((counter) => [`network:sriov_vf_${counter}`, `sriov_vf_${counter}`]),
+    );
+  });
+
   it("answers itself without a proxy, and then needs no rights", () => {
     const pod = podOf("metrics-exporter", {}, withoutProxy);
     expect(pod.spec.containers.map(({ name }) => name)).toEqual(["metrics-exporter"]);

@@ -18,7 +18,8 @@ import {
 } from "./admission-server.ts";
 import { annotated, namespaced, type Component, type ComponentInput } from "./component.ts";
 import type { ConfigMap, DaemonSet, NamedExpression, WebhookConfiguration } from "./kube-objects.ts";
-import { daemonSet, ownNamespace, probesAt, requests, unprivileged } from "./pod-parts.ts";
+import { hasOwnSecret, sharedSecretProblem } from "./own-secret.ts";
+import { daemonSet, notRoot, ownNamespace, probesAt, requests, unprivileged } from "./pod-parts.ts";
 import { goCurveFlags, goTlsFlags } from "./tls-flags.ts";
 
 const component = "network-resources-injector";
@@ -34,6 +35,7 @@ export const networkResourcesInjector: Component = {
   field: "spec.enableInjector",
   isWanted: ({ config }) => config.spec?.enableInjector === true,
   needs: ["injector"],
+  check: ({ settings }) => (hasOwnSecret(settings) ? [] : [sharedSecretProblem(settings)]),
   render(input) {
     const server: AdmissionServer = { component, service, app, settings: input.settings.injector };
     return [
@@ -84,7 +86,7 @@ function injectorDaemonSet(input: ComponentInput): DaemonSet {
       spec: {
         serviceAccountName: serviceAccount,
         ...serverPlacement(input),
-        securityContext: { runAsNonRoot: true },
+        securityContext: notRoot(settings), // of itself, the image would run as root
         containers: [
           {
             name: "webhook-server",

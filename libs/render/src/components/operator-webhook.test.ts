@@ -23,6 +23,47 @@ describe("the webhook's registrations", () => {
     ]);
   });
 
+  it("ask at its paths about all kinds that it knows, and store nothing without an answer", () => {
+    const question = {
+      ...{ name: "operator-webhook.sriovnetwork.openshift.io", failurePolicy: "Fail", sideEffects: "None" },
+      ...{ admissionReviewVersions: ["v1"], timeoutSeconds: 10 },
+    };
+    const service = { name: "operator-webhook-service", namespace: "sriov", port: 443 };
+    const asked = registrations().map(({ webhooks }) => webhooks);
+    expect(asked).toMatchObject([
+      [{ ...question, clientConfig: { service: { ...service, path: "/mutating-custom-resource" } } }],
+      [{ ...question, clientConfig: { service: { ...service, path: "/validating-custom-resource" } } }],
+    ]);
+    const rules = asked.map((webhooks) =>
+      webhooks.flatMap(({ rules }) =>
+        rules.map(({ operations, resources }) => `${operations.join(" ")}: ${resources.join(" ")}`),
+      ),
+    );
+    expect(rules).toEqual([
+      ["CREATE UPDATE: sriovnetworknodepolicies"],
+      [
+        "CREATE UPDATE DELETE: sriovnetworknodepolicies sriovnetworkpoolconfigs sriovoperatorconfigs",
+        "CREATE UPDATE: sriovnetworks sriovibnetworks ovsnetworks bridgenetworks",
+      ],
+    ]);
+  });
+
+  it("ask nothing when the operator writes, nor when a deletion is carried out (M-50)", () => {
+    for (const { webhooks } of registrations({ operatorServiceAccount: "me" })) {
+      const [expression = "", ...more] = webhooks.flatMap(({ matchConditions = [] }) =>
+        matchConditions.map((condition) => condition.expression),
+      );
+      expect(more).toEqual([]);
+      const [, exempt = "[]"] = /^!\(request\.userInfo\.username in (\[.*\])\)$/.exec(expression) ?? [];
+      expect(JSON.parse(exempt)).toEqual([
+        "system:serviceaccount:sriov:me",
+        "system:serviceaccount:kube-system:namespace-controller",
+        "system:serviceaccount:kube-system:generic-garbage-collector",
+        "system:kube-controller-manager",
+      ]);
+    }
+  });
+
   it("ask about no status and no SriovNetworkNodeState", () => {
     const resources = registrations().flatMap(({ webhooks }) =>
       webhooks.flatMap(({ rules }) => rules.flatMap((rule) => rule.resources)),
@@ -76,12 +117,23 @@ describe("the webhook's pods", () => {
     expect(container(given).volumeMounts).toEqual([{ name: "tls", mountPath: "/etc/tls", readOnly: true }]);
   });
 
-  it("serve TLS as upstream's environment asks, but no version below 1.2", () => {
-    const tls = { minVersion: "VersionTLS10", cipherSuites: ["A", "B"], curvePreferences: ["X25519"] };
+  it("serve where their Service leads, and health and metrics beside it", () => {
+    expect(envOf(container())).toEqual({
+      ...{ NAMESPACE: "metadata.namespace", LISTEN_ADDRESS: ":6443" },
+      ...{ HEALTH_ADDRESS: ":8444", METRICS_ADDRESS: ":8444", MALLOC_ARENA_MAX: "1" },
+      ...{ RESOURCE_PREFIX: "openshift.io", CERTIFICATE_SECRET: "operator-webhook-cert" },
+    });
+    expect(container().livenessProbe?.httpGet).toEqual({ path: "/healthz", port: 8444, scheme: "HTTP" });
+    expect(container().readinessProbe?.httpGet).toEqual({ path: "/readyz", port: 8444, scheme: "HTTP" });
+    const others = { devMode: true, resourcePrefix: "example.com" };
+    expect(envOf(container(others))).toMatchObject({ DEV_MODE: "true", RESOURCE_PREFIX: "example.com" });
+  });
+
+  it("serve TLS as upstream's environment asks", () => {
+    const suites = ["ECDHE-RSA-AES128-GCM-SHA256", "TLS_AES_128_GCM_SHA256"];
+    const tls = { minVersion: "VersionTLS12", cipherSuites: suites, curvePreferences: ["X25519"] } as const;
     expect(envOf(container({ tls }))).toMatchObject({
-      ...{ TLS_MIN_VERSION: "VersionTLS12", TLS_CIPHER_SUITES: "A,B", TLS_CURVE_PREFERENCES: "X25519" },
-      MALLOC_ARENA_MAX: "1",
-      RESOURCE_PREFIX: "openshift.io",
+      ...{ TLS_MIN_VERSION: "VersionTLS12", TLS_CIPHER_SUITES: suites.join(","), TLS_CURVE_PREFERENCES: "X25519" },
     });
     expect(Object.keys(envOf(container())).filter((name) => name.startsWith("TLS_"))).toEqual([]);
   });

@@ -15,8 +15,8 @@ import {
 import { annotated, namespaced, type Component, type ComponentInput } from "./component.ts";
 import type { ComponentSettings } from "./component-settings.ts";
 import type { DaemonSet, PolicyRule, RequestRule } from "./kube-objects.ts";
-import { daemonSet, fromValues, ownNamespace, probesAt, requests, unprivileged } from "./pod-parts.ts";
-import { leastTlsVersion } from "./tls-flags.ts";
+import { daemonSet, fromValues, notRoot, ownNamespace, probesAt, requests, unprivileged } from "./pod-parts.ts";
+import { tlsVariables } from "./tls-flags.ts";
 
 const component = "operator-webhook";
 const app = "operator-webhook";
@@ -77,12 +77,15 @@ export const operatorWebhook: Component = {
 
 /**
  * Fail: what is not reviewed is not stored. But a webhook that is registered and does not serve must not keep away who can
- * put it right, the operator (M-50), nor the end of a namespace, in which it is deleted before what it watches over.
+ * put it right, the operator (M-50), nor those who only carry out a deletion: of a namespace, in which it goes before what
+ * it watches over, and of a config in the foreground, which it goes before, too.
  */
 function asked({ namespace, operatorServiceAccount }: ComponentSettings): Omit<Question, "rules"> {
   const exempt = [
     `system:serviceaccount:${namespace}:${operatorServiceAccount}`,
     "system:serviceaccount:kube-system:namespace-controller",
+    "system:serviceaccount:kube-system:generic-garbage-collector",
+    "system:kube-controller-manager", // both, where controllers have no accounts of their own
   ];
   return {
     name: "operator-webhook.sriovnetwork.openshift.io",
@@ -136,7 +139,6 @@ function webhookRoles(settings: ComponentSettings): { readonly inNamespace: Role
 function webhookDaemonSet(input: ComponentInput): DaemonSet {
   const { settings } = input;
   const { certificates, secretName } = settings.webhook;
-  const { cipherSuites, curvePreferences } = settings.tls;
   const isMounted = certificates.kind !== "self-made";
   const env = {
     LISTEN_ADDRESS: `:${serverPort}`,
@@ -146,9 +148,7 @@ function webhookDaemonSet(input: ComponentInput): DaemonSet {
     DEV_MODE: settings.devMode ? "true" : undefined,
     RESOURCE_PREFIX: settings.resourcePrefix,
     CERTIFICATE_SECRET: isMounted ? undefined : secretName,
-    TLS_MIN_VERSION: leastTlsVersion(settings.tls),
-    TLS_CIPHER_SUITES: cipherSuites.length > 0 ? cipherSuites.join(",") : undefined,
-    TLS_CURVE_PREFERENCES: curvePreferences.length > 0 ? curvePreferences.join(",") : undefined,
+    ...tlsVariables(settings.tls),
   };
   const metadata = annotated(namespaced(component, app, input), {
     "kubernetes.io/description": "Admission webhook for the kinds of the SR-IOV network operator.",
@@ -161,11 +161,7 @@ function webhookDaemonSet(input: ComponentInput): DaemonSet {
       spec: {
         serviceAccountName: serviceAccount,
         ...serverPlacement(input),
-        // OpenShift chooses a user for each namespace and refuses others.
-        securityContext: {
-          runAsNonRoot: true,
-          ...(settings.clusterType === "kubernetes" && { runAsUser: 65_532 }),
-        },
+        securityContext: notRoot(settings),
         containers: [
           {
             name: "webhook-server",

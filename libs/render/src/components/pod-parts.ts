@@ -56,6 +56,11 @@ export const unprivileged: SecurityContext = {
   seccompProfile: { type: "RuntimeDefault" },
 };
 
+/** OpenShift chooses a user for each namespace and refuses others. */
+export function notRoot({ clusterType }: ComponentSettings): NonNullable<PodSpec["securityContext"]> {
+  return { runAsNonRoot: true, ...(clusterType === "kubernetes" && { runAsUser: 65_532 }) };
+}
+
 export function requests(cpu: string, memory: string): Container["resources"] {
   return { requests: { cpu, memory } };
 }

@@ -35,7 +35,7 @@ const anyCertificates: fc.Arbitrary<CertificateSource> = fc.oneof(
 
 const anyServer = fc.record({
   certificates: anyCertificates,
-  secretName: fc.constant("cert"),
+  secretName: fc.constantFrom("cert", "other-cert"), // of one name, they may be in each other's way
   port: fc.constant(6443),
 });
 
@@ -172,6 +172,41 @@ describe("renderComponents", () => {
       },
     ]);
     expect(components.map(({ state }) => state).filter((state) => state === "failed")).toHaveLength(1);
+  });
+
+  it.each([
+    { webhook: "self-made", injector: "self-made", state: "failed" },
+    { webhook: "given", injector: "self-made", state: "failed" },
+    { webhook: "service-ca", injector: "service-ca", state: "failed" },
+    { webhook: "given", injector: "given", state: "deployed" },
+    { webhook: "cert-manager", injector: "cert-manager", state: "deployed" },
+  ] as const)("has one Secret for both servers $state where it is $webhook and $injector", (kinds) => {
+    const server = (kind: CertificateSource["kind"], secretName: string) => ({
+      ...{ secretName, port: 6443 },
+      certificates: kind === "given" ? { kind, caBundle: "UEVN" } : { kind },
+    });
+    const render = (secretName: string) => {
+      const servers = { webhook: server(kinds.webhook, "cert"), injector: server(kinds.injector, secretName) };
+      const { components, problems } = renderComponents(configWith({ enableInjector: true }), settingsWith(servers));
+      return { state: components.find(({ name }) => name === "network-resources-injector")?.state, problems };
+    };
+    expect(render("cert").state).toBe(kinds.state);
+    expect(render("other-cert")).toEqual({ state: "deployed", problems: [] });
+    if (kinds.state === "deployed") return;
+    expect(render("cert").problems).toMatchObject([
+      {
+        severity: "error",
+        field: "spec.enableInjector",
+        message: expect.stringContaining("Secret cert is the webhook's"),
+      },
+    ]);
+  });
+
+  it("says once what of the TLS settings no server takes", () => {
+    const tls = { cipherSuites: ["AES128-SHA"], curvePreferences: [] };
+    const { components, problems } = renderComponents(configWith(everyComponent), settingsWith({ tls }));
+    expect(problems).toMatchObject([{ severity: "warning", field: "TLS_CIPHER_SUITES" }]);
+    expect(components.map(({ state }) => state)).not.toContain("failed");
   });
 
   it("warns of feature gates that do not exist", () => {

@@ -21,6 +21,7 @@ import {
   type RenderedComponent,
   type RenderedComponents,
 } from "./rendered-components.ts";
+import { tlsWarnings } from "./tls-flags.ts";
 
 const components: Readonly<Record<ComponentName, Component>> = {
   "node-identity": nodeIdentity,
@@ -37,7 +38,7 @@ export function renderComponents(config: SriovOperatorConfig, settings: Componen
   const rendered = componentNames.map((name) => renderComponent(components[name], input));
   return {
     components: rendered.map(({ component }) => component),
-    problems: [...unknownGates(config), ...rendered.flatMap(({ problems }) => problems)],
+    problems: [...unknownGates(config), ...unusableTls(settings), ...rendered.flatMap(({ problems }) => problems)],
   };
 }
 
@@ -49,21 +50,25 @@ interface Rendered {
 function renderComponent(component: Component, input: ComponentInput): Rendered {
   const { name } = component;
   if (!component.isWanted(input)) return { component: { name, state: "disabled", objects: [] }, problems: [] };
-  const warnings = component.warnings?.(input) ?? [];
-  const errors = component.needs.filter((image) => !input.settings.images[image]).map(withoutImage);
-  const problems = [
-    ...warnings.map((warning) => ({ component: name, severity: "warning" as const, ...warning })),
-    ...errors.map((message) => ({
-      ...{ component: name, severity: "error" as const, message },
-      field: component.field ?? "spec",
-    })),
-  ];
-  if (errors.length > 0) return { component: { name, state: "failed", objects: [] }, problems };
+  const missing = component.needs.filter((image) => !input.settings.images[image]);
+  const problems = [...(component.check?.(input) ?? []), ...missing.map((image) => withoutImage(image, component))].map(
+    (problem) => ({ component: name, ...problem }),
+  );
+  if (problems.some(({ severity }) => severity === "error")) {
+    return { component: { name, state: "failed", objects: [] }, problems };
+  }
   return { component: { name, state: "deployed", objects: component.render(input) }, problems };
 }
 
-function withoutImage(image: ComponentImageName): string {
-  return `cannot be deployed: the operator was started without an image in ${componentImageVariables[image]}`;
+function withoutImage(image: ComponentImageName, { field = "spec" }: Component): Omit<ComponentProblem, "component"> {
+  const variable = componentImageVariables[image];
+  const message = `cannot be deployed: the operator was started without an image in ${variable}`;
+  return { severity: "error", field, message };
+}
+
+/** Of all servers alike, so it is said once. */
+function unusableTls({ tls }: ComponentSettings): readonly ComponentProblem[] {
+  return tlsWarnings(tls).map((warning) => ({ component: "operator-webhook", severity: "warning", ...warning }));
 }
 
 /** Accepted by the API for the sake of other releases; whoever mistypes one should learn of it. */

@@ -36,7 +36,7 @@ export interface ComponentProblem {
   readonly component: ComponentName;
   /** A warning stops nothing. */
   readonly severity: "error" | "warning";
-  /** Field of the SriovOperatorConfig, "spec.featureGates.x". */
+  /** Field of the SriovOperatorConfig, "spec.featureGates.x", or a variable of the operator's environment. */
   readonly field: string;
   /** What is wrong with it, a sentence without the field and without a full stop. */
   readonly message: string;

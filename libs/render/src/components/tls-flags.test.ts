@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { TlsSettings } from "./component-settings.ts";
-import { goCurveFlags, goTlsFlags } from "./tls-flags.ts";
+import { goCurveFlags, goTlsFlags, tlsVariables, tlsWarnings } from "./tls-flags.ts";
 
 const nothing: TlsSettings = { cipherSuites: [], curvePreferences: [] };
 
@@ -29,11 +29,11 @@ describe("goTlsFlags", () => {
       flags: ["--tls-min-version=VersionTLS13"],
     },
     {
-      does: "asks for TLS 1.2 at least",
-      tls: { minVersion: "VersionTLS10" },
+      does: "chooses none where none is left, rather than a server that does not start",
+      tls: { minVersion: "VersionTLS12", cipherSuites: ["AES128-SHA"] },
       flags: ["--tls-min-version=VersionTLS12"],
     },
-  ])("$does", ({ tls, flags }) => {
+  ] as const)("$does", ({ tls, flags }) => {
     expect(goTlsFlags({ ...nothing, ...tls })).toEqual(flags);
   });
 });
@@ -43,5 +43,34 @@ describe("goCurveFlags", () => {
     const curvePreferences = ["X25519MLKEM768", "X25519", "unknown", "secp256r1", "X25519"];
     expect(goCurveFlags({ ...nothing, curvePreferences })).toEqual(["--tls-curve-preferences=4588,29,23"]);
     expect(goCurveFlags(nothing)).toEqual([]);
+  });
+});
+
+describe("TLS settings in which not all can be used", () => {
+  const tls: TlsSettings = {
+    minVersion: "VersionTLS12",
+    cipherSuites: ["TLS_AES_128_GCM_SHA256", "ECDHE-RSA-AES128-GCM-SHA256", "AES128-SHA", "typo"],
+    curvePreferences: ["X25519", "P-999"],
+  };
+
+  it("leave our own server with what can, in the given order", () => {
+    expect(tlsVariables(tls)).toEqual({
+      TLS_MIN_VERSION: "VersionTLS12",
+      TLS_CIPHER_SUITES: "TLS_AES_128_GCM_SHA256,ECDHE-RSA-AES128-GCM-SHA256",
+      TLS_CURVE_PREFERENCES: "X25519",
+    });
+  });
+
+  it("leave it with its defaults where nothing can", () => {
+    const none = tlsVariables({ cipherSuites: ["AES128-SHA"], curvePreferences: ["P-999"] });
+    expect(Object.values(none)).toEqual([undefined, undefined, undefined]);
+  });
+
+  it("are told of, name by name", () => {
+    expect(tlsWarnings(tls)).toEqual([
+      { field: "TLS_CIPHER_SUITES", message: "left out, as not secure or not known: AES128-SHA, typo" },
+      { field: "TLS_CURVE_PREFERENCES", message: "left out, as not secure or not known: P-999" },
+    ]);
+    expect(tlsWarnings(nothing)).toEqual([]);
   });
 });

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * TLS settings as servers of others take them, which are written in Go: cipher suites by their IANA names and for TLS 1.2
- * only, as Go lets nobody choose those of 1.3, and curves by their numbers (Go's crypto/tls). What is not secure, and what
- * nobody knows, is left out: such a server would not start (sriov-operator.md H).
+ * TLS settings as servers take them: cipher suites and curves of which a server would not start are left out, which is what
+ * is not secure and what nobody knows (sriov-operator.md H). Ours takes variables. Others are written in Go: suites by their
+ * IANA names and for TLS 1.2 only, as Go lets nobody choose those of 1.3, and curves by their numbers (Go's crypto/tls).
  * Usage: `args: [...goTlsFlags(settings.tls), …]`.
  */
 import type { TlsSettings } from "./component-settings.ts";
+import type { ComponentProblem } from "./rendered-components.ts";
 
 /** OpenSSL's names of TLS 1.2's secure suites, with IANA's. */
 const suites = new Map([
@@ -19,6 +20,9 @@ const suites = new Map([
 
 const ianaNames = new Set(suites.values());
 
+/** TLS 1.3 has the same names everywhere. */
+const latestSuites = new Set(["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"]);
+
 const curves = new Map([
   ["secp256r1", 23],
   ["secp384r1", 24],
@@ -27,17 +31,20 @@ const curves = new Map([
   ["X25519MLKEM768", 4588],
 ]);
 
-/** TLS below 1.2 is not to be had, whatever a cluster's profile says. */
-export function leastTlsVersion({ minVersion }: TlsSettings): string | undefined {
-  return minVersion === "VersionTLS10" || minVersion === "VersionTLS11" ? "VersionTLS12" : minVersion;
+/** Variables of our own server; undefined where its default holds. */
+export function tlsVariables(settings: TlsSettings): Readonly<Record<string, string | undefined>> {
+  return {
+    TLS_MIN_VERSION: settings.minVersion,
+    TLS_CIPHER_SUITES: settings.cipherSuites.filter(isSecureSuite).join(",") || undefined,
+    TLS_CURVE_PREFERENCES: settings.curvePreferences.filter(isCurve).join(",") || undefined,
+  };
 }
 
-export function goTlsFlags(settings: TlsSettings): readonly string[] {
-  const version = leastTlsVersion(settings);
-  const names = settings.cipherSuites.map((name) => suites.get(name) ?? name).filter((name) => ianaNames.has(name));
-  const isChosen = names.length > 0 && version !== "VersionTLS13";
+export function goTlsFlags({ minVersion, cipherSuites }: TlsSettings): readonly string[] {
+  const names = cipherSuites.map((name) => suites.get(name) ?? name).filter((name) => ianaNames.has(name));
+  const isChosen = names.length > 0 && minVersion !== "VersionTLS13";
   return [
-    ...(version === undefined ? [] : [`--tls-min-version=${version}`]),
+    ...(minVersion === undefined ? [] : [`--tls-min-version=${minVersion}`]),
     ...(isChosen ? [`--tls-cipher-suites=${[...new Set(names)].join(",")}`] : []),
   ];
 }
@@ -46,4 +53,23 @@ export function goTlsFlags(settings: TlsSettings): readonly string[] {
 export function goCurveFlags({ curvePreferences }: TlsSettings): readonly string[] {
   const numbers = new Set(curvePreferences.flatMap((name) => curves.get(name) ?? []));
   return numbers.size === 0 ? [] : [`--tls-curve-preferences=${[...numbers].join(",")}`];
+}
+
+/** What is left out, by the variable of the operator that has it. */
+export function tlsWarnings(settings: TlsSettings): readonly Pick<ComponentProblem, "field" | "message">[] {
+  const unusable = {
+    TLS_CIPHER_SUITES: settings.cipherSuites.filter((name) => !isSecureSuite(name)),
+    TLS_CURVE_PREFERENCES: settings.curvePreferences.filter((name) => !isCurve(name)),
+  };
+  return Object.entries(unusable)
+    .filter(([, names]) => names.length > 0)
+    .map(([field, names]) => ({ field, message: `left out, as not secure or not known: ${names.join(", ")}` }));
+}
+
+function isSecureSuite(name: string): boolean {
+  return suites.has(name) || ianaNames.has(name) || latestSuites.has(name);
+}
+
+function isCurve(name: string): boolean {
+  return curves.has(name);
 }

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What manifests, dashboards, network policies and scripts know upstream's objects by (sriov-operator.md H). */
+import { describe, expect, it } from "@jest/globals";
+import type { ComponentSettings } from "./component-settings.ts";
+import { renderComponents } from "./render-components.ts";
+import { componentNames } from "./rendered-components.ts";
+import { configWith, everyComponent, isDaemonSet, objectsOf, podOf, settingsWith } from "./testing/deployment.ts";
+
+const withDaemonSet = componentNames.filter((name) => name !== "node-identity");
+
+function everything(overrides: Partial<ComponentSettings> = {}) {
+  const { components } = renderComponents(configWith(everyComponent), settingsWith(overrides));
+  return components.flatMap(({ objects }) => objects);
+}
+
+function find(kind: string, name: string, overrides: Partial<ComponentSettings> = {}): unknown {
+  return everything(overrides).find((object) => object.kind === kind && object.metadata.name === name);
+}
+
+describe("names", () => {
+  it("are upstream's, but for the admission policies, which upstream has not", () => {
+    const names = everything()
+      .filter(({ kind }) => !kind.startsWith("ValidatingAdmissionPolicy"))
+      .map(({ kind, metadata }) => `${kind}/${metadata.name}`);
+    expect(names).toEqual([
+      "ServiceAccount/operator-webhook-sa",
+      "Role/operator-webhook",
+      "RoleBinding/operator-webhook-role-binding",
+      "ClusterRole/operator-webhook",
+      "ClusterRoleBinding/operator-webhook-role-binding",
+      "Service/operator-webhook-service",
+      "NetworkPolicy/operator-webhook-allow-traffic-api-server",
+      "DaemonSet/operator-webhook",
+      "MutatingWebhookConfiguration/sriov-operator-webhook-config",
+      "ValidatingWebhookConfiguration/sriov-operator-webhook-config",
+      "ServiceAccount/network-resources-injector-sa",
+      "Role/network-resources-injector",
+      "RoleBinding/network-resources-injector-role-binding",
+      "ClusterRole/network-resources-injector",
+      "ClusterRoleBinding/network-resources-injector-role-binding",
+      "ConfigMap/nri-control-switches",
+      "Service/network-resources-injector-service",
+      "NetworkPolicy/network-resources-injector-allow-traffic-api-server",
+      "DaemonSet/network-resources-injector",
+      "MutatingWebhookConfiguration/network-resources-injector-config",
+      "ServiceAccount/sriov-network-config-daemon",
+      "Role/sriov-network-config-daemon",
+      "RoleBinding/sriov-network-config-daemon",
+      "ClusterRole/sriov-network-config-daemon",
+      "ClusterRoleBinding/sriov-network-config-daemon",
+      "DaemonSet/sriov-network-config-daemon",
+      "ServiceAccount/sriov-device-plugin",
+      "Role/sriov-plugin",
+      "RoleBinding/sriov-device-plugin",
+      "DaemonSet/sriov-device-plugin",
+      "ServiceAccount/metrics-exporter-sa",
+      "ClusterRole/sriov-metrics-kube-rbac-role",
+      "ClusterRoleBinding/sriov-metrics-kube-rbac-rolebinding",
+      "Service/sriov-network-metrics-exporter-service",
+      "DaemonSet/sriov-network-metrics-exporter",
+    ]);
+  });
+});
+
+describe("DaemonSets", () => {
+  it("select their pods by their own name, and replace a third of them at a time", () => {
+    for (const { metadata, spec } of everything().filter(isDaemonSet)) {
+      expect(spec.selector.matchLabels).toEqual({ app: metadata.name });
+      expect(spec.template.metadata.labels).toMatchObject({ app: metadata.name, component: "network", type: "infra" });
+      expect(spec.updateStrategy).toEqual({ type: "RollingUpdate", rollingUpdate: { maxUnavailable: "33%" } });
+    }
+  });
+
+  it("of nodes run whatever a node is tainted with, and are the last to be evicted", () => {
+    for (const name of ["config-daemon", "device-plugin", "metrics-exporter"] as const) {
+      const { tolerations, priorityClassName } = podOf(name).spec;
+      expect([tolerations, priorityClassName]).toEqual([[{ operator: "Exists" }], "system-node-critical"]);
+    }
+  });
+
+  it.each(["operator-webhook", "network-resources-injector"] as const)("of %s run on the control plane", (name) => {
+    const { tolerations, priorityClassName, nodeSelector, affinity } = podOf(name).spec;
+    expect([nodeSelector, priorityClassName]).toEqual([{ "kubernetes.io/os": "linux" }, "system-cluster-critical"]);
+    const roles = ["node-role.kubernetes.io/master", "node-role.kubernetes.io/control-plane"];
+    const tolerated = tolerations.map(({ key, operator, effect }) => [key, operator, effect]);
+    expect(tolerated).toEqual([...roles, "node.kubernetes.io/not-ready"].map((key) => [key, "Exists", "NoSchedule"]));
+    const terms = affinity?.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms;
+    expect(terms).toEqual(roles.map((key) => ({ matchExpressions: [{ key, operator: "Exists" }] })));
+    const elsewhere = podOf(name, {}, { isControlPlaneExternal: true }).spec;
+    expect([elsewhere.affinity, elsewhere.tolerations]).toEqual([undefined, []]);
+  });
+
+  it("pull their images with the Secrets that the operator is told of", () => {
+    for (const name of withDaemonSet) {
+      expect(podOf(name, {}, { imagePullSecrets: ["a", "b"] }).spec.imagePullSecrets).toEqual([
+        ...[{ name: "a" }, { name: "b" }],
+      ]);
+      expect(podOf(name).spec).not.toHaveProperty("imagePullSecrets");
+    }
+  });
+
+  it("say on OpenShift, and there only, under which constraints their pods run", () => {
+    const constraints = (clusterType: "kubernetes" | "openshift") =>
+      Object.fromEntries(
+        withDaemonSet.map((name) => {
+          const { annotations = {} } = podOf(name, {}, { clusterType }).metadata;
+          return [name, annotations["openshift.io/required-scc"]];
+        }),
+      );
+    const openshift = {
+      ...{ "operator-webhook": "restricted-v2", "network-resources-injector": "restricted-v2" },
+      ...{ "config-daemon": "privileged", "device-plugin": "privileged", "metrics-exporter": "privileged" },
+    };
+    expect(constraints("openshift")).toEqual(openshift);
+    expect(Object.values(constraints("kubernetes"))).toEqual(withDaemonSet.map(() => undefined));
+    for (const name of ["config-daemon", "device-plugin", "metrics-exporter"] as const) {
+      const uses = JSON.stringify(objectsOf(name, {}, { clusterType: "openshift" }));
+      expect(uses).toContain('"resourceNames":["privileged"],"verbs":["use"]');
+      expect(JSON.stringify(objectsOf(name))).not.toContain("securitycontextconstraints");
+    }
+  });
+});
+
+describe("Services and network policies", () => {
+  it.each(["operator-webhook", "network-resources-injector"])("lead to %s, and let nothing else pass", (app) => {
+    const server = { certificates: { kind: "self-made" }, port: 443 } as const;
+    const overrides = {
+      webhook: { ...server, secretName: "webhook-cert" },
+      injector: { ...server, secretName: "injector-cert" },
+    };
+    expect(find("Service", `${app}-service`, overrides)).toMatchObject({
+      spec: { selector: { app }, ports: [{ protocol: "TCP", port: 443, targetPort: 6443 }] },
+    });
+    expect(find("NetworkPolicy", `${app}-allow-traffic-api-server`, overrides)).toMatchObject({
+      spec: {
+        podSelector: { matchLabels: { app } },
+        policyTypes: ["Ingress", "Egress"],
+        ingress: [{ ports: [6443, 8444].map((port) => ({ protocol: "TCP", port })) }],
+        egress: [{ ports: [{ protocol: "TCP", port: 443 }] }],
+      },
+    });
+  });
+
+  it.each([
+    { kind: "service-ca", annotation: "cert" },
+    { kind: "cert-manager", annotation: undefined },
+  ] as const)("ask OpenShift's authority for a certificate where it makes them: $kind", ({ kind, annotation }) => {
+    const overrides = { webhook: { certificates: { kind }, secretName: "cert", port: 6443 } };
+    const service = objectsOf("operator-webhook", {}, overrides).find((object) => object.kind === "Service");
+    expect(service?.metadata.annotations?.["service.beta.openshift.io/serving-cert-secret-name"]).toBe(annotation);
+  });
+
+  it("lead Prometheus to the exporter", () => {
+    const metricsExporter = { port: 9999, secretName: "cert" };
+    const name = "sriov-network-metrics-exporter-service";
+    const service = find("Service", name, { metricsExporter, clusterType: "openshift" });
+    const ports = [{ name: "sriov-network-metrics", protocol: "TCP", port: 9999, targetPort: 9999 }];
+    expect(service).toMatchObject({
+      metadata: {
+        labels: { name },
+        annotations: {
+          "prometheus.io/target": "true",
+          "service.beta.openshift.io/serving-cert-secret-name": "cert",
+        },
+      },
+      spec: { selector: { app: "sriov-network-metrics-exporter" }, ports },
+    });
+    expect(JSON.stringify(find("Service", name, { metricsExporter }))).not.toContain("serving-cert");
+  });
+});
