@@ -4,18 +4,19 @@
  */
 import { operatorConfigName } from "@switchyard/api";
 import { connect, runWhenLeading, type Transport } from "@switchyard/kube";
-import { levelOfVerbosity, roomForYoung, runService, useOneArena } from "@switchyard/service";
+import { levelOfVerbosity, roomForYoung, runService, useOneArena, type Service } from "@switchyard/service";
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { watchCluster } from "./caches.ts";
 import { startControllers } from "./controllers.ts";
 import { measureTransport } from "./measure-transport.ts";
-import { operatorFlags } from "./operator-flags.ts";
+import { operatorFlags, type OperatorFlagValues } from "./operator-flags.ts";
 import { createOperatorMetrics } from "./operator-metrics.ts";
 import { readOperatorSettings } from "./operator-settings.ts";
+import { fromUpstreamFlags } from "./upstream-flags.ts";
 
 useOneArena(roomForYoung);
-const exitCode = await runService({
+const operator: Service<OperatorFlagValues> = {
   name: "operator",
   version: "0.1.0",
   summary: "Merges policies into one SriovNetworkNodeState per node and reports how far the nodes are.",
@@ -71,7 +72,8 @@ const exitCode = await runService({
       },
     });
   },
-});
+};
+const exitCode = await runService(operator, { argv: fromUpstreamFlags(process.argv), env: process.env });
 
 // Whatever is still open, an idle connection or a watch of the kernel, is nothing to wait for.
 process.exit(exitCode);
