@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Prometheus' own parsers as a judge of rule files and expressions (integration/promql): a Go program, half a minute to
- * build the first time, a second from Go's cache.
+ * Prometheus' own parsers as a judge of rule files and expressions: the Go program integration/promql.
  * Usage: `const { problems, metrics } = await judgePromql({ ruleFiles: [path], expressions: ["rate(a[5m])"] })`.
  */
 import { isRecord } from "@switchyard/kube";
-import { execFile } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
+import { buildGoPrograms } from "./go-programs.ts";
 import { runProgram } from "./run-program.ts";
 
 export interface PromqlVerdict {
@@ -25,19 +21,12 @@ export async function judgePromql(given: {
   readonly ruleFiles: readonly string[];
   readonly expressions: readonly string[];
 }): Promise<PromqlVerdict> {
-  const directory = await mkdtemp(join(tmpdir(), "switchyard-promql-"));
-  try {
-    const judge = join(directory, "judge");
-    const env = { ...process.env, CGO_ENABLED: "0", GOWORK: "off" };
-    await promisify(execFile)("go", ["build", "-C", sources, "-o", judge, "."], { env });
-    const input = JSON.stringify(given.expressions);
-    const { stdout, stderr } = await runProgram(judge, given.ruleFiles, { input });
-    const verdict: unknown = stdout === "" ? undefined : JSON.parse(stdout);
-    if (!isVerdict(verdict)) throw new Error(`the judge has no verdict: ${stderr}`);
-    return verdict;
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  const programs = await buildGoPrograms({ sources, cacheName: "promql", title: "Prometheus' parsers" });
+  const input = JSON.stringify(given.expressions);
+  const { stdout, stderr } = await runProgram(join(programs, "promql"), given.ruleFiles, { input });
+  const verdict: unknown = stdout === "" ? undefined : JSON.parse(stdout);
+  if (!isVerdict(verdict)) throw new Error(`the judge has no verdict: ${stderr}`);
+  return verdict;
 }
 
 function isVerdict(value: unknown): value is PromqlVerdict {
