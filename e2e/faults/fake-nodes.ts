@@ -8,7 +8,7 @@ import { nodes as nodeType } from "@switchyard/api";
 import { runDaemon } from "@switchyard/config-daemon/daemon";
 import { createFakeKernel, mlx5 } from "@switchyard/host/testing";
 import { collectionPath, isKubeError, isRecord, objectPath, type KubeObject, type Transport } from "@switchyard/kube";
-import { createLogger } from "@switchyard/service";
+import { createLogger, Registry } from "@switchyard/service";
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 import type { Observer } from "./observer.ts";
@@ -90,6 +90,7 @@ export function createFakeNodes({ transport, observer, namespace, directory, fai
         ...{ transport, namespace, nodeName: name, maxPfs: 4, signal: end.signal },
         host: createFakeKernel({ nics: [mlx5("0000:3b:00.0")] }).host(),
         log: log.child({ node: name }),
+        metrics: new Registry(),
         setNotReady: () => undefined,
       });
       running.set(name, { stop: end, ended });

@@ -4,10 +4,12 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { webhookSecret } from "@switchyard/demo/admission";
+import { igb } from "@switchyard/host/testing";
 import { isRecord } from "@switchyard/kube";
 import { eventually, findFreePorts, findWorkspaceRoot } from "@switchyard/testing";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { createWorker, type FakeWorker } from "../src/fake-worker.ts";
 import { judgePromql } from "../src/promql-judge.ts";
 import { setUpstreamStage, type UpstreamStage } from "../upgrade/upstream-stage.ts";
 
@@ -17,19 +19,23 @@ const dashboard = join(chart, "dashboards/switchyard.json");
 const buildMs = 10 * 60_000;
 
 let stage: UpstreamStage;
+let worker: FakeWorker;
 let metricsPorts: readonly number[];
 
 beforeAll(async () => {
   stage = await setUpstreamStage();
-  const [operator = 0, webhook = 0, listen = 0] = await findFreePorts(3);
-  metricsPorts = [operator, webhook];
+  const [operator = 0, webhook = 0, listen = 0, daemon = 0] = await findFreePorts(4);
+  metricsPorts = [operator, webhook, daemon];
   const at = (port: number) => ["--metrics-address", `127.0.0.1:${port}`];
   stage.start("operator", "apps/operator/src/main.ts", at(operator));
   const listening = ["--listen-address", `127.0.0.1:${listen}`, "--certificate-secret", webhookSecret];
   stage.start("webhook", "apps/webhook/src/main.ts", [...listening, ...at(webhook)]);
+  worker = await createWorker(stage, "worker-1", [igb("0000:01:00.0")]);
+  worker.startDaemon(at(daemon));
 }, buildMs);
 
 afterAll(async () => {
+  await worker[Symbol.asyncDispose]();
   await stage[Symbol.asyncDispose]();
 }, 60_000);
 

@@ -47,8 +47,13 @@ function daemonOn(host: Host, { drains = false } = {}) {
   const shown: Found[] = [];
   const boots: (string | undefined)[] = [];
   const requests: string[] = [];
+  const planned: number[] = [];
+  const applied: boolean[] = [];
   return {
     phases,
+    /** For each plan how many steps it has, and for each that was applied whether all were done. */
+    planned,
+    applied,
     requests,
     /** What the last report says is wrong. */
     error: () => phases.slice(-1).map(errorOf).join(),
@@ -64,7 +69,9 @@ function daemonOn(host: Host, { drains = false } = {}) {
           timing: { linkTimeoutMs: 200, udevTimeoutMs: 1_000, nowMs: systemClock.nowMs, sleep: systemClock.sleep },
           maxPfs: 4,
           isDrainDisabled: () => !drains,
+          onPlan: ({ steps }) => planned.push(steps.length),
           onStep: () => undefined,
+          onApplied: ({ isDone }) => applied.push(isDone),
           requestDrain(request: string) {
             requests.push(request);
             return Promise.resolve();
@@ -140,6 +147,18 @@ describe("configureNode", () => {
       ["configuring", undefined],
       ["settled", bootId],
     ]);
+  });
+
+  it("tells of each plan, and how its steps came to their end", async () => {
+    const kernel = igbKernel();
+    const daemon = daemonOn(kernel.host());
+    const fault = kernel.fault({ port: "links", method: "setMtu", target: "enp1s0f0" }, { code: "EBUSY" });
+    await daemon.pass(nodeState([spec()]));
+    fault.lift();
+    await daemon.pass(nodeState([spec()]));
+    await daemon.pass(nodeState([spec()]));
+    expect(daemon.applied).toEqual([false, true]);
+    expect(daemon.planned.map((steps) => steps > 0)).toEqual([true, true, false, false]);
   });
 
   it("keeps the same addresses when a VF's driver is bound anew", async () => {

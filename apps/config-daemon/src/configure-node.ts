@@ -25,8 +25,12 @@ export interface ConfigureDeps {
   readonly requestDrain: (request: DrainRequest) => Promise<void>;
   /** Writes the status where it differs. `found` has the boot only where the pass ends with it. */
   readonly report: (phase: Phase, found: Found | undefined) => Promise<void>;
-  /** Told of each step that ends, for the log. */
+  /** Told of each plan, and of what it was made for. */
+  readonly onPlan: (next: Plan, found: Observation) => void;
+  /** Told of each step that ends. */
   readonly onStep: (step: Step, failure: StepFailure | undefined) => void;
+  /** Told when the steps of a plan came to their end; `isDone` where all of them are done. */
+  readonly onApplied: (apply: { readonly durationMs: number; readonly isDone: boolean }) => void;
 }
 
 /** How a pass ended: what is left is somebody else's turn, or is to be tried again. */
@@ -51,6 +55,7 @@ export async function configureNode(
     const { interfaces } = found;
     const observed = { ...state.status, interfaces };
     const next = plan(desired, observed, ownedInStatus(observed));
+    deps.onPlan(next, found);
 
     const idle = next.steps.filter((step) => done.some((earlier) => isDeepStrictEqual(earlier, step)));
     if (idle.length > 0 || round > maxRounds) {
@@ -139,6 +144,7 @@ async function act(
   };
 
   tell({ kind: "configuring", stepCount: next.steps.length });
+  const startedMs = deps.timing.nowMs();
   const outcome = await applySteps(next.steps, {
     ...deps,
     signal,
@@ -148,6 +154,10 @@ async function act(
       failures.push(failure);
       tell({ kind: "failed", failures: [...failures], problems: next.problems });
     },
+  });
+  deps.onApplied({
+    durationMs: deps.timing.nowMs() - startedMs,
+    isDone: outcome.done.length === next.steps.length,
   });
   await Promise.all(interim);
   if (failures.length === 0) return outcome.done;

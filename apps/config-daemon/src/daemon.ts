@@ -23,12 +23,14 @@ import {
   type Transport,
 } from "@switchyard/kube";
 import { describeStep } from "@switchyard/plan";
-import type { Logger } from "@switchyard/service";
+import type { Logger, Registry } from "@switchyard/service";
 import { isDeepStrictEqual } from "node:util";
 import { setTimeout as delay } from "node:timers/promises";
-import { configureNode, type PassResult } from "./configure-node.ts";
+import { configureNode } from "./configure-node.ts";
+import { createDaemonMetrics } from "./daemon-metrics.ts";
 import { nameDrainer, requestDrain } from "./drain-request.ts";
 import { fromKernel } from "./kernel-source.ts";
+import { pauseAfter } from "./pause-after.ts";
 import { createReporter } from "./reporter.ts";
 import type { StepTiming } from "./steps/step-context.ts";
 
@@ -43,6 +45,7 @@ export interface DaemonOptions {
   /** Somebody else than the operator drains this node. */
   readonly useExternalDrainer?: boolean;
   readonly log: Logger;
+  readonly metrics: Registry;
   /** Told SriovOperatorConfig.spec.logLevel, and each change of it. */
   readonly onVerbosity?: (verbosity: number | undefined) => void;
   /** Sets what makes the daemon not ready. */
@@ -52,12 +55,6 @@ export interface DaemonOptions {
 
 /** The same over all releases. */
 const manager = "switchyard-config-daemon";
-
-/** Events tell of changes; this is for what no event tells of. */
-const recheckMs = 5 * 60_000;
-
-/** First and longest wait before failed steps are tried again; anything that changes cuts it short. */
-const retry = { firstMs: 1_000, longestMs: 60_000 };
 
 /** A step may wait minutes for a driver: the deadline is for what hangs for ever. */
 const passDeadlineMs = 30 * 60_000;
@@ -72,6 +69,7 @@ const timing: StepTiming = {
 /** Resolves when `signal` has aborted and the step in hand is done. */
 export async function runDaemon(options: DaemonOptions): Promise<void> {
   const { transport, host, nodeName, namespace, log, signal } = options;
+  const metrics = createDaemonMetrics(options.metrics, { nodeName, now: () => new Date() });
   const watching = {
     transport,
     namespace,
@@ -138,8 +136,16 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
         maxPfs: options.maxPfs,
         isDrainDisabled: () => configs.get(operatorConfigName)?.disableDrain === true,
         requestDrain: (request) => requestDrain(request, state, transport, stop),
-        report: (phase, found) => report(state, phase, found),
+        report(phase, found) {
+          metrics.reported(phase);
+          return report(state, phase, found);
+        },
+        onPlan(next, { interfaces }) {
+          metrics.planned(state.spec ?? {}, interfaces, next.steps);
+        },
+        onApplied: metrics.applied,
         onStep(step, failure) {
+          metrics.stepEnded(step, failure !== undefined);
           if (failure === undefined) log.info({ step: describeStep(step) }, "step done");
           else log.warn({ step: describeStep(step), error: failure.message }, "step failed");
         },
@@ -190,9 +196,4 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
 /** What of a state is an order to us; its status is our own writing. */
 function orders(state: SriovNetworkNodeState | undefined): unknown {
   return state && { uid: state.metadata.uid, spec: state.spec, annotations: state.metadata.annotations };
-}
-
-function pauseAfter(result: PassResult, failures: number): number {
-  if (result === "retry") return Math.min(retry.firstMs * 2 ** (failures - 1), retry.longestMs);
-  return recheckMs * (0.9 + Math.random() * 0.2);
 }

@@ -30,7 +30,7 @@ const exitCode = await runService({
       help: "Leave draining to somebody else.",
     }),
   },
-  async main({ flags, log, setLogLevel, signal, setNotReady }) {
+  async main({ flags, log, setLogLevel, metrics, signal, setNotReady }) {
     const { nodeName, namespace, maxPfs, useExternalDrainer } = flags;
     // A write to sriov_numvfs holds a thread of libuv's pool for seconds: one for each PF, and four for all else. libuv
     // reads this when the pool is used first, which is after here.
@@ -52,7 +52,7 @@ const exitCode = await runService({
     };
     await runDaemon({
       ...{ transport, host, nodeName, namespace, maxPfs, useExternalDrainer },
-      ...{ log, onVerbosity, setNotReady, signal },
+      ...{ log, metrics, onVerbosity, setNotReady, signal },
     });
   },
 });

@@ -27,6 +27,10 @@ export type Phase =
     }
   | { readonly kind: "discovery-failed"; readonly message: string };
 
+/** All that status.syncStatus can be once there was a report. */
+export const syncStatuses = ["Succeeded", "InProgress", "Failed"] as const;
+export type SyncStatus = (typeof syncStatuses)[number];
+
 /** What a look at the host found. */
 export interface Found {
   readonly interfaces: readonly InterfaceStatus[];
@@ -71,18 +75,21 @@ const ownTypes: ReadonlySet<string> = new Set([
 ]);
 
 /** Upstream's two fields; its users poll them. */
-function syncOf(phase: Phase, lastError: string): { readonly syncStatus: string; readonly lastSyncError: string } {
+function syncOf(phase: Phase, lastError: string): { readonly syncStatus: SyncStatus; readonly lastSyncError: string } {
+  const syncStatus = syncStatusOf(phase);
+  return { syncStatus, lastSyncError: syncStatus === "InProgress" ? lastError : errorOf(phase) };
+}
+
+export function syncStatusOf(phase: Phase): SyncStatus {
   switch (phase.kind) {
     case "settled":
-      return phase.problems.length === 0
-        ? { syncStatus: "Succeeded", lastSyncError: "" }
-        : { syncStatus: "Failed", lastSyncError: errorOf(phase) };
+      return phase.problems.length === 0 ? "Succeeded" : "Failed";
     case "configuring":
     case "waiting-for-drain":
-      return { syncStatus: "InProgress", lastSyncError: lastError };
+      return "InProgress";
     case "failed":
     case "discovery-failed":
-      return { syncStatus: "Failed", lastSyncError: errorOf(phase) };
+      return "Failed";
   }
 }
 

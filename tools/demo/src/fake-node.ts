@@ -26,12 +26,12 @@ const exitCode = await runService({
       help: "Leave draining this node to somebody else than the operator.",
     }),
   },
-  async main({ flags, log, signal, setNotReady }) {
+  async main({ flags, log, metrics, signal, setNotReady }) {
     const { nodeName, namespace, kernelSocket, useExternalDrainer } = flags;
     await using transport = await connect({ kubeconfig: flags.kubeconfig });
     const host = connectFakeHost(kernelSocket);
     const node = { transport, host, nodeName, namespace, maxPfs: 4, useExternalDrainer };
-    await runDaemon({ ...node, log, setNotReady, signal });
+    await runDaemon({ ...node, log, metrics, setNotReady, signal });
   },
 });
 

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import type { InterfaceSpec, InterfaceStatus } from "@switchyard/api";
+import { ownedInStatus, plan } from "@switchyard/plan";
+import { countVfs } from "./count-vfs.ts";
+
+const pciAddress = "0000:01:00.0";
+const other = "0000:01:00.1";
+
+function pf(vfs: readonly Partial<NonNullable<InterfaceStatus["Vfs"]>[number]>[], address = pciAddress) {
+  const Vfs = vfs.map((vf, vfID) => {
+    return { vfID, pciAddress: `0000:01:10.${vfID}`, name: `v${vfID}`, driver: "igbvf", adminMac: "02:00", ...vf };
+  });
+  return {
+    ...{ pciAddress: address, name: "ens1", linkType: "ETH", linkAdminState: "up", totalvfs: 7, mtu: 1500 },
+    ...{ eSwitchMode: "legacy", owned: true, numVfs: vfs.length, Vfs },
+  };
+}
+
+/** Wanted, existing and configured. */
+function counts(specs: readonly Partial<InterfaceSpec>[], interfaces: readonly InterfaceStatus[]) {
+  const spec = {
+    interfaces: specs.map((each) => ({ pciAddress, numVfs: 2, vfGroups: [{ vfRange: "0-1" }], ...each })),
+  };
+  const status = { interfaces };
+  return Object.values(countVfs(spec, interfaces, plan(spec, status, ownedInStatus(status)).steps));
+}
+
+describe("countVfs", () => {
+  it("counts what is as asked for", () => {
+    expect(counts([{}], [pf([{}, {}])])).toEqual([2, 2, 2]);
+  });
+
+  it("does not count VFs that something is left to do for", () => {
+    const vfGroups = [{ vfRange: "0-1", mtu: 9000 }];
+    expect(counts([{ vfGroups }], [pf([{ mtu: 9000 }, { mtu: 1500 }])])).toEqual([2, 2, 1]);
+    expect(counts([{}], [pf([{}, { driver: "vfio-pci" }])])).toEqual([2, 2, 1]);
+  });
+
+  it("does not count VFs that are about to go", () => {
+    expect(counts([{ numVfs: 4 }], [pf([{}, {}])])).toEqual([4, 2, 0]);
+  });
+
+  it("counts VFs that nobody asked for as existing only", () => {
+    expect(counts([{}], [pf([{}, {}]), { ...pf([{}], other), owned: false }])).toEqual([2, 3, 2]);
+    expect(counts([{ externallyManaged: true }], [pf([{}, {}, {}])])).toEqual([2, 3, 2]);
+    expect(counts([], [])).toEqual([0, 0, 0]);
+  });
+});
