@@ -382,6 +382,8 @@ describe("what is deployed", () => {
   });
 
   it("is not written again by an operator that starts anew", async () => {
+    const all = { metricsExporter: true, resourceInjectorMatchCondition: true };
+    await patch(config, { spec: { useCDI: true, featureGates: all } });
     await isReady();
     await operator.kill();
     const begin = now();
