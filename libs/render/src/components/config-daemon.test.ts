@@ -33,10 +33,17 @@ describe("the config daemon's pods", () => {
     ]);
     for (const { securityContext, volumeMounts } of pod.spec.initContainers ?? []) {
       expect(securityContext).toEqual({ privileged: true });
-      expect(volumeMounts).toContainEqual({ name: "cnibin", mountPath: "/host/opt/cni/bin" });
+      expect(volumeMounts).toEqual([
+        { name: "cnibin", mountPath: "/host/opt/cni/bin" },
+        { name: "os-release", mountPath: "/host/etc/os-release", readOnly: true },
+      ]);
     }
-    const hostPath = { path: "/var/lib/cni/bin", type: "DirectoryOrCreate" };
-    expect(pod.spec.volumes).toContainEqual({ name: "cnibin", hostPath });
+    for (const [name, hostPath] of [
+      ["cnibin", { path: "/var/lib/cni/bin", type: "DirectoryOrCreate" }],
+      ["os-release", { path: "/etc/os-release", type: "File" }],
+    ]) {
+      expect(pod.spec.volumes).toContainEqual({ name, hostPath });
+    }
   });
 
   it("may do all to their node, and see all of it", () => {

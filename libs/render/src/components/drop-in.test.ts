@@ -90,6 +90,16 @@ describe("DaemonSets", () => {
     expect([elsewhere.affinity, elsewhere.tolerations]).toEqual([undefined, []]);
   });
 
+  it("ask for a little of their nodes, and limit nothing", () => {
+    for (const name of withDaemonSet) {
+      const { initContainers = [], containers } = podOf(name).spec;
+      for (const { resources } of [...initContainers, ...containers]) {
+        const quantities = { cpu: expect.stringMatching(/^\d+m$/), memory: expect.stringMatching(/^\d+Mi$/) };
+        expect(resources).toEqual({ requests: quantities });
+      }
+    }
+  });
+
   it("pull their images with the Secrets that the operator is told of", () => {
     for (const name of withDaemonSet) {
       expect(podOf(name, {}, { imagePullSecrets: ["a", "b"] }).spec.imagePullSecrets).toEqual([

@@ -36,7 +36,10 @@ describe("the webhook's registrations", () => {
     ]);
     const rules = asked.map((webhooks) =>
       webhooks.flatMap(({ rules }) =>
-        rules.map(({ operations, resources }) => `${operations.join(" ")}: ${resources.join(" ")}`),
+        rules.map(({ operations, resources, ...of }) => {
+          expect(of).toEqual({ apiGroups: ["sriovnetwork.openshift.io"], apiVersions: ["v1"], scope: "Namespaced" });
+          return `${operations.join(" ")}: ${resources.join(" ")}`;
+        }),
       ),
     );
     expect(rules).toEqual([
