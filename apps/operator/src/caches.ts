@@ -17,7 +17,7 @@ import {
   type SriovNetworkPoolConfig,
   type SriovOperatorConfig,
 } from "@switchyard/api";
-import { watchObjects, type Cache, type Transport } from "@switchyard/kube";
+import { sharingEqual, watchObjects, type Cache, type Transport } from "@switchyard/kube";
 import {
   watchInjectorCertificate,
   type WatchedInjectorCertificate,
@@ -56,7 +56,7 @@ export interface WatchOptions {
 export function watchCluster({ transport, namespace, settings, report }: WatchOptions): ClusterCaches {
   const common = { transport, report };
   const caches = {
-    nodes: watchObjects({ ...common, type: nodes, project: keepNodeFacts }),
+    nodes: watchObjects({ ...common, type: nodes, project: sharingEqual(keepNodeFacts) }),
     policies: watchObjects({
       ...common,
       type: sriovNetworkNodePolicies,
@@ -84,7 +84,7 @@ export function watchCluster({ transport, namespace, settings, report }: WatchOp
       type: sriovNetworkNodeStates,
       namespace,
       pageSize: 50,
-      project: (state: SriovNetworkNodeState) => toNodeStateFacts(state),
+      project: sharingEqual((state: SriovNetworkNodeState) => toNodeStateFacts(state)),
       managers: [managers.nodeState, managers.drain],
     }),
     ...watchNetworks(common),

@@ -27,6 +27,14 @@ describe("equalJson", () => {
     expect(equalJson({ a: undefined }, { a: null })).toBe(false);
     expect(equalJson([], {})).toBe(false);
   });
+
+  it("knows what is there from what all objects inherit", () => {
+    const some: unknown = JSON.parse('{ "__proto__": {} }');
+    expect([equalJson(some, {}), equalJson({}, some), equalJson(some, structuredClone(some))]).toEqual([
+      ...[false, false],
+      true,
+    ]);
+  });
 });
 
 describe("canonicalJson", () => {

@@ -12,7 +12,12 @@ export function equalJson(a: unknown, b: unknown): boolean {
   }
   if (!isRecord(a) || !isRecord(b)) return false;
   return (
-    Object.keys(a).every((name) => equalJson(a[name], b[name])) &&
+    Object.keys(a).every((name) => equalJson(a[name], memberOf(b, name))) &&
     Object.keys(b).every((name) => b[name] === undefined || Object.hasOwn(a, name))
   );
+}
+
+/** undefined where it has no such member of its own: what it inherits ("__proto__", "constructor") is no JSON. */
+export function memberOf(object: Readonly<Record<string, unknown>>, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
 }

@@ -42,7 +42,7 @@ export { setCondition, type Condition } from "./conditions.ts";
 export { systemClock, sleep, type Clock } from "./clock.ts";
 export { backoffMs, type BackoffRange } from "./backoff.ts";
 export { equalJson } from "./equal-json.ts";
-export { shareEqual } from "./share-equal.ts";
+export { shareEqual, sharingEqual } from "./share-equal.ts";
 export { linkAbort, type LinkedAbort } from "./linked-abort.ts";
 export { runWhenLeading } from "./leader-election.ts";
 export {

@@ -75,6 +75,33 @@ describe("ObjectStore", () => {
     expect(changes.slice(1)).toEqual(["a: red -> blue", "a: blue -> none"]);
   });
 
+  it("keeps the very value that the projection gives, which may be one for many objects", () => {
+    const colors = new Map<string, Kept>();
+    const { store } = createStore({
+      project(object) {
+        const color = object.data?.["color"] ?? "";
+        const kept = colors.get(color) ?? { metadata: { name: "any" }, color };
+        colors.set(color, kept);
+        return kept;
+      },
+    });
+    for (const color of ["red", "blue"]) for (const name of ["a", "b"]) store.upsert(some(name, color));
+    expect(store.get("a")).toBe(store.get("b"));
+  });
+
+  it("shows the projection what it made of the object before", () => {
+    const { store } = createStore({
+      project: (object, before) => ({
+        ...project(object),
+        color: `${before?.color ?? "none"}, ${object.data?.["color"]}`,
+      }),
+    });
+    store.upsert(some("a", "red"));
+    store.upsert(some("a", "blue"));
+    store.upsert(some("b", "green"));
+    expect(store.list().map(({ color }) => color)).toEqual(["none, red, blue", "none, green"]);
+  });
+
   it("tells who comes late of all that is there", () => {
     const { store } = createStore();
     store.upsert(some("a", "red"));

@@ -9,17 +9,16 @@ import { KubeError } from "./kube-error.ts";
 import { apiVersionOf, isRecord, keyOf, type KubeObject, type ObjectName, type ResourceType } from "./kube-object.ts";
 import { ObjectIndex, type Indexers } from "./object-index.ts";
 import { observe } from "./owned-fields.ts";
-import { shareEqual } from "./share-equal.ts";
 
 export interface StoreOptions<Wire extends KubeObject, T> {
   readonly type: ResourceType;
   /** Holds this namespace alone, so that keys are names. */
   readonly namespace?: string | undefined;
   /**
-   * Keeps of an object what is used of it, as JSON: all else is memory. What of it is as it was stays the very value that
-   * it was.
+   * Keeps of an object what is used of it, as JSON: all else is memory. `before` is what it made of the object last, for
+   * projections that keep what did not change of that (sharingEqual).
    */
-  readonly project: (object: Wire) => T;
+  readonly project: (object: Wire, before: T | undefined) => T;
   readonly indexes?: Indexers<T>;
   /** Field managers of the writers that use this cache. */
   readonly managers?: readonly string[];
@@ -132,7 +131,7 @@ export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, Object
     const { uid, resourceVersion } = object.metadata;
     if (before?.observed.uid === uid && before?.observed.resourceVersion === resourceVersion) return;
     this.#guard(() => {
-      const value = shareEqual(before?.value, this.#project(object));
+      const value = this.#project(object, before?.value);
       const observed = observe(object, this.#options.managers ?? []);
       this.#index.refile(key, before?.value, value);
       this.#entries.set(key, { value, observed });
@@ -176,13 +175,13 @@ export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, Object
     this.#tell({ key, before: before.value, after: undefined });
   }
 
-  #project(object: KubeObject): T {
+  #project(object: KubeObject, before: T | undefined): T {
     const { type, project } = this.#options;
     // The API server has checked the object against its kind's schema: here JSON from the wire gets its type.
     const isWire = (some: KubeObject): some is Wire => {
       return some.apiVersion === apiVersionOf(type) && some.kind === type.kind;
     };
-    if (isWire(object)) return project(object);
+    if (isWire(object)) return project(object, before);
     throw new KubeError(`read a ${type.kind}`, "UnexpectedResponse", { words: `${object.apiVersion} ${object.kind}` });
   }
 

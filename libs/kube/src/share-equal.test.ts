@@ -2,7 +2,8 @@
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { equalJson } from "./equal-json.ts";
-import { shareEqual } from "./share-equal.ts";
+import type { KubeObject } from "./kube-object.ts";
+import { shareEqual, sharingEqual } from "./share-equal.ts";
 
 // Few names and values, so that equal parts come up.
 const { value } = fc.letrec<{ value: unknown }>((tie) => ({
@@ -31,5 +32,15 @@ describe("shareEqual", () => {
     const shared = shareEqual(before, { spec: { a: [1, { b: 2 }] }, status: { c: [4] } });
     expect(shared).toEqual({ spec: { a: [1, { b: 2 }] }, status: { c: [4] } });
     expect(shared.spec).toBe(before.spec);
+  });
+});
+
+describe("sharingEqual", () => {
+  it("makes a projection keep what did not change", () => {
+    const project = sharingEqual(({ kind, metadata: { labels } }: KubeObject) => ({ kind, labels }));
+    const object = { apiVersion: "v1", kind: "Node", metadata: { name: "a", labels: { rack: "1" } } };
+    const first = project(object, undefined);
+    expect(first).toEqual({ kind: "Node", labels: { rack: "1" } });
+    expect(project(structuredClone(object), first)).toBe(first);
   });
 });

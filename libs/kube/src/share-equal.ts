@@ -2,9 +2,16 @@
 /**
  * A new JSON value made of the old one's parts, wherever they say the same. Whoever compares the two, or what was made of
  * the old one, is done at once where it finds the same part; and old parts lie where the garbage collector has put them.
- * Usage: `const value = shareEqual(before, parsed);`
+ * Not for values whose parts are shared with others already (an interner's): what differs from before is copied.
+ * Usage: `const value = shareEqual(before, parsed);`, of a whole cache `watchObjects({ project: sharingEqual(toFacts), … })`.
  */
-import { isRecord } from "./kube-object.ts";
+import { memberOf } from "./equal-json.ts";
+import { isRecord, type KubeObject } from "./kube-object.ts";
+
+/** The projection of a cache whose values keep what did not change of them. It must make JSON. */
+export function sharingEqual<Wire extends KubeObject, T>(project: (object: Wire) => T) {
+  return (object: Wire, before: T | undefined): T => shareEqual(before, project(object));
+}
 
 /** Says what `after` says (equalJson); is `before` itself where that says it, too. Changes neither. */
 export function shareEqual<T>(before: unknown, after: T): T;
@@ -20,9 +27,9 @@ function shareItems(before: readonly unknown[], after: readonly unknown[]): read
 
 function shareMembers(before: Members, after: Members): Members {
   const shared: Record<string, unknown> = { ...after };
-  for (const name of Object.keys(after)) shared[name] = shareEqual(before[name], after[name]);
+  for (const name of Object.keys(after)) shared[name] = shareEqual(memberOf(before, name), after[name]);
   const isSame =
-    Object.keys(shared).every((name) => shared[name] === before[name]) &&
+    Object.keys(shared).every((name) => shared[name] === memberOf(before, name)) &&
     Object.keys(before).every((name) => before[name] === undefined || Object.hasOwn(shared, name));
   return isSame ? before : shared;
 }
