@@ -167,7 +167,9 @@ describe("HttpTransport.request", () => {
     const queued = it.transport.request({ method: "GET", path, timeoutMs: 4000 });
     const both = Promise.allSettled([slow, queued]);
     await eventually(() => it.server.requests.length === 1);
-    await clock.advance(5000);
+    await clock.advance(4000);
+    expect(await Promise.race([slow, queued.catch((error: unknown) => error)])).toMatchObject({ code: "Timeout" });
+    await clock.advance(1000);
     expect(await both).toMatchObject([{ reason: { code: "Timeout" } }, { reason: { code: "Timeout" } }]);
     expect(await it.transport.request({ method: "GET", path })).toMatchObject({ kind: "ConfigMapList" });
     expect(clock.pending).toBe(0);

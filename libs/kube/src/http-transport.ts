@@ -110,6 +110,10 @@ export class HttpTransport implements Transport {
     const { request: begin } = this.#server.protocol === "http:" ? http : https;
     const outgoing = begin(this.#server, options, resolve);
     outgoing.on("error", reject);
+    // Node tells a request that waits for a connection only when it gets one (seen with Node 24).
+    signal.addEventListener("abort", () => {
+      reject(signal.reason);
+    });
     outgoing.on("socket", (socket) => {
       socket.setKeepAlive(true, probeAfterMs);
       whenOpen(socket, () => {
