@@ -6,6 +6,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import {
   annotations,
+  labels,
   nodes,
   sriovNetworkNodePolicies,
   sriovNetworkNodeStates,
@@ -132,6 +133,19 @@ describe("a take-over from upstream", () => {
     const { metadata } = await stage.read(configMaps, devicePluginConfig);
     const writers = metadata.managedFields?.map(({ manager }) => manager);
     expect([writers, metadata.deletionTimestamp]).toEqual([[upstream.operator], undefined]);
+  });
+
+  it("keeps the label that lets the device plugin run there, and never takes it off", async () => {
+    for (const name of quiet) {
+      expect([name, (await stage.read(nodes, name)).metadata.labels?.[labels.devicePlugin]]).toEqual([name, "Enabled"]);
+    }
+    const since = (await stage.audit()).filter((event) => isWrite(event) && event.stageTimestamp > takenOverAt);
+    const ofNodes = since.filter(
+      ({ objectRef }) => objectRef?.resource === nodes.plural && quiet.includes(objectRef.name ?? ""),
+    );
+    expect(ofNodes.filter(({ requestObject }) => JSON.stringify(requestObject).includes(labels.devicePlugin))).toEqual(
+      [],
+    );
   });
 
   it("leaves the record of each PF in upstream's form", async () => {

@@ -263,7 +263,7 @@ async function addNode(stage: UpstreamStage, node: UpstreamNode, config: KubeObj
   for (const spec of interfaces) await configureAsUpstream(worker.kernel, spec);
   node.after?.(worker.kernel);
 
-  const owner = { apiVersion: config.apiVersion, kind: config.kind, name: "default", uid: config.metadata.uid };
+  const owner = { apiVersion: config.apiVersion, kind: config.kind, name: "default", uid: config.metadata.uid ?? "" };
   const ownerReferences = [{ ...owner, controller: true, blockOwnerDeletion: true }];
   const created = await operator.create(sriovNetworkNodeStates, {
     metadata: { name, ownerReferences },

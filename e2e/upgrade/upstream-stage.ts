@@ -6,7 +6,17 @@
  */
 import { upstreamDaemonManager, upstreamManager, type ResourceType } from "@switchyard/api";
 import { namespace, type Stage } from "@switchyard/demo/stage";
-import { collectionPath, connect, isKubeObject, objectPath, type KubeObject } from "@switchyard/kube";
+import {
+  apiVersionOf,
+  collectionPath,
+  connect,
+  isKubeError,
+  isKubeObject,
+  objectPath,
+  type KubeObject,
+  type ObjectMeta,
+  type ObjectName,
+} from "@switchyard/kube";
 import {
   ensureBinaries,
   findWorkspaceRoot,
@@ -29,37 +39,62 @@ export const upstream = {
   user: "kubectl-client-side-apply",
 } as const;
 
+/** A name alone is that of an object in the operator's namespace, or of one that has none. */
+export type Place = string | ObjectName;
+
+/** What is to be created; in the operator's namespace where it names none. */
+export interface NewObject {
+  readonly metadata: ObjectMeta;
+  readonly [field: string]: unknown;
+}
+
 /** Writes as one program does. */
 export interface Writing {
   /** The object as stored. */
-  create(type: ResourceType, object: object): Promise<KubeObject>;
+  create(type: ResourceType, object: NewObject): Promise<KubeObject>;
   /** Replaces the object, or its status, as an Update of a Go client does. */
   update(type: ResourceType, object: KubeObject, subresource?: "status"): Promise<KubeObject>;
   /** Merges into the object. */
-  patch(type: ResourceType, name: string, body: object): Promise<KubeObject>;
+  patch(type: ResourceType, place: Place, body: object): Promise<KubeObject>;
+  /** Server-side apply, by force, to the status. */
+  applyStatus(type: ResourceType, place: Place, status: object): Promise<KubeObject>;
 }
 
 export interface UpstreamStage extends Stage {
   as(manager: string): Writing;
-  read(type: ResourceType, name: string): Promise<KubeObject>;
+  read(type: ResourceType, place: Place): Promise<KubeObject>;
+  /** Undefined where there is none. */
+  find(type: ResourceType, place: Place): Promise<KubeObject | undefined>;
   startOperator(): GuardedProcess;
   audit(): Promise<readonly AuditEvent[]>;
 }
 
-export async function setUpstreamStage(): Promise<UpstreamStage> {
+export interface UpstreamStageOptions {
+  /** Whether DaemonSets get pods, and garbage is collected. */
+  readonly controllerManager?: boolean;
+}
+
+export async function setUpstreamStage({
+  controllerManager = false,
+}: UpstreamStageOptions = {}): Promise<UpstreamStage> {
   const stack = new AsyncDisposableStack();
   try {
     const binaries = await ensureBinaries();
     const directory = await mkdtemp(join(tmpdir(), "switchyard-upgrade-"));
     stack.defer(() => rm(directory, { recursive: true, force: true }));
-    const cluster = stack.use(await startControlPlane({ binaries, auditLog: true }));
+    const cluster = stack.use(await startControlPlane({ binaries, controllerManager, auditLog: true }));
     await cluster.applyCrds(join(findWorkspaceRoot(), "charts/switchyard/crds"));
     await cluster.kubectl(["create", "namespace", namespace]);
     const transport = stack.use(await connect({ kubeconfig: cluster.kubeconfig }));
 
-    const placed = (type: ResourceType) => (type.namespaced ? namespace : undefined);
-    const pathOf = (type: ResourceType, name: string, subresource?: "status") =>
-      objectPath(type, { name, namespace: placed(type) }, subresource);
+    const nameOf = (type: ResourceType, place: Place): ObjectName => {
+      const { name, namespace: within = namespace } = typeof place === "string" ? { name: place } : place;
+      return type.namespaced ? { name, namespace: within } : { name };
+    };
+    const pathOf = (type: ResourceType, place: Place, subresource?: "status") =>
+      objectPath(type, nameOf(type, place), subresource);
+    const read = async (type: ResourceType, place: Place) =>
+      stored(await transport.request({ method: "GET", path: pathOf(type, place) }));
     const start = (name: string, script: string, args: readonly string[]): GuardedProcess => {
       const common = ["--kubeconfig", cluster.kubeconfig, "--namespace", namespace];
       const file = join(findWorkspaceRoot(), script);
@@ -82,21 +117,33 @@ export async function setUpstreamStage(): Promise<UpstreamStage> {
         return {
           create: async (type, object) => {
             const body = { ...object, apiVersion: apiVersionOf(type), kind: type.kind };
-            const path = collectionPath(type, placed(type));
+            const path = collectionPath(type, nameOf(type, object.metadata).namespace);
             return stored(await transport.request({ method: "POST", path, query, body }));
           },
           update: async (type, object, subresource) => {
-            const path = pathOf(type, object.metadata.name, subresource);
+            const path = pathOf(type, object.metadata, subresource);
             return stored(await transport.request({ method: "PUT", path, query, body: object }));
           },
-          patch: async (type, name, body) => {
+          patch: async (type, place, body) => {
             const contentType = "application/merge-patch+json";
-            const path = pathOf(type, name);
+            const path = pathOf(type, place);
             return stored(await transport.request({ method: "PATCH", path, query, contentType, body }));
+          },
+          applyStatus: async (type, place, status) => {
+            const contentType = "application/apply-patch+yaml";
+            const path = pathOf(type, place, "status");
+            const body = { apiVersion: apiVersionOf(type), kind: type.kind, metadata: nameOf(type, place), status };
+            const forced = { ...query, force: true };
+            return stored(await transport.request({ method: "PATCH", path, query: forced, contentType, body }));
           },
         };
       },
-      read: async (type, name) => stored(await transport.request({ method: "GET", path: pathOf(type, name) })),
+      read,
+      find: async (type, place) =>
+        read(type, place).catch((error: unknown) => {
+          if (isKubeError(error, "NotFound")) return undefined;
+          throw error;
+        }),
       startOperator: () => start("operator", "apps/operator/src/main.ts", []),
       audit: () => cluster.auditEvents(),
       [Symbol.asyncDispose]: () => stack.disposeAsync(),
@@ -105,10 +152,6 @@ export async function setUpstreamStage(): Promise<UpstreamStage> {
     await stack.disposeAsync();
     throw error;
   }
-}
-
-function apiVersionOf({ group, version }: ResourceType): string {
-  return group === "" ? version : `${group}/${version}`;
 }
 
 function stored(answer: unknown): KubeObject {

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Our operator as its Deployment runs it where upstream's ran: with its service account's rights, and told by upstream's
+ * variables alone what to do (sriov-operator.md H).
+ * Usage: `const operator = await installOperator(stage, environment); operator.start(); await operator.stop();`
+ */
+import { namespace } from "@switchyard/demo/stage";
+import { operatorIdentity } from "@switchyard/render";
+import { findWorkspaceRoot, spawnGuarded, type GuardedProcess } from "@switchyard/testing";
+import { join } from "node:path";
+import { componentSettings } from "../integration/identity-objects.ts";
+import type { UpstreamStage } from "./upstream-stage.ts";
+
+/** Name of the service account, and of the ClusterRole that owns what is outside of namespaces. */
+export const operatorAccount = componentSettings.operatorServiceAccount;
+
+/** Whom our webhook is not asked about. */
+export const operatorUser = `system:serviceaccount:${namespace}:${operatorAccount}`;
+
+/** An image of upstream's release, or of ours. */
+const upstreams = (name: string) => `example.com/upstream/${name}:1.6.0`;
+const ours = (name: string) => `example.com/switchyard/${name}:1`;
+
+/** Of what is not the operator's own: it stays when the operator is another one. */
+export const foreignImages = {
+  SRIOV_CNI_IMAGE: upstreams("sriov-cni"),
+  SRIOV_INFINIBAND_CNI_IMAGE: upstreams("ib-sriov-cni"),
+  OVS_CNI_IMAGE: upstreams("ovs-cni"),
+  RDMA_CNI_IMAGE: upstreams("rdma-cni"),
+  SRIOV_DEVICE_PLUGIN_IMAGE: upstreams("sriov-network-device-plugin"),
+  NETWORK_RESOURCES_INJECTOR_IMAGE: upstreams("network-resources-injector"),
+  METRICS_EXPORTER_IMAGE: upstreams("sriov-network-metrics-exporter"),
+  METRICS_EXPORTER_KUBE_RBAC_PROXY_IMAGE: upstreams("kube-rbac-proxy"),
+} as const;
+
+/** Of what comes with upstream's operator. */
+export const upstreamImages = {
+  SRIOV_NETWORK_CONFIG_DAEMON_IMAGE: upstreams("sriov-network-operator-config-daemon"),
+  SRIOV_NETWORK_WEBHOOK_IMAGE: upstreams("sriov-network-operator-webhook"),
+} as const;
+
+/** Of what comes with ours: all that changes in the environment (upgrade.md). */
+const ownImages: Readonly<Record<keyof typeof upstreamImages | "DEVICE_PLUGIN_CONFIG_IMAGE", string>> = {
+  SRIOV_NETWORK_CONFIG_DAEMON_IMAGE: ours("config-daemon"),
+  SRIOV_NETWORK_WEBHOOK_IMAGE: ours("webhook"),
+  DEVICE_PLUGIN_CONFIG_IMAGE: ours("device-plugin-config"),
+};
+
+/** As upstream's chart sets it, with webhooks and a Prometheus operator; `caBundle` signed the certificates of both webhooks. */
+export function upstreamEnvironment(caBundle: string): Readonly<Record<string, string>> {
+  return {
+    ...foreignImages,
+    ...upstreamImages,
+    ...{ NAMESPACE: namespace, WATCH_NAMESPACE: namespace, OPERATOR_NAME: "sriov-network-operator" },
+    ...{ POD_NAME: "sriov-network-operator-0", NODE_NAME: "control-1", RELEASE_VERSION: "1.6.0" },
+    ...{ CLUSTER_TYPE: "kubernetes", RESOURCE_PREFIX: "openshift.io", SRIOV_CNI_BIN_PATH: "/opt/cni/bin" },
+    ...{ IMAGE_PULL_SECRETS: "", DEV_MODE: "", STALE_NODE_STATE_CLEANUP_DELAY_MINUTES: "30" },
+    ...{ TLS_MIN_VERSION: "", TLS_CIPHER_SUITES: "", TLS_CURVE_PREFERENCES: "" },
+    ...{ METRICS_EXPORTER_PORT: "9110", METRICS_EXPORTER_SECRET_NAME: "metrics-exporter-cert" },
+    METRICS_EXPORTER_PROMETHEUS_OPERATOR_ENABLED: "true",
+    METRICS_EXPORTER_PROMETHEUS_DEPLOY_RULES: "true",
+    METRICS_EXPORTER_PROMETHEUS_OPERATOR_SERVICE_ACCOUNT: "prometheus-k8s",
+    METRICS_EXPORTER_PROMETHEUS_OPERATOR_NAMESPACE: "monitoring",
+    ...{ OPERATOR_WEBHOOK_NETWORK_POLICY_PORT: "6443", INJECTOR_WEBHOOK_NETWORK_POLICY_PORT: "6443" },
+    ADMISSION_CONTROLLERS_CERTIFICATES_OPERATOR_SECRET_NAME: "operator-webhook-cert",
+    ADMISSION_CONTROLLERS_CERTIFICATES_INJECTOR_SECRET_NAME: "network-resources-injector-cert",
+    ADMISSION_CONTROLLERS_CERTIFICATES_OPERATOR_CA_CRT: caBundle,
+    ADMISSION_CONTROLLERS_CERTIFICATES_INJECTOR_CA_CRT: caBundle,
+  };
+}
+
+export interface DeployedOperator {
+  /** Makes its service account and roles, or what is missing of them. */
+  install(): Promise<void>;
+  start(): void;
+  /** As scaling its Deployment to 0 does: SIGTERM, and waits for the end, which must be a clean one. */
+  stop(): Promise<void>;
+}
+
+/** Installed, and not yet started. The environment is upstream's; the images of upstream's own programs are exchanged. */
+export async function installOperator(
+  stage: UpstreamStage,
+  environment: Readonly<Record<string, string>>,
+): Promise<DeployedOperator> {
+  const identity = { apiVersion: "v1", kind: "List", items: operatorIdentity(componentSettings) };
+  const install = async () => {
+    await stage.kubectl(["apply", "--server-side", "-f", "-"], identity);
+  };
+  await install();
+  const token = (await stage.kubectl(["create", "token", operatorAccount])).trim();
+  const variables = { ...environment, ...ownImages, KUBECONFIG: await stage.cluster.clientFor({ token }) };
+  let running: GuardedProcess | undefined;
+
+  return {
+    install,
+    start() {
+      const assignments = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+      const main = join(findWorkspaceRoot(), "apps/operator/src/main.ts");
+      const log = join(stage.directory, "operator.log");
+      running = spawnGuarded("/usr/bin/env", ["-i", ...assignments, process.execPath, main], { log });
+    },
+    async stop() {
+      running?.signal("TERM");
+      const status = await running?.exited;
+      running = undefined;
+      if (status !== undefined && status !== 0) throw new Error(`the operator ended with ${status}`);
+    },
+  };
+}

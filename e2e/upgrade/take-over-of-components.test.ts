@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What upstream's operator deployed, taken over by ours: replaced in place, leftovers removed, nothing of anybody else
+ * touched, and nobody locked out by a webhook that is registered and does not serve (M-50). Then back to upstream, here
+ * again, and the end of it all while nobody runs.
+ */
+import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import {
+  labels as labelKeys,
+  nodes,
+  operatorConfigName,
+  sriovNetworkNodePolicies,
+  sriovOperatorConfigs,
+  type Condition,
+  type ResourceType,
+} from "@switchyard/api";
+import { namespace } from "@switchyard/demo/stage";
+import {
+  apiVersionOf,
+  collectionPath,
+  connect,
+  isKubeError,
+  isRecord,
+  objectPath,
+  type KubeObject,
+  type Transport,
+} from "@switchyard/kube";
+import { componentKinds } from "@switchyard/render";
+import { eventually, findWorkspaceRoot, isWrite } from "@switchyard/testing";
+import { join } from "node:path";
+import { monitoringCrds } from "../integration/identity-objects.ts";
+import { playPods, type ComponentPods } from "../src/component-pods.ts";
+import {
+  installOperator,
+  operatorAccount,
+  operatorUser,
+  upstreamEnvironment,
+  type DeployedOperator,
+} from "./deployed-operator.ts";
+import {
+  chartPieces,
+  helm,
+  leaveComponents,
+  operatorPieces,
+  ownedBy,
+  registrationPieces,
+  writeAsUpstream,
+  type LeftComponents,
+  type Stored,
+} from "./upstream-components.ts";
+import { leaveNetwork, upstreamNetworks } from "./upstream-networks.ts";
+import { setUpstreamStage, upstream, type UpstreamStage } from "./upstream-stage.ts";
+
+jest.setTimeout(60_000);
+
+const { DaemonSet, ClusterRole, ClusterRoleBinding, ValidatingAdmissionPolicy } = componentKinds;
+const { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } = componentKinds;
+
+let stage: UpstreamStage;
+let pods: ComponentPods;
+let left: LeftComponents;
+let caBundle: string;
+let operator: DeployedOperator;
+/** Whom our webhook is not asked about, as it never answers here: no Service leads anywhere. */
+let exempt: Transport;
+
+beforeAll(async () => {
+  stage = await setUpstreamStage({ controllerManager: true });
+  await stage.kubectl(["create", "-f", "-"], { apiVersion: "v1", kind: "List", items: monitoringCrds });
+  exempt = await connect({
+    kubeconfig: await stage.cluster.clientFor({ user: operatorUser, groups: ["system:masters"] }),
+  });
+  for (const [name, role] of [
+    ["control-1", "control-plane"],
+    ["worker-1", "worker"],
+  ] as const) {
+    const labels = { "kubernetes.io/os": "linux", [`node-role.kubernetes.io/${role}`]: "" };
+    const offers = role === "worker" ? { [labelKeys.devicePlugin]: "Enabled" } : {};
+    await stage.as(upstream.user).create(nodes, { metadata: { name, labels: { ...labels, ...offers } } });
+  }
+  const authority = ["get", "configmap", "kube-root-ca.crt", "-o", "jsonpath={.data.ca\\.crt}"];
+  caBundle = Buffer.from(await stage.kubectl(authority)).toString("base64");
+  pods = playPods(stage.transport, namespace);
+  pods.run(true);
+  left = await leaveComponents(stage);
+  await stage.as("kubectl-label").patch(DaemonSet, "sriov-device-plugin", { metadata: { labels: { mine: "kept" } } });
+  for (const { type, stored } of left.pieces) {
+    if (type === DaemonSet) await eventually(`${stored.metadata.name} runs`, () => isRolledOut(stored.metadata.name));
+  }
+  await stage.cluster.applyCrds(join(findWorkspaceRoot(), "libs/testing/testdata/multus"));
+  await stage.cluster.kubectl(["create", "namespace", "tenant"]);
+  for (const network of upstreamNetworks) await leaveNetwork(stage, network);
+  operator = await installOperator(stage, upstreamEnvironment(caBundle));
+  await register();
+}, 120_000);
+
+afterAll(async () => {
+  await operator.stop();
+  await pods[Symbol.asyncDispose]();
+  await exempt[Symbol.asyncDispose]();
+  await stage[Symbol.asyncDispose]();
+}, 60_000);
+
+/** Last, as nobody can write anything of ours from then on. */
+async function register(): Promise<void> {
+  for (const { type, object } of registrationPieces(caBundle)) await stage.as(upstream.operator).create(type, object);
+}
+
+/** Undefined, or what stands there. */
+function at(object: unknown, ...fields: readonly (string | number)[]): unknown {
+  return fields.reduce<unknown>((value, field) => {
+    if (Array.isArray(value)) return value[Number(field)] as unknown;
+    return isRecord(value) ? value[field] : undefined;
+  }, object);
+}
+
+async function isRolledOut(daemonSet: string): Promise<boolean> {
+  const object = await stage.read(DaemonSet, daemonSet);
+  const status = readStatus(object);
+  const {
+    desiredNumberScheduled: desired,
+    numberAvailable: available = 0,
+    updatedNumberScheduled: updated = 0,
+  } = status;
+  return status["observedGeneration"] === object.metadata.generation && available === desired && updated === desired;
+}
+
+function readStatus(object: unknown): Readonly<Record<string, unknown>> {
+  const status = at(object, "status");
+  return isRecord(status) ? status : {};
+}
+
+/** Waits for the condition; upstream has left a Ready that is as true for this generation. */
+async function configIs(type: string, reason: string, words = ""): Promise<void> {
+  await eventually(`SriovOperatorConfig ${type} ${reason} ${words}`, async () => {
+    const list = readStatus(await stage.read(sriovOperatorConfigs, operatorConfigName))["conditions"];
+    const conditions: readonly Condition[] = Array.isArray(list) ? list : [];
+    const found = conditions.find((condition) => condition.type === type);
+    if (found?.status === "True" && found.reason === reason && found.message.includes(words)) return true;
+    throw new Error(JSON.stringify(conditions));
+  });
+}
+
+/** The API server hears of webhooks a moment later. */
+async function writePolicy(name: string, by: Transport): Promise<void> {
+  await eventually(`policy ${name}`, async () => (await tryPolicy(name, by)) === "written");
+}
+
+/** "InternalError": no webhook answers. */
+async function tryPolicy(name: string, by: Transport, query: { readonly dryRun?: "All" } = {}): Promise<string> {
+  const body = {
+    ...{ apiVersion: apiVersionOf(sriovNetworkNodePolicies), kind: sriovNetworkNodePolicies.kind, metadata: { name } },
+    spec: { resourceName: "fast", numVfs: 2, nodeSelector: {}, nicSelector: { pfNames: ["ens1f0"] } },
+  };
+  try {
+    await by.request({ method: "POST", path: collectionPath(sriovNetworkNodePolicies, namespace), query, body });
+    return "written";
+  } catch (error) {
+    if (isKubeError(error)) return error.code;
+    throw error;
+  }
+}
+
+/** Of every webhook that asks about our kinds. */
+async function failurePolicies(): Promise<readonly unknown[]> {
+  const types = [MutatingWebhookConfiguration, ValidatingWebhookConfiguration];
+  const found = await Promise.all(types.map((type) => stage.find(type, "sriov-operator-webhook-config")));
+  return found.map((object) => at(object, "webhooks", 0, "failurePolicy"));
+}
+
+const idOf = ({ kind, metadata }: KubeObject) => `${kind} ${metadata.name}`;
+const versionOf = ({ metadata: { uid, resourceVersion } }: KubeObject) => ({ uid, resourceVersion });
+
+/** What of it there is now. */
+async function findAll(all: readonly Stored[]): Promise<readonly (readonly [string, KubeObject | undefined])[]> {
+  return Promise.all(
+    all.map(async ({ type, stored }) => [idOf(stored), await stage.find(type, stored.metadata)] as const),
+  );
+}
+
+/** What the API server would store of it if it were created, not changed. */
+async function madeAnew(type: ResourceType, applied: unknown): Promise<unknown> {
+  const path = collectionPath(type, type.namespaced ? namespace : undefined);
+  const body = { ...(isRecord(applied) ? applied : {}), metadata: { name: "made-anew" } };
+  return stage.transport.request({ method: "POST", path, query: { dryRun: "All" }, body });
+}
+
+/** All but metadata and status, and addresses that the API server gives out. */
+function contentOf(object: unknown): unknown {
+  const { metadata: _, status: _status, ...content } = isRecord(object) ? object : {};
+  const { clusterIP: _address, clusterIPs: _addresses, ...spec } = isRecord(content["spec"]) ? content["spec"] : {};
+  return { ...content, spec };
+}
+
+const daemonSets = () => left.pieces.filter(({ type }) => type === DaemonSet);
+
+/** What ours does without. On OpenShift it would have the two roles of the exporter, too. */
+const leftovers = [
+  "DaemonSet sriov-cni",
+  "ServiceAccount sriov-cni",
+  "RoleBinding sriov-cni",
+  "Role sriov-device-plugin-pod-access",
+  "RoleBinding sriov-device-plugin-pod-access",
+  "Role metrics-exporter-role",
+  "RoleBinding metrics-exporter-rb",
+];
+
+describe("a take-over from an operator that was killed, whose webhook does not serve", () => {
+  it("begins where nobody can write anything (M-50)", async () => {
+    for (const by of [stage.transport, exempt]) {
+      await eventually("a refusal", async () => (await tryPolicy("early", by, { dryRun: "All" })) === "InternalError");
+    }
+  });
+
+  it("puts that right before a pod of ours serves, and locks nobody out meanwhile", async () => {
+    pods.run(false);
+    operator.start();
+    await configIs("Progressing", "RollingOut", "operator-webhook: 0 of 1 pods available");
+    expect(await failurePolicies()).toEqual(["Ignore", "Ignore"]);
+    await writePolicy("early", stage.transport);
+    await eventually("no finalizers", async () => {
+      const config = await stage.read(sriovOperatorConfigs, operatorConfigName);
+      const networks = upstreamNetworks.map(({ type, name, within }) => stage.read(type, { name, namespace: within }));
+      return [config, ...(await Promise.all(networks))].every(({ metadata }) => metadata.finalizers === undefined);
+    });
+  });
+
+  it("ends with all as asked, and with a webhook that means what it says", async () => {
+    pods.run(true);
+    await configIs("Ready", "OperatorConfigReady");
+    expect(await failurePolicies()).toEqual(["Fail", "Fail"]);
+    await writePolicy("late", exempt);
+  });
+
+  it("refuses nothing in the name of a webhook before a pod of ours is available", async () => {
+    const events = (await stage.audit()).filter((event) => isWrite(event) && event.responseStatus?.code === 200);
+    const isOf = (name: string, resource: string, subresource?: string) =>
+      events.filter(({ objectRef }) => {
+        return objectRef?.name === name && objectRef.resource === resource && objectRef.subresource === subresource;
+      });
+    const binding = ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"].flatMap((resource) =>
+      isOf("sriov-operator-webhook-config", resource).filter(({ user, requestObject }) => {
+        const isOurs = user.username === operatorUser;
+        return isOurs && at(requestObject, "webhooks", 0, "failurePolicy") === "Fail";
+      }),
+    );
+    expect(binding).toHaveLength(2);
+    const available = isOf("operator-webhook", "daemonsets", "status").filter(({ requestObject }) => {
+      const { updatedNumberScheduled, numberAvailable, observedGeneration } = readStatus(requestObject);
+      return Number(observedGeneration) > 1 && updatedNumberScheduled === 1 && numberAvailable === 1;
+    });
+    const [first] = available;
+    for (const { requestReceivedTimestamp } of binding) {
+      expect(requestReceivedTimestamp > (first?.stageTimestamp ?? "~")).toBe(true);
+    }
+  });
+});
+
+describe("what upstream deployed", () => {
+  it("is replaced in place: the same objects, and DaemonSets with the same selector", async () => {
+    const stays = left.pieces.filter(({ stored }) => !leftovers.includes(idOf(stored)));
+    for (const [id, now] of await findAll(stays)) {
+      const before = stays.find(({ stored }) => idOf(stored) === id)?.stored;
+      expect([id, now?.metadata.uid]).toEqual([id, before?.metadata.uid]);
+      expect(at(now, "spec", "selector")).toEqual(at(before, "spec", "selector"));
+    }
+  });
+
+  it("is as if made anew: nothing is left that upstream alone wanted", async () => {
+    const events = (await stage.audit()).filter((event) => isWrite(event) && event.user.username === operatorUser);
+    const registrations = registrationPieces(caBundle).map(({ type, object }) => ({ type, metadata: object.metadata }));
+    const pieces = left.pieces.map(({ type, stored: { metadata } }) => ({ type, metadata }));
+    for (const { type, metadata } of [...pieces, ...registrations]) {
+      const now = await stage.find(type, metadata);
+      if (now === undefined) continue;
+      const applied = events.findLast(({ verb, objectRef }) => {
+        return verb === "patch" && objectRef?.resource === type.plural && objectRef.name === metadata.name;
+      });
+      expect([idOf(now), contentOf(now)]).toEqual([idOf(now), contentOf(await madeAnew(type, applied?.requestObject))]);
+      const writers = now.metadata.managedFields?.filter(({ fieldsV1, subresource }) => {
+        return (
+          subresource === undefined && isRecord(fieldsV1) && Object.keys(fieldsV1).some((key) => key !== "f:metadata")
+        );
+      });
+      const theirs = writers?.map(({ manager }) => manager).filter((manager) => manager === upstream.operator);
+      expect([idOf(now), theirs]).toEqual([idOf(now), []]);
+    }
+  });
+
+  it("goes where we have no use for it, and nothing else does", async () => {
+    const gone = (await findAll(left.pieces)).filter(([, now]) => now === undefined).map(([id]) => id);
+    expect(gone.toSorted()).toEqual(leftovers.toSorted());
+    const events = await stage.audit();
+    const deleted = events.filter(({ verb, user, responseStatus }) => {
+      return verb === "delete" && user.username === operatorUser && responseStatus?.code === 200;
+    });
+    const expected = left.pieces.filter(({ stored }) => leftovers.includes(idOf(stored)));
+    expect(deleted.map(({ objectRef }) => [objectRef?.resource, objectRef?.name].join(" ")).toSorted()).toEqual(
+      expected.map(({ type, stored }) => [type.plural, stored.metadata.name].join(" ")).toSorted(),
+    );
+  });
+
+  it("keeps what users put on it, and the rights of the config daemon shrink to ours", async () => {
+    expect(await stage.read(DaemonSet, "sriov-device-plugin")).toMatchObject({
+      metadata: { labels: { mine: "kept" } },
+    });
+    const role = await stage.read(ClusterRole, "sriov-network-config-daemon");
+    expect(at(role, "rules")).toEqual([{ apiGroups: [""], resources: ["nodes"], verbs: ["patch"] }]);
+  });
+
+  it("is all that changes: what others have there is as it was", async () => {
+    for (const { type, stored } of left.untouched) {
+      const now = await stage.find(type, stored.metadata);
+      // A DaemonSet's own controller writes its status.
+      const version = (object: KubeObject) => (type === DaemonSet ? object.metadata.generation : versionOf(object));
+      expect([idOf(stored), now && version(now)]).toEqual([idOf(stored), version(stored)]);
+    }
+  });
+});
+
+describe("going back to upstream", () => {
+  it("finds nothing of ours outside of namespaces once the operator's ClusterRole is gone", async () => {
+    await operator.stop();
+    await stage.kubectl(["delete", "clusterrole", operatorAccount]);
+    const daemon = "sriov-network-config-daemon";
+    await eventually("all that it owns is gone", async () => {
+      const types = [ClusterRole, ClusterRoleBinding];
+      const roles = await Promise.all(types.map((type) => stage.find(type, daemon)));
+      const policy = await stage.find(ValidatingAdmissionPolicy, "switchyard-own-node");
+      return [...roles, policy, ...(await failurePolicies())].every((object) => object === undefined);
+    });
+    await stage.kubectl(["delete", "serviceaccount,role,rolebinding", daemon]);
+  });
+
+  it("lets its chart and its operator make and update all of it", async () => {
+    const chart = stage.as(helm);
+    for (const { type, object } of chartPieces()) await chart.create(type, object);
+    for (const piece of operatorPieces()) await writeAsUpstream(stage, ownedBy(left.config, piece));
+    const { finalizers } = left.config.metadata;
+    await stage.as(upstream.operator).patch(sriovOperatorConfigs, operatorConfigName, { metadata: { finalizers } });
+    await register();
+    for (const [id, now] of await findAll(daemonSets())) {
+      const before = daemonSets().find(({ stored }) => idOf(stored) === id)?.stored;
+      expect([id, at(now, "spec", "template")]).toEqual([id, at(before, "spec", "template")]);
+    }
+    for (const { stored } of daemonSets()) await eventually(idOf(stored), () => isRolledOut(stored.metadata.name));
+  });
+
+  it("can be followed by another take-over, of the same objects", async () => {
+    await operator.install();
+    const before = await findAll(daemonSets());
+    operator.start();
+    await eventually("webhooks that mean what they say, and except the operator", async () => {
+      const registered = await stage.find(ValidatingWebhookConfiguration, "sriov-operator-webhook-config");
+      return (
+        at(registered, "webhooks", 0, "matchConditions") !== undefined &&
+        (await failurePolicies()).every((policy) => policy === "Fail")
+      );
+    });
+    await eventually("the leftovers are gone again", async () => {
+      return (await findAll(left.pieces)).every(([id, now]) => leftovers.includes(id) === (now === undefined));
+    });
+    const staying = before.filter(([id]) => !leftovers.includes(id));
+    const after = new Map(await findAll(daemonSets()));
+    for (const [id, object] of staying) expect([id, after.get(id)?.metadata.uid]).toEqual([id, object?.metadata.uid]);
+  });
+});
+
+describe("the end of the SriovOperatorConfig while no operator runs", () => {
+  it("hangs on nothing, and takes along what is deployed", async () => {
+    await operator.stop();
+    const path = objectPath(sriovOperatorConfigs, { name: operatorConfigName, namespace });
+    const body = { apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: "Foreground" };
+    await exempt.request({ method: "DELETE", path, body });
+    const allGone = async () => {
+      const config = await stage.find(sriovOperatorConfigs, operatorConfigName);
+      const namespaced = (await findAll(left.pieces)).filter(([, now]) => now?.metadata.namespace !== undefined);
+      return config === undefined && namespaced.length === 0;
+    };
+    // The garbage collector looks for kinds that are new every 30 s.
+    await eventually("all is gone", allGone, { withinMs: 60_000 });
+  }, 90_000);
+
+  it("locks nobody out once the operator is uninstalled, and leaves what is not ours", async () => {
+    await stage.kubectl(["delete", "clusterrole", operatorAccount]);
+    await eventually("no webhook is registered", async () =>
+      (await failurePolicies()).every((policy) => policy === undefined),
+    );
+    await writePolicy("afterwards", stage.transport);
+    const foreign = left.untouched.filter(({ stored }) => stored.metadata.ownerReferences === undefined);
+    expect((await findAll(foreign)).filter(([, now]) => now === undefined)).toEqual([]);
+  });
+});

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Networks and their NetworkAttachmentDefinitions as upstream's operator 1.6 leaves them: its finalizer, its note of the
+ * last namespace, its conditions, and configurations in its own words (sriov-operator.md A.1-A.3, A.8, A.9, D).
+ * Usage: `for (const network of upstreamNetworks) await leaveNetwork(stage, network);`
+ */
+import {
+  annotations,
+  networkAttachmentDefinitions as nads,
+  ovsNetworks,
+  sriovIBNetworks,
+  sriovNetworks,
+  upstreamFinalizers,
+  type ResourceType,
+} from "@switchyard/api";
+import { namespace } from "@switchyard/demo/stage";
+import { apiVersionOf, type KubeObject } from "@switchyard/kube";
+import { upstream, type NewObject, type UpstreamStage } from "./upstream-stage.ts";
+
+/** One network, and what upstream made of it. */
+export interface UpstreamNetwork {
+  readonly type: ResourceType;
+  readonly name: string;
+  /** Namespace of the network itself: the operator's, or a tenant's. */
+  readonly within: string;
+  readonly spec: Readonly<Record<string, unknown>> & {
+    readonly resourceName: string;
+    readonly networkNamespace?: string;
+  };
+  /** The CNI configuration, in upstream's order of keys. */
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+const head = (name: string) => ({ cniVersion: "1.0.0", name });
+const range = { type: "host-local", subnet: "10.56.217.0/24", rangeStart: "10.56.217.171" };
+
+/** One for each kind, each place, and each field that ends up in the configuration. */
+export const upstreamNetworks: readonly UpstreamNetwork[] = [
+  {
+    ...{ type: sriovNetworks, name: "chained", within: namespace },
+    spec: {
+      ...{ resourceName: "fast", networkNamespace: "tenant", vlan: 100, vlanQoS: 3, vlanProto: "802.1Q" },
+      ...{ spoofChk: "on", trust: "off", linkState: "enable", minTxRate: 0, maxTxRate: 1000 },
+      ...{ capabilities: '{"mac": true, "ips": true}', ipam: JSON.stringify(range, undefined, 2) },
+      metaPlugins: '{"type": "tuning", "sysctl": {"net.core.somaxconn": "500"}}, {"type": "vrf", "vrfname": "blue"}',
+    },
+    config: {
+      ...head("chained"),
+      plugins: [
+        {
+          ...{ type: "sriov", vlan: 100, spoofchk: "on", trust: "off", vlanQoS: 3, vlanProto: "802.1Q" },
+          ...{ min_tx_rate: 0, max_tx_rate: 1000, capabilities: { mac: true, ips: true }, link_state: "enable" },
+          ...{ logLevel: "info", ipam: range },
+        },
+        { type: "tuning", sysctl: { "net.core.somaxconn": "500" } },
+        { type: "vrf", vrfname: "blue" },
+      ],
+    },
+  },
+  {
+    ...{ type: sriovNetworks, name: "beside", within: namespace, spec: { resourceName: "fast" } },
+    config: { ...head("beside"), type: "sriov", vlan: 0, vlanQoS: 0, logLevel: "info", ipam: {} },
+  },
+  {
+    ...{ type: sriovNetworks, name: "self-service", within: "tenant", spec: { resourceName: "fast", vlan: 7 } },
+    config: { ...head("self-service"), type: "sriov", vlan: 7, vlanQoS: 0, logLevel: "info", ipam: {} },
+  },
+  {
+    ...{ type: sriovIBNetworks, name: "infiniband", within: namespace },
+    spec: {
+      ...{ resourceName: "ib", networkNamespace: "tenant", linkState: "auto" },
+      ...{ capabilities: '{"infinibandGUID": true}', ipam: '{"type": "dhcp"}' },
+    },
+    config: {
+      ...{ ...head("infiniband"), type: "ib-sriov", capabilities: { infinibandGUID: true }, link_state: "auto" },
+      ipam: { type: "dhcp" },
+    },
+  },
+  {
+    ...{ type: ovsNetworks, name: "switched", within: namespace },
+    spec: {
+      ...{ resourceName: "reps", networkNamespace: "tenant", bridge: "br-data", vlan: 100, mtu: 1500 },
+      ...{ trunk: [{ id: 120 }, { minID: 500, maxID: 550 }], interfaceType: "netdev" },
+    },
+    config: {
+      ...{ ...head("switched"), type: "ovs", bridge: "br-data", vlan: 100, mtu: 1500 },
+      ...{ trunk: [{ id: 120 }, { minID: 500, maxID: 550 }], interface_type: "netdev", ipam: {} },
+    },
+  },
+];
+
+/** Its NetworkAttachmentDefinition is gone, as upstream moved it to a namespace that there is not, and stuck there (M-15). */
+export const lostNetwork: UpstreamNetwork = {
+  ...{ type: sriovNetworks, name: "lost", within: namespace },
+  spec: { resourceName: "fast", networkNamespace: "missing" },
+  config: { ...head("lost"), type: "sriov", vlan: 0, vlanQoS: 0, logLevel: "info", ipam: {} },
+};
+
+/** Deleted while upstream's operator was already gone. */
+export const goingNetwork: UpstreamNetwork = {
+  ...{ type: ovsNetworks, name: "going", within: namespace },
+  spec: { resourceName: "reps", networkNamespace: "tenant" },
+  config: { ...head("going"), type: "ovs", ipam: {} },
+};
+
+/** Where its NetworkAttachmentDefinition is. */
+export function placeOf({ name, within, spec }: UpstreamNetwork): {
+  readonly name: string;
+  readonly namespace: string;
+} {
+  return { name, namespace: spec.networkNamespace ?? within };
+}
+
+/** As a user creates it, and as upstream marks it. */
+export async function leaveNetwork(stage: UpstreamStage, network: UpstreamNetwork): Promise<KubeObject> {
+  const { type, name, within, spec } = network;
+  const place = { name, namespace: within };
+  const created = await stage.as(upstream.user).create(type, { metadata: place, spec });
+  await stage.as(upstream.operator).create(nads, renderedByUpstream(network, created));
+  return markAsUpstream(stage, network, placeOf(network).namespace);
+}
+
+/** Finalizer, note, condition; only networks in the operator's namespace have the first. */
+export async function markAsUpstream(
+  stage: UpstreamStage,
+  { type, name, within }: UpstreamNetwork,
+  lastNamespace: string,
+): Promise<KubeObject> {
+  const operator = stage.as(upstream.operator);
+  const place = { name, namespace: within };
+  const stored = await stage.read(type, place);
+  if (within === namespace) {
+    const finalizers = [...(stored.metadata.finalizers ?? []), upstreamFinalizers.network];
+    await operator.update(type, { ...stored, metadata: { ...stored.metadata, finalizers } });
+  }
+  await operator.patch(type, place, {
+    metadata: { annotations: { [annotations.lastNetworkNamespace]: lastNamespace } },
+  });
+  const ready = {
+    type: "Ready",
+    status: "True",
+    reason: "NetworkReady",
+    message: "NetworkAttachmentDefinition is provisioned",
+  };
+  return operator.applyStatus(type, place, {
+    conditions: [{ ...ready, observedGeneration: 1, lastTransitionTime: "2026-10-01T00:00:00Z" }],
+  });
+}
+
+/** All of it that upstream says; an update by it says the same. The network owns it in its own namespace only. */
+export function renderedByUpstream(network: UpstreamNetwork, { metadata }: KubeObject): NewObject {
+  const { type, name, within, spec, config } = network;
+  const target = placeOf(network);
+  const apiVersion = apiVersionOf(type);
+  const owner = { apiVersion, kind: type.kind, name, uid: metadata.uid ?? "" };
+  return {
+    metadata: {
+      ...target,
+      annotations: {
+        [annotations.resourceName]: `openshift.io/${spec.resourceName}`,
+        [annotations.ownerRef]: `${type.kind}.${type.group}/${within}/${name}`,
+      },
+      ...(target.namespace === within && { ownerReferences: [owner] }),
+    },
+    spec: { config: JSON.stringify(config, undefined, 4) },
+  };
+}
