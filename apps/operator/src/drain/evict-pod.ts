@@ -12,8 +12,15 @@ export type EvictionResult =
   /** Not now. `message` is the API server's, and names the budget that holds the pod. */
   | { readonly kind: "refused"; readonly message: string; readonly retryAfterMs: number | undefined };
 
+/** Webhooks of evictions may hang; the others of the node wait for theirs. */
+const timeoutMs = 10_000;
+
 /** Evicts this very pod, not one that has its name meanwhile. Rejects with the signal's reason only. */
-export async function evictPod(pod: PodFacts, transport: Transport, signal: AbortSignal): Promise<EvictionResult> {
+export async function evictPod(
+  pod: PodFacts,
+  transport: Pick<Transport, "request">,
+  signal: AbortSignal,
+): Promise<EvictionResult> {
   const { name, namespace, uid } = pod;
   const body = {
     apiVersion: "policy/v1",
@@ -22,9 +29,11 @@ export async function evictPod(pod: PodFacts, transport: Transport, signal: Abor
     deleteOptions: { preconditions: { uid } },
   };
   try {
-    await transport.request({ method: "POST", path: objectPath(pods, { name, namespace }, "eviction"), body, signal });
+    const path = objectPath(pods, { name, namespace }, "eviction");
+    await transport.request({ method: "POST", path, body, signal, timeoutMs });
     return { kind: "accepted" };
   } catch (error) {
+    signal.throwIfAborted(); // Its reason may look like an answer.
     if (!isKubeError(error)) throw error;
     if (goneCodes.has(error.code)) return { kind: "accepted" };
     return { kind: "refused", message: wordsOf(error), retryAfterMs: error.retryAfterMs };

@@ -11,12 +11,14 @@ const never = new AbortController().signal;
 function world() {
   const refusing = new Set<string>();
   const asked: string[] = [];
-  const clock = { nowMs: 0, retryAfterMs: undefined as number | undefined, atOnce: 0, most: 0 };
+  const clock = { nowMs: 0, retryAfterMs: undefined as number | undefined, eachMs: 0, atOnce: 0, most: 0 };
   const evictions = createEvictions({
     async evict({ name }: PodFacts): Promise<EvictionResult> {
       asked.push(name);
       clock.most = Math.max(clock.most, ++clock.atOnce);
+      const endMs = clock.nowMs + clock.eachMs;
       await Promise.resolve();
+      clock.nowMs = Math.max(clock.nowMs, endMs);
       clock.atOnce--;
       return refusing.has(name)
         ? { kind: "refused", message: "budget", retryAfterMs: clock.retryAfterMs }
@@ -32,10 +34,13 @@ describe("evictions", () => {
   it("ask each pod once, and again only if it does not end", async () => {
     const { asked, clock, attempt } = world();
     await attempt(pod("a"), pod("b"));
-    expect(await attempt(pod("a"), pod("b", { isTerminating: true }))).toEqual({ refused: [], nextMs: 5_000 });
+    expect(await attempt(pod("a"), pod("b", { endsBy: "2026-11-20T12:00:30Z" }))).toEqual({
+      refused: [],
+      nextMs: 5_000,
+    });
     expect(asked).toEqual(["a", "b"]);
     clock.nowMs = 5_000;
-    await attempt(pod("a"));
+    await attempt(pod("a"), pod("b", { endsBy: "2026-11-20T12:00:30Z" }));
     expect(asked).toEqual(["a", "b", "a"]);
   });
 
@@ -69,6 +74,17 @@ describe("evictions", () => {
     refusing.clear();
     await attempt(pod("a", { uid: "second" }));
     expect(asked).toEqual(["a", "a"]);
+  });
+
+  it("end a look in which the API server takes its time, and go on with the next pods in another", async () => {
+    const { refusing, asked, clock, attempt } = world();
+    const pods = Array.from({ length: 20 }, (_, index) => pod(`p${index}`));
+    for (const { name } of pods) refusing.add(name);
+    clock.eachMs = 5_000;
+    const first = await attempt(...pods);
+    expect([asked.length, first.refused.length, first.nextMs]).toEqual([8, 8, 0]);
+    await attempt(...pods);
+    expect(asked.slice(8)).toEqual(pods.slice(8, 16).map(({ name }) => name));
   });
 
   it("are gentle to the API server", async () => {

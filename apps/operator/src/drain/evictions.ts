@@ -16,7 +16,7 @@ export interface Evictions {
 export interface EvictionRound {
   /** What the API server refuses at present. */
   readonly refused: readonly RefusedEviction[];
-  /** Until the next pod's time comes; Infinity where none is to be evicted. */
+  /** Until the next pod's time comes, 0 where it has come; Infinity where none is to be evicted. */
   readonly nextMs: number;
 }
 
@@ -37,6 +37,9 @@ const acceptedMs = 5_000;
 /** Of one node: gentle to the API server while many nodes are drained. */
 const parallelEvictions = 8;
 
+/** After this time no more pods are asked in one look: people shall hear of those that hold it up. */
+const lookMs = 5_000;
+
 export function createEvictions({ evict, nowMs, random }: EvictionsDeps): Evictions {
   /** Pods that were asked, by uid. */
   const asked = new Map<string, Asked>();
@@ -52,15 +55,24 @@ export function createEvictions({ evict, nowMs, random }: EvictionsDeps): Evicti
     asked.set(pod.uid, { failures, message: result.message, dueMs: nowMs() + Math.min(waitMs, backoff.maxMs) });
   }
 
+  function dueMs(uid: string): number {
+    return asked.get(uid)?.dueMs ?? -Infinity;
+  }
+
   return {
     async attempt(leaving, signal) {
-      const here = leaving.filter(({ isTerminating }) => !isTerminating);
+      const here = leaving.filter(({ endsBy }) => endsBy === undefined);
       const uids = new Set(here.map(({ uid }) => uid));
       for (const uid of asked.keys()) if (!uids.has(uid)) asked.delete(uid);
 
-      const due = here.filter(({ uid }) => (asked.get(uid)?.dueMs ?? 0) <= nowMs());
+      const beginMs = nowMs();
+      const due = here.filter(({ uid }) => dueMs(uid) <= beginMs);
       const hands = Array.from({ length: parallelEvictions }, async () => {
-        for (let pod = due.shift(); pod !== undefined; pod = due.shift()) await ask(pod, signal);
+        while (nowMs() - beginMs < lookMs) {
+          const pod = due.shift();
+          if (pod === undefined) return;
+          await ask(pod, signal);
+        }
       });
       await Promise.all(hands);
 
@@ -68,7 +80,7 @@ export function createEvictions({ evict, nowMs, random }: EvictionsDeps): Evicti
         const message = asked.get(pod.uid)?.message;
         return message === undefined ? [] : [{ pod, message }];
       });
-      const nextMs = Math.min(...Array.from(asked.values(), ({ dueMs }) => dueMs)) - nowMs();
+      const nextMs = Math.min(...here.map(({ uid }) => dueMs(uid))) - nowMs();
       return { refused, nextMs: Math.max(0, nextMs) };
     },
   };

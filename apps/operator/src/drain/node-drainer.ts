@@ -2,7 +2,7 @@
 /**
  * One look at a node that is being drained: make it unschedulable, ask the pods to go that must, and say how far it is
  * (sriov-operator.md G). Pods that go wake the next look; refused evictions are tried again for as long as it takes.
- * Usage: `const step = await drainer.step(subject, node, "Drain_Required", signal); if (step.kind === "complete") …`.
+ * Usage: `const { phase } = await drainer.step(node, "Drain_Required", sinceMs, signal); if (phase.kind === "complete") …`.
  */
 import { drainReasons, type DrainRequest, type Node } from "@switchyard/api";
 import type { DrainOutcome, DrainPhase } from "./drain-conditions.ts";
@@ -40,6 +40,9 @@ export interface NodeDrainerDeps {
   readonly nodeCount: () => number;
   /** The wall clock. */
   readonly nowMs: () => number;
+  /** Monotonic. */
+  readonly elapsedMs: () => number;
+  /** In [0, 1). */
   readonly random: () => number;
 }
 
@@ -50,7 +53,7 @@ const lateAfterMs = 90_000;
 const poolRecheckMs = 5_000;
 
 export function createNodeDrainer(deps: NodeDrainerDeps): NodeDrainer {
-  const { pods, nowMs, random } = deps;
+  const { pods, nowMs, elapsedMs, random } = deps;
   const evictions = new Map<string, Evictions>();
 
   async function step(node: Node, needed: DrainNeed, sinceMs: number, signal: AbortSignal): Promise<DrainStep> {
@@ -83,7 +86,7 @@ export function createNodeDrainer(deps: NodeDrainerDeps): NodeDrainer {
   ): Promise<DrainStep> {
     const { name } = node.metadata;
     if (leaving.some(({ kind }) => kind === "daemon-set")) await close(node, true, signal);
-    const mine = evictions.get(name) ?? createEvictions({ evict: deps.evict, nowMs, random });
+    const mine = evictions.get(name) ?? createEvictions({ evict: deps.evict, nowMs: elapsedMs, random });
     evictions.set(name, mine);
     return draining(leaving, await mine.attempt(leaving, signal), sinceMs);
   }

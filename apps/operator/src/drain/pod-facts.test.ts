@@ -62,7 +62,9 @@ describe("toPodFacts", () => {
       true,
       true,
     ]);
-    expect(facts({}, { deletionTimestamp: "2026-11-20T12:00:00Z" }).isTerminating).toBe(true);
+    const end = { deletionTimestamp: "2026-11-20T12:00:30Z", finalizers: ["example.com/keep"] };
+    expect(facts({}, end)).toMatchObject({ endsBy: "2026-11-20T12:00:30Z", finalizers: ["example.com/keep"] });
+    expect(facts({})).toMatchObject({ endsBy: undefined, finalizers: [] });
   });
 
   it.each([

@@ -38,8 +38,10 @@ export interface PodFacts {
   readonly name: string;
   readonly namespace: string;
   readonly uid: string;
-  /** Deleted, and not gone yet. */
-  readonly isTerminating: boolean;
+  /** RFC 3339: it has been deleted and has until then to end. Undefined while nobody has deleted it. */
+  readonly endsBy: string | undefined;
+  /** They keep it after it has ended. */
+  readonly finalizers: readonly string[];
   /** All its containers have ended for good; it holds nothing any more. */
   readonly isFinished: boolean;
   /** A mirror pod is made by the kubelet from a file. */
@@ -50,13 +52,14 @@ export interface PodFacts {
 }
 
 export function toPodFacts({ metadata, spec = {}, status }: Pod, resourcePrefix: string): PodFacts {
-  const { name, namespace = "", uid = "", deletionTimestamp } = metadata;
+  const { name, namespace = "", uid = "", deletionTimestamp, finalizers = [] } = metadata;
   const containers = [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
   return {
     name,
     namespace,
     uid,
-    isTerminating: deletionTimestamp !== undefined,
+    endsBy: deletionTimestamp,
+    finalizers,
     isFinished: status?.phase === "Succeeded" || status?.phase === "Failed",
     kind: kindOf(metadata),
     holdsVfs: containers.some((container) => asksFor(container, `${resourcePrefix}/`)),

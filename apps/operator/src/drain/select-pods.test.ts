@@ -6,7 +6,7 @@ import { pod } from "./testing/drain-world.ts";
 const pods = [
   pod("plain"),
   pod("holder", { holdsVfs: true }),
-  pod("leaving", { holdsVfs: true, isTerminating: true }),
+  pod("leaving", { holdsVfs: true, endsBy: "2026-11-20T12:00:30Z" }),
   pod("finished", { holdsVfs: true, isFinished: true }),
   pod("logs", { kind: "daemon-set" }),
   pod("vnf", { kind: "daemon-set", holdsVfs: true }),
