@@ -45,6 +45,8 @@ export const drainReasons = {
   heldByPool: "HeldByPool",
   /** OpenShift is updating the node's MachineConfigPool. */
   waitingForMachineConfigPool: "WaitingForMachineConfigPool",
+  /** The drain has begun; the node's pods are not known yet. */
+  lookingForPods: "LookingForPods",
   /** Pods are being evicted. */
   evictingPods: "EvictingPods",
   /** Some of them have been staying for long. */

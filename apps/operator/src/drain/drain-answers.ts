@@ -42,10 +42,10 @@ export interface DrainAnswers {
   /** The annotations of all NodeStates as they are right now, by name, with their resourceVersions. Rejects with KubeError. */
   list(signal: AbortSignal): Promise<ReadonlyMap<string, DrainFacts & { readonly version: string }>>;
   /**
-   * Writes "Idle" for annotations that a NodeState does not have yet. Writes nothing, and resolves with false, if it is
-   * no longer as `seen`: a daemon may have asked for something meanwhile. Rejects with KubeError.
+   * Writes "Idle" in these annotations of a NodeState. Writes nothing, and resolves with false, if it is no longer as
+   * `seen`: a daemon may have asked for something meanwhile. Rejects with KubeError.
    */
-  makeIdle(missing: readonly string[], seen: Seen, signal: AbortSignal): Promise<boolean>;
+  makeIdle(which: readonly string[], seen: Seen, signal: AbortSignal): Promise<boolean>;
 }
 
 /** An object as the cache has it. */
@@ -111,8 +111,8 @@ export function createDrainAnswers(transport: Transport, namespace: string): Dra
       );
     },
 
-    async makeIdle(missing, { name, uid, resourceVersion }, signal) {
-      const idle = Object.fromEntries(missing.map((annotation) => [annotation, "Idle"]));
+    async makeIdle(which, { name, uid, resourceVersion }, signal) {
+      const idle = Object.fromEntries(which.map((annotation) => [annotation, "Idle"]));
       try {
         await patch(name, { metadata: { uid, resourceVersion, annotations: idle } }, signal);
         return true;

@@ -10,8 +10,10 @@ const later = new Date("2026-11-20T12:05:00Z");
 const pool = { title: 'pool "racks"', limit: ok(2) };
 
 function place(before: number, taking: readonly string[] = ["w1", "w4"]): Place {
-  return { kind: "queued", pool, taking, before };
+  return { kind: "queued", askedMs: noon.getTime(), pool, taking, before };
 }
+
+const askedLater: Place = { ...place(0), askedMs: later.getTime() };
 
 function summary(conditions: readonly Condition[]): readonly string[] {
   return conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`);
@@ -37,7 +39,7 @@ describe("drainConditions", () => {
     },
     {
       phase: { kind: "draining", leaving: undefined, refused: [], isLate: false },
-      shows: ["True EvictingPods", "False EvictingPods", "False EvictingPods"],
+      shows: ["True LookingForPods", "False LookingForPods", "False LookingForPods"],
     },
     {
       phase: { kind: "draining", leaving: [pod("a")], refused: [], isLate: true },
@@ -75,6 +77,20 @@ describe("drainConditions", () => {
     );
   });
 
+  it("says of a pod that is being deleted, once that takes long, until when and what keeps it", () => {
+    const ending = pod("z", { endsBy: "2026-11-20T12:00:30Z", finalizers: ["example.com/keep"] });
+    const leaving = [pod("a"), pod("b", { endsBy: "2026-11-20T13:00:00Z" }), ending];
+    const phase = { kind: "draining", leaving, refused: [] } as const;
+    expect(message({ ...phase, isLate: false })).toBe("3 pods left: apps/a, apps/b, apps/z");
+    expect(message({ ...phase, isLate: true })).toBe(
+      "3 pods left: apps/z is being deleted, to end by 2026-11-20T12:00:30Z, kept by finalizer example.com/keep",
+    );
+    expect(message({ ...phase, leaving: leaving.slice(0, 2), isLate: true })).toBe(
+      "2 pods left: apps/b is being deleted, to end by 2026-11-20T13:00:00Z",
+    );
+    expect(message({ ...phase, leaving: leaving.slice(0, 1), isLate: true })).toBe("1 pod left: apps/a");
+  });
+
   it("keeps the time of asking while the place changes, and the beginning of the drain", () => {
     const asked = drainConditions([], { kind: "waiting", place: place(3) }, noon);
     const moved = drainConditions(asked, { kind: "waiting", place: place(2) }, later);
@@ -86,9 +102,14 @@ describe("drainConditions", () => {
     expect(begun[0]?.lastTransitionTime).toBe("2026-11-20T12:05:00Z");
   });
 
+  it("has the time of asking by which the queue goes, whenever it is told", () => {
+    const [told] = drainConditions([], { kind: "waiting", place: place(0) }, later);
+    expect(told?.lastTransitionTime).toBe("2026-11-20T12:00:00Z");
+  });
+
   it("does not take the end of an earlier drain for the time of asking", () => {
     const over = drainConditions([], { kind: "complete", reason: "VfPodsGone", staying: [] }, noon);
-    const asked = drainConditions(over, { kind: "waiting", place: place(0) }, later);
+    const asked = drainConditions(over, { kind: "waiting", place: askedLater }, later);
     expect(asked.map(({ lastTransitionTime }) => lastTransitionTime)).toEqual([
       "2026-11-20T12:05:00Z",
       "2026-11-20T12:05:00Z",

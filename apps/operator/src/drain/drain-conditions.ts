@@ -47,8 +47,10 @@ export function drainConditions(existing: readonly Condition[], phase: DrainPhas
   // The time of a wait is its beginning, not that of a drain that was over before it.
   const progressing = existing.find(({ type }) => type === conditionTypes.drainProgressing);
   const isNewWait = status === "waiting" && progressing !== undefined && !isWaiting(progressing);
+  // What people read is what decides on the turn.
+  const at = phase.kind === "waiting" ? new Date(phase.place.askedMs) : now;
   return verdicts.reduce<readonly Condition[]>(
-    (conditions, verdict) => setCondition(conditions, verdict, now),
+    (conditions, verdict) => setCondition(conditions, verdict, at),
     isNewWait ? [] : existing,
   );
 }
@@ -73,8 +75,10 @@ function verdictOf(phase: DrainPhase): Words & { readonly status: "waiting" | "p
         reason: drainReasons.waitingForMachineConfigPool,
         message: phase.message,
       };
-    case "draining":
-      return { status: "progressing", reason: drainReasons.evictingPods, message: describeProgress(phase) };
+    case "draining": {
+      const reason = phase.leaving === undefined ? drainReasons.lookingForPods : drainReasons.evictingPods;
+      return { status: "progressing", reason, message: describeProgress(phase) };
+    }
     case "complete":
       return { status: "complete", reason: phase.reason, message: describeOutcome(phase) };
   }
@@ -103,13 +107,23 @@ function describePlace(place: Place): string {
 
 const rounds = [1000, 500, 200, 100, 50, 20, 10];
 
-function describeProgress({ leaving, refused }: Extract<DrainPhase, { kind: "draining" }>): string {
+function describeProgress({ leaving, refused, isLate }: Extract<DrainPhase, { kind: "draining" }>): string {
   if (leaving === undefined) return "looking for the node's pods";
   const left = `${leaving.length} ${leaving.length === 1 ? "pod" : "pods"} left`;
   const [first, ...others] = refused.toSorted((a, b) => (nameOf(a.pod) < nameOf(b.pod) ? -1 : 1));
-  if (first === undefined) return `${left}: ${listPods(leaving)}`;
+  if (first === undefined) return `${left}: ${(isLate ? describeEnd(leaving) : undefined) ?? listPods(leaving)}`;
   const rest = others.length === 0 ? "" : `; ${others.length} more cannot be evicted now`;
   return `${left}: ${nameOf(first.pod)} cannot be evicted now: ${first.message}${rest}`;
+}
+
+/** Of the pod that has been ending for longest: its kubelet does not end it, or something keeps it. */
+function describeEnd(leaving: readonly PodFacts[]): string | undefined {
+  const ending = leaving.flatMap((pod) => (pod.endsBy === undefined ? [] : [{ pod, endsBy: pod.endsBy }]));
+  const [first] = ending.sort((a, b) => (a.endsBy < b.endsBy ? -1 : 1));
+  if (first === undefined) return undefined;
+  const { pod, endsBy } = first;
+  const kept = pod.finalizers.length === 0 ? "" : `, kept by finalizer ${listNames(pod.finalizers)}`;
+  return `${nameOf(pod)} is being deleted, to end by ${endsBy}${kept}`;
 }
 
 function describeOutcome({ reason, staying }: Extract<DrainPhase, { kind: "complete" }>): string {

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The controllers of drains: one decides whose turn it is, one drains each node (sriov-operator.md G).
+ * The controllers of drains: one decides whose turn it is, one drains each node, and on OpenShift one ends the pauses of
+ * MachineConfigPools (sriov-operator.md G).
  * Usage: `startDrainControllers(context);`
  *
  * RBAC: nodes get, list, watch, patch; pods list, watch; pods/eviction create; sriovnetworknodestates get, list, watch, patch,
- * and patch of their status; on OpenShift machineconfigs get, machineconfigpools get, patch.
+ * and patch of their status; on OpenShift machineconfigs get, machineconfigpools get, list, patch.
  */
-import { apiVersion, sriovNetworkNodeStates, type SriovNetworkNodeState } from "@switchyard/api";
+import {
+  annotations,
+  apiVersion,
+  sriovNetworkNodeStates,
+  type Node,
+  type SriovNetworkNodeState,
+} from "@switchyard/api";
 import { createWriter, equalJson, fromCache, type Change, type News, type Transport } from "@switchyard/kube";
 import type { ClusterCaches } from "../caches.ts";
 import type { LiveRules } from "../live-rules.ts";
@@ -15,6 +22,7 @@ import type { NodeStateFacts } from "../node-state-facts.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
 import type { OperatorSettings } from "../operator-settings.ts";
 import { createDrainAnswers } from "./drain-answers.ts";
+import { createDrainPausesReconciler, drainPausesKey } from "./drain-pauses.ts";
 import { createDrainPlaces } from "./drain-places.ts";
 import { createDrainReconciler } from "./drain-reconciler.ts";
 import { createDrainReporter } from "./drain-reporter.ts";
@@ -35,6 +43,8 @@ export interface DrainOptions {
   readonly record: (news: News) => void;
   /** The wall clock. */
   readonly nowMs: () => number;
+  /** Monotonic. */
+  readonly elapsedMs: () => number;
   /** In [0, 1). */
   readonly random: () => number;
 }
@@ -52,21 +62,21 @@ export function startDrainControllers(context: OperatorContext): void {
     },
   });
   signal.addEventListener("abort", () => void pods[Symbol.asyncDispose](), { once: true });
-  const { turns, drains } = drainControllers({
+  const { turns, drains, pauses } = drainControllers({
     ...context,
     pods,
     record(news) {
       events.record(news);
     },
     nowMs: Date.now,
+    elapsedMs: () => performance.now(),
     random: Math.random,
   });
-  context.start(turns);
-  context.start(drains);
+  for (const controller of [turns, drains, ...pauses]) context.start(controller);
 }
 
 export function drainControllers(options: DrainOptions) {
-  const { transport, caches, rules, settings, pods, nowMs, random } = options;
+  const { transport, caches, rules, settings, pods, nowMs, elapsedMs, random } = options;
   const { nodes, states, pools, operatorConfigs } = caches;
   const { namespace } = settings;
   const answers = createDrainAnswers(transport, namespace);
@@ -85,9 +95,10 @@ export function drainControllers(options: DrainOptions) {
       options.record({ regarding, ...event, action: "Drain" });
     },
     now: () => new Date(nowMs()),
+    elapsedMs,
   });
   const drainer = createNodeDrainer({
-    ...{ pods, machineConfigPools, nowMs, random },
+    ...{ pods, machineConfigPools, nowMs, elapsedMs, random },
     evict: (pod, abort) => evictPod(pod, transport, abort),
     close: (node, closing, abort) => closeNode(node, closing, { transport, signal: abort }),
     nodeCount: () => nodes.size,
@@ -110,7 +121,7 @@ export function drainControllers(options: DrainOptions) {
     parallel: 16,
     ...debounce,
     reconcile: createDrainReconciler({
-      ...{ nodes, states, rules, places, answers, reporter, drainer, machineConfigPools, namespace, nowMs },
+      ...{ nodes, states, rules, places, answers, reporter, drainer, namespace, nowMs },
       open: (node, abort) => openNode(node, { transport, signal: abort }),
     }),
     sources: [
@@ -121,7 +132,30 @@ export function drainControllers(options: DrainOptions) {
       pods.source,
     ],
   };
-  return { turns, drains };
+  const pauses: readonly ControllerDefinition[] =
+    machineConfigPools === undefined
+      ? []
+      : [
+          {
+            name: "drain-pauses",
+            parallel: 1,
+            ...debounce,
+            reconcile: createDrainPausesReconciler({ nodes, states, machineConfigPools }),
+            sources: [
+              fromCache(nodes, (change) => (isSameRequest(change) ? [] : [drainPausesKey])),
+              fromCache(states, (change) => (isSameHandshake(change) ? [] : [drainPausesKey])),
+            ],
+          },
+        ];
+  return { turns, drains, pauses };
+}
+
+/** Whether the Node is there as before, asks for the same, and is in the same MachineConfigPool. */
+function isSameRequest({ before, after }: Change<Node>): boolean {
+  const { nodeState, desiredMachineConfig } = annotations;
+  const said = ({ metadata }: Node) =>
+    [nodeState, desiredMachineConfig].map((key) => metadata.annotations?.[key] ?? "");
+  return equalJson(before && said(before), after && said(after));
 }
 
 /** Whether nobody asks or answers anything else; our conditions are words about it. */

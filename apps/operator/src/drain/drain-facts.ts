@@ -54,6 +54,14 @@ export function answerOf({ current }: DrainFacts): DrainAnswer {
   return current === "Draining" || current === "DrainComplete" ? current : "Idle";
 }
 
+/** Those of the NodeState that are not there, or say nothing that is known. */
+export function missingAnnotations({ desired, current }: DrainFacts): readonly string[] {
+  return [
+    ...(desired === undefined ? [annotations.desiredState] : []),
+    ...(current !== undefined && answersKnown.has(current) ? [] : [annotations.currentState]),
+  ];
+}
+
 /** Since when the node waits for its turn, as far as that was written. */
 export function waitingSince({ conditions }: DrainFacts): string | undefined {
   const progressing = conditions.find(({ type }) => type === conditionTypes.drainProgressing);
@@ -71,6 +79,8 @@ export function holding(conditions: readonly Condition[], type: string): Conditi
 }
 
 const strengths = ["Reboot_Required", "Drain_Required"] as const;
+
+const answersKnown: ReadonlySet<string> = new Set(["Idle", "Draining", "DrainComplete"]);
 
 const drainTypes: ReadonlySet<string> = new Set([
   conditionTypes.drainProgressing,

@@ -16,6 +16,10 @@ function taking(name: string, ...of: readonly string[]): DrainNode {
   return { name, askedMs: 0, phase: "taking", pools: of.length > 0 ? of : ["a"] };
 }
 
+function rank({ phase }: DrainNode): number {
+  return phase === "resuming" ? 0 : 1;
+}
+
 describe("planDrains", () => {
   it("admits who asked first, and those who asked at once by name", () => {
     const nodes = [waiting("n3", 1), waiting("n2", 5), waiting("n1", 5), waiting("n0", 9)];
@@ -52,6 +56,14 @@ describe("planDrains", () => {
     expect([admitted, places.get("both")]).toMatchObject([[], { pool: { title: 'pool "strict"' }, taking: ["x"] }]);
   });
 
+  it("serves first who had a slot and lost its answer, but never beyond the limit", () => {
+    const resuming: DrainNode = { name: "z", askedMs: 9, phase: "resuming", pools: ["a"] };
+    const nodes = [waiting("n0", 1), resuming];
+    expect(planDrains(nodes, pools({ a: 1 })).admitted).toEqual(["z"]);
+    const { admitted, places } = planDrains([taking("x"), ...nodes], pools({ a: 1 }));
+    expect([admitted, places.get("z"), places.get("n0")]).toMatchObject([[], { before: 0 }, { before: 1 }]);
+  });
+
   it("lets nobody overtake a node that needs slots of two pools", () => {
     const nodes = [taking("x", "b"), waiting("both", 1, "a", "b"), waiting("later", 2, "a")];
     expect(planDrains(nodes, pools({ a: 1, b: 1 })).admitted).toEqual([]);
@@ -68,7 +80,7 @@ describe("planDrains", () => {
     const node = fc.record({
       name: fc.uuid(),
       pools: fc.subarray([...names], { minLength: 1 }),
-      phase: fc.constantFrom("idle", "waiting", "taking"),
+      phase: fc.constantFrom("idle", "waiting", "resuming", "taking"),
       askedMs: fc.nat(5),
     });
     const limits = fc.record({ a: fc.nat(4), b: fc.nat(4), c: fc.nat(4) });
@@ -80,11 +92,11 @@ describe("planDrains", () => {
         const after = before + inPool.filter(({ name }) => admitted.includes(name)).length;
         expect(after).toBeLessThanOrEqual(Math.max(limit[pool], before));
       }
-      const waits = nodes.filter(({ phase }) => phase === "waiting").map(({ name }) => name);
+      const waits = nodes.filter(({ phase }) => phase === "waiting" || phase === "resuming").map(({ name }) => name);
       expect([...admitted, ...places.keys()].sort()).toEqual(waits.sort());
       const [first] = nodes
-        .filter(({ phase, pools: of }) => phase === "waiting" && of.every((pool) => limit[pool] > 0))
-        .sort((x, y) => x.askedMs - y.askedMs || (x.name < y.name ? -1 : 1));
+        .filter(({ name, pools: of }) => waits.includes(name) && of.every((pool) => limit[pool] > 0))
+        .sort((x, y) => rank(x) - rank(y) || x.askedMs - y.askedMs || (x.name < y.name ? -1 : 1));
       const fits = first?.pools.every((pool) => {
         return nodes.filter((each) => each.phase === "taking" && each.pools.includes(pool)).length < limit[pool];
       });

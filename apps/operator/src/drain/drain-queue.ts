@@ -21,23 +21,28 @@ export interface DrainNode {
   readonly name: string;
   /** Names of its pools, at least one. */
   readonly pools: readonly string[];
-  /** "taking": it is being drained or is drained, so that it takes a slot. */
-  readonly phase: "idle" | "waiting" | "taking";
+  /**
+   * "taking": it is being drained or is drained, so that it takes a slot. "resuming": so it was, and its answer got lost;
+   * it waits before all others, as it still is what the limit is about: unavailable.
+   */
+  readonly phase: "idle" | "waiting" | "resuming" | "taking";
   /** When it began to wait. */
   readonly askedMs: number;
 }
 
-/** What a node waits for. */
-export type Place =
-  | {
-      readonly kind: "queued";
-      readonly pool: DrainPool;
-      /** Names of the nodes that take the slots, sorted. */
-      readonly taking: readonly string[];
-      /** Nodes that come before it. */
-      readonly before: number;
-    }
-  | { readonly kind: "held"; readonly pool: DrainPool; readonly why: string };
+/** What a node waits for, and since when. */
+export type Place = Pick<DrainNode, "askedMs"> &
+  (
+    | {
+        readonly kind: "queued";
+        readonly pool: DrainPool;
+        /** Names of the nodes that take the slots, sorted. */
+        readonly taking: readonly string[];
+        /** Nodes that come before it. */
+        readonly before: number;
+      }
+    | { readonly kind: "held"; readonly pool: DrainPool; readonly why: string }
+  );
 
 export interface DrainPlan {
   /** In order. */
@@ -57,15 +62,16 @@ export function planDrains(nodes: readonly DrainNode[], pools: ReadonlyMap<strin
   }
   for (const { taking } of queues.values()) taking.sort();
 
-  for (const node of nodes.filter(({ phase }) => phase === "waiting").sort(byTurn)) {
+  for (const node of nodes.filter(waits).sort(byTurn)) {
+    const { name, askedMs } = node;
     const mine = queuesOf(node);
     const held = mine.find(({ why }) => why !== undefined);
     const full = mine.find((queue) => queue.taking.length + queue.admitted + queue.before >= queue.limit);
-    if (held?.why !== undefined) places.set(node.name, { kind: "held", pool: held.pool, why: held.why });
-    else if (full === undefined) admitted.push(node.name);
+    if (held?.why !== undefined) places.set(name, { kind: "held", askedMs, pool: held.pool, why: held.why });
+    else if (full === undefined) admitted.push(name);
     else {
       const { pool, taking, before } = full;
-      places.set(node.name, { kind: "queued", pool, taking, before });
+      places.set(name, { kind: "queued", askedMs, pool, taking, before });
     }
     if (held !== undefined) continue; // It keeps nothing: it may wait for ever.
     for (const queue of mine) queue[full === undefined ? "admitted" : "before"]++;
@@ -90,7 +96,12 @@ function openQueue(pool: DrainPool): Queue {
   return { pool, limit, why, taking: [], admitted: 0, before: 0 };
 }
 
+function waits({ phase }: DrainNode): boolean {
+  return phase === "waiting" || phase === "resuming";
+}
+
 function byTurn(a: DrainNode, b: DrainNode): number {
+  if (a.phase !== b.phase) return a.phase === "resuming" ? -1 : 1;
   if (a.askedMs !== b.askedMs) return a.askedMs - b.askedMs;
   return a.name < b.name ? -1 : 1;
 }

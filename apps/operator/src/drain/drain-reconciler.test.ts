@@ -4,6 +4,7 @@ import { annotations, apiVersion, nodes as nodeType, sriovNetworkNodeStates, tai
 import { createDrainWorld, drainNamespace, pod, type DrainWorld } from "./testing/drain-world.ts";
 
 const mark = annotations.cordonedBy;
+const worker = { "kubernetes.io/os": "linux", "node-role.kubernetes.io/worker": "" };
 
 /** A node that is asked to drain and holds a pod with VFs that a budget keeps. */
 async function stuckNode(name = "a"): Promise<DrainWorld> {
@@ -153,6 +154,58 @@ describe("a node whose turn it is", () => {
     world.ask("a", "Idle");
     await world.settle();
     expect([world.answerOf("a"), world.specOf("a")]).toEqual(["Idle", { unschedulable: true }]);
+    const note = "the drain is over; the node stays unschedulable, as somebody else made it so";
+    expect(world.news.find(({ reason }) => reason === "DrainReleased")?.note).toBe(note);
+  });
+
+  it("is left as an admin made it also after a drain that kept DaemonSets away, or was cut off", async () => {
+    const world = createDrainWorld();
+    world.addNode("a");
+    world.cordon("a");
+    const vnf = pod("vnf", { kind: "daemon-set", holdsVfs: true });
+    for (const isCutOff of [false, true]) {
+      world.addPods("a", vnf);
+      world.ask("a", "Drain_Required");
+      await world.settle();
+      const taint = { key: taints.draining, effect: "NoSchedule" };
+      expect([world.specOf("a"), world.annotationOf(nodeType, "a", mark)]).toEqual([
+        { unschedulable: true, taints: [taint] },
+        undefined,
+      ]);
+      world.ask("a", "Idle");
+      if (isCutOff) world.annotate(sriovNetworkNodeStates, "a", { [annotations.currentState]: "Idle" });
+      await world.settle();
+      expect([world.answerOf("a"), world.specOf("a")]).toEqual(["Idle", { unschedulable: true, taints: [] }]);
+    }
+  });
+
+  it("is not taken for ours where an admin makes it unschedulable just as we do", async () => {
+    const world = createDrainWorld();
+    world.addNode("a");
+    await world.settle();
+    world.beforeWrite = ({ path }) => {
+      if (!path.endsWith("/nodes/a")) return;
+      world.beforeWrite = () => undefined;
+      world.cordon("a");
+    };
+    world.ask("a", "Drain_Required");
+    await world.settle();
+    world.ask("a", "Idle");
+    await world.settle();
+    expect([world.answerOf("a"), world.specOf("a")]).toEqual(["Idle", { unschedulable: true }]);
+  });
+
+  it("is called late after 90 s also where its pods cannot be listed", async () => {
+    const world = createDrainWorld();
+    world.addNode("a");
+    await world.settle();
+    world.arePodsKnown = false;
+    world.ask("a", "Drain_Required");
+    await world.settle();
+    expect(world.condition("a", "DrainProgressing")).toBe("True LookingForPods: looking for the node's pods");
+    world.advance(90_000);
+    await world.settle();
+    expect(world.condition("a", "DrainDegraded")).toBe("True PodsStay: looking for the node's pods");
   });
 
   it("keeps an admin's cordon that the cache has not heard of", async () => {
@@ -264,6 +317,15 @@ describe("a node that asks no more, or is gone", () => {
     expect(world.answerOf("a")).toBe("Idle");
   });
 
+  it("is drained for the stronger of two requests that differ", async () => {
+    const world = await stuckNode();
+    world.annotate(nodeType, "a", { [annotations.nodeState]: "Reboot_Required" });
+    world.budgets.clear();
+    world.advance(1_000);
+    await world.settle();
+    expect([world.answerOf("a"), podNames(world, "a")]).toEqual(["DrainComplete", []]);
+  });
+
   it("is heard by its Node alone, as upstream's operator hears it", async () => {
     const world = createDrainWorld();
     world.addNode("a");
@@ -281,6 +343,48 @@ describe("a node that asks no more, or is gone", () => {
     world.api.put({ kind: "Node", metadata: { name: "a", labels: { "node-role.kubernetes.io/worker": null } } });
     await world.settle();
     expect(world.specOf("a")).toEqual({});
+  });
+
+  it("begins anew if it vanished in the middle and a node of its name joins later: nothing that it asked holds", async () => {
+    const world = await stuckNode();
+    world.api.delete(nodeType, { name: "a" });
+    await world.settle();
+    const found = [annotations.desiredState, annotations.currentState].map((annotation) =>
+      world.annotationOf(sriovNetworkNodeStates, "a", annotation),
+    );
+    expect([found, world.states.get("a")?.drain.conditions]).toEqual([["Idle", "Idle"], []]);
+    world.budgets.clear();
+    world.api.put({ kind: "Node", metadata: { name: "a", labels: worker }, spec: {} });
+    await world.settle();
+    expect([world.answerOf("a"), world.specOf("a"), podNames(world, "a")]).toEqual(["Idle", {}, ["web", "idle"]]);
+  });
+
+  it("is let go when it leaves the node set in the middle: its daemon is gone and can ask no more", async () => {
+    const world = await stuckNode();
+    const label = "node-role.kubernetes.io/worker";
+    world.api.put({ kind: "Node", metadata: { name: "a", labels: { [label]: null } } });
+    world.budgets.clear();
+    await world.settle();
+    expect([world.answerOf("a"), world.specOf("a"), podNames(world, "a")]).toEqual(["Idle", {}, ["web", "idle"]]);
+    expect(world.states.get("a")?.drain.conditions).toEqual([]);
+    world.api.put({ kind: "Node", metadata: { name: "a", labels: { [label]: "" } } });
+    await world.settle();
+    expect(world.answerOf("a")).toBe("DrainComplete");
+  });
+
+  it("is rid of our marks when the other one that took the drain over is done", async () => {
+    const world = await stuckNode();
+    world.addPods("a", pod("vnf", { kind: "daemon-set", holdsVfs: true }));
+    world.advance(1_000);
+    await world.settle();
+    const other = { [annotations.useExternalDrainer]: "true", [annotations.currentState]: "DrainComplete" };
+    world.annotate(sriovNetworkNodeStates, "a", other);
+    await world.settle();
+    expect(world.specOf("a")["taints"]).toHaveLength(1);
+    world.ask("a", "Idle");
+    world.annotate(sriovNetworkNodeStates, "a", { [annotations.currentState]: "Idle" });
+    await world.settle();
+    expect([world.specOf("a"), world.annotationOf(nodeType, "a", mark)]).toEqual([{ taints: [] }, undefined]);
   });
 
   it("is left alone, with all that we had begun, where somebody else drains from now on", async () => {
@@ -325,11 +429,44 @@ describe("drains on OpenShift", () => {
     await world.settle();
     expect([world.answerOf("a"), poolIn(world).state]).toEqual(["Idle", "Paused"]);
     world.ask("b", "Idle");
+    await world.endPauses();
+    expect(poolIn(world).state).toBe("Paused"); // b is not schedulable yet
     await world.settle();
     expect([world.answerOf("b"), poolIn(world)]).toEqual([
       "Idle",
       { spec: { ...updated, paused: false }, state: "Idle" },
     ]);
+  });
+
+  it("keep the pause for a node of the pool that waits for its turn", async () => {
+    const world = openshift();
+    world.addPool("all", { maxUnavailable: 1 });
+    await world.settle();
+    world.ask("a", "Drain_Required");
+    world.ask("b", "Drain_Required");
+    await world.settle();
+    world.addPool("all", { maxUnavailable: 0 });
+    world.ask("a", "Idle");
+    await world.settle();
+    expect([world.answerOf("a"), world.answerOf("b"), poolIn(world).state]).toEqual(["Idle", "Idle", "Paused"]);
+    world.ask("b", "Idle");
+    await world.settle();
+    expect(poolIn(world).state).toBe("Idle");
+  });
+
+  it.each([
+    { what: "the node", types: [nodeType] },
+    { what: "the node with its state", types: [nodeType, sriovNetworkNodeStates] },
+  ])("end the pause also where $what vanishes in the middle", async ({ types }) => {
+    const world = openshift();
+    await world.settle();
+    world.ask("a", "Drain_Required");
+    await world.settle();
+    expect(poolIn(world).state).toBe("Paused");
+    for (const type of types)
+      world.api.delete(type, { name: "a", ...(type.namespaced && { namespace: drainNamespace }) });
+    await world.settle();
+    expect(poolIn(world)).toEqual({ spec: { ...updated, paused: false }, state: "Idle" });
   });
 
   it("wait while the pool is being updated, and say so", async () => {

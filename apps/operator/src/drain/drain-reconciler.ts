@@ -10,10 +10,9 @@ import { isInNodeSet } from "@switchyard/policy";
 import type { LiveRules } from "../live-rules.ts";
 import type { NodeStateFacts } from "../node-state-facts.ts";
 import type { DrainAnswers } from "./drain-answers.ts";
-import { answerOf, holding, requestFor, waitingSince, type DrainFacts } from "./drain-facts.ts";
+import { answerOf, holding, missingAnnotations, requestFor, type DrainFacts } from "./drain-facts.ts";
 import type { DrainPlaces } from "./drain-places.ts";
 import type { DrainReporter } from "./drain-reporter.ts";
-import type { MachineConfigPools } from "./machine-config-pools.ts";
 import type { DrainNeed, NodeDrainer } from "./node-drainer.ts";
 import { isMarked } from "./node-marks.ts";
 
@@ -25,10 +24,8 @@ export interface DrainDeps {
   readonly answers: Pick<DrainAnswers, "swap" | "makeIdle" | "read">;
   readonly reporter: DrainReporter;
   readonly drainer: NodeDrainer;
-  /** Takes back what the drain did to the Node; whether there was anything. */
+  /** Takes back what the drain did to the Node; whether it is schedulable then. */
   readonly open: (node: string, signal: AbortSignal) => Promise<boolean>;
-  /** OpenShift only. */
-  readonly machineConfigPools?: Pick<MachineConfigPools, "resume"> | undefined;
   /** Of the states. */
   readonly namespace: string;
   /** The wall clock. */
@@ -38,36 +35,34 @@ export interface DrainDeps {
 export function createDrainReconciler(deps: DrainDeps): Reconcile {
   const { nodes, states, places, answers, reporter, drainer } = deps;
 
-  const placeToldMs = new Map<string, number>();
   /** How far each handshake was when the API server was asked last. */
   const confirmed = new Map<string, string>();
 
   return async function reconcile(name, signal) {
     const node = nodes.get(name);
     const state = states.get(name);
-    if (node === undefined || state === undefined) {
+    if (state === undefined) {
       drainer.leave(name);
       reporter.forget(name);
-      placeToldMs.delete(name);
       confirmed.delete(name);
       // A state that was deleted by hand comes back at once, and with it the drain.
       if (node !== undefined && !isExpected(node)) await open(node, signal);
       return undefined;
     }
-    if (state.drain.isExternal) {
-      drainer.leave(name);
-      await reporter.withdraw(state, signal);
-      return undefined;
-    }
-    const request = requestFor(node, state.drain);
+    if (node === undefined) return vanish(state, signal);
+
+    // Who has left the node set has no daemon that could ask no more.
+    const request = hasLeft(node) ? "Idle" : requestFor(node, state.drain);
     const answer = answerOf(state.drain);
-    // While a thousand nodes appear there is no hurry: no daemon has been heard of yet.
+    if (answer !== "Draining" || state.drain.isExternal) drainer.leave(name);
+    if (state.drain.isExternal) return stepAside(node, state, signal);
+
+    // Upstream's daemon asks for nothing before both annotations are there. While a thousand nodes appear there is no
+    // hurry: no daemon has been heard of yet.
     const isNew = state.interfaces.length === 0 && request === "Idle" && answer === "Idle";
     const missing = isNew ? [] : missingAnnotations(state.drain);
     if (missing.length > 0) return makeIdle(missing, name, signal);
 
-    if (answer !== "Draining") drainer.leave(name);
-    if (request === "Idle" || answer !== "Idle") placeToldMs.delete(name);
     if (request === "Idle") return answer === "Idle" ? rest(node, state, signal) : release(node, state, signal);
     if (answer === "Idle") return wait(state, signal);
     if (answer === "Draining") return drain(node, state, request, signal);
@@ -79,11 +74,40 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
     return rules !== undefined && isInNodeSet(node, rules);
   }
 
-  /** Upstream's daemon asks for nothing before both annotations are there. */
-  async function makeIdle(missing: readonly string[], name: string, signal: AbortSignal): Promise<Requeue | undefined> {
+  /** Without a SriovOperatorConfig nothing is begun; what was begun goes on for as long as there is the state. */
+  function hasLeft(node: Node): boolean {
+    const rules = deps.rules();
+    return rules !== undefined && !isInNodeSet(node, rules);
+  }
+
+  /**
+   * The Node is gone, and with it the daemon that asked. A node of this name that joins later begins anew, and gets no turn
+   * that nobody asked for.
+   */
+  async function vanish(state: NodeStateFacts, signal: AbortSignal): Promise<Requeue | undefined> {
+    const { name, drain } = state;
+    drainer.leave(name);
+    confirmed.delete(name);
+    if (drain.isExternal) return undefined;
+    const isIdle = (drain.desired ?? "Idle") === "Idle" && answerOf(drain) === "Idle";
+    const both = [annotations.desiredState, annotations.currentState];
+    const requeue = isIdle ? undefined : await makeIdle(both, name, signal);
+    if (requeue === undefined) await reporter.withdraw(state, signal);
+    return requeue;
+  }
+
+  /** Somebody else drains. He goes on with what we had begun, but our marks on the Node are nobody's but ours. */
+  async function stepAside(node: Node, state: NodeStateFacts, signal: AbortSignal): Promise<Requeue | undefined> {
+    const isOver = requestFor(node, state.drain) === "Idle" && answerOf(state.drain) === "Idle";
+    if (isOver) return rest(node, state, signal);
+    await reporter.withdraw(state, signal);
+    return undefined;
+  }
+
+  async function makeIdle(which: readonly string[], name: string, signal: AbortSignal): Promise<Requeue | undefined> {
     const seen = states.observed({ name, namespace: deps.namespace });
     // The echo brings us back if it was written. If not, nobody need: what has changed may be no news of a drain.
-    return seen && !(await answers.makeIdle(missing, { name, ...seen }, signal)) ? lookAgain : undefined;
+    return seen && !(await answers.makeIdle(which, { name, ...seen }, signal)) ? lookAgain : undefined;
   }
 
   /**
@@ -109,16 +133,10 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
     return undefined;
   }
 
-  /** Its place in the queue is told now and then: each step of the queue would else be a write to each node in it. */
   async function wait(state: NodeStateFacts, signal: AbortSignal): Promise<Requeue | undefined> {
     const place = places.get(state.name);
     if (place === undefined) return undefined;
-    const sinceMs = deps.nowMs() - (placeToldMs.get(state.name) ?? -Infinity);
-    const isKnown = waitingSince(state.drain) !== undefined;
-    if (isKnown && sinceMs >= 0 && sinceMs < placeIntervalMs) return { afterMs: placeIntervalMs - sinceMs };
-    placeToldMs.set(state.name, deps.nowMs());
-    await reporter.report(state, { kind: "waiting", place }, signal);
-    return undefined;
+    return soonest(await reporter.report(state, { kind: "waiting", place }, signal));
   }
 
   async function drain(
@@ -130,11 +148,11 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
     if (!(await isCurrent(state, signal))) return lookAgain;
     const toldMs = reporter.drainingSinceMs(state);
     const { phase, afterMs } = await drainer.step(node, needed, toldMs ?? deps.nowMs(), signal);
-    // Who has just come to lead knows less of the pods than was told already.
-    const isLess = phase.kind === "draining" && phase.leaving === undefined && toldMs !== undefined;
+    // Who has just come to lead knows less of the pods than was told already. When it gets late, so much is news.
+    const isLess = phase.kind === "draining" && phase.leaving === undefined && !phase.isLate && toldMs !== undefined;
     // Before the answer: whoever reads it also finds how much was drained.
-    if (!isLess) await reporter.report(state, phase, signal);
-    if (phase.kind !== "complete") return Number.isFinite(afterMs) ? { afterMs } : undefined;
+    const untoldMs = isLess ? Infinity : await reporter.report(state, phase, signal);
+    if (phase.kind !== "complete") return soonest(afterMs, untoldMs);
     return (await answers.swap(state, { from: "Draining", to: "DrainComplete" }, signal)) ? undefined : lookAgain;
   }
 
@@ -147,13 +165,12 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
   async function release(node: Node, state: NodeStateFacts, signal: AbortSignal): Promise<Requeue | undefined> {
     drainer.leave(state.name);
     if (!(await isCurrent(state, signal))) return lookAgain;
-    const wasOurs = await open(node, signal);
-    await deps.machineConfigPools?.resume(node, othersAtWork(state.name), signal);
+    const isSchedulable = await open(node, signal);
     const step = { from: answerOf(state.drain), to: "Idle" } as const;
     if (!(await answers.swap({ ...state, desired: state.drain.desired ?? "Idle" }, step, signal))) return lookAgain;
-    const note = wasOurs
-      ? "the node is schedulable again"
-      : "the drain is over; we had not made the node unschedulable";
+    const note = isSchedulable
+      ? "the drain is over, the node is schedulable"
+      : "the drain is over; the node stays unschedulable, as somebody else made it so";
     reporter.tell(state, { type: "Normal", reason: "DrainReleased", note });
     await reporter.withdraw(state, signal);
     return undefined;
@@ -162,29 +179,15 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
   function open(node: Node, signal: AbortSignal): Promise<boolean> {
     return deps.open(node.metadata.name, signal);
   }
-
-  function othersAtWork(name: string): readonly Node[] {
-    return nodes.list().filter((node) => {
-      const facts = states.get(node.metadata.name)?.drain;
-      if (node.metadata.name === name || facts === undefined) return false;
-      return requestFor(node, facts) !== "Idle" || answerOf(facts) !== "Idle";
-    });
-  }
 }
-
-function missingAnnotations({ desired, current }: DrainFacts): readonly string[] {
-  return [
-    ...(desired === undefined ? [annotations.desiredState] : []),
-    ...(current !== undefined && answersKnown.has(current) ? [] : [annotations.currentState]),
-  ];
-}
-
-const placeIntervalMs = 1_000;
-
-const answersKnown: ReadonlySet<string> = new Set(["Idle", "Draining", "DrainComplete"]);
 
 /** The cache is about to show what is different. */
 const lookAgain = { afterMs: 100 };
+
+function soonest(...timesMs: readonly number[]): Requeue | undefined {
+  const afterMs = Math.min(...timesMs);
+  return Number.isFinite(afterMs) ? { afterMs } : undefined;
+}
 
 /** Whether the drain that is complete was of all that has to go. One of which nothing is known was not. */
 function isEnough({ conditions }: DrainFacts, needed: DrainNeed): boolean {

@@ -5,7 +5,7 @@
  * Usage: `await reporter.report({ name, uid, facts }, { kind: "waiting", place }, signal);`
  */
 import { conditionTypes, drainReasons, type Condition, type SriovNetworkNodeState } from "@switchyard/api";
-import type { News, Writer } from "@switchyard/kube";
+import { equalJson, type News, type Writer } from "@switchyard/kube";
 import { drainConditions, listPods, type DrainPhase } from "./drain-conditions.ts";
 import { holding, type DrainFacts } from "./drain-facts.ts";
 
@@ -17,8 +17,12 @@ export interface DrainSubject {
 }
 
 export interface DrainReporter {
-  /** Rejects with KubeError. */
-  report(subject: DrainSubject, phase: DrainPhase, signal: AbortSignal): Promise<void>;
+  /**
+   * Statuses and reasons are told at once, mere words once a second: each pod that goes, each step of the queue would else
+   * be a write to each node. Answers how long to wait with what is not told yet; Infinity where all is. Rejects with
+   * KubeError.
+   */
+  report(subject: DrainSubject, phase: DrainPhase, signal: AbortSignal): Promise<number>;
   /** Takes all of them away. Rejects with KubeError. */
   withdraw(subject: DrainSubject, signal: AbortSignal): Promise<void>;
   /** Since when the node is drained; undefined where it is not. */
@@ -35,15 +39,17 @@ export interface DrainReporterDeps {
   readonly writer: Pick<Writer<SriovNetworkNodeState>, "applyStatus">;
   readonly tell: (subject: DrainSubject, event: DrainEvent) => void;
   readonly now: () => Date;
+  /** Monotonic. */
+  readonly elapsedMs: () => number;
 }
 
-export function createDrainReporter({ writer, tell, now }: DrainReporterDeps): DrainReporter {
+export function createDrainReporter({ writer, tell, now, elapsedMs }: DrainReporterDeps): DrainReporter {
   /** What was written last; the cache hears of it later. */
-  const written = new Map<string, { readonly uid: string; readonly conditions: readonly Condition[] }>();
+  const written = new Map<string, Written>();
 
-  function latest({ name, uid, drain }: DrainSubject): readonly Condition[] {
+  function latest({ name, uid, drain }: DrainSubject): Written {
     const last = written.get(name);
-    return last?.uid === uid ? last.conditions : drain.conditions;
+    return last?.uid === uid ? last : { uid, conditions: drain.conditions, atMs: -Infinity };
   }
 
   return {
@@ -51,11 +57,14 @@ export function createDrainReporter({ writer, tell, now }: DrainReporterDeps): D
 
     async report(subject, phase, signal) {
       const { name, uid } = subject;
-      const before = latest(subject);
+      const { conditions: before, atMs } = latest(subject);
       const conditions = drainConditions(before, phase, now());
+      const afterMs = atMs + wordsIntervalMs - elapsedMs();
+      if (afterMs > 0 && equalJson(verdictsIn(before), verdictsIn(conditions))) return afterMs;
       await writer.applyStatus({ metadata: { name, uid }, status: { conditions } }, signal);
-      written.set(name, { uid, conditions });
+      written.set(name, { uid, conditions, atMs: elapsedMs() });
       for (const event of eventsOf(before, conditions, phase)) tell(subject, event);
+      return Infinity;
     },
 
     async withdraw({ name, uid, drain }, signal) {
@@ -65,7 +74,7 @@ export function createDrainReporter({ writer, tell, now }: DrainReporterDeps): D
     },
 
     drainingSinceMs(subject) {
-      const progressing = holding(latest(subject), conditionTypes.drainProgressing);
+      const progressing = holding(latest(subject).conditions, conditionTypes.drainProgressing);
       return progressing && Date.parse(progressing.lastTransitionTime);
     },
 
@@ -73,6 +82,20 @@ export function createDrainReporter({ writer, tell, now }: DrainReporterDeps): D
       written.delete(name);
     },
   };
+}
+
+const wordsIntervalMs = 1_000;
+
+interface Written {
+  readonly uid: string;
+  readonly conditions: readonly Condition[];
+  /** By the monotonic clock. */
+  readonly atMs: number;
+}
+
+/** All but the words. */
+function verdictsIn(conditions: readonly Condition[]): readonly (readonly string[])[] {
+  return conditions.map(({ type, status, reason }) => [type, status, reason]);
 }
 
 function eventsOf(before: readonly Condition[], after: readonly Condition[], phase: DrainPhase): readonly DrainEvent[] {

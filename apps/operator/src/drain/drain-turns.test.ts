@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { annotations, sriovNetworkNodeStates } from "@switchyard/api";
-import { createDrainWorld, pod, type DrainWorld } from "./testing/drain-world.ts";
+import { annotations, sriovNetworkNodeStates, sriovNetworkPoolConfigs } from "@switchyard/api";
+import { KubeError } from "@switchyard/kube";
+import { createDrainWorld, drainNamespace, pod, type DrainWorld } from "./testing/drain-world.ts";
 
 const limited = { nodeSelector: { matchLabels: { pool: "limited" } } };
 
@@ -141,6 +142,86 @@ describe("turns", () => {
     expect(world.taking()).toEqual(["n0"]);
   });
 
+  it("go on in the default pool, one at a time, for nodes whose pool is deleted while they are drained", async () => {
+    const world = await fleet(4, 2);
+    const names = ["n0", "n1", "n2", "n3"];
+    for (const name of names) world.ask(name, "Drain_Required");
+    await world.settle();
+    expect(world.taking()).toEqual(["n0", "n1"]);
+    world.api.delete(sriovNetworkPoolConfigs, { name: "limited", namespace: drainNamespace });
+    world.advance(1_000);
+    await world.settle();
+    const says = "waits for a free slot in the default pool: 2 of 1 draining (n0, n1), next in line";
+    expect(world.condition("n2", "DrainProgressing")).toBe(`False WaitingForSlot: ${says}`);
+    world.ask("n0", "Idle");
+    await world.settle();
+    expect(world.taking()).toEqual(["n1"]);
+    world.ask("n1", "Idle");
+    await world.settle();
+    expect(world.taking()).toEqual(["n2"]);
+  });
+
+  it("are given as every one of a node's pools allows (M-44)", async () => {
+    const world = await fleet(3, 2);
+    world.addPool("strict", { nodeSelector: { matchLabels: { strict: "yes" } }, maxUnavailable: 1 });
+    for (const name of ["n0", "n1"]) world.api.put({ kind: "Node", metadata: { name, labels: { strict: "yes" } } });
+    for (const name of ["n0", "n1", "n2"]) world.ask(name, "Drain_Required");
+    await world.settle();
+    expect(world.taking()).toEqual(["n0"]); // n2 would overtake n1, which keeps the other slot of "limited"
+    expect(world.condition("n1", "DrainProgressing")).toContain('in pool "strict": 1 of 1 draining (n0)');
+    world.ask("n0", "Idle");
+    await world.settle();
+    expect(world.taking()).toEqual(["n1", "n2"]);
+  });
+
+  it("are taken by drains alone: not by nodes that an admin has cordoned", async () => {
+    const world = await fleet(2, 1);
+    world.cordon("n0");
+    world.ask("n1", "Drain_Required");
+    await world.settle();
+    expect(world.taking()).toEqual(["n1"]);
+  });
+
+  it("stay with a node whose state is deleted by hand in the middle, as long as it is unschedulable", async () => {
+    const world = await fleet(2, 1);
+    world.addPods("n1", pod("web", { holdsVfs: true }));
+    world.budgets.set("web", "no");
+    world.ask("n1", "Drain_Required");
+    await world.settle();
+    world.ask("n0", "Drain_Required");
+    await world.settle();
+    world.api.delete(sriovNetworkNodeStates, { name: "n1", namespace: drainNamespace });
+    await world.settle();
+    expect(world.taking()).toEqual([]);
+    world.addState("n1"); // as our controller of node states does at once
+    await world.settle();
+    expect(world.taking()).toEqual(["n1"]);
+    world.budgets.clear();
+    world.advance(30_000);
+    await world.settle();
+    world.ask("n1", "Idle");
+    await world.settle();
+    expect(world.taking()).toEqual(["n0"]);
+  });
+
+  it("are given, and places told, though one node's state cannot be written", async () => {
+    const world = await fleet(3, 1);
+    world.addNode("broken", { pool: "other" });
+    await world.settle();
+    for (const name of ["broken", "n0", "n1"]) world.ask(name, "Drain_Required");
+    world.beforeWrite = ({ path, body }) => {
+      const isAdmission = path.endsWith("/broken") && JSON.stringify(body).includes("Draining");
+      const causes = [{ field: "spec.interfaces[0].mtu", reason: "FieldValueInvalid" }];
+      if (isAdmission) throw new KubeError(path, "Invalid", { details: { causes }, status: 422 });
+    };
+    await expect(world.decide()).rejects.toThrow("Invalid");
+    await world.look("n1");
+    expect([world.taking(), world.condition("n1", "DrainProgressing")]).toEqual([
+      ["n0"],
+      'False WaitingForSlot: waits for a free slot in pool "limited": 1 of 1 draining (n0), next in line',
+    ]);
+  });
+
   it("become free when a node vanishes in the middle", async () => {
     const world = await fleet(2, 1);
     for (const name of ["n0", "n1"]) world.ask(name, "Drain_Required");
@@ -159,6 +240,21 @@ describe("turns", () => {
     world.ask("n1", "Drain_Required");
     await world.settle();
     expect(world.answerOf("n1")).toBe("Idle");
+  });
+
+  it("are not given to nodes that others drain", async () => {
+    const world = await fleet(2, 1);
+    world.annotate(sriovNetworkNodeStates, "n0", { [annotations.useExternalDrainer]: "true" });
+    world.ask("n0", "Drain_Required");
+    await world.settle();
+    expect([world.answerOf("n0"), world.specOf("n0"), world.states.get("n0")?.drain.conditions]).toEqual([
+      "Idle",
+      {},
+      [],
+    ]);
+    world.ask("n1", "Drain_Required");
+    await world.settle();
+    expect(world.taking()).toEqual(["n1"]);
   });
 });
 

@@ -17,6 +17,7 @@ import type { DrainAnswers } from "./drain-answers.ts";
 import { answerOf, requestFor, waitingSince, type DrainFacts } from "./drain-facts.ts";
 import type { DrainPlaces } from "./drain-places.ts";
 import { planDrains, type DrainNode, type DrainPlan, type DrainPool } from "./drain-queue.ts";
+import { isMarked } from "./node-marks.ts";
 
 export interface DrainTurnsDeps {
   readonly nodes: Cache<Node>;
@@ -45,7 +46,7 @@ export function createDrainTurnsReconciler(deps: DrainTurnsDeps): Reconcile {
     const rules = deps.rules();
     if (rules === undefined) return undefined;
     let queue = drainNodes(rules);
-    if (!queue.some(({ phase }) => phase === "waiting")) {
+    if (queue.every(({ phase }) => phase === "taking")) {
       places.publish(new Map());
       return undefined;
     }
@@ -58,26 +59,27 @@ export function createDrainTurnsReconciler(deps: DrainTurnsDeps): Reconcile {
       queue = drainNodes(rules);
       plan = planDrains(queue, pools);
     }
-    const results = await Promise.all(plan.admitted.map((name) => admit(name, signal)));
+    const results = await Promise.allSettled(plan.admitted.map((name) => admit(name, signal)));
     const admitted = new Set(plan.admitted);
     queue = queue.map((node) => (admitted.has(node.name) ? { ...node, phase: "taking" } : node));
     places.publish(planDrains(queue, pools).places);
+    // A write that failed may have arrived, so its slot stays taken. Others are not held up by it.
+    for (const result of results) if (result.status === "rejected") throw result.reason;
     // Somebody has written there meanwhile. As long as it is not known what, the slot stays taken.
-    return results.includes(false) ? lookAgain : undefined;
+    return results.some((result) => result.status === "fulfilled" && !result.value) ? lookAgain : undefined;
   };
 
   /** Those that wait or take a slot. */
   function drainNodes(rules: Rules): readonly DrainNode[] {
     const found = nodes.list().flatMap((node): readonly DrainNode[] => {
       const { name } = node.metadata;
-      const facts = factsOf(name);
-      const phase = facts === undefined ? "idle" : phaseOf(node, facts);
+      const phase = phaseOf(node, factsOf(name), rules);
       if (phase === "idle") return [];
       const selecting = poolsSelecting(node, rules).map(({ metadata }) => metadata.name);
-      const askedMs = phase === "waiting" ? askedAt(name) : 0;
-      return [{ name, pools: selecting.length > 0 ? selecting : [defaultPool], phase, askedMs }];
+      const pools = selecting.length > 0 ? selecting : [defaultPool];
+      return [{ name, pools, phase, askedMs: phase === "taking" ? 0 : askedAt(name) }];
     });
-    const waiting = new Set(found.filter(({ phase }) => phase === "waiting").map(({ name }) => name));
+    const waiting = new Set(found.filter(({ phase }) => phase !== "taking").map(({ name }) => name));
     for (const name of firstSeenMs.keys()) if (!waiting.has(name)) firstSeenMs.delete(name);
     return found;
   }
@@ -91,7 +93,7 @@ export function createDrainTurnsReconciler(deps: DrainTurnsDeps): Reconcile {
     return cached;
   }
 
-  /** In whole seconds, as conditions have it: what is written does not change the order. */
+  /** In whole seconds, as conditions have it: the order is the one that people read. */
   function askedAt(name: string): number {
     const facts = states.get(name)?.drain;
     const written = facts && waitingSince(facts);
@@ -118,11 +120,17 @@ const defaultPool = "";
 
 const lookAgain = { afterMs: 100 };
 
-/** What an external drainer does takes a slot, too, but it waits for none of ours. */
-function phaseOf(node: Node, facts: DrainFacts): DrainNode["phase"] {
-  if (answerOf(facts) !== "Idle") return "taking";
-  const isReady = facts.current === "Idle" && facts.desired !== undefined && !facts.isExternal;
-  return isReady && requestFor(node, facts) !== "Idle" ? "waiting" : "idle";
+/**
+ * What an external drainer does takes a slot, too, but it waits for none of ours. A node that we closed takes one until it
+ * is open again, even if somebody deletes its state meanwhile.
+ */
+function phaseOf(node: Node, facts: DrainFacts | undefined, rules: Rules): DrainNode["phase"] {
+  if (facts !== undefined && answerOf(facts) !== "Idle") return "taking";
+  if (facts?.isExternal === true) return "idle";
+  const isReady = facts?.current === "Idle" && facts.desired !== undefined;
+  const asks = isReady && requestFor(node, facts) !== "Idle" && isInNodeSet(node, rules);
+  if (isMarked(node)) return asks ? "resuming" : "taking";
+  return asks ? "waiting" : "idle";
 }
 
 /** All pools by name, "" for the default one. Percentages are of the pool's nodes in the node set. */

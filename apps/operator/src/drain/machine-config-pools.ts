@@ -8,13 +8,22 @@
  * Where these kinds do not exist (hosted control planes), or a node belongs to no pool, there is nothing to pause.
  */
 import { annotations, type Node, type ResourceType } from "@switchyard/api";
-import { isKubeError, isKubeObject, isRecord, KubeError, objectPath, type Transport } from "@switchyard/kube";
+import {
+  isKubeError,
+  isKubeObject,
+  isRecord,
+  KubeError,
+  listPages,
+  objectPath,
+  type KubeObject,
+  type Transport,
+} from "@switchyard/kube";
 
 export interface MachineConfigPools {
   /** Pauses the node's pool; `message` says why that has to wait. Rejects with KubeError. */
   pause(node: Node, signal: AbortSignal): Promise<"paused" | { readonly message: string }>;
-  /** Lets the node's pool go on if we paused it and it has none of `others`, which need the pause. */
-  resume(node: Node, others: readonly Node[], signal: AbortSignal): Promise<void>;
+  /** Lets all pools go on that we paused, but those of nodes that `atWork` has when their turn comes. */
+  resume(atWork: () => readonly Node[], signal: AbortSignal): Promise<void>;
 }
 
 export const machineConfigs: ResourceType = {
@@ -41,7 +50,7 @@ export function createMachineConfigPools(transport: Transport): MachineConfigPoo
   }
 
   async function pause(node: Node, signal: AbortSignal): Promise<"paused" | { readonly message: string }> {
-    const name = await poolNameOf(node, signal);
+    const name = await poolNameOf(configOf(node), signal);
     const pool = name === undefined ? undefined : await readPool(name, signal);
     if (pool === undefined || pool.isPaused) return "paused"; // also an admin's pause: nothing moves there
     if (pool.isUpdating) return { message: `MachineConfigPool "${pool.name}" is being updated` };
@@ -56,20 +65,19 @@ export function createMachineConfigPools(transport: Transport): MachineConfigPoo
     return { message: `MachineConfigPool "${pool.name}" began to be updated` };
   }
 
-  async function resume(node: Node, others: readonly Node[], signal: AbortSignal): Promise<void> {
-    const name = await poolNameOf(node, signal);
-    const pool = name === undefined ? undefined : await readPool(name, signal);
-    if (pool?.isOurs !== true) return;
-    for (const other of others) {
-      if ((await poolNameOf(other, signal)) === pool.name) return;
+  async function resume(atWork: () => readonly Node[], signal: AbortSignal): Promise<void> {
+    const ours = (await listPools(signal)).filter(({ isOurs }) => isOurs);
+    if (ours.length === 0) return;
+    const needed = new Set<string | undefined>();
+    for (const config of new Set(atWork().map(configOf))) needed.add(await poolNameOf(config, signal));
+    for (const { name, isPaused } of ours.filter((pool) => !needed.has(pool.name))) {
+      if (isPaused) await patchPool(name, { paused: false }, signal);
+      await patchPool(name, { annotation: "Idle" }, signal);
     }
-    if (pool.isPaused) await patchPool(pool.name, { paused: false }, signal);
-    await patchPool(pool.name, { annotation: "Idle" }, signal);
   }
 
-  /** The pool whose controller rendered the MachineConfig that the node is to have. */
-  async function poolNameOf({ metadata }: Node, signal: AbortSignal): Promise<string | undefined> {
-    const config = metadata.annotations?.[annotations.desiredMachineConfig];
+  /** The pool whose controller rendered the MachineConfig. */
+  async function poolNameOf(config: string | undefined, signal: AbortSignal): Promise<string | undefined> {
     if (config === undefined) return undefined;
     // MachineConfigs hold whole files; only the owner is of use.
     const accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
@@ -79,14 +87,19 @@ export function createMachineConfigPools(transport: Transport): MachineConfigPoo
 
   async function readPool(name: string, signal: AbortSignal): Promise<Pool | undefined> {
     const object = await read(machineConfigPools, name, { signal });
-    if (object === undefined) return undefined;
-    const { spec, status } = parts(object);
-    return {
-      name,
-      isOurs: object.metadata.annotations?.[annotations.machineConfigPoolState] === "Paused",
-      isPaused: spec["paused"] === true,
-      isUpdating: configurationName(spec) !== configurationName(status),
-    };
+    return object && toPool(object);
+  }
+
+  async function listPools(signal: AbortSignal): Promise<readonly Pool[]> {
+    const found: Pool[] = [];
+    try {
+      for await (const { items } of listPages(transport, { type: machineConfigPools, signal })) {
+        found.push(...items.map(toPool));
+      }
+    } catch (error) {
+      if (!isKubeError(error, "NotFound")) throw error; // there is no such kind
+    }
+    return found;
   }
 
   async function read(
@@ -118,7 +131,7 @@ export function createMachineConfigPools(transport: Transport): MachineConfigPoo
 
   return {
     pause: (node, signal) => inTurn(() => pause(node, signal)),
-    resume: (node, others, signal) => inTurn(() => resume(node, others, signal)),
+    resume: (atWork, signal) => inTurn(() => resume(atWork, signal)),
   };
 }
 
@@ -133,6 +146,21 @@ interface Pool {
 interface PoolChange {
   readonly annotation?: "Paused" | "Idle";
   readonly paused?: boolean;
+}
+
+/** The MachineConfig that the node is to have. */
+function configOf({ metadata }: Node): string | undefined {
+  return metadata.annotations?.[annotations.desiredMachineConfig];
+}
+
+function toPool(object: KubeObject): Pool {
+  const { spec, status } = parts(object);
+  return {
+    name: object.metadata.name,
+    isOurs: object.metadata.annotations?.[annotations.machineConfigPoolState] === "Paused",
+    isPaused: spec["paused"] === true,
+    isUpdating: configurationName(spec) !== configurationName(status),
+  };
 }
 
 function parts(object: object): Record<"spec" | "status", Readonly<Record<string, unknown>>> {

@@ -53,12 +53,14 @@ export async function closeNode(name: string, closing: Closing, access: Access):
   });
 }
 
-/** Takes back what closeNode did. Whether there was anything. Rejects with KubeError. */
-export function openNode(name: string, access: Access): Promise<boolean> {
-  return changeNode(name, access, (node) => {
+/** Takes back what closeNode did. Whether the node is schedulable then. Rejects with KubeError. */
+export async function openNode(name: string, access: Access): Promise<boolean> {
+  let isSchedulable = false;
+  await changeNode(name, access, (node) => {
+    const { unschedulable = false, taints: existing = [] } = node.spec ?? {};
     const isOurs = isCordonedByUs(node) || isCordonedByUpstream(node);
+    isSchedulable = isOurs || !unschedulable;
     if (!isOurs && !isMarked(node)) return undefined;
-    const { taints: existing = [] } = node.spec ?? {};
     return {
       metadata: { annotations: { [annotations.cordonedBy]: null } },
       spec: {
@@ -67,6 +69,7 @@ export function openNode(name: string, access: Access): Promise<boolean> {
       },
     };
   });
+  return isSchedulable;
 }
 
 /** The value says who; the key alone counts. */
@@ -101,27 +104,27 @@ interface NodeChange {
 
 /**
  * Changes the Node as it is right now, and only if nobody writes it meanwhile: what an admin just did must not be taken
- * for ours, and its taints are one list. Its kubelet writes it, too, so that is tried a few times. Whether there was
- * anything to change.
+ * for ours, and its taints are one list. Its kubelet writes it, too, so that is tried a few times. One that is gone needs
+ * no change.
  */
 async function changeNode(
   name: string,
   { transport, signal }: Access,
   change: (node: Node & KubeObject) => NodeChange | undefined,
-): Promise<boolean> {
+): Promise<void> {
   const path = objectPath(nodes, { name });
   for (let attempt = 1; ; attempt++) {
     try {
       const node = await transport.request({ method: "GET", path, signal });
       if (!isKubeObject(node) || !isNode(node)) throw new KubeError(`GET ${path}`, "UnexpectedResponse");
       const wanted = change(node);
-      if (wanted === undefined) return false;
+      if (wanted === undefined) return;
       const { uid, resourceVersion } = node.metadata;
       const body = { metadata: { uid, resourceVersion, ...wanted.metadata }, spec: wanted.spec };
       await transport.request({ method: "PATCH", path, contentType: "application/merge-patch+json", body, signal });
-      return true;
+      return;
     } catch (error) {
-      if (isKubeError(error, "NotFound")) return false;
+      if (isKubeError(error, "NotFound")) return;
       if (!isKubeError(error, "Conflict") || attempt === maxAttempts) throw error;
     }
   }

@@ -24,6 +24,7 @@ import {
   ObjectStore,
   type News,
   type ResourceType,
+  type Transport,
   type TransportRequest,
 } from "@switchyard/kube";
 import { createLiveRules } from "../../live-rules.ts";
@@ -32,6 +33,7 @@ import { nic } from "../../testing/cluster.ts";
 import { createMemoryApi } from "../../networks/testing/memory-api.ts";
 import { toNodeStateFacts, type NodeStateFacts } from "../../node-state-facts.ts";
 import { drainControllers, type DrainOptions } from "../drain-controllers.ts";
+import { drainPausesKey } from "../drain-pauses.ts";
 import { drainTurnsKey } from "../drain-turns.ts";
 import { machineConfigPools, machineConfigs } from "../machine-config-pools.ts";
 import type { NodePods } from "../node-pods.ts";
@@ -43,7 +45,8 @@ export const drainNamespace = "sriov-network-operator";
 export function pod(name: string, overrides: Partial<PodFacts> = {}): PodFacts {
   return {
     ...{ name, namespace: "apps", uid: `uid-${name}` },
-    ...{ isTerminating: false, isFinished: false, kind: "other", holdsVfs: false, toleratesDrain: false },
+    ...{ endsBy: undefined, finalizers: [], isFinished: false },
+    ...{ kind: "other", holdsVfs: false, toleratesDrain: false },
     ...overrides,
   };
 }
@@ -88,23 +91,24 @@ export function createDrainWorld({ clusterType = "kubernetes" }: { clusterType?:
   const budgets = new Map<string, string>();
   const news: News[] = [];
   let nowMs = Date.parse("2026-11-20T12:00:00Z");
+  const transport: Transport = { ...api, request: send, watch: () => api.watch({ path: "" }) };
   let operator = startOperator();
   api.put({ kind: "SriovOperatorConfig", metadata: { name: "default", namespace } });
 
   function startOperator() {
     const pods: NodePods = {
-      follow: (node) => podsOn.get(node) ?? [],
+      follow: (node) => (world.arePodsKnown ? (podsOn.get(node) ?? []) : undefined),
       list: (node) => Promise.resolve(podsOn.get(node) ?? []),
       leave: () => undefined,
       source: { start: () => () => undefined, whenSynced: () => Promise.resolve() },
       [Symbol.asyncDispose]: () => Promise.resolve(),
     };
     const options: DrainOptions = {
-      transport: { ...api, request: send, watch: () => api.watch({ path: "" }) },
-      ...{ caches: { nodes, states, pools, operatorConfigs }, rules, pods },
+      ...{ transport, caches: { nodes, states, pools, operatorConfigs }, rules, pods },
       settings: { namespace, clusterType },
       record: (told) => news.push(told),
       nowMs: () => nowMs,
+      elapsedMs: () => nowMs,
       random: () => 0,
     };
     return drainControllers(options);
@@ -121,9 +125,12 @@ export function createDrainWorld({ clusterType = "kubernetes" }: { clusterType?:
   /** What the API in memory does not know: JSON patches, lists, evictions. */
   async function answer(request: TransportRequest): Promise<unknown> {
     if (request.path.endsWith("/eviction")) return evict(request);
-    if (request.path.endsWith(`/${sriovNetworkNodeStates.plural}`)) {
+    const listed = [sriovNetworkNodeStates, machineConfigPools].find(({ plural }) =>
+      request.path.endsWith(`/${plural}`),
+    );
+    if (listed !== undefined) {
       await Promise.resolve();
-      return { items: api.list(sriovNetworkNodeStates) };
+      return { metadata: { resourceVersion: "0" }, items: api.list(listed) };
     }
     if (!Array.isArray(request.body)) return api.request(request);
     const name = request.path.slice(request.path.lastIndexOf("/") + 1);
@@ -161,13 +168,19 @@ export function createDrainWorld({ clusterType = "kubernetes" }: { clusterType?:
   }
 
   const world = {
-    ...{ api, nodes, states, podsOn, budgets, send },
+    ...{ api, nodes, states, podsOn, budgets, news, send, transport },
+    /** Whether the watches of nodes' pods have begun. */
+    arePodsKnown: true,
     /** Each write of an operator passes these; what they throw it gets instead of an answer. */
     beforeWrite: (_request: TransportRequest): void => undefined,
     afterWrite: (): void => undefined,
     addNode(name: string, labels: Readonly<Record<string, string>> = {}, notes: Readonly<Record<string, string>> = {}) {
       const all = { "kubernetes.io/os": "linux", "node-role.kubernetes.io/worker": "", ...labels };
       api.put({ kind: "Node", metadata: { name, labels: all, annotations: notes }, spec: {} });
+      world.addState(name);
+    },
+    /** As the operator makes it and the daemon reports. */
+    addState(name: string) {
       api.put({ kind: "SriovNetworkNodeState", metadata: { name, namespace }, status: { interfaces: [nic()] } });
     },
     addPool(name: string, spec: SriovNetworkPoolConfigSpec) {
@@ -215,13 +228,18 @@ export function createDrainWorld({ clusterType = "kubernetes" }: { clusterType?:
       operator = startOperator();
     },
     decide: () => operator.turns.reconcile(drainTurnsKey, stop.signal),
+    async endPauses() {
+      for (const { reconcile } of operator.pauses) await reconcile(drainPausesKey, stop.signal);
+    },
     look: (node: string) => operator.drains.reconcile(node, stop.signal),
     /** Works until nothing is left to do now. Rejects with what an operator fails with. */
     async settle() {
-      for (let writes = -1; writes !== api.writes.length;) {
+      for (let writes = -1, rounds = 0; writes !== api.writes.length; rounds++) {
+        if (rounds > 100) throw new Error("it never settles");
         writes = api.writes.length;
         await world.decide();
-        for (const name of [...nodes.keys()]) await world.look(name);
+        for (const name of new Set([...nodes.keys(), ...states.keys()])) await world.look(name);
+        await world.endPauses();
       }
     },
   };

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import type { SriovNetworkNodeState } from "@switchyard/api";
+import type { DrainPhase } from "./drain-conditions.ts";
+import { createDrainReporter } from "./drain-reporter.ts";
+import { createKeepingWriter } from "../testing/cluster.ts";
+import { pod } from "./testing/drain-world.ts";
+
+const never = new AbortController().signal;
+const subject = { name: "a", uid: "u", drain: { desired: "Drain_Required", isExternal: false, conditions: [] } };
+
+function draining(...names: readonly string[]): DrainPhase {
+  return { kind: "draining", leaving: names.map((name) => pod(name)), refused: [], isLate: false };
+}
+
+/** A reporter with a clock, and what people read. */
+function desk() {
+  const kept = createKeepingWriter<SriovNetworkNodeState>();
+  const clock = { nowMs: 0 };
+  const reporter = createDrainReporter({
+    writer: kept.writer,
+    tell: () => undefined,
+    now: () => new Date(clock.nowMs),
+    elapsedMs: () => clock.nowMs,
+  });
+  return {
+    clock,
+    report: (phase: DrainPhase, of = subject) => reporter.report(of, phase, never),
+    withdraw: () => reporter.withdraw(subject, never),
+    reads: () => kept.statuses.get("a")?.conditions?.[0]?.message,
+    transitionTime: () => kept.statuses.get("a")?.conditions?.[0]?.lastTransitionTime,
+  };
+}
+
+describe("the drain reporter", () => {
+  it("tells how far a drain is once a second, and the last words in any case", async () => {
+    const { clock, report, reads } = desk();
+    expect(await report(draining("x", "y", "z"))).toBe(Infinity);
+    clock.nowMs = 300;
+    expect(await report(draining("x", "y"))).toBe(700);
+    expect(reads()).toBe("3 pods left: apps/x, apps/y, apps/z");
+    clock.nowMs = 1_000;
+    expect(await report(draining("x"))).toBe(Infinity);
+    expect(reads()).toBe("1 pod left: apps/x");
+  });
+
+  it("tells at once what is more than words", async () => {
+    const { report, reads } = desk();
+    await report({ kind: "draining", leaving: undefined, refused: [], isLate: false });
+    await report(draining("x"));
+    expect(reads()).toBe("1 pod left: apps/x");
+    await report({ kind: "complete", reason: "VfPodsGone", staying: [] });
+    expect(reads()).toBe("no pod holds VFs that could leave");
+  });
+
+  it("begins anew with a state that somebody deleted and that is made anew", async () => {
+    const { clock, report, transitionTime } = desk();
+    await report(draining("x"));
+    clock.nowMs = 60_000;
+    await report(draining("x"), { ...subject, uid: "another" });
+    expect(transitionTime()).toBe("1970-01-01T00:01:00Z");
+  });
+
+  it("tells of the next drain at once", async () => {
+    const { report, withdraw, reads } = desk();
+    await report(draining("x", "y"));
+    await withdraw();
+    await report(draining("x"));
+    expect(reads()).toBe("1 pod left: apps/x");
+  });
+});
