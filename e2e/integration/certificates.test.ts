@@ -276,3 +276,27 @@ describe("the injector's certificate", () => {
     await remove(secret);
   });
 });
+
+describe("the injector's registration", () => {
+  it("by the gate keeps pods that name networks from being made without it, and no others", async () => {
+    await patch(config, { spec: { enableInjector: true, featureGates: { resourceInjectorMatchCondition: true } } });
+    // No Service leads anywhere in this cluster: who asks the injector gets no answer.
+    for (const key of ["k8s.v1.cni.cncf.io/networks", "v1.multus-cni.io/default-network"]) {
+      await eventually(`a pod with ${key} is refused`, () => isRefused({ [key]: "blue" }));
+    }
+    expect([await isRefused({ "example.com/networks": "blue" }), await isRefused(undefined)]).toEqual([false, false]);
+  });
+});
+
+/** Whether a pod with these annotations cannot be made, because a webhook does not answer. */
+async function isRefused(annotations: Readonly<Record<string, string>> | undefined): Promise<boolean> {
+  const spec = { containers: [{ name: "pod", image: "example.com/pod:1" }] };
+  const body = { apiVersion: "v1", kind: "Pod", metadata: { name: "pod", annotations }, spec };
+  try {
+    await admin.request({ method: "POST", path: "/api/v1/namespaces/default/pods", body, query: { dryRun: "All" } });
+    return false;
+  } catch (error) {
+    if (isKubeError(error, "InternalError")) return true;
+    throw error;
+  }
+}
