@@ -3,7 +3,7 @@
  * Networks and what is made from them, on a real API server with a controller manager: the operator as a process with the
  * rights that it has in a cluster, the garbage collector and the deletion of namespaces, an audit log.
  */
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import {
   annotations,
   networkAttachmentDefinitions,
@@ -32,12 +32,11 @@ import {
   eventually,
   findWorkspaceRoot,
   isWrite,
-  spawnGuarded,
   startControlPlane,
   type ControlPlane,
-  type GuardedProcess,
 } from "@switchyard/testing";
 import { join } from "node:path";
+import { spawnKept, type KeptProcess } from "../src/kept-process.ts";
 import { crdFolder, workspace } from "./crd-objects.ts";
 import { componentSettings, namespace } from "./identity-objects.ts";
 
@@ -52,7 +51,7 @@ const watched = [...kinds, networkAttachmentDefinitions, namespaces];
 
 let cluster: ControlPlane;
 let user: Transport;
-let operator: GuardedProcess;
+let operator: KeptProcess;
 
 beforeAll(async () => {
   cluster = await startControlPlane({ binaries: await ensureBinaries(), controllerManager: true, auditLog: true });
@@ -64,17 +63,19 @@ beforeAll(async () => {
   operator = await startOperator();
 }, 600_000);
 
+afterEach(() => operator.mustBeAlive());
+
 afterAll(async () => {
   await operator.kill();
   await user[Symbol.asyncDispose]();
   await cluster[Symbol.asyncDispose]();
 }, 60_000);
 
-async function startOperator(): Promise<GuardedProcess> {
+async function startOperator(): Promise<KeptProcess> {
   const token = (await cluster.kubectl(["create", "token", account, "-n", namespace])).trim();
   const main = join(findWorkspaceRoot(), "apps/operator/src/main.ts");
   const flags = ["--kubeconfig", await cluster.clientFor({ token }), "--namespace", namespace, "--leader-elect=false"];
-  return spawnGuarded(process.execPath, [main, ...flags], { log: join(cluster.dataDir, "operator.log") });
+  return spawnKept([main, ...flags], { log: join(cluster.dataDir, "operator.log"), name: "networks-operator" });
 }
 
 async function createNamespace(name: string): Promise<void> {

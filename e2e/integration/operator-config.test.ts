@@ -3,7 +3,7 @@
  * The SriovOperatorConfig and what comes of it, on a real API server with a controller manager: the operator as a process
  * with the rights that it has in a cluster, DaemonSets whose pods are counted, a garbage collector, an audit log.
  */
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import type { Condition, SriovOperatorConfigSpec } from "@switchyard/api";
 import { connect, isKubeError, isRecord, type Transport } from "@switchyard/kube";
 import { featureGateDefaults } from "@switchyard/policy";
@@ -13,14 +13,14 @@ import {
   eventually,
   findWorkspaceRoot,
   isWrite,
-  spawnGuarded,
   startControlPlane,
   type ControlPlane,
-  type GuardedProcess,
 } from "@switchyard/testing";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { playPods, type ComponentPods } from "../src/component-pods.ts";
+import { spawnKept, type KeptProcess } from "../src/kept-process.ts";
+import { keepNodesReady } from "../src/node-heartbeats.ts";
 import { crdFolder } from "./crd-objects.ts";
 import { componentSettings, monitoringCrds, namespace } from "./identity-objects.ts";
 
@@ -43,7 +43,8 @@ let cluster: ControlPlane;
 let admin: Transport;
 let user: Transport;
 let pods: ComponentPods;
-let operator: GuardedProcess;
+let heartbeats: AsyncDisposable;
+let operator: KeptProcess;
 
 beforeAll(async () => {
   cluster = await startControlPlane({ binaries: await ensureBinaries(), controllerManager: true, auditLog: true });
@@ -61,6 +62,7 @@ beforeAll(async () => {
     const labels = { "kubernetes.io/os": "linux", [`node-role.kubernetes.io/${role ?? ""}`]: "" };
     await create("/api/v1/nodes", { apiVersion: "v1", kind: "Node", metadata: { name, labels } });
   }
+  heartbeats = await keepNodesReady(user, ["control-1", "worker-1"]);
   const identity = { apiVersion: "v1", kind: "List", items: operatorIdentity(componentSettings) };
   await cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(identity) });
   pods = playPods(user, namespace);
@@ -68,15 +70,18 @@ beforeAll(async () => {
   operator = await startOperator();
 }, 600_000);
 
+afterEach(() => operator.mustBeAlive());
+
 afterAll(async () => {
   await operator.kill();
+  await heartbeats[Symbol.asyncDispose]();
   await pods[Symbol.asyncDispose]();
   await admin[Symbol.asyncDispose]();
   await user[Symbol.asyncDispose]();
   await cluster[Symbol.asyncDispose]();
 }, 60_000);
 
-async function startOperator(...flags: readonly string[]): Promise<GuardedProcess> {
+async function startOperator(...flags: readonly string[]): Promise<KeptProcess> {
   const token = (await cluster.kubectl(["create", "token", account, "-n", namespace])).trim();
   const images = Object.entries(componentSettings.images).flatMap(([name, image]) => {
     return [`--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}-image`, image ?? ""];
@@ -84,7 +89,7 @@ async function startOperator(...flags: readonly string[]): Promise<GuardedProces
   const common = ["--kubeconfig", await cluster.clientFor({ token }), "--namespace", namespace];
   const main = join(findWorkspaceRoot(), "apps/operator/src/main.ts");
   const args = [main, ...common, "--leader-elect=false", ...images, ...flags];
-  return spawnGuarded(process.execPath, args, { log: operatorLog() });
+  return spawnKept(args, { log: operatorLog(), name: "operator-config-operator" });
 }
 
 function operatorLog(): string {

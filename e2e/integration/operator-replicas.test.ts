@@ -3,7 +3,7 @@
  * Two replicas of the operator, which freeze, thaw and end while nodes wait for their drains; the API server's audit log
  * is the judge of who wrote. The test is the nodes' daemons.
  */
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import {
   annotations,
   nodes,
@@ -20,11 +20,10 @@ import {
   eventually,
   findWorkspaceRoot,
   isWrite,
-  spawnGuarded,
   type AuditEvent,
-  type GuardedProcess,
 } from "@switchyard/testing";
 import { join } from "node:path";
+import { spawnKept, type KeptProcess } from "../src/kept-process.ts";
 import { setUpstreamStage, type UpstreamStage } from "../upgrade/upstream-stage.ts";
 
 /** A tenth of them is less than one node. */
@@ -34,7 +33,7 @@ const takeOver = { withinMs: 60_000 };
 
 let stage: UpstreamStage;
 let states: Cache<SriovNetworkNodeState> & AsyncDisposable;
-const replicas: GuardedProcess[] = [];
+const replicas: KeptProcess[] = [];
 /** Nodes that were drained and asked no more, in that order. */
 const drained: string[] = [];
 /** How many were unavailable at once. */
@@ -58,6 +57,10 @@ beforeAll(async () => {
     .create(sriovNetworkPoolConfigs, { metadata: { name: "all" }, spec: { maxUnavailable: "10%" } });
   for (const name of names) await createNode(stage, name);
 }, 600_000);
+
+afterEach(async () => {
+  await Promise.all(replicas.map((replica) => replica.mustBeAlive()));
+});
 
 afterAll(async () => {
   await Promise.all(replicas.map((replica) => replica.kill()));
@@ -100,11 +103,11 @@ async function drainUntil(count: number): Promise<void> {
   await eventually(`${count} nodes were drained`, () => drained.length >= count, takeOver);
 }
 
-async function startReplica(user: string): Promise<GuardedProcess> {
+async function startReplica(user: string): Promise<KeptProcess> {
   const kubeconfig = await stage.cluster.clientFor({ user, groups: ["system:masters"] });
   const main = join(findWorkspaceRoot(), "apps/operator/src/main.ts");
   const args = [main, "--kubeconfig", kubeconfig, "--namespace", namespace];
-  const replica = spawnGuarded(process.execPath, args, { log: join(stage.directory, `${user}.log`) });
+  const replica = spawnKept(args, { log: join(stage.directory, `${user}.log`), name: `operator-${user}` });
   replicas.push(replica);
   return replica;
 }
