@@ -125,6 +125,18 @@ describe("a network", () => {
     expect(cluster.news()).toHaveLength(4);
   });
 
+  it("that was replaced by another of its name does not get the status of the one before", async () => {
+    const cluster = createNetworkCluster();
+    cluster.addNetwork("SriovNetwork", "blue", { ipam: "{" });
+    cluster.api.caching = false;
+    cluster.removeNetwork("SriovNetwork", "blue");
+    cluster.addNetwork("SriovNetwork", "blue");
+    await expect(cluster.settle()).rejects.toMatchObject({ code: "Conflict" });
+    cluster.api.caching = true;
+    await cluster.later();
+    expect(cluster.ready("SriovNetwork", "blue")).toContain("True NetworkReady");
+  });
+
   it("that is gone is not brought back by a cache that has only heard that its NetworkAttachmentDefinition is", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("SriovNetwork", "blue");
@@ -218,6 +230,39 @@ describe("a refusal of the API server", () => {
     cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
     await cluster.settle();
     expect(cluster.ready("SriovNetwork", "blue")).toContain("False NamespaceNotFound: there is no namespace tenant");
+  });
+
+  it("because the namespace is on its way out is none either", async () => {
+    const cluster = createNetworkCluster();
+    cluster.api.fault = ({ method, path }) => {
+      if (method !== "PATCH" || !path.includes(networkAttachmentDefinitions.plural)) return;
+      const details = { causes: [{ reason: "NamespaceTerminating" }] };
+      throw new KubeError("PATCH", "Forbidden", { status: 403, words: "unable to create new content", details });
+    };
+    cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
+    await cluster.settle();
+    expect(cluster.ready("SriovNetwork", "blue")).toContain(
+      "False NamespaceNotFound: namespace tenant is being deleted",
+    );
+  });
+
+  it("to take a status, because the network has just gone, is the end of it", async () => {
+    const cluster = createNetworkCluster();
+    cluster.api.fault = ({ method, path }) => {
+      if (method === "PATCH" && path.endsWith("/status")) throw notFound({ method, path }, "sriovnetworks", "blue");
+    };
+    cluster.addNetwork("SriovNetwork", "blue");
+    await cluster.settle();
+    expect([cluster.requeued.size, cluster.news()]).toEqual([0, []]);
+  });
+
+  it("to take a status for any other reason brings the key back", async () => {
+    const cluster = createNetworkCluster();
+    cluster.api.fault = ({ method, path }) => {
+      if (method === "PATCH" && path.endsWith("/status")) throw new KubeError(path, "Forbidden", { status: 403 });
+    };
+    cluster.addNetwork("SriovNetwork", "blue");
+    await expect(cluster.settle()).rejects.toMatchObject({ code: "Forbidden" });
   });
 
   it("of a passing kind brings the key back, and says nothing of the network", async () => {

@@ -105,6 +105,21 @@ describe("a network that moves or goes", () => {
     expect(Object.keys(cluster.owners())).toEqual(["tenant/blue"]);
   });
 
+  it("is asked for again when the API server cannot say whether it is gone", async () => {
+    const cluster = createNetworkCluster();
+    cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
+    await cluster.settle();
+    cluster.api.fault = ({ method, path }) => {
+      if (method === "GET") throw new KubeError(`GET ${path}`, "ServiceUnavailable", { status: 503 });
+    };
+    cluster.removeNetwork("SriovNetwork", "blue");
+    await expect(cluster.settle()).rejects.toMatchObject({ code: "ServiceUnavailable" });
+    expect(Object.keys(cluster.owners())).toEqual(["tenant/blue"]);
+    cluster.api.fault = () => undefined;
+    await cluster.later();
+    expect(cluster.owners()).toEqual({});
+  });
+
   it("is not taken for gone when the API server does not know its kind at the moment", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
@@ -136,6 +151,18 @@ describe("a network that moves or goes", () => {
     cluster.api.put({ kind: "OVSNetwork", metadata: { name: "blue", namespace: operatorNamespace, finalizers } });
     await cluster.settle();
     expect(cluster.network("OVSNetwork", "blue")?.metadata.finalizers).toEqual(["example.com/other"]);
+  });
+
+  it("loses upstream's finalizer also when it is going already and leaves nothing behind", async () => {
+    const cluster = createNetworkCluster();
+    const finalizers = [upstreamFinalizers.network];
+    cluster.stop();
+    cluster.addNetwork("OVSNetwork", "blue");
+    cluster.api.put({ kind: "OVSNetwork", metadata: { name: "blue", namespace: operatorNamespace, finalizers } });
+    cluster.removeNetwork("OVSNetwork", "blue");
+    cluster.start();
+    await cluster.settle();
+    expect([cluster.owners(), cluster.network("OVSNetwork", "blue")]).toEqual([{}, undefined]);
   });
 
   it("loses upstream's finalizer also when it is going already, after what it leaves behind", async () => {
