@@ -48,10 +48,13 @@ function setUp(overrides: Partial<ComponentSettings> = {}) {
   const told: Judgement[] = [];
   const freed: ObjectMeta[] = [];
   let refusal: KubeError | undefined;
+  /** Configs that have gone, which the cache has not heard of. */
+  const gone = new Set<string>();
   const reconcile = createOperatorConfigReconciler({
     ...{ ...cluster.deps, configs, writer },
     settings: () => ({ ...settings, ...overrides }),
     owner: () => owner,
+    isStaying: ({ metadata }) => Promise.resolve(!gone.has(metadata.name)),
     removeFinalizer(metadata) {
       if (refusal !== undefined) return Promise.reject(refusal);
       freed.push(metadata);
@@ -79,6 +82,10 @@ function setUp(overrides: Partial<ComponentSettings> = {}) {
   }
   return {
     ...{ cluster, statuses, told, freed, configs, put },
+    /** It is deleted, and the cache does not hear of it. */
+    loseUnheard(name: string): void {
+      gone.add(name);
+    },
     /** The API server keeps the finalizer, for this reason. */
     holdFinalizer(error: KubeError | undefined): void {
       refusal = error;
@@ -160,6 +167,29 @@ describe("the SriovOperatorConfig default", () => {
     const { length } = cluster.history;
     await run();
     expect(cluster.history.slice(length)).toEqual([]);
+  });
+});
+
+describe("a SriovOperatorConfig that has gone without the operator's hearing of it", () => {
+  it("gets nothing made anew that the garbage collector takes away, until it is heard of", async () => {
+    const { put, run, loseUnheard, cluster } = setUp();
+    put("default", {});
+    await run();
+    loseUnheard("default");
+    cluster.lose("DaemonSet", "sriov-device-plugin");
+    const { length } = cluster.history;
+    expect(await run()).toEqual({ afterMs: 500 });
+    expect(cluster.history.slice(length)).toEqual([]);
+  });
+
+  it("is not asked for while nothing is missing", async () => {
+    const { put, run, rollAll, loseUnheard, conditions } = setUp();
+    put("default", {});
+    await run();
+    loseUnheard("default");
+    rollAll();
+    expect(await run()).toBeUndefined();
+    expect(conditions()?.[0]).toBe("Ready True OperatorConfigReady");
   });
 });
 

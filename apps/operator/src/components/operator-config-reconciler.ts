@@ -18,6 +18,8 @@ export interface OperatorConfigDeps extends SyncDeps {
   /** Owns what is outside of namespaces; undefined: nobody does. */
   readonly owner: () => OwnerReference | undefined;
   readonly writer: Writer<SriovOperatorConfig>;
+  /** Whether this very config is there right now, and stays. Rejects with KubeError. */
+  readonly isStaying: (config: SriovOperatorConfig, signal: AbortSignal) => Promise<boolean>;
   /** Takes off what upstream's operator would have taken off; sends nothing where it is not. */
   readonly removeFinalizer: (metadata: ObjectMeta, signal: AbortSignal) => Promise<void>;
   readonly tellTransition: TellTransition;
@@ -46,6 +48,8 @@ export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconc
     if (!isStaying) return comeBack(await withRelease(config, await removeUnowned(deps, signal), signal));
 
     const rendered = render(config);
+    // What is missing may just have been collected with its config, of whose end the cache has not heard yet.
+    if (isMissingSome(rendered) && !(await deps.isStaying(config, signal))) return lookAgain;
     const outcome = await withRelease(config, await syncComponents(deps, rendered.components, signal), signal);
     await tell(config, judgeOperatorConfig(rendered, outcome), signal);
     return comeBack(outcome);
@@ -95,6 +99,12 @@ export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconc
       return { ...component, objects: component.objects.map((manifest) => ownedBy(owner, manifest)) };
     });
     return { ...rendered, components };
+  }
+
+  function isMissingSome({ components }: RenderedComponents): boolean {
+    const { objects } = deps;
+    const wanted = components.flatMap((component) => component.objects);
+    return wanted.some((manifest) => objects.seen(objects.itemOf(manifest)) === undefined);
   }
 
   async function tell(config: SriovOperatorConfig, judgement: Judgement, signal: AbortSignal): Promise<void> {

@@ -121,6 +121,12 @@ export function createComponentCluster(inventory: readonly InventoryItem[]) {
     put(author: Author, kind: string, name: string, object: object = {}): void {
       put(itemOf(kind, name), object, author);
     },
+    /** It goes, and we did not do it. */
+    lose(kind: string, name: string): void {
+      const item = itemOf(kind, name);
+      live.delete(`${kind} ${name}`);
+      storeOf(item).remove(item);
+    },
     /** Pods of a DaemonSet, as its controller counts them. */
     roll(
       name: string,
