@@ -28,6 +28,12 @@ describe("two pictures", () => {
     expect(compare([now], [later])).toBe("");
   });
 
+  it("are equal where conditions stand in another order", () => {
+    const status = (...types: readonly string[]) => state({ status: { conditions: types.map((type) => ({ type })) } });
+    expect(compare([status("Ready", "Valid")], [status("Valid", "Ready")])).toBe("");
+    expect(compare([status("Ready", "Valid")], [status("Valid", "Degraded")])).not.toBe("");
+  });
+
   it("differ by what came and went", () => {
     expect(compare([state()], [])).toMatch(/^State ns\/a: expected \{.*\}, but it is absent$/);
     expect(compare([], [state()])).toMatch(/^State ns\/a: expected absent, but it is \{/);

@@ -70,6 +70,7 @@ function reduce(value: unknown, root: KubeObject, uids: ReadonlySet<string | und
   const entries = Object.entries(value).flatMap(([key, item]): [string, unknown][] => {
     if (key === "caBundle" && typeof item === "string") return [[key, item === "" ? "" : "<certificate>"]];
     if (key === "observedGeneration") return [[key, item === root.metadata.generation ? "current" : "behind"]];
+    if (key === "conditions" && Array.isArray(item)) return [[key, reduce(item.toSorted(byType), root, uids)]];
     if (key === "ownerReferences" && Array.isArray(item)) return [[key, item.map((owner) => reduceOwner(owner, uids))]];
     if (key === "taints" && Array.isArray(item)) return [[key, reduce(item.filter(isOwnTaint), root, uids)]];
     if (leftOut.has(key) || othersOwn[root.kind]?.includes(key)) return [];
@@ -82,6 +83,12 @@ function reduceOwner(owner: unknown, uids: ReadonlySet<string | undefined>): unk
   if (!isRecord(owner)) return owner;
   const { uid, ...rest } = owner;
   return { ...rest, isThere: typeof uid === "string" && uids.has(uid) };
+}
+
+/** Conditions are known by their type; who wrote first comes first. */
+function byType(a: unknown, b: unknown): number {
+  const typeOf = (condition: unknown) => (isRecord(condition) ? String(condition["type"]) : "");
+  return typeOf(a) < typeOf(b) ? -1 : 1;
 }
 
 /** Kubernetes' own tell of a kubelet's health, and repeat what else is told. */
