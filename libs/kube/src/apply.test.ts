@@ -122,6 +122,15 @@ describe("Writer.apply", () => {
     expect(await it.writer.apply(red)).toBe("written");
   });
 
+  it("has written nothing where the server finds nothing to change", async () => {
+    await using it = await setUp();
+    const stored = it.server.put("a", { color: "red" });
+    it.hear("a", { color: "RED" }); // as the server says it
+    it.server.failNext({ status: 200, body: JSON.stringify(stored) });
+    expect([await it.writer.apply(red), await it.writer.apply(red)]).toEqual(["unchanged", "unchanged"]);
+    expect(it.asked()).toEqual(["PATCH a"]);
+  });
+
   it("asks the server first where there is no cache", async () => {
     await using it = await setUp();
     await using transport = new HttpTransport(it.server.endpoint);

@@ -45,6 +45,7 @@ export interface Writer<T extends KubeObject> {
   delete(object: { readonly metadata: ObjectMeta }, signal?: AbortSignal): Promise<void>;
 }
 
+/** Whether the object has changed, so that its cache will hear of it. */
 export type WriteResult = "written" | "unchanged";
 
 export interface WriterOptions {
@@ -119,8 +120,9 @@ export function createWriter<T extends KubeObject>(options: WriterOptions): Writ
       await send(lean);
       return send(body);
     });
-    lastApplied.set(key, { digest, resourceVersion: versionOf(answer), became: undefined });
-    return "written";
+    const resourceVersion = versionOf(answer);
+    lastApplied.set(key, { digest, resourceVersion, became: undefined });
+    return resourceVersion === seen?.resourceVersion ? "unchanged" : "written";
   }
 
   /** Whether the cache has yet to hear of it. */

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { isRecord, KubeError, ObjectStore, type KubeObject, type Transport } from "@switchyard/kube";
+import { componentKinds, type InventoryItem, type Manifest } from "@switchyard/render";
+import { managers } from "../managers.ts";
+import { createComponentObjects, toSeenObject, type SeenObject } from "./component-objects.ts";
+import { createComponentWriters } from "./component-writers.ts";
+
+const namespace = "sriov-network-operator";
+const item: InventoryItem = {
+  ...{ component: "device-plugin", name: "sriov-device-plugin", namespace },
+  type: componentKinds.DaemonSet,
+};
+const { signal } = new AbortController();
+
+function manifestWith(app: string): Manifest {
+  const spec = { selector: { matchLabels: { app } } };
+  return {
+    ...{ apiVersion: "apps/v1", kind: "DaemonSet", metadata: { name: item.name, namespace } },
+    ...{ spec },
+  };
+}
+
+/** An API server with one DaemonSet, of which some fields cannot be changed. The cache hears when it is told to. */
+function setUp({ immutable = "spec.selector" } = {}) {
+  let version = 1;
+  let live: (KubeObject & { readonly spec?: unknown }) | undefined;
+  const cache = new ObjectStore<KubeObject, SeenObject | undefined>({
+    ...{ type: item.type, namespace, managers: [managers.components], project: toSeenObject },
+  });
+  cache.beginList();
+  cache.endList("0");
+  const objects = createComponentObjects([item], [{ type: item.type, cache, names: new Set([item.name]) }]);
+
+  function store(manager: string, spec: unknown, uid = `uid-${version}`): KubeObject {
+    const managedFields = [{ manager, operation: "Apply", fieldsV1: {} }];
+    const metadata = { name: item.name, namespace, uid, resourceVersion: `${++version}`, managedFields };
+    live = { apiVersion: "apps/v1", kind: "DaemonSet", metadata, spec };
+    return live;
+  }
+
+  const transport: Transport = {
+    namespace,
+    request({ method, body }) {
+      const spec = isRecord(body) ? body["spec"] : undefined;
+      if (method === "DELETE") {
+        const wanted = isRecord(body) && isRecord(body["preconditions"]) ? body["preconditions"] : {};
+        if (wanted["uid"] !== live?.metadata.uid || wanted["resourceVersion"] !== live?.metadata.resourceVersion) {
+          return Promise.reject(new KubeError("DELETE", "Conflict", { status: 409 }));
+        }
+        live = undefined;
+        return Promise.resolve({});
+      }
+      if (live !== undefined && JSON.stringify(live.spec) !== JSON.stringify(spec)) {
+        const details = { causes: [{ reason: "FieldValueInvalid", field: immutable }] };
+        return Promise.reject(new KubeError("PATCH", "Invalid", { status: 422, details }));
+      }
+      return Promise.resolve(store(managers.components, spec, live?.metadata.uid));
+    },
+    watch: () => {
+      throw new Error("nobody watches");
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+  const hear = () => {
+    if (live === undefined) cache.remove({ name: item.name, namespace });
+    else cache.upsert(live);
+  };
+  return {
+    write: createComponentWriters({ transport, objects }),
+    hear,
+    uid: () => live?.metadata.uid,
+    put(manager: string, app: string, heard: "heard" | "unheard" = "heard"): void {
+      store(manager, { selector: { matchLabels: { app } } });
+      if (heard === "heard") hear();
+    },
+  };
+}
+
+describe("an object in the way of what is wanted", () => {
+  it("is replaced where an operator made it", async () => {
+    const { write, put, uid } = setUp();
+    put(managers.components, "former");
+    const before = uid();
+    expect(await write.apply(manifestWith("now"), signal)).toBe("written");
+    expect([uid() === undefined, uid() === before]).toEqual([false, false]);
+  });
+
+  it("stays where somebody else made it, and the API server's word is passed on", async () => {
+    const { write, put, uid } = setUp();
+    put("kubectl", "theirs");
+    const before = uid();
+    await expect(write.apply(manifestWith("ours"), signal)).rejects.toMatchObject({ code: "Invalid" });
+    expect(uid()).toBe(before);
+  });
+
+  it("stays where a mistake of ours is refused, which a new one would not mend", async () => {
+    const { write, put, uid } = setUp({ immutable: "spec.template.spec.containers[0].image" });
+    put(managers.components, "former");
+    const before = uid();
+    await expect(write.apply(manifestWith("now"), signal)).rejects.toMatchObject({ code: "Invalid" });
+    expect(uid()).toBe(before);
+  });
+
+  it("stays where it has changed since it was seen: it may be somebody else's by now", async () => {
+    const { write, put, uid } = setUp();
+    put(managers.components, "former");
+    put("kubectl", "theirs", "unheard");
+    const before = uid();
+    await expect(write.apply(manifestWith("ours"), signal)).rejects.toMatchObject({ code: "Conflict" });
+    expect(uid()).toBe(before);
+  });
+});
+
+describe("what is seen of an object", () => {
+  it("is old news from our write until the cache hears of it", async () => {
+    const { write, hear } = setUp();
+    expect(write.isHeard(item)).toBe(true);
+    await write.apply(manifestWith("now"), signal);
+    expect([write.isHeard(item), write.isHeard(item)]).toEqual([false, false]);
+    hear();
+    expect([write.isHeard(item), write.isHeard(item)]).toEqual([true, true]);
+  });
+
+  it("is deleted as it was seen only", async () => {
+    const { write, put, uid } = setUp();
+    put(managers.components, "former");
+    const stale = { ...emptySeen, uid: uid() ?? "", resourceVersion: "0" };
+    await expect(write.delete(item, stale, signal)).rejects.toMatchObject({ code: "Conflict" });
+    expect(uid()).toBeDefined();
+  });
+});
+
+const emptySeen: SeenObject = toSeenObject({ apiVersion: "apps/v1", kind: "DaemonSet", metadata: { name: item.name } });
