@@ -3,7 +3,11 @@ import { describe, expect, it } from "@jest/globals";
 import { sriovNetworkPoolConfigs, type ObjectMeta, type SriovNetworkPoolConfig } from "@switchyard/api";
 import { KubeError, ObjectStore } from "@switchyard/kube";
 import { createKeepingWriter } from "../testing/cluster.ts";
-import { createHardwareOffloadReconciler, type MachineConfigs } from "./hardware-offload-reconciler.ts";
+import {
+  concernsOffload,
+  createHardwareOffloadReconciler,
+  type MachineConfigs,
+} from "./hardware-offload-reconciler.ts";
 
 const namespace = "sriov-network-operator";
 
@@ -21,12 +25,14 @@ function setUp({ isOpenshift = true } = {}) {
   const freed: string[] = [];
   let updated = 0;
   let isManaged = true;
+  let refusal: KubeError | undefined;
   const machineConfigs: MachineConfigs = {
     apply(config) {
+      if (refusal !== undefined) return Promise.reject(refusal);
       present.set(config.metadata.name, config);
       return Promise.resolve();
     },
-    list: () => Promise.resolve([...present.keys()]),
+    list: () => (refusal === undefined ? Promise.resolve([...present.keys()]) : Promise.reject(refusal)),
     delete(name) {
       present.delete(name);
       return Promise.resolve();
@@ -64,6 +70,10 @@ function setUp({ isOpenshift = true } = {}) {
     remove: (name: string) => {
       pools.remove({ name, namespace });
     },
+    /** The API server refuses what is asked of these kinds. */
+    refuse(error: KubeError): void {
+      refusal = error;
+    },
     /** The SriovOperatorConfig goes. */
     abandon(): void {
       isManaged = false;
@@ -79,6 +89,32 @@ function setUp({ isOpenshift = true } = {}) {
     },
   };
 }
+
+describe("a change of a pool", () => {
+  const pool = (more: Partial<SriovNetworkPoolConfig>, metadata: Partial<ObjectMeta> = {}): SriovNetworkPoolConfig => ({
+    ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkPoolConfig", ...more },
+    metadata: { name: "a", namespace, generation: 1, ...metadata },
+  });
+  const before = pool({ spec: { maxUnavailable: 1 } });
+
+  it.each([
+    {
+      what: "its status",
+      after: pool({ spec: { maxUnavailable: 1 }, status: { matchedNodeCount: 1 } }),
+      concerns: false,
+    },
+    { what: "its spec", after: pool({ spec: { maxUnavailable: 2 } }), concerns: true },
+    { what: "its finalizers", after: pool({ spec: { maxUnavailable: 1 } }, { finalizers: ["x"] }), concerns: true },
+    {
+      what: "its deletion",
+      after: pool({ spec: { maxUnavailable: 1 } }, { deletionTimestamp: "2026-11-21T00:00:00Z" }),
+      concerns: true,
+    },
+    { what: "its end", after: undefined, concerns: true },
+  ])("matters, or not: $what, $concerns", ({ after, concerns }) => {
+    expect(concernsOffload({ key: "a", before, after })).toBe(concerns);
+  });
+});
 
 describe("a pool with hardware offload", () => {
   it("becomes a MachineConfig, and is ready once all machines have it", async () => {
@@ -119,6 +155,20 @@ describe("a pool with hardware offload", () => {
     put("a", "offload", { deletionTimestamp: "2026-11-21T00:00:00Z" });
     await run();
     expect([freed, present.size]).toEqual([["a"], 0]);
+  });
+
+  it("is tried again when the API server refuses, and no pool is blamed for it", async () => {
+    const { put, run, refuse, told } = setUp();
+    put("a", "offload");
+    refuse(new KubeError("apply", "Forbidden", { status: 403 }));
+    await expect(run()).rejects.toMatchObject({ code: "Forbidden" });
+    expect(told("a")).toBe(": ");
+  });
+
+  it("leaves nothing to look for where the cluster has no MachineConfigs", async () => {
+    const { run, refuse } = setUp();
+    refuse(new KubeError("list", "NotFound", { status: 404 }));
+    expect(await run()).toBeUndefined();
   });
 
   it.each([

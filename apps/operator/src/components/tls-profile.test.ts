@@ -31,6 +31,11 @@ describe("OpenShift's TLS profile", () => {
       minVersion: "VersionTLS12",
       cipherSuites: ["ECDHE-RSA-AES128-GCM-SHA256"],
     });
+    const latest = { ciphers: ["TLS_AES_128_GCM_SHA256"], minTLSVersion: "VersionTLS13" };
+    expect(profile({ tlsAdherence: strict, tlsSecurityProfile: { type: "Custom", custom: latest } })).toMatchObject({
+      minVersion: "VersionTLS13",
+      cipherSuites: ["TLS_AES_128_GCM_SHA256"],
+    });
     const nothing = { ciphers: ["DES-CBC3-SHA"], minTLSVersion: "VersionTLS11" };
     const answer = profile({ tlsAdherence: strict, tlsSecurityProfile: { type: "Custom", custom: nothing } });
     expect(answer?.cipherSuites.length).toBeGreaterThan(1);

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { KubeError } from "@switchyard/kube";
+import type { ComponentProblem, RenderedComponents } from "@switchyard/render";
+import { judgeOperatorConfig } from "./judge-operator-config.ts";
+import type { SyncOutcome } from "./sync-components.ts";
+
+const nothing: SyncOutcome = { failures: [], pending: [], isStale: false };
+const warning: ComponentProblem = {
+  ...{ component: "config-daemon", severity: "warning", field: "spec.disablePlugins", message: "has no effect yet" },
+};
+const error: ComponentProblem = {
+  ...{ component: "operator-webhook", severity: "error", field: "spec.enableOperatorWebhook", message: "cannot be" },
+};
+const refusal = {
+  ...{ kind: "Service", name: "a" },
+  error: new KubeError("apply Service a", "Forbidden", { words: "not today" }),
+};
+
+function judge(problems: readonly ComponentProblem[], outcome: Partial<SyncOutcome> = {}): string {
+  const rendered: RenderedComponents = { components: [], problems };
+  const { state, reason, message } = judgeOperatorConfig(rendered, { ...nothing, ...outcome });
+  return `${state} ${reason}: ${message}`;
+}
+
+describe("a SriovOperatorConfig", () => {
+  it.each([
+    { is: "ready", problems: [], outcome: {}, says: "ready OperatorConfigReady: nothing is to run" },
+    {
+      is: "ready with a warning, which stops nothing",
+      ...{ problems: [warning], outcome: {} },
+      says: "ready OperatorConfigReady: nothing is to run; spec.disablePlugins: has no effect yet",
+    },
+    {
+      is: "progressing",
+      ...{ problems: [warning], outcome: { pending: ["a: 1 of 2 pods available"] } },
+      says: "progressing RollingOut: a: 1 of 2 pods available; spec.disablePlugins: has no effect yet",
+    },
+    {
+      is: "degraded by a refusal, whatever is still to come",
+      ...{ problems: [], outcome: { failures: [refusal], pending: ["later"] } },
+      says: "degraded OperatorConfigSyncFailed: Service a: Forbidden (not today)",
+    },
+    {
+      is: "degraded by what it asks for, and that first",
+      ...{ problems: [warning, error], outcome: { failures: [refusal] } },
+      says:
+        "degraded UnsupportedConfiguration: spec.enableOperatorWebhook: cannot be; Service a: Forbidden (not today); " +
+        "spec.disablePlugins: has no effect yet",
+    },
+  ] as const)("is $is", ({ problems, outcome, says }) => {
+    expect(judge(problems, outcome)).toBe(says);
+  });
+
+  it("has a message that the API server takes, however much is wrong", () => {
+    const failures = Array.from({ length: 1_000 }, () => refusal);
+    expect(judge([], { failures })).toHaveLength("degraded OperatorConfigSyncFailed: ".length + 4_000);
+  });
+});
