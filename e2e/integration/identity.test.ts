@@ -10,7 +10,10 @@ import type { Manifest } from "@switchyard/render";
 import { createFakeKernel, igb, serveFakeKernel } from "@switchyard/host/testing";
 import { eventually, findFreePorts } from "@switchyard/testing";
 import { readFile } from "node:fs/promises";
+import type { IncomingMessage } from "node:http";
+import { request } from "node:https";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import { prepareCluster, type DeployedCluster } from "./deployed-cluster.ts";
 import { namespace } from "./identity-objects.ts";
 import { startRendered } from "./rendered-process.ts";
@@ -198,6 +201,28 @@ describe("a process of ours, started as its pod would start it", () => {
   );
 
   it(
+    "is a webhook that follows logLevel of the SriovOperatorConfig: 2 shows each review, 1 none that is allowed",
+    async () => {
+      const [port = 0] = await findFreePorts(1);
+      await using _webhook = await startRendered(deployed, "operator-webhook/webhook-server", {
+        ...{ program: "apps/webhook/src/main.ts", node: "worker-1" },
+        env: { LISTEN_ADDRESS: `127.0.0.1:${port}`, HEALTH_ADDRESS: "0", METRICS_ADDRESS: "0", SHUTDOWN_DELAY: "0s" },
+      });
+      const log = join(deployed.cluster.dataDir, "webhook-server.log");
+      const reviewed = async () => (await readFile(log, "utf8")).split('"reviewed"').length;
+      for (const logLevel of [2, 1, 2]) {
+        await merge(deployed.operator, `${oursPath}/sriovoperatorconfigs/default`, { spec: { logLevel } });
+        await eventually(`reviews at logLevel ${logLevel}`, async () => {
+          const before = await reviewed();
+          await review(port);
+          return (await reviewed()) > before === (logLevel === 2);
+        });
+      }
+    },
+    testMs,
+  );
+
+  it(
     "is a configurer of the device plugin that writes its file and its condition",
     async () => {
       await using admin = await connect({ kubeconfig: deployed.cluster.kubeconfig });
@@ -299,6 +324,27 @@ describe("the settings of the cluster", () => {
     testMs,
   );
 });
+
+/** Asks a webhook, as the API server would, about a network that is in order. */
+async function review(port: number): Promise<void> {
+  const group = "sriovnetwork.openshift.io";
+  const metadata = { name: "blue", namespace };
+  const object = { apiVersion: `${group}/v1`, kind: "OVSNetwork", metadata, spec: { resourceName: "nics" } };
+  const about = {
+    ...{ uid: "1", kind: { group, version: "v1", kind: "OVSNetwork" }, operation: "CREATE" },
+    ...{ resource: { group, version: "v1", resource: "ovsnetworks" }, namespace, name: "blue" },
+    ...{ userInfo: { username: "test" }, object },
+  };
+  const body = JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", request: about });
+  const headers = { "content-type": "application/json" };
+  const to = { host: "127.0.0.1", port, path: "/validating-custom-resource", rejectUnauthorized: false };
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    request({ ...to, method: "POST", headers }, resolve)
+      .on("error", reject)
+      .end(body);
+  });
+  expect(await json(response)).toMatchObject({ response: { allowed: true } });
+}
 
 /** Asks the API server whether the client has a right, "patch nodes/status", in the operator's namespace. */
 async function may(client: Transport, right: string): Promise<boolean> {
