@@ -51,7 +51,10 @@ describe("the config daemon's pods", () => {
     const { securityContext, volumeMounts, livenessProbe } = containerOf(pod, name);
     expect(pod.spec).toMatchObject({ hostNetwork: true, hostPID: true });
     expect(securityContext).toEqual({ privileged: true, readOnlyRootFilesystem: true });
-    expect(volumeMounts).toContainEqual({ name: "host", mountPath: "/host" });
+    expect(volumeMounts).toEqual([
+      { name: "host", mountPath: "/host" },
+      { name: "tmp", mountPath: "/tmp" },
+    ]);
     expect(pod.spec.volumes).toContainEqual({ name: "host", hostPath: { path: "/" } });
     expect(livenessProbe?.httpGet).toMatchObject({ host: "127.0.0.1", port: 29118 });
   });

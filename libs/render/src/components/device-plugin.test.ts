@@ -43,6 +43,25 @@ describe("the device plugin's pods", () => {
     expect(pod.spec.hostNetwork).toBe(true);
   });
 
+  it("have a configurer that knows its node, and is asked for its health and may signal the plugin while it follows", () => {
+    const [first, follower] = ["wait-for-config", "follow-config"].map((of) => containerOf(podOf("device-plugin"), of));
+    if (first === undefined || follower === undefined) throw new RangeError();
+    const common = {
+      NODE_NAME: "spec.nodeName",
+      NAMESPACE: "metadata.namespace",
+      CONFIG_FILE: "/etc/pcidp/config.json",
+    };
+    expect(envOf(first)).toEqual({ ...common, WAIT: "true", BLOCK_UNTIL_CONFIGURED: "true" });
+    expect(envOf(follower)).toEqual({
+      ...{ ...common, WAIT: "false", BLOCK_UNTIL_CONFIGURED: "true", HEALTH_ADDRESS: "127.0.0.1:29119" },
+    });
+    expect([first.livenessProbe, follower.livenessProbe?.httpGet]).toEqual([
+      ...[undefined, { path: "/healthz", port: 29119, scheme: "HTTP", host: "127.0.0.1" }],
+    ]);
+    expect(first.securityContext).toMatchObject({ runAsUser: 0, allowPrivilegeEscalation: false });
+    expect(follower.securityContext).toEqual({ runAsUser: 0, privileged: true, readOnlyRootFilesystem: true });
+  });
+
   it("wait for a configured node, unless the gate is off", () => {
     const blocks = (blockDevicePluginUntilConfigured: boolean) =>
       ["wait-for-config", "follow-config"].map((name) => {
