@@ -39,4 +39,28 @@ describe("a BridgeNetwork without a bridge", () => {
     cluster.setState("worker-1", { ...blue, interfaces: [nic("others")] });
     expect(cluster.woken()).toEqual([`BridgeNetwork.${group}/${operatorNamespace}/blue`]);
   });
+
+  it("wakes who waits for its place when it can be made no more", async () => {
+    const cluster = createNetworkCluster();
+    cluster.setState("worker-1", { ...blue, interfaces: [nic("nics")] });
+    cluster.addNetwork("BridgeNetwork", "blue");
+    cluster.addNetwork("OVSNetwork", "blue");
+    await cluster.settle();
+    cluster.setState("worker-1", { ...blue, interfaces: [nic("others")] });
+    expect(cluster.woken()).toContain(`OVSNetwork.${group}/${operatorNamespace}/blue`);
+  });
+});
+
+describe("a network that is another one of the same name", () => {
+  it("wakes who waits for its place: it is younger now", async () => {
+    const cluster = createNetworkCluster();
+    cluster.addNetwork("SriovNetwork", "blue");
+    cluster.addNetwork("OVSNetwork", "blue");
+    await cluster.settle();
+    const before = cluster.network("SriovNetwork", "blue");
+    if (before === undefined) throw new TypeError("no network");
+    const metadata = { ...before.metadata, uid: "another", resourceVersion: "1000" };
+    cluster.networks.SriovNetwork.upsert({ ...before, metadata }); // as after a list: nobody saw the first one go
+    expect(cluster.woken()).toContain(`OVSNetwork.${group}/${operatorNamespace}/blue`);
+  });
 });

@@ -23,14 +23,18 @@ export function networkSources(
     }),
     fromCache(caches.networkAttachmentDefinitions, (change) => networksOfNad(change, networks)),
     fromCache(caches.namespaces, ({ key }) => networks.targeting(key).map(networkRef)),
-    fromCache(caches.states, (change) => networksOfState(change, caches.bridgeNetworks)),
+    fromCache(caches.states, (change) => networksOfState(change, caches.bridgeNetworks, networks)),
   ];
 }
 
-/** Itself, and where it is new, gone or changed in what it wants: all that want the places that it wants and wanted. */
+/**
+ * Itself, and where it is new, gone, another one of its name or changed in what it wants: all that want the places that it
+ * wants and wanted.
+ */
 function networksOfNetwork({ before, after }: Change<Network>, networks: Networks): readonly string[] {
   const both = [before, after].filter((network) => network !== undefined);
-  const isSame = before && after && isGoing(before) === isGoing(after) && isDeepStrictEqual(before.spec, after.spec);
+  const concerns = (network: Network) => [network.metadata.uid, isGoing(network), network.spec];
+  const isSame = before && after && isDeepStrictEqual(concerns(before), concerns(after));
   const rivals = isSame ? [] : both.flatMap((network) => networks.wanting(placeOf(network)));
   return [...both, ...rivals].map(networkRef);
 }
@@ -41,10 +45,14 @@ function networksOfNad({ key, before, after }: Change<NadFacts>, networks: Netwo
   return [...owners.filter((owner) => parseNetworkRef(owner)), ...networks.wanting(key).map(networkRef)];
 }
 
-/** BridgeNetworks that leave the bridge to the policies, where this node has other bridges for their resource now. */
+/**
+ * BridgeNetworks that leave the bridge to the policies, where this node has other bridges for their resource now, and all that
+ * want their places: without any bridge they can be made no more.
+ */
 function networksOfState(
   { before, after }: Change<NodeStateFacts>,
   bridgeNetworks: Cache<BridgeNetwork>,
+  networks: Networks,
 ): readonly string[] {
   if (isDeepStrictEqual(before?.spec, after?.spec)) return [];
   const bridgesIn = (state: NodeStateFacts | undefined, { spec }: BridgeNetwork): readonly string[] =>
@@ -53,5 +61,6 @@ function networksOfState(
     .list()
     .filter((network) => !network.spec.bridge)
     .filter((network) => !isDeepStrictEqual(bridgesIn(before, network), bridgesIn(after, network)))
+    .flatMap((network) => networks.wanting(placeOf(network)))
     .map(networkRef);
 }
