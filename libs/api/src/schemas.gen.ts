@@ -1489,7 +1489,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "type": "boolean"
           },
           "configurationMode": {
-            "description": "Who configures nodes: the running daemon, also when absent, or systemd units at boot, so that each change reboots.",
+            "description": "Who configures nodes: the running daemon, also when absent, or systemd units at boot, so that each change reboots. In this release the daemon does, also with systemd.",
             "type": "string",
             "enum": [
               "daemon",
@@ -1509,7 +1509,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "type": "boolean"
           },
           "disablePlugins": {
-            "description": "Vendor parts of the daemon that shall not run: mellanox is the only one that can be left out.",
+            "description": "Vendor parts of the daemon that shall not run: mellanox is the only one that can be left out. This release has none.",
             "type": "array",
             "items": {
               "type": "string",

@@ -56,7 +56,10 @@ export interface SriovOperatorConfigSpec {
    * @deprecated
    */
   readonly enableOvsOffload?: boolean;
-  /** Who configures nodes: the running daemon, also when absent, or systemd units at boot, so that each change reboots. */
+  /**
+   * Who configures nodes: the running daemon, also when absent, or systemd units at boot, so that each change reboots.
+   * In this release the daemon does, also with systemd.
+   */
   readonly configurationMode?: "daemon" | "systemd";
   /**
    * What the webhook answers to a policy that names network cards which are not known to work: a warning, also when
@@ -65,7 +68,7 @@ export interface SriovOperatorConfigSpec {
   readonly supportedNics?: "strict" | "warn";
   /** Hand devices to pods by the Container Device Interface (CDI). */
   readonly useCDI?: boolean;
-  /** Vendor parts of the daemon that shall not run: mellanox is the only one that can be left out. */
+  /** Vendor parts of the daemon that shall not run: mellanox is the only one that can be left out. This release has none. */
   readonly disablePlugins?: readonly "mellanox"[];
   /**
    * Features to switch on or off: parallelNicConfig, resourceInjectorMatchCondition, metricsExporter,
