@@ -57,6 +57,8 @@ interface Outcome {
 const kindMissing = { afterMs: 2_000 };
 const refused = { afterMs: 30_000 };
 const cacheBehind = { afterMs: 500 };
+// Most are gone before that, and wake us. What could not be asked about is asked about again.
+const straysLeft = { afterMs: 30_000 };
 
 /** Keys are owner-refs (network-name.ts). */
 export function createNetworkReconciler(deps: NetworkReconcilerDeps): Reconcile {
@@ -66,7 +68,8 @@ export function createNetworkReconciler(deps: NetworkReconcilerDeps): Reconcile 
     const network = networks.get(ref);
     if (network === undefined || isGoing(network)) {
       const left = await strays.delete(ref, network, signal);
-      if (network !== undefined && left === 0) await letGo(network, signal);
+      if (left > 0) return straysLeft;
+      if (network !== undefined) await letGo(network, signal);
       return undefined;
     }
     await letGo(network, signal);
@@ -75,8 +78,8 @@ export function createNetworkReconciler(deps: NetworkReconcilerDeps): Reconcile 
     const outcome: Outcome = intended.ok ? await make(network, intended.value, signal) : { judgement: intended.error };
     if (outcome.judgement !== undefined) await report(network, outcome.judgement, signal);
     // Last, so that a deletion that is refused holds nothing up. A spec of which nothing can be made changes nothing.
-    if (intended.ok) await strays.delete(ref, network, signal);
-    return outcome.requeue;
+    const left = intended.ok ? await strays.delete(ref, network, signal) : 0;
+    return outcome.requeue ?? (left > 0 ? straysLeft : undefined);
   };
 
   async function make(network: Network, intended: NetworkAttachmentDefinition, signal: AbortSignal): Promise<Outcome> {

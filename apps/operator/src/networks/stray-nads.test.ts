@@ -131,6 +131,13 @@ describe("a network that moves or goes", () => {
     cluster.networks.SriovNetwork.notServed();
     await cluster.settle();
     expect(Object.keys(cluster.owners())).toEqual(["tenant/blue"]);
+
+    cluster.removeNetwork("SriovNetwork", "blue"); // it was not served when it went: nobody tells of that
+    cluster.networks.SriovNetwork.beginList();
+    cluster.networks.SriovNetwork.endList("1000");
+    cluster.api.fault = () => undefined;
+    await cluster.later();
+    expect(cluster.owners()).toEqual({});
   });
 
   it("does not take copies of another name with it", async () => {
