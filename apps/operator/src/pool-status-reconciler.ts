@@ -5,7 +5,14 @@
  */
 import { policyReasons, type Node, type SriovNetworkPoolConfig } from "@switchyard/api";
 import type { Cache, Reconcile, Writer } from "@switchyard/kube";
-import { isHardwareOffloadPool, isInNodeSet, poolOverlaps, poolsSelecting, type Rules } from "@switchyard/policy";
+import {
+  isHardwareOffloadPool,
+  isInNodeSet,
+  poolOverlaps,
+  poolsSelecting,
+  type PoolProblem,
+  type Rules,
+} from "@switchyard/policy";
 import { conditionsFor, withoutOperatorConfig, type Judgement } from "./judgement.ts";
 import type { LiveRules } from "./live-rules.ts";
 import { progressOf, type Progress } from "./node-progress.ts";
@@ -69,12 +76,11 @@ function membersOf(name: string, nodes: Cache<Node>, rules: Rules): readonly Nod
 }
 
 function judge(name: string, members: readonly Node[], progress: readonly Progress[], rules: Rules): Judgement {
-  const problems = [...rules.poolProblems, ...members.flatMap((node) => poolOverlaps(node, rules))];
-  const problem = problems.find(({ poolName }) => poolName === name);
-  if (problem !== undefined) {
-    const reason = problem.code === "overlap" ? policyReasons.overlap : policyReasons.invalid;
-    return { state: "degraded", reason, message: `${problem.field}: ${problem.message}` };
-  }
+  const isOwn = ({ poolName }: PoolProblem): boolean => poolName === name;
+  const problem = rules.poolProblems.find(isOwn);
+  if (problem !== undefined) return degraded(policyReasons.invalid, problem);
+  const [overlap, ...others] = members.flatMap((node) => poolOverlaps(node, rules).filter(isOwn));
+  if (overlap !== undefined) return degraded(policyReasons.overlap, overlap, others.length);
   const ready = progress.filter(({ kind }) => kind === "ready").length;
   const message = `${ready} of ${members.length} nodes configured`;
   if (members.length === 0) {
@@ -86,4 +92,10 @@ function judge(name: string, members: readonly Node[], progress: readonly Progre
   return ready === members.length
     ? { state: "ready", reason: policyReasons.configured, message }
     : { state: "progressing", reason: policyReasons.configuring, message };
+}
+
+/** `more` nodes have the same problem. */
+function degraded(reason: string, { field, message }: PoolProblem, more = 0): Judgement {
+  const others = more === 0 ? "" : ` (and so with ${more} more)`;
+  return { state: "degraded", reason, message: `${field}: ${message}${others}` };
 }
