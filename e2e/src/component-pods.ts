@@ -19,6 +19,7 @@ const type = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced
 
 export function playPods(transport: Transport, namespace: string): ComponentPods {
   let isRunning = false;
+  const end = new AbortController();
   const pods = watchObjects({ transport, type, namespace, report: () => undefined, project: (pod: Pod) => pod });
   pods.subscribe(({ after }) => {
     if (after !== undefined) void settle(after);
@@ -32,9 +33,10 @@ export function playPods(transport: Transport, namespace: string): ComponentPods
     };
     const path = objectPath(type, metadata, "status");
     try {
-      await transport.request({ method: "PATCH", path, body, contentType: "application/merge-patch+json" });
+      const contentType = "application/merge-patch+json";
+      await transport.request({ method: "PATCH", path, body, contentType, signal: end.signal });
     } catch (error) {
-      if (!isKubeError(error, "NotFound", "Conflict", "Invalid")) throw error;
+      if (!end.signal.aborted && !isKubeError(error, "NotFound", "Conflict", "Invalid")) throw error;
     }
   }
 
@@ -43,6 +45,9 @@ export function playPods(transport: Transport, namespace: string): ComponentPods
       isRunning = next;
       for (const pod of pods.list()) void settle(pod);
     },
-    [Symbol.asyncDispose]: () => pods[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]() {
+      end.abort();
+      return pods[Symbol.asyncDispose]();
+    },
   };
 }
