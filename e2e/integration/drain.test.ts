@@ -218,24 +218,31 @@ describe("a node that is drained", () => {
     await stage.removeNodes("twice");
   });
 
-  it("is left alone where somebody else drains", async () => {
+  it("is left to somebody else where he drains, from the request to its end", async () => {
     await stage.addNode("external", unlimited);
-    const note = `${annotations.useExternalDrainer}=true`;
-    await stage.cluster.kubectl([
-      "annotate",
-      "sriovnetworknodestate",
-      "external",
-      "-n",
-      componentSettings.namespace,
-      note,
-    ]);
+    const { useExternalDrainer, currentState } = annotations;
+    const place = ["sriovnetworknodestate", "external", "-n", componentSettings.namespace];
+    const write = (note: string) => stage.cluster.kubectl(["annotate", "--overwrite", ...place, note]);
+    const begin = stage.answers.length;
+    await write(`${useExternalDrainer}=true`);
     await stage.ask("external", "Drain_Required");
     await stage.addNode("ours", unlimited);
     await stage.ask("ours", "Drain_Required");
     await stage.answered("ours", "DrainComplete"); // by then the other would have been admitted
     expect([stage.answerOf("external"), isUnschedulable("external")]).toEqual(["Idle", false]);
+
+    await stage.cluster.kubectl(["cordon", "external"]);
+    await write(`${currentState}=Draining`);
+    await write(`${currentState}=DrainComplete`);
+    await stage.ask("external", "Idle");
     await stage.ask("ours", "Idle");
-    await stage.answered("ours", "Idle");
+    await stage.answered("ours", "Idle"); // by then the other would have been let go
+    expect([stage.answerOf("external"), isUnschedulable("external")]).toEqual(["DrainComplete", true]);
+    await write(`${currentState}=Idle`);
+    await stage.answered("external", "Idle");
+    const answers = stage.answers.slice(begin).filter(({ node }) => node === "external");
+    expect(answers.map(({ answer }) => answer)).toEqual(["Draining", "DrainComplete", "Idle"]);
+    expect([isUnschedulable("external"), stage.condition("external", "DrainProgressing")]).toEqual([true, ""]);
     await stage.removeNodes("external", "ours");
   });
 
