@@ -30,7 +30,7 @@ describe("the device plugin's pods", () => {
     expect(args).toEqual([
       ...["-v=10", "-logtostderr", "--resource-prefix=example.com", "--config-file=/etc/pcidp/config.json"],
     ]);
-    expect(securityContext).toMatchObject({ privileged: true });
+    expect(securityContext).toEqual({ privileged: true, readOnlyRootFilesystem: true, runAsUser: 0 });
     const pod = podOf("device-plugin");
     const paths = (pod.spec.volumes ?? []).flatMap((volume) => ("hostPath" in volume ? [volume.hostPath] : []));
     const directories = [
@@ -40,6 +40,7 @@ describe("the device plugin's pods", () => {
     ];
     expect(paths).toEqual(directories.map((path) => ({ path, type: "DirectoryOrCreate" })));
     expect(volumeMounts.map(({ mountPath }) => mountPath)).toEqual(["/etc/pcidp", ...directories]);
+    expect(volumeMounts.filter(({ readOnly }) => readOnly).map(({ mountPath }) => mountPath)).toEqual(["/etc/pcidp"]);
     expect(pod.spec.hostNetwork).toBe(true);
   });
 
@@ -79,16 +80,20 @@ describe("the device plugin's pods", () => {
 
   it("hand devices out by CDI where that is asked for, and leave no trace of it elsewhere (M-49)", () => {
     expect(plugin("device-plugin", { useCDI: true }).args).toContain("--use-cdi");
-    expect(JSON.stringify(podOf("device-plugin", { useCDI: true }))).toContain("/var/run/cdi");
+    const hostPath = { path: "/var/run/cdi", type: "DirectoryOrCreate" };
+    expect(podOf("device-plugin", { useCDI: true }).spec.volumes).toContainEqual({ name: "dynamic-cdi", hostPath });
     expect(JSON.stringify(podOf("device-plugin"))).not.toContain("cdi");
   });
 
   it("start the plugin anew when it ends, and end with it", async () => {
     const directory = await mkdtemp(join(tmpdir(), "switchyard-plugin-"));
     const starts = join(directory, "starts");
-    // Ends at once the first time, and stays the second time.
-    const program = `#!/bin/sh\necho "$@" >> ${starts}\n[ $(wc -l < ${starts}) = 1 ] && exit 3\nexec sleep 60\n`;
-    await writeFile(join(directory, "sriovdp"), program, { mode: 0o755 });
+    // Ends at once the first time; stays the second time, until it is told to end.
+    const program = [
+      ...["#!/bin/sh", `trap 'echo told to end >> ${starts}; kill $!; exit' TERM`, `echo "$@" >> ${starts}`],
+      ...[`[ $(wc -l < ${starts}) = 1 ] && exit 3`, "sleep 60 &", "wait", ""],
+    ];
+    await writeFile(join(directory, "sriovdp"), program.join("\n"), { mode: 0o755 });
     const { command: [shell = "", ...command] = [], args = [] } = plugin("device-plugin");
     const child = spawn(shell, [...command, ...args], {
       env: { PATH: `${directory}:${process.env["PATH"] ?? ""}` },
@@ -101,6 +106,7 @@ describe("the device plugin's pods", () => {
     expect(await lines()).toEqual([args.join(" "), args.join(" ")]);
     child.kill("SIGTERM");
     await ended;
+    expect(await lines()).toEqual([args.join(" "), args.join(" "), "told to end"]);
     await rm(directory, { recursive: true });
   });
 });
