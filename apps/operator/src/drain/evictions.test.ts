@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { EvictionResult } from "./evict-pod.ts";
-import { createEvictions } from "./evictions.ts";
+import { createEvictions, type EvictionsDeps } from "./evictions.ts";
 import type { PodFacts } from "./pod-facts.ts";
+import { createSpareHands } from "./spare-hands.ts";
 import { pod } from "./testing/drain-world.ts";
 
 const never = new AbortController().signal;
 
-/** Evictions with a clock; pods in `refusing` are refused. */
+/** Evictions with a clock; pods in `refusing` are refused. Those of all nodes share eight hands. */
 function world() {
   const refusing = new Set<string>();
   const asked: string[] = [];
   const clock = { nowMs: 0, retryAfterMs: undefined as number | undefined, eachMs: 0, atOnce: 0, most: 0 };
-  const evictions = createEvictions({
+  const deps: EvictionsDeps = {
+    spare: createSpareHands(8),
     async evict({ name }: PodFacts): Promise<EvictionResult> {
       asked.push(name);
       clock.most = Math.max(clock.most, ++clock.atOnce);
@@ -26,8 +28,12 @@ function world() {
     },
     nowMs: () => clock.nowMs,
     random: () => 1,
-  });
-  return { refusing, asked, clock, attempt: (...pods: readonly PodFacts[]) => evictions.attempt(pods, never) };
+  };
+  const ofNode = () => {
+    const evictions = createEvictions(deps);
+    return (...pods: readonly PodFacts[]) => evictions.attempt(pods, never);
+  };
+  return { refusing, asked, clock, attempt: ofNode(), ofNode };
 }
 
 describe("evictions", () => {
@@ -87,9 +93,14 @@ describe("evictions", () => {
     expect(asked.slice(8)).toEqual(pods.slice(8, 16).map(({ name }) => name));
   });
 
-  it("are gentle to the API server", async () => {
-    const { asked, clock, attempt } = world();
-    await attempt(...Array.from({ length: 50 }, (_, index) => pod(`p${index}`)));
+  it("are gentle to the API server: few at once of a node, hardly more of several", async () => {
+    const { asked, clock, attempt, ofNode } = world();
+    const pods = Array.from({ length: 50 }, (_, index) => pod(`p${index}`));
+    await attempt(...pods);
     expect([asked.length, clock.most]).toEqual([50, 8]);
+    const elsewhere = pods.map((each) => ({ ...each, uid: `other-${each.uid}` }));
+    clock.nowMs = 5_000;
+    await Promise.all([attempt(...pods), ofNode()(...elsewhere), ofNode()(pod("third"))]);
+    expect([asked.length, clock.most]).toEqual([151, 11]); // a hand each, and eight that they share
   });
 });

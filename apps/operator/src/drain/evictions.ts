@@ -7,6 +7,7 @@ import { backoffMs } from "@switchyard/kube";
 import type { RefusedEviction } from "./drain-conditions.ts";
 import type { EvictionResult } from "./evict-pod.ts";
 import type { PodFacts } from "./pod-facts.ts";
+import type { SpareHands } from "./spare-hands.ts";
 
 export interface Evictions {
   /** Evicts those whose time has come. What is terminating is only waited for. */
@@ -22,6 +23,7 @@ export interface EvictionRound {
 
 export interface EvictionsDeps {
   readonly evict: (pod: PodFacts, signal: AbortSignal) => Promise<EvictionResult>;
+  readonly spare: SpareHands;
   /** Monotonic. */
   readonly nowMs: () => number;
   /** In [0, 1). */
@@ -34,13 +36,13 @@ const backoff = { baseMs: 1_000, maxMs: 30_000 };
 /** An accepted pod that does not end shows so after this time, and is asked again. */
 const acceptedMs = 5_000;
 
-/** Of one node: gentle to the API server while many nodes are drained. */
-const parallelEvictions = 8;
+/** Of one node, its own one among them. */
+const mostHands = 8;
 
 /** After this time no more pods are asked in one look: people shall hear of those that hold it up. */
 const lookMs = 5_000;
 
-export function createEvictions({ evict, nowMs, random }: EvictionsDeps): Evictions {
+export function createEvictions({ evict, spare, nowMs, random }: EvictionsDeps): Evictions {
   /** Pods that were asked, by uid. */
   const asked = new Map<string, Asked>();
 
@@ -67,14 +69,19 @@ export function createEvictions({ evict, nowMs, random }: EvictionsDeps): Evicti
 
       const beginMs = nowMs();
       const due = here.filter(({ uid }) => dueMs(uid) <= beginMs);
-      const hands = Array.from({ length: parallelEvictions }, async () => {
+      const hand = async (): Promise<void> => {
         while (nowMs() - beginMs < lookMs) {
           const pod = due.shift();
           if (pod === undefined) return;
           await ask(pod, signal);
         }
-      });
-      await Promise.all(hands);
+      };
+      const more = spare.take(Math.min(due.length, mostHands) - 1);
+      try {
+        await Promise.all(Array.from({ length: 1 + more }, hand));
+      } finally {
+        spare.giveBack(more);
+      }
 
       const refused = here.flatMap((pod) => {
         const message = asked.get(pod.uid)?.message;

@@ -13,6 +13,7 @@ import { isClosed, type Closing } from "./node-marks.ts";
 import type { NodePods } from "./node-pods.ts";
 import type { PodFacts } from "./pod-facts.ts";
 import { selectPods, type PodSelection } from "./select-pods.ts";
+import { createSpareHands } from "./spare-hands.ts";
 
 export type DrainNeed = Exclude<DrainRequest, "Idle">;
 
@@ -49,12 +50,16 @@ export interface NodeDrainerDeps {
 /** After this time people are called, as upstream gives up after it. */
 const lateAfterMs = 90_000;
 
+/** With one hand for each node that is looked at, 24 of the 32 connections to the API server at most. */
+const spareHands = 8;
+
 /** The Machine Config Operator tells us nothing. */
 const poolRecheckMs = 5_000;
 
 export function createNodeDrainer(deps: NodeDrainerDeps): NodeDrainer {
   const { pods, nowMs, elapsedMs, random } = deps;
   const evictions = new Map<string, Evictions>();
+  const spare = createSpareHands(spareHands);
 
   async function step(node: Node, needed: DrainNeed, sinceMs: number, signal: AbortSignal): Promise<DrainStep> {
     const { name } = node.metadata;
@@ -86,7 +91,7 @@ export function createNodeDrainer(deps: NodeDrainerDeps): NodeDrainer {
   ): Promise<DrainStep> {
     const { name } = node.metadata;
     if (leaving.some(({ kind }) => kind === "daemon-set")) await close(node, true, signal);
-    const mine = evictions.get(name) ?? createEvictions({ evict: deps.evict, nowMs: elapsedMs, random });
+    const mine = evictions.get(name) ?? createEvictions({ evict: deps.evict, spare, nowMs: elapsedMs, random });
     evictions.set(name, mine);
     return draining(leaving, await mine.attempt(leaving, signal), sinceMs);
   }
