@@ -14,6 +14,9 @@ import {
   type SriovNetworkNodeState,
 } from "@switchyard/api";
 
+/** A drain: of the pods that hold VFs, or of all pods, before a reboot. */
+export type DrainNeed = Exclude<DrainRequest, "Idle">;
+
 /** What of a SriovNetworkNodeState matters for drains. */
 export interface DrainFacts {
   /** annotations.desiredState as it is; absent where it is missing. */
@@ -60,6 +63,13 @@ export function missingAnnotations({ desired, current }: DrainFacts): readonly s
     ...(desired === undefined ? [annotations.desiredState] : []),
     ...(current !== undefined && answersKnown.has(current) ? [] : [annotations.currentState]),
   ];
+}
+
+/** Whether the drain that is complete was of all that has to go. One of which nothing is known was not. */
+export function wasDrainedFor(needed: DrainNeed, { conditions }: DrainFacts): boolean {
+  if (needed === "Drain_Required") return true;
+  const complete = holding(conditions, conditionTypes.drainComplete);
+  return complete?.reason === drainReasons.allPodsGone || complete?.reason === drainReasons.onlyNode;
 }
 
 /** Since when the node waits for its turn, as far as that was written. */

@@ -296,6 +296,23 @@ describe("a node whose turn it is", () => {
     await world.settle();
     expect(world.api.writes.length).toBe(writes);
   });
+
+  it("is never called drained for a reboot that is asked for just as a partial drain ends", async () => {
+    const world = await stuckNode();
+    const calledDrained: (readonly string[])[] = [];
+    world.beforeWrite = ({ body }) => {
+      if (!JSON.stringify(body).includes('"DrainComplete"') || !Array.isArray(body)) return;
+      world.beforeWrite = () => undefined;
+      world.ask("a", "Reboot_Required");
+    };
+    world.afterWrite = () => {
+      if (world.answerOf("a") === "DrainComplete") calledDrained.push(podNames(world, "a"));
+    };
+    world.budgets.clear();
+    world.advance(1_000);
+    await world.settle();
+    expect([world.answerOf("a"), ...calledDrained.flat()]).toEqual(["DrainComplete"]);
+  });
 });
 
 describe("a node that asks no more, or is gone", () => {
@@ -305,6 +322,22 @@ describe("a node that asks no more, or is gone", () => {
     await world.settle();
     expect([world.answerOf("a"), world.specOf("a"), podNames(world, "a")]).toEqual(["Idle", {}, ["web", "idle"]]);
     expect(world.states.get("a")?.drain.conditions).toEqual([]);
+  });
+
+  it("is called released only once it is: not if it asks again meanwhile", async () => {
+    const world = await stuckNode();
+    world.ask("a", "Idle");
+    world.beforeWrite = ({ body }) => {
+      if (!Array.isArray(body)) return;
+      world.beforeWrite = () => undefined;
+      world.ask("a", "Drain_Required");
+    };
+    await world.settle();
+    expect([world.answerOf("a"), world.specOf("a")["unschedulable"]]).toEqual(["Draining", true]);
+    expect([world.events(), world.condition("a", "DrainProgressing")]).toEqual([
+      ["Normal DrainStarted a"],
+      expect.stringMatching(/^True EvictingPods: 1 pod left: apps\/web/),
+    ]);
   });
 
   it("asks as long as one of its two annotations does", async () => {

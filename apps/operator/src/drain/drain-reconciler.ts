@@ -4,16 +4,16 @@
  * decides; here a node that has its turn is drained, and one that asks no more is let go, also in the middle (M-52).
  * All that it must know stands on the NodeState and the Node, so whoever leads next goes on from there.
  */
-import { annotations, conditionTypes, drainReasons, type Node } from "@switchyard/api";
+import { annotations, type Node } from "@switchyard/api";
 import type { Cache, Reconcile, Requeue } from "@switchyard/kube";
 import { isInNodeSet } from "@switchyard/policy";
 import type { LiveRules } from "../live-rules.ts";
 import type { NodeStateFacts } from "../node-state-facts.ts";
-import type { DrainAnswers } from "./drain-answers.ts";
-import { answerOf, holding, missingAnnotations, requestFor, type DrainFacts } from "./drain-facts.ts";
+import type { DrainAnswers, Swap } from "./drain-answers.ts";
+import { answerOf, missingAnnotations, requestFor, wasDrainedFor, type DrainNeed } from "./drain-facts.ts";
 import type { DrainPlaces } from "./drain-places.ts";
 import type { DrainReporter } from "./drain-reporter.ts";
-import type { DrainNeed, NodeDrainer } from "./node-drainer.ts";
+import type { NodeDrainer } from "./node-drainer.ts";
 import { isMarked } from "./node-marks.ts";
 
 export interface DrainDeps {
@@ -53,20 +53,20 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
 
     // Who has left the node set has no daemon that could ask no more.
     const request = hasLeft(node) ? "Idle" : requestFor(node, state.drain);
-    const answer = answerOf(state.drain);
-    if (answer !== "Draining" || state.drain.isExternal) drainer.leave(name);
+    const answered = answerOf(state.drain);
+    if (answered !== "Draining" || state.drain.isExternal) drainer.leave(name);
     if (state.drain.isExternal) return stepAside(node, state, signal);
 
     // Upstream's daemon asks for nothing before both annotations are there. While a thousand nodes appear there is no
     // hurry: no daemon has been heard of yet.
-    const isNew = state.interfaces.length === 0 && request === "Idle" && answer === "Idle";
+    const isNew = state.interfaces.length === 0 && request === "Idle" && answered === "Idle";
     const missing = isNew ? [] : missingAnnotations(state.drain);
     if (missing.length > 0) return makeIdle(missing, name, signal);
 
-    if (request === "Idle") return answer === "Idle" ? rest(node, state, signal) : release(node, state, signal);
-    if (answer === "Idle") return wait(state, signal);
-    if (answer === "Draining") return drain(node, state, request, signal);
-    return isEnough(state.drain, request) ? undefined : escalate(state, signal);
+    if (request === "Idle") return answered === "Idle" ? rest(node, state, signal) : release(node, state, signal);
+    if (answered === "Idle") return wait(state, signal);
+    if (answered === "Draining") return drain(node, state, request, signal);
+    return wasDrainedFor(request, state.drain) ? undefined : escalate(state, signal);
   };
 
   function isExpected(node: Node): boolean {
@@ -76,8 +76,7 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
 
   /** Without a SriovOperatorConfig nothing is begun; what was begun goes on for as long as there is the state. */
   function hasLeft(node: Node): boolean {
-    const rules = deps.rules();
-    return rules !== undefined && !isInNodeSet(node, rules);
+    return deps.rules() !== undefined && !isExpected(node);
   }
 
   /**
@@ -153,12 +152,12 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
     // Before the answer: whoever reads it also finds how much was drained.
     const untoldMs = isLess ? Infinity : await reporter.report(state, phase, signal);
     if (phase.kind !== "complete") return soonest(afterMs, untoldMs);
-    return (await answers.swap(state, { from: "Draining", to: "DrainComplete" }, signal)) ? undefined : lookAgain;
+    return answer(state, { from: "Draining", to: "DrainComplete" }, signal);
   }
 
   /** Less was drained than is asked for now. The node keeps its slot. */
-  async function escalate(state: NodeStateFacts, signal: AbortSignal): Promise<Requeue | undefined> {
-    return (await answers.swap(state, { from: "DrainComplete", to: "Draining" }, signal)) ? undefined : lookAgain;
+  function escalate(state: NodeStateFacts, signal: AbortSignal): Promise<Requeue | undefined> {
+    return answer(state, { from: "DrainComplete", to: "Draining" }, signal);
   }
 
   /** The slot is free once the node can take pods again, and not before. */
@@ -166,14 +165,20 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
     drainer.leave(state.name);
     if (!(await isCurrent(state, signal))) return lookAgain;
     const isSchedulable = await open(node, signal);
-    const step = { from: answerOf(state.drain), to: "Idle" } as const;
-    if (!(await answers.swap({ ...state, desired: state.drain.desired ?? "Idle" }, step, signal))) return lookAgain;
+    const again = await answer(state, { from: answerOf(state.drain), to: "Idle" }, signal);
+    if (again !== undefined) return again;
     const note = isSchedulable
       ? "the drain is over, the node is schedulable"
       : "the drain is over; the node stays unschedulable, as somebody else made it so";
     reporter.tell(state, { type: "Normal", reason: "DrainReleased", note });
     await reporter.withdraw(state, signal);
     return undefined;
+  }
+
+  /** To this very request: it may have become another meanwhile. The echo brings us back if it was written. */
+  async function answer({ name, uid, drain }: NodeStateFacts, step: Swap, signal: AbortSignal) {
+    const to = { name, uid, ...(drain.desired === undefined ? {} : { desired: drain.desired }) };
+    return (await answers.swap(to, step, signal)) === undefined ? lookAgain : undefined;
   }
 
   function open(node: Node, signal: AbortSignal): Promise<boolean> {
@@ -187,11 +192,4 @@ const lookAgain = { afterMs: 100 };
 function soonest(...timesMs: readonly number[]): Requeue | undefined {
   const afterMs = Math.min(...timesMs);
   return Number.isFinite(afterMs) ? { afterMs } : undefined;
-}
-
-/** Whether the drain that is complete was of all that has to go. One of which nothing is known was not. */
-function isEnough({ conditions }: DrainFacts, needed: DrainNeed): boolean {
-  if (needed === "Drain_Required") return true;
-  const complete = holding(conditions, conditionTypes.drainComplete);
-  return complete?.reason === drainReasons.allPodsGone || complete?.reason === drainReasons.onlyNode;
 }

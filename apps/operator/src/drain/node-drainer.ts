@@ -4,8 +4,9 @@
  * (sriov-operator.md G). Pods that go wake the next look; refused evictions are tried again for as long as it takes.
  * Usage: `const { phase } = await drainer.step(node, "Drain_Required", sinceMs, signal); if (phase.kind === "complete") …`.
  */
-import { drainReasons, type DrainRequest, type Node } from "@switchyard/api";
+import { drainReasons, type Node } from "@switchyard/api";
 import type { DrainOutcome, DrainPhase } from "./drain-conditions.ts";
+import type { DrainNeed } from "./drain-facts.ts";
 import { createEvictions, type Evictions } from "./evictions.ts";
 import type { EvictionResult } from "./evict-pod.ts";
 import type { MachineConfigPools } from "./machine-config-pools.ts";
@@ -14,8 +15,6 @@ import type { NodePods } from "./node-pods.ts";
 import type { PodFacts } from "./pod-facts.ts";
 import { selectPods, type PodSelection } from "./select-pods.ts";
 import { createSpareHands } from "./spare-hands.ts";
-
-export type DrainNeed = Exclude<DrainRequest, "Idle">;
 
 /** How a look ended. */
 export interface DrainStep {

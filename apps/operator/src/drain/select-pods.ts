@@ -3,7 +3,7 @@
  * Which pods must leave a node before the daemon may act (sriov-operator.md G). Pure.
  * Usage: `const { leaving, staying } = selectPods(pods.list(), "Drain_Required")`.
  */
-import type { DrainRequest } from "@switchyard/api";
+import type { DrainNeed } from "./drain-facts.ts";
 import type { PodFacts } from "./pod-facts.ts";
 
 export interface PodSelection {
@@ -18,9 +18,9 @@ export interface PodSelection {
  * DaemonSets too: a VF that goes while it is in use can hold up the whole node. Their DaemonSet is kept from making them
  * anew (taints.draining), unless they tolerate that.
  */
-export function selectPods(pods: readonly PodFacts[], request: Exclude<DrainRequest, "Idle">): PodSelection {
+export function selectPods(pods: readonly PodFacts[], needed: DrainNeed): PodSelection {
   const running = pods.filter(({ isFinished }) => !isFinished);
-  if (request === "Reboot_Required") return { leaving: running.filter(({ kind }) => kind === "other"), staying: [] };
+  if (needed === "Reboot_Required") return { leaving: running.filter(({ kind }) => kind === "other"), staying: [] };
   const holders = running.filter(({ holdsVfs }) => holdsVfs);
   return {
     leaving: holders.filter((pod) => !staysAnyway(pod)),
