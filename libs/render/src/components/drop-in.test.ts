@@ -4,7 +4,15 @@ import { describe, expect, it } from "@jest/globals";
 import type { ComponentSettings } from "./component-settings.ts";
 import { renderComponents } from "./render-components.ts";
 import { componentNames } from "./rendered-components.ts";
-import { configWith, everyComponent, isDaemonSet, objectsOf, podOf, settingsWith } from "./testing/deployment.ts";
+import {
+  configWith,
+  containerOf,
+  everyComponent,
+  isDaemonSet,
+  objectsOf,
+  podOf,
+  settingsWith,
+} from "./testing/deployment.ts";
 
 const withDaemonSet = componentNames.filter((name) => name !== "node-identity");
 
@@ -62,11 +70,30 @@ describe("names", () => {
   });
 });
 
+describe("objects", () => {
+  it("are found by what deployed them and what they are of, and go with their config", () => {
+    for (const name of componentNames) {
+      for (const { metadata } of objectsOf(name)) {
+        expect(metadata.labels).toMatchObject({
+          ...{ "app.kubernetes.io/managed-by": "switchyard-operator", "app.kubernetes.io/component": name },
+        });
+        const owner = { apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovOperatorConfig", name: "default" };
+        const owners = [{ ...owner, uid: "uid-1", controller: true, blockOwnerDeletion: true }];
+        expect(metadata.ownerReferences).toEqual(metadata.namespace === undefined ? undefined : owners);
+      }
+    }
+  });
+});
+
 describe("DaemonSets", () => {
   it("select their pods by their own name, and replace a third of them at a time", () => {
     for (const { metadata, spec } of everything().filter(isDaemonSet)) {
       expect(spec.selector.matchLabels).toEqual({ app: metadata.name });
-      expect(spec.template.metadata.labels).toMatchObject({ app: metadata.name, component: "network", type: "infra" });
+      const app = metadata.name;
+      const labels = { app, component: "network", type: "infra", "openshift.io/component": "network" };
+      expect(spec.template.metadata.labels).toEqual(labels);
+      const [first] = spec.template.spec.containers;
+      expect(spec.template.metadata.annotations?.["kubectl.kubernetes.io/default-container"]).toBe(first?.name);
       expect(spec.updateStrategy).toEqual({ type: "RollingUpdate", rollingUpdate: { maxUnavailable: "33%" } });
     }
   });
@@ -96,6 +123,30 @@ describe("DaemonSets", () => {
       for (const { resources } of [...initContainers, ...containers]) {
         const quantities = { cpu: expect.stringMatching(/^\d+m$/), memory: expect.stringMatching(/^\d+Mi$/) };
         expect(resources).toEqual({ requests: quantities });
+      }
+    }
+  });
+
+  it("give what needs no rights none", () => {
+    const none = {
+      ...{ readOnlyRootFilesystem: true, allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } },
+      seccompProfile: { type: "RuntimeDefault" },
+    };
+    for (const [name, container] of [
+      ["operator-webhook", "webhook-server"],
+      ["network-resources-injector", "webhook-server"],
+      ["metrics-exporter", "metrics-exporter"],
+      ["metrics-exporter", "kube-rbac-proxy"],
+    ] as const) {
+      expect(containerOf(podOf(name), container).securityContext).toEqual(none);
+    }
+  });
+
+  it("are asked for their health often enough", () => {
+    for (const name of withDaemonSet) {
+      const probes = podOf(name).spec.containers.flatMap((container) => container.livenessProbe ?? []);
+      for (const { httpGet: _, ...timing } of probes) {
+        expect(timing).toEqual({ periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 });
       }
     }
   });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { ComponentSettings } from "./component-settings.ts";
-import { containerOf, objectsOf, podOf, settingsWith } from "./testing/deployment.ts";
+import { containerOf, envOf, objectsOf, podOf, settingsWith } from "./testing/deployment.ts";
 
 const { images } = settingsWith();
 const withoutProxy: Partial<ComponentSettings> = { images: { ...images, kubeRbacProxy: undefined } };
@@ -13,6 +13,9 @@ const kindsOf = (overrides: Partial<ComponentSettings>) =>
 function endpoint(overrides: Partial<ComponentSettings>): unknown {
   return objectsOf("metrics-exporter", {}, overrides).find(({ kind }) => kind === "ServiceMonitor");
 }
+
+const serverName = "sriov-network-metrics-exporter-service.sriov.svc";
+const openshiftBundle = "/etc/prometheus/configmaps/serving-certs-ca-bundle";
 
 describe("the metrics exporter", () => {
   it("is reached through the proxy only, where there is one", () => {
@@ -55,6 +58,36 @@ describe("the metrics exporter", () => {
     });
   });
 
+  it("is found by Prometheus, which keeps the labels of the pods that have the VFs", () => {
+    const overrides = { metricsExporter: { port: 9110, prometheusOperator } };
+    const objects = objectsOf("metrics-exporter", {}, overrides);
+    expect(
+      objects.find(({ kind, metadata }) => kind === "RoleBinding" && metadata.name === "prometheus-k8s"),
+    ).toMatchObject({
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "prometheus-k8s" },
+      subjects: [{ kind: "ServiceAccount", name: "prometheus-k8s", namespace: "monitoring" }],
+    });
+    expect(endpoint(overrides)).toMatchObject({
+      apiVersion: "monitoring.coreos.com/v1",
+      spec: {
+        endpoints: [
+          {
+            ...{ port: "sriov-network-metrics", interval: "30s", honorLabels: true },
+            relabelings: [
+              { action: "replace", sourceLabels: ["__meta_kubernetes_endpoint_node_name"], targetLabel: "node" },
+              { action: "labeldrop", regex: "pod" },
+              { action: "labeldrop", regex: "container" },
+              { action: "labeldrop", regex: "namespace" },
+            ],
+            bearerTokenFile: "/var/run/secrets/kubernetes.io/serviceaccount/token",
+          },
+        ],
+        namespaceSelector: { matchNames: ["sriov"] },
+        selector: { matchLabels: { name: "sriov-network-metrics-exporter-service" } },
+      },
+    });
+  });
+
   it("joins the counters of VFs with the pods that have them", () => {
     const objects = objectsOf("metrics-exporter", {}, { metricsExporter: { port: 9110, prometheusOperator } });
     const text = JSON.stringify(objects.find(({ kind }) => kind === "PrometheusRule"));
@@ -71,6 +104,32 @@ describe("the metrics exporter", () => {
         "rx_multicast",
       ].map((counter) => [`network:sriov_vf_${counter}`, `sriov_vf_${counter}`]),
     );
+  });
+
+  it("has a proxy that answers over TLS on the node's address, with the certificate of its Secret or its own", () => {
+    const tls = { minVersion: "VersionTLS13", cipherSuites: [], curvePreferences: ["X25519"] } as const;
+    const args = (of: readonly string[]) => [
+      ...["--secure-listen-address=[$(HOST_IP)]:9110", "--tls-min-version=VersionTLS13"],
+      ...["--upstream=http://127.0.0.1:9110/", ...of],
+    ];
+    const without = podOf("metrics-exporter", {}, { tls });
+    const proxy = containerOf(without, "kube-rbac-proxy");
+    expect([proxy.args, envOf(proxy), proxy.volumeMounts]).toEqual([args([]), { HOST_IP: "status.hostIP" }, undefined]);
+    expect(proxy.ports).toEqual([{ name: "https-metrics", containerPort: 9110, protocol: "TCP" }]);
+    const pod = podOf("metrics-exporter", {}, { tls, metricsExporter: { port: 9110, secretName: "cert" } });
+    const files = ["--tls-private-key-file=/etc/metrics/tls.key", "--tls-cert-file=/etc/metrics/tls.crt"];
+    expect(containerOf(pod, "kube-rbac-proxy")).toMatchObject({
+      args: args(files),
+      volumeMounts: [{ name: "metrics-certs", mountPath: "/etc/metrics", readOnly: true }],
+    });
+    expect(pod.spec.volumes).toContainEqual({ name: "metrics-certs", secret: { secretName: "cert" } });
+  });
+
+  it("may use the kubelet's socket on OpenShift", () => {
+    const contextOn = (clusterType: "kubernetes" | "openshift") =>
+      containerOf(podOf("metrics-exporter", {}, { clusterType }), "metrics-exporter").securityContext;
+    expect(contextOn("openshift").seLinuxOptions).toEqual({ type: "spc_t" });
+    expect(contextOn("kubernetes").seLinuxOptions).toBeUndefined();
   });
 
   it("answers itself without a proxy, and then needs no rights", () => {
@@ -97,7 +156,7 @@ describe("the metrics exporter", () => {
     {
       what: "by the Secret's authority",
       overrides: { metricsExporter: { port: 9110, secretName: "cert", prometheusOperator } },
-      transport: { scheme: "https", tlsConfig: { ca: { secret: { name: "cert", key: "ca.crt" } } } },
+      transport: { scheme: "https", tlsConfig: { serverName, ca: { secret: { name: "cert", key: "ca.crt" } } } },
     },
     {
       what: "by OpenShift's",
@@ -105,7 +164,7 @@ describe("the metrics exporter", () => {
         clusterType: "openshift",
         metricsExporter: { port: 9110, secretName: "cert", prometheusOperator },
       },
-      transport: { scheme: "https", tlsConfig: { caFile: expect.stringContaining("service-ca.crt") } },
+      transport: { scheme: "https", tlsConfig: { serverName, caFile: `${openshiftBundle}/service-ca.crt` } },
     },
     {
       what: "not at all, where the proxy makes its own certificate",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
+import { getCiphers } from "node:tls";
 import type { TlsSettings } from "./component-settings.ts";
 import { goCurveFlags, goTlsFlags, tlsVariables, tlsWarnings } from "./tls-flags.ts";
 
@@ -35,6 +36,34 @@ describe("goTlsFlags", () => {
     },
   ] as const)("$does", ({ tls, flags }) => {
     expect(goTlsFlags({ ...nothing, ...tls })).toEqual(flags);
+  });
+});
+
+describe("every suite and curve that upstream names", () => {
+  const pairs = ["ECDSA", "RSA"].flatMap((key) => [
+    [`ECDHE-${key}-AES128-GCM-SHA256`, `TLS_ECDHE_${key}_WITH_AES_128_GCM_SHA256`],
+    [`ECDHE-${key}-AES256-GCM-SHA384`, `TLS_ECDHE_${key}_WITH_AES_256_GCM_SHA384`],
+    [`ECDHE-${key}-CHACHA20-POLY1305`, `TLS_ECDHE_${key}_WITH_CHACHA20_POLY1305_SHA256`],
+  ]);
+  const latest = ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"];
+  const curvePreferences = ["secp256r1", "secp384r1", "secp521r1", "X25519", "X25519MLKEM768"];
+
+  it.each(pairs)("has its name, %s, for servers in Go: %s", (openssl = "", iana = "") => {
+    for (const name of [openssl, iana]) {
+      const flags = goTlsFlags({ cipherSuites: [name], curvePreferences: [] });
+      expect(flags).toEqual([`--tls-cipher-suites=${iana}`]);
+    }
+  });
+
+  it("is taken", () => {
+    expect(tlsWarnings({ cipherSuites: [...pairs.flat(), ...latest], curvePreferences })).toEqual([]);
+    expect(goCurveFlags({ cipherSuites: [], curvePreferences })).toEqual(["--tls-curve-preferences=23,24,25,29,4588"]);
+  });
+
+  it("is one that Node's OpenSSL has, too", () => {
+    const known = new Set(getCiphers());
+    const openssl = [...pairs.map(([name = ""]) => name), ...latest];
+    expect(openssl.filter((name) => !known.has(name.toLowerCase()))).toEqual([]);
   });
 });
 
