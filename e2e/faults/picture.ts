@@ -14,6 +14,7 @@ export type Picture = ReadonlyMap<string, unknown>;
 const leftOut = new Set([
   ...["uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "deletionGracePeriodSeconds"],
   "lastTransitionTime", // of a condition; whether it holds is what counts
+  "bootID", // each node that is played has booted just now
 ]);
 
 /** Of kinds that are not ours: what other controllers make of them. */
