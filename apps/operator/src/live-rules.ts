@@ -9,9 +9,8 @@ import {
   type SriovNetworkPoolConfig,
   type SriovOperatorConfig,
 } from "@switchyard/api";
-import type { Cache, Change } from "@switchyard/kube";
+import { equalJson, type Cache, type Change, type ObjectMeta } from "@switchyard/kube";
 import { createRules, type Rules } from "@switchyard/policy";
-import { isDeepStrictEqual } from "node:util";
 
 export interface RuleCaches {
   readonly policies: Cache<SriovNetworkNodePolicy>;
@@ -27,8 +26,8 @@ export type LiveRules = () => Rules | undefined;
 export function createLiveRules(caches: RuleCaches, signal: AbortSignal): LiveRules {
   const { policies, pools, operatorConfigs, staleDelayMs } = caches;
   let current: Rules | undefined;
-  const forget = ({ before, after }: Change<{ readonly spec?: unknown }>): void => {
-    if (!isDeepStrictEqual(before?.spec, after?.spec)) current = undefined; // A status makes no rule.
+  const forget = ({ before, after }: Change<RuleSource>): void => {
+    if (!equalJson(concerns(before), concerns(after))) current = undefined; // A status makes no rule.
   };
   const subscriptions = [policies.subscribe(forget), pools.subscribe(forget), operatorConfigs.subscribe(forget)];
   signal.addEventListener("abort", () => {
@@ -42,4 +41,15 @@ export function createLiveRules(caches: RuleCaches, signal: AbortSignal): LiveRu
     current ??= createRules({ policies: policies.list(), pools: pools.list(), operatorConfig, staleDelayMs });
     return current;
   };
+}
+
+interface RuleSource {
+  readonly metadata: ObjectMeta;
+  readonly spec?: unknown;
+}
+
+// Not the spec alone: another object of the same name may ask for the same, or for nothing, and is named as an owner; and
+// what changed to and fro while nobody looked is of another generation.
+function concerns(source: RuleSource | undefined) {
+  return source && { uid: source.metadata.uid, generation: source.metadata.generation, spec: source.spec };
 }

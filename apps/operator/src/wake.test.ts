@@ -12,6 +12,10 @@ function policy(nodeSelector: Readonly<Record<string, string>>, status = {}): Sr
   return { ...found, status };
 }
 
+function laterGeneration(before: SriovNetworkNodePolicy): SriovNetworkNodePolicy {
+  return { ...before, metadata: { ...before.metadata, generation: (before.metadata.generation ?? 0) + 2 } };
+}
+
 describe("nodesOfPolicy", () => {
   const { nodes, addNode } = createCluster();
   addNode("a", { rack: "1" });
@@ -32,6 +36,12 @@ describe("nodesOfPolicy", () => {
       wakes: ["a", "b"],
     },
     { change: "a deleted policy wakes its nodes", before: policy({ rack: "3" }), after: undefined, wakes: ["c"] },
+    {
+      change: "a policy that changed to and fro while nobody looked wakes its nodes",
+      before: policy({ rack: "1" }),
+      after: laterGeneration(policy({ rack: "1" })),
+      wakes: ["a"],
+    },
     { change: "our own status wakes nobody", before: policy({}), after: policy({}, { readyNodeCount: 1 }), wakes: [] },
   ])("$change", ({ before, after, wakes }) => {
     expect(nodesOfPolicy({ key: "p", before, after }, nodes)).toEqual(wakes);

@@ -8,15 +8,22 @@ import { equalJson, type Cache, type Change } from "@switchyard/kube";
 import { hasLabels, labelsOf } from "@switchyard/policy";
 import type { NodeStateFacts } from "./node-state-facts.ts";
 
-/** Nodes that the policy selects or selected, where what it asks has changed; its status is our own writing. */
+/**
+ * Nodes that the policy selects or selected, where what it asks has changed, be it to and fro: verdicts are of a generation.
+ * Its status is our own writing.
+ */
 export function nodesOfPolicy(change: Change<SriovNetworkNodePolicy>, nodes: Cache<Node>): readonly string[] {
   const { before, after } = change;
-  if (equalJson(before?.spec, after?.spec)) return [];
+  if (equalJson(asked(before), asked(after))) return [];
   const selectors = [before, after].flatMap((policy) => (policy === undefined ? [] : [policy.spec.nodeSelector]));
   return nodes
     .list()
     .filter((node) => selectors.some((selector) => hasLabels(labelsOf(node), selector)))
     .map(({ metadata }) => metadata.name);
+}
+
+function asked(policy: SriovNetworkNodePolicy | undefined) {
+  return policy && { generation: policy.metadata.generation, spec: policy.spec };
 }
 
 /** The node of a state whose spec, discovered NICs or deadline changed: a daemon's progress changes no merge. */
