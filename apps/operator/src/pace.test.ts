@@ -37,3 +37,12 @@ it("lets a run that found it too early come back when it asked to", async () => 
   nowMs = 300;
   expect(await paced("a", signal)).toEqual({ afterMs: 900 });
 });
+
+it("leaves it to the queue when a run that failed comes back", async () => {
+  let runs = 0;
+  const failing = () => Promise.reject(new Error(`run ${++runs}`));
+  const paced = pace(failing, { intervalMs: 1_000, nowMs: () => 0 });
+  const { signal } = new AbortController();
+  await expect(paced("a", signal)).rejects.toThrow("run 1");
+  await expect(paced("a", signal)).rejects.toThrow("run 2"); // else the queue would take it for a success
+});

@@ -13,7 +13,10 @@ export interface PaceOptions {
   readonly nowMs: () => number;
 }
 
-/** Puts a run that comes too early off to its time. One that asks to come back sooner than that may. */
+/**
+ * Puts a run that comes too early off to its time. One that asks to come back sooner than that may, and when one that failed
+ * comes back is the queue's matter.
+ */
 export function pace(reconcile: Reconcile, { intervalMs, nowMs }: PaceOptions): Reconcile {
   const nextMs = new Map<string, number>();
   return async (key, signal) => {
@@ -22,7 +25,10 @@ export function pace(reconcile: Reconcile, { intervalMs, nowMs }: PaceOptions): 
     if (waitMs > 0) return { afterMs: waitMs };
     for (const [old, at] of nextMs) if (at <= startedMs) nextMs.delete(old);
     nextMs.set(key, startedMs + intervalMs);
-    const requeue = await reconcile(key, signal);
+    const requeue = await reconcile(key, signal).catch((error: unknown) => {
+      nextMs.delete(key);
+      throw error;
+    });
     if (requeue !== undefined) nextMs.set(key, startedMs + Math.min(requeue.afterMs, intervalMs));
     return requeue;
   };
