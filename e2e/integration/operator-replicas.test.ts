@@ -16,12 +16,7 @@ import {
 import { createNode } from "@switchyard/demo/scenes";
 import { namespace } from "@switchyard/demo/stage";
 import { objectPath, patchMetadata, watchObjects, type Cache } from "@switchyard/kube";
-import {
-  eventually,
-  findWorkspaceRoot,
-  isWrite,
-  type AuditEvent,
-} from "@switchyard/testing";
+import { eventually, findWorkspaceRoot, isWrite, type AuditEvent } from "@switchyard/testing";
 import { join } from "node:path";
 import { spawnKept, type KeptProcess } from "../src/kept-process.ts";
 import { setUpstreamStage, type UpstreamStage } from "../upgrade/upstream-stage.ts";
