@@ -94,7 +94,7 @@ describe("nodes in no pool", () => {
     await dropBudget("web");
     await stage.answered("three", "DrainComplete");
     expect([hasPod("web"), hasPod("idle")]).toEqual([false, true]);
-    expect(stage.condition("three", "DrainComplete")).toBe("True VfPodsGone: no pod holds VFs that could leave");
+    expect(stage.condition("three", "DrainComplete")).toBe("True VfPodsGone: no pod that could leave holds VFs");
     expect([isUnschedulable("three"), isUnschedulable("two")]).toEqual([true, false]);
 
     await stage.ask("three", "Idle");

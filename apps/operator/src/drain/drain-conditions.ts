@@ -132,7 +132,7 @@ function describeOutcome({ reason, staying }: Extract<DrainPhase, { kind: "compl
 }
 
 const outcomes: Readonly<Record<DrainOutcome, string>> = {
-  [drainReasons.vfPodsGone]: "no pod holds VFs that could leave",
+  [drainReasons.vfPodsGone]: "no pod that could leave holds VFs",
   [drainReasons.allPodsGone]: "no pods but those of DaemonSets and of the kubelet",
   [drainReasons.onlyNode]: "the cluster's only node reboots without a drain",
 };

@@ -109,7 +109,7 @@ describe("a node whose turn it is", () => {
     world.advance(1_000);
     await world.settle();
     expect([world.answerOf("a"), podNames(world, "a")]).toEqual(["DrainComplete", ["idle"]]);
-    expect(world.condition("a", "DrainComplete")).toBe("True VfPodsGone: no pod holds VFs that could leave");
+    expect(world.condition("a", "DrainComplete")).toBe("True VfPodsGone: no pod that could leave holds VFs");
 
     world.ask("a", "Idle");
     await world.settle();
@@ -140,7 +140,7 @@ describe("a node whose turn it is", () => {
     await world.settle();
     expect([world.answerOf("a"), world.condition("a", "DrainDegraded")]).toEqual([
       "DrainComplete",
-      "False VfPodsGone: no pod holds VFs that could leave",
+      "False VfPodsGone: no pod that could leave holds VFs",
     ]);
   });
 
