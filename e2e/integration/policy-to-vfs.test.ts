@@ -10,6 +10,8 @@ import { applyPolicy, createOperatorConfig, policyIs } from "@switchyard/demo/sc
 import { setStage, type Stage } from "@switchyard/demo/stage";
 import { igb, pci } from "@switchyard/host/testing";
 import { eventually, findFreePorts } from "@switchyard/testing";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { createWorker } from "../src/fake-worker.ts";
 import { silentNarrator } from "../src/silent-narrator.ts";
 
@@ -122,6 +124,40 @@ describe("a policy on a real API server", () => {
     await stateOf("lonely", "3 VFs", ({ interfaces }) => interfaces?.[0]?.numVfs === 3);
     await policyIs(news, "lonely", "Ready");
   }, 180_000);
+});
+
+describe("a daemon's log", () => {
+  it("has as much as logLevel of the SriovOperatorConfig asks for, as soon as that changes", async () => {
+    await using worker = await createWorker(stage, "talking", [igb("0000:01:00.0")]);
+    worker.startDaemon();
+    await applyPolicy(stage, "talking", policyFor("talking"));
+    await policyIs(news, "talking", "Ready");
+    const linesOfSteps = async () => {
+      const log = await readFile(join(stage.directory, "talking.log"), "utf8");
+      return log.split("\n").filter((line) => line.includes("step done")).length;
+    };
+    async function tellsOfRepair(): Promise<boolean> {
+      const before = await linesOfSteps();
+      const writes = worker.kernel.writes.length;
+      worker.kernel.unbindByHand(pci("0000:01:10.0"));
+      await eventually("repaired", () => worker.kernel.writes.length > writes);
+      await stateOf("talking", "repaired", ({ syncStatus, interfaces }) => {
+        return syncStatus === "Succeeded" && interfaces?.[0]?.Vfs?.every(({ driver }) => driver === "igbvf") === true;
+      });
+      return (await linesOfSteps()) > before;
+    }
+    for (const [logLevel, tells] of [
+      [0, false],
+      [1, true],
+      [0, false],
+      [null, true],
+    ] as const) {
+      const patch = JSON.stringify({ spec: { logLevel } });
+      await stage.kubectl(["patch", "sriovoperatorconfig", "default", "--type=merge", "-p", patch]);
+      await eventually(`logLevel ${logLevel} is followed`, async () => (await tellsOfRepair()) === tells);
+    }
+    await reset("talking");
+  }, 120_000);
 });
 
 describe("a daemon killed by SIGKILL", () => {

@@ -6,7 +6,7 @@
 import { runDaemon } from "@switchyard/config-daemon/daemon";
 import { connectFakeHost } from "@switchyard/host/testing";
 import { connect } from "@switchyard/kube";
-import { flag, runFrugally, runService, text, yesOrNo } from "@switchyard/service";
+import { flag, levelOfVerbosity, runFrugally, runService, text, yesOrNo } from "@switchyard/service";
 
 runFrugally();
 const exitCode = await runService({
@@ -26,12 +26,15 @@ const exitCode = await runService({
       help: "Leave draining this node to somebody else than the operator.",
     }),
   },
-  async main({ flags, log, metrics, signal, setNotReady }) {
+  async main({ flags, log, setLogLevel, metrics, signal, setNotReady }) {
     const { nodeName, namespace, kernelSocket, useExternalDrainer } = flags;
     await using transport = await connect({ kubeconfig: flags.kubeconfig });
     const host = connectFakeHost(kernelSocket);
     const node = { transport, host, nodeName, namespace, maxPfs: 4, useExternalDrainer };
-    await runDaemon({ ...node, log, metrics, setNotReady, signal });
+    const onVerbosity = (verbosity: number | undefined): void => {
+      setLogLevel(levelOfVerbosity(verbosity, flags.logLevel));
+    };
+    await runDaemon({ ...node, log, metrics, onVerbosity, setNotReady, signal });
   },
 });
 
