@@ -29,7 +29,6 @@ export interface NodeLabelDeps {
 export function createNodeLabelReconciler(deps: NodeLabelDeps): Reconcile {
   const { nodes, states, rules, statesComeFirst, patchLabels } = deps;
   return async function reconcile(name, signal) {
-    if (statesComeFirst()) return { afterMs: statesMs };
     const current = rules();
     const node = nodes.get(name);
     if (current === undefined || node === undefined) return undefined;
@@ -37,6 +36,7 @@ export function createNodeLabelReconciler(deps: NodeLabelDeps): Reconcile {
     const isOurs = isInNodeSet(node, current);
     // Before the daemon's first report no spec can have resources: a plugin that serves pods may run there already.
     if (isOurs && (state === undefined || state.interfaces.length === 0)) return undefined;
+    if (statesComeFirst()) return { afterMs: statesMs };
     await patchLabels(node, { [labels.devicePlugin]: isOurs ? labelFor(node, state) : null }, signal);
     return undefined;
   };
