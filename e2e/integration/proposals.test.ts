@@ -82,18 +82,21 @@ function withoutFinalizers(metadata: Manifest["metadata"] & { readonly finalizer
   return rest;
 }
 
+/** Of the API server with its webhook, and of `switchyard validate`, which says the same. */
+async function expectVerdicts(file: string): Promise<void> {
+  const objects = judgedIn(file);
+  const ours = await askSwitchyard(stage, objects);
+  for (const [index, object] of objects.entries()) {
+    const answer = await askServer(stage, object);
+    expect({ object, answer: ours[index] }).toEqual({ object, answer });
+    expectVerdict(object, answer);
+  }
+}
+
 describe("what upstream's users have", () => {
   it.each(customResources.filter(({ kind }) => kind !== sriovNetworkNodeStates.kind && kind !== "BridgeNetwork"))(
     "is taken, or refused as by upstream's webhook: $plural",
-    async ({ plural }) => {
-      const objects = judgedIn(`${upstream}/${plural}.yaml`);
-      const ours = await askSwitchyard(stage, objects);
-      for (const [index, object] of objects.entries()) {
-        const answer = await askServer(stage, object);
-        expect({ object, answer: ours[index] }).toEqual({ object, answer });
-        expectVerdict(object, answer);
-      }
-    },
+    ({ plural }) => expectVerdicts(`${upstream}/${plural}.yaml`),
     testMs,
   );
 });
@@ -110,15 +113,7 @@ describe("the examples of the proposal", () => {
 
   it.each(["externally-managed-pf", "software-bridges", "smartnic-ovn-offload"])(
     "%s are taken, or refused for what their reader expects",
-    async (proposal) => {
-      const objects = judgedIn(`${proposals}/${proposal}.yaml`);
-      const ours = await askSwitchyard(stage, objects);
-      for (const [index, object] of objects.entries()) {
-        const answer = await askServer(stage, object);
-        expect({ object, answer: ours[index] }).toEqual({ object, answer });
-        expectVerdict(object, answer);
-      }
-    },
+    (proposal) => expectVerdicts(`${proposals}/${proposal}.yaml`),
     testMs,
   );
 
