@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * What an admin wants to see of a node: how far it is, what was done to it, and what it refuses. Nothing is told by PF or
- * VF: 128 PFs on 1,000 nodes would be half a million series, and the SriovNetworkNodeState has each of them anyway.
+ * VF: with 128 VFs a node, 1,000 nodes would have hundreds of thousands of series, and the SriovNetworkNodeState has each anyway.
  * Usage: `const metrics = createDaemonMetrics(registry, { nodeName, now: () => new Date() }); metrics.stepEnded(step, false);`
  */
 import type { InterfaceStatus, SriovNetworkNodeStateSpec } from "@switchyard/api";
