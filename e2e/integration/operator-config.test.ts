@@ -386,22 +386,42 @@ describe("what is deployed", () => {
     }
   });
 
-  it("is not written again by an operator that starts anew", async () => {
-    const all = { metricsExporter: true, resourceInjectorMatchCondition: true };
-    await patch(config, { spec: { useCDI: true, featureGates: all } });
+  const control = "/api/v1/nodes/control-1";
+  const isControl = { metadata: { labels: { "node-role.kubernetes.io/control-plane": "" } } };
+  const isHidden = { metadata: { labels: { "node-role.kubernetes.io/control-plane": null } } };
+  const allGates = { metricsExporter: true, resourceInjectorMatchCondition: true };
+  it.each([
+    ["with all features", config, { spec: { useCDI: true, featureGates: allGates } }, {}],
+    [
+      "with values that are empty",
+      config,
+      { spec: { configDaemonNodeSelector: {}, configDaemonEnvVars: { EMPTY: "" }, disablePlugins: [] } },
+      { spec: { configDaemonNodeSelector: null, configDaemonEnvVars: null, disablePlugins: null } },
+    ],
+    ["where no node of the control plane is to be seen", control, isHidden, isControl],
+  ])("is not written again by an operator that starts anew, %s", async (_where, path, change, undo) => {
+    await patch(path, change);
     await isReady();
+    await isRepaired(); // It has heard of the change before this.
     await operator.kill();
     const begin = now();
     operator = await startOperator();
-    // It has looked at all when it repairs this.
+    const service = await isRepaired();
+    await isReady();
+    const writes = await writesSince(begin);
+    await patch(path, undo);
+    expect(writes).toEqual([`patch ${service}`]);
+  });
+
+  /** Resolves with what somebody edited and the operator repaired, after it has looked at all. */
+  async function isRepaired(): Promise<string> {
     const service = `/api/v1/namespaces/${namespace}/services/operator-webhook-service`;
     await patch(service, { metadata: { labels: { "app.kubernetes.io/managed-by": "me" } } });
     await eventually("the repair", async () => {
       return (await field(service, "metadata", "labels", "app.kubernetes.io/managed-by")) !== "me";
     });
-    await isReady();
-    expect(await writesSince(begin)).toEqual([`patch ${service}`]);
-  });
+    return service;
+  }
 
   it("is all but what the cluster refuses, until it no longer does", async () => {
     await operator.kill();

@@ -112,13 +112,14 @@ export function serverPlacement({
     operator: "Exists",
     effect: "NoSchedule",
   }));
-  const isAnywhere = settings.isControlPlaneExternal === true;
+  // Nothing rather than no tolerations: the server drops an empty list, and it would be written anew at each start.
+  const onControlPlane = {
+    affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
+    tolerations,
+  };
   return {
     priorityClassName: "system-cluster-critical",
     nodeSelector: { "kubernetes.io/os": "linux" },
-    ...(isAnywhere
-      ? {}
-      : { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } }),
-    tolerations: isAnywhere ? [] : tolerations,
+    ...(settings.isControlPlaneExternal === true ? {} : onControlPlane),
   };
 }

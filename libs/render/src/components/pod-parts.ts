@@ -29,9 +29,12 @@ export function fromField(name: string, fieldPath: string): EnvVar {
   return { name, valueFrom: { fieldRef: { apiVersion: "v1", fieldPath } } };
 }
 
-/** Variables with the values that are not undefined. */
+/** Variables with the values that are not undefined. The server drops an empty one, which a name alone stands for, too. */
 export function fromValues(values: Readonly<Record<string, string | undefined>>): readonly EnvVar[] {
-  return Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
+  return Object.entries(values).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    return value === "" ? [{ name }] : [{ name, value }];
+  });
 }
 
 /** What all services of ours need to know (libs/service). */

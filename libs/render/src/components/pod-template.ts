@@ -20,7 +20,7 @@ export interface PodSpec {
   readonly securityContext?: { readonly runAsNonRoot: true; readonly runAsUser?: number };
   readonly nodeSelector: Labels;
   readonly affinity?: NodeAffinity;
-  readonly tolerations: readonly Toleration[];
+  readonly tolerations?: readonly Toleration[];
   readonly imagePullSecrets?: readonly { readonly name: string }[];
   readonly initContainers?: readonly Container[];
   readonly containers: readonly Container[];
@@ -57,8 +57,9 @@ export interface Container {
   readonly volumeMounts?: readonly VolumeMount[];
 }
 
+/** Without a value, the variable is there and empty. */
 export type EnvVar = { readonly name: string } & (
-  | { readonly value: string }
+  | { readonly value?: string }
   | { readonly valueFrom: { readonly fieldRef: { readonly apiVersion: "v1"; readonly fieldPath: string } } }
 );
 

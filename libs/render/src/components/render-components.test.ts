@@ -143,6 +143,23 @@ describe("renderComponents", () => {
     });
   });
 
+  it("asks of pods nothing that the server drops, which would be written anew at each start", () => {
+    const isDropped = (value: unknown): boolean => {
+      if (Array.isArray(value)) return value.length === 0;
+      return typeof value === "object" && value !== null ? Object.keys(value).length === 0 : value === "";
+    };
+    const droppedIn = (value: unknown, path: string): readonly string[] => {
+      if (isDropped(value) && !/\.(emptyDir|labels\..*|nodeSelector\..*)$/.test(path)) return [path];
+      if (typeof value !== "object" || value === null) return [];
+      return Object.entries(value).flatMap(([key, part]) => droppedIn(part, `${path}.${key}`));
+    };
+    forAll((spec, settings) => {
+      const withEmpty = { ...spec, configDaemonEnvVars: { ...spec.configDaemonEnvVars, EMPTY: "" } };
+      const pods = objectsOf(withEmpty, settings).filter(isDaemonSet);
+      expect(pods.flatMap((pod) => droppedIn(pod.spec.template.spec, pod.metadata.name))).toEqual([]);
+    });
+  });
+
   it("starts no pod anew for another log level", () => {
     forAll((spec, settings) => {
       expect(objectsOf({ ...spec, logLevel: 2 }, settings)).toEqual(objectsOf({ ...spec, logLevel: 0 }, settings));

@@ -74,7 +74,8 @@ export function containerOf({ spec }: PodTemplate, name: string): Container {
 
 /** Its variables; those that come from the pod's fields with the field's path. */
 export function envOf({ env = [] }: Container): Readonly<Record<string, string>> {
-  const valueOf = (variable: EnvVar) => ("value" in variable ? variable.value : variable.valueFrom.fieldRef.fieldPath);
+  const valueOf = (variable: EnvVar) =>
+    "valueFrom" in variable ? variable.valueFrom.fieldRef.fieldPath : (variable.value ?? "");
   return Object.fromEntries(env.map((variable) => [variable.name, valueOf(variable)]));
 }
 
