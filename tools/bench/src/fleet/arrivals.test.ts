@@ -22,6 +22,15 @@ describe("createArrivals", () => {
     expect(arrivals.of("a")).toBeUndefined();
   });
 
+  it("takes an object that was deleted and made again for a new one", () => {
+    const arrivals = createArrivals();
+    arrivals.saw(seen("n1", 1), 10);
+    arrivals.lost({ namespace: "a", name: "n1" });
+    arrivals.begin();
+    arrivals.saw(seen("n1", 1), 20);
+    expect(arrivals.of("a")?.objects).toBe(1);
+  });
+
   it("keeps namespaces apart", () => {
     const arrivals = createArrivals();
     arrivals.saw(seen("n1", 1, "a"), 10);

@@ -27,6 +27,8 @@ export interface Arrivals {
   /** Forgets what came; generations are remembered. */
   begin(): void;
   saw(object: SeenObject, nowMs: number): void;
+  /** The object is gone; another one of its name is a new one. */
+  lost(object: Pick<SeenObject, "namespace" | "name">): void;
   /** Undefined before the first arrival. */
   of(namespace: string): Arrived | undefined;
 }
@@ -48,6 +50,9 @@ export function createArrivals(): Arrivals {
       arrived.changes += 1;
       arrived.lastMs = nowMs;
       since.set(namespace, arrived);
+    },
+    lost({ namespace, name }) {
+      generations.delete(`${namespace}/${name}`);
     },
     of(namespace) {
       const arrived = since.get(namespace);

@@ -70,12 +70,17 @@ export function nodeObject(index: number) {
   } satisfies Node & { readonly status: unknown };
 }
 
-/** Drains are left out: this measures the way from policies to node states. */
+/** All that can be deployed is; drains are left out: this measures the way from policies to node states. */
 export const operatorConfig: SriovOperatorConfig = {
   apiVersion,
   kind: "SriovOperatorConfig",
   metadata: { name: operatorConfigName, namespace: operatorNamespace },
-  spec: { disableDrain: true, enableInjector: false, enableOperatorWebhook: false },
+  spec: {
+    disableDrain: true,
+    enableInjector: true,
+    enableOperatorWebhook: true,
+    featureGates: { metricsExporter: true },
+  },
 };
 
 /** Policy number 0: all VFs of the first PF, on every node. */

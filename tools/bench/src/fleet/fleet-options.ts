@@ -15,7 +15,7 @@ export interface FleetOptions {
   readonly profile: ProfileName;
   /** Of the plain client. */
   readonly connections: number;
-  /** How often the policies come and go: the second time all code is warm. */
+  /** How often node states and policies come and go: the second time all code is warm, that of the API server, too. */
   readonly rounds: number;
   /** How many nodes ask for a drain at once, at the end; 0 leaves that out. */
   readonly drains: number;
@@ -33,7 +33,7 @@ The operator beside a real API server and simulated nodes; the same writes by a 
   --policies N      10
   --profile NAME    ${profileNames.join(" or ")}: 6 PFs without VFs (default), or 2 PFs with 128 VFs each
   --connections N   of the plain client, 1 to 64: 32
-  --rounds N        how often policies come and go: 2
+  --rounds N        how often node states, and then policies, come and go: 2
   --drains N        nodes that ask for a drain at once, in a pool that lets a tenth of them: 100, at most all
   --json FILE       write the figures there, too
   --cpu-prof DIR    write a CPU profile of the operator there

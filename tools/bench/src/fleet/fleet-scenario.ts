@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The steps of performance.md's table, in their order; policies come and go as often as there are rounds.
+ * The steps of performance.md's table, in their order; node states, and then policies, come and go as often as there are
+ * rounds.
  * Usage: `for (const step of fleetScenario({ fleet, options, startOperator, stopOperator })) await measureStep(bench, step)`
  */
 import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
@@ -15,9 +16,10 @@ export interface Scenario {
   readonly options: FleetOptions;
   /** Starts the operator; in place of the running one, if there is one. */
   readonly startOperator: () => Promise<void>;
+  readonly stopOperator: () => Promise<void>;
 }
 
-export function fleetScenario({ fleet, options, startOperator }: Scenario): readonly Step[] {
+export function fleetScenario({ fleet, options, startOperator, stopOperator }: Scenario): readonly Step[] {
   const profile = profiles[options.profile];
   const others = morePolicies(profile, options.policies - 1);
   const isEmpty = (spec: SriovNetworkNodeStateSpec) => (spec.interfaces ?? []).length === 0;
@@ -54,10 +56,19 @@ export function fleetScenario({ fleet, options, startOperator }: Scenario): read
     { id: "delete-policies", round, act: () => fleet.deletePolicies(), wanted: isEmpty },
   ];
 
+  const prepareStart = async (): Promise<void> => {
+    await stopOperator();
+    await fleet.deleteStates();
+  };
+  const rounds = Array.from({ length: options.rounds }, (_, index) => index + 1);
+
   return [
-    { id: "start", round: 1, act: startOperator, startsOperator: true, wanted: isEmpty },
+    ...rounds.map((round): Step => {
+      const prepare = round === 1 ? {} : { prepare: prepareStart };
+      return { id: "start", round, ...prepare, act: startOperator, startsOperator: true, wanted: isEmpty };
+    }),
     { id: "report", round: 1, act: () => fleet.reportAll() },
-    ...Array.from({ length: options.rounds }, (_, index) => roundOf(index + 1)).flat(),
+    ...rounds.flatMap(roundOf),
   ];
 }
 

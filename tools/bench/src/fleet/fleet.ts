@@ -41,6 +41,8 @@ export interface Fleet extends AsyncDisposable {
   readonly arrivals: Arrivals;
   /** All daemons write their status. */
   reportAll(): Promise<void>;
+  /** Deletes all node states, the operator's and the plain client's. */
+  deleteStates(): Promise<void>;
   /** The plain client's node states become as the operator's are after that: the same statuses, the same annotations. */
   reportAllPlainly(): Promise<void>;
   applyPolicy(policy: SriovNetworkNodePolicy): Promise<void>;
@@ -101,6 +103,11 @@ export async function createFleet({ cluster, options, progress, run }: FleetPart
     size: options.nodes,
     arrivals,
     reportAll: () => reportIn(operatorNamespace),
+    async deleteStates() {
+      for (const namespace of [operatorNamespace, plainNamespace]) {
+        await forAll((index) => admin.request({ method: "DELETE", path: statePath(namespace, index) }));
+      }
+    },
     async reportAllPlainly() {
       await reportIn(plainNamespace);
       await forAll((index) =>

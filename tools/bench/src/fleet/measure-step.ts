@@ -28,6 +28,8 @@ export interface FleetBench {
 export interface Step {
   readonly id: StepId;
   readonly round: number;
+  /** Brings the cluster to where the step begins; not measured. */
+  readonly prepare?: () => Promise<void>;
   /** Causes it. */
   readonly act: () => Promise<void>;
   /** Whether a spec is what the step shall lead to; absent where no spec shall change. */
@@ -39,6 +41,7 @@ export interface Step {
 export async function measureStep(bench: FleetBench, step: Step): Promise<StepResult> {
   const { fleet, operatorUser, progress, signal } = bench;
   const title = titleOf(step);
+  await step.prepare?.();
   await fleet.catchUp();
   progress.at(title, () => `${arrived(fleet, operatorNamespace)} of ${fleet.size} nodes`);
   await operatorUser.requests.read();

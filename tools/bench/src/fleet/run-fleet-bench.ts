@@ -18,6 +18,7 @@ import { fleetGoals, waveGoals } from "./fleet-goals.ts";
 import { operatorNamespace, plainNamespace } from "./fleet-objects.ts";
 import { fleetHelp, parseFleetOptions, type FleetOptions } from "./fleet-options.ts";
 import { renderFleetReport, type FleetReport } from "./fleet-report.ts";
+import { operatorArguments } from "./operator-arguments.ts";
 import { fleetScenario } from "./fleet-scenario.ts";
 import { measureStep, type FleetBench } from "./measure-step.ts";
 import type { StepResult } from "./step-result.ts";
@@ -52,13 +53,17 @@ async function measureFleet(options: FleetOptions): Promise<FleetReport> {
   const operatorUser = await cluster.user("operator");
   await using operator = createMeasuredService({
     script,
-    args: ["--kubeconfig", operatorUser.kubeconfig, "--namespace", operatorNamespace],
+    args: operatorArguments(operatorUser.kubeconfig),
     log: join(cluster.directory, "operator.log"),
     fail,
     cpuProf: options.cpuProf,
   });
   const bench: FleetBench = { fleet, operator, operatorUser, signal: run.signal, progress };
-  const scenario = fleetScenario({ fleet, options, startOperator: () => operator.start(run.signal) });
+  const scenario = fleetScenario({
+    ...{ fleet, options },
+    startOperator: () => operator.start(run.signal),
+    stopOperator: () => operator.stop(),
+  });
 
   const steps: StepResult[] = [];
   for (const step of scenario) {

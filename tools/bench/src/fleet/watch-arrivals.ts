@@ -53,6 +53,7 @@ async function follow(
       const { type, metadata } = readEvent(event);
       if (typeof metadata["resourceVersion"] === "string") position = metadata["resourceVersion"];
       if (type === "ADDED" || type === "MODIFIED") arrivals.saw(readObject(metadata), performance.now());
+      if (type === "DELETED") arrivals.lost(readObject(metadata));
     }
     signal.throwIfAborted();
   }
