@@ -20,10 +20,10 @@ import { pace } from "./pace.ts";
 import { createPolicyStatusReconciler } from "./policy-status-reconciler.ts";
 import { createPoolStatusReconciler } from "./pool-status-reconciler.ts";
 import { createTransitionEvents } from "./transition-events.ts";
-import { concernsNodes, nodeOfState, nodesOfPolicy } from "./wake.ts";
+import { concernsNodes, isEcho, nodeOfState, nodesOfPolicy } from "./wake.ts";
 
-/** Near what one API server can take: 16 writes under way keep it busy, more only queue there (performance.md). */
-const parallelNodes = 16;
+/** Near what one API server can take: 24 writes under way keep it busy, more only queue there (performance.md). */
+const parallelNodes = 24;
 
 /** Statuses that count nodes are written at most once in this time. */
 const statusIntervalMs = 1_000;
@@ -62,7 +62,7 @@ export function startNodeControllers(context: OperatorContext): Pick<Controller,
     }),
     sources: [
       fromCache(nodes, ({ key }) => [key]),
-      fromCache(states, nodeOfState),
+      fromCache(states, (change) => (isEcho(change, verdicts) ? [] : nodeOfState(change))),
       fromCache(policies, (change) => nodesOfPolicy(change, nodes)),
       fromCache(pools, ({ before, after }) => (equalJson(before?.spec, after?.spec) ? [] : allNodes())),
       fromCache(operatorConfigs, (change) => (concernsNodes(change) ? allNodes() : [])),

@@ -37,6 +37,11 @@ export interface Verdicts {
   /** Tells the policies that the verdict before or now is about, if it changed. */
   set(node: string, verdict: Verdict): void;
   delete(node: string): void;
+  /**
+   * Whether the state has what the verdict on its node says, for the NICs that it was said of. The verdict then takes over
+   * the state's values: who compares the two later need not look into them.
+   */
+  holds(state: Pick<NodeStateFacts, "name" | "spec" | "interfaces">): boolean;
   /** Calls `listener` with the name of each policy whose verdicts change. */
   subscribe(listener: (policyName: string) => void): () => void;
 }
@@ -61,6 +66,12 @@ export function createVerdicts(): Verdicts {
       const before = byNode.get(node);
       byNode.delete(node);
       tell(before);
+    },
+    holds({ name, spec, interfaces }) {
+      const verdict = byNode.get(name);
+      if (!equalJson(verdict?.spec, spec) || !equalJson(verdict?.interfaces, interfaces)) return false;
+      if (verdict !== undefined) byNode.set(name, { ...verdict, spec, interfaces });
+      return true;
     },
     subscribe(listener) {
       listeners.add(listener);

@@ -2,7 +2,9 @@
 import { describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodePolicy, SriovOperatorConfig } from "@switchyard/api";
 import { createCluster, nic } from "./testing/cluster.ts";
-import { concernsNodes, nodeOfState, nodesOfPolicy } from "./wake.ts";
+import type { NodeStateFacts } from "./node-state-facts.ts";
+import { createVerdicts } from "./verdicts.ts";
+import { concernsNodes, isEcho, nodeOfState, nodesOfPolicy } from "./wake.ts";
 
 function policy(nodeSelector: Readonly<Record<string, string>>, status = {}): SriovNetworkNodePolicy {
   const cluster = createCluster();
@@ -91,5 +93,47 @@ describe("nodeOfState", () => {
   it("wakes nobody for the progress of a daemon", () => {
     const change = { key: "n", before: facts("eth0", "InProgress"), after: facts("eth0", "Succeeded") };
     expect(nodeOfState(change)).toEqual([]);
+  });
+});
+
+describe("isEcho", () => {
+  const wanted = { interfaces: [{ pciAddress: "0000:3b:00.0", numVfs: 4 }] };
+  const seen = (overrides: Partial<NodeStateFacts> = {}): NodeStateFacts => {
+    const { setState, states } = createCluster();
+    setState("n", { spec: structuredClone(wanted), status: { interfaces: [nic()] } });
+    const state = states.get("n");
+    if (state === undefined) throw new Error("no state");
+    return { ...state, ...overrides };
+  };
+  const other = { interfaces: [{ pciAddress: "0000:3b:00.0", numVfs: 5 }] };
+  function verdictsOf(...names: readonly string[]) {
+    const verdicts = createVerdicts();
+    const merged = { matches: [], problems: [], generations: new Map<string, number>() };
+    for (const name of names) verdicts.set(name, { ...merged, spec: wanted, interfaces: seen().interfaces });
+    return verdicts;
+  }
+
+  it.each<{ what: string; before?: NodeStateFacts; after: NodeStateFacts | undefined; echo: boolean }>([
+    { what: "a new state with what was written", after: seen(), echo: true },
+    { what: "the spec that was written", before: seen({ spec: other }), after: seen(), echo: true },
+    { what: "a spec that somebody edited", before: seen(), after: seen({ spec: other }), echo: false },
+    { what: "NICs that were not there", before: seen(), after: seen({ interfaces: [] }), echo: false },
+    { what: "a state in place of another one", before: seen(), after: seen({ uid: "other" }), echo: false },
+    { what: "a state that was to be deleted", after: seen({ keepStateUntil: "2026-11-21T00:00:00Z" }), echo: false },
+    { what: "a deletion", before: seen(), after: undefined, echo: false },
+  ])("$what: $echo", ({ before, after, echo }) => {
+    expect(isEcho({ key: "n", before, after }, verdictsOf("n"))).toBe(echo);
+  });
+
+  it("knows nothing of a node that was not merged for", () => {
+    expect(isEcho({ key: "n", before: undefined, after: seen() }, verdictsOf("m"))).toBe(false);
+  });
+
+  it("lets the verdict have the state's own values", () => {
+    const verdicts = verdictsOf("n");
+    const after = seen();
+    isEcho({ key: "n", before: undefined, after }, verdicts);
+    expect(verdicts.get("n")?.spec).toBe(after.spec);
+    expect(verdicts.get("n")?.interfaces).toBe(after.interfaces);
   });
 });

@@ -7,6 +7,7 @@ import type { Node, SriovNetworkNodePolicy, SriovOperatorConfig } from "@switchy
 import { equalJson, type Cache, type Change } from "@switchyard/kube";
 import { hasLabels, labelsOf } from "@switchyard/policy";
 import type { NodeStateFacts } from "./node-state-facts.ts";
+import type { Verdicts } from "./verdicts.ts";
 
 /**
  * Nodes that the policy selects or selected, where what it asks has changed, be it to and fro: verdicts are of a generation.
@@ -31,6 +32,15 @@ export function nodeOfState({ key, before, after }: Change<NodeStateFacts>): rea
   const concerns = (state: NodeStateFacts | undefined) =>
     state && { uid: state.uid, spec: state.spec, interfaces: state.interfaces, keepStateUntil: state.keepStateUntil };
   return equalJson(concerns(before), concerns(after)) ? [] : [key];
+}
+
+/**
+ * Whether a state came to what we said of its node, and there is nothing to do about it: our own writing that we hear of.
+ * Not so for a state in place of another one, which somebody else may have made, or for one that was to be deleted.
+ */
+export function isEcho({ before, after }: Change<NodeStateFacts>, verdicts: Verdicts): boolean {
+  if (after === undefined || after.keepStateUntil !== undefined) return false;
+  return (before === undefined || before.uid === after.uid) && verdicts.holds(after);
 }
 
 /** Whether the nodes' states depend on what changed of the config: its spec, or that it is another one, or goes. */

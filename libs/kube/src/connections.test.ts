@@ -36,38 +36,37 @@ const identity = (cert: string) => ({ ca: undefined, cert, key: undefined });
 describe("Connections", () => {
   it("are used again while the identity stays, and end with it", async () => {
     await using server = await serve();
-    using connections = new Connections({ server: server.url, namespace: "ns" }, 1);
+    using connections = new Connections({ server: server.url, namespace: "ns" });
     const first = identity("first");
-    await server.get(connections.agent("shared", first));
+    await server.get(connections.agent(first));
     const [kept] = server.open;
-    await server.get(connections.agent("shared", first));
+    await server.get(connections.agent(first));
     expect([...server.open]).toEqual([kept]);
 
-    await server.get(connections.agent("shared", identity("second")));
+    await server.get(connections.agent(identity("second")));
     await eventually(() => server.open.size === 1);
     expect(server.open).not.toContain(kept);
   });
 
   it("that are in use when the identity changes end when that is done", async () => {
     await using server = await serve();
-    using connections = new Connections({ server: server.url, namespace: "ns" }, 1);
-    const underWay = server.get(connections.agent("shared", identity("first")));
-    connections.agent("shared", identity("second"));
+    using connections = new Connections({ server: server.url, namespace: "ns" });
+    const underWay = server.get(connections.agent(identity("first")));
+    connections.agent(identity("second"));
     expect(await underWay).toBe("{}");
     await eventually(() => server.open.size === 0);
   });
 
   it("are not made with what is no certificate", () => {
-    using connections = new Connections({ server: new URL("https://api"), namespace: "ns" }, 1);
-    expect(() => connections.agent("shared", identity("no PEM"))).toThrow("BadConfig");
+    using connections = new Connections({ server: new URL("https://api"), namespace: "ns" });
+    expect(() => connections.agent(identity("no PEM"))).toThrow("BadConfig");
   });
 
   it("are all closed at the end", async () => {
     await using server = await serve();
-    const connections = new Connections({ server: server.url, namespace: "ns" }, 1);
+    const connections = new Connections({ server: server.url, namespace: "ns" });
     const same = identity("same");
-    await server.get(connections.agent("shared", same));
-    await server.get(connections.agent("own", same));
+    await Promise.all([server.get(connections.agent(same)), server.get(connections.agent(same))]);
     expect(server.open.size).toBe(2);
     connections[Symbol.dispose]();
     await eventually(() => server.open.size === 0);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The connections to one API server: a few that requests share, and one for each watch. All keep the TLS identity that
- * they began with, so a new one (a renewed certificate) begins new connections.
- * Usage: `https.request({ agent: connections.agent("shared", tls) })`.
+ * The connections to one API server. Requests and watches take the same ones: at a start, each list leaves one behind for
+ * the watch that follows it, which spares both sides a TLS handshake. All keep the TLS identity that they began with, so a
+ * new one (a renewed certificate) begins new connections. How many there are is up to who asks.
+ * Usage: `https.request({ agent: connections.agent(tls) })`.
  */
 import type { Agent } from "node:http";
 import https from "node:https";
@@ -17,44 +18,41 @@ export const http = process.getBuiltinModule("node:http");
 /** Disposing it closes those that are idle. */
 export class Connections implements Disposable {
   readonly #endpoint: Endpoint;
-  readonly #maxShared: number;
-  #current: { readonly tls: TlsIdentity; readonly shared: Agent; readonly own: Agent } | undefined;
+  #current: { readonly tls: TlsIdentity; readonly agent: Agent } | undefined;
 
-  constructor(endpoint: Endpoint, maxShared: number) {
+  constructor(endpoint: Endpoint) {
     this.#endpoint = endpoint;
-    this.#maxShared = maxShared;
   }
 
-  /** "own" has no limit: what waited for a watch to end would wait for minutes. Throws KubeError "BadConfig". */
-  agent(connection: "shared" | "own", tls: TlsIdentity): Agent {
+  /** Throws KubeError "BadConfig". */
+  agent(tls: TlsIdentity): Agent {
     if (this.#current?.tls !== tls) {
       this[Symbol.dispose]();
-      const create = this.#agentsFor(tls);
-      this.#current = { tls, shared: create(this.#maxShared), own: create(Infinity) };
+      this.#current = { tls, agent: this.#agentFor(tls) };
     }
-    return this.#current[connection];
+    return this.#current.agent;
   }
 
   [Symbol.dispose](): void {
-    for (const agent of [this.#current?.shared, this.#current?.own]) {
-      if (agent === undefined) continue;
+    const agent = this.#current?.agent;
+    if (agent !== undefined) {
       agent.maxFreeSockets = 0; // those in use end with what they are used for
       for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
     }
     this.#current = undefined;
   }
 
-  #agentsFor({ ca, cert, key }: TlsIdentity): (maxSockets: number) => Agent {
+  #agentFor({ ca, cert, key }: TlsIdentity): Agent {
     const { server, serverName, insecure } = this.#endpoint;
     const pool = { keepAlive: true, keepAliveMsecs: probeAfterMs, timeout: idleMs };
-    if (server.protocol === "http:") return (maxSockets) => new http.Agent({ ...pool, maxSockets });
+    if (server.protocol === "http:") return new http.Agent(pool);
     const tls = {
       // Made once: of PEM texts, Node would make a part of the pool's key and parse them for each connection.
       secureContext: secureContextOf({ ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) }),
       ...(serverName && { servername: serverName }),
       ...(insecure && { rejectUnauthorized: false }),
     };
-    return (maxSockets) => new https.Agent({ ...pool, ...tls, maxSockets });
+    return new https.Agent({ ...pool, ...tls });
   }
 }
 

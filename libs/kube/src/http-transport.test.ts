@@ -193,6 +193,7 @@ describe("HttpTransport.request", () => {
     await using it = await setUp();
     it.server.failNext("silence");
     const failure = it.transport.request({ method: "GET", path }).catch((error: unknown) => error);
+    await eventually(() => it.server.requests.length === 1);
     const watching = it.transport
       .watch({ path })
       [Symbol.asyncIterator]()
@@ -271,6 +272,22 @@ describe("HttpTransport.watch", () => {
     await clock.advance(3_600_000);
     it.server.put("a", {});
     expect((await next).value).toMatchObject({ type: "ADDED" });
+  });
+
+  it("takes the connection that a request has left, and others go round it", async () => {
+    const bookmark = { type: "BOOKMARK", object: { metadata: { resourceVersion: "1" } } };
+    await using server = await serve(({ url }, response) => {
+      if (url?.includes("watch=true") === true) response.write(`${JSON.stringify(bookmark)}\n`);
+      else response.end("{}");
+    });
+    await using transport = new HttpTransport({ ...server, namespace: "ns" });
+    await transport.request({ method: "GET", path });
+    const watch = transport.watch({ path });
+    expect((await watch.next()).value).toEqual({ type: "BOOKMARK", resourceVersion: "1" });
+    expect(server.connections()).toBe(1);
+    await transport.request({ method: "GET", path });
+    expect(server.connections()).toBe(2);
+    await watch.return();
   });
 
   it("does not wait for requests, nor they for it, and closes when nobody listens any more", async () => {

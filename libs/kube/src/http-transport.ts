@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Transport over node:https (docs/decisions/001-kubernetes-transport.md has the figures that speak for it): requests
- * share a few connections that stay open, each watch has one of its own.
+ * Transport over node:https (docs/decisions/001-kubernetes-transport.md has the figures that speak for it), on
+ * connections that stay open: a few requests at once, and any number of watches, each of which has one as long as it lasts.
  * Usage: `await using transport = new HttpTransport(endpoint, { maxConnections: 16 })`.
  */
 import type { IncomingMessage } from "node:http";
@@ -14,12 +14,13 @@ import { createCredentials, type CredentialSource } from "./credentials.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { isKubeError, KubeError } from "./kube-error.ts";
 import { linkAbort, type LinkedAbort } from "./linked-abort.ts";
+import { Slots } from "./slots.ts";
 import { statusError } from "./status-error.ts";
 import type { Query, Transport, TransportRequest, WatchEvent, WatchRequest } from "./transport.ts";
 import { parseJson, parseWatchEvent, readLines } from "./watch-stream.ts";
 
 export interface HttpTransportOptions {
-  /** For requests; watches come on top. 32 unless given. */
+  /** For requests, the others wait; watches come on top. 32 unless given. */
   readonly maxConnections?: number | undefined;
   /** Says who we are in the server's logs; "switchyard" unless given. */
   readonly userAgent?: string | undefined;
@@ -31,6 +32,7 @@ export class HttpTransport implements Transport {
   readonly #server: URL;
   readonly #credentials: CredentialSource;
   readonly #connections: Connections;
+  readonly #slots: Slots;
   readonly #clock: Clock;
   readonly #userAgent: string;
   readonly #closed = new AbortController();
@@ -39,7 +41,8 @@ export class HttpTransport implements Transport {
     this.namespace = endpoint.namespace;
     this.#server = endpoint.server;
     this.#credentials = createCredentials(endpoint);
-    this.#connections = new Connections(endpoint, options.maxConnections ?? 32);
+    this.#connections = new Connections(endpoint);
+    this.#slots = new Slots(options.maxConnections ?? 32);
     this.#clock = options.clock ?? systemClock;
     this.#userAgent = options.userAgent ?? "switchyard";
   }
@@ -48,8 +51,13 @@ export class HttpTransport implements Transport {
     const tried = `${request.method} ${request.path}`;
     using abort = this.#begin(request, tried);
     try {
-      const response = await this.#send(request, "shared", tried, abort.signal);
-      return parseJson(await readAll(response), tried);
+      await this.#slots.take(abort.signal);
+      try {
+        const response = await this.#send(request, tried, abort.signal);
+        return parseJson(await readAll(response), tried);
+      } finally {
+        this.#slots.give();
+      }
     } catch (error) {
       abort.signal.throwIfAborted();
       throw asKubeError(error, tried);
@@ -61,7 +69,7 @@ export class HttpTransport implements Transport {
     using abort = this.#begin(request, tried);
     try {
       const get = { ...request, method: "GET", query: { ...request.query, watch: true } } as const;
-      const response = await this.#send(get, "own", tried, abort.signal);
+      const response = await this.#send(get, tried, abort.signal);
       abort.clear();
       for await (const line of readLines(response, tried)) yield parseWatchEvent(line, tried);
     } catch (error) {
@@ -85,12 +93,7 @@ export class HttpTransport implements Transport {
   }
 
   /** Resolves with the answer once its head is here and says success. */
-  async #send(
-    request: TransportRequest,
-    connection: "shared" | "own",
-    tried: string,
-    signal: AbortSignal,
-  ): Promise<IncomingMessage> {
+  async #send(request: TransportRequest, tried: string, signal: AbortSignal): Promise<IncomingMessage> {
     const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
     const { headers, tls } = await this.#credentials.current();
     signal.throwIfAborted();
@@ -98,7 +101,7 @@ export class HttpTransport implements Transport {
     const options: https.RequestOptions = {
       method: request.method,
       path: pathOn(this.#server, request.path, request.query),
-      agent: this.#connections.agent(connection, tls),
+      agent: this.#connections.agent(tls),
       signal,
       headers: {
         accept: request.accept ?? "application/json",
@@ -110,10 +113,6 @@ export class HttpTransport implements Transport {
     const { request: begin } = this.#server.protocol === "http:" ? http : https;
     const outgoing = begin(this.#server, options, resolve);
     outgoing.on("error", reject);
-    // Node tells a request that waits for a connection only when it gets one (seen with Node 24).
-    signal.addEventListener("abort", () => {
-      reject(signal.reason);
-    });
     outgoing.on("socket", (socket) => {
       socket.setKeepAlive(true, probeAfterMs);
       whenOpen(socket, () => {

@@ -82,9 +82,8 @@ function quietGoals(result: StepResult, nodes: number): readonly Goal[] {
   ];
 }
 
-/** What may pass before the first write: a debounce, or the start of a process. */
-function allowanceOf({ id, firstSeconds = 0 }: StepResult): number {
-  if (id === "start") return firstSeconds;
+/** The debounce. */
+function allowanceOf({ id }: StepResult): number {
   return bursts.includes(id) ? debounceSeconds.burst : debounceSeconds.single;
 }
 

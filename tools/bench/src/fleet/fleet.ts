@@ -14,9 +14,12 @@ import {
   type SriovNetworkNodePolicy,
 } from "@switchyard/api";
 import { collectionPath, isRecord, objectPath } from "@switchyard/kube";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { BenchError } from "../bench-error.ts";
 import type { BenchCluster } from "../cluster/bench-cluster.ts";
 import { createPlainClient, inParallel, metadataOnly, type PlainClient } from "../cluster/plain-client.ts";
+import { bundleProgram } from "../measure/bundle.ts";
 import type { Progress } from "../measure/progress.ts";
 import { until } from "../measure/until.ts";
 import { createArrivals, type Arrivals } from "./arrivals.ts";
@@ -27,13 +30,13 @@ import {
   nodeObject,
   operatorConfig,
   operatorNamespace,
-  ownedStateWithSpec,
   plainNamespace,
   reportedState,
   stateWithSpec,
 } from "./fleet-objects.ts";
 import type { Run } from "../run-control.ts";
 import { profiles } from "./fleet-profile.ts";
+import { applyPlainly, writePlainStates } from "./plain-states.ts";
 import { watchArrivals } from "./watch-arrivals.ts";
 
 export interface Fleet extends AsyncDisposable {
@@ -58,6 +61,8 @@ export interface Fleet extends AsyncDisposable {
   catchUp(): Promise<void>;
   /** The plain client writes this spec to all of its node states. */
   applyPlainly(spec: SriovNetworkNodeStateSpec): Promise<void>;
+  /** The same by a plain client that is started for it (plain-start.ts). */
+  startPlainly(spec: SriovNetworkNodeStateSpec): Promise<void>;
 }
 
 export interface FleetParts {
@@ -74,11 +79,14 @@ export async function createFleet({ cluster, options, progress, run }: FleetPart
   await using parts = new AsyncDisposableStack();
   const arrivals = createArrivals();
   parts.use(await watchArrivals(admin, arrivals, run.fail));
-  const plain = parts.use(createPlainClient((await cluster.user("plain")).identity, options.connections));
+  const { connections } = options;
+  const plainUser = await cluster.user("plain");
+  const plain = parts.use(createPlainClient(plainUser.identity, connections));
+  const plainStart = await bundleProgram("tools/bench/src/fleet/plain-start.ts");
   const indexes = Array.from({ length: options.nodes }, (_, index) => index);
 
   const forAll = (work: (index: number) => Promise<unknown>) =>
-    inParallel(indexes, options.connections, (index) => {
+    inParallel(indexes, connections, (index) => {
       run.signal.throwIfAborted();
       return work(index);
     });
@@ -95,7 +103,12 @@ export async function createFleet({ cluster, options, progress, run }: FleetPart
 
   const reportIn = (namespace: string) =>
     forAll((index) =>
-      apply(admin, "config-daemon", statePath(namespace, index, "status"), reportedState(profile, namespace, index)),
+      applyPlainly(
+        admin,
+        "config-daemon",
+        statePath(namespace, index, "status"),
+        reportedState(profile, namespace, index),
+      ),
     );
 
   const owned = parts.move();
@@ -121,7 +134,7 @@ export async function createFleet({ cluster, options, progress, run }: FleetPart
       );
     },
     async applyPolicy(policy) {
-      await apply(admin, "user", objectPath(sriovNetworkNodePolicies, policy.metadata), policy);
+      await applyPlainly(admin, "user", objectPath(sriovNetworkNodePolicies, policy.metadata), policy);
     },
     async deletePolicies() {
       await admin.request({ method: "DELETE", path: collectionPath(sriovNetworkNodePolicies, operatorNamespace) });
@@ -139,26 +152,18 @@ export async function createFleet({ cluster, options, progress, run }: FleetPart
       mark += 1;
       const marker = stateWithSpec(markerNamespace, 0, { interfaces: [{ pciAddress: "0000:00:00.0", numVfs: mark }] });
       const before = arrivals.of(markerNamespace)?.changes ?? 0;
-      await apply(admin, "plain", statePath(markerNamespace, 0), marker);
+      await applyPlainly(admin, "plain", statePath(markerNamespace, 0), marker);
       const isSeen = () => (arrivals.of(markerNamespace)?.changes ?? 0) > before;
       await until("the watch to catch up", isSeen, { withinMs: 300_000, signal: run.signal });
     },
     applyPlainly: (spec) =>
-      forAll((index) =>
-        apply(plain, "plain", statePath(plainNamespace, index), ownedStateWithSpec(plainNamespace, index, spec)),
-      ),
+      writePlainStates(plain, { ...{ spec, connections, signal: run.signal }, nodes: options.nodes }),
+    async startPlainly(spec) {
+      const args = [plainStart, plainUser.kubeconfig, `${connections}`, JSON.stringify(spec)];
+      await promisify(execFile)(process.execPath, args, { signal: run.signal });
+    },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
-}
-
-function apply(client: PlainClient, manager: string, path: string, body: unknown): Promise<string> {
-  return client.request({
-    method: "PATCH",
-    path: `${path}?fieldManager=${manager}&force=true`,
-    contentType: "application/apply-patch+yaml",
-    accept: metadataOnly,
-    body,
-  });
 }
 
 function statePath(namespace: string, index: number, subresource?: string): string {

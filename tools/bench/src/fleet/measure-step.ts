@@ -66,7 +66,7 @@ export async function measureStep(bench: FleetBench, step: Step): Promise<StepRe
       : { firstSeconds: (arrivals.firstMs - beginMs) / 1000, allSeconds: (arrivals.lastMs - beginMs) / 1000 }),
     specChanges: arrivals?.changes ?? 0,
     load,
-    ...(spec === undefined ? {} : await measurePlainly(bench, spec, title)),
+    ...(spec === undefined ? {} : await measurePlainly(bench, step, spec)),
     cpuSeconds: cpuSeconds - cpuBefore,
     rssMb,
     peakMb,
@@ -74,15 +74,18 @@ export async function measureStep(bench: FleetBench, step: Step): Promise<StepRe
   };
 }
 
-/** The same specs by the plain client, while the operator has nothing to do. Seconds until the last was seen. */
-async function measurePlainly(bench: FleetBench, spec: SriovNetworkNodeStateSpec, title: string) {
+/**
+ * The same specs by the plain client, while the operator has nothing to do; by one that is started for it, where the
+ * operator was. Seconds until the last was seen.
+ */
+async function measurePlainly(bench: FleetBench, step: Step, spec: SriovNetworkNodeStateSpec) {
   const { fleet, progress } = bench;
   await fleet.catchUp();
-  progress.at(`${title}: plain client`, () => `${arrived(fleet, plainNamespace)} of ${fleet.size} nodes`);
+  progress.at(`${titleOf(step)}: plain client`, () => `${arrived(fleet, plainNamespace)} of ${fleet.size} nodes`);
   fleet.arrivals.begin();
   const loadBefore = readLoad();
   const beginMs = performance.now();
-  await fleet.applyPlainly(spec);
+  await (step.startsOperator === true ? fleet.startPlainly(spec) : fleet.applyPlainly(spec));
   await untilAll(bench, plainNamespace);
   const plainLoad = loadBetween(loadBefore, readLoad());
   return { plainSeconds: ((fleet.arrivals.of(plainNamespace)?.lastMs ?? beginMs) - beginMs) / 1000, plainLoad };

@@ -8,7 +8,7 @@ import { operatorNamespace } from "./fleet-objects.ts";
 
 export function operatorArguments(kubeconfig: string): readonly string[] {
   return [
-    ...["--kubeconfig", kubeconfig, "--namespace", operatorNamespace, "--write-configmap"],
+    ...["--kubeconfig", kubeconfig, "--namespace", operatorNamespace],
     ...images.flatMap((name) => [`--${name}-image`, `registry.example/${name}:1`]),
   ];
 }

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The plain client as a program of its own, beside which the operator's start is measured: it does what no such start
+ * can be without, begins as a process, asks which nodes there are, and writes a state for each.
+ * Usage: `node plain-start.mjs KUBECONFIG CONNECTIONS SPEC`, the spec as JSON
+ */
+import { nodes as nodeType, type SriovNetworkNodeStateSpec } from "@switchyard/api";
+import { collectionPath, isRecord } from "@switchyard/kube";
+import { BenchError } from "../bench-error.ts";
+import { readIdentity } from "../cluster/identity.ts";
+import { createPlainClient } from "../cluster/plain-client.ts";
+import { writePlainStates } from "./plain-states.ts";
+
+const [kubeconfig = "", connections = "", specText = ""] = process.argv.slice(2);
+const spec = JSON.parse(specText) as SriovNetworkNodeStateSpec;
+using client = createPlainClient(await readIdentity(kubeconfig), Number(connections));
+const list: unknown = JSON.parse(await client.request({ method: "GET", path: collectionPath(nodeType) }));
+if (!isRecord(list) || !Array.isArray(list["items"])) throw new BenchError("refused", "no list of nodes");
+await writePlainStates(client, { spec, nodes: list["items"].length, connections: Number(connections) });
