@@ -86,6 +86,24 @@ describe("startController", () => {
     expect(worked).toEqual(["a"]);
   });
 
+  it("takes what was there at the start at once, and what comes later after the debounce", async () => {
+    const at: (readonly [string, number])[] = [];
+    const { clock, keys } = start((key) => {
+      at.push([key, clock.nowMs()]);
+      return Promise.resolve(undefined);
+    });
+    keys.add("early");
+    keys.add("early");
+    keys.sync();
+    await clock.advance(0);
+    keys.add("late");
+    await clock.advance(1000);
+    expect(at).toEqual([
+      ["early", 0],
+      ["late", 100],
+    ]);
+  });
+
   it("works on as many keys at once as it may, and on none twice", async () => {
     const { reconcile, running, most } = createSlowWork();
     const { clock, keys, controller } = start(reconcile, { parallel: 2 });
@@ -114,7 +132,7 @@ describe("startController", () => {
     await clock.advance(900);
     keys.add("a");
     await clock.advance(60_000);
-    expect(at).toEqual([100, 1100, 6100]);
+    expect(at).toEqual([0, 1100, 6100]);
     expect(outcomes).toEqual(["requeued", "requeued", "done"]);
   });
 
@@ -126,7 +144,7 @@ describe("startController", () => {
     });
     keys.sync().add("a");
     await clock.advance(60_000);
-    expect(at).toEqual([100, 1100, 3100, 7100]);
+    expect(at).toEqual([0, 1000, 3000, 7000]);
     expect(reported.map(({ key, failures }) => [key, failures])).toEqual([
       ["a", 1],
       ["a", 2],
@@ -143,7 +161,7 @@ describe("startController", () => {
     });
     keys.sync().add("a");
     await clock.advance(14_100);
-    expect(at).toEqual([100, 1100, 3100, 13_100, 14_100]);
+    expect(at).toEqual([0, 1000, 3000, 13_000, 14_000]);
     expect(reported.map(({ failures }) => failures)).toEqual([1, 2, 1, 2]);
   });
 
@@ -156,7 +174,7 @@ describe("startController", () => {
     });
     keys.sync().add("a");
     await clock.advance(60_000);
-    expect(at).toEqual([100, 30_100]);
+    expect(at).toEqual([0, 30_000]);
   });
 
   it("keeps a key that fails from no other key", async () => {

@@ -40,7 +40,7 @@ export interface ControllerOptions {
   readonly deadlineMs?: number;
   /** For the reconciles in hand when the controller is disposed; 8 s unless given. */
   readonly drainMs?: number;
-  /** How long a key must have been left alone before it runs; 100 ms unless given. */
+  /** How long a key must have been left alone before it runs, once work has begun; 100 ms unless given. */
   readonly debounceMs?: number;
   /** How long a key that is not left alone may be put off; 500 ms unless given. */
   readonly maxDebounceMs?: number;
@@ -82,9 +82,12 @@ export function startController(options: ControllerOptions): Controller {
   const mustStop = linkAbort(options.signal);
   const ending = new AbortController();
   mustStop.signal.addEventListener("abort", end, { once: true });
+  let hasBegun = false;
   const stopSources = sources.map((source) =>
     source.start((key) => {
-      queue.add(key);
+      // What comes before the first key is taken comes together anyway, and the work to do at a start waits for nothing.
+      if (hasBegun) queue.add(key);
+      else queue.addAfter(key, 0);
     }),
   );
   const ended = run();
@@ -115,6 +118,7 @@ export function startController(options: ControllerOptions): Controller {
     } catch {
       return; // ended before it began: whenSynced() rejects for nothing else
     }
+    hasBegun = true;
     await Promise.all(Array.from({ length: parallel }, takeKeys));
   }
 
