@@ -122,6 +122,27 @@ describe("Writer.apply", () => {
     expect(await it.writer.apply(red)).toBe("written");
   });
 
+  it("remembers that for as long as there is the object, whatever else comes and goes", async () => {
+    await using it = await setUp();
+    for (const name of ["a", "b"]) {
+      await it.writer.apply({ ...red, metadata: { name } });
+      it.hear(name, { color: "RED" });
+      await it.writer.apply({ ...red, metadata: { name } });
+    }
+    it.cache.remove({ name: "b", namespace: "ns" });
+    for (let other = 0; other < 300; other++) {
+      const name = `other-${other}`;
+      await it.writer.apply({ metadata: { name }, data: {} });
+      it.hear(name);
+      it.cache.remove({ name, namespace: "ns" });
+    }
+    it.asked();
+    it.hear("b", { color: "RED" });
+    await it.writer.apply(red);
+    await it.writer.apply({ ...red, metadata: { name: "b" } });
+    expect(it.asked()).toEqual(["PATCH b"]);
+  });
+
   it("has written nothing where the server finds nothing to change", async () => {
     await using it = await setUp();
     const stored = it.server.put("a", { color: "red" });

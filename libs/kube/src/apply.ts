@@ -67,6 +67,7 @@ export interface WriterOptions {
 export function createWriter<T extends KubeObject>(options: WriterOptions): Writer<T> {
   const { transport, type, manager, namespace, cache, adopts = [] } = options;
   const lastApplied = new Map<string, Applied>();
+  let tidyAt = tidyLeast;
   if (cache?.tracks(manager) === false) throw new RangeError(`the cache of ${type.kind} does not track "${manager}"`);
 
   return {
@@ -121,8 +122,18 @@ export function createWriter<T extends KubeObject>(options: WriterOptions): Writ
       return send(body);
     });
     const resourceVersion = versionOf(answer);
-    lastApplied.set(key, { digest, resourceVersion, became: undefined });
+    remember(key, { name, digest, resourceVersion, became: undefined });
     return resourceVersion === seen?.resourceVersion ? "unchanged" : "written";
+  }
+
+  /** Objects come and go, and nobody applies to those that are gone: they are forgotten whenever there are twice as many. */
+  function remember(key: string, applied: Applied): void {
+    lastApplied.set(key, applied);
+    if (cache === undefined || lastApplied.size < tidyAt) return;
+    for (const [other, last] of lastApplied) {
+      if (cache.observed(last.name) === undefined && !isUnderWay(last)) lastApplied.delete(other);
+    }
+    tidyAt = Math.max(tidyLeast, 2 * lastApplied.size);
   }
 
   /** Whether the cache has yet to hear of it. */
@@ -157,11 +168,15 @@ export function createWriter<T extends KubeObject>(options: WriterOptions): Writ
 
 /** What was sent last for an object. */
 interface Applied {
+  readonly name: ObjectName;
   readonly digest: string;
   readonly resourceVersion: string;
   /** Digest of the fields that were ours when the server had taken it. */
   became: string | undefined;
 }
+
+// How many to remember before it is worth a look which of them are gone.
+const tidyLeast = 256;
 
 // All that is needed of the answer, whose whole may be large.
 const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
