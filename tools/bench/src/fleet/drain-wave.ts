@@ -21,6 +21,7 @@ import { pause, until } from "../measure/until.ts";
 import type { Run } from "../run-control.ts";
 import { createDrainLog, type DrainWave } from "./drain-log.ts";
 import { nodeName, operatorNamespace } from "./fleet-objects.ts";
+import { watchStates, type Metadata } from "./watch-states.ts";
 
 export interface DrainWaveBench {
   readonly cluster: BenchCluster;
@@ -50,24 +51,19 @@ export async function measureDrainWave(bench: DrainWaveBench, size: number): Pro
 
   const log = createDrainLog(Math.max(1, Math.floor(size * share)));
   const members = new Set(names);
-  const end = new AbortController();
-  const signal = AbortSignal.any([end.signal, run.signal]);
-  const path = `${collectionPath(sriovNetworkNodeStates, operatorNamespace)}?watch=true`;
-  const lines = await admin.watch({ path, accept: metadataOnly }, signal);
-
   async function work(name: string): Promise<void> {
-    await pause(workMs, signal);
+    await pause(workMs, run.signal);
     log.freed(performance.now());
     await request(cluster, name, "Idle");
   }
-  const watching = (async () => {
-    for await (const line of lines) {
-      const seen = readState(JSON.parse(line));
-      if (seen === undefined || !members.has(seen.name)) continue;
+  await using _watch = await watchStates(admin, {
+    namespace: operatorNamespace,
+    take(type, metadata) {
+      const seen = readState(metadata);
+      if (type === "DELETED" || seen === undefined || !members.has(seen.name)) return;
       if (log.saw(seen, performance.now()) === "drained") work(seen.name).catch(run.fail);
-    }
-  })().catch((error: unknown) => {
-    if (!signal.aborted) run.fail(error);
+    },
+    fail: run.fail,
   });
 
   const cpuBefore = operator.read().cpuSeconds;
@@ -76,8 +72,6 @@ export async function measureDrainWave(bench: DrainWaveBench, size: number): Pro
   await forAll((name) => request(cluster, name, "Drain_Required"));
   await until("all nodes drained and idle again", () => log.ended === size, { withinMs: 300_000, signal: run.signal });
   const wave = log.result((performance.now() - beginMs) / 1000, operator.read().cpuSeconds - cpuBefore);
-  end.abort();
-  await watching;
   return { ...wave, nodes: size };
 }
 
@@ -106,11 +100,8 @@ async function patchNode(cluster: BenchCluster, name: string, metadata: object):
   await cluster.admin.request({ method: "PATCH", path, contentType, accept: metadataOnly, body: { metadata } });
 }
 
-function readState(event: unknown) {
-  const object = isRecord(event) ? event["object"] : undefined;
-  const metadata = isRecord(object) ? object["metadata"] : undefined;
-  if (!isRecord(metadata) || typeof metadata["name"] !== "string") return undefined;
-  const { name, annotations: texts = {} } = metadata;
+function readState({ name, annotations: texts = {} }: Metadata) {
+  if (typeof name !== "string") return undefined;
   const text = (key: string) => (isRecord(texts) && typeof texts[key] === "string" ? texts[key] : "Idle");
   return { name, desired: text(annotations.desiredState), current: text(annotations.currentState) };
 }

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A watch of node states, metadata alone, that goes on where the server ends it: as it does after some time, and at once
+ * with who reads too slowly.
+ * Usage: `await using watch = await watchStates(client, { take, fail })`
+ */
+import { sriovNetworkNodeStates } from "@switchyard/api";
+import { collectionPath, isRecord } from "@switchyard/kube";
+import { BenchError } from "../bench-error.ts";
+import { metadataOnly, type PlainClient } from "../cluster/plain-client.ts";
+
+export type Metadata = Readonly<Record<string, unknown>>;
+
+export interface StatesWatch {
+  /** All of them unless given. */
+  readonly namespace?: string;
+  /** Told each event; the first ones are of the objects that there are. */
+  readonly take: (type: "ADDED" | "MODIFIED" | "DELETED", metadata: Metadata) => void;
+  /** Told if it breaks off: figures would be wrong from there on. */
+  readonly fail: (error: BenchError) => void;
+}
+
+/** Watches from now on until it is disposed. Rejects with BenchError where it cannot begin. */
+export async function watchStates(client: PlainClient, watch: StatesWatch): Promise<AsyncDisposable> {
+  const end = new AbortController();
+  const begin = (position: string | undefined): Promise<AsyncIterable<string>> => {
+    const path = `${collectionPath(sriovNetworkNodeStates, watch.namespace)}?watch=true&allowWatchBookmarks=true`;
+    const from = position === undefined ? "" : `&resourceVersion=${position}`;
+    return client.watch({ path: path + from, accept: metadataOnly }, end.signal);
+  };
+
+  async function follow(first: AsyncIterable<string>): Promise<void> {
+    let position: string | undefined;
+    for (let lines = first; ; lines = await begin(position)) {
+      for await (const line of lines) {
+        const { type, metadata } = readEvent(JSON.parse(line));
+        if (typeof metadata["resourceVersion"] === "string") position = metadata["resourceVersion"];
+        if (type === "ADDED" || type === "MODIFIED" || type === "DELETED") watch.take(type, metadata);
+      }
+      end.signal.throwIfAborted();
+    }
+  }
+
+  const ended = follow(await begin(undefined)).catch((cause: unknown) => {
+    if (end.signal.aborted) return;
+    watch.fail(new BenchError("watch", `the watch of node states broke off: ${String(cause)}`, cause));
+  });
+  return {
+    async [Symbol.asyncDispose]() {
+      end.abort();
+      await ended;
+    },
+  };
+}
+
+function readEvent(event: unknown): { readonly type: string; readonly metadata: Metadata } {
+  if (isRecord(event) && isRecord(event["object"]) && isRecord(event["object"]["metadata"])) {
+    const { type, object } = event;
+    if (typeof type === "string" && type !== "ERROR" && isRecord(object["metadata"])) {
+      return { type, metadata: object["metadata"] };
+    }
+  }
+  throw new BenchError("watch", `the watch of node states says ${JSON.stringify(event).slice(0, 300)}`);
+}
