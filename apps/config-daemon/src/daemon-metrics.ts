@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * What an admin wants to see of a node: how far it is, what was done to it, and what it refuses. Nothing is told by PF or
- * VF: with 128 VFs a node, 1,000 nodes would have hundreds of thousands of series, and the SriovNetworkNodeState has each anyway.
+ * VF: with 128 VFs a node, 1,000 nodes would have hundreds of thousands of series, and the SriovNetworkNodeState has each
+ * anyway.
  * Usage: `const metrics = createDaemonMetrics(registry, { nodeName, now: () => new Date() }); metrics.stepEnded(step, false);`
  */
 import type { InterfaceStatus, SriovNetworkNodeStateSpec } from "@switchyard/api";

@@ -69,8 +69,9 @@ export function createVerdicts(): Verdicts {
     },
     holds({ name, spec, interfaces }) {
       const verdict = byNode.get(name);
-      if (!equalJson(verdict?.spec, spec) || !equalJson(verdict?.interfaces, interfaces)) return false;
-      if (verdict !== undefined) byNode.set(name, { ...verdict, spec, interfaces });
+      if (verdict === undefined) return false;
+      if (!equalJson(verdict.spec, spec) || !equalJson(verdict.interfaces, interfaces)) return false;
+      byNode.set(name, { ...verdict, spec, interfaces });
       return true;
     },
     subscribe(listener) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The command line of an operator with everything on: what is not deployed, or not written, would cost nothing. No kubelet
- * runs here, so nobody asks for the images.
+ * The command line of an operator that deploys all that a SriovOperatorConfig can ask for: without an image, a component
+ * would cost nothing. No kubelet runs here, so nobody asks for the images.
  * Usage: `createMeasuredService({ script, args: operatorArguments(operatorUser.kubeconfig), … })`
  */
 import { operatorNamespace } from "./fleet-objects.ts";
