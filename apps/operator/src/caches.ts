@@ -56,7 +56,7 @@ export interface WatchOptions {
 export function watchCluster({ transport, namespace, settings, report }: WatchOptions): ClusterCaches {
   const common = { transport, report };
   const caches = {
-    nodes: watchObjects({ ...common, type: nodes, pageSize: 100, project: sharingEqual(keepNodeFacts) }),
+    nodes: watchObjects({ ...common, type: nodes, pageSize: 200, project: sharingEqual(keepNodeFacts) }),
     policies: watchObjects({
       ...common,
       type: sriovNetworkNodePolicies,

@@ -8,7 +8,7 @@ const report: FleetReport = {
   date: "2026-11-20T00:00:00.000Z",
   machine: { processor: "X", processors: 2, memoryMb: 100, kernel: "6.12", node: "v24", loadBefore: 0.5 },
   versions: { kubernetes: "v1.36.3" },
-  options: { nodes: 1000, policies: 10, profile: "pf6", connections: 32, rounds: 1 },
+  options: { nodes: 1000, policies: 10, profile: "pf6", connections: 32, rounds: 1, writeConfigMap: false },
   steps: [
     {
       id: "first-policy",

@@ -18,7 +18,7 @@ export interface FleetReport {
   readonly date: string;
   readonly machine: MachineFacts;
   readonly versions: Readonly<Record<string, string>>;
-  readonly options: Pick<FleetOptions, "nodes" | "policies" | "profile" | "connections" | "rounds">;
+  readonly options: Pick<FleetOptions, "nodes" | "policies" | "profile" | "connections" | "rounds" | "writeConfigMap">;
   readonly steps: readonly StepResult[];
   readonly wave?: DrainWave;
   /** From SIGTERM to the end, of each process. */
@@ -33,7 +33,7 @@ export function renderFleetReport(report: FleetReport): string {
   const missed = goals.filter(({ met }) => !met);
   const programs = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   return [
-    `Operator, ${options.nodes} nodes, ${options.policies} policies, profile ${options.profile}; ${date}`,
+    `Operator${options.writeConfigMap ? " with --write-configmap" : ""}, ${options.nodes} nodes, ${options.policies} policies, profile ${options.profile}; ${date}`,
     `${describeMachine(machine)}; ${programs.join(", ")}`,
     `Plain client: server-side apply of the same specs over ${options.connections} connections`,
     "All CPU: of API server, etcd, operator and harness until the last spec arrived; for the operator / the plain client",

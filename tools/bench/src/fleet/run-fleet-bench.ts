@@ -18,7 +18,7 @@ import { fleetGoals, waveGoals } from "./fleet-goals.ts";
 import { operatorNamespace, plainNamespace } from "./fleet-objects.ts";
 import { fleetHelp, parseFleetOptions, type FleetOptions } from "./fleet-options.ts";
 import { renderFleetReport, type FleetReport } from "./fleet-report.ts";
-import { operatorArguments } from "./operator-arguments.ts";
+import { inContainer, operatorArguments } from "./operator-arguments.ts";
 import { fleetScenario } from "./fleet-scenario.ts";
 import { measureStep, type FleetBench } from "./measure-step.ts";
 import type { StepResult } from "./step-result.ts";
@@ -53,7 +53,8 @@ async function measureFleet(options: FleetOptions): Promise<FleetReport> {
   const operatorUser = await cluster.user("operator");
   await using operator = createMeasuredService({
     script,
-    args: operatorArguments(operatorUser.kubeconfig),
+    ...inContainer,
+    args: operatorArguments(operatorUser.kubeconfig, options),
     log: join(cluster.directory, "operator.log"),
     fail,
     cpuProf: options.cpuProf,
@@ -75,13 +76,13 @@ async function measureFleet(options: FleetOptions): Promise<FleetReport> {
   const wave = options.drains === 0 ? undefined : await measureDrainWave({ ...bench, cluster, run }, options.drains);
   await operator.stop();
   const { stopSeconds } = operator;
-  const { nodes, policies, profile, connections, rounds } = options;
+  const { nodes, policies, profile, connections, rounds, writeConfigMap } = options;
   return {
     bench: "fleet",
     date,
     machine,
     versions: cluster.versions,
-    options: { nodes, policies, profile, connections, rounds },
+    options: { nodes, policies, profile, connections, rounds, writeConfigMap },
     steps,
     ...(wave === undefined ? {} : { wave }),
     stopSeconds,

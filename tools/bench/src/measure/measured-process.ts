@@ -17,6 +17,9 @@ export interface MeasuredOptions {
   /** What Node runs. */
   readonly script: string;
   readonly args: readonly string[];
+  /** Flags of Node itself, and environment beside our own: as the program's container has them. */
+  readonly nodeFlags?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
   /** File for its output, which is appended. */
   readonly log: string;
   /** Told, with the log's end, if it ends before it is told to. */
@@ -38,12 +41,16 @@ export interface MeasuredProcess extends AsyncDisposable {
 const stopLimitMs = 15_000;
 
 /** Rejects with BenchError `platform` where it cannot be started. */
-export async function startMeasured({ script, args, log, fail, cpuProf }: MeasuredOptions): Promise<MeasuredProcess> {
+export async function startMeasured(options: MeasuredOptions): Promise<MeasuredProcess> {
+  const { script, args, nodeFlags = [], env = {}, log, fail, cpuProf } = options;
   const output = openSync(log, "a");
   const logBegin = statSync(log).size;
-  const nodeFlags = cpuProf === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${cpuProf}`];
-  const command = [process.execPath, ...nodeFlags, script, ...args, "--health-address", "127.0.0.1:0"];
-  const child = spawn("setpriv", ["--pdeathsig", "KILL", ...command], { stdio: ["ignore", output, output] });
+  const profiler = cpuProf === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${cpuProf}`];
+  const command = [process.execPath, ...nodeFlags, ...profiler, script, ...args, "--health-address", "127.0.0.1:0"];
+  const child = spawn("setpriv", ["--pdeathsig", "KILL", ...command], {
+    env: { ...process.env, ...env },
+    stdio: ["ignore", output, output],
+  });
   closeSync(output);
   try {
     await once(child, "spawn");
