@@ -25,17 +25,16 @@ describe("formatDevicePluginConfig", () => {
 
 describe("devicePluginConfigMap", () => {
   it("has the text of each node under its name, sorted", () => {
-    const resourceList = [{ resourceName: "a", selectors: flags }];
-    const configs = new Map([
-      ["worker-2", { resourceList: null }],
-      ["worker-1", { resourceList }],
+    const texts = new Map([
+      ["worker-2", "b"],
+      ["worker-1", "a"],
     ]);
-    expect(JSON.stringify(devicePluginConfigMap("sriov-network-operator", configs))).toBe(
+    expect(JSON.stringify(devicePluginConfigMap("sriov-network-operator", texts))).toBe(
       JSON.stringify({
         apiVersion: "v1",
         kind: "ConfigMap",
         metadata: { name: "device-plugin-config", namespace: "sriov-network-operator" },
-        data: { "worker-1": JSON.stringify({ resourceList }), "worker-2": '{"resourceList":null}' },
+        data: { "worker-1": "a", "worker-2": "b" },
       }),
     );
   });

@@ -82,13 +82,13 @@ export function formatDevicePluginConfig(config: DevicePluginConfig): string {
   });
 }
 
-/** Upstream's ConfigMap: the text of every node's configuration under the node's name. */
-export function devicePluginConfigMap(namespace: string, configs: ReadonlyMap<string, DevicePluginConfig>) {
-  const byNode = [...configs].sort(([a], [b]) => (a < b ? -1 : Number(a > b)));
+/** Upstream's ConfigMap: the text of every node's configuration (formatDevicePluginConfig) under the node's name. */
+export function devicePluginConfigMap(namespace: string, texts: ReadonlyMap<string, string>) {
+  const byNode = [...texts].sort(([a], [b]) => (a < b ? -1 : Number(a > b)));
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
     metadata: { name: "device-plugin-config", namespace },
-    data: Object.fromEntries(byNode.map(([node, config]) => [node, formatDevicePluginConfig(config)])),
+    data: Object.fromEntries(byNode),
   } as const;
 }

@@ -9,9 +9,9 @@ import { createRules, policiesSelecting, type Rules } from "@switchyard/policy";
 import {
   devicePluginConfigMap,
   linuxBridgesOf,
+  formatDevicePluginConfig,
   policyDevicePluginConfig,
   renderNetwork,
-  type DevicePluginConfig,
 } from "@switchyard/render";
 import type { Diagnostics } from "../diagnostics.ts";
 import { labelOf } from "../input/manifest.ts";
@@ -92,7 +92,7 @@ function renderConfigMap(
     pfDevice: pf,
     vfDevice: vf,
   }));
-  const configs = new Map<string, DevicePluginConfig>();
+  const texts = new Map<string, string>();
   for (const { node } of desired) {
     const { name } = node.metadata;
     const interfaces = cluster.states.get(name)?.status?.interfaces ?? [];
@@ -101,12 +101,12 @@ function renderConfigMap(
       interfaces,
       nics,
     });
-    configs.set(name, config);
+    texts.set(name, formatDevicePluginConfig(config));
     for (const { resourceName, message } of problems) {
       diagnostics.note(
         `ConfigMap/${namespace}/device-plugin-config: node ${name}: resource ${resourceName}: ${message}`,
       );
     }
   }
-  return [devicePluginConfigMap(namespace, configs)];
+  return [devicePluginConfigMap(namespace, texts)];
 }

@@ -2,14 +2,16 @@
 import { describe, expect, it } from "@jest/globals";
 import { apiVersion, type Condition, type SriovOperatorConfig } from "@switchyard/api";
 import { KubeError } from "@switchyard/kube";
+import type { NicModel } from "@switchyard/render";
 import { createCluster, createKeepingWriter, nic } from "../testing/cluster.ts";
 import { createConfigMapReconciler } from "./config-map-reconciler.ts";
 import type { ConfigMap } from "./config-map-watches.ts";
 
 const flags = '"IsRdma":false,"NeedVhostNet":false';
-const nics = [{ vendor: "8086", pfDevice: "158b", vfDevice: "154c" }];
+const knownNics: readonly NicModel[] = [{ vendor: "8086", pfDevice: "158b", vfDevice: "154c" }];
 
 function setUp({ isWanted = true, refusal }: { isWanted?: boolean; refusal?: KubeError } = {}) {
+  let nics = knownNics;
   const cluster = createCluster();
   cluster.addConfig();
   const written = createKeepingWriter<ConfigMap>();
@@ -25,6 +27,9 @@ function setUp({ isWanted = true, refusal }: { isWanted?: boolean; refusal?: Kub
   });
   return {
     cluster,
+    setNics(changed: readonly NicModel[]) {
+      nics = changed;
+    },
     look: () => reconcile("device-plugin-config", new AbortController().signal),
     data: () => written.applied.get("device-plugin-config")?.data,
     condition: () => reported.statuses.get("default")?.conditions?.[0],
@@ -53,6 +58,35 @@ describe("upstream's ConfigMap", () => {
     });
     expect(condition()).toMatchObject({ type: "DevicePluginConfigMap", status: "True", reason: "Written" });
     expect(owners()).toMatchObject([{ kind: "SriovOperatorConfig", name: "default", controller: true }]);
+  });
+
+  it("follows policies, labels, NICs and the list of cards, and forgets nodes that are gone", async () => {
+    const { cluster, look, data, setNics } = setUp();
+    const selector = { vendor: "8086", deviceID: "158b", pfNames: ["uplink"] };
+    const policy = (resourceName: string) => {
+      cluster.addPolicy("fast", { resourceName, nodeSelector: { zone: "a" }, nicSelector: selector });
+    };
+    const text = (resourceName: string, device: string, pf: string) =>
+      `{"resourceList":[{"resourceName":"${resourceName}","selectors":{"vendors":["8086"],"devices":["${device}"],` +
+      `"pfNames":["${pf}"],${flags}},"SelectorObj":null}]}`;
+    cluster.addNode("worker-1");
+    cluster.addNode("worker-2", { zone: "a" });
+    policy("one");
+    await look();
+    expect(data()).toEqual({ "worker-1": '{"resourceList":null}', "worker-2": text("one", "154c", "uplink") });
+    cluster.setState("worker-2", { status: { interfaces: [nic({ altNames: ["uplink"] })] } });
+    await look();
+    expect(data()?.["worker-2"]).toBe(text("one", "154c", "ens1f0"));
+    policy("two");
+    await look();
+    expect(data()?.["worker-2"]).toBe(text("two", "154c", "ens1f0"));
+    setNics([{ vendor: "8086", pfDevice: "158b", vfDevice: "1889" }]);
+    await look();
+    expect(data()?.["worker-2"]).toBe(text("two", "1889", "ens1f0"));
+    cluster.addNode("worker-1", { zone: "a" });
+    cluster.removeNode("worker-2");
+    await look();
+    expect(data()).toEqual({ "worker-1": text("two", "1889", "uplink") });
   });
 
   it("tells what the plugin cannot select, once for all nodes, and writes the rest (M-7, M-43)", async () => {

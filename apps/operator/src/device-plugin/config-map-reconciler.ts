@@ -17,7 +17,13 @@ import {
 } from "@switchyard/api";
 import { isKubeError, setCondition, type Cache, type Condition, type Reconcile, type Writer } from "@switchyard/kube";
 import { isInNodeSet, policiesSelecting, type Rules } from "@switchyard/policy";
-import { devicePluginConfigMap, policyDevicePluginConfig, type DevicePluginProblem } from "@switchyard/render";
+import {
+  devicePluginConfigMap,
+  formatDevicePluginConfig,
+  policyDevicePluginConfig,
+  type DevicePluginProblem,
+  type PolicyDevicePluginSources,
+} from "@switchyard/render";
 import type { LiveRules } from "../live-rules.ts";
 import type { NodeStateFacts } from "../node-state-facts.ts";
 import { configMapName, type ConfigMap, type ConfigMapFacts } from "./config-map-watches.ts";
@@ -45,8 +51,16 @@ const named = 3;
 /** A condition that is not yet put among those that there are. */
 type Verdict = Pick<Condition, "status" | "reason" | "message">;
 
+/** A node's text, and what it is made of: of a thousand nodes, one has changed. */
+interface NodeText {
+  readonly sources: PolicyDevicePluginSources;
+  readonly text: string;
+  readonly problems: readonly DevicePluginProblem[];
+}
+
 export function createConfigMapReconciler(deps: ConfigMapDeps): Reconcile {
   const { nodes, states, operatorConfigs, configMaps, rules, namespace } = deps;
+  let known: ReadonlyMap<string, NodeText> = new Map();
 
   return async function reconcile(_key, signal) {
     const config = operatorConfigs.get(operatorConfigName);
@@ -78,24 +92,18 @@ export function createConfigMapReconciler(deps: ConfigMapDeps): Reconcile {
 
   /** Nodes do not depend on one another: what one of them cannot have, the others have (M-7). */
   function render(current: Rules) {
-    const problems: NodeProblem[] = [];
     const nics = configMaps.nics();
-    const configs = new Map(
-      nodes
-        .list()
-        .filter((node) => isInNodeSet(node, current))
-        .map((node) => {
-          const { name } = node.metadata;
-          const rendered = policyDevicePluginConfig({
-            policies: policiesSelecting(node, current),
-            interfaces: states.get(name)?.interfaces ?? [],
-            nics,
-          });
-          problems.push(...rendered.problems.map((problem) => ({ ...problem, node: name })));
-          return [name, rendered.config];
-        }),
-    );
-    return { data: devicePluginConfigMap(namespace, configs).data, problems };
+    const made = new Map<string, NodeText>();
+    for (const node of nodes.list()) {
+      if (!isInNodeSet(node, current)) continue;
+      const { name } = node.metadata;
+      const interfaces = states.get(name)?.interfaces ?? none;
+      made.set(name, textOf(known.get(name), { policies: policiesSelecting(node, current), interfaces, nics }));
+    }
+    known = made;
+    const texts = new Map([...made].map(([node, { text }]) => [node, text]));
+    const problems = [...made].flatMap(([node, one]) => one.problems.map((problem) => ({ ...problem, node })));
+    return { data: devicePluginConfigMap(namespace, texts).data, problems };
   }
 
   async function report(config: SriovOperatorConfig, verdict: Verdict | undefined, signal: AbortSignal): Promise<void> {
@@ -111,6 +119,24 @@ export function createConfigMapReconciler(deps: ConfigMapDeps): Reconcile {
       signal,
     );
   }
+}
+
+const none: readonly never[] = [];
+
+/** The text as it was where it is made of the very same things. */
+function textOf(before: NodeText | undefined, sources: PolicyDevicePluginSources): NodeText {
+  if (before !== undefined && isSame(before.sources, sources)) return before;
+  const { config, problems } = policyDevicePluginConfig(sources);
+  return { sources, text: formatDevicePluginConfig(config), problems };
+}
+
+function isSame(a: PolicyDevicePluginSources, b: PolicyDevicePluginSources): boolean {
+  return (
+    a.interfaces === b.interfaces &&
+    a.nics === b.nics &&
+    a.policies.length === b.policies.length &&
+    a.policies.every((policy, index) => policy === b.policies[index])
+  );
 }
 
 interface NodeProblem extends DevicePluginProblem {

@@ -29,7 +29,7 @@ const nicListName = "supported-nic-ids";
 export interface ConfigMapFacts {
   /** For the ConfigMap's writer; undefined where none is asked for. */
   readonly written: Observations | undefined;
-  /** All cards that are known, the cluster's own after ours. */
+  /** All cards that are known, the cluster's own after ours; the same array while they are the same. */
   nics(): readonly NicModel[];
   /** Calls `listener` on each change. */
   subscribe(listener: () => void): () => void;
@@ -65,14 +65,19 @@ export function watchConfigMaps({ isWanted, ...common }: WatchConfigMapsOptions)
         project: ({ data = {} }: ConfigMap) => Object.values(data).flatMap((row) => parseNicRow(row) ?? []),
       })
     : undefined;
+  const allNics = (): readonly NicModel[] => {
+    const rows = [...supportedNics, ...(nicList?.get(nicListName) ?? [])];
+    return rows.map(({ vendor, pf, vf }) => ({ vendor, pfDevice: pf, vfDevice: vf }));
+  };
+  let nics = allNics();
+  nicList?.subscribe(() => {
+    nics = allNics();
+  });
   const watches = [written, nicList].filter((watch) => watch !== undefined);
 
   return {
     written,
-    nics() {
-      const rows = [...supportedNics, ...(nicList?.get(nicListName) ?? [])];
-      return rows.map(({ vendor, pf, vf }) => ({ vendor, pfDevice: pf, vfDevice: vf }));
-    },
+    nics: () => nics,
     subscribe(listener) {
       const ends = watches.map((watch) => watch.subscribe(listener));
       return () => {
