@@ -4,7 +4,15 @@
  * whom to trust. Both are watched, so that what somebody deletes or overwrites is put right at once.
  * Usage: `await using watches = watchCertificates({ transport, places, report });`
  */
-import { watchObjects, type Cache, type KubeObject, type ResourceType, type Transport } from "@switchyard/kube";
+import {
+  joinWatches,
+  watchObjects,
+  type Cache,
+  type JoinedWatches,
+  type KubeObject,
+  type ResourceType,
+  type Transport,
+} from "@switchyard/kube";
 import type { SecretData } from "./certificate-secret.ts";
 
 export interface CertificatePlaces {
@@ -29,15 +37,10 @@ export interface SeenSecret {
 /** The webhooks of a configuration, in order. */
 export type SeenRegistration = readonly { readonly name: string; readonly caBundle: string | undefined }[];
 
-/** Disposing it ends the watches. */
-export interface CertificateWatches extends AsyncDisposable {
+export interface CertificateWatches extends JoinedWatches {
   readonly places: CertificatePlaces;
   readonly secrets: Cache<SeenSecret>;
   readonly registrations: readonly RegistrationWatch[];
-  readonly synced: boolean;
-  whenSynced(signal: AbortSignal): Promise<void>;
-  /** Calls `listener` on each change. */
-  subscribe(listener: () => void): () => void;
 }
 
 export interface RegistrationWatch {
@@ -82,26 +85,8 @@ export function watchCertificates({ transport, places, report }: WatchCertificat
       webhooks.map((webhook) => ({ name: webhook.name, caBundle: webhook.clientConfig?.caBundle }));
     return { type, name, cache: watchObjects({ ...named(name), type, project }) };
   });
-  const caches = [secrets, ...registrations.map(({ cache }) => cache)];
-
-  return {
-    ...{ places, secrets, registrations },
-    get synced() {
-      return caches.every(({ synced }) => synced);
-    },
-    async whenSynced(signal) {
-      await Promise.all(caches.map((cache) => cache.whenSynced(signal)));
-    },
-    subscribe(listener) {
-      const ends = caches.map((cache) => cache.subscribe(listener));
-      return () => {
-        for (const end of ends) end();
-      };
-    },
-    async [Symbol.asyncDispose]() {
-      await Promise.all(caches.map((cache) => cache[Symbol.asyncDispose]()));
-    },
-  };
+  const joined = joinWatches([secrets, ...registrations.map(({ cache }) => cache)]);
+  return Object.assign(joined, { places, secrets, registrations });
 }
 
 function registrationType(kind: string, plural: string): ResourceType {

@@ -21,6 +21,7 @@ export { reflect, type ReflectorOptions } from "./reflector.ts";
 export type { Cache, Change, Observations, Observed } from "./cache.ts";
 export { ObjectStore, type ObjectSink, type StoreOptions } from "./object-store.ts";
 export type { Indexers } from "./object-index.ts";
+export { joinWatches, type JoinedWatches } from "./join-watches.ts";
 export { watchObjects, type WatchOptions } from "./watch-objects.ts";
 export { WorkQueue, type WorkQueueOptions } from "./work-queue.ts";
 export { fromCache, type Source } from "./source.ts";

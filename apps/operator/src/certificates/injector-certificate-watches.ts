@@ -5,15 +5,12 @@
  * Usage: `await using injectorCertificate = watchInjectorCertificate({ transport, settings, report });`
  */
 import { serviceNames, watchCertificates, type CertificateWatches } from "@switchyard/certificates";
-import type { Transport } from "@switchyard/kube";
+import { joinWatches, type JoinedWatches, type Transport } from "@switchyard/kube";
 import { componentInventory, hasOwnSecret, type ComponentName, type ComponentSettings } from "@switchyard/render";
 
-/** Disposing it ends the watches. */
-export interface WatchedInjectorCertificate extends AsyncDisposable {
+export interface WatchedInjectorCertificate extends JoinedWatches {
   /** Undefined where it is not for us to make. */
   readonly watches: CertificateWatches | undefined;
-  readonly synced: boolean;
-  whenSynced(signal: AbortSignal): Promise<void>;
 }
 
 export interface WatchInjectorCertificateOptions {
@@ -33,18 +30,7 @@ export function watchInjectorCertificate(options: WatchInjectorCertificateOption
   const registrations = [{ kind, name: nameOf(kind, settings) }] as const;
   const places = { namespace: settings.namespace, secretName, registrations };
   const watches = isOurs ? watchCertificates({ transport, places, report }) : undefined;
-  return {
-    watches,
-    get synced() {
-      return watches?.synced ?? true;
-    },
-    async whenSynced(signal) {
-      await watches?.whenSynced(signal);
-    },
-    async [Symbol.asyncDispose]() {
-      await watches?.[Symbol.asyncDispose]();
-    },
-  };
+  return Object.assign(joinWatches(watches === undefined ? [] : [watches]), { watches });
 }
 
 /** What the API server calls it by. */

@@ -5,7 +5,7 @@
  * Usage: `await using facts = watchClusterFacts({ transport, settings, report }); facts.owner()`.
  */
 import type { OwnerReference } from "@switchyard/api";
-import { watchObjects, type KubeObject, type Transport } from "@switchyard/kube";
+import { joinWatches, watchObjects, type JoinedWatches, type KubeObject, type Transport } from "@switchyard/kube";
 import type { ComponentSettings, TlsSettings } from "@switchyard/render";
 import { readTlsProfile, type ApiServerConfig } from "./tls-profile.ts";
 
@@ -21,11 +21,7 @@ export interface ClusterFacts {
   subscribe(listener: () => void): () => void;
 }
 
-/** Disposing it ends the watches. */
-export interface WatchedClusterFacts extends ClusterFacts, AsyncDisposable {
-  readonly synced: boolean;
-  whenSynced(signal: AbortSignal): Promise<void>;
-}
+export type WatchedClusterFacts = ClusterFacts & JoinedWatches;
 
 export interface WatchFactsOptions {
   readonly transport: Transport;
@@ -68,27 +64,12 @@ export function watchClusterFacts({ transport, settings, report }: WatchFactsOpt
         });
   const watches = apiServer === undefined ? [role] : [role, apiServer];
 
-  return {
+  return Object.assign(joinWatches(watches), {
     owner() {
       const uid = role.get(roleName)?.uid;
       if (uid === undefined) return undefined;
       return { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", name: roleName, uid };
     },
     tls: () => apiServer?.get(apiServerName)?.tls,
-    subscribe(listener) {
-      const ends = watches.map((watch) => watch.subscribe(listener));
-      return () => {
-        for (const end of ends) end();
-      };
-    },
-    get synced() {
-      return watches.every(({ synced }) => synced);
-    },
-    async whenSynced(signal) {
-      await Promise.all(watches.map((watch) => watch.whenSynced(signal)));
-    },
-    async [Symbol.asyncDispose]() {
-      await Promise.all(watches.map((watch) => watch[Symbol.asyncDispose]()));
-    },
-  };
+  });
 }

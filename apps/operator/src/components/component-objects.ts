@@ -6,7 +6,15 @@
  * Usage: `await using objects = watchComponentObjects({ transport, settings, report });`
  */
 import { sriovOperatorConfigs, upstreamManager, type ResourceType } from "@switchyard/api";
-import { apiVersionOf, watchObjects, type Cache, type KubeObject, type Transport } from "@switchyard/kube";
+import {
+  apiVersionOf,
+  joinWatches,
+  watchObjects,
+  type Cache,
+  type JoinedWatches,
+  type KubeObject,
+  type Transport,
+} from "@switchyard/kube";
 import { componentInventory, type ComponentSettings, type InventoryItem, type Manifest } from "@switchyard/render";
 import { managers } from "../managers.ts";
 import { isBinding, isRegistration } from "./registrations.ts";
@@ -44,11 +52,7 @@ export interface ComponentObjects {
   seen(item: InventoryItem): SeenObject | undefined;
 }
 
-/** Disposing it ends the watches. */
-export interface WatchedComponentObjects extends ComponentObjects, AsyncDisposable {
-  readonly synced: boolean;
-  whenSynced(signal: AbortSignal): Promise<void>;
-}
+export type WatchedComponentObjects = ComponentObjects & JoinedWatches;
 
 export interface WatchComponentOptions {
   readonly transport: Transport;
@@ -60,30 +64,16 @@ export function watchComponentObjects({ transport, settings, report }: WatchComp
   const inventory = componentInventory(settings);
   const watches = groupByWatch(inventory).map(({ type, items: [first, ...more] }) => {
     const names = new Set([first, ...more].map(({ name }) => name));
-    const watched = watchObjects({
+    const cache = watchObjects({
       ...{ transport, type, report, namespace: first.namespace },
       optional: true, // no Prometheus operator, no ServiceMonitor
       ...(more.length === 0 ? { fieldSelector: `metadata.name=${first.name}` } : {}),
       project: (object: KubeObject) => (names.has(object.metadata.name) ? toSeenObject(object) : undefined),
       managers: [managers.components],
     });
-    return { type, watched, names };
+    return { type, names, cache };
   });
-  return {
-    ...createComponentObjects(
-      inventory,
-      watches.map(({ type, watched, names }) => ({ type, names, cache: watched })),
-    ),
-    get synced() {
-      return watches.every(({ watched }) => watched.synced);
-    },
-    async whenSynced(signal) {
-      await Promise.all(watches.map(({ watched }) => watched.whenSynced(signal)));
-    },
-    async [Symbol.asyncDispose]() {
-      await Promise.all(watches.map(({ watched }) => watched[Symbol.asyncDispose]()));
-    },
-  };
+  return Object.assign(joinWatches(watches.map(({ cache }) => cache)), createComponentObjects(inventory, watches));
 }
 
 /** Over caches that somebody fills. */

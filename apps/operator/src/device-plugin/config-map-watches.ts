@@ -5,7 +5,14 @@
  * Usage: `await using configMaps = watchConfigMaps({ transport, namespace, isWanted, report });`
  */
 import { parseNicRow, supportedNics } from "@switchyard/admission";
-import { watchObjects, type KubeObject, type Observations, type Transport } from "@switchyard/kube";
+import {
+  joinWatches,
+  watchObjects,
+  type JoinedWatches,
+  type KubeObject,
+  type Observations,
+  type Transport,
+} from "@switchyard/kube";
 import type { NicModel } from "@switchyard/render";
 import { managers } from "../managers.ts";
 
@@ -35,11 +42,7 @@ export interface ConfigMapFacts {
   subscribe(listener: () => void): () => void;
 }
 
-/** Disposing it ends the watches. */
-export interface WatchedConfigMaps extends ConfigMapFacts, AsyncDisposable {
-  readonly synced: boolean;
-  whenSynced(signal: AbortSignal): Promise<void>;
-}
+export type WatchedConfigMaps = ConfigMapFacts & JoinedWatches;
 
 export interface WatchConfigMapsOptions {
   readonly transport: Transport;
@@ -75,23 +78,8 @@ export function watchConfigMaps({ isWanted, ...common }: WatchConfigMapsOptions)
   });
   const watches = [written, nicList].filter((watch) => watch !== undefined);
 
-  return {
+  return Object.assign(joinWatches(watches), {
     written,
     nics: () => nics,
-    subscribe(listener) {
-      const ends = watches.map((watch) => watch.subscribe(listener));
-      return () => {
-        for (const end of ends) end();
-      };
-    },
-    get synced() {
-      return watches.every(({ synced }) => synced);
-    },
-    async whenSynced(signal) {
-      await Promise.all(watches.map((watch) => watch.whenSynced(signal)));
-    },
-    async [Symbol.asyncDispose]() {
-      await Promise.all(watches.map((watch) => watch[Symbol.asyncDispose]()));
-    },
-  };
+  });
 }
