@@ -21,7 +21,7 @@ export interface StatesWatch {
 }
 
 /** Watches from now on until it is disposed. Rejects with BenchError where it cannot begin. */
-export async function watchStates(client: PlainClient, watch: StatesWatch): Promise<AsyncDisposable> {
+export async function watchStates(client: Pick<PlainClient, "watch">, watch: StatesWatch): Promise<AsyncDisposable> {
   const end = new AbortController();
   const begin = (position: string | undefined): Promise<AsyncIterable<string>> => {
     const path = `${collectionPath(sriovNetworkNodeStates, watch.namespace)}?watch=true&allowWatchBookmarks=true`;

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import type { BenchError } from "../bench-error.ts";
+import type { PlainClient } from "../cluster/plain-client.ts";
+import { watchStates } from "./watch-states.ts";
+
+const event = (type: string, name: string, resourceVersion: string) =>
+  JSON.stringify({ type, object: { metadata: { name, resourceVersion } } });
+
+/** A server that ends each watch after its lines, and leaves the one after the last open. */
+function createServer(...watches: readonly (readonly string[])[]) {
+  const paths: string[] = [];
+  const open = Promise.withResolvers<undefined>();
+  const client: Pick<PlainClient, "watch"> = {
+    watch({ path }, signal) {
+      const lines = watches[paths.length];
+      paths.push(new URL(path, "https://server").searchParams.get("resourceVersion") ?? "the beginning");
+      return Promise.resolve(lines === undefined ? untilEnd(signal) : linesOf(lines));
+    },
+  };
+
+  async function* linesOf(lines: readonly string[]) {
+    await Promise.resolve();
+    yield* lines;
+  }
+
+  async function* untilEnd(signal: AbortSignal): AsyncGenerator<string> {
+    open.resolve(undefined);
+    await new Promise((_, reject) => {
+      signal.addEventListener("abort", () => {
+        reject(new Error("ended"));
+      });
+    });
+    yield "";
+  }
+
+  return { client, paths, isOpen: open.promise };
+}
+
+describe("watchStates", () => {
+  it("goes on from where the server ended it, a bookmark included", async () => {
+    const { client, paths, isOpen } = createServer(
+      [event("ADDED", "a", "5"), event("BOOKMARK", "", "9")],
+      [event("MODIFIED", "a", "11"), event("DELETED", "a", "12")],
+    );
+    const taken: string[] = [];
+    const failures: BenchError[] = [];
+    const watch = await watchStates(client, {
+      take: (type, { name }) => taken.push(`${type} ${String(name)}`),
+      fail: (error) => failures.push(error),
+    });
+    await isOpen;
+    await watch[Symbol.asyncDispose]();
+    expect(taken).toEqual(["ADDED a", "MODIFIED a", "DELETED a"]);
+    expect(paths).toEqual(["the beginning", "9", "12"]);
+    expect(failures).toEqual([]);
+  });
+
+  it("says so where it cannot go on", async () => {
+    const expired = JSON.stringify({ type: "ERROR", object: { metadata: {}, code: 410 } });
+    const { client } = createServer([event("ADDED", "a", "5")], [expired]);
+    const { promise: failure, resolve: fail } = Promise.withResolvers<BenchError>();
+    await using _watch = await watchStates(client, { take: () => undefined, fail });
+    expect(await failure).toMatchObject({ code: "watch", message: expect.stringContaining("410") });
+  });
+});
