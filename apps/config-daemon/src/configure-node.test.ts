@@ -41,8 +41,13 @@ function handshake(request: string, answer: string): Readonly<Record<string, str
   };
 }
 
+interface DaemonTestOptions {
+  readonly drains?: boolean;
+  readonly onStep?: () => void;
+}
+
 /** Everything that a pass says and asks for, and what it is given. */
-function daemonOn(host: Host, { drains = false } = {}) {
+function daemonOn(host: Host, { drains = false, onStep = () => undefined }: DaemonTestOptions = {}) {
   const phases: Phase[] = [];
   const shown: Found[] = [];
   const boots: (string | undefined)[] = [];
@@ -70,7 +75,7 @@ function daemonOn(host: Host, { drains = false } = {}) {
           maxPfs: 4,
           isDrainDisabled: () => !drains,
           onPlan: ({ steps }) => planned.push(steps.length),
-          onStep: () => undefined,
+          onStep,
           onApplied: ({ isDone }) => applied.push(isDone),
           requestDrain(request: string) {
             requests.push(request);
@@ -379,6 +384,32 @@ describe("configureNode and refusals", () => {
     const daemon = daemonOn(kernel.host());
     expect(await daemon.pass(nodeState([spec()]))).toBe("retry");
     expect(daemon.phases.at(-1)?.kind).toBe("discovery-failed");
+  });
+});
+
+describe("configureNode, told to end", () => {
+  it("says after each step that it ends with what the host has then, and what is left", async () => {
+    const undisturbed = daemonOn(igbKernel().host());
+    await undisturbed.pass(nodeState([spec()]));
+    const stepCount = undisturbed.planned[0] ?? 0;
+    const left: number[] = [];
+    for (let nth = 1; nth <= stepCount; nth++) {
+      const kernel = igbKernel();
+      const end = new AbortController();
+      let steps = 0;
+      const daemon = daemonOn(kernel.host(), {
+        onStep() {
+          if (++steps === nth) end.abort();
+        },
+      });
+      await expect(daemon.pass(nodeState([spec()]), end.signal)).rejects.toThrow("aborted");
+      expect([nth, daemon.shown()]).toEqual([nth, (await observe(kernel.host())).interfaces]);
+      const last = daemon.phases.at(-1);
+      left.push(last?.kind === "configuring" ? last.stepCount : 0);
+      expect([nth, await daemonOn(kernel.host()).pass(nodeState([spec()]))]).toEqual([nth, "settled"]);
+    }
+    expect(left.every((count, index) => index === 0 || count <= (left[index - 1] ?? 0))).toBe(true);
+    expect(left.at(-1)).toBe(0);
   });
 });
 

@@ -56,7 +56,11 @@ export async function configureNode(
     const observed = { ...state.status, interfaces };
     const next = plan(desired, observed, ownedInStatus(observed));
     deps.onPlan(next, found);
-
+    if (signal.aborted && round > 1) {
+      // Told to end in the middle. The next daemon may be long in coming: until then the status is of now, not of before.
+      await deps.report(phaseOf(next), found);
+      signal.throwIfAborted();
+    }
     const idle = next.steps.filter((step) => done.some((earlier) => isDeepStrictEqual(earlier, step)));
     if (idle.length > 0 || round > maxRounds) {
       const failures = (idle.length > 0 ? idle : next.steps).map(withoutEffect);
@@ -81,15 +85,18 @@ export async function configureNode(
     if (owning === "failed") return "retry";
     if (next.steps.length === 0) {
       if (owning === "changed") continue; // The status shows what is ours.
-      await deps.report({ kind: "settled", problems: next.problems }, found);
+      await deps.report(phaseOf(next), found);
       return "settled";
     }
 
     const outcome = await act(next, interfaces, deps, signal);
     if (outcome === undefined) return "retry";
-    signal.throwIfAborted();
     done = outcome;
   }
+}
+
+function phaseOf({ steps, problems }: Plan): Phase {
+  return steps.length === 0 ? { kind: "settled", problems } : { kind: "configuring", stepCount: steps.length };
 }
 
 function drainNeeded({ impact }: Plan): DrainNeed | undefined {

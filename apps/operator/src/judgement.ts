@@ -13,12 +13,24 @@ export interface Judgement {
   readonly message: string;
 }
 
+/** What has these conditions. */
+interface Judged {
+  readonly metadata: { readonly generation?: number };
+  readonly status?: { readonly conditions?: readonly Condition[] };
+}
+
 /** Of all policies and pools while nobody asked us to manage anything (sriov-operator.md B.1). */
 export const withoutOperatorConfig: Judgement = {
   state: "idle",
   reason: policyReasons.noOperatorConfig,
   message: 'there is no SriovOperatorConfig "default" in this namespace: nothing is managed',
 };
+
+/** Whether the object's condition says so of the generation that it has. */
+export function isReady({ metadata, status }: Judged): boolean {
+  const ready = status?.conditions?.find(({ type }) => type === conditionTypes.ready);
+  return ready?.status === "True" && ready.observedGeneration === (metadata.generation ?? 0);
+}
 
 /** Ready, Progressing and Degraded; their times move only with their status. */
 export function conditionsFor(

@@ -21,6 +21,11 @@ export interface NodeStateFacts {
   /** annotations.keepStateUntil; absent on the state of a node that is there. */
   readonly keepStateUntil?: string;
   readonly spec: SriovNetworkNodeStateSpec;
+  /**
+   * Whether the daemon has looked at the node since `spec` is as it is: one that is stopped, or slow, tells of a node that
+   * was. Of upstream's daemon, which does not say, it is taken for granted.
+   */
+  readonly hasSeenSpec: boolean;
   /** PFs as discovered, reduced to what a nicSelector can ask about; empty before the daemon's first report. */
   readonly interfaces: readonly InterfaceStatus[];
   /** What is not as `spec` asks; empty where all is done. */
@@ -48,6 +53,7 @@ export function toNodeStateFacts({ metadata, spec = {}, status = {} }: SriovNetw
     uid: metadata.uid ?? "",
     ...(keepStateUntil === undefined ? {} : { keepStateUntil }),
     spec,
+    hasSeenSpec: (status.observedGeneration ?? Infinity) >= (metadata.generation ?? 0),
     interfaces: (status.interfaces ?? []).map(nicFacts),
     unfinished: [
       ...[...busy].map((pciAddress) => ({ pciAddress })),

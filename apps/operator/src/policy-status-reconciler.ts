@@ -7,7 +7,7 @@ import { policyReasons, type Node, type SriovNetworkNodePolicy } from "@switchya
 import type { Cache, Reconcile, Writer } from "@switchyard/kube";
 import { hasLabels, isInNodeSet, labelsOf, type Rules } from "@switchyard/policy";
 import type { LiveRules } from "./live-rules.ts";
-import { conditionsFor, withoutOperatorConfig, type Judgement } from "./judgement.ts";
+import { conditionsFor, isReady, withoutOperatorConfig, type Judgement } from "./judgement.ts";
 import { progressOf } from "./node-progress.ts";
 import type { NodeStateFacts } from "./node-state-facts.ts";
 import type { TellTransition } from "./transition-events.ts";
@@ -96,7 +96,8 @@ function assess(policy: SriovNetworkNodePolicy, deps: PolicyStatusDeps): Assessm
     if (!knows(verdict, policy, state)) return undefined;
     known.push({ node, verdict, state });
   }
-  const outcomes = known.map((one) => outcomeOn(policy, one));
+  const wasReady = isReady(policy);
+  const outcomes = known.map((one) => outcomeOn(policy, one, wasReady));
   const readyNodeCount = outcomes.filter(({ kind }) => kind === "ready").length;
   return { judgement: judge(outcomes), matchedNodeCount: outcomes.length, readyNodeCount };
 }
@@ -107,14 +108,18 @@ function* selectedNodes(policy: SriovNetworkNodePolicy, nodes: readonly Node[], 
   }
 }
 
-function outcomeOn(policy: SriovNetworkNodePolicy, { node, verdict, state }: NodeKnowledge): NodeOutcome {
+function outcomeOn(
+  policy: SriovNetworkNodePolicy,
+  { node, verdict, state }: NodeKnowledge,
+  wasReady: boolean,
+): NodeOutcome {
   const { name } = policy.metadata;
   const wrong = verdict.problems.find(({ policyName, severity }) => policyName === name && severity === "error");
   if (wrong !== undefined) return { node, kind: "invalid", message: `${wrong.field}: ${wrong.message}` };
   if (state === undefined || state.interfaces.length === 0) return { node, kind: "configuring", message: "" };
   const pciAddresses = verdict.matches.find(({ policyName }) => policyName === name)?.pciAddresses ?? [];
   if (pciAddresses.length === 0) return { node, kind: "no-nic", message: "" };
-  const progress = progressOf(state, verdict.spec, pciAddresses);
+  const progress = progressOf(state, verdict.spec, { pciAddresses, wasReady });
   return { node, kind: progress.kind, message: progress.kind === "failed" ? progress.message : "" };
 }
 

@@ -13,7 +13,7 @@ import {
   type PoolProblem,
   type Rules,
 } from "@switchyard/policy";
-import { conditionsFor, withoutOperatorConfig, type Judgement } from "./judgement.ts";
+import { conditionsFor, isReady, withoutOperatorConfig, type Judgement } from "./judgement.ts";
 import type { LiveRules } from "./live-rules.ts";
 import { progressOf, type Progress } from "./node-progress.ts";
 import type { NodeStateFacts } from "./node-state-facts.ts";
@@ -40,11 +40,12 @@ export function createPoolStatusReconciler(deps: PoolStatusDeps): Reconcile {
     if (pool === undefined || isHardwareOffloadPool(pool)) return undefined;
 
     const members = rules === undefined ? [] : membersOf(name, deps.nodes, rules);
+    const wasReady = isReady(pool);
     const progress: Progress[] = [];
     for (const { metadata } of members) {
       const verdict = deps.verdicts.get(metadata.name);
       if (verdict === undefined) return verdictsMissing;
-      progress.push(progressOf(deps.states.get(metadata.name), verdict.spec));
+      progress.push(progressOf(deps.states.get(metadata.name), verdict.spec, { wasReady }));
     }
     const readyNodeCount = progress.filter(({ kind }) => kind === "ready").length;
     const { generation = 0 } = pool.metadata;

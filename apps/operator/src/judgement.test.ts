@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { conditionsFor, isReady } from "./judgement.ts";
+
+const ready = conditionsFor({ state: "ready", reason: "Configured", message: "" }, [], 2, new Date(0));
+
+describe("isReady", () => {
+  it("is so of the generation that was judged", () => {
+    expect(isReady({ metadata: { generation: 2 }, status: { conditions: ready } })).toBe(true);
+    expect(isReady({ metadata: { generation: 3 }, status: { conditions: ready } })).toBe(false);
+  });
+
+  it("is not where nobody judged, or otherwise", () => {
+    const idle = conditionsFor({ state: "idle", reason: "NoNodes", message: "" }, ready, 2, new Date(0));
+    expect(isReady({ metadata: { generation: 2 } })).toBe(false);
+    expect(isReady({ metadata: { generation: 2 }, status: { conditions: idle } })).toBe(false);
+  });
+});
