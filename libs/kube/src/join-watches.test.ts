@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { joinWatches, type Watch } from "./join-watches.ts";
+import { joinWatches, type JoinedWatches } from "./join-watches.ts";
 
 function createWatch() {
   const listeners = new Set<() => void>();
   const gate = Promise.withResolvers<undefined>();
   let synced = false;
   let ended = false;
-  const watch: Watch = {
+  const watch: JoinedWatches = {
     get synced() {
       return synced;
     },

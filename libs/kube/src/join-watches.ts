@@ -3,9 +3,8 @@
  * Several watches that are of use together only.
  * Usage: `return Object.assign(joinWatches([roles, bindings]), { ownerOf });`, as a spread would freeze `synced`.
  */
-import type { Cache } from "./cache.ts";
 
-/** Disposing it ends the watches. */
+/** Disposing it ends the watches. A cache that follows the API server is one, too. */
 export interface JoinedWatches extends AsyncDisposable {
   /** Whether all are. */
   readonly synced: boolean;
@@ -15,12 +14,7 @@ export interface JoinedWatches extends AsyncDisposable {
   subscribe(listener: () => void): () => void;
 }
 
-/** What is joined: a cache that follows the API server, or watches that are joined already. */
-export type Watch = Pick<Cache<unknown>, "synced" | "whenSynced"> & {
-  subscribe(listener: () => void): () => void;
-} & AsyncDisposable;
-
-export function joinWatches(watches: readonly Watch[]): JoinedWatches {
+export function joinWatches(watches: readonly JoinedWatches[]): JoinedWatches {
   return {
     get synced() {
       return watches.every(({ synced }) => synced);

@@ -25,16 +25,17 @@ describe("formatDevicePluginConfig", () => {
 
 describe("devicePluginConfigMap", () => {
   it("has the text of each node under its name, sorted", () => {
+    const resourceList = [{ resourceName: "a", selectors: flags }];
     const texts = new Map([
-      ["worker-2", "b"],
-      ["worker-1", "a"],
+      ["worker-2", formatDevicePluginConfig({ resourceList: null })],
+      ["worker-1", formatDevicePluginConfig({ resourceList })],
     ]);
     expect(JSON.stringify(devicePluginConfigMap("sriov-network-operator", texts))).toBe(
       JSON.stringify({
         apiVersion: "v1",
         kind: "ConfigMap",
         metadata: { name: "device-plugin-config", namespace: "sriov-network-operator" },
-        data: { "worker-1": "a", "worker-2": "b" },
+        data: { "worker-1": JSON.stringify({ resourceList }), "worker-2": '{"resourceList":null}' },
       }),
     );
   });

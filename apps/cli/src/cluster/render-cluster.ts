@@ -8,8 +8,8 @@ import { apiVersion, type SriovNetworkNodeState } from "@switchyard/api";
 import { createRules, policiesSelecting, type Rules } from "@switchyard/policy";
 import {
   devicePluginConfigMap,
-  linuxBridgesOf,
   formatDevicePluginConfig,
+  linuxBridgesOf,
   policyDevicePluginConfig,
   renderNetwork,
 } from "@switchyard/render";

@@ -15,7 +15,15 @@ import {
   type Node,
   type SriovOperatorConfig,
 } from "@switchyard/api";
-import { isKubeError, setCondition, type Cache, type Condition, type Reconcile, type Writer } from "@switchyard/kube";
+import {
+  equalJson,
+  isKubeError,
+  setCondition,
+  type Cache,
+  type Condition,
+  type Reconcile,
+  type Writer,
+} from "@switchyard/kube";
 import { isInNodeSet, policiesSelecting, type Rules } from "@switchyard/policy";
 import {
   devicePluginConfigMap,
@@ -97,7 +105,7 @@ export function createConfigMapReconciler(deps: ConfigMapDeps): Reconcile {
     for (const node of nodes.list()) {
       if (!isInNodeSet(node, current)) continue;
       const { name } = node.metadata;
-      const interfaces = states.get(name)?.interfaces ?? none;
+      const interfaces = states.get(name)?.interfaces ?? [];
       made.set(name, textOf(known.get(name), { policies: policiesSelecting(node, current), interfaces, nics }));
     }
     known = made;
@@ -121,22 +129,11 @@ export function createConfigMapReconciler(deps: ConfigMapDeps): Reconcile {
   }
 }
 
-const none: readonly never[] = [];
-
-/** The text as it was where it is made of the very same things. */
+/** The text as it was where it is made of the same. */
 function textOf(before: NodeText | undefined, sources: PolicyDevicePluginSources): NodeText {
-  if (before !== undefined && isSame(before.sources, sources)) return before;
+  if (before !== undefined && equalJson(before.sources, sources)) return before;
   const { config, problems } = policyDevicePluginConfig(sources);
   return { sources, text: formatDevicePluginConfig(config), problems };
-}
-
-function isSame(a: PolicyDevicePluginSources, b: PolicyDevicePluginSources): boolean {
-  return (
-    a.interfaces === b.interfaces &&
-    a.nics === b.nics &&
-    a.policies.length === b.policies.length &&
-    a.policies.every((policy, index) => policy === b.policies[index])
-  );
 }
 
 interface NodeProblem extends DevicePluginProblem {

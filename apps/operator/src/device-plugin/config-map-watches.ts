@@ -4,7 +4,7 @@
  * Nothing is watched where it is not asked for.
  * Usage: `await using configMaps = watchConfigMaps({ transport, namespace, isWanted, report });`
  */
-import { parseNicRow, supportedNics } from "@switchyard/admission";
+import { parseNicRow, supportedNics, type SupportedNic } from "@switchyard/admission";
 import {
   joinWatches,
   watchObjects,
@@ -65,21 +65,22 @@ export function watchConfigMaps({ isWanted, ...common }: WatchConfigMapsOptions)
   const nicList = isWanted
     ? watchObjects({
         ...named(nicListName),
-        project: ({ data = {} }: ConfigMap) => Object.values(data).flatMap((row) => parseNicRow(row) ?? []),
+        project: ({ data = {} }: ConfigMap): readonly NicModel[] => {
+          const rows = Object.values(data).flatMap((row) => parseNicRow(row) ?? []);
+          return [...ownNics, ...rows.map(toNicModel)];
+        },
       })
     : undefined;
-  const allNics = (): readonly NicModel[] => {
-    const rows = [...supportedNics, ...(nicList?.get(nicListName) ?? [])];
-    return rows.map(({ vendor, pf, vf }) => ({ vendor, pfDevice: pf, vfDevice: vf }));
-  };
-  let nics = allNics();
-  nicList?.subscribe(() => {
-    nics = allNics();
-  });
   const watches = [written, nicList].filter((watch) => watch !== undefined);
 
   return Object.assign(joinWatches(watches), {
     written,
-    nics: () => nics,
+    nics: () => nicList?.get(nicListName) ?? ownNics,
   });
+}
+
+const ownNics = supportedNics.map(toNicModel);
+
+function toNicModel({ vendor, pf, vf }: SupportedNic): NicModel {
+  return { vendor, pfDevice: pf, vfDevice: vf };
 }
