@@ -19,9 +19,9 @@ const upstreamCpuSeconds: Partial<Record<StepId, number>> = {
 
 const timesPlain = 1.25;
 
-/** Debounce: of one change, and of many in a row. */
+/** Debounce: of one change, and of many in a row; an operator that starts sees all nodes come at once. */
 const debounceSeconds = { single: 0.1, burst: 0.5 };
-const bursts: readonly StepId[] = ["more-policies", "delete-policies"];
+const bursts: readonly StepId[] = ["start", "more-policies", "delete-policies"];
 
 const quietCpuSeconds = 0.05;
 const peakMbAt1000 = 130;
