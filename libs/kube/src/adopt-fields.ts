@@ -8,7 +8,7 @@
  */
 import { KubeError } from "./kube-error.ts";
 import { isKubeObject, isRecord, type ManagedFieldsEntry } from "./kube-object.ts";
-import type { Transport } from "./transport.ts";
+import { metadataOnly, type Transport } from "./transport.ts";
 
 export interface Adoption {
   readonly transport: Transport;
@@ -50,6 +50,7 @@ export async function adoptFields(adoption: Adoption): Promise<void> {
     method: "PATCH",
     path,
     contentType: "application/json-patch+json",
+    accept: metadataOnly,
     body: [
       { op: "replace", path: "/metadata/managedFields", value: [...others, ...left, adopted] },
       { op: "replace", path: "/metadata/resourceVersion", value: resourceVersion }, // else of an object that has changed

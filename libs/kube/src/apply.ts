@@ -30,7 +30,7 @@ import {
 import { intentDigest, observe } from "./owned-fields.ts";
 import { objectPath } from "./resource-path.ts";
 import { isBehind } from "./resource-version.ts";
-import type { Transport } from "./transport.ts";
+import { metadataOnly, type Transport } from "./transport.ts";
 
 /** Rejects with KubeError. */
 export interface Writer<T extends KubeObject> {
@@ -177,9 +177,6 @@ interface Applied {
 
 // How many to remember before it is worth a look which of them are gone.
 const tidyLeast = 256;
-
-// All that is needed of the answer, whose whole may be large.
-const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 
 function versionOf(answer: unknown): string {
   if (isKubeObject(answer) && answer.metadata.resourceVersion !== undefined) return answer.metadata.resourceVersion;

@@ -6,7 +6,7 @@
 import { isKubeError } from "./kube-error.ts";
 import type { ObjectMeta, ResourceType } from "./kube-object.ts";
 import { objectPath } from "./resource-path.ts";
-import type { Transport } from "./transport.ts";
+import { metadataOnly, type Transport } from "./transport.ts";
 
 export interface FinalizerChange {
   readonly transport: Transport;
@@ -43,6 +43,7 @@ async function replace(change: FinalizerChange, finalizers: readonly string[]): 
     method: "PATCH",
     path: objectPath(change.type, change.object.metadata),
     contentType: "application/merge-patch+json",
+    accept: metadataOnly,
     body: { metadata: { uid, resourceVersion, finalizers } },
     signal: change.signal,
   });

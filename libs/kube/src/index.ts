@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 export { connect, type ConnectOptions } from "./connect.ts";
 export type { HttpTransportOptions } from "./http-transport.ts";
-export type { Transport, TransportRequest, WatchRequest, WatchEvent, ContentType, Query } from "./transport.ts";
+export {
+  metadataOnly,
+  type ContentType,
+  type Query,
+  type Transport,
+  type TransportRequest,
+  type WatchEvent,
+  type WatchRequest,
+} from "./transport.ts";
 export { KubeError, isKubeError, type KubeErrorDetails, type OwnCode, type StatusCause } from "./kube-error.ts";
 export { collectionPath, objectPath } from "./resource-path.ts";
 export {

@@ -5,7 +5,7 @@
  */
 import type { ObjectMeta, ResourceType } from "./kube-object.ts";
 import { objectPath } from "./resource-path.ts";
-import type { Transport } from "./transport.ts";
+import { metadataOnly, type Transport } from "./transport.ts";
 
 /** Values by key; null takes the key away. */
 export type MetadataChanges = Readonly<Record<string, string | null>>;
@@ -30,6 +30,7 @@ export async function patchMetadata(patch: MetadataPatch): Promise<"written" | "
     method: "PATCH",
     path: objectPath(patch.type, metadata),
     contentType: "application/merge-patch+json",
+    accept: metadataOnly,
     body: { metadata: { uid: metadata.uid, labels, annotations } },
     signal: patch.signal,
   });

@@ -10,6 +10,9 @@ import type { KubeObject } from "./kube-object.ts";
 export type ContentType =
   "application/json" | "application/apply-patch+yaml" | "application/merge-patch+json" | "application/json-patch+json";
 
+/** Accepts the metadata of an object alone: of a write's answer often all that is needed, and the whole may be large. */
+export const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+
 /** Query parameters; those that are undefined are left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 

@@ -10,6 +10,7 @@ import {
   isKubeObject,
   isRecord,
   KubeError,
+  metadataOnly,
   objectPath,
   type Observed,
   type Transport,
@@ -58,7 +59,7 @@ export function createDrainAnswers(transport: Transport, namespace: string): Dra
       method: "PATCH",
       path: objectPath(sriovNetworkNodeStates, { name, namespace }),
       contentType: Array.isArray(body) ? "application/json-patch+json" : "application/merge-patch+json",
-      accept: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+      accept: metadataOnly,
       body,
       signal,
     });
@@ -85,9 +86,8 @@ export function createDrainAnswers(transport: Transport, namespace: string): Dra
 
     async read({ name, uid }, signal) {
       const path = objectPath(sriovNetworkNodeStates, { name, namespace });
-      const accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
       try {
-        const found = await transport.request({ method: "GET", path, accept, signal });
+        const found = await transport.request({ method: "GET", path, accept: metadataOnly, signal });
         return hasMetadata(found) && found.metadata.uid === uid ? toDrainFacts(found) : undefined;
       } catch (error) {
         if (isKubeError(error, "NotFound")) return undefined;

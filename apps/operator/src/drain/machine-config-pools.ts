@@ -14,6 +14,7 @@ import {
   isRecord,
   KubeError,
   listPages,
+  metadataOnly,
   objectPath,
   type KubeObject,
   type Transport,
@@ -80,8 +81,7 @@ export function createMachineConfigPools(transport: Transport): MachineConfigPoo
   async function poolNameOf(config: string | undefined, signal: AbortSignal): Promise<string | undefined> {
     if (config === undefined) return undefined;
     // MachineConfigs hold whole files; only the owner is of use.
-    const accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
-    const object = await read(machineConfigs, config, { accept, signal });
+    const object = await read(machineConfigs, config, { accept: metadataOnly, signal });
     return object?.metadata.ownerReferences?.find(({ kind }) => kind === machineConfigPools.kind)?.name;
   }
 
@@ -124,6 +124,7 @@ export function createMachineConfigPools(transport: Transport): MachineConfigPoo
       method: "PATCH",
       path: objectPath(machineConfigPools, { name }),
       contentType: "application/merge-patch+json",
+      accept: metadataOnly,
       body: annotation === undefined ? { spec: { paused } } : annotated,
       signal,
     });

@@ -11,6 +11,7 @@ import {
   isKubeObject,
   isRecord,
   KubeError,
+  metadataOnly,
   objectPath,
   type KubeObject,
   type Transport,
@@ -121,7 +122,8 @@ async function changeNode(
       if (wanted === undefined) return;
       const { uid, resourceVersion } = node.metadata;
       const body = { metadata: { uid, resourceVersion, ...wanted.metadata }, spec: wanted.spec };
-      await transport.request({ method: "PATCH", path, contentType: "application/merge-patch+json", body, signal });
+      const contentType = "application/merge-patch+json";
+      await transport.request({ method: "PATCH", path, contentType, accept: metadataOnly, body, signal });
       return;
     } catch (error) {
       if (isKubeError(error, "NotFound")) return;

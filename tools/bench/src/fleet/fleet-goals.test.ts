@@ -36,7 +36,7 @@ describe("fleetGoals", () => {
   });
 
   it("compare the best times of all rounds, as other work on the machine only adds", () => {
-    const rounds = [result({ allSeconds: 9 }), result({ round: 2, allSeconds: 3.8, plainSeconds: 12 })];
+    const rounds = [result({ allSeconds: 9 }), result({ round: 2, allSeconds: 3.8, plainSeconds: 12, cpuSeconds: 9 })];
     expect(missed(rounds)).toEqual([]);
     expect(missed([result({ allSeconds: 9 }), result({ round: 2, allSeconds: 4 })])).toEqual([
       "first policy, all nodes: 4 s, goal 3.85 s",
