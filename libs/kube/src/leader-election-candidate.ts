@@ -50,11 +50,16 @@ export async function waitForLease(election: Election): Promise<HeldLease | unde
     return { lease: taken, validUntilMs: sentMs + timings.renewDeadlineMs };
   }
 
-  // A lease in our own name is what became of a request whose answer was lost.
   function sightOf({ revision, holder, durationMs }: Lease): Sight {
-    const isFree = holder === "" || holder === election.identity;
-    const waitMs = isFree ? 0 : Math.max(durationMs, timings.leaseDurationMs);
-    return { revision, freeAtMs: clock.nowMs() + waitMs };
+    return { revision, freeAtMs: clock.nowMs() + waitFor(holder, durationMs) };
+  }
+
+  function waitFor(holder: string, durationMs: number): number {
+    if (holder === "") return 0;
+    // Ours: the answer to a claim was lost, or we have led and no renewal got through. Writes of that time may be on
+    // their way for as long as others would wait for them.
+    if (holder === election.identity) return timings.leaseDurationMs - timings.renewDeadlineMs;
+    return Math.max(durationMs, timings.leaseDurationMs);
   }
 
   // Replicas that started together need not ask together.

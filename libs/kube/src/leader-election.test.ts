@@ -67,8 +67,30 @@ describe("runWhenLeading", () => {
     await world.clock.advance(20_000);
     await a.thaw();
     expect(world.leaders).toEqual([]);
-    await world.clock.advance(3_000);
+    await world.clock.advance(8_000);
     expect([world.leaders, world.terms]).toEqual([["a"], 2]);
+  });
+
+  it("takes back a lease that it lost only when what it wrote before must have arrived", async () => {
+    const world = new World(middling);
+    const a = world.start("a");
+    let first: Leadership | undefined;
+    a.onWork = (leadership) => Promise.resolve(void (first ??= leadership));
+    await world.clock.advance(1_000);
+    a.lossOfAnswers = 1; // its renewals are written and not heard of
+    await world.clock.advance(8_500);
+    const path = "/api/v1/namespaces/ns/configmaps/work";
+    a.longestDelayMs = 8_000; // 4 s there
+    const late = first?.transport.request({ method: "PATCH", path, body: { term: 1 } });
+    const given = expect(late).rejects.toMatchObject({ code: "Timeout" });
+    a.longestDelayMs = 100;
+    while (world.leaders.length > 0) await world.clock.advance(10);
+    expect(world.holder).toBe("a");
+    a.lossOfAnswers = 0;
+    await world.clock.advance(10_000);
+    await given;
+    expect([world.leaders, world.terms]).toEqual([["a"], 2]);
+    expect(isInOrder(world.arrivals.map(({ term }) => term))).toBe(true);
   });
 
   it("goes on through lost answers and through changes by others", async () => {
