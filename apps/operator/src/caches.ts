@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * What the operator watches, and what it keeps of it. Standby replicas have it too, so that they can take over at once.
- * Usage: `await using caches = watchCluster({ transport, namespace, settings, report });`
+ * Usage: `await using caches = watchCluster({ transport, later, namespace, settings, report });`
  */
 import {
   annotations,
@@ -45,7 +45,10 @@ export interface ClusterCaches extends NetworkCaches, AsyncDisposable {
 }
 
 export interface WatchOptions {
+  /** For what node states are made of. */
   readonly transport: Transport;
+  /** For all else (nodes-first.ts). */
+  readonly later: Transport;
   /** Our own kinds are honoured in this one only. */
   readonly namespace: string;
   readonly settings: OperatorSettings;
@@ -53,8 +56,9 @@ export interface WatchOptions {
   readonly report: (error: unknown) => void;
 }
 
-export function watchCluster({ transport, namespace, settings, report }: WatchOptions): ClusterCaches {
+export function watchCluster({ transport, later, namespace, settings, report }: WatchOptions): ClusterCaches {
   const common = { transport, report };
+  const others = { transport: later, report };
   const caches = {
     nodes: watchObjects({ ...common, type: nodes, pageSize: 200, project: sharingEqual(keepNodeFacts) }),
     policies: watchObjects({
@@ -87,11 +91,11 @@ export function watchCluster({ transport, namespace, settings, report }: WatchOp
       project: sharingEqual((state: SriovNetworkNodeState) => toNodeStateFacts(state)),
       managers: [managers.nodeState, managers.drain],
     }),
-    ...watchNetworks(common),
-    componentObjects: watchComponentObjects({ ...common, settings: settings.components }),
-    clusterFacts: watchClusterFacts({ ...common, settings: settings.components }),
-    configMaps: watchConfigMaps({ ...common, namespace, isWanted: settings.writeConfigMap }),
-    injectorCertificate: watchInjectorCertificate({ ...common, settings: settings.components }),
+    ...watchNetworks(others),
+    componentObjects: watchComponentObjects({ ...others, settings: settings.components }),
+    clusterFacts: watchClusterFacts({ ...others, settings: settings.components }),
+    configMaps: watchConfigMaps({ ...others, namespace, isWanted: settings.writeConfigMap }),
+    injectorCertificate: watchInjectorCertificate({ ...others, settings: settings.components }),
   };
   return {
     ...caches,

@@ -27,6 +27,8 @@ export interface ControllersOptions {
   readonly caches: ClusterCaches;
   readonly log: Logger;
   readonly metrics: OperatorMetrics;
+  /** Called once, when all node states are as the cluster asks, or on their way. */
+  readonly onNodeStatesWritten: () => void;
   /** Aborted when all must stop at once. */
   readonly signal: AbortSignal;
 }
@@ -53,8 +55,8 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
     verdicts: createVerdicts(),
     start(controller) {
       const started = startController({
-        ...controller,
         caches: Object.values(watched),
+        ...controller,
         signal,
         metrics: metrics.of(controller.name),
         report(error, { key, failures }) {
@@ -66,6 +68,7 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
     },
   };
   const nodeStates = startNodeControllers(context);
+  void nodeStates.whenIdle().then(options.onNodeStatesWritten);
   startDrainControllers(context);
   startNetworkControllers(context);
   startComponentControllers(context);

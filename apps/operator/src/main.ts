@@ -10,6 +10,7 @@ import { hostname } from "node:os";
 import { watchCluster } from "./caches.ts";
 import { startControllers } from "./controllers.ts";
 import { measureTransport } from "./measure-transport.ts";
+import { nodesFirst } from "./nodes-first.ts";
 import { operatorFlags, type OperatorFlagValues } from "./operator-flags.ts";
 import { createOperatorMetrics } from "./operator-metrics.ts";
 import { readOperatorSettings } from "./operator-settings.ts";
@@ -29,7 +30,8 @@ const operator: Service<OperatorFlagValues> = {
     const report = (error: unknown): void => {
       log.warn({ error }, "watch failed, will be taken up again");
     };
-    await using caches = watchCluster({ transport, namespace, settings, report });
+    const first = nodesFirst(transport, signal);
+    await using caches = watchCluster({ transport, later: first.later, namespace, settings, report });
     caches.operatorConfigs.subscribe(({ key, after }) => {
       if (key === operatorConfigName) setLogLevel(levelOfVerbosity(after?.spec?.logLevel, flags.logLevel));
     });
@@ -42,6 +44,7 @@ const operator: Service<OperatorFlagValues> = {
       metrics.setLeading(true);
       await using _controllers = startControllers({
         ...{ transport: client, settings, instance: hostname(), caches, log, metrics },
+        onNodeStatesWritten: first.done,
         signal: leading,
       });
       await new Promise<void>((resolve) => {

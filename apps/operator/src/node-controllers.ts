@@ -29,7 +29,7 @@ const parallelNodes = 24;
 const statusIntervalMs = 1_000;
 
 /** Answers with the controller of node states, for those who let it go first. */
-export function startNodeControllers(context: OperatorContext): Pick<Controller, "depth"> {
+export function startNodeControllers(context: OperatorContext): Pick<Controller, "whenIdle"> {
   const { transport, caches, rules, verdicts, start } = context;
   const { namespace } = context.settings;
   const { nodes, policies, pools, operatorConfigs, states } = caches;
@@ -39,6 +39,7 @@ export function startNodeControllers(context: OperatorContext): Pick<Controller,
   const nodeStates = start({
     name: "node-state",
     parallel: parallelNodes,
+    caches: [], // its sources are all that it reads
     reconcile: createNodeStateReconciler({
       nodes,
       states,

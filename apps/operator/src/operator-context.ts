@@ -22,12 +22,15 @@ export interface OperatorContext {
   readonly log: Logger;
   /** Aborted when all must stop at once. */
   readonly signal: AbortSignal;
-  /** Runs until the operator stops or no longer leads; nothing runs before all of `context.caches` are synced. */
-  readonly start: (controller: ControllerDefinition) => Pick<Controller, "depth">;
+  /**
+   * Runs until the operator stops or no longer leads; nothing runs before all of `context.caches` are synced, unless the
+   * controller names what it reads beside its sources.
+   */
+  readonly start: (controller: ControllerDefinition) => Pick<Controller, "whenIdle">;
 }
 
 /** A controller without what all of them share. */
 export type ControllerDefinition = Pick<
   ControllerOptions,
-  "name" | "reconcile" | "sources" | "parallel" | "deadlineMs" | "debounceMs" | "maxDebounceMs"
+  "name" | "reconcile" | "sources" | "caches" | "parallel" | "deadlineMs" | "debounceMs" | "maxDebounceMs"
 >;

@@ -121,6 +121,24 @@ describe("startController", () => {
     expect(most()).toBe(2);
   });
 
+  it("is idle when it has begun and each key has a hand", async () => {
+    const { reconcile, running } = createSlowWork();
+    const { clock, keys, controller } = start(reconcile, { parallel: 1 });
+    let isIdle = false;
+    void controller.whenIdle().then(() => (isIdle = true));
+    keys.add("a");
+    keys.add("b");
+    await clock.advance(1000);
+    expect(isIdle).toBe(false); // not begun
+    keys.sync();
+    await clock.advance(1000);
+    expect(isIdle).toBe(false);
+    running.get("a")?.end();
+    await turns();
+    expect(isIdle).toBe(true);
+    running.get("b")?.end();
+  });
+
   it("comes back when reconcile says so, unless something brings the key back sooner", async () => {
     const at: number[] = [];
     const { clock, keys, outcomes } = start(() => {

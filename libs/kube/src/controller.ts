@@ -71,6 +71,8 @@ export interface Controller extends AsyncDisposable {
   readonly name: string;
   /** Keys that are ready and wait for a free hand. */
   readonly depth: number;
+  /** Resolves once it has begun and no key waits for a free hand, or when it ends: for work that lets it go first. */
+  whenIdle(): Promise<void>;
 }
 
 /** Runs until it is disposed or the signal aborts. */
@@ -82,6 +84,7 @@ export function startController(options: ControllerOptions): Controller {
   const mustStop = linkAbort(options.signal);
   const ending = new AbortController();
   mustStop.signal.addEventListener("abort", end, { once: true });
+  const begun = Promise.withResolvers<undefined>();
   let hasBegun = false;
   const stopSources = sources.map((source) =>
     source.start((key) => {
@@ -97,6 +100,10 @@ export function startController(options: ControllerOptions): Controller {
     name,
     get depth() {
       return queue.depth;
+    },
+    async whenIdle() {
+      await begun.promise;
+      await queue.whenAllTaken();
     },
     async [Symbol.asyncDispose]() {
       end();
@@ -117,6 +124,8 @@ export function startController(options: ControllerOptions): Controller {
       await Promise.all([...sources, ...caches].map((source) => source.whenSynced(ending.signal)));
     } catch {
       return; // ended before it began: whenSynced() rejects for nothing else
+    } finally {
+      begun.resolve(undefined);
     }
     hasBegun = true;
     await Promise.all(Array.from({ length: parallel }, takeKeys));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
+import { turns } from "./testing/eventually.ts";
 import { FakeClock } from "./testing/fake-clock.ts";
 import { WorkQueue, type WorkQueueOptions } from "./work-queue.ts";
 
@@ -47,6 +48,26 @@ describe("WorkQueue", () => {
     expect(queue.depth).toBe(0);
     queue.done("a");
     expect(await drain(queue)).toEqual(["a"]);
+  });
+
+  it("tells when the last ready key is taken, at once where there is none, and at its end", async () => {
+    const { queue } = createQueue();
+    const told: string[] = [];
+    const tellWhenTaken = (what: string) => queue.whenAllTaken().then(() => told.push(what));
+    await tellWhenTaken("empty");
+    queue.add("a");
+    queue.add("b");
+    const taken = tellWhenTaken("taken");
+    await queue.take();
+    await turns();
+    expect(told).toEqual(["empty"]);
+    await queue.take();
+    await taken;
+    queue.add("c");
+    const closed = tellWhenTaken("closed");
+    queue[Symbol.dispose]();
+    await closed;
+    expect(told).toEqual(["empty", "taken", "closed"]);
   });
 
   it("waits until a key is left alone, but not for ever", async () => {

@@ -31,6 +31,8 @@ export class WorkQueue implements Disposable {
   readonly #dirty = new Set<string>();
   readonly #failures = new Map<string, number>();
   readonly #takers: ((key: string | undefined) => void)[] = [];
+  /** Who waits until nothing is ready. */
+  readonly #bystanders: (() => void)[] = [];
   #closed = false;
 
   constructor(options: WorkQueueOptions) {
@@ -40,6 +42,12 @@ export class WorkQueue implements Disposable {
   /** Keys that are ready to be taken. */
   get depth(): number {
     return this.#ready.size;
+  }
+
+  /** Resolves once no key is ready that nobody has taken: at once, when the last one is, or when the queue is closed. */
+  whenAllTaken(): Promise<void> {
+    if (this.#ready.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#bystanders.push(resolve));
   }
 
   /** Keys whose time has not come. */
@@ -99,6 +107,7 @@ export class WorkQueue implements Disposable {
     this.#ready.clear();
     this.#dirty.clear();
     for (const answer of this.#takers.splice(0)) answer(undefined);
+    for (const tell of this.#bystanders.splice(0)) tell();
   }
 
   #wait(key: string, times: Omit<Waiting, "cancel">): void {
@@ -136,6 +145,7 @@ export class WorkQueue implements Disposable {
       this.#options.onTaken?.(this.#options.clock.nowMs() - sinceMs);
       answer(key);
     }
+    for (const tell of this.#bystanders.splice(0)) tell();
   }
 }
 

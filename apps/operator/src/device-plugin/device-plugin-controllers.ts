@@ -17,8 +17,11 @@ import { createNodeLabelReconciler, nodeOfResources } from "./node-label-reconci
 /** A fleet that changes would else have the whole ConfigMap written for each of its nodes. */
 const configMapIntervalMs = 1_000;
 
+/** The node states of the largest fleets are written by then. */
+const longestWriteMs = 600_000;
+
 /** `nodeStates` is the controller of node states. */
-export function startDevicePluginControllers(context: OperatorContext, nodeStates: Pick<Controller, "depth">): void {
+export function startDevicePluginControllers(context: OperatorContext, nodeStates: Pick<Controller, "whenIdle">): void {
   const { transport, caches, rules, start } = context;
   const { namespace, writeConfigMap } = context.settings;
   const { nodes, policies, operatorConfigs, states, configMaps } = caches;
@@ -26,9 +29,10 @@ export function startDevicePluginControllers(context: OperatorContext, nodeState
   start({
     name: "device-plugin-label",
     parallel: 2,
+    deadlineMs: longestWriteMs,
     reconcile: createNodeLabelReconciler({
       ...{ nodes, states, rules },
-      statesComeFirst: () => nodeStates.depth > 0,
+      whenStatesAreWritten: () => nodeStates.whenIdle(),
       patchLabels: (object, labels, signal) => patchMetadata({ transport, type: nodeType, object, labels, signal }),
     }),
     sources: [

@@ -8,21 +8,20 @@ const spec = { interfaces: [{ pciAddress: "0000:3b:00.0", numVfs: 2, vfGroups: [
 const status = { interfaces: [nic()] };
 
 /** A cluster with a config, and what the label of each patched node became. */
-function setUp({ statesWaiting = 0 } = {}) {
-  const waiting = { states: statesWaiting };
+function setUp({ whenStatesAreWritten = (): Promise<void> => Promise.resolve() } = {}) {
   const cluster = createCluster();
   cluster.addConfig();
   const patched = new Map<string, string | null | undefined>();
   const reconcile = createNodeLabelReconciler({
     ...cluster,
-    statesComeFirst: () => waiting.states > 0,
+    whenStatesAreWritten,
     patchLabels(node, changes) {
       const wanted = changes[labels.devicePlugin];
       if ((node.metadata.labels?.[labels.devicePlugin] ?? null) !== wanted) patched.set(node.metadata.name, wanted);
       return Promise.resolve();
     },
   });
-  return { cluster, patched, waiting, look: (node: string) => reconcile(node, new AbortController().signal) };
+  return { cluster, patched, look: (node: string) => reconcile(node, new AbortController().signal) };
 }
 
 describe("the device plugin's label", () => {
@@ -42,14 +41,16 @@ describe("the device plugin's label", () => {
   });
 
   it("waits for the node states of a fleet, and comes then", async () => {
-    const { cluster, patched, waiting, look } = setUp({ statesWaiting: 900 });
-    cluster.addNode("with");
-    cluster.setState("with", { spec, status });
-    expect(await look("with")).toEqual({ afterMs: 500 });
+    const written = Promise.withResolvers<undefined>();
+    const { cluster, patched, look } = setUp({ whenStatesAreWritten: () => written.promise });
+    cluster.addNode("node");
+    cluster.setState("node", { spec: {}, status });
+    const looked = look("node");
+    cluster.setState("node", { spec, status });
     expect(patched.size).toBe(0);
-    waiting.states = 0;
-    expect(await look("with")).toBeUndefined();
-    expect(patched.get("with")).toBe("Enabled");
+    written.resolve(undefined);
+    await looked;
+    expect(patched.get("node")).toBe("Enabled");
   });
 
   it("stays as it is while nothing is known of the node", async () => {

@@ -18,17 +18,18 @@ export interface NodeLabelDeps {
   readonly states: Cache<NodeStateFacts>;
   readonly rules: LiveRules;
   /**
-   * Whether node states wait to be written. Of a fleet they go first: what a plugin hands out is not there before the
-   * daemons have read them.
+   * Resolves once no node state waits to be written. Of a fleet they go first: what a plugin hands out is not there before
+   * the daemons have read them.
    */
-  readonly statesComeFirst: () => boolean;
+  readonly whenStatesAreWritten: () => Promise<void>;
   /** Changes labels; sends nothing where the node has them so. Rejects with KubeError. */
   readonly patchLabels: (node: Node, changes: MetadataChanges, signal: AbortSignal) => Promise<unknown>;
 }
 
 export function createNodeLabelReconciler(deps: NodeLabelDeps): Reconcile {
-  const { nodes, states, rules, statesComeFirst, patchLabels } = deps;
+  const { nodes, states, rules, whenStatesAreWritten, patchLabels } = deps;
   return async function reconcile(name, signal) {
+    await whenStatesAreWritten();
     const current = rules();
     const node = nodes.get(name);
     if (current === undefined || node === undefined) return undefined;
@@ -36,14 +37,10 @@ export function createNodeLabelReconciler(deps: NodeLabelDeps): Reconcile {
     const isOurs = isInNodeSet(node, current);
     // Before the daemon's first report no spec can have resources: a plugin that serves pods may run there already.
     if (isOurs && (state === undefined || state.interfaces.length === 0)) return undefined;
-    if (statesComeFirst()) return { afterMs: statesMs };
     await patchLabels(node, { [labels.devicePlugin]: isOurs ? labelFor(node, state) : null }, signal);
     return undefined;
   };
 }
-
-/** Some hundred node states are written in that time. */
-const statesMs = 500;
 
 function labelFor(node: Node, state: NodeStateFacts | undefined): string | null {
   if (hasResources(state)) return "Enabled";

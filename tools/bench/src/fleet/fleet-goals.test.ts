@@ -27,7 +27,9 @@ const missed = (results: readonly StepResult[], nodes = 1000) =>
 describe("fleetGoals", () => {
   it("allow a quarter more than the plain client took, and the debounce", () => {
     expect(missed([result({ allSeconds: 3.85 })])).toEqual([]);
-    expect(missed([result({ allSeconds: 3.86 })])).toEqual(["first policy, all nodes: 3.86 s, goal 3.85 s"]);
+    expect(missed([result({ allSeconds: 3.9 })])).toEqual([
+      "first policy, all nodes after the debounce / plain client: 1.27 x, goal 1.25 x",
+    ]);
   });
 
   it.each(["start", "more-policies", "delete-policies"] as const)("allow the longer debounce of a burst: %s", (id) => {
@@ -35,11 +37,22 @@ describe("fleetGoals", () => {
     expect(missed([result({ id, allSeconds: 4.26 })])).toHaveLength(1);
   });
 
-  it("compare the best times of all rounds, as other work on the machine only adds", () => {
-    const rounds = [result({ allSeconds: 9 }), result({ round: 2, allSeconds: 3.8, plainSeconds: 12, cpuSeconds: 9 })];
-    expect(missed(rounds)).toEqual([]);
-    expect(missed([result({ allSeconds: 9 }), result({ round: 2, allSeconds: 4 })])).toEqual([
-      "first policy, all nodes: 4 s, goal 3.85 s",
+  it("take the median of the rounds: what else the machine does is nobody's merit and nobody's fault", () => {
+    const good = result({});
+    const disturbed = result({ round: 2, allSeconds: 9, cpuSeconds: 9 });
+    const plainDisturbed = result({ round: 3, plainSeconds: 12 });
+    expect(missed([good, disturbed, plainDisturbed])).toEqual([]);
+    expect(missed([good, disturbed, { ...disturbed, round: 3 }])).toEqual([
+      "first policy, all nodes after the debounce / plain client: 2.97 x, goal 1.25 x",
+      "first policy, CPU: 9 s, goal 3.03 s",
+    ]);
+    expect(missed([good, result({ round: 2, allSeconds: 3.88 })])).toEqual([]); // 1.23 x and 1.26 x
+  });
+
+  it("are missed where a step did not end", () => {
+    const { allSeconds: _, ...endless } = result({});
+    expect(missed([endless])).toEqual([
+      "first policy, all nodes after the debounce / plain client: not measured, goal 1.25 x",
     ]);
   });
 
