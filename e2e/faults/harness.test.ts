@@ -2,7 +2,7 @@
 /** The judge of the operator is judged: it must see what it is there for, on a real API server. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { bridgeNetworks, networkAttachmentDefinitions } from "@switchyard/api";
-import { ensureBinaries, writeToStderr } from "@switchyard/testing";
+import { binariesFor, ensureBinaries, writeToStderr } from "@switchyard/testing";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ let main: string;
 let world: World | undefined;
 
 beforeAll(async () => {
-  binaries = await ensureBinaries({ progress: writeToStderr });
+  binaries = await ensureBinaries({ names: binariesFor({ controllerManager: true }), progress: writeToStderr });
   directory = await mkdtemp(join(tmpdir(), "switchyard-faults-"));
   main = await bundleOperator(directory);
 }, 600_000);

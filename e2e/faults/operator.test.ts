@@ -6,7 +6,7 @@
  * `npm run e2e -- faults` takes a part of all points, `npm run e2e -- faults --all` all of them.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { ensureBinaries, writeToStderr } from "@switchyard/testing";
+import { binariesFor, ensureBinaries, writeToStderr } from "@switchyard/testing";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ let binaries: string;
 let main: string;
 
 beforeAll(async () => {
-  binaries = await ensureBinaries({ progress: writeToStderr });
+  binaries = await ensureBinaries({ names: binariesFor({ controllerManager: true }), progress: writeToStderr });
   directory = await mkdtemp(join(tmpdir(), "switchyard-faults-"));
   main = await bundleOperator(directory);
 }, 600_000);

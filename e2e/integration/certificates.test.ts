@@ -9,7 +9,6 @@ import type { Condition } from "@switchyard/api";
 import { connect, isKubeError, isRecord, type Transport } from "@switchyard/kube";
 import { operatorIdentity } from "@switchyard/render";
 import {
-  ensureBinaries,
   eventually,
   findWorkspaceRoot,
   isWrite,
@@ -46,7 +45,7 @@ let pods: ComponentPods;
 let operators: readonly GuardedProcess[];
 
 beforeAll(async () => {
-  cluster = await startControlPlane({ binaries: await ensureBinaries(), controllerManager: true, auditLog: true });
+  cluster = await startControlPlane({ controllerManager: true, auditLog: true });
   await cluster.applyCrds(crdFolder);
   admin = await connect({ kubeconfig: cluster.kubeconfig, userAgent: "test" });
   await create("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });

@@ -125,12 +125,10 @@ describe("a control plane with a controller manager", () => {
   it(
     "collects objects whose owner is gone, and leaves nothing behind at its end",
     async () => {
-      const names = ["etcd", "kube-apiserver", "kubectl", "kube-controller-manager"] as const;
-      const all = await ensureBinaries({ names });
       let directory: string;
       let server: string;
       {
-        await using cluster = await startControlPlane({ binaries: all, controllerManager: true });
+        await using cluster = await startControlPlane({ controllerManager: true });
         ({ dataDir: directory, server } = cluster);
         const create = (object: object) =>
           cluster.kubectl(["create", "-o", "jsonpath={.metadata.uid}", "-f", "-"], { input: JSON.stringify(object) });

@@ -2,7 +2,7 @@
 /** What our CRDs refuse without any webhook, by which field and in which words, and what they take although it looks odd. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { connect, type Transport } from "@switchyard/kube";
-import { ensureBinaries, startControlPlane, type ControlPlane } from "@switchyard/testing";
+import { startControlPlane, type ControlPlane } from "@switchyard/testing";
 import { objectOf, refused, taken } from "./crd-cases.ts";
 import { crdFolder, create, namespace, refusals } from "./crd-objects.ts";
 
@@ -14,7 +14,7 @@ describe("our CRDs", () => {
   let transport: Transport;
 
   beforeAll(async () => {
-    cluster = await startControlPlane({ binaries: await ensureBinaries() });
+    cluster = await startControlPlane();
     await cluster.applyCrds(crdFolder);
     await cluster.kubectl(["create", "namespace", namespace]);
     transport = await connect({ kubeconfig: cluster.kubeconfig });

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
 import { connect, isRecord, type Transport } from "@switchyard/kube";
-import { ensureBinaries, eventually, startControlPlane, type ControlPlane } from "@switchyard/testing";
+import { eventually, startControlPlane, type ControlPlane } from "@switchyard/testing";
 import { crdFolder, create, namespace, patch, readManifests, refusals, type Manifest } from "./crd-objects.ts";
 
 const coldStartMs = 10 * 60_000;
@@ -39,7 +39,7 @@ describe("an object that upstream's CRDs let in", () => {
   let transport: Transport;
 
   beforeAll(async () => {
-    cluster = await startControlPlane({ binaries: await ensureBinaries() });
+    cluster = await startControlPlane();
     await cluster.kubectl(["create", "namespace", namespace]);
     transport = await connect({ kubeconfig: cluster.kubeconfig });
     const lax = await laxCrds();

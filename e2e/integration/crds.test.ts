@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { customResources } from "@switchyard/api";
 import { connect, isRecord, type Transport } from "@switchyard/kube";
-import { ensureBinaries, eventually, startControlPlane, type ControlPlane } from "@switchyard/testing";
+import { eventually, startControlPlane, type ControlPlane } from "@switchyard/testing";
 import { crdFolder, create, namespace, patch, readManifests } from "./crd-objects.ts";
 
 const coldStartMs = 10 * 60_000;
@@ -15,7 +15,7 @@ describe("our CRDs", () => {
   let transport: Transport;
 
   beforeAll(async () => {
-    cluster = await startControlPlane({ binaries: await ensureBinaries() });
+    cluster = await startControlPlane();
     await cluster.applyCrds(crdFolder);
     for (const name of [namespace, "tenant-a", "tenant-b", "hpc"]) await cluster.kubectl(["create", "namespace", name]);
     transport = await connect({ kubeconfig: cluster.kubeconfig });

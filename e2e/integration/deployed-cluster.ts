@@ -6,7 +6,7 @@
  */
 import { connect, createWriter, type KubeObject, type Transport } from "@switchyard/kube";
 import { operatorIdentity, renderComponents, resourceTypeOf, type Manifest } from "@switchyard/render";
-import { ensureBinaries, startControlPlane, type ControlPlane } from "@switchyard/testing";
+import { startControlPlane, type ControlPlane } from "@switchyard/testing";
 import { crdFolder } from "./crd-objects.ts";
 import { componentSettings as settings, everyComponent, monitoringCrds, namespace } from "./identity-objects.ts";
 
@@ -29,7 +29,7 @@ export interface DeployedCluster extends AsyncDisposable {
 
 export async function prepareCluster(): Promise<DeployedCluster> {
   const stack = new AsyncDisposableStack();
-  const cluster = stack.use(await startControlPlane({ binaries: await ensureBinaries() }));
+  const cluster = stack.use(await startControlPlane());
   const create = async (objects: readonly object[]) => {
     const list = { apiVersion: "v1", kind: "List", items: objects };
     await cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(list) });

@@ -15,7 +15,6 @@ import {
 import { namespace } from "@switchyard/demo/stage";
 import { collectionPath, connect, isKubeError, objectPath, patchMetadata, type Transport } from "@switchyard/kube";
 import {
-  ensureBinaries,
   eventually,
   findWorkspaceRoot,
   isWrite,
@@ -50,7 +49,7 @@ let plugin: CountingPlugin;
 let bundle: string;
 
 beforeAll(async () => {
-  cluster = stack.use(await startControlPlane({ binaries: await ensureBinaries(), auditLog: true }));
+  cluster = stack.use(await startControlPlane({ auditLog: true }));
   directory = await mkdtemp(join(tmpdir(), "switchyard-dp-"));
   stack.defer(() => rm(directory, { recursive: true, force: true }));
   await cluster.applyCrds(join(findWorkspaceRoot(), "charts/switchyard/crds"));

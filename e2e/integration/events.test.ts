@@ -2,7 +2,7 @@
 /** Events as the real API server takes them, with no more rights than the recorder says it needs. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { connect, createEventRecorder, isKubeObject, objectPath, systemClock, type News } from "@switchyard/kube";
-import { ensureBinaries, eventually, startControlPlane, type ControlPlane } from "@switchyard/testing";
+import { eventually, startControlPlane, type ControlPlane } from "@switchyard/testing";
 
 const coldStartMs = 10 * 60_000;
 const testMs = 3 * 60_000;
@@ -16,7 +16,7 @@ const fastClock = {
 describe("events on a real API server", () => {
   let cluster: ControlPlane;
   beforeAll(async () => {
-    cluster = await startControlPlane({ binaries: await ensureBinaries() });
+    cluster = await startControlPlane();
   }, coldStartMs);
   afterAll(() => cluster[Symbol.asyncDispose]());
 

@@ -14,7 +14,7 @@ import {
   type Transport,
   type Writer,
 } from "@switchyard/kube";
-import { ensureBinaries, eventually, isWrite, startControlPlane, type ControlPlane } from "@switchyard/testing";
+import { eventually, isWrite, startControlPlane, type ControlPlane } from "@switchyard/testing";
 
 interface Thing extends KubeObject {
   readonly spec?: {
@@ -49,7 +49,7 @@ describe("a writer", () => {
   let tests = 0;
 
   beforeAll(async () => {
-    cluster = await startControlPlane({ binaries: await ensureBinaries(), auditLog: true });
+    cluster = await startControlPlane({ auditLog: true });
     await cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(crd) });
     await cluster.kubectl(["wait", "--for=condition=Established", "crd", "--all"]);
     transport = await connect({ kubeconfig: cluster.kubeconfig, userAgent });

@@ -14,7 +14,7 @@ import {
   type KubeObject,
   type Transport,
 } from "@switchyard/kube";
-import { ensureBinaries, eventually, startControlPlane, type ControlPlane } from "@switchyard/testing";
+import { eventually, startControlPlane, type ControlPlane } from "@switchyard/testing";
 import { SeverableLink } from "../src/severable-link.ts";
 
 interface ConfigMap extends KubeObject {
@@ -38,7 +38,7 @@ describe("a cache of 10,000 objects", () => {
   const gone: string[] = [];
 
   beforeAll(async () => {
-    cluster = await startControlPlane({ binaries: await ensureBinaries(), auditLog: true });
+    cluster = await startControlPlane({ auditLog: true });
     link = await SeverableLink.to(cluster.server);
     direct = await connect({ kubeconfig: cluster.kubeconfig, userAgent: "direct" });
     await cluster.kubectl(["create", "namespace", namespace]);

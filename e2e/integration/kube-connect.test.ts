@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { connect, isRecord, type Transport } from "@switchyard/kube";
-import { ensureBinaries, startControlPlane, type ControlPlane } from "@switchyard/testing";
+import { startControlPlane, type ControlPlane } from "@switchyard/testing";
 
 const coldStartMs = 10 * 60_000;
 const testMs = 60_000;
@@ -17,7 +17,7 @@ describe("connect", () => {
   let files = 0;
 
   beforeAll(async () => {
-    cluster = await startControlPlane({ binaries: await ensureBinaries() });
+    cluster = await startControlPlane();
     authority = {
       "certificate-authority-data": (await entryOf(cluster.kubeconfig, "cluster"))["certificate-authority-data"],
     };

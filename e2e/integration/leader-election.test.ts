@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
-  ensureBinaries,
   eventually,
   isWrite,
   spawnGuarded,
@@ -21,7 +20,7 @@ describe("leader election between processes", () => {
   let cluster: ControlPlane;
   const replicas = new Map<string, GuardedProcess>();
   beforeAll(async () => {
-    cluster = await startControlPlane({ binaries: await ensureBinaries(), auditLog: true });
+    cluster = await startControlPlane({ auditLog: true });
     await cluster.kubectl(["create", "configmap", "work"]);
   }, coldStartMs);
   afterAll(async () => {

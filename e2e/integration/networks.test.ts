@@ -27,14 +27,7 @@ import {
   type Transport,
 } from "@switchyard/kube";
 import { operatorIdentity } from "@switchyard/render";
-import {
-  ensureBinaries,
-  eventually,
-  findWorkspaceRoot,
-  isWrite,
-  startControlPlane,
-  type ControlPlane,
-} from "@switchyard/testing";
+import { eventually, findWorkspaceRoot, isWrite, startControlPlane, type ControlPlane } from "@switchyard/testing";
 import { join } from "node:path";
 import { spawnKept, type KeptProcess } from "../src/kept-process.ts";
 import { crdFolder, workspace } from "./crd-objects.ts";
@@ -54,7 +47,7 @@ let user: Transport;
 let operator: KeptProcess;
 
 beforeAll(async () => {
-  cluster = await startControlPlane({ binaries: await ensureBinaries(), controllerManager: true, auditLog: true });
+  cluster = await startControlPlane({ controllerManager: true, auditLog: true });
   await cluster.applyCrds(crdFolder);
   user = await connect({ kubeconfig: cluster.kubeconfig, userAgent: "test" });
   for (const name of [namespace, "tenant", "other"]) await createNamespace(name);

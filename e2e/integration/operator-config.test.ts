@@ -8,14 +8,7 @@ import type { Condition, SriovOperatorConfigSpec } from "@switchyard/api";
 import { connect, isKubeError, isRecord, type Transport } from "@switchyard/kube";
 import { featureGateDefaults } from "@switchyard/policy";
 import { operatorIdentity } from "@switchyard/render";
-import {
-  ensureBinaries,
-  eventually,
-  findWorkspaceRoot,
-  isWrite,
-  startControlPlane,
-  type ControlPlane,
-} from "@switchyard/testing";
+import { eventually, findWorkspaceRoot, isWrite, startControlPlane, type ControlPlane } from "@switchyard/testing";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { playPods, type ComponentPods } from "../src/component-pods.ts";
@@ -47,7 +40,7 @@ let heartbeats: AsyncDisposable;
 let operator: KeptProcess;
 
 beforeAll(async () => {
-  cluster = await startControlPlane({ binaries: await ensureBinaries(), controllerManager: true, auditLog: true });
+  cluster = await startControlPlane({ controllerManager: true, auditLog: true });
   await cluster.applyCrds(crdFolder);
   admin = await connect({
     kubeconfig: await cluster.clientFor({ user: operatorUser, groups: ["system:masters"] }),

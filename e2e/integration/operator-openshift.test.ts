@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { connect, isKubeError, type Transport } from "@switchyard/kube";
 import { operatorIdentity, type ComponentSettings } from "@switchyard/render";
 import {
-  ensureBinaries,
   eventually,
   findWorkspaceRoot,
   spawnGuarded,
@@ -31,7 +30,7 @@ let admin: Transport;
 let operator: GuardedProcess;
 
 beforeAll(async () => {
-  cluster = await startControlPlane({ binaries: await ensureBinaries() });
+  cluster = await startControlPlane();
   await cluster.applyCrds(crdFolder);
   admin = await connect({ kubeconfig: cluster.kubeconfig });
   await create([

@@ -25,7 +25,6 @@ import {
 } from "@switchyard/kube";
 import { operatorIdentity, type ComponentSettings } from "@switchyard/render";
 import {
-  ensureBinaries,
   eventually,
   findWorkspaceRoot,
   spawnGuarded,
@@ -83,7 +82,7 @@ export interface DrainStage extends AsyncDisposable {
 export async function setDrainStage(settings: ComponentSettings, crdFolder: string): Promise<DrainStage> {
   const { namespace, operatorServiceAccount: account } = settings;
   const stack = new AsyncDisposableStack();
-  const cluster = stack.use(await startControlPlane({ binaries: await ensureBinaries(), controllerManager: true }));
+  const cluster = stack.use(await startControlPlane({ controllerManager: true }));
   await cluster.applyCrds(crdFolder);
   const transport = stack.use(await connect({ kubeconfig: cluster.kubeconfig, userAgent: "test" }));
   const apply = async (object: object): Promise<void> => {

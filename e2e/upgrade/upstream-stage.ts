@@ -18,7 +18,6 @@ import {
   type ObjectName,
 } from "@switchyard/kube";
 import {
-  ensureBinaries,
   findWorkspaceRoot,
   spawnGuarded,
   startControlPlane,
@@ -79,10 +78,9 @@ export async function setUpstreamStage({
 }: UpstreamStageOptions = {}): Promise<UpstreamStage> {
   const stack = new AsyncDisposableStack();
   try {
-    const binaries = await ensureBinaries();
     const directory = await mkdtemp(join(tmpdir(), "switchyard-upgrade-"));
     stack.defer(() => rm(directory, { recursive: true, force: true }));
-    const cluster = stack.use(await startControlPlane({ binaries, controllerManager, auditLog: true }));
+    const cluster = stack.use(await startControlPlane({ controllerManager, auditLog: true }));
     await cluster.applyCrds(join(findWorkspaceRoot(), "charts/switchyard/crds"));
     await cluster.kubectl(["create", "namespace", namespace]);
     const transport = stack.use(await connect({ kubeconfig: cluster.kubeconfig }));

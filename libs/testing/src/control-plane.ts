@@ -26,8 +26,8 @@ import { readEnds } from "./log-ends.ts";
 import { TestingError } from "./testing-error.ts";
 
 export interface ControlPlaneOptions {
-  /** The directory that `ensureBinaries` returned. */
-  readonly binaries: string;
+  /** A directory that `ensureBinaries` returned. Default: that of `binariesFor` these options. */
+  readonly binaries?: string;
   /** Runs kube-controller-manager too: service accounts, garbage collection, DaemonSets. */
   readonly controllerManager?: boolean;
   /** Records every request, for `auditEvents`. */
@@ -53,7 +53,7 @@ export class ControlPlane implements AsyncDisposable {
   readonly dataDir: string;
   /** Settles when a process ends that nobody told to: a crash. */
   readonly failed: Promise<TestingError>;
-  readonly #options: ControlPlaneOptions;
+  readonly #options: ControlPlaneOptions & { readonly binaries: string };
   readonly #layout: ControlPlaneLayout;
   readonly #files: ControlPlaneFiles;
   readonly #running = new Map<Component, GuardedProcess>();
@@ -61,7 +61,11 @@ export class ControlPlane implements AsyncDisposable {
   #clients = 0;
 
   /** Starts nothing yet: use `startControlPlane`. */
-  constructor(options: ControlPlaneOptions, layout: ControlPlaneLayout, files: ControlPlaneFiles) {
+  constructor(
+    options: ControlPlaneOptions & { readonly binaries: string },
+    layout: ControlPlaneLayout,
+    files: ControlPlaneFiles,
+  ) {
     this.#options = options;
     this.#layout = layout;
     this.#files = files;

@@ -26,6 +26,15 @@ export interface EnsureBinariesOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
+/** What a control plane is made of, and kubectl. */
+export function binariesFor({
+  controllerManager = false,
+}: {
+  readonly controllerManager?: boolean;
+}): readonly BinaryName[] {
+  return controllerManager ? [...envtestBinaries, "kube-controller-manager"] : envtestBinaries;
+}
+
 /** One way to have them: where they are now, or why it does not work. */
 interface Way {
   readonly name: string;

@@ -4,7 +4,7 @@ export { binaryNames, type BinaryName } from "./binary-cache.ts";
 export type { UserIdentity } from "./certificates.ts";
 export { ControlPlane, type ControlPlaneOptions } from "./control-plane.ts";
 export type { Client } from "./control-plane-files.ts";
-export { ensureBinaries, type EnsureBinariesOptions } from "./ensure-binaries.ts";
+export { binariesFor, ensureBinaries, type EnsureBinariesOptions } from "./ensure-binaries.ts";
 export { eventually, type EventuallyOptions } from "./eventually.ts";
 export { withFileLock, type FileLockOptions } from "./file-lock.ts";
 export { findFreePorts } from "./free-ports.ts";

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Starts a control plane in a fresh directory, on ports that nobody has.
- * Usage: `await using cluster = await startControlPlane({ binaries: await ensureBinaries() })`
+ * Usage: `await using cluster = await startControlPlane({ controllerManager: true })`
  */
 import { mkdir, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ControlPlane, type ControlPlaneOptions } from "./control-plane.ts";
 import { writeControlPlaneFiles } from "./control-plane-files.ts";
+import { binariesFor, ensureBinaries } from "./ensure-binaries.ts";
 import { findFreePorts, isPortTaken } from "./free-ports.ts";
 
 const startAttempts = 3;
 
-/** Starts all and waits until it is ready. Rejects with TestingError `start`, which shows the ends of the logs. */
-export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
+/**
+ * Starts all and waits until it is ready. Rejects with TestingError: `binaries`, or `start`, which shows the ends of the
+ * logs.
+ */
+export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  const binaries = options.binaries ?? (await ensureBinaries({ names: binariesFor(options) }));
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "switchyard-control-plane-")));
   await mkdir(dataDir, { recursive: true });
   for (let attempt = 1; ; attempt++) {
@@ -21,7 +26,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     const ports = { etcd, etcdPeer, apiServer };
     const { controllerManager = false, auditLog = false } = options;
     const layout = { dataDir, ports, controllerManager, auditLog };
-    const controlPlane = new ControlPlane(options, layout, await writeControlPlaneFiles(layout));
+    const controlPlane = new ControlPlane({ ...options, binaries }, layout, await writeControlPlaneFiles(layout));
     try {
       await controlPlane.start();
       return controlPlane;

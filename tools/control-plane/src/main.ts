@@ -9,13 +9,13 @@ import { mkdir, readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import {
+  binariesFor,
   ensureBinaries,
   eventually,
   findWorkspaceRoot,
   startControlPlane,
   TestingError,
   withFileLock,
-  type BinaryName,
 } from "@switchyard/testing";
 import { announce, findRunning, type Whereabouts } from "./background.ts";
 import { helpText, parseCommandLine, renderCommandLine, type StartCommand } from "./command-line.ts";
@@ -116,8 +116,4 @@ async function showRunning(note: string): Promise<boolean> {
 function show({ server, kubeconfig }: Whereabouts, note: string): void {
   console.error(`Kubernetes API at ${server}. ${note}`);
   console.log(`export KUBECONFIG=${kubeconfig}`);
-}
-
-function binariesFor({ controllerManager }: StartCommand): readonly BinaryName[] {
-  return ["etcd", "kube-apiserver", "kubectl", ...(controllerManager ? (["kube-controller-manager"] as const) : [])];
 }

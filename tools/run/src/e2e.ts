@@ -4,7 +4,7 @@
  * folder e2e/vm, `npm run e2e -- faults --all` those in e2e/faults at each point that there is and not at a part of them;
  * other arguments go to Jest.
  */
-import { ensureBinaries } from "@switchyard/testing";
+import { binariesFor, ensureBinaries } from "@switchyard/testing";
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,8 @@ import { closingLine, sumReports } from "./reports.ts";
 
 const root = join(import.meta.dirname, "../../..");
 
-await ensureBinaries({ progress: (line) => void process.stderr.write(`${line}\n`) });
+const names = binariesFor({ controllerManager: true });
+await ensureBinaries({ names, progress: (line) => void process.stderr.write(`${line}\n`) });
 
 const reports = mkdtempSync(join(tmpdir(), "switchyard-e2e-"));
 const jest = join(root, "node_modules/jest/bin/jest.js");

@@ -3,7 +3,7 @@
  * `npm test`: brings what the tests need (an API server's binaries), runs the tests of all projects through Nx, and
  * closes with one line: "N passed, N failed, N skipped".
  */
-import { ensureBinaries } from "@switchyard/testing";
+import { binariesFor, ensureBinaries } from "@switchyard/testing";
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,8 @@ import { closingLine, sumReports } from "./reports.ts";
 const root = join(import.meta.dirname, "../../..");
 const reports = join(root, "reports");
 
-await ensureBinaries({ progress: (line) => void process.stderr.write(`${line}\n`) });
+const names = binariesFor({ controllerManager: true });
+await ensureBinaries({ names, progress: (line) => void process.stderr.write(`${line}\n`) });
 
 rmSync(reports, { recursive: true, force: true });
 mkdirSync(reports, { recursive: true });
