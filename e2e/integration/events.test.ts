@@ -26,6 +26,9 @@ describe("events on a real API server", () => {
       const role = ["--verb=create,patch", "--resource=events.events.k8s.io"];
       await cluster.kubectl(["create", "clusterrole", "event-recorder", ...role]);
       await cluster.kubectl(["create", "clusterrolebinding", "e", "--clusterrole=event-recorder", "--user=operator"]);
+      // The server's authorizer learns of rights a moment later, and what is refused is lost.
+      const may = () => cluster.kubectl(["auth", "can-i", "create", "events.events.k8s.io", "--as=operator"]);
+      await eventually("the rights", async () => (await may().catch(() => "no")).startsWith("yes"));
       await cluster.kubectl(["create", "-f", "-"], {
         input: '{"apiVersion":"v1","kind":"Node","metadata":{"name":"w"}}',
       });
