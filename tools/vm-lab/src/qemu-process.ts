@@ -19,8 +19,8 @@ export interface QemuProcess extends AsyncDisposable {
 
 /** As much of the console as an error shows. */
 const tailCharacters = 1500;
-/** What the kernel says in panic.c, in all versions. The host looks for it since it works before any driver is up. */
-const panicWords = "Kernel panic - not syncing";
+/** The line of panic.c, in all versions, whole: it ends with the cause. The host looks for it as that needs no driver. */
+const panicLine = /Kernel panic - not syncing.*\n/;
 
 /**
  * QEMU's command line with the means to end with us: the kernel kills it when this process dies, however that happens.
@@ -47,7 +47,7 @@ export function startQemu(args: readonly string[], consoleLog: string): QemuProc
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     log.write(text);
     tail = (tail + text).slice(-2 * tailCharacters);
-    if (tail.includes(panicWords)) {
+    if (panicLine.test(tail)) {
       fail(new VmLabError("guest-panicked", "the guest's kernel panicked:", { output: consoleTail() }));
       child.kill("SIGKILL");
     }
