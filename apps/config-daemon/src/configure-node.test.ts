@@ -33,6 +33,11 @@ function nodeState(interfaces: readonly InterfaceSpec[], annotations: Readonly<R
   } as const satisfies SriovNetworkNodeState;
 }
 
+/** A state in which no policy selects the PF, which the operator knows to be ours. */
+function unselecting(pciAddress: string): SriovNetworkNodeState {
+  return { ...nodeState([]), spec: { interfaces: [], unselected: [pciAddress] } };
+}
+
 /** Both sides' annotations. */
 function handshake(request: string, answer: string): Readonly<Record<string, string>> {
   return {
@@ -187,14 +192,26 @@ describe("configureNode", () => {
     expect(await outcome(kernel)).toEqual(before);
   });
 
-  it("resets a PF that left the spec, with the MTU that it had, and forgets it", async () => {
+  it("resets a PF that no policy selects any more, with the MTU that it had, and forgets it", async () => {
     const kernel = igbKernel();
     const before = await outcome(kernel);
     const daemon = daemonOn(kernel.host());
     await daemon.pass(nodeState([spec()]));
-    expect(await daemon.pass(nodeState([]))).toBe("settled");
+    expect(await daemon.pass(unselecting(spec().pciAddress))).toBe("settled");
     expect(await outcome(kernel)).toEqual(before);
     expect(await kernel.host().records.list()).toEqual(new Map());
+  });
+
+  it("keeps the VFs of a PF that the spec does not mention: a new SriovNetworkNodeState knows nothing yet", async () => {
+    const kernel = igbKernel();
+    const daemon = daemonOn(kernel.host());
+    await daemon.pass(nodeState([spec()]));
+    const configured = await outcome(kernel);
+    const writes = kernel.writes.length;
+    expect(await daemon.pass(nodeState([]))).toBe("settled");
+    expect(await outcome(kernel)).toEqual(configured);
+    expect(kernel.writes.length).toBe(writes);
+    expect(daemon.requests).toEqual([]);
   });
 
   it("leaves VFs alone that others made on a PF that nobody asks for", async () => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import type { Link } from "@switchyard/host";
+import type { Link, PfRecord } from "@switchyard/host";
 import { pci } from "@switchyard/host/testing";
 import { groupByDevice, toInterfaceStatus } from "./interface-status.ts";
 
@@ -79,10 +79,11 @@ describe("toInterfaceStatus", () => {
     });
   });
 
-  it("takes no address for assigned that is all zero, and shows no interface of a VF that a pod has", () => {
+  it("reports an administrative address of zeros, which the PF has not set, and shows no interface of a VF that a pod has", () => {
     const links = groupByDevice([link("ens1f0np0", pf, { vfs: [{ vfId: 0, mac: "00:00:00:00:00:00", vlan: 0 }] })]);
     const { Vfs } = toInterfaceStatus({ pf: facts, links, ...rest });
-    expect(Vfs).toEqual([{ pciAddress: vf, vfID: 0, driver: "mlx5_core", vendor: "15b3", deviceID: "1018" }]);
+    const ids = { driver: "mlx5_core", vendor: "15b3", deviceID: "1018" };
+    expect(Vfs).toEqual([{ pciAddress: vf, vfID: 0, adminMac: "00:00:00:00:00:00", ...ids }]);
   });
 
   it("finds the port among its representors, and names each VF's", () => {
@@ -103,5 +104,22 @@ describe("toInterfaceStatus", () => {
     const record = { spec: { pciAddress: pf, externallyManaged: true }, initial: { mtu: 1400 } };
     const status = toInterfaceStatus({ pf: facts, links: new Map(), ...rest, record });
     expect([status.owned, status.externallyManaged, status.initialMtu]).toEqual([true, true, 1400]);
+  });
+
+  it("shows the recorded names that the PF does not have now: it is renamed, or its interface is away", () => {
+    const record = { spec: { pciAddress: pf, name: "ens1f0np0" }, names: ["ens1f0np0", "storage0"] };
+    const show = (links: readonly Link[], of: PfRecord = record) =>
+      toInterfaceStatus({ pf: facts, links: groupByDevice(links), ...rest, record: of }).recordedNames;
+    expect(show([link("ens1f0np0", pf, { altNames: ["storage0"] })])).toBeUndefined();
+    expect(show([link("eth7", pf, { altNames: ["storage0"] })])).toEqual(["ens1f0np0"]);
+    expect(show([])).toEqual(["ens1f0np0", "storage0"]);
+    expect(show([], { spec: record.spec })).toEqual(["ens1f0np0"]); // upstream's record
+  });
+
+  it("does not take a new card for the one that the record is about", () => {
+    const record = { spec: { pciAddress: pf }, card: "8086:1572" };
+    expect(toInterfaceStatus({ pf: facts, links: new Map(), ...rest, record })).not.toHaveProperty("owned");
+    const same = { ...record, card: "15b3:1017" };
+    expect(toInterfaceStatus({ pf: facts, links: new Map(), ...rest, record: same }).owned).toBe(true);
   });
 });

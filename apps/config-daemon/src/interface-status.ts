@@ -19,8 +19,6 @@ export interface PfObservation {
 /** Links by PCI address of their device; a PF in switchdev mode has its representors beside it. */
 export type LinksByDevice = ReadonlyMap<string, readonly Link[]>;
 
-const noMac = "00:00:00:00:00:00";
-
 export function groupByDevice(links: readonly Link[]): LinksByDevice {
   const byDevice = new Map<string, Link[]>();
   for (const link of links) {
@@ -56,7 +54,7 @@ export function toInterfaceStatus({ pf, links, eSwitchMode, speedMbps, record }:
           eSwitchMode: eSwitchMode ?? "legacy",
           ...(pf.sriov.vfs.length === 0 ? {} : { Vfs: pf.sriov.vfs.map((vf) => toVfStatus(vf, links, ofPf, uplink)) }),
         }),
-    ...(record === undefined ? {} : recordFields(record)),
+    ...(record === undefined || !isAbout(record, pf) ? {} : recordFields(record, uplink)),
   };
 }
 
@@ -80,7 +78,7 @@ function toVfStatus(vf: VfFacts, links: LinksByDevice, ofPf: readonly Link[], up
     pciAddress: vf.pciAddress,
     vfID: vf.vfId,
     ...(link === undefined ? {} : { name: link.name, mac: link.mac, mtu: link.mtu }),
-    ...(asPfSeesIt === undefined || asPfSeesIt.mac === noMac ? {} : { adminMac: asPfSeesIt.mac }),
+    ...(asPfSeesIt === undefined ? {} : { adminMac: asPfSeesIt.mac }),
     ...(asPfSeesIt === undefined || asPfSeesIt.vlan === 0 ? {} : { Vlan: asPfSeesIt.vlan }),
     ...(vf.driver === undefined ? {} : { driver: vf.driver }),
     vendor: vf.vendor,
@@ -89,9 +87,23 @@ function toVfStatus(vf: VfFacts, links: LinksByDevice, ofPf: readonly Link[], up
   };
 }
 
-function recordFields({ spec, initial }: PfRecord): Partial<InterfaceStatus> {
+/** Names and alternative names of an interface. */
+export function allNamesOf({ name, altNames = [] }: Pick<InterfaceStatus, "name" | "altNames">): readonly string[] {
+  return name === undefined || name === "" ? altNames : [name, ...altNames];
+}
+
+/** Whether the record is of the card that is in the slot now. */
+export function isAbout({ card }: PfRecord, pf: { readonly vendor: string; readonly deviceId: string }): boolean {
+  return card === undefined || card === `${pf.vendor}:${pf.deviceId}`;
+}
+
+function recordFields({ spec, initial, names }: PfRecord, uplink: Link | undefined): Partial<InterfaceStatus> {
+  const recorded = names ?? (spec.name ? [spec.name] : []);
+  const current = uplink === undefined ? [] : allNamesOf(uplink);
+  const recordedNames = recorded.filter((name) => !current.includes(name));
   return {
     owned: true,
+    ...(recordedNames.length === 0 ? {} : { recordedNames }),
     ...(spec.externallyManaged === true ? { externallyManaged: true } : {}),
     ...(initial?.mtu === undefined ? {} : { initialMtu: initial.mtu }),
   };

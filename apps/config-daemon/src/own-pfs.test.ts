@@ -43,6 +43,8 @@ const files: Readonly<Record<string, string>> = {
   "tmp/sno-initial-node-state.json": '{"kind":"SriovNetworkNodeState"}',
 };
 
+const model = { vendor: "15b3", deviceID: "1017" };
+
 let root: string;
 let records: PfRecords;
 const unreadable: string[] = [];
@@ -85,18 +87,46 @@ describe("the files that upstream leaves on a host", () => {
 
   it("are still upstream's to read where the spec has changed, and no other file is touched", async () => {
     const changed = { ...spec, numVfs: 8 };
-    expect(await ownPfs({ records }, [changed], [{ pciAddress: spec.pciAddress, mtu: 9000 }])).toBe(true);
+    const found = { pciAddress: spec.pciAddress, name: "eth7", vendor: "15b3", deviceID: "1017", mtu: 9000 };
+    expect(await ownPfs({ records }, [changed], [found])).toBe(true);
     const { "etc/sriov-operator/pci/0000:3b:00.0": record = "", ...others } = await filesOf(root);
     const { "etc/sriov-operator/pci/0000:3b:00.0": _, ...untouched } = files;
     expect(others).toEqual(untouched);
-    expect(JSON.parse(record)).toEqual(changed); // what the PF was like before is not known, and not made up
+    // What the PF was like before is not known, and not made up; the name in upstream's record is kept.
+    const own = { names: ["eth7", spec.name], card: "15b3:1017" };
+    expect(JSON.parse(record)).toEqual({ ...changed, switchyard: own });
   });
 
   it("get one for a PF that is new to us, whose key of ours Go passes over", async () => {
     const other = { pciAddress: "0000:3b:00.1", numVfs: 2 };
-    expect(await ownPfs({ records }, [other], [{ pciAddress: other.pciAddress, mtu: 1500 }])).toBe(true);
+    const found = { pciAddress: other.pciAddress, name: "ens1f1", altNames: ["storage1"], mtu: 1500, ...model };
+    expect(await ownPfs({ records }, [other], [found])).toBe(true);
     const { "etc/sriov-operator/pci/0000:3b:00.1": record = "", ...others } = await filesOf(root);
     expect(others).toEqual(files);
-    expect(JSON.parse(record)).toEqual({ ...other, switchyard: { initial: { mtu: 1500 } } });
+    const names = ["ens1f1", "storage1"];
+    expect(JSON.parse(record)).toEqual({ ...other, switchyard: { initial: { mtu: 1500 }, names, card: "15b3:1017" } });
+  });
+});
+
+describe("the record of a PF", () => {
+  const pf = { pciAddress: "0000:3b:00.1", numVfs: 2 };
+  const as = (name: string | undefined, mtu = 1500, deviceID = "1017") => [
+    { pciAddress: pf.pciAddress, ...(name === undefined ? {} : { name }), mtu, vendor: "15b3", deviceID },
+  ];
+  const recorded = async () => (await records.list()).get(pci(pf.pciAddress));
+
+  it("keeps the names that the PF has had, also while its interface is away, up to a bound", async () => {
+    await ownPfs({ records }, [pf], as("ens1f1"));
+    await ownPfs({ records }, [pf], as("eth7"));
+    await ownPfs({ records }, [pf], as(undefined));
+    expect((await recorded())?.names).toEqual(["eth7", "ens1f1"]);
+    for (let count = 0; count < 40; count++) await ownPfs({ records }, [pf], as(`eth${count}`));
+    expect((await recorded())?.names).toHaveLength(16);
+  });
+
+  it("starts over for another card in the same slot", async () => {
+    await ownPfs({ records }, [pf], as("ens1f1", 1400));
+    await ownPfs({ records }, [pf], as("ens1f1", 9000, "1019"));
+    expect(await recorded()).toMatchObject({ initial: { mtu: 9000 }, card: "15b3:1019" });
   });
 });

@@ -27,6 +27,7 @@ import { watchComponentObjects, type WatchedComponentObjects } from "./component
 import { watchConfigMaps, type WatchedConfigMaps } from "./device-plugin/config-map-watches.ts";
 import { managers } from "./managers.ts";
 import { watchNetworks, type NetworkCaches } from "./networks/network-caches.ts";
+import { watchNicList, type NicList } from "./nic-list.ts";
 import { toNodeStateFacts, type NodeStateFacts } from "./node-state-facts.ts";
 import type { OperatorSettings } from "./operator-settings.ts";
 
@@ -37,6 +38,7 @@ export interface ClusterCaches extends NetworkCaches, AsyncDisposable {
   readonly pools: Cache<SriovNetworkPoolConfig>;
   readonly operatorConfigs: Cache<SriovOperatorConfig>;
   readonly states: Cache<NodeStateFacts>;
+  readonly nicList: NicList;
   /** What we may have deployed. */
   readonly componentObjects: WatchedComponentObjects;
   readonly clusterFacts: WatchedClusterFacts;
@@ -91,6 +93,7 @@ export function watchCluster({ transport, later, namespace, settings, report }: 
       project: sharingEqual((state: SriovNetworkNodeState) => toNodeStateFacts(state)),
       managers: [managers.nodeState, managers.drain],
     }),
+    nicList: watchNicList({ ...common, namespace }),
     ...watchNetworks(others),
     componentObjects: watchComponentObjects({ ...others, settings: settings.components }),
     clusterFacts: watchClusterFacts({ ...others, settings: settings.components }),

@@ -51,7 +51,10 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
 
   const context: OperatorContext = {
     ...{ transport, settings, caches, events, log, signal },
-    rules: createLiveRules({ ...caches, staleDelayMs: settings.staleDelayMs }, signal),
+    rules: createLiveRules(
+      { ...caches, staleDelayMs: settings.staleDelayMs, devMode: settings.components.devMode },
+      signal,
+    ),
     verdicts: createVerdicts(),
     start(controller) {
       const started = startController({

@@ -32,7 +32,7 @@ const statusIntervalMs = 1_000;
 export function startNodeControllers(context: OperatorContext): Pick<Controller, "whenIdle"> {
   const { transport, caches, rules, verdicts, start } = context;
   const { namespace } = context.settings;
-  const { nodes, policies, pools, operatorConfigs, states } = caches;
+  const { nodes, policies, pools, operatorConfigs, states, nicList } = caches;
   const now = (): Date => new Date();
   const allNodes = (): readonly string[] => [...new Set([...nodes.keys(), ...states.keys()])];
 
@@ -67,6 +67,7 @@ export function startNodeControllers(context: OperatorContext): Pick<Controller,
       fromCache(policies, (change) => nodesOfPolicy(change, nodes)),
       fromCache(pools, ({ before, after }) => (equalJson(before?.spec, after?.spec) ? [] : allNodes())),
       fromCache(operatorConfigs, (change) => (concernsNodes(change) ? allNodes() : [])),
+      fromCache(nicList, allNodes),
     ],
   });
 

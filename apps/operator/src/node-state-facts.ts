@@ -75,7 +75,7 @@ function withoutPath({ field, message }: PlanProblem): string {
 }
 
 function nicFacts(nic: InterfaceStatus): InterfaceStatus {
-  const { pciAddress, name, altNames, vendor, deviceID, netFilter, linkType } = nic;
+  const { pciAddress, name, altNames, vendor, deviceID, netFilter, linkType, totalvfs, owned, recordedNames } = nic;
   return {
     pciAddress,
     ...(name === undefined ? {} : { name }),
@@ -84,5 +84,8 @@ function nicFacts(nic: InterfaceStatus): InterfaceStatus {
     ...(deviceID === undefined ? {} : { deviceID }),
     ...(netFilter === undefined ? {} : { netFilter }),
     ...(linkType === undefined ? {} : { linkType }),
+    ...(totalvfs === undefined ? {} : { totalvfs }),
+    ...(owned === undefined ? {} : { owned }),
+    ...(recordedNames === undefined ? {} : { recordedNames }),
   };
 }

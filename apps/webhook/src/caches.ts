@@ -67,7 +67,7 @@ export function watchCluster({ transport, namespace, report }: WatchOptions): Cl
       type: sriovNetworkNodeStates,
       namespace,
       pageSize: 10,
-      project: ({ status }: SriovNetworkNodeState) => readState(status),
+      project: (state: SriovNetworkNodeState) => readState(state),
     }),
     policies: watchObjects({
       ...common,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { createStateReader, supportedNics } from "@switchyard/admission";
+import { createStateReader } from "@switchyard/admission";
 import {
   nodes,
   sriovNetworkNodePolicies,
@@ -14,6 +14,7 @@ import {
   type SriovOperatorConfig,
 } from "@switchyard/api";
 import { ObjectStore } from "@switchyard/kube";
+import { supportedNics } from "@switchyard/policy";
 import type { ConfigMap } from "./caches.ts";
 import { createLiveView } from "./live-view.ts";
 
@@ -28,7 +29,7 @@ function createCaches() {
     nodes: new ObjectStore({ type: nodes, project: ({ metadata: { name, labels = {} } }: Node) => ({ name, labels }) }),
     states: new ObjectStore({
       ...{ type: sriovNetworkNodeStates, namespace },
-      project: ({ status }: SriovNetworkNodeState) => readState(status),
+      project: (state: SriovNetworkNodeState) => readState(state),
     }),
     policies: new ObjectStore({
       ...{ type: sriovNetworkNodePolicies, namespace },

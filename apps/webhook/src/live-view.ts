@@ -4,15 +4,9 @@
  * changed: a review that has one is judged by it to its end, whatever comes in meanwhile.
  * Usage: `const view = createLiveView(caches, { namespace, devMode }); view()`.
  */
-import {
-  parseNicRow,
-  supportedNics,
-  unlistedNics,
-  type ClusterView,
-  type NodeFacts,
-  type SupportedNic,
-} from "@switchyard/admission";
+import type { ClusterView, NodeFacts } from "@switchyard/admission";
 import { operatorConfigName } from "@switchyard/api";
+import { parseNicRow, supportedNics, unlistedNics, type SupportedNic } from "@switchyard/policy";
 import type { ClusterCaches } from "./caches.ts";
 import type { PodUsers } from "./pod-users.ts";
 
@@ -32,6 +26,8 @@ export function createLiveView(
   const { nodes, states, policies, pools, operatorConfigs, nicLists } = caches;
   let current: ClusterView | undefined;
   let nodeFacts: readonly NodeFacts[] | undefined;
+  // The same array while it is the same: what is remembered of policies and cards depends on it.
+  let known: readonly SupportedNic[] | undefined;
   const forget = (): void => {
     current = undefined;
   };
@@ -40,13 +36,17 @@ export function createLiveView(
     nodeFacts = undefined;
   };
   for (const cache of [nodes, states]) cache.subscribe(forgetNodes);
-  for (const cache of [policies, pools, operatorConfigs, nicLists]) cache.subscribe(forget);
+  for (const cache of [policies, pools, operatorConfigs]) cache.subscribe(forget);
+  nicLists.subscribe(() => {
+    current = undefined;
+    known = undefined;
+  });
 
   return () => {
     if (current !== undefined) return current;
     nodeFacts ??= nodes.list().map((node) => ({ ...node, state: states.get(node.name) }));
     const operatorConfig = operatorConfigs.get(operatorConfigName);
-    const known = [...supportedNics, ...nicLists.list().flatMap(readRows)];
+    known ??= [...supportedNics, ...nicLists.list().flatMap(readRows)];
     current = {
       namespace,
       nodes: nodeFacts,

@@ -56,7 +56,7 @@ describe("the validating path", () => {
     const read = createStateReader();
     const pf = { pciAddress: "0000:3b:00.0", name: "ens1f0", vendor: "8086", totalvfs: 64, numVfs: 2, owned: true };
     const labels = { "node-role.kubernetes.io/worker": "", "kubernetes.io/os": "linux" };
-    const nodes = [{ name: "w1", labels, state: read({ interfaces: [pf] }) }];
+    const nodes = [{ name: "w1", labels, state: read({ status: { interfaces: [pf] } }) }];
     await using other = await startTestServer({ view: () => ({ ...emptyView(namespace), nodes }) });
     const response = responseOf(await other.post(paths.validate, createPolicy("p1")));
     expect(response.warnings).toEqual(["reconfigures 0000:3b:00.0 (2 -> 4 VFs) on w1: drains w1"]);

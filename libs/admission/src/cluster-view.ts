@@ -4,9 +4,9 @@
  * Usage: `admit(review, { namespace, nodes, policies, pools, networks, operatorConfig, nics })`.
  */
 import type { SriovNetworkNodePolicy, SriovNetworkPoolConfig, SriovOperatorConfig } from "@switchyard/api";
+import { defaultNicPolicy, type NicPolicy } from "@switchyard/policy";
 import type { NodeFacts } from "./node-facts.ts";
 import type { PodFacts } from "./pod-facts.ts";
-import { supportedNics, type SupportedNic } from "./supported-nics.ts";
 
 /** What is in the cluster, without regard to the object under review: it may be here already or not yet. */
 export interface ClusterView {
@@ -24,19 +24,7 @@ export interface ClusterView {
   readonly podsOn?: ((node: string) => readonly PodFacts[]) | undefined;
 }
 
-/** Which network cards a policy may name. */
-export interface NicPolicy {
-  readonly known: readonly SupportedNic[];
-  /** What becomes of a policy that names another: upstream refuses; "any" is its DEV_MODE. */
-  readonly unlisted: "refuse" | "warn" | "any";
-}
-
-/** What the operator's configuration makes of unlisted cards. */
-export function unlistedNics(config: SriovOperatorConfig | undefined): NicPolicy["unlisted"] {
-  return config?.spec?.supportedNics === "strict" ? "refuse" : "warn";
-}
-
 /** No nodes, no objects: what can be said of an object alone is said. */
 export function emptyView(namespace: string): ClusterView {
-  return { namespace, nodes: [], policies: [], pools: [], nics: { known: supportedNics, unlisted: "warn" } };
+  return { namespace, nodes: [], policies: [], pools: [], nics: defaultNicPolicy(undefined) };
 }

@@ -56,9 +56,9 @@ export interface ImpactLimits {
 
 export function impactOf(change: PolicyChange, view: ClusterView, limits: ImpactLimits): ClusterImpact {
   const deadlineMs = limits.nowMs() + limits.budgetMs;
-  const { operatorConfig } = view;
-  const before = createRules({ policies: change.before, pools: [], operatorConfig });
-  const after = createRules({ policies: change.after, pools: [], operatorConfig });
+  const { operatorConfig, nics } = view;
+  const before = createRules({ policies: change.before, pools: [], operatorConfig, nics });
+  const after = createRules({ policies: change.after, pools: [], operatorConfig, nics });
   const concerned = changedPolicies(change).map(({ spec }) => selects(spec.nodeSelector));
   const daemonLabels = nodeSetLabels(operatorConfig);
   const hasDaemon = selects(daemonLabels);

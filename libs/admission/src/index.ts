@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 export { admit, type AdmitOptions, type Verdict } from "./admit.ts";
 export { applyDefaults, type Defaulted, type PatchOperation } from "./defaults.ts";
-export { emptyView, unlistedNics, type ClusterView, type NicPolicy } from "./cluster-view.ts";
+export { emptyView, type ClusterView } from "./cluster-view.ts";
 export { createStateReader, type NodeFacts, type StateFacts } from "./node-facts.ts";
 export { describeFinding, type Finding } from "./finding.ts";
 export { longestWarning, mostWarnings } from "./impact-warnings.ts";
 export { readPod, type PodFacts, type PodOnNode } from "./pod-facts.ts";
 export { describeRefusal, type Problem, type Refusal } from "./refusal.ts";
-export { parseNicRow } from "./nic-table.ts";
 export type { Change, Review, ReviewedKind, ReviewedKinds, ReviewedNetwork } from "./review.ts";
-export { supportedNics, type NamedNic, type SupportedNic } from "./supported-nics.ts";

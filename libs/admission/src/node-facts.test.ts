@@ -9,13 +9,12 @@ import { pf, vfs } from "./testing/objects.ts";
 describe("createStateReader", () => {
   it("gives nodes that are alike the same objects, whatever their addresses", () => {
     const read = createStateReader();
-    const one = read({ interfaces: [pf({ numVfs: 8, Vfs: vfs(8) })] });
-    const two = read({
-      interfaces: [pf({ mac: "02:00:00:00:00:99", numVfs: 8, Vfs: vfs(8, { mac: "02:ff:00:00:00:00" }) })],
-    });
+    const one = read({ status: { interfaces: [pf({ numVfs: 8, Vfs: vfs(8) })] } });
+    const moved = pf({ mac: "02:00:00:00:00:99", numVfs: 8, Vfs: vfs(8, { mac: "02:ff:00:00:00:00" }) });
+    const two = read({ status: { interfaces: [moved] } });
     expect(two.status).toBe(one.status);
     expect(two.layout).toBe(one.layout);
-    const three = read({ interfaces: [pf({ numVfs: 7, Vfs: vfs(7) })] });
+    const three = read({ status: { interfaces: [pf({ numVfs: 7, Vfs: vfs(7) })] } });
     expect(three.status).not.toBe(one.status);
     expect(three.layout).toBe(one.layout);
   });
@@ -25,7 +24,7 @@ describe("createStateReader", () => {
       {
         name: fc.constantFrom("ens1f0v0", ""),
         driver: fc.constantFrom("iavf", "vfio-pci", ""),
-        adminMac: fc.constant("02:00:00:00:00:01"),
+        adminMac: fc.constantFrom("02:00:00:00:00:01", "00:00:00:00:00:00"),
         mtu: fc.constantFrom(1500, 9000),
       },
       { requiredKeys: [] },
@@ -49,12 +48,14 @@ describe("createStateReader", () => {
       ),
     });
     const read = createStateReader();
-    const property = fc.property(anyPf, fc.array(wish, { maxLength: 1 }), (found, interfaces) => {
+    const anySpec = fc.record({
+      interfaces: fc.array(wish, { maxLength: 1 }),
+      unselected: fc.subarray(["0000:3b:00.0"]),
+    });
+    const property = fc.property(anyPf, anySpec, (found, spec) => {
       const full = { interfaces: [found] };
-      const { status } = read(full);
-      expect(plan({ interfaces }, status, ownedInStatus(status))).toEqual(
-        plan({ interfaces }, full, ownedInStatus(full)),
-      );
+      const { status } = read({ status: full });
+      expect(plan(spec, status, ownedInStatus(status))).toEqual(plan(spec, full, ownedInStatus(full)));
     });
     fc.assert(property);
   });

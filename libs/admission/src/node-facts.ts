@@ -2,9 +2,17 @@
 /**
  * What admission keeps of a node. The VF rows of 1,000 nodes are 100 MB of JSON; without what differs from node to node
  * and decides nothing (addresses, names), and with equal parts held once, they are a few.
- * Usage: `const toStateFacts = createStateReader(); const state = toStateFacts(nodeState.status);`
+ * Usage: `const toStateFacts = createStateReader(); const state = toStateFacts(nodeState);`
  */
-import type { Bridges, InterfaceStatus, SriovNetworkNodeStateStatus, SystemSettings, VfStatus } from "@switchyard/api";
+import type {
+  Bridges,
+  InterfaceStatus,
+  SriovNetworkNodeState,
+  SriovNetworkNodeStateStatus,
+  SystemSettings,
+  VfStatus,
+} from "@switchyard/api";
+import { withOwnership } from "@switchyard/policy";
 import { createInterner } from "./intern.ts";
 
 /** A node, and what its daemon reported. */
@@ -25,7 +33,7 @@ export interface StateFacts {
 }
 
 /** A reader whose results share their equal parts. */
-export function createStateReader(): (status: SriovNetworkNodeStateStatus | undefined) => StateFacts {
+export function createStateReader(): (state: Pick<SriovNetworkNodeState, "spec" | "status">) => StateFacts {
   const oneVf = createInterner<VfStatus>();
   const oneVfList = createInterner<readonly VfStatus[]>();
   const onePf = createInterner<InterfaceStatus>();
@@ -40,8 +48,8 @@ export function createStateReader(): (status: SriovNetworkNodeStateStatus | unde
     return onePf({ ...kept, Vfs: oneVfList(Vfs.map((vf) => oneVf(withoutIdentity(vf)))) });
   }
 
-  return function toStateFacts(status = {}) {
-    const { interfaces = [], bridges, system, syncStatus = "" } = status;
+  return function toStateFacts(state) {
+    const { interfaces = [], bridges, system, syncStatus = "" } = withOwnership(state);
     const layout = onePfList(interfaces.map((pf) => onePf(identityOf(pf))));
     const reduced = oneStatus({
       interfaces: onePfList(interfaces.map(readPf)),
@@ -59,14 +67,14 @@ function withoutIdentity(vf: VfStatus): VfStatus {
   return {
     ...kept,
     ...(name && { name: "some" }),
-    ...(adminMac && { adminMac: "some" }),
+    ...(adminMac && { adminMac: /[1-9a-fA-F]/.test(adminMac) ? "some" : adminMac }), // zeros: still to be set
     ...(representorName && { representorName: "some" }),
     ...(guid && { guid: /[1-9a-fA-F]/.test(guid) ? "some" : guid }), // a zero GUID is one that is still to be set
   };
 }
 
 function identityOf(nic: InterfaceStatus): InterfaceStatus {
-  const { pciAddress, name, altNames, vendor, deviceID, netFilter } = nic;
+  const { pciAddress, name, altNames, vendor, deviceID, netFilter, totalvfs, owned, recordedNames } = nic;
   return {
     pciAddress,
     ...(name === undefined ? {} : { name }),
@@ -74,5 +82,8 @@ function identityOf(nic: InterfaceStatus): InterfaceStatus {
     ...(vendor === undefined ? {} : { vendor }),
     ...(deviceID === undefined ? {} : { deviceID }),
     ...(netFilter === undefined ? {} : { netFilter }),
+    ...(totalvfs === undefined ? {} : { totalvfs }),
+    ...(owned === undefined ? {} : { owned }),
+    ...(recordedNames === undefined ? {} : { recordedNames }),
   };
 }

@@ -2,7 +2,8 @@
 import { describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodePolicySpec } from "@switchyard/api";
 import { admit } from "./admit.ts";
-import { unlistedNics, type ClusterView } from "./cluster-view.ts";
+import { unlistedNics } from "@switchyard/policy";
+import type { ClusterView } from "./cluster-view.ts";
 import { describeFinding } from "./finding.ts";
 import { create, namespace, node, operatorConfig, pf, policy, still, update, view } from "./testing/objects.ts";
 
@@ -139,6 +140,15 @@ describe("a policy and the cards that it names", () => {
     expect(problems({}, { nodes, nics: strict })).toEqual([words]);
     const known = [...view().nics.known, { vendor: "8086", pf: "ffff", vf: "fffe" }];
     expect(problems({}, { nodes, nics: { ...strict, known } })).toEqual([]);
+  });
+
+  it("that a policy for its vendor leaves out, as nobody listed it: the refusal says how to select it", () => {
+    const nodes = [node("w1", [pf({ deviceID: "1521" })])];
+    const [line] = problems({ nicSelector: { vendor: "8086" } }, { nodes });
+    expect(line).toContain(
+      "not in the list of supported NICs, or without SR-IOV: 0000:3b:00.0; to use them, name them by pfNames",
+    );
+    expect(problems({ nicSelector: { vendor: "8086", deviceID: "1521" } }, { nodes })).toEqual([]);
   });
 
   it("that is a VF itself, as a virtual machine has them, is known by it", () => {

@@ -4,7 +4,14 @@
  * Usage: `const reach = reachOf(policy, sorts, view); for (const { sorts, pfs } of reach.landings) …`.
  */
 import type { InterfaceStatus, Node, SriovNetworkNodePolicy } from "@switchyard/api";
-import { createRules, mergePolicies, nodeSetLabels, parseVfRange, type VfRange } from "@switchyard/policy";
+import {
+  createRules,
+  mergePolicies,
+  nodeSetLabels,
+  parseVfRange,
+  type NicPolicy,
+  type VfRange,
+} from "@switchyard/policy";
 import type { ClusterView } from "./cluster-view.ts";
 import type { NodeFacts } from "./node-facts.ts";
 import { isDiscovered, selects, type DiscoveredSort, type NodeSort } from "./node-sorts.ts";
@@ -53,7 +60,7 @@ export function reachOf(policy: SriovNetworkNodePolicy, sorts: readonly NodeSort
   const landings: Landing[] = [];
   const unmatched: DiscoveredSort[] = [];
   for (const [layout, alike] of byLayout) {
-    const pfs = matchedPfs(policy, layout);
+    const pfs = matchedPfs(policy, layout, view.nics);
     if (pfs.length > 0) landings.push({ sorts: alike, layout, pfs });
     else unmatched.push(...alike);
   }
@@ -67,19 +74,36 @@ export function reachOf(policy: SriovNetworkNodePolicy, sorts: readonly NodeSort
 }
 
 /** The PFs of a layout that the policy is applied to, were it alone. */
-export function matchedPfs(policy: SriovNetworkNodePolicy, layout: readonly InterfaceStatus[]): readonly MatchedPf[] {
-  const known = remembered.get(policy) ?? new WeakMap<readonly InterfaceStatus[], readonly MatchedPf[]>();
+export function matchedPfs(
+  policy: SriovNetworkNodePolicy,
+  layout: readonly InterfaceStatus[],
+  nics: NicPolicy,
+): readonly MatchedPf[] {
+  const known = remembered.get(policy) ?? new WeakMap<readonly InterfaceStatus[], Remembered>();
   remembered.set(policy, known);
-  const pfs = known.get(layout) ?? matchPfs(policy, layout);
-  known.set(layout, pfs);
+  const last = known.get(layout);
+  if (last !== undefined && last.known === nics.known && last.unlisted === nics.unlisted) return last.pfs;
+  const pfs = matchPfs(policy, layout, nics);
+  known.set(layout, { ...nics, pfs });
   return pfs;
 }
 
-/** Stored policies meet the same layouts in each review. */
-const remembered = new WeakMap<SriovNetworkNodePolicy, WeakMap<readonly InterfaceStatus[], readonly MatchedPf[]>>();
+interface Remembered extends NicPolicy {
+  readonly pfs: readonly MatchedPf[];
+}
 
-function matchPfs(policy: SriovNetworkNodePolicy, layout: readonly InterfaceStatus[]): readonly MatchedPf[] {
-  const { spec, matches } = mergePolicies(anyNode, layout, createRules({ policies: [everywhere(policy)], pools: [] }));
+/** Stored policies meet the same layouts in each review. */
+const remembered = new WeakMap<SriovNetworkNodePolicy, WeakMap<readonly InterfaceStatus[], Remembered>>();
+
+function matchPfs(
+  policy: SriovNetworkNodePolicy,
+  layout: readonly InterfaceStatus[],
+  nics: NicPolicy,
+): readonly MatchedPf[] {
+  // A card that strictness forbids is landed on, so that the refusal can name it: rules/supported-nics.ts.
+  const unlisted = nics.unlisted === "refuse" ? "warn" : nics.unlisted;
+  const rules = createRules({ policies: [everywhere(policy)], pools: [], nics: { ...nics, unlisted } });
+  const { spec, matches } = mergePolicies(anyNode, layout, rules);
   const matched = new Set(matches.flatMap(({ pciAddresses }) => pciAddresses));
   const groups = new Map((spec.interfaces ?? []).map(({ pciAddress, vfGroups }) => [pciAddress, vfGroups?.[0]]));
   return layout.flatMap((nic, index) => {

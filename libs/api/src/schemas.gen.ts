@@ -524,7 +524,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
         "x-kubernetes-map-type": "atomic",
         "properties": {
           "interfaces": {
-            "description": "PFs to configure. One that is not listed is left alone, or reset if we configured it before.",
+            "description": "PFs to configure. One that is not listed is left alone.",
             "type": "array",
             "items": {
               "description": "One PF as wanted.",
@@ -608,6 +608,13 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   }
                 }
               }
+            }
+          },
+          "unselected": {
+            "description": "PCI addresses of PFs that Switchyard configured and that no policy selects any more. Their VFs are removed and their settings restored. The operator lists a PF only after the node has reported it as configured by Switchyard.",
+            "type": "array",
+            "items": {
+              "type": "string"
             }
           },
           "bridges": {
@@ -963,7 +970,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                         "type": "string"
                       },
                       "adminMac": {
-                        "description": "MAC address that the PF gave it; absent while none is.",
+                        "description": "MAC address that the PF gave it: all zeros while it gave none, absent when unknown.",
                         "type": "string"
                       },
                       "assigned": {
@@ -1017,8 +1024,15 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   "type": "integer"
                 },
                 "owned": {
-                  "description": "We configured this PF, and reset it when no policy wants it any more.",
+                  "description": "Switchyard configured this PF, and resets it when no policy selects it any more.",
                   "type": "boolean"
+                },
+                "recordedNames": {
+                  "description": "Names and alternative names that it had when Switchyard configured it and does not have now. Policies still select it by them, unless another PF has the name.",
+                  "type": "array",
+                  "items": {
+                    "type": "string"
+                  }
                 },
                 "initialMtu": {
                   "description": "MTU that it had before we configured it, and gets back when it is reset.",

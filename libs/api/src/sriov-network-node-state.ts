@@ -60,8 +60,13 @@ export interface SriovNetworkNodeState {
 
 /** What the node shall have. */
 export interface SriovNetworkNodeStateSpec {
-  /** PFs to configure. One that is not listed is left alone, or reset if we configured it before. */
+  /** PFs to configure. One that is not listed is left alone. */
   readonly interfaces?: readonly InterfaceSpec[];
+  /**
+   * PCI addresses of PFs that Switchyard configured and that no policy selects any more. Their VFs are removed and their
+   * settings restored. The operator lists a PF only after the node has reported it as configured by Switchyard.
+   */
+  readonly unselected?: readonly string[];
   /** Software bridges. */
   readonly bridges?: Bridges;
   /** Settings of the whole node. */
@@ -248,8 +253,13 @@ export interface InterfaceStatus {
    * @asType integer
    */
   readonly maxMtu?: number;
-  /** We configured this PF, and reset it when no policy wants it any more. */
+  /** Switchyard configured this PF, and resets it when no policy selects it any more. */
   readonly owned?: boolean;
+  /**
+   * Names and alternative names that it had when Switchyard configured it and does not have now. Policies still select it
+   * by them, unless another PF has the name.
+   */
+  readonly recordedNames?: readonly string[];
   /**
    * MTU that it had before we configured it, and gets back when it is reset.
    * @asType integer
@@ -270,7 +280,7 @@ export interface VfStatus {
   readonly name?: string;
   /** MAC address of its network interface. */
   readonly mac?: string;
-  /** MAC address that the PF gave it; absent while none is. */
+  /** MAC address that the PF gave it: all zeros while it gave none, absent when unknown. */
   readonly adminMac?: string;
   /** Pod that has it; not always known. */
   readonly assigned?: string;

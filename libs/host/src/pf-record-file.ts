@@ -12,8 +12,9 @@ export interface PfRecordProblem {
   readonly code: "not-json" | "not-a-record";
 }
 
-export function formatPfRecord({ spec, initial }: PfRecord): string {
-  return `${JSON.stringify({ ...spec, ...(initial && { switchyard: { initial } }) }, undefined, 2)}\n`;
+export function formatPfRecord({ spec, ...own }: PfRecord): string {
+  const isOurs = Object.keys(own).length > 0;
+  return `${JSON.stringify({ ...spec, ...(isOurs && { switchyard: own }) }, undefined, 2)}\n`;
 }
 
 /** Reads our records and upstream's. */
@@ -62,12 +63,14 @@ function isVfGroup(value: unknown): value is VfGroup {
   );
 }
 
-function isOwn(value: unknown): value is Pick<PfRecord, "initial"> {
+function isOwn(value: unknown): value is Omit<PfRecord, "spec"> {
   if (!isObject(value)) return false;
-  const { initial } = value;
+  const { initial, names } = value;
   return (
-    initial === undefined ||
-    (isObject(initial) && have(initial, "number", ["mtu"]) && have(initial, "string", ["eSwitchMode"]))
+    (initial === undefined ||
+      (isObject(initial) && have(initial, "number", ["mtu"]) && have(initial, "string", ["eSwitchMode"]))) &&
+    (names === undefined || (Array.isArray(names) && names.every((name) => typeof name === "string"))) &&
+    have(value, "string", ["card"])
   );
 }
 

@@ -11,6 +11,10 @@ export interface PfRecord {
   readonly spec: InterfaceSpec;
   /** What the PF was like before we touched it first, to be restored; absent in upstream's files. */
   readonly initial?: { readonly mtu?: number; readonly eSwitchMode?: string };
+  /** Names and alternative names that the PF has had since it is ours; absent in upstream's files. */
+  readonly names?: readonly string[];
+  /** Vendor and device id, "8086:158b", of the card that the record is about; absent in upstream's files. */
+  readonly card?: string;
 }
 
 export interface PfRecords {

@@ -10,7 +10,7 @@ export type Impact = "none" | "drain" | "reboot";
 
 /** Why the impact is what it is. */
 export interface Reason {
-  /** Where in the NodeState the cause stands: "spec.interfaces[0].numVfs"; "spec.interfaces" for a PF that left it. */
+  /** Where in the NodeState the cause stands: "spec.interfaces[0].numVfs"; "spec.unselected" for a PF that no policy selects. */
   readonly field: string;
   readonly pciAddress: string;
   /** A sentence for a person. */

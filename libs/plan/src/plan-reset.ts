@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What it takes to give back a PF that left the spec and that we own (sriov-operator.md F.6, "Reset list").
+ * What it takes to give back a PF that we own and that no policy selects any more (sriov-operator.md F.6, "Reset list").
  */
 import type { InterfaceStatus } from "@switchyard/api";
 import type { OwnedPf } from "./owned-pf.ts";

@@ -50,8 +50,14 @@ function pfSpec(overrides: Partial<InterfaceSpec> = {}): InterfaceSpec {
   };
 }
 
-function planned(spec: InterfaceSpec | undefined, status: InterfaceStatus, owned: readonly [string, OwnedPf][] = []) {
-  const result = plan({ interfaces: spec === undefined ? [] : [spec] }, { interfaces: [status] }, new Map(owned));
+function planned(
+  spec: InterfaceSpec | undefined,
+  status: InterfaceStatus,
+  owned: readonly [string, OwnedPf][] = [],
+  unselected: readonly string[] = [],
+) {
+  const desired = { interfaces: spec === undefined ? [] : [spec], unselected };
+  const result = plan(desired, { interfaces: [status] }, new Map(owned));
   return {
     steps: result.steps.map(describeStep),
     impact: result.impact,
@@ -146,14 +152,18 @@ describe("plan", () => {
   });
 
   it.each([
-    { lacks: "address", overrides: { adminMac: undefined }, step: `keep the MAC address of VF 0 of ${pci}` },
+    { lacks: "address", overrides: { adminMac: "00:00:00:00:00:00" }, step: `keep the MAC address of VF 0 of ${pci}` },
     { lacks: "MTU", overrides: { mtu: 1500 }, step: `set mtu 1500 -> 9000 on VF 0 of ${pci}` },
   ])("does not take a VF for done whose driver is right but whose $lacks is not (M-30)", ({ overrides, step }) => {
     const spec = pfSpec({ mtu: 9000, numVfs: 1, vfGroups: [{ resourceName: "r", vfRange: "0-0", mtu: 9000 }] });
-    const [{ adminMac, ...bare } = { adminMac: "", pciAddress: "", vfID: 0 }] = vfs(1, { mtu: 9000 });
-    const vf = "adminMac" in overrides ? bare : { ...bare, adminMac: adminMac ?? "", ...overrides };
-    const status = pfStatus({ mtu: 9000, numVfs: 1, Vfs: [vf] });
+    const status = pfStatus({ mtu: 9000, numVfs: 1, Vfs: vfs(1, { mtu: 9000, ...overrides }) });
     expect(planned(spec, status).steps).toEqual([step]);
+  });
+
+  it("does not touch a VF whose administrative address is unknown, as upstream's daemon does not report it", () => {
+    const Vfs = vfs(2).map(({ adminMac: _, ...vf }) => vf);
+    const spec = pfSpec({ vfGroups: [{ resourceName: "r", vfRange: "0-1", isRdma: true }] });
+    expect(planned(spec, pfStatus({ numVfs: 2, Vfs }))).toMatchObject({ steps: [], impact: "none" });
   });
 
   it("leaves a VF alone that is in a pod", () => {
@@ -284,7 +294,7 @@ describe("plan for what is not supported yet", () => {
   });
 });
 
-describe("plan for a PF that left the spec", () => {
+describe("plan for a PF that no policy selects any more", () => {
   const configured = pfStatus({ numVfs: 2, Vfs: vfs(2), mtu: 9000 });
 
   it("leaves it alone where it is not ours", () => {
@@ -292,7 +302,7 @@ describe("plan for a PF that left the spec", () => {
   });
 
   it("takes the VFs away, restores the MTU and lets go, after a drain", () => {
-    const result = planned(undefined, configured, [[pci, { externallyManaged: false, initialMtu: 1500 }]]);
+    const result = planned(undefined, configured, [[pci, { externallyManaged: false, initialMtu: 1500 }]], [pci]);
     expect(result.steps).toEqual([
       `set sriov_numvfs 2 -> 0 on ${pci}`,
       `set mtu 9000 -> 1500 on ${pci}`,
@@ -302,7 +312,18 @@ describe("plan for a PF that left the spec", () => {
   });
 
   it("only lets go of what somebody else made", () => {
-    expect(planned(undefined, configured, [[pci, { externallyManaged: true }]]).steps).toEqual([`give up ${pci}`]);
+    const owned: [string, OwnedPf][] = [[pci, { externallyManaged: true }]];
+    expect(planned(undefined, configured, owned, [pci]).steps).toEqual([`give up ${pci}`]);
+  });
+
+  it("leaves it alone where the spec is merely silent about it: its writer may not have known the PF", () => {
+    const owned: [string, OwnedPf][] = [[pci, { externallyManaged: false, initialMtu: 1500 }]];
+    expect(planned(undefined, configured, owned)).toEqual({ steps: [], impact: "none", problems: [], reasons: [] });
+    expect(planned(undefined, configured, owned, ["0000:5e:00.0"]).steps).toEqual([]);
+  });
+
+  it("leaves it alone where it is listed and not ours", () => {
+    expect(planned(undefined, configured, [], [pci]).steps).toEqual([]);
   });
 
   it("reads what is ours from the status as well", () => {

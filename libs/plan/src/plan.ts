@@ -32,9 +32,13 @@ export function isConverged(plan: Plan): boolean {
   return plan.steps.length === 0 && plan.problems.length === 0;
 }
 
-/** Compares `desired` with `observed`; PFs in neither `desired` nor `owned` are nobody's business. */
+/**
+ * Compares `desired` with `observed`. A PF that is not in desired.interfaces is reset only if it is `owned` and
+ * desired.unselected names it: that a PF is missing from the spec may mean that whoever wrote it did not know of the PF.
+ */
 export function plan(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkNodeStateStatus, owned: OwnedPfs): Plan {
   const wanted = new Map((desired.interfaces ?? []).map((spec, index) => [spec.pciAddress, { spec, index }]));
+  const unselected = new Set(desired.unselected);
   const found = observed.interfaces ?? [];
   const steps: PfStep[] = [];
   const reasons: Reason[] = [];
@@ -42,8 +46,8 @@ export function plan(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkN
 
   for (const pf of found) {
     const entry = wanted.get(pf.pciAddress);
-    const ours = owned.get(pf.pciAddress);
-    const field = entry === undefined ? "spec.interfaces" : `spec.interfaces[${entry.index}]`;
+    const ours = unselected.has(pf.pciAddress) ? owned.get(pf.pciAddress) : undefined;
+    const field = entry === undefined ? "spec.unselected" : `spec.interfaces[${entry.index}]`;
     const pfPlan =
       entry !== undefined
         ? planPf(entry.spec, pf, field)

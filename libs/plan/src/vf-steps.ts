@@ -7,6 +7,9 @@ import type { InterfaceStatus, VfGroup, VfStatus } from "@switchyard/api";
 import type { VfRange } from "@switchyard/policy";
 import type { PfStep } from "./step.ts";
 
+/** What the kernel says of a VF that its PF gave no address. */
+const noMac = "00:00:00:00:00:00";
+
 /** Drivers that hand a device to user space, as upstream knows them (F.4). */
 const userSpaceDrivers: ReadonlySet<string> = new Set(["vfio-pci", "uio_pci_generic", "igb_uio"]);
 
@@ -38,7 +41,8 @@ function stepsForVf(pf: InterfaceStatus, vf: VfStatus, group: VfGroup): readonly
   // A VF without an interface here is in a pod, which may have changed what it likes.
   if (vf.name === undefined || vf.name === "") return [];
   const steps: PfStep[] = [];
-  if (isEthernet(pf) && vf.adminMac === undefined) steps.push(setMac(pf, vf.vfID, group));
+  // Absent is unknown: upstream's daemon does not report it, and the PF's interface may be away.
+  if (isEthernet(pf) && vf.adminMac === noMac) steps.push(setMac(pf, vf.vfID, group));
   if (wantsMtu(group) && vf.mtu !== undefined && vf.mtu !== group.mtu) {
     steps.push({ kind: "set-vf-mtu", pciAddress: pf.pciAddress, vfId: vf.vfID, from: vf.mtu, to: group.mtu });
   }

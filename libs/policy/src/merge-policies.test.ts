@@ -113,7 +113,7 @@ describe("mergePolicies", () => {
     expect(others).toEqual([]);
     expect(problem).toMatchObject({ code: "no-match", severity: "warning", field: "spec.nicSelector" });
     expect(problem?.value).toEqual({ vendor: "15b3" });
-    expect(problem?.message).toContain("ens803f2 (0000:86:00.2, 8086:1015)");
+    expect(problem?.message).toContain("ens803f2 (0000:86:00.2, 8086:1572)");
   });
 
   it("reports a net filter that names no network", () => {
@@ -169,7 +169,7 @@ describe("mergePolicies", () => {
   });
 
   it("does not mind a PF without a name", () => {
-    const nameless: InterfaceStatus = { pciAddress: "0000:86:00.3", vendor: "8086", deviceID: "158b" };
+    const nameless: InterfaceStatus = { pciAddress: "0000:86:00.3", vendor: "8086", deviceID: "158b", totalvfs: 64 };
     const { spec } = mergePolicies(node(), [nameless], rulesOf(policy("p1", { nicSelector: { vendor: "8086" } })));
     expect(spec.interfaces).toMatchObject([{ pciAddress: "0000:86:00.3", numVfs: 2 }]);
     expect(spec.interfaces?.[0]).not.toHaveProperty("name");

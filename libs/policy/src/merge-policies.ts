@@ -12,8 +12,10 @@ import type {
   SriovNetworkNodeStateSpec,
 } from "@switchyard/api";
 import { ovsBridgeFor } from "./bridges.ts";
+import { withFormerNames } from "./former-names.ts";
 import { hasLabels, labelsOf } from "./label-selector.ts";
-import { matchesNic } from "./nic-selector.ts";
+import { adviceOnBarred, mayTake } from "./nic-policy.ts";
+import { couldMatchNic, matchesNic } from "./nic-selector.ts";
 import { entryFor, repeatedNames, type PolicyRule } from "./policy-rule.ts";
 import { compareText } from "./policy-order.ts";
 import { policyProblem, type PolicyProblem } from "./policy-problem.ts";
@@ -47,16 +49,25 @@ export interface MergedNode {
  * Without any (not discovered yet) only the system settings come out. A policy that is wrong is left out here, on the
  * one PF or on all that it is wrong for, and changes nothing of what the others yield.
  *
+ * A PF that Switchyard has configured and that no policy selects is listed in spec.unselected, which allows the node to
+ * reset it. It is not listed while a policy might select it: one that names PFs, while the PF's network interface is
+ * absent, or one that is wrong.
+ *
  * spec.interfaces is in the order in which policies reached the PFs, and within one policy in the order of the status;
  * spec.bridges.ovs is sorted by name.
  */
 export function mergePolicies(node: Node, interfaces: readonly InterfaceStatus[], rules: Rules): MergedNode {
   const selecting = rulesSelecting(node, rules);
   const usable = selecting.filter(({ isUsable }) => isUsable);
-  const merged = interfaces.map((nic) => mergeNic(nic, usable, rules.manageBridges));
-  const outcomes = selecting.map((rule) => judge(rule, merged));
+  const merged = withFormerNames(interfaces).map((nic) => mergeNic(nic, usable, rules));
+  const outcomes = selecting.map((rule) => judge(rule, merged, rules));
+  const unselected = merged
+    .filter(
+      ({ nic, spec }, index) => nic.owned === true && spec === undefined && isUnwanted(interfaces[index], selecting),
+    )
+    .map(({ nic }) => nic.pciAddress);
   return {
-    spec: specOf(merged, rdmaModeOf(node, rules)),
+    spec: { ...specOf(merged, rdmaModeOf(node, rules)), ...(unselected.length > 0 && { unselected }) },
     problems: outcomes.flatMap(({ problems }) => problems),
     matches: outcomes.map(({ match }) => match),
   };
@@ -85,7 +96,7 @@ interface MergedNic {
  * PF by PF where upstream goes policy by policy: no PF depends on another, so the result is the same, and a policy that
  * is bad for this PF can be passed over as if it were not there.
  */
-function mergeNic(nic: InterfaceStatus, rules: readonly PolicyRule[], manageBridges: boolean): MergedNic {
+function mergeNic(nic: InterfaceStatus, rules: readonly PolicyRule[], { manageBridges, nics }: Rules): MergedNic {
   const applied = new Set<PolicyRule>();
   let spec: InterfaceSpec | undefined;
   let firstApplied = rules.length;
@@ -95,7 +106,7 @@ function mergeNic(nic: InterfaceStatus, rules: readonly PolicyRule[], manageBrid
 
   for (const [index, rule] of rules.entries()) {
     const { policy, priority } = rule;
-    if (matchesNic(policy.spec.nicSelector, nic)) {
+    if (matchesNic(policy.spec.nicSelector, nic) && mayTake(policy.spec.nicSelector, nic, nics)) {
       const entry = entryFor(rule, nic);
       if (entry?.ok === false) continue;
       applied.add(rule);
@@ -114,6 +125,18 @@ function mergeNic(nic: InterfaceStatus, rules: readonly PolicyRule[], manageBrid
   return { nic, spec, firstApplied, bridge, applied };
 }
 
+/**
+ * Whether it is certain that no policy wants VFs of the PF. `nic` is as reported: the interface that is absent has no name.
+ */
+function isUnwanted(nic: InterfaceStatus | undefined, selecting: readonly PolicyRule[]): boolean {
+  if (nic === undefined) return false;
+  return !selecting.some((rule) => {
+    const { nicSelector } = rule.policy.spec;
+    const isCertain = rule.isUsable && entryFor(rule, nic)?.ok !== false && matchesNic(nicSelector, nic);
+    return !isCertain && couldMatchNic(nicSelector, nic);
+  });
+}
+
 function specOf(merged: readonly MergedNic[], rdmaMode: "shared" | "exclusive" | undefined): SriovNetworkNodeStateSpec {
   const interfaces = merged
     .toSorted((a, b) => a.firstApplied - b.firstApplied)
@@ -128,20 +151,30 @@ function specOf(merged: readonly MergedNic[], rdmaMode: "shared" | "exclusive" |
   };
 }
 
-function judge(rule: PolicyRule, merged: readonly MergedNic[]): { match: PolicyMatch; problems: PolicyProblem[] } {
+function judge(
+  rule: PolicyRule,
+  merged: readonly MergedNic[],
+  rules: Rules,
+): { match: PolicyMatch; problems: PolicyProblem[] } {
   const nics = merged.filter(({ applied }) => applied.has(rule)).map(({ nic }) => nic);
   const problems = [...rule.problems, ...nics.flatMap((nic) => repeatedNames(rule, nic))];
   if (nics.length === 0 && merged.length > 0 && !problems.some(({ severity }) => severity === "error")) {
-    problems.push(noMatch(rule.policy, merged));
+    problems.push(noMatch(rule.policy, merged, rules));
   }
   const pciAddresses = nics.map(({ pciAddress }) => pciAddress);
   return { match: { policyName: rule.policy.metadata.name, pciAddresses }, problems };
 }
 
-function noMatch(policy: SriovNetworkNodePolicy, merged: readonly MergedNic[]): PolicyProblem {
+function noMatch(policy: SriovNetworkNodePolicy, merged: readonly MergedNic[], { nics }: Rules): PolicyProblem {
   const { nicSelector: value } = policy.spec;
   const present = merged.map(({ nic }) => describeNic(nic)).join(", ");
-  const message = `matches none of the node's NICs, which are ${present}: correct nicSelector or narrow nodeSelector`;
+  const advice =
+    adviceOnBarred(
+      value,
+      merged.map(({ nic }) => nic),
+      nics,
+    ) ?? "correct nicSelector or narrow nodeSelector";
+  const message = `matches none of the node's NICs, which are ${present}: ${advice}`;
   return policyProblem(policy, { code: "no-match", field: "spec.nicSelector", value, message });
 }
 

@@ -9,7 +9,7 @@ describe("matchesNic", () => {
 
   it.each<{ does: string; selector: NicSelector; names: string[] }>([
     { does: "by vendor", selector: { vendor: "8086" }, names: ["ens803f0", "ens803f1", "ens803f2"] },
-    { does: "by the PF's device id", selector: { deviceID: "1015" }, names: ["ens803f2"] },
+    { does: "by the PF's device id", selector: { deviceID: "1572" }, names: ["ens803f2"] },
     { does: "by PCI address", selector: { rootDevices: ["0000:86:00.1"] }, names: ["ens803f1"] },
     { does: "by name", selector: { pfNames: ["ens803f1", "ens803f0"] }, names: ["ens803f0", "ens803f1"] },
     { does: "by name, whatever follows #", selector: { pfNames: ["ens803f0#x"] }, names: ["ens803f0"] },

@@ -4,7 +4,7 @@
  * Usage: `interfaces.filter((nic) => matchesNic(policy.spec.nicSelector, nic))`.
  */
 import type { InterfaceStatus, NicSelector } from "@switchyard/api";
-import { sameNetFilter } from "./net-filter.ts";
+import { parseNetFilter, sameNetFilter } from "./net-filter.ts";
 import { pfNameOf } from "./pf-name.ts";
 
 /** Whether no field is given (empty texts and lists count as not given): such a selector matches nothing. */
@@ -26,6 +26,27 @@ export function matchesNic(selector: NicSelector, nic: InterfaceStatus): boolean
     (rootDevices.length === 0 || rootDevices.includes(nic.pciAddress)) &&
     (pfNames.length === 0 || pfNames.some((entry) => isNameOf(pfNameOf(entry), nic))) &&
     (!netFilter || sameNetFilter(netFilter, nic.netFilter ?? ""))
+  );
+}
+
+/**
+ * Whether the PF might fulfil the selector once everything is known: facts that the PF lacks, such as the name of a network
+ * interface that is absent at the moment, and a netFilter that cannot be read, count as fulfilled.
+ */
+export function couldMatchNic(selector: NicSelector, nic: InterfaceStatus): boolean {
+  const { vendor, deviceID, netFilter, rootDevices, pfNames } = selector;
+  return (
+    !isEmptyNicSelector(selector) &&
+    matchesNic(
+      {
+        rootDevices: rootDevices?.length ? rootDevices : [nic.pciAddress],
+        ...(vendor && nic.vendor !== undefined && { vendor }),
+        ...(deviceID && nic.deviceID !== undefined && { deviceID }),
+        ...(pfNames && nic.name && { pfNames }),
+        ...(netFilter && nic.netFilter !== undefined && parseNetFilter(netFilter) !== undefined && { netFilter }),
+      },
+      nic,
+    )
   );
 }
 

@@ -7,6 +7,7 @@
 import type { SriovNetworkNodePolicy, SriovNetworkPoolConfig, SriovOperatorConfig } from "@switchyard/api";
 import { isGateOn } from "./feature-gates.ts";
 import type { Labels } from "./label-selector.ts";
+import { defaultNicPolicy, type NicPolicy } from "./nic-policy.ts";
 import { nodeSetLabels } from "./node-set.ts";
 import { inOrderOfApplication } from "./policy-order.ts";
 import { compilePolicy, type PolicyRule } from "./policy-rule.ts";
@@ -22,6 +23,8 @@ export interface RuleSources {
   readonly pools: readonly SriovNetworkPoolConfig[];
   /** SriovOperatorConfig "default". Without one its defaults hold. */
   readonly operatorConfig?: SriovOperatorConfig | undefined;
+  /** Which cards policies may take; by default the built-in list and what the operator config says of others. */
+  readonly nics?: NicPolicy | undefined;
   /** See parseStaleDelayMs; 30 minutes where absent. */
   readonly staleDelayMs?: number | undefined;
 }
@@ -39,6 +42,7 @@ export interface Rules {
   readonly staleDelayMs: number;
   /** The feature gate manageSoftwareBridges. */
   readonly manageBridges: boolean;
+  readonly nics: NicPolicy;
   /** What is wrong with pools on every node; poolOverlaps adds what is wrong on one. */
   readonly poolProblems: readonly PoolProblem[];
   /** `policies`, read and judged, in the same order. For this library. */
@@ -61,6 +65,7 @@ export function createRules(sources: RuleSources): Rules {
     nodeSet: nodeSetLabels(operatorConfig),
     staleDelayMs,
     manageBridges,
+    nics: sources.nics ?? defaultNicPolicy(operatorConfig),
     poolProblems: poolRules.flatMap(({ problems }) => problems),
     policyRules: policies.map((policy) => compilePolicy(policy, { manageBridges })),
     poolRules,

@@ -11,6 +11,7 @@ import {
   type SriovNetworkPoolConfig,
   type SriovOperatorConfig,
 } from "@switchyard/api";
+import { supportedNics, unlistedNics, type NicPolicy } from "@switchyard/policy";
 import type { Network } from "@switchyard/render";
 import { describeFieldProblem, rulesLeftOut } from "../crd/field-problem.ts";
 import { judgeByCrd } from "../crd/judge-by-crd.ts";
@@ -34,6 +35,11 @@ export interface ClusterObjects {
   /** The cluster's additions to the list of supported NICs. */
   readonly nics: readonly NicRow[];
   readonly pods: readonly JsonObject[];
+}
+
+/** Which cards policies may take, as the operator of this cluster would say. */
+export function nicPolicyOf({ nics, operatorConfig }: Pick<ClusterObjects, "nics" | "operatorConfig">): NicPolicy {
+  return { known: [...supportedNics, ...nics], unlisted: unlistedNics(operatorConfig) };
 }
 
 export interface CollectOptions {

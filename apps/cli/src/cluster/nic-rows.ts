@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The ConfigMap "supported-nic-ids", by which a cluster adds NICs to the list of supported ones. */
-import { parseNicRow, type SupportedNic } from "@switchyard/admission";
+import { parseNicRow, type SupportedNic } from "@switchyard/policy";
 import { labelOf, type Manifest } from "../input/manifest.ts";
 import { isJsonObject } from "../json.ts";
 

@@ -13,9 +13,9 @@ import {
   type Impact,
   type Step,
 } from "@switchyard/plan";
-import { createRules } from "@switchyard/policy";
+import { createRules, withOwnership } from "@switchyard/policy";
 import type { Diagnostics } from "../diagnostics.ts";
-import type { ClusterObjects } from "./cluster-objects.ts";
+import { nicPolicyOf, type ClusterObjects } from "./cluster-objects.ts";
 import { desiredStates } from "./desired-states.ts";
 
 /** As it is printed. */
@@ -49,12 +49,13 @@ export interface PlanOptions {
 /** Sorted by node. What a node cannot do is reported. */
 export function planCluster(cluster: ClusterObjects, options: PlanOptions): readonly NodePlan[] {
   const { namespace, diagnostics, node } = options;
-  const wanted = wantedSpecs(cluster, options);
+  const states = statesWithOwnership(cluster);
+  const wanted = wantedSpecs({ ...cluster, states }, options);
   return [...wanted]
     .filter(([name]) => node === undefined || name === node)
     .sort(([a], [b]) => (a < b ? -1 : Number(a > b)))
     .map(([name, spec]) => {
-      const status = cluster.states.get(name)?.status ?? {};
+      const status = states.get(name)?.status ?? {};
       const planned = plan(spec, status, ownedInStatus(status));
       for (const problem of planned.problems) {
         diagnostics.report(`SriovNetworkNodeState/${namespace}/${name}: ${describeProblem(problem)}`);
@@ -82,12 +83,17 @@ export function summarize(plans: readonly NodePlan[]): PlanSummary {
   };
 }
 
+/** Of a cluster that still has the Go operator's daemons, ours will find that their PFs are its own. */
+function statesWithOwnership({ states }: Pick<ClusterObjects, "states">): ClusterObjects["states"] {
+  return new Map([...states].map(([name, state]) => [name, { ...state, status: withOwnership(state) }]));
+}
+
 /** By node. Without policies in the input, what the nodes have been told already. */
 function wantedSpecs(cluster: ClusterObjects, options: PlanOptions): ReadonlyMap<string, SriovNetworkNodeStateSpec> {
   const { policies, pools, operatorConfig, nodes, states } = cluster;
   if (policies.length === 0) return new Map([...states].map(([name, { spec = {} }]) => [name, spec]));
   const chosen = nodes.filter(({ metadata }) => options.node === undefined || metadata.name === options.node);
-  const rules = createRules({ policies, pools, operatorConfig });
+  const rules = createRules({ policies, pools, operatorConfig, nics: nicPolicyOf(cluster) });
   const desired = desiredStates({ nodes: chosen, states }, { ...options, rules });
   reportMissing(cluster, options);
   return new Map(desired.map(({ node, spec }) => [node.metadata.name, spec]));

@@ -3,7 +3,6 @@
  * Everything that the operator would write for a cluster, by the functions that it calls itself.
  * Usage: `const items = renderCluster(cluster, { namespace, resourcePrefix, diagnostics })`.
  */
-import { supportedNics } from "@switchyard/admission";
 import { apiVersion, type SriovNetworkNodeState } from "@switchyard/api";
 import { createRules, policiesSelecting, type Rules } from "@switchyard/policy";
 import {
@@ -15,7 +14,7 @@ import {
 } from "@switchyard/render";
 import type { Diagnostics } from "../diagnostics.ts";
 import { labelOf } from "../input/manifest.ts";
-import type { ClusterObjects } from "./cluster-objects.ts";
+import { nicPolicyOf, type ClusterObjects } from "./cluster-objects.ts";
 import { desiredStates, type DesiredState } from "./desired-states.ts";
 
 /** What is rendered, by kind. */
@@ -38,7 +37,7 @@ export interface RenderOptions {
 export function renderCluster(cluster: ClusterObjects, options: RenderOptions): readonly Rendered[] {
   const { namespace } = options;
   const { policies, pools, operatorConfig } = cluster;
-  const rules = createRules({ policies, pools, operatorConfig });
+  const rules = createRules({ policies, pools, operatorConfig, nics: nicPolicyOf(cluster) });
   const desired = desiredStates(cluster, { ...options, rules });
   const states = desired.map(({ node, spec }): SriovNetworkNodeState => {
     const metadata = { name: node.metadata.name, namespace };
@@ -87,7 +86,7 @@ function renderConfigMap(
   { cluster, namespace, diagnostics }: RenderOptions & { readonly cluster: ClusterObjects },
 ): readonly Rendered[] {
   if (desired.length === 0) return [];
-  const nics = [...supportedNics, ...cluster.nics].map(({ vendor, pf, vf }) => ({
+  const nics = rules.nics.known.map(({ vendor, pf, vf }) => ({
     vendor,
     pfDevice: pf,
     vfDevice: vf,

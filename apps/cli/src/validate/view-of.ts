@@ -3,15 +3,8 @@
  * The input as admission sees a cluster; the webhook makes the same of its caches.
  * Usage: `admit(review, viewOf(cluster, { namespace, resourcePrefix, arePodsKnown: false }), options)`.
  */
-import {
-  createStateReader,
-  readPod,
-  supportedNics,
-  unlistedNics,
-  type ClusterView,
-  type PodFacts,
-} from "@switchyard/admission";
-import type { ClusterObjects } from "../cluster/cluster-objects.ts";
+import { createStateReader, readPod, type ClusterView, type PodFacts } from "@switchyard/admission";
+import { nicPolicyOf, type ClusterObjects } from "../cluster/cluster-objects.ts";
 
 export interface ViewOptions {
   /** The operator's. */
@@ -27,7 +20,7 @@ export function viewOf(cluster: ClusterObjects, { namespace, resourcePrefix, are
   const read = createStateReader();
   const nodes = cluster.nodes.map(({ metadata: { name, labels = {} } }) => {
     const state = cluster.states.get(name);
-    return { name, labels, state: state && read(state.status) };
+    return { name, labels, state: state && read(state) };
   });
   const users = Map.groupBy(
     cluster.pods.flatMap((pod) => readPod(pod, resourcePrefix) ?? []),
@@ -36,7 +29,7 @@ export function viewOf(cluster: ClusterObjects, { namespace, resourcePrefix, are
   const podsOn = (node: string): readonly PodFacts[] => (users.get(node) ?? []).map(({ resources }) => resources);
   return {
     ...{ namespace, nodes, policies, pools, operatorConfig },
-    nics: { known: [...supportedNics, ...cluster.nics], unlisted: unlistedNics(operatorConfig) },
+    nics: nicPolicyOf(cluster),
     ...(arePodsKnown && { podsOn }),
   };
 }

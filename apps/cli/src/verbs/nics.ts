@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `switchyard nics`: the network cards that are known to work. */
-import { supportedNics } from "@switchyard/admission";
+import { supportedNics } from "@switchyard/policy";
 import { exitCodes } from "../exit-codes.ts";
 import { printData } from "../output/print-data.ts";
 import { table } from "../output/table.ts";

@@ -75,6 +75,29 @@ describe("switchyard plan", () => {
     expect(out).toContain("+ set sriov_numvfs 0 -> 1 on 0000:3b:00.0");
   });
 
+  describe("for a node whose status the Go operator's daemon wrote", () => {
+    const vfGroups = [{ resourceName: "nics", vfRange: "0-1", isRdma: true }];
+    const spec = { interfaces: [{ pciAddress: "0000:3b:00.0", name: "ens1f0", numVfs: 2, vfGroups }] };
+    const migrated = [node("worker-1"), { ...state("worker-1", 2), spec }];
+
+    it("has no steps where the node has what the policies ask for, although it reports no administrative MACs", async () => {
+      const { out } = await runCli(["plan", "-f", "-", "-o", "json"], {
+        input: [...migrated, policy("a", { numVfs: 2, isRdma: true })],
+      });
+      expect(JSON.parse(out)).toMatchObject({ nodes: [{ impact: "none", steps: [], converged: true }] });
+    });
+
+    it("predicts the reset of a PF that the stored spec configures and no policy selects", async () => {
+      const { out } = await runCli(["plan", "-f", "-", "-o", "json"], {
+        input: [...migrated, policy("other", { nicSelector: { pfNames: ["ens9f0"] } })],
+      });
+      const text = "0000:3b:00.0: 2 -> 0 VFs removes the 2 that exist";
+      expect(JSON.parse(out)).toMatchObject({
+        nodes: [{ impact: "drain", reasons: [{ field: "spec.unselected.numVfs", text }] }],
+      });
+    });
+  });
+
   it("says what is missing", async () => {
     const unknown = await runCli(["plan", "-f", "-", "--node", "worker-9"], { input: cluster });
     expect(unknown).toMatchObject({

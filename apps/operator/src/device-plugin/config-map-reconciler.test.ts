@@ -2,23 +2,19 @@
 import { describe, expect, it } from "@jest/globals";
 import { apiVersion, type Condition, type SriovOperatorConfig } from "@switchyard/api";
 import { KubeError } from "@switchyard/kube";
-import type { NicModel } from "@switchyard/render";
 import { createCluster, createKeepingWriter, nic } from "../testing/cluster.ts";
 import { createConfigMapReconciler } from "./config-map-reconciler.ts";
 import type { ConfigMap } from "./config-map-watches.ts";
 
 const flags = '"IsRdma":false,"NeedVhostNet":false';
-const knownNics: readonly NicModel[] = [{ vendor: "8086", pfDevice: "158b", vfDevice: "154c" }];
 
 function setUp({ isWanted = true, refusal }: { isWanted?: boolean; refusal?: KubeError } = {}) {
-  let nics = knownNics;
   const cluster = createCluster();
   cluster.addConfig();
   const written = createKeepingWriter<ConfigMap>();
   const reported = createKeepingWriter<SriovOperatorConfig>();
   const reconcile = createConfigMapReconciler({
     ...cluster,
-    configMaps: { nics: () => nics },
     namespace: "sriov-network-operator",
     isWanted,
     writer: refusal === undefined ? written.writer : { apply: () => Promise.reject(refusal) },
@@ -27,9 +23,6 @@ function setUp({ isWanted = true, refusal }: { isWanted?: boolean; refusal?: Kub
   });
   return {
     cluster,
-    setNics(changed: readonly NicModel[]) {
-      nics = changed;
-    },
     look: () => reconcile("device-plugin-config", new AbortController().signal),
     data: () => written.applied.get("device-plugin-config")?.data,
     condition: () => reported.statuses.get("default")?.conditions?.[0],
@@ -61,10 +54,10 @@ describe("upstream's ConfigMap", () => {
   });
 
   it("follows policies, labels, NICs and the list of cards, and forgets nodes that are gone", async () => {
-    const { cluster, look, data, setNics } = setUp();
-    const selector = { vendor: "8086", deviceID: "158b", pfNames: ["uplink"] };
-    const policy = (resourceName: string) => {
-      cluster.addPolicy("fast", { resourceName, nodeSelector: { zone: "a" }, nicSelector: selector });
+    const { cluster, look, data } = setUp();
+    const policy = (resourceName: string, deviceID = "158b") => {
+      const nicSelector = { vendor: "8086", deviceID, pfNames: ["uplink"] };
+      cluster.addPolicy("fast", { resourceName, nodeSelector: { zone: "a" }, nicSelector });
     };
     const text = (resourceName: string, device: string, pf: string) =>
       `{"resourceList":[{"resourceName":"${resourceName}","selectors":{"vendors":["8086"],"devices":["${device}"],` +
@@ -80,7 +73,8 @@ describe("upstream's ConfigMap", () => {
     policy("two");
     await look();
     expect(data()?.["worker-2"]).toBe(text("two", "154c", "ens1f0"));
-    setNics([{ vendor: "8086", pfDevice: "158b", vfDevice: "1889" }]);
+    policy("two", "fa57");
+    cluster.setNicList(["8086 fa57 1889"]);
     await look();
     expect(data()?.["worker-2"]).toBe(text("two", "1889", "ens1f0"));
     cluster.addNode("worker-1", { zone: "a" });

@@ -24,23 +24,23 @@ import {
   type Reconcile,
   type Writer,
 } from "@switchyard/kube";
-import { isInNodeSet, policiesSelecting, type Rules } from "@switchyard/policy";
+import { isInNodeSet, policiesSelecting, type Rules, type SupportedNic } from "@switchyard/policy";
 import {
   devicePluginConfigMap,
   formatDevicePluginConfig,
   policyDevicePluginConfig,
   type DevicePluginProblem,
+  type NicModel,
   type PolicyDevicePluginSources,
 } from "@switchyard/render";
 import type { LiveRules } from "../live-rules.ts";
 import type { NodeStateFacts } from "../node-state-facts.ts";
-import { configMapName, type ConfigMap, type ConfigMapFacts } from "./config-map-watches.ts";
+import { configMapName, type ConfigMap } from "./config-map-watches.ts";
 
 export interface ConfigMapDeps {
   readonly nodes: Cache<Node>;
   readonly states: Cache<NodeStateFacts>;
   readonly operatorConfigs: Cache<SriovOperatorConfig>;
-  readonly configMaps: Pick<ConfigMapFacts, "nics">;
   readonly rules: LiveRules;
   readonly namespace: string;
   /** --write-configmap; without it, no condition of ours is left either. */
@@ -67,7 +67,7 @@ interface NodeText {
 }
 
 export function createConfigMapReconciler(deps: ConfigMapDeps): Reconcile {
-  const { nodes, states, operatorConfigs, configMaps, rules, namespace } = deps;
+  const { nodes, states, operatorConfigs, rules, namespace } = deps;
   let known: ReadonlyMap<string, NodeText> = new Map();
 
   return async function reconcile(_key, signal) {
@@ -100,7 +100,7 @@ export function createConfigMapReconciler(deps: ConfigMapDeps): Reconcile {
 
   /** Nodes do not depend on one another: what one of them cannot have, the others have (M-7). */
   function render(current: Rules) {
-    const nics = configMaps.nics();
+    const nics = modelsOf(current.nics.known);
     const made = new Map<string, NodeText>();
     for (const node of nodes.list()) {
       if (!isInNodeSet(node, current)) continue;
@@ -127,6 +127,15 @@ export function createConfigMapReconciler(deps: ConfigMapDeps): Reconcile {
       signal,
     );
   }
+}
+
+/** The device plugin's view of the list; the same array while the list is the same, so that texts made of it stay. */
+const models = new WeakMap<readonly SupportedNic[], readonly NicModel[]>();
+
+function modelsOf(known: readonly SupportedNic[]): readonly NicModel[] {
+  const made = models.get(known) ?? known.map(({ vendor, pf, vf }) => ({ vendor, pfDevice: pf, vfDevice: vf }));
+  models.set(known, made);
+  return made;
 }
 
 /** The text as it was where it is made of the same. */

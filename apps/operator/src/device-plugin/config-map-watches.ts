@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What upstream's ConfigMap needs beside policies and nodes: itself, and the list of network cards that a cluster adds.
- * Nothing is watched where it is not asked for.
+ * Upstream's ConfigMap as the cluster has it. It is not watched where it is not asked for.
  * Usage: `await using configMaps = watchConfigMaps({ transport, namespace, isWanted, report });`
  */
-import { parseNicRow, supportedNics, type SupportedNic } from "@switchyard/admission";
 import {
   joinWatches,
   watchObjects,
@@ -13,7 +11,6 @@ import {
   type Observations,
   type Transport,
 } from "@switchyard/kube";
-import type { NicModel } from "@switchyard/render";
 import { managers } from "../managers.ts";
 
 export interface ConfigMap extends KubeObject {
@@ -28,16 +25,13 @@ export const configMaps = {
   namespaced: true,
 } as const;
 
-/** Upstream's names. */
+/** Upstream's name. */
 export const configMapName = "device-plugin-config";
-const nicListName = "supported-nic-ids";
 
 /** What a cluster has of them. */
 export interface ConfigMapFacts {
   /** For the ConfigMap's writer; undefined where none is asked for. */
   readonly written: Observations | undefined;
-  /** All cards that are known, the cluster's own after ours; the same array while they are the same. */
-  nics(): readonly NicModel[];
   /** Calls `listener` on each change. */
   subscribe(listener: () => void): () => void;
 }
@@ -62,25 +56,5 @@ export function watchConfigMaps({ isWanted, ...common }: WatchConfigMapsOptions)
         managers: [managers.devicePluginConfigMap],
       })
     : undefined;
-  const nicList = isWanted
-    ? watchObjects({
-        ...named(nicListName),
-        project: ({ data = {} }: ConfigMap): readonly NicModel[] => {
-          const rows = Object.values(data).flatMap((row) => parseNicRow(row) ?? []);
-          return [...ownNics, ...rows.map(toNicModel)];
-        },
-      })
-    : undefined;
-  const watches = [written, nicList].filter((watch) => watch !== undefined);
-
-  return Object.assign(joinWatches(watches), {
-    written,
-    nics: () => nicList?.get(nicListName) ?? ownNics,
-  });
-}
-
-const ownNics = supportedNics.map(toNicModel);
-
-function toNicModel({ vendor, pf, vf }: SupportedNic): NicModel {
-  return { vendor, pfDevice: pf, vfDevice: vf };
+  return Object.assign(joinWatches(written === undefined ? [] : [written]), { written });
 }

@@ -24,7 +24,7 @@ const longestWriteMs = 600_000;
 export function startDevicePluginControllers(context: OperatorContext, nodeStates: Pick<Controller, "whenIdle">): void {
   const { transport, caches, rules, start } = context;
   const { namespace, writeConfigMap } = context.settings;
-  const { nodes, policies, operatorConfigs, states, configMaps } = caches;
+  const { nodes, policies, operatorConfigs, states, configMaps, nicList } = caches;
 
   start({
     name: "device-plugin-label",
@@ -52,7 +52,7 @@ export function startDevicePluginControllers(context: OperatorContext, nodeState
     parallel: 1,
     reconcile: pace(
       createConfigMapReconciler({
-        ...{ nodes, states, operatorConfigs, configMaps, rules, namespace, isWanted: writeConfigMap },
+        ...{ nodes, states, operatorConfigs, rules, namespace, isWanted: writeConfigMap },
         writer: createWriter<ConfigMap>({
           ...{ transport, namespace, type: configMapType },
           manager: managers.devicePluginConfigMap,
@@ -78,6 +78,7 @@ export function startDevicePluginControllers(context: OperatorContext, nodeState
               }),
             ),
             fromCache(nodes, () => [configMapName]),
+            fromCache(nicList, () => [configMapName]),
             fromCache(policies, ({ before, after }) =>
               isDeepStrictEqual(before?.spec, after?.spec) ? [] : [configMapName],
             ),

@@ -21,6 +21,7 @@ import {
 } from "@switchyard/api";
 import { ObjectStore, type KubeObject, type Writer } from "@switchyard/kube";
 import { createLiveRules } from "../live-rules.ts";
+import { createNicListStore, type ConfigMap } from "../nic-list.ts";
 import { toNodeStateFacts, type NodeStateFacts } from "../node-state-facts.ts";
 import { createVerdicts } from "../verdicts.ts";
 
@@ -65,7 +66,8 @@ export function createCluster() {
     namespace,
     project: toNodeStateFacts,
   });
-  for (const store of [nodes, policies, pools, operatorConfigs, states]) {
+  const nicList = createNicListStore(namespace);
+  for (const store of [nodes, policies, pools, operatorConfigs, states, nicList]) {
     store.beginList();
     store.endList("0");
   }
@@ -77,7 +79,10 @@ export function createCluster() {
     resourceVersion: `${++version}`,
   });
   const stop = new AbortController();
-  const rules = createLiveRules({ policies, pools, operatorConfigs, staleDelayMs: 60_000 }, stop.signal);
+  const rules = createLiveRules(
+    { policies, pools, operatorConfigs, nicList, staleDelayMs: 60_000, devMode: false },
+    stop.signal,
+  );
 
   return {
     nodes,
@@ -122,6 +127,12 @@ export function createCluster() {
         spec,
       };
       pools.upsert(pool);
+    },
+    /** Rows of the ConfigMap supported-nic-ids. */
+    setNicList(rows: readonly string[]): void {
+      const data = Object.fromEntries(rows.map((row, index) => [`row${index}`, row]));
+      const configMap: ConfigMap = { apiVersion: "v1", kind: "ConfigMap", metadata: meta("supported-nic-ids"), data };
+      nicList.upsert(configMap);
     },
     setState(name: string, state: Pick<SriovNetworkNodeState, "spec" | "status"> = {}, annotations = {}): void {
       const whole: SriovNetworkNodeState = {

@@ -48,7 +48,11 @@ export const createPolicy = (name: string, spec?: object) =>
 export function twoNodes(): ClusterView {
   const read = createStateReader();
   const pf = { pciAddress: "0000:3b:00.0", name: "ens1f0", vendor: "8086", deviceID: "158b", totalvfs: 64 };
-  const nodes = ["w1", "w2"].map((name) => ({ name, labels: { worker: "" }, state: read({ interfaces: [pf] }) }));
+  const nodes = ["w1", "w2"].map((name) => ({
+    name,
+    labels: { worker: "" },
+    state: read({ status: { interfaces: [pf] } }),
+  }));
   return { ...emptyView(namespace), nodes };
 }
 

@@ -21,7 +21,7 @@ export function checkPolicyConflicts(policy: SriovNetworkNodePolicy, context: Po
   for (const other of context.others) {
     const isShared = selects(other.spec.nodeSelector);
     for (const { sorts, layout, pfs } of context.reach.landings) {
-      const theirs = new Map(matchedPfs(other, layout).map((pf) => [pf.nic.pciAddress, pf]));
+      const theirs = new Map(matchedPfs(other, layout, context.view.nics).map((pf) => [pf.nic.pciAddress, pf]));
       const findings = pfs.flatMap((pf) => {
         const their = theirs.get(pf.nic.pciAddress);
         return their === undefined ? [] : conflictsOn({ policy, pf }, { policy: other, pf: their });

@@ -5,7 +5,7 @@
  * what matches no card of any node, all of which are known.
  */
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
-import { isEmptyNicSelector } from "@switchyard/policy";
+import { adviceOnBarred, isEmptyNicSelector } from "@switchyard/policy";
 import { refuse, warn, type Finding } from "../finding.ts";
 import { namesOf, type DiscoveredSort } from "../node-sorts.ts";
 import { count, listNames } from "../phrase.ts";
@@ -27,8 +27,10 @@ export function checkReach({ spec }: SriovNetworkNodePolicy, { view, reach }: Po
   if (landings.length > 0 || unmatched.length === 0 || isEmptyNicSelector(spec.nicSelector)) return [];
   const names = namesOf(unmatched);
   const where = names.length === 1 ? names.join() : `any of ${count(names.length, "node")}`;
+  const nics = unmatched.flatMap(({ state }) => state.layout);
+  const advice = adviceOnBarred(spec.nicSelector, nics, view.nics);
   const message = `matches no NIC on ${where}: there are ${describeCards(unmatched)}`;
-  return [refuse("spec.nicSelector", message)];
+  return [refuse("spec.nicSelector", advice === undefined ? message : `${message}; ${advice}`)];
 }
 
 /** "ens1f0 (0000:3b:00.0, 8086:158b), …", a few of them. */

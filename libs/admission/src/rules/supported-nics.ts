@@ -3,14 +3,13 @@
  * Cards that are not known to work (sriov-operator.md E.2, 4; E.3), as the selector names them and as the nodes have them.
  * Upstream refuses them; here that is a warning, unless the cluster asks for upstream's strictness.
  */
-import type { InterfaceStatus, SriovNetworkNodePolicy } from "@switchyard/api";
-import type { NicPolicy } from "../cluster-view.ts";
+import type { SriovNetworkNodePolicy } from "@switchyard/api";
+import { isListedNic, type NicPolicy } from "@switchyard/policy";
 import { refuse, warn, type Finding } from "../finding.ts";
 import { namesOf, type NodeSort } from "../node-sorts.ts";
 import { listNames, quote } from "../phrase.ts";
 import type { PolicyContext } from "../policy-context.ts";
 import type { Reach } from "../reach.ts";
-import type { SupportedNic } from "../supported-nics.ts";
 
 const advice = "add it to the ConfigMap supported-nic-ids if it works";
 
@@ -37,7 +36,7 @@ function unlistedCards(reach: Reach, known: NicPolicy["known"], remark: typeof r
   const sortsOfCard = new Map<string, Set<NodeSort>>();
   for (const { sorts, pfs } of reach.landings) {
     for (const { nic } of pfs) {
-      if (known.some((listed) => isOf(nic, listed))) continue;
+      if (isListedNic(nic, known)) continue;
       const { vendor, deviceID } = nic;
       if (vendor === undefined || deviceID === undefined) continue;
       const card = `${vendor}:${deviceID}`;
@@ -49,9 +48,4 @@ function unlistedCards(reach: Reach, known: NicPolicy["known"], remark: typeof r
     const message = `takes ${card}, a card that is not known to work, on ${where}: ${advice}`;
     return remark("spec.nicSelector", message);
   });
-}
-
-/** On a virtual platform, where cards have a netFilter, what the node has is itself a VF. */
-function isOf({ vendor, deviceID, netFilter }: InterfaceStatus, listed: SupportedNic): boolean {
-  return listed.vendor === vendor && (listed.pf === deviceID || (Boolean(netFilter) && listed.vf === deviceID));
 }

@@ -79,7 +79,7 @@ export function node(
       "kubernetes.io/hostname": name,
       ...labels,
     },
-    ...(pfs.length > 0 ? { state: readState({ interfaces: pfs, syncStatus }) } : {}),
+    ...(pfs.length > 0 ? { state: readState({ status: { interfaces: pfs, syncStatus } }) } : {}),
   };
 }
 

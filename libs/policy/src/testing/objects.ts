@@ -16,16 +16,33 @@ import type {
 
 /** Three ports; the third is of another model and has an alternative name. */
 export const nics: readonly InterfaceStatus[] = [
-  { pciAddress: "0000:86:00.0", name: "ens803f0", vendor: "8086", deviceID: "158b", driver: "i40e", mtu: 1500 },
-  { pciAddress: "0000:86:00.1", name: "ens803f1", vendor: "8086", deviceID: "158b", driver: "i40e", mtu: 1500 },
+  {
+    pciAddress: "0000:86:00.0",
+    name: "ens803f0",
+    vendor: "8086",
+    deviceID: "158b",
+    driver: "i40e",
+    mtu: 1500,
+    totalvfs: 64,
+  },
+  {
+    pciAddress: "0000:86:00.1",
+    name: "ens803f1",
+    vendor: "8086",
+    deviceID: "158b",
+    driver: "i40e",
+    mtu: 1500,
+    totalvfs: 64,
+  },
   {
     pciAddress: "0000:86:00.2",
     name: "ens803f2",
     altNames: ["enp134s0f2", "storage0"],
     vendor: "8086",
-    deviceID: "1015",
+    deviceID: "1572",
     driver: "i40e",
     mtu: 1500,
+    totalvfs: 64,
   },
 ];
 

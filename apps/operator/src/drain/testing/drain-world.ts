@@ -28,6 +28,7 @@ import {
   type TransportRequest,
 } from "@switchyard/kube";
 import { createLiveRules } from "../../live-rules.ts";
+import { createNicListStore } from "../../nic-list.ts";
 import { managers } from "../../managers.ts";
 import { nic } from "../../testing/cluster.ts";
 import { createMemoryApi } from "../../networks/testing/memory-api.ts";
@@ -83,7 +84,13 @@ export function createDrainWorld({ clusterType = "kubernetes" }: { clusterType?:
     unseen(machineConfigPools),
   ]);
   const stop = new AbortController();
-  const rules = createLiveRules({ policies: emptyStore(), pools, operatorConfigs, staleDelayMs: 0 }, stop.signal);
+  const rules = createLiveRules(
+    {
+      ...{ policies: emptyStore(), pools, operatorConfigs, staleDelayMs: 0, devMode: false },
+      nicList: createNicListStore(namespace),
+    },
+    stop.signal,
+  );
 
   /** By node. */
   const podsOn = new Map<string, PodFacts[]>();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * The network cards that are known to work, as upstream ships them (sriov-operator.md J). A cluster adds its own by the
- * ConfigMap "supported-nic-ids", whose values are rows like these: nic-table.ts.
+ * ConfigMap "supported-nic-ids", whose values are rows like these: nic-row.ts.
  */
 
 /** One card: PCI ids in hexadecimal, lower case, without 0x. */
