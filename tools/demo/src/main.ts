@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `npm run demo`: the main job, watched live. `-- --vm` does it on a real kernel in QEMU, `-- --keep` leaves all running.
+ * `npm run demo`: the main job, watched live. `-- --vm` does it on a real kernel in QEMU, `-- --keep` keeps all running at the end.
  */
 import { once } from "node:events";
+import { dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { createNarrator } from "./narrator.ts";
-import { setStage } from "./stage.ts";
+import { namespace, setStage } from "./stage.ts";
 import { tellStory } from "./story.ts";
 
 const help = `Usage: npm run demo [-- --vm] [-- --keep]
 
 A real API server, the operator, and the config daemons of three nodes on fake kernels.
   --vm     one node on a real kernel in QEMU, with real SR-IOV NICs (igb)
-  --keep   leave all running at the end, until Ctrl-C
+  --keep   keep the cluster and its nodes running at the end, until Ctrl-C
 `;
 
 const { values } = parseArgs({
@@ -31,7 +32,9 @@ await tell(stage, narrator);
 narrator.line("done", `the whole story took ${narrator.elapsedS().toFixed(1)} s`);
 
 if (values.keep === true) {
-  narrator.scene("All is left running; Ctrl-C ends it");
+  narrator.scene("The cluster and its nodes keep running until Ctrl-C. In another terminal:");
   process.stdout.write(`export KUBECONFIG=${stage.cluster.kubeconfig}\n`);
-  await once(process, "SIGINT");
+  process.stdout.write(`export PATH="$PATH:${dirname(stage.kubectlFile)}"  # kubectl, if you have none\n`);
+  process.stdout.write(`kubectl -n ${namespace} get sriovnetworknodestates,sriovnetworknodepolicies\n`);
+  await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * What every story plays on: a real API server with our CRDs and the operator, as processes of their own.
- * Usage: `await using stage = await setStage({ narrator, keep: false });`
+ * Usage: `await using stage = await setStage(narrator);`
  */
 import { connect, type Transport } from "@switchyard/kube";
 import {
@@ -32,7 +32,15 @@ export interface Stage extends AsyncDisposable {
   kubectl(args: readonly string[], input?: unknown): Promise<string>;
 }
 
-export async function setStage(narrator: Narrator): Promise<Stage> {
+/** A stage that stories are told on. */
+export interface DemoStage extends Stage {
+  /** The kubectl that came with the control plane. */
+  readonly kubectlFile: string;
+  /** Keeps a resource until the end of the stage, where resources are disposed of in reverse order. */
+  use<T extends AsyncDisposable>(resource: T): T;
+}
+
+export async function setStage(narrator: Narrator): Promise<DemoStage> {
   const stack = new AsyncDisposableStack();
   try {
     const binaries = await ensureBinaries({
@@ -50,10 +58,12 @@ export async function setStage(narrator: Narrator): Promise<Stage> {
     const transport = stack.use(await connect({ kubeconfig: cluster.kubeconfig }));
     narrator.line("set-up", `API server ready at ${cluster.server}, CRDs installed`);
 
-    const stage: Omit<Stage, keyof AsyncDisposable> = {
+    const stage: Omit<DemoStage, keyof AsyncDisposable> = {
       cluster,
       transport,
       directory,
+      kubectlFile: join(binaries, "kubectl"),
+      use: (resource) => stack.use(resource),
       start(name, script, args) {
         const common = ["--kubeconfig", cluster.kubeconfig, "--namespace", namespace];
         const file = join(findWorkspaceRoot(), script);
@@ -65,7 +75,7 @@ export async function setStage(narrator: Narrator): Promise<Stage> {
       },
       async kubectl(args, input) {
         narrator.line("$ kubectl", args.join(" "));
-        const output = await runKubectl(join(binaries, "kubectl"), cluster.kubeconfig, args, input);
+        const output = await runKubectl(stage.kubectlFile, cluster.kubeconfig, args, input);
         narrator.output(output);
         return output;
       },

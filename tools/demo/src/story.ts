@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The main job, on three nodes with different NICs on fake kernels; everything else is real.
+ * The main job, on three nodes with different NICs on fake kernels; everything else is real. What it starts runs until
+ * the end of the stage.
  */
 import { drainReasons, labels, type SriovNetworkNodeState } from "@switchyard/api";
 import {
@@ -30,7 +31,7 @@ import {
   policySpec as spec,
   waitFor,
 } from "./scenes.ts";
-import { namespace, type Stage } from "./stage.ts";
+import { namespace, type DemoStage, type Stage } from "./stage.ts";
 
 interface Actor {
   readonly node: string;
@@ -47,14 +48,12 @@ const actors: readonly Actor[] = [
   { node: "worker-3", nic: mlx5("0000:5e:00.0"), firstPort: "enp94s0f0np0" },
 ];
 
-export async function tellStory(stage: Stage, narrator: Narrator): Promise<void> {
-  await using stack = new AsyncDisposableStack();
-
+export async function tellStory(stage: DemoStage, narrator: Narrator): Promise<void> {
   narrator.scene("Three nodes with different NICs: Intel 82576, Intel XXV710, NVIDIA ConnectX-5");
   await createOperatorConfig(stage);
   const kernels = new Map<string, FakeKernel>();
-  for (const actor of actors) kernels.set(actor.node, await bringUp(actor, stage, stack));
-  const news = stack.use(watchNews(stage.transport, narrator));
+  for (const actor of actors) kernels.set(actor.node, await bringUp(actor, stage));
+  const news = stage.use(watchNews(stage.transport, narrator));
   await eachNode(
     news,
     all,
@@ -89,7 +88,7 @@ export async function tellStory(stage: Stage, narrator: Narrator): Promise<void>
   await stage.kubectl(["get", "nodes", "-L", labels.devicePlugin]);
 
   narrator.scene("More VFs, numVfs 4 -> 6, while pods use them: the nodes are drained one after the other");
-  stack.use(
+  stage.use(
     playKubelets(stage.transport, ({ name, node, what }) => {
       narrator.line(node, `pod ${name} ${what}`);
     }),
@@ -166,12 +165,12 @@ async function startAdmission(stage: Stage, narrator: Narrator): Promise<void> {
 }
 
 /** A node of the API, its kernel, and its daemon as a process. */
-async function bringUp(actor: Actor, stage: Stage, stack: AsyncDisposableStack): Promise<FakeKernel> {
+async function bringUp(actor: Actor, stage: DemoStage): Promise<FakeKernel> {
   await createNode(stage, actor.node);
   const kernel = createFakeKernel({ nics: [actor.nic], setNumVfsMs: 300 });
   kernel.addAltName(actor.firstPort, "uplink0");
   const socket = join(stage.directory, `${actor.node}.sock`);
-  stack.use(await serveFakeKernel(kernel, socket));
+  stage.use(await serveFakeKernel(kernel, socket));
   stage.start(actor.node, "tools/demo/src/fake-node.ts", ["--node-name", actor.node, "--kernel-socket", socket]);
   return kernel;
 }

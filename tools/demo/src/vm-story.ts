@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * The main job on a real kernel: one node in QEMU with two real SR-IOV ports (igb), whose daemon talks to the API server
- * on this machine.
+ * on this machine. What it starts runs until the end of the stage.
  */
 import type { Guest } from "@switchyard/vm-lab";
 import { bootGuestNode } from "./guest-node.ts";
 import type { Narrator } from "./narrator.ts";
 import { watchNews } from "./node-news.ts";
 import { applyPolicy, createOperatorConfig, eachNode, policyIs, policySpec } from "./scenes.ts";
-import type { Stage } from "./stage.ts";
+import type { DemoStage } from "./stage.ts";
 
 const node = "vm-worker";
 const sysfs = "/sys/bus/pci/devices/0000:01:00.0";
 
-export async function tellVmStory(stage: Stage, narrator: Narrator): Promise<void> {
-  await using stack = new AsyncDisposableStack();
-
+export async function tellVmStory(stage: DemoStage, narrator: Narrator): Promise<void> {
   narrator.scene("One node on a real kernel: QEMU with two ports of an Intel 82576 (igb)");
-  const worker = stack.use(await bootGuestNode(stage, node));
+  const worker = stage.use(await bootGuestNode(stage, node));
   const { guest } = worker;
   await shell(guest, narrator, "uname -rv; ip -br link");
 
   await createOperatorConfig(stage);
-  const news = stack.use(watchNews(stage.transport, narrator));
+  const news = stage.use(watchNews(stage.transport, narrator));
   narrator.line(node, "config-daemon starts in the guest");
   const daemon = worker.startDaemon();
   daemon.stderr.resume();

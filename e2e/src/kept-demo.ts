@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The demo as a newcomer runs it with --keep, and kubectl as its last lines say.
+ * Usage: `await using demo = await keepDemo(["--vm"]); await demo.kubectl("get", "sriovnetworknodestates");`
+ */
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { findWorkspaceRoot } from "@switchyard/testing";
+import { namespace } from "@switchyard/demo/stage";
+
+export interface KeptDemo extends AsyncDisposable {
+  /** The operator's, in which kubectl works. */
+  readonly namespace: string;
+  /** What kubectl prints; rejects with what it complains about. */
+  kubectl(...args: readonly string[]): Promise<string>;
+  apply(object: unknown): Promise<void>;
+  /** Ctrl-C; resolves with the exit code. */
+  interrupt(): Promise<number | null>;
+}
+
+/** Resolves when the story is told. Rejects with its last lines when it fails. */
+export async function keepDemo(args: readonly string[] = []): Promise<KeptDemo> {
+  const root = findWorkspaceRoot();
+  const demo = spawn(process.execPath, [join(root, "tools/demo/src/main.ts"), "--keep", ...args], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const exited = new Promise<number | null>((resolve) => demo.once("exit", resolve));
+  let said = "";
+  const facts = await new Promise<{ kubeconfig: string; directory: string }>((resolve, reject) => {
+    demo.stdout.setEncoding("utf8").on("data", (text: string) => {
+      said += text;
+      const [, kubeconfig] = /^export KUBECONFIG=(.+)$/m.exec(said) ?? [];
+      const [, directory] = /^export PATH="\$PATH:(.+)"/m.exec(said) ?? [];
+      if (kubeconfig !== undefined && directory !== undefined) resolve({ kubeconfig, directory });
+    });
+    void exited.then((code) => {
+      reject(new Error(`the demo ended with ${code}:\n${said.slice(-2000)}`));
+    });
+  });
+
+  async function kubectl(input: string, ...words: readonly string[]): Promise<string> {
+    const child = spawn(join(facts.directory, "kubectl"), ["--namespace", namespace, ...words], {
+      env: { ...process.env, KUBECONFIG: facts.kubeconfig },
+    });
+    let [out, complaint] = ["", ""];
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (complaint += text));
+    child.stdin.end(input);
+    const code = await new Promise((resolve) => child.once("close", resolve));
+    if (code !== 0) throw new Error(`kubectl ${words.join(" ")}: ${complaint}`);
+    return out;
+  }
+
+  return {
+    namespace,
+    kubectl: (...words) => kubectl("", ...words),
+    async apply(object) {
+      await kubectl(JSON.stringify(object), "apply", "-f", "-");
+    },
+    interrupt() {
+      demo.kill("SIGINT");
+      return exited;
+    },
+    async [Symbol.asyncDispose]() {
+      demo.kill("SIGINT");
+      await exited;
+    },
+  };
+}
+
+/** A policy for 4 VFs on the node's port enp1s0f0, then for 6, then none: the counts that the node reported. */
+export async function tryPolicy(demo: KeptDemo, node: string): Promise<readonly number[]> {
+  const counts: number[] = [];
+  async function seen(numVfs: number): Promise<void> {
+    const path = "{.status.interfaces[?(@.name=='enp1s0f0')].numVfs}";
+    await demo.kubectl("wait", `sriovnetworknodestate/${node}`, `--for=jsonpath=${path}=${numVfs}`, "--timeout=90s");
+    counts.push(numVfs);
+  }
+  await demo.apply({
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovNetworkNodePolicy",
+    metadata: { name: "mine", namespace },
+    spec: { nodeSelector: {}, nicSelector: { pfNames: ["enp1s0f0"] }, resourceName: "mine", numVfs: 4 },
+  });
+  await demo.kubectl("wait", "sriovnetworknodepolicy/mine", "--for=condition=Ready", "--timeout=90s");
+  await seen(4);
+  await demo.kubectl("patch", "sriovnetworknodepolicy", "mine", "--type=merge", "-p", '{"spec":{"numVfs":6}}');
+  await seen(6);
+  await demo.kubectl("delete", "sriovnetworknodepolicy", "mine");
+  await seen(0);
+  return counts;
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+/** `npm run demo -- --vm --keep`: the guest and the daemon in it keep working after the story. */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { keepDemo, tryPolicy, type KeptDemo } from "../src/kept-demo.ts";
+
+let demo: KeptDemo;
+
+beforeAll(async () => {
+  demo = await keepDemo(["--vm"]);
+}, 900_000);
+
+afterAll(async () => {
+  await demo[Symbol.asyncDispose]();
+}, 60_000);
+
+describe("a demo in the VM that was kept", () => {
+  it("takes a policy, a change of it, and its deletion", async () => {
+    expect(await tryPolicy(demo, "vm-worker")).toEqual([4, 6, 0]);
+  }, 240_000);
+
+  it("ends at Ctrl-C", async () => {
+    expect(await demo.interrupt()).toBe(0);
+  }, 60_000);
+});
