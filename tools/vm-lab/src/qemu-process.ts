@@ -19,8 +19,14 @@ export interface QemuProcess extends AsyncDisposable {
 
 /** As much of the console as an error shows. */
 const tailCharacters = 1500;
-/** The line of panic.c, in all versions, whole: it ends with the cause. The host looks for it as that needs no driver. */
-const panicLine = /Kernel panic - not syncing.*\n/;
+/**
+ * Whether the kernel says that it panicked, in the line of panic.c that all versions have. The line must be whole, since
+ * its end is the cause. A serial console ends lines with CR LF, and `.` matches no CR. The host looks for the line because
+ * that needs no driver in the guest.
+ */
+export function tellsOfPanic(console: string): boolean {
+  return /Kernel panic - not syncing[^\n]*\n/.test(console);
+}
 
 /**
  * QEMU's command line with the means to end with us: the kernel kills it when this process dies, however that happens.
@@ -46,8 +52,9 @@ export function startQemu(args: readonly string[], consoleLog: string): QemuProc
 
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     log.write(text);
-    tail = (tail + text).slice(-2 * tailCharacters);
-    if (panicLine.test(tail)) {
+    const recent = tail + text; // a piece may be longer than what is kept
+    tail = recent.slice(-2 * tailCharacters);
+    if (tellsOfPanic(recent)) {
       fail(new VmLabError("guest-panicked", "the guest's kernel panicked:", { output: consoleTail() }));
       child.kill("SIGKILL");
     }
