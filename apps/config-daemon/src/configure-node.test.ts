@@ -357,6 +357,17 @@ describe("configureNode and refusals", () => {
     expect(kernel.writes).toEqual([]);
   });
 
+  it("says that the firmware of a Mellanox card limits its VFs, as the webhook does", async () => {
+    const kernel = createFakeKernel({ nics: [mlx5("0000:3b:00.0")] });
+    const daemon = daemonOn(kernel.host());
+    expect(await daemon.pass(nodeState([{ pciAddress: "0000:3b:00.0", numVfs: 17 }]))).toBe("settled");
+    expect(daemon.error()).toBe(
+      "spec.interfaces[0].numVfs: 17 VFs asked for, 0000:3b:00.0 can have 16 " +
+        "(raise NUM_OF_VFS in its firmware first, with mstconfig: Switchyard does not change it yet)",
+    );
+    expect(kernel.writes).toEqual([]);
+  });
+
   it("touches nothing when it cannot record what it is about to own", async () => {
     const kernel = igbKernel();
     const full = kernel.fault({ port: "records", method: "save" }, { code: "ENOSPC" });

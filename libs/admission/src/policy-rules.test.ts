@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodePolicySpec } from "@switchyard/api";
+import { plan } from "@switchyard/plan";
 import { admit } from "./admit.ts";
 import { unlistedNics } from "@switchyard/policy";
 import type { ClusterView } from "./cluster-view.ts";
@@ -194,10 +195,21 @@ describe("a policy on nodes", () => {
     ]);
   });
 
-  it("has 128 VFs on Mellanox cards, whose firmware is set to what is asked", () => {
-    const nodes = [node("w1", [pf({ vendor: "15b3", deviceID: "101d", totalvfs: 8 })])];
-    expect(problems({ numVfs: 128 }, { nodes })).toEqual([]);
-    expect(fields({ numVfs: 129 }, { nodes })).toEqual(["spec.numVfs"]);
+  it("is refused beyond what the firmware of a Mellanox card is set to, in the words of the plan", () => {
+    const mellanox = pf({ vendor: "15b3", deviceID: "101d", totalvfs: 8 });
+    const nodes = [node("w1", [mellanox])];
+    expect(problems({ numVfs: 8 }, { nodes })).toEqual([]);
+    const [problem = ""] = problems({ numVfs: 9 }, { nodes });
+    expect(problem).toBe(
+      "spec.numVfs: 9 VFs asked for, 0000:3b:00.0 can have 8 " +
+        "(raise NUM_OF_VFS in its firmware first, with mstconfig: Switchyard does not change it yet) on w1",
+    );
+    const [planned] = plan(
+      { interfaces: [{ pciAddress: "0000:3b:00.0", numVfs: 9 }] },
+      { interfaces: [mellanox] },
+      new Map(),
+    ).problems;
+    expect(problem).toBe(`spec.numVfs: ${planned?.message ?? ""} on w1`);
   });
 
   it("makes vDPA devices on Mellanox cards alone", () => {

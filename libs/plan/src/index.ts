@@ -17,3 +17,4 @@ export {
   type SetVfMtu,
   type Step,
 } from "./step.ts";
+export { vfLimitProblem, type VfLimitProblem } from "./vf-limit.ts";

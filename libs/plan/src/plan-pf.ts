@@ -6,6 +6,7 @@ import type { InterfaceSpec, InterfaceStatus, VfGroup } from "@switchyard/api";
 import { parseVfRange, type VfRange } from "@switchyard/policy";
 import type { PlanProblem } from "./problem.ts";
 import type { PfStep } from "./step.ts";
+import { vfLimitProblem } from "./vf-limit.ts";
 import { stepsForExistingVfs, stepsForNewVfs } from "./vf-steps.ts";
 
 /** Steps of one PF in the order they must run, and what of the spec is left out. */
@@ -74,22 +75,9 @@ function refusal(wanted: InterfaceSpec, pf: InterfaceStatus, field: string): Pla
       message: `${numVfs} VFs asked for, ${pciAddress} is externally managed and has ${existing}`,
     };
   }
-  if (numVfs > 0 && pf.totalvfs === undefined) {
-    return {
-      code: "no-sriov",
-      field: `${field}.numVfs`,
-      pciAddress,
-      message: `${numVfs} VFs asked for, ${pciAddress} has no SR-IOV capability`,
-    };
-  }
-  if (!external && numVfs > (pf.totalvfs ?? 0)) {
-    return {
-      code: "too-many-vfs",
-      field: `${field}.numVfs`,
-      pciAddress,
-      message: `${numVfs} VFs asked for, ${pciAddress} can have ${pf.totalvfs ?? 0}`,
-    };
-  }
+  // An externally managed PF has all of these VFs already.
+  const limit = external ? undefined : vfLimitProblem(numVfs, pf);
+  if (limit !== undefined) return { ...limit, field: `${field}.numVfs`, pciAddress };
   return undefined;
 }
 

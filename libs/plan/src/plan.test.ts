@@ -186,6 +186,22 @@ describe("plan", () => {
       problem: `spec.interfaces[0].numVfs: 2 VFs asked for, ${pci} has no SR-IOV capability`,
     },
     {
+      does: "more VFs than a Mellanox card's firmware is set to",
+      spec: { numVfs: 9 },
+      status: { vendor: "15b3" },
+      problem:
+        `spec.interfaces[0].numVfs: 9 VFs asked for, ${pci} can have 8 ` +
+        "(raise NUM_OF_VFS in its firmware first, with mstconfig: Switchyard does not change it yet)",
+    },
+    {
+      does: "VFs of a Mellanox card whose firmware has none",
+      spec: {},
+      status: { vendor: "15b3", totalvfs: undefined },
+      problem:
+        `spec.interfaces[0].numVfs: 2 VFs asked for, ${pci} has no SR-IOV capability ` +
+        "(set SRIOV_EN in its firmware first, with mstconfig: Switchyard does not change it yet)",
+    },
+    {
       does: "switchdev, for now",
       spec: { eSwitchMode: "switchdev" },
       status: {},

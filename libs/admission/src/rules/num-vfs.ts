@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** How many VFs (sriov-operator.md E.2, 5 and E.3): what the policy says of itself, and what its cards can do. */
-import type { InterfaceStatus, SriovNetworkNodePolicy } from "@switchyard/api";
+import type { SriovNetworkNodePolicy } from "@switchyard/api";
+import { vfLimitProblem } from "@switchyard/plan";
 import { parsePfName } from "@switchyard/policy";
 import { refuse, type Finding } from "../finding.ts";
 import { findingsByNode } from "../findings-by-node.ts";
@@ -19,16 +20,11 @@ export function checkNumVfs({ spec }: SriovNetworkNodePolicy): readonly Finding[
   return findings;
 }
 
+/** A card without the capability is left to the impact's warnings, as it may be one of several that the policy matches. */
 export function checkVfLimit({ spec }: SriovNetworkNodePolicy, { reach }: PolicyContext): readonly Finding[] {
   if (spec.externallyManaged === true) return [];
   return findingsByNode(reach, (pf) => {
-    const most = mostVfs(pf);
-    if (most === undefined || spec.numVfs <= most) return [];
-    return [refuse("spec.numVfs", `${spec.numVfs} VFs asked for, ${pf.pciAddress} can have ${most}`)];
+    const problem = vfLimitProblem(spec.numVfs, pf);
+    return problem?.code === "too-many-vfs" ? [refuse("spec.numVfs", problem.message)] : [];
   });
-}
-
-/** Mellanox cards get as many VFs as their firmware is set to, and the daemon sets it: what they report is no limit. */
-function mostVfs({ vendor, totalvfs }: InterfaceStatus): number | undefined {
-  return vendor === "15b3" ? 128 : totalvfs;
 }
