@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
+import { createRules, mergePolicies } from "@switchyard/policy";
 import fc from "fast-check";
 import { admit } from "./admit.ts";
 import { describeFinding } from "./finding.ts";
+import { asNode } from "./reach.ts";
 import { create, node, pf, policy, still, view } from "./testing/objects.ts";
 
 const first = pf({ altNames: ["storage0"] });
@@ -15,6 +17,7 @@ function judge(mine: SriovNetworkNodePolicy, ...others: readonly SriovNetworkNod
   return { ...verdict, problems: verdict.problems.map(describeFinding) };
 }
 
+const worker = asNode(node("w1"));
 const on = (...pfNames: string[]) => ({ nicSelector: { pfNames } });
 
 describe("two policies on one PF", () => {
@@ -54,10 +57,53 @@ describe("two policies on one PF", () => {
   it("are left to their priorities where one takes the PF as one of a sort, with a warning who wins", () => {
     const general = policy("general", { nicSelector: { vendor: "8086" }, priority: 99 });
     const special = policy("special", { ...on("ens1f0#0-3"), priority: 10 });
-    const winner = "asks for VFs 0-3 of ens1f0 (0000:3b:00.0), policy general has VFs 0-7 of it: this policy gets them";
     expect(judge(special, general)).toMatchObject({ allowed: true });
-    expect(judge(special, general).warnings[0]).toBe(`spec.nicSelector.pfNames[0]: ${winner}, on w1`);
-    expect(judge(general, special).warnings[0]).toContain("policy special gets them");
+    expect(judge(special, general).warnings[0]).toBe(
+      "spec.nicSelector.pfNames[0]: policy general (VFs 0-7, priority 99) gets no VFs of ens1f0 (0000:3b:00.0): " +
+        "this policy (VFs 0-3, priority 10) wins, on w1",
+    );
+    expect(judge(general, special).warnings[0]).toContain("policy special (VFs 0-3, priority 10) wins, on w1");
+    const twin = policy("twin", { ...on("ens1f0#0-3"), priority: 99 });
+    expect(judge(general, twin).warnings[0]).toContain("policy twin (VFs 0-3, priority 99) wins by its name, on w1");
+  });
+
+  describe("that name it by different fields", () => {
+    const byName = (priority: number) => policy("by-name", { ...on("storage0#2-5"), priority });
+    const byAddress = (priority: number) =>
+      policy("by-address", { nicSelector: { rootDevices: ["0000:3b:00.0"] }, priority });
+
+    it("are left to their priorities, with a warning that the merge confirms", () => {
+      for (const [mine, other, winner] of [
+        [byName(10), byAddress(20), "by-name"],
+        [byAddress(20), byName(10), "by-name"],
+        [byName(20), byAddress(10), "by-address"],
+      ] as const) {
+        const { allowed, problems, warnings } = judge(mine, other);
+        expect({ allowed, problems }).toEqual({ allowed: true, problems: [] });
+        const isMine = mine.metadata.name === winner;
+        expect(warnings[0]).toMatch(isMine ? /: this policy \(.* wins, on w1$/ : / policy by-\w+ \(.* wins, on w1$/);
+        const rules = createRules({ policies: [mine, other], pools: [] });
+        const { spec } = mergePolicies(worker, [first, second], rules);
+        expect(spec.interfaces?.flatMap(({ vfGroups = [] }) => vfGroups.map(({ policyName }) => policyName))).toEqual([
+          winner,
+        ]);
+      }
+      expect(judge(byName(10), byAddress(20)).warnings[0]).toBe(
+        "spec.nicSelector.pfNames[0]: policy by-address (VFs 0-7, priority 20) gets no VFs of ens1f0 (0000:3b:00.0): " +
+          "this policy (VFs 2-5, priority 10) wins, on w1",
+      );
+    });
+
+    it("are refused where no priority decides", () => {
+      expect(judge(byName(10), byAddress(10)).allowed).toBe(false);
+    });
+
+    it("are refused where they share one of the fields, whatever their priorities", () => {
+      const both = { nicSelector: { rootDevices: ["0000:3b:00.0"], pfNames: ["ens1f0#0-3"] }, priority: 5 };
+      expect(judge(policy("both", both), byName(10)).allowed).toBe(false);
+      expect(judge(policy("both", both), byAddress(10)).allowed).toBe(false);
+      expect(judge(byName(20), policy("other", { ...on("ens1f0"), priority: 10 })).allowed).toBe(false);
+    });
   });
 
   it("must agree on who configures it", () => {

@@ -5,8 +5,11 @@
  * that does not intersect, and lets a whole PF pass beside a part of it (M-6). Ranges that do not meet are fine, also
  * below the same rootDevices entry (M-42).
  *
- * Two policies that name the PF both mean this very one: that is refused. Where one of them takes it only as one of a
- * sort (vendor, deviceID), the priorities decide, as they are for, and a warning says whose VFs are lost.
+ * Two policies that both name the PF by pfNames, or both by rootDevices, mean this very PF: that is refused. Where one
+ * names it by pfNames and the other by rootDevices, it is refused only if their priorities are equal. Where one of them
+ * matches it only by vendor, deviceID or netFilter, priorities decide in any case, as they are for. Each time that
+ * priorities decide, a warning says which policy wins, and that the other one gets no VFs of this PF: the merge leaves
+ * out a group as a whole that shares a VF with a stronger one.
  */
 import type { InterfaceStatus, NicSelector, SriovNetworkNodePolicy } from "@switchyard/api";
 import { formatVfRange, hasLabels, isNameOf, overlaps, pfNameOf, priorityOf } from "@switchyard/policy";
@@ -76,14 +79,15 @@ function conflictsOn(ours: Claim, theirs: Claim): readonly Finding[] {
   if (ours.pf.vfs === undefined || theirs.pf.vfs === undefined) return findings;
 
   if (overlaps(ours.pf.vfs, theirs.pf.vfs)) {
-    const [field, theirField] = [namedAt(mine.nicSelector, nic), namedAt(other.nicSelector, nic)];
-    const wanted = `VFs ${formatVfRange(ours.pf.vfs)} of ${describe(nic)}`;
-    const taken = `policy ${name} has VFs ${formatVfRange(theirs.pf.vfs)} of it`;
-    if (field !== undefined && theirField !== undefined) {
-      findings.push(refuse(field, `asks for ${wanted}: ${taken}`));
+    const [myFields, theirFields] = [namedBy(mine.nicSelector, nic), namedBy(other.nicSelector, nic)];
+    const field = [...myFields.values()][0] ?? "spec.nicSelector";
+    const bothNameIt = myFields.size > 0 && theirFields.size > 0;
+    const byTheSameField = [...myFields.keys()].some((key) => theirFields.has(key));
+    if (byTheSameField || (bothNameIt && priorityOf(ours.policy) === priorityOf(theirs.policy))) {
+      const taken = `policy ${name} has VFs ${formatVfRange(theirs.pf.vfs)} of it`;
+      findings.push(refuse(field, `asks for VFs ${formatVfRange(ours.pf.vfs)} of ${describe(nic)}: ${taken}`));
     } else {
-      const winner = outranks(ours.policy, theirs.policy) ? "this policy" : `policy ${name}`;
-      findings.push(warn(field ?? "spec.nicSelector", `asks for ${wanted}, ${taken}: ${winner} gets them`));
+      findings.push(warn(field, whoWins(ours, theirs)));
     }
     return findings;
   }
@@ -104,18 +108,34 @@ function conflictsOn(ours: Claim, theirs: Claim): readonly Finding[] {
   return findings;
 }
 
+/** "this policy (VFs 0-7, priority 99) gets no VFs of ens1f0 (0000:3b:00.0): policy special (VFs 0-3, priority 10) wins". */
+function whoWins(ours: Claim, theirs: Claim): string {
+  const ourName = nameWithVfs("this policy", ours);
+  const theirName = nameWithVfs(`policy ${theirs.policy.metadata.name}`, theirs);
+  const [winner, loser] = outranks(ours.policy, theirs.policy) ? [ourName, theirName] : [theirName, ourName];
+  const why = priorityOf(ours.policy) === priorityOf(theirs.policy) ? " by its name" : "";
+  return `${loser} gets no VFs of ${describe(ours.pf.nic)}: ${winner} wins${why}`;
+}
+
+function nameWithVfs(name: string, { policy, pf }: Claim): string {
+  const vfs = pf.vfs === undefined ? "no VFs" : `VFs ${formatVfRange(pf.vfs)}`;
+  return `${name} (${vfs}, priority ${priorityOf(policy)})`;
+}
+
 function differs(ours: Claim, theirs: Claim, value: string): string {
   const name = theirs.policy.metadata.name;
   const winner = outranks(ours.policy, theirs.policy) ? "this policy's" : `that of ${name}`;
   return `policy ${name} has ${value} for ${describe(ours.pf.nic)}: ${winner} holds for the whole PF`;
 }
 
-/** Where the selector names this very PF; undefined where it takes it as one of a sort. */
-function namedAt({ pfNames = [], rootDevices = [] }: NicSelector, nic: InterfaceStatus): string | undefined {
-  const name = pfNames.findIndex((entry) => isNameOf(pfNameOf(entry), nic));
-  if (name >= 0) return `spec.nicSelector.pfNames[${name}]`;
-  const address = rootDevices.indexOf(nic.pciAddress);
-  return address >= 0 ? `spec.nicSelector.rootDevices[${address}]` : undefined;
+/** The fields by which the selector names this very PF, with the entry; empty where it matches the PF only as one of a sort. */
+function namedBy({ pfNames = [], rootDevices = [] }: NicSelector, nic: InterfaceStatus): ReadonlyMap<string, string> {
+  const entries = {
+    pfNames: pfNames.findIndex((entry) => isNameOf(pfNameOf(entry), nic)),
+    rootDevices: rootDevices.indexOf(nic.pciAddress),
+  };
+  const named = Object.entries(entries).filter(([, index]) => index >= 0);
+  return new Map(named.map(([field, index]) => [field, `spec.nicSelector.${field}[${index}]`]));
 }
 
 /** The lower number, and among equals the last name (sriov-operator.md B.3). */
