@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The input as the operator's caches would have it: by kind, with defaults, without what the API server refuses.
+ * The input as the operator's caches would have it: by kind, with the defaults of CRD and webhook, without what the API
+ * server refuses.
  * Usage: `const cluster = collectObjects(manifests, { namespace, diagnostics })`.
  */
 import {
@@ -21,6 +22,7 @@ import { isJsonObject, type JsonObject } from "../json.ts";
 import { fits, isOurs } from "./kinds.ts";
 import { toNode } from "./node.ts";
 import { readNicRows, type NicRow } from "./nic-rows.ts";
+import { policyDefaults } from "./policy-defaults.ts";
 
 export interface ClusterObjects {
   readonly nodes: readonly Node[];
@@ -57,13 +59,15 @@ export function collectObjects(manifests: readonly Manifest[], options: CollectO
   const pods: JsonObject[] = [];
   const ours = new Map<string, unknown>();
   const unknown = new Map<string, number>();
+  const admit = policyDefaults(manifests, namespace);
 
   for (const manifest of manifests) {
     if (isOurs(manifest.kind, manifest.apiVersion)) {
       const placed = inNamespace(manifest, namespace);
       const label = labelOf(placed);
       if (ours.has(label)) diagnostics.note(`${label}: given twice; the one at ${manifest.origin} counts`);
-      ours.set(label, accepted(placed, diagnostics));
+      const old = ours.get(label);
+      ours.set(label, accepted(placed, { diagnostics, mutate: (object) => admit(object, old) }));
     } else if (manifest.kind === "Node" && manifest.apiVersion === "v1") {
       const node = toNode(manifest);
       if (node === undefined)
@@ -95,9 +99,14 @@ export function inNamespace(manifest: Manifest, namespace: string): Manifest {
   return { ...manifest, namespace, object: { ...manifest.object, metadata: placed } };
 }
 
+interface AcceptOptions extends Pick<CollectOptions, "diagnostics"> {
+  readonly mutate: (object: JsonObject) => JsonObject;
+}
+
 /** The object with its defaults; undefined where the API server would refuse it. */
-function accepted(manifest: Manifest, diagnostics: Diagnostics): unknown {
-  const { object, malformed, problems, unknownFields } = judgeByCrd(manifest.object, manifest);
+function accepted(manifest: Manifest, { diagnostics, mutate }: AcceptOptions): unknown {
+  const { kind } = manifest;
+  const { object, malformed, problems, unknownFields } = judgeByCrd(manifest.object, { kind, mutate });
   if (malformed !== undefined) diagnostics.report(`${labelOf(manifest)}: metadata: ${malformed}`);
   for (const problem of problems) {
     if (problem !== rulesLeftOut) diagnostics.report(`${labelOf(manifest)}: ${describeFieldProblem(problem)}`);

@@ -3,15 +3,14 @@
  * The answer to one object: first the API server's, by its CRD, then the webhook's.
  * Usage: `answer(manifest, { operation: "CREATE", old: undefined, view: () => viewOf(cluster, namespace), nowMs })`.
  */
-import { admit, applyDefaults, describeRefusal, type ClusterView } from "@switchyard/admission";
+import { admit, describeRefusal, type ClusterView } from "@switchyard/admission";
 import { customResources } from "@switchyard/api";
-import { fits } from "../cluster/kinds.ts";
+import { withDefaults, type PolicyDefaults } from "../cluster/policy-defaults.ts";
 import { describeFieldProblem } from "../crd/field-problem.ts";
 import { judgeByCrd, type CrdJudgement } from "../crd/judge-by-crd.ts";
 import type { Operation } from "../flags.ts";
 import type { Manifest } from "../input/manifest.ts";
 import type { JsonObject } from "../json.ts";
-import { applyPatch } from "./apply-patch.ts";
 import { isReviewed, reviewOf } from "./review-of.ts";
 
 /** As it is printed. */
@@ -33,7 +32,7 @@ export interface Answer {
 
 export interface AnswerOptions {
   readonly operation: Operation;
-  /** The stored object of this name. */
+  /** The stored object of this name, by storedForm(). Needed for UPDATE and DELETE. */
   readonly old: JsonObject | undefined;
   /** The cluster, with the object or without. */
   readonly view: ClusterView;
@@ -56,7 +55,7 @@ export function answer(manifest: Manifest, options: AnswerOptions): Answer {
   const refusal = judgement && refusalOf(manifest, judgement);
   if (refusal !== undefined) return refused(refusal.code, refusal.message, judgement?.object);
 
-  const objects = { object: judgement?.object, oldObject: coercedOld(old ?? manifest.object, kind) };
+  const objects = { object: judgement?.object, oldObject: old };
   const review = isReviewed(kind) ? reviewOf(operation, kind, objects) : undefined;
   const verdict = review && admit(review, view, { nowMs });
   const warnings = verdict?.warnings ?? [];
@@ -72,26 +71,17 @@ export function answer(manifest: Manifest, options: AnswerOptions): Answer {
 export function judgeManifest(manifest: Manifest, old: JsonObject | undefined): CrdJudgement {
   const { kind } = manifest;
   const { status: _, ...object } = manifest.object;
-  const oldObject = old && coercedOld(old, kind);
-  return judgeByCrd(object, { kind, old: oldObject, mutate: (coerced) => withDefaults(coerced, oldObject) });
+  return judgeByCrd(object, { kind, old, mutate: (coerced) => withDefaults(coerced, old) });
+}
+
+/** The manifest as it is in the cluster already. */
+export function storedForm({ kind, object: { status: _, ...object } }: Manifest, mutate: PolicyDefaults): JsonObject {
+  return judgeByCrd(object, { kind, mutate }).object;
 }
 
 /** Whether kubectl gets it past the CRD. */
 export function isAccepted({ malformed, unknownFields, problems }: CrdJudgement): boolean {
   return malformed === undefined && unknownFields.length === 0 && problems.length === 0;
-}
-
-/** The mutating webhook; what has the wrong shape stays as it is. */
-function withDefaults(object: JsonObject, oldObject: JsonObject | undefined): JsonObject {
-  if (!fits(object, "SriovNetworkNodePolicy")) return object;
-  const change = fits(oldObject, "SriovNetworkNodePolicy")
-    ? ({ operation: "UPDATE", object, oldObject } as const)
-    : ({ operation: "CREATE", object } as const);
-  return applyPatch({ ...object }, applyDefaults(change).patch);
-}
-
-function coercedOld({ status: _, ...old }: JsonObject, kind: string): JsonObject {
-  return judgeByCrd(old, { kind }).object;
 }
 
 interface Refusal {

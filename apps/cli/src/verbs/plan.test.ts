@@ -69,6 +69,13 @@ describe("switchyard plan", () => {
     expect(await runCli(["plan", "-f", "-", "--detailed-exitcode"], { input })).toMatchObject({ code });
   });
 
+  it("plans what the policies mean once the webhook has filled in their defaults", async () => {
+    const weak = policy("z-weak", { numVfs: 8, resourceName: "weak" });
+    const strong = policy("strong", { numVfs: 2, priority: 10 });
+    const { out } = await runCli(["plan", "-f", "-"], { input: [...fresh, weak, strong] });
+    expect(out).toContain("+ set sriov_numvfs 0 -> 2 on 0000:3b:00.0");
+  });
+
   it("plans the state's own spec where the input has no policies", async () => {
     const spec = { interfaces: [{ pciAddress: "0000:3b:00.0", name: "ens1f0", numVfs: 1 }] };
     const { out } = await runCli(["plan", "-f", "-"], { input: [{ ...state("worker-1"), spec }] });

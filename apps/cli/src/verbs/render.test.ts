@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
+import type { SriovNetworkNodeState } from "@switchyard/api";
 import { isKubeObject, isRecord } from "@switchyard/kube";
 import fc from "fast-check";
 import { parseAllDocuments } from "yaml";
+import { fits } from "../cluster/kinds.ts";
 import { network, node, policy, state } from "../testing/objects.ts";
 import { runCli } from "../testing/run-cli.ts";
 
@@ -40,6 +42,46 @@ describe("switchyard render", () => {
       expect(await render(input)).toBe(expected);
     });
     await fc.assert(same, { numRuns: 20 });
+  });
+
+  describe("fills in what the webhook would, before it merges", () => {
+    // By name and by vendor: without its default of 99, "z-general" would be the strongest.
+    const general = policy("z-general", { nicSelector: { vendor: "8086" }, numVfs: 8, resourceName: "general" });
+    const special = policy("special", { nicSelector: { pfNames: ["ens1f0#0-1"] }, priority: 10 });
+    const objects = [node("worker-1"), state("worker-1"), general, special];
+    const groupsOf = async (input: readonly unknown[]) => {
+      const { list } = await itemsOf(input, "--only", "SriovNetworkNodeState");
+      return nodeStatesIn(list).flatMap(({ spec }) =>
+        (spec?.interfaces ?? []).flatMap(({ vfGroups = [] }) =>
+          vfGroups.map(({ policyName = "", isRdma }) => (isRdma === true ? `${policyName} with RDMA` : policyName)),
+        ),
+      );
+    };
+
+    it("priority 99", async () => {
+      expect(await groupsOf(objects)).toEqual(["special"]);
+    });
+
+    it("isRdma of InfiniBand", async () => {
+      const ib = policy("ib", { linkType: "ib", isRdma: false });
+      expect(await groupsOf([node("worker-1"), state("worker-1"), ib])).toEqual(["ib with RDMA"]);
+      const dpdk = policy("dpdk", { linkType: "ib", deviceType: "vfio-pci" });
+      expect(await groupsOf([node("worker-1"), state("worker-1"), dpdk])).toEqual(["dpdk"]);
+    });
+
+    it("the stored priority, in a policy that is given again without one", async () => {
+      const again = { ...special, spec: { ...special.spec, priority: undefined } };
+      const strong = policy("strong", { resourceName: "strong", priority: 50 });
+      expect(await groupsOf([...objects, strong])).toEqual(["special"]);
+      expect(await groupsOf([...objects, strong, again])).toEqual(["special"]);
+    });
+
+    it("nothing where the cluster has stored the policy, or runs no webhook", async () => {
+      const stored = { ...general, metadata: { ...general.metadata, uid: "5e3c" } };
+      expect(await groupsOf([node("worker-1"), state("worker-1"), stored, special])).toEqual(["z-general"]);
+      expect(await groupsOf([...objects, operatorConfig({ enableOperatorWebhook: false })])).toEqual(["z-general"]);
+      expect(await groupsOf([...objects, operatorConfig({ enableOperatorWebhook: true })])).toEqual(["special"]);
+    });
   });
 
   it("prints documents that kubectl would take", async () => {
@@ -121,6 +163,11 @@ describe("switchyard render", () => {
 function operatorConfig(spec: object) {
   const metadata = { name: "default", namespace: "sriov-network-operator" };
   return { apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovOperatorConfig", metadata, spec };
+}
+
+function nodeStatesIn(list: unknown): readonly SriovNetworkNodeState[] {
+  const items: unknown = isRecord(list) ? list["items"] : [];
+  return (Array.isArray(items) ? items : []).filter((item: unknown) => fits(item, "SriovNetworkNodeState"));
 }
 
 function labelsOf(list: unknown): readonly string[] {

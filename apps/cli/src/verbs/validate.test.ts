@@ -93,6 +93,23 @@ describe("switchyard validate", () => {
     ]);
   });
 
+  it("takes files of existing objects as the webhook let them in", async () => {
+    const { answers } = await validate([policy("a", { mtu: 1400 })], [policy("a")], "--operation", "UPDATE");
+    expect(answers).toMatchObject([{ allowed: true, patched: { spec: { priority: 99, isRdma: false } } }]);
+    const stored = { ...policy("a"), metadata: { ...policy("a").metadata, uid: "5e3c" } };
+    const kept = await validate([policy("a", { mtu: 1400 })], [stored], "--operation", "UPDATE");
+    expect(kept.answers).toMatchObject([{ allowed: true }]);
+    expect(kept.answers).not.toHaveProperty("0.patched.spec.priority");
+  });
+
+  it("judges a policy beside others that have no priority as the weaker of them", async () => {
+    const general = policy("z-general", { nicSelector: { vendor: "8086" }, resourceName: "general" });
+    const special = policy("special", { nicSelector: { pfNames: ["ens1f0#0-1"] }, priority: 10 });
+    const { answers } = await validate([special], [...cluster.slice(0, 2), general]);
+    const warning = expect.stringContaining("this policy (VFs 0-1, priority 10) wins");
+    expect(answers).toMatchObject([{ allowed: true, warnings: expect.arrayContaining([warning]) }]);
+  });
+
   it("says what a deletion disturbs", async () => {
     const busy = [node("worker-1"), { ...state("worker-1", 4), spec: {} }, policy("first")];
     const { answers } = await validate([policy("first")], busy, "--operation", "DELETE");

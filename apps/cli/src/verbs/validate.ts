@@ -3,6 +3,7 @@
 import { CliError } from "../cli-error.ts";
 import { collectObjects, inNamespace, isPod } from "../cluster/cluster-objects.ts";
 import { isOurs } from "../cluster/kinds.ts";
+import { policyDefaults } from "../cluster/policy-defaults.ts";
 import { createDiagnostics, type Diagnostics } from "../diagnostics.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { Flags } from "../flags.ts";
@@ -11,8 +12,9 @@ import { readGiven, readLive, readLivePods } from "../input/read-input.ts";
 import { answersText } from "../output/answers-text.ts";
 import { createColours } from "../output/colours.ts";
 import { printData } from "../output/print-data.ts";
+import type { JsonObject } from "../json.ts";
 import type { Terminal } from "../terminal.ts";
-import { answer, isAccepted, judgeManifest } from "../validate/answer.ts";
+import { answer, isAccepted, judgeManifest, storedForm } from "../validate/answer.ts";
 import { isReviewed } from "../validate/review-of.ts";
 import { viewOf } from "../validate/view-of.ts";
 import type { RunVerb } from "../verb.ts";
@@ -27,17 +29,19 @@ export const validate: RunVerb = async ({ flags, terminal }) => {
   const given = (await readGiven(flags.filename, terminal, diagnostics)).map(place);
   const existing = (await readExisting(flags, terminal, diagnostics)).map(place);
   const livePods = isLive(flags) ? await readLivePods(flags, terminal) : undefined;
-  const stored = new Map(existing.map((manifest) => [labelOf(manifest), manifest.object]));
-
-  const judged = given.filter(({ kind, apiVersion }) => isReviewed(kind) && isOurs(kind, apiVersion));
+  const judged = given.filter(isJudged);
+  const defaults = policyDefaults([...existing, ...given], namespace);
+  const stored = new Map(
+    existing.filter(isJudged).map((manifest) => [labelOf(manifest), storedForm(manifest, defaults)]),
+  );
+  const oldOf = (manifest: Manifest): JsonObject | undefined =>
+    stored.get(labelOf(manifest)) ?? (operation === "DELETE" ? storedForm(manifest, defaults) : undefined);
   const others = [...othersOf(given, existing), ...(livePods ?? [])];
   const cluster = collectObjects(others, { namespace, diagnostics });
   const arePodsKnown = livePods !== undefined || others.some(isPod);
   const view = viewOf(cluster, { namespace, resourcePrefix, arePodsKnown });
   const nowMs = (): number => performance.now();
-  const answers = judged.map((manifest) =>
-    answer(manifest, { operation, old: stored.get(labelOf(manifest)), view, nowMs }),
-  );
+  const answers = judged.map((manifest) => answer(manifest, { operation, old: oldOf(manifest), view, nowMs }));
 
   if (output === "text") terminal.stdout.write(answersText(answers, createColours(terminal.stdout, terminal.env)));
   else printData(answers, output, terminal.stdout);
@@ -47,6 +51,10 @@ export const validate: RunVerb = async ({ flags, terminal }) => {
 async function readExisting(flags: Flags, terminal: Terminal, diagnostics: Diagnostics): Promise<readonly Manifest[]> {
   const files = await readGiven(flags.existing, terminal, diagnostics);
   return isLive(flags) ? [...(await readLive(flags, terminal)), ...files] : files;
+}
+
+function isJudged({ kind, apiVersion }: Manifest): boolean {
+  return isReviewed(kind) && isOurs(kind, apiVersion);
 }
 
 function isLive({ context, kubeconfig }: Flags): boolean {
@@ -61,8 +69,7 @@ function othersOf(given: readonly Manifest[], existing: readonly Manifest[]): re
   const names = new Set(given.map(labelOf));
   const stored = existing.filter((manifest) => !names.has(labelOf(manifest)));
   const fine = given.filter((manifest) => {
-    if (!isReviewed(manifest.kind) || !isOurs(manifest.kind, manifest.apiVersion)) return true;
-    return isAccepted(judgeManifest(manifest, undefined));
+    return !isJudged(manifest) || isAccepted(judgeManifest(manifest, undefined));
   });
   return [...stored, ...fine];
 }
