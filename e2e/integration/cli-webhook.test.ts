@@ -51,6 +51,8 @@ const cases: readonly (readonly [kind: string, spec: Spec, name?: string])[] = [
   [policy, { resourceName: "large", mtu: 9000, ...pfNames("ens1f0#4-7") }],
   [policy, { resourceName: "dpdk", deviceType: "vfio-pci", ...pfNames("ens1f0#4-7") }],
   [policy, { resourceName: "strong", priority: 1, ...pfNames("ens1f0#0-3") }],
+  [policy, { resourceName: "by-address", priority: 1, nicSelector: { rootDevices: ["0000:3b:00.0"] } }],
+  [policy, { resourceName: "by-address", nicSelector: { rootDevices: ["0000:3b:00.0"] } }], // as strong as "low"
   [policy, { resourceName: "ib", linkType: "ib", isRdma: false, ...pfNames("ens1f0#4-7") }],
   [policy, { resourceName: "theirs", externallyManaged: true, ...pfNames("ens1f0#4-7") }],
   [policy, { resourceName: "vdpa", vdpaType: "vhost", eSwitchMode: "switchdev", ...pfNames("ens1f0#4-7") }],
