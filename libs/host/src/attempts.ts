@@ -42,6 +42,9 @@ export const attempts: Attempts = {
   devlink: {
     readEswitchMode: (pf) => ({ tried: "read eswitch mode", target: pf }),
   },
+  rdma: {
+    readMode: () => ({ tried: "read RDMA mode", target: "the kernel" }),
+  },
   udev: {
     settle: ({ timeoutMs }) => ({ tried: `settle within ${timeoutMs} ms`, target: "udev" }),
   },

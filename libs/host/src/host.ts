@@ -8,6 +8,7 @@ import type { KernelEvents } from "./kernel-events.ts";
 import type { KernelModules } from "./kernel-modules.ts";
 import type { Links } from "./links.ts";
 import type { PfRecords } from "./pf-records.ts";
+import type { Rdma } from "./rdma.ts";
 import type { SriovSysfs } from "./sriov-sysfs.ts";
 import type { Udev } from "./udev.ts";
 
@@ -16,6 +17,7 @@ export interface Host {
   readonly sriov: SriovSysfs;
   readonly links: Links;
   readonly devlink: Devlink;
+  readonly rdma: Rdma;
   readonly udev: Udev;
   readonly modules: KernelModules;
   readonly records: PfRecords;

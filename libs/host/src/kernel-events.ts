@@ -12,6 +12,8 @@ export type KernelEvent =
   | { readonly kind: "link"; readonly name: string; readonly parent?: { readonly bus: string; readonly name: string } }
   /** A PCI function or its driver changed (uevent): action "add", "remove", "bind", "unbind", "change". */
   | { readonly kind: "pci"; readonly action: string; readonly pciAddress: string }
+  /** An RDMA device came or went (uevent): action "add", "remove", "change"; `name` is "mlx5_0". */
+  | { readonly kind: "rdma"; readonly action: string; readonly name: string }
   /** Events were lost (ENOBUFS): anything may have changed. */
   | { readonly kind: "overrun" };
 

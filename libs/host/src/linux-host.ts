@@ -12,6 +12,7 @@ import { createLinuxKernelEvents } from "./linux-kernel-events.ts";
 import { createLinuxKernelModules } from "./linux-kernel-modules.ts";
 import { createLinuxLinks } from "./linux-links.ts";
 import { createLinuxPfRecords, type UnreadableRecord } from "./linux-pf-records.ts";
+import { createLinuxRdma } from "./linux-rdma.ts";
 import { createLinuxSriovSysfs } from "./linux-sriov-sysfs.ts";
 import { createLinuxUdev } from "./linux-udev.ts";
 
@@ -30,6 +31,7 @@ export function createLinuxHost(root: string, { onUnreadableRecord }: LinuxHostO
     sriov: createLinuxSriovSysfs(root),
     links: createLinuxLinks({ root, socket: open(protocols.route) }),
     devlink: createLinuxDevlink(open(protocols.generic)),
+    rdma: createLinuxRdma({ root, openSocket: () => new NetlinkSocket({ protocol: protocols.rdma }) }),
     udev: createLinuxUdev(root),
     modules: createLinuxKernelModules(root),
     records: createLinuxPfRecords(root, { onUnreadable: onUnreadableRecord }),

@@ -43,6 +43,13 @@ describe("KernelEvents", () => {
     ]);
   });
 
+  it("tells of RDMA devices, and not of their parts", async () => {
+    const { kernel, events } = watch();
+    kernel.emit(kobjectUevent, uevent("add", "SUBSYSTEM=infiniband_verbs", "DEVNAME=infiniband/uverbs0"));
+    kernel.emit(kobjectUevent, uevent("add", "SUBSYSTEM=infiniband"));
+    expect(await take(events, 1)).toEqual([{ kind: "rdma", action: "add", name: "x" }]);
+  });
+
   it("tells of lost events on either socket", async () => {
     for (const protocol of [protocols.route, kobjectUevent]) {
       const { kernel, events } = watch();

@@ -13,6 +13,7 @@ import {
   type ListenOptions,
   type Uevent,
 } from "@switchyard/netlink";
+import { basename } from "node:path";
 import { refusal } from "./ask-kernel.ts";
 import { attempts } from "./attempts.ts";
 import type { HostError } from "./host-error.ts";
@@ -26,7 +27,7 @@ export function createLinuxKernelEvents(options: ListenOptions = {}): KernelEven
       const queue = new EventQueue<KernelEvent>({ signal, keyOf, overrun });
       try {
         watchLinks(sinkTo(queue, at, toLinkEvent), queue.closed, options);
-        watchUevents(sinkTo(queue, at, toPciEvent), queue.closed, options);
+        watchUevents(sinkTo(queue, at, toDeviceEvent), queue.closed, options);
       } catch (error) {
         queue.close();
         throw error instanceof NetlinkError ? refusal(at, error) : error;
@@ -59,15 +60,24 @@ function sinkTo<Event>(
 
 /** Events that tell the same wait once. */
 function keyOf(event: KernelEvent): string {
-  if (event.kind === "link") return `link ${event.name}`;
-  return event.kind === "pci" ? `pci ${event.action} ${event.pciAddress}` : event.kind;
+  switch (event.kind) {
+    case "link":
+      return `link ${event.name}`;
+    case "pci":
+      return `pci ${event.action} ${event.pciAddress}`;
+    case "rdma":
+      return `rdma ${event.action} ${event.name}`;
+    case "overrun":
+      return event.kind;
+  }
 }
 
 function toLinkEvent({ link: { name, parent } }: LinkEvent): KernelEvent {
   return { kind: "link", name, ...(parent !== undefined && { parent }) };
 }
 
-function toPciEvent({ action, subsystem, variables }: Uevent): KernelEvent | undefined {
+function toDeviceEvent({ action, devpath, subsystem, variables }: Uevent): KernelEvent | undefined {
+  if (subsystem === "infiniband") return { kind: "rdma", action, name: basename(devpath) };
   const pciAddress = variables.get("PCI_SLOT_NAME");
   return subsystem === "pci" && pciAddress !== undefined ? { kind: "pci", action, pciAddress } : undefined;
 }

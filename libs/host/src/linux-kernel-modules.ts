@@ -4,27 +4,18 @@
  * Usage: `createLinuxKernelModules("/host")`.
  */
 import { execFile } from "node:child_process";
-import { join } from "node:path";
 import { attempts } from "./attempts.ts";
 import { HostError } from "./host-error.ts";
 import type { KernelModules } from "./kernel-modules.ts";
-import { readAttribute, readNames } from "./read-sysfs.ts";
+import { isModuleLoaded } from "./loaded-module.ts";
 
 const timeoutMs = 60_000;
 
 /** KernelModules of the tree at `root`: "/" or "/host", where modprobe runs by chroot. */
 export function createLinuxKernelModules(root: string): KernelModules {
-  async function isLoaded(module: string): Promise<boolean> {
-    const directory = join(root, "sys/module", module.replaceAll("-", "_"));
-    if ((await readNames(directory)) === undefined) return false;
-    // "coming" while it initializes, "going" while it is unloaded; built-in ones have no such file.
-    const state = await readAttribute(join(directory, "initstate"));
-    return state === undefined || state === "live";
-  }
-
   return {
     async load(module) {
-      if (await isLoaded(module)) return;
+      if (await isModuleLoaded(root, module)) return;
       const modprobe = ["modprobe", "--", module] as const;
       const [program, ...args] = root === "/" ? modprobe : (["chroot", root, ...modprobe] as const);
       await run(program, args, attempts.modules.load(module));

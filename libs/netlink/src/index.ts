@@ -11,6 +11,7 @@ export {
   type DevlinkHandle,
   type EswitchMode,
 } from "./devlink/eswitch.ts";
+export { getRdmaMode, type RdmaMode } from "./rdma/netns-mode.ts";
 export type { LinkInfo, LinkVfInfo } from "./rtnetlink/link-message.ts";
 export { listLinks } from "./rtnetlink/list-links.ts";
 export { setLinkMtu, setLinkUp, setVfAddress, type VfAddress } from "./rtnetlink/set-link.ts";

@@ -142,5 +142,5 @@ function isHost(value: unknown): value is Host {
 }
 
 function isKernelEvent(value: unknown): value is KernelEvent {
-  return isObject(value) && (value["kind"] === "link" || value["kind"] === "pci" || value["kind"] === "overrun");
+  return isObject(value) && ["link", "pci", "rdma", "overrun"].some((kind) => value["kind"] === kind);
 }

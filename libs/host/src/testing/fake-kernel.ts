@@ -9,6 +9,7 @@ import { randomUUID } from "node:crypto";
 import type { PciAddress } from "@switchyard/api";
 import type { Host } from "../host.ts";
 import type { KernelEvent } from "../kernel-events.ts";
+import type { RdmaMode } from "../rdma.ts";
 import { systemClock, type Clock } from "./clock.ts";
 import { createFakeEvents } from "./fake-events.ts";
 import { createFakeHost, type FakeWrite } from "./fake-host.ts";
@@ -17,6 +18,7 @@ import { createFakeModules } from "./fake-modules.ts";
 import { createNetdevs } from "./fake-netdevs.ts";
 import type { AnyFunction, PfFunction } from "./fake-functions.ts";
 import { createPciBus } from "./fake-pci.ts";
+import { createFakeRdma } from "./fake-rdma.ts";
 import { createFakeRecords } from "./fake-records.ts";
 import { createFakeSriov } from "./fake-sriov.ts";
 import { createFakeUdev } from "./fake-udev.ts";
@@ -32,6 +34,8 @@ export interface FakeKernelOptions {
   readonly setNumVfsMs?: number;
   /** How long udev takes for each event; 1 unless told; "none" is a machine without udev. */
   readonly udevMs?: number | "none";
+  /** The mode of the RDMA subsystem, which is not loaded unless told. */
+  readonly rdmaMode?: RdmaMode;
   /** Whether there is an IOMMU, which vfio-pci needs; yes unless told. */
   readonly iommu?: boolean;
 }
@@ -63,6 +67,10 @@ export interface FakeKernel {
   /** A pod gets the interface of a VF: the host does not see it any more. */
   moveToPod(vf: PciAddress): void;
   returnFromPod(vf: PciAddress): void;
+  /** Some driver makes an RDMA device, and loads the RDMA subsystem for it. */
+  addRdmaDevice(name: string): void;
+  unloadRdmaByHand(): void;
+  setRdmaModeByHand(mode: RdmaMode): void;
 }
 
 export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
@@ -74,6 +82,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
   const resets = new Map<PciAddress, number>();
   const { port: sriov, ...sriovLimits } = createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset });
   const udev = createFakeUdev({ bus, netdevs, clock, delayMs: udevMs === "none" ? 0 : udevMs });
+  const rdma = createFakeRdma({ mode: options.rdmaMode, emit });
   const drivers = new Set(["vfio-pci"]);
   const faults = createFaults();
   const writes: FakeWrite[] = [];
@@ -95,8 +104,9 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
           return fn?.kind === "pf" && fn.driver === fn.nativeDriver ? fn.port.eswitchMode : undefined;
         }),
     },
+    rdma: rdma.port,
     udev: udev.port,
-    modules: createFakeModules(bus, drivers),
+    modules: createFakeModules({ bus, rdma, drivers }),
     records: createFakeRecords(),
     events: events.port,
   };
@@ -149,6 +159,9 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     returnFromPod: (vf) => {
       netdevs.returnFromPod(vf);
     },
+    addRdmaDevice: rdma.addDevice,
+    unloadRdmaByHand: rdma.unload,
+    setRdmaModeByHand: rdma.setMode,
   };
 
   function emit(event: KernelEvent): void {

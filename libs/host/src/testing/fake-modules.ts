@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * KernelModules on the fake kernel: a driver registers when its module is loaded.
- * Usage: `const modules = createFakeModules(bus, new Set(["igbvf"]))`.
+ * Usage: `const modules = createFakeModules({ bus, rdma, drivers: new Set(["igbvf"]) })`.
  */
 import type { KernelModules } from "../kernel-modules.ts";
 import type { PciBus } from "./fake-pci.ts";
+import type { FakeRdma } from "./fake-rdma.ts";
 import { answer, Refusal } from "./refusal.ts";
 
-/** `drivers` are the PCI drivers that there are modules for; the set may grow. */
-export function createFakeModules(bus: PciBus, drivers: ReadonlySet<string>): KernelModules {
+export interface FakeModulesDeps {
+  readonly bus: PciBus;
+  readonly rdma: FakeRdma;
+  /** The PCI drivers that there are modules for; the set may grow. */
+  readonly drivers: ReadonlySet<string>;
+}
+
+export function createFakeModules({ bus, rdma, drivers }: FakeModulesDeps): KernelModules {
   return {
     load: (module) =>
       answer(() => {
         const driver = [...drivers].find((name) => normalized(name) === normalized(module));
         if (driver !== undefined) bus.register(driver);
+        else if (normalized(module) === "ib_core") rdma.load();
         else if (!driverless.has(normalized(module)))
           throw new Refusal(
             "MODPROBE_FAILED",

@@ -6,6 +6,7 @@
  */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { promisify } from "node:util";
 import type { Host } from "../host.ts";
 import { createLinuxHost } from "../linux-host.ts";
@@ -77,6 +78,16 @@ function worldOf(host: Host, pfs: ContractWorld["pfs"]): ContractWorld {
       hasNamespace = true;
       await ip("link", "set", "dev", name, "netns", namespace);
     },
+    async addRdmaDevice(name, link) {
+      await run("modprobe", "rdma_rxe");
+      await run("rdma", "link", "add", name, "type", "rxe", "netdev", link);
+    },
+    async unloadRdma() {
+      for (const name of await readdir("/sys/class/infiniband").catch(() => []))
+        await run("rdma", "link", "delete", name);
+      await run("modprobe", "-r", "rdma_rxe", "ib_core");
+    },
+    setRdmaMode: (mode) => run("rdma", "system", "set", "netns", mode),
     async returnFromPods() {
       if (hasNamespace) await ip("netns", "delete", namespace); // the kernel brings hardware back
       hasNamespace = false;
@@ -84,6 +95,10 @@ function worldOf(host: Host, pfs: ContractWorld["pfs"]): ContractWorld {
   };
 }
 
-async function ip(...args: readonly string[]): Promise<void> {
-  await promisify(execFile)("ip", args);
+function ip(...args: readonly string[]): Promise<void> {
+  return run("ip", ...args);
+}
+
+async function run(program: string, ...args: readonly string[]): Promise<void> {
+  await promisify(execFile)(program, args);
 }

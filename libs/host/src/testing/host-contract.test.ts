@@ -45,6 +45,15 @@ function worldOf(kernel: FakeKernel, host: Host, hasEswitch = false): ContractWo
         for (const vf of inPods) kernel.returnFromPod(vf);
         inPods.clear();
       }),
+    addRdmaDevice: (name) =>
+      byHand(() => {
+        kernel.addRdmaDevice(name);
+      }),
+    unloadRdma: () => byHand(kernel.unloadRdmaByHand),
+    setRdmaMode: (mode) =>
+      byHand(() => {
+        kernel.setRdmaModeByHand(mode);
+      }),
   };
 }
 

@@ -24,6 +24,7 @@ export function wrapPorts(host: Host, around: (call: PortCall, proceed: () => un
     sriov: wrap("sriov"),
     links: wrap("links"),
     devlink: wrap("devlink"),
+    rdma: wrap("rdma"),
     udev: wrap("udev"),
     modules: wrap("modules"),
     records: wrap("records"),

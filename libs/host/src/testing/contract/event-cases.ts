@@ -70,6 +70,17 @@ export const eventCases: readonly ContractCase[] = [
     },
   },
   {
+    name: "tells of RDMA devices, from the first on, that brings the RDMA subsystem",
+    async run({ host, pfs: [pf], addRdmaDevice, unloadRdma }) {
+      await unloadRdma();
+      const { name: link } = await linkOf(host, pf);
+      const told = (action: string): KernelEvent => ({ kind: "rdma", action, name: "rxe0" });
+      await assertTold(host, () => addRdmaDevice("rxe0", link), [told("add")]);
+      assert.equal(await host.rdma.readMode(), "shared");
+      await assertTold(host, unloadRdma, [told("remove")]);
+    },
+  },
+  {
     name: "tells of an interface that a pod got",
     async run({ host, pfs: [pf], moveToPod, returnFromPods }) {
       const { pciAddress: vf } = await makeVf(host, pf);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What must hold of the boot, devlink, udev and the records. */
+/** What must hold of the boot, devlink, RDMA, udev and the records. */
 import assert from "node:assert/strict";
 import type { PfRecord } from "../../pf-records.ts";
 import { linkOf, makeVfs, readVfs, settle, type ContractCase } from "./world.ts";
@@ -19,6 +19,21 @@ export const otherCases: readonly ContractCase[] = [
       const mode = hasEswitch ? "legacy" : undefined;
       for (const pf of pfs) assert.equal(await host.devlink.readEswitchMode(pf), mode);
       assert.equal(await host.devlink.readEswitchMode(absent), undefined);
+    },
+  },
+  {
+    name: "knows the RDMA mode, and none before the RDMA subsystem is loaded, which reading does not do",
+    async run({ host, unloadRdma, setRdmaMode }) {
+      await unloadRdma();
+      for (const nth of ["first", "second"]) assert.equal(await host.rdma.readMode(), undefined, `${nth} look`);
+      await host.modules.load("ib_core");
+      assert.equal(await host.rdma.readMode(), "shared");
+      for (const mode of ["exclusive", "shared"] as const) {
+        await setRdmaMode(mode);
+        assert.equal(await host.rdma.readMode(), mode);
+      }
+      await unloadRdma(); // which a socket that stayed open would prevent
+      assert.equal(await host.rdma.readMode(), undefined);
     },
   },
   {

@@ -9,6 +9,7 @@ import { parseMacAddress, type MacAddress, type PciAddress } from "@switchyard/a
 import { HostError } from "../../host-error.ts";
 import type { Host } from "../../host.ts";
 import type { Link } from "../../links.ts";
+import type { RdmaMode } from "../../rdma.ts";
 import type { PfFacts, VfFacts } from "../../sriov-sysfs.ts";
 
 /** A machine with one dual-port igb, and hands that do what its administrator would do at a shell. */
@@ -26,6 +27,11 @@ export interface ContractWorld {
   readonly moveToPod: (vf: PciAddress, name: string) => Promise<void>;
   /** Brings back all that moveToPod took. */
   readonly returnFromPods: () => Promise<void>;
+  /** Makes an RDMA device in software, on the interface `link`. */
+  readonly addRdmaDevice: (name: string, link: string) => Promise<void>;
+  /** Takes these devices away, and ib_core with them, where they are there. */
+  readonly unloadRdma: () => Promise<void>;
+  readonly setRdmaMode: (mode: RdmaMode) => Promise<void>;
 }
 
 /** One sentence that holds on every host. */

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The kernel's side is answered here; the contract suite has a real one's turn, and the codec is proven in libs/netlink. */
+import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import { NetlinkSocket, protocols } from "@switchyard/netlink";
+import { ack, createFakeKernel, reply, type Respond } from "@switchyard/netlink/testing";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { constants, tmpdir } from "node:os";
+import { join } from "node:path";
+import { createLinuxRdma } from "./linux-rdma.ts";
+
+let root: string;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "rdma-"));
+});
+afterEach(() => rm(root, { recursive: true }));
+
+async function loadIbCore(initstate?: string): Promise<void> {
+  await mkdir(join(root, "sys/module/ib_core"), { recursive: true });
+  if (initstate !== undefined) await writeFile(join(root, "sys/module/ib_core/initstate"), `${initstate}\n`);
+}
+
+function createRdma(respond: Respond, socketResult?: number) {
+  const kernel = createFakeKernel(respond);
+  let opened = 0;
+  const openSocket = () => {
+    opened++;
+    const libc = socketResult === undefined ? kernel : { ...kernel, socket: () => socketResult };
+    return new NetlinkSocket({ protocol: protocols.rdma, libc });
+  };
+  return { kernel, rdma: createLinuxRdma({ root, openSocket }), countOpened: () => opened };
+}
+
+/** RDMA_NLDEV_SYS_ATTR_NETNS_MODE. */
+function mode(value: number): Respond {
+  return (asked) => [reply(asked, asked.type, Buffer.of(5, 0, 66, 0, value, 0, 0, 0)), ack(asked)];
+}
+
+describe("readMode", () => {
+  it.each([
+    { value: 0, expected: "exclusive", initstate: "live" },
+    { value: 1, expected: "shared", initstate: undefined },
+  ])("reads $expected, and closes its socket", async ({ value, expected, initstate }) => {
+    await loadIbCore(initstate);
+    const { kernel, rdma } = createRdma(mode(value));
+    await expect(rdma.readMode()).resolves.toBe(expected);
+    expect(kernel.countOpen()).toBe(0);
+  });
+
+  it("opens no socket where ib_core is not loaded, or not yet: that would load it", async () => {
+    const { rdma, countOpened } = createRdma(mode(1));
+    await expect(rdma.readMode()).resolves.toBeUndefined();
+    await loadIbCore("coming");
+    await expect(rdma.readMode()).resolves.toBeUndefined();
+    expect(countOpened()).toBe(0);
+  });
+
+  it("is undefined where ib_core goes meanwhile, or has no modes", async () => {
+    await loadIbCore();
+    const gone = createRdma(mode(1), -constants.errno.EPROTONOSUPPORT);
+    await expect(gone.rdma.readMode()).resolves.toBeUndefined();
+    const old = createRdma((asked) => [ack(asked, { code: "EINVAL" })]);
+    await expect(old.rdma.readMode()).resolves.toBeUndefined();
+    expect(old.kernel.countOpen()).toBe(0);
+  });
+
+  it("rejects with HostError for any other refusal, and for an answer that is none", async () => {
+    await loadIbCore();
+    const refused = createRdma((asked) => [ack(asked, { code: "EPERM", words: "no" })]);
+    await expect(refused.rdma.readMode()).rejects.toMatchObject({
+      ...{ name: "HostError", code: "EPERM" },
+      message: "read RDMA mode on the kernel: EPERM (no)",
+    });
+    const odd = createRdma(mode(7));
+    await expect(odd.rdma.readMode()).rejects.toMatchObject({ name: "HostError", code: "EBADMSG" });
+    expect([refused, odd].map(({ kernel }) => kernel.countOpen())).toEqual([0, 0]);
+  });
+});
