@@ -7,12 +7,13 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodePolicySpec, SriovNetworkNodeState } from "@switchyard/api";
 import { watchNews, type News } from "@switchyard/demo/node-news";
 import { applyPolicy, createOperatorConfig, policyIs } from "@switchyard/demo/scenes";
-import { setStage, type Stage } from "@switchyard/demo/stage";
+import { namespace, setStage, type Stage } from "@switchyard/demo/stage";
 import { igb, pci } from "@switchyard/host/testing";
-import { eventually, findFreePorts } from "@switchyard/testing";
+import { eventually, findFreePorts, findWorkspaceRoot } from "@switchyard/testing";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createWorker } from "../src/fake-worker.ts";
+import { runProgram } from "../src/run-program.ts";
 import { silentNarrator } from "../src/silent-narrator.ts";
 
 const pf = pci("0000:01:00.0");
@@ -124,6 +125,47 @@ describe("a policy on a real API server", () => {
     await stateOf("lonely", "3 VFs", ({ interfaces }) => interfaces?.[0]?.numVfs === 3);
     await policyIs(news, "lonely", "Ready");
   }, 180_000);
+});
+
+describe("the RDMA mode that a pool asks for", () => {
+  it("is compared with the node's own, as soon as that can be read, and reported in the words of the plan", async () => {
+    await using worker = await createWorker(stage, "rdma", [igb("0000:01:00.0")]);
+    worker.startDaemon();
+    const askFor = (rdmaMode: "shared" | "exclusive") =>
+      stage.kubectl(["apply", "-f", "-"], {
+        ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkPoolConfig" },
+        metadata: { name: "rdma" },
+        spec: { nodeSelector: { matchLabels: { "kubernetes.io/hostname": "rdma" } }, rdmaMode },
+      });
+    const planned = async (): Promise<string> => {
+      const program = join(findWorkspaceRoot(), "apps/cli/bin/switchyard.mjs");
+      const flags = ["--kubeconfig", stage.cluster.kubeconfig, "--namespace", namespace, "--node", "rdma"];
+      return (await runProgram(process.execPath, [program, "plan", ...flags])).stderr;
+    };
+
+    await askFor("shared");
+    const unknown = await stateOf("rdma", "of unknown mode", ({ syncStatus }) => syncStatus === "Failed");
+    expect(unknown.status?.lastSyncError).toBe(
+      "spec.system.rdmaMode: shared asked for, the node's mode is unknown: " +
+        "it has one only while its RDMA subsystem (ib_core) is loaded",
+    );
+    expect(await planned()).toContain(unknown.status?.lastSyncError);
+    expect(unknown.status?.system).toBeUndefined();
+
+    worker.kernel.addRdmaDevice("mlx5_0");
+    const ready = await stateOf("rdma", "in shared mode", ({ system }) => system?.rdmaMode === "shared");
+    expect(ready.status).toMatchObject({ syncStatus: "Succeeded", lastSyncError: "" });
+    expect(await planned()).toBe("");
+
+    await askFor("exclusive");
+    const wrong = await stateOf("rdma", "in the wrong mode", ({ syncStatus }) => syncStatus === "Failed");
+    expect(wrong.status?.lastSyncError).toBe(
+      "spec.system.rdmaMode: exclusive asked for, the node is in shared mode, and changing the mode is not supported yet",
+    );
+    expect(await planned()).toContain(wrong.status?.lastSyncError);
+    await stage.kubectl(["delete", "sriovnetworkpoolconfig", "rdma"]);
+    await stateOf("rdma", "without a wish", ({ syncStatus }) => syncStatus === "Succeeded");
+  }, 120_000);
 });
 
 describe("a daemon's log", () => {

@@ -259,6 +259,7 @@ async function addNode(stage: UpstreamStage, node: UpstreamNode, config: KubeObj
   const operator = stage.as(upstream.operator);
   const daemon = stage.as(upstream.daemon);
   const worker = await createWorker(stage, name, node.nics);
+  worker.kernel.addRdmaDevice("mlx5_0"); // upstream's daemon loads the RDMA modules itself
   await node.before?.(worker.kernel);
   for (const spec of interfaces) await configureAsUpstream(worker.kernel, spec);
   node.after?.(worker.kernel);
@@ -288,7 +289,7 @@ async function addNode(stage: UpstreamStage, node: UpstreamNode, config: KubeObj
   const status = {
     interfaces: await statusByUpstream(worker.kernel),
     bridges: {},
-    system: { rdmaMode: "shared" },
+    system: { rdmaMode: (await worker.kernel.host().rdma.readMode()) ?? "" },
     syncStatus: "Succeeded",
   };
   await daemon.update(sriovNetworkNodeStates, { ...answered, ...{ status } }, "status");

@@ -67,6 +67,8 @@ function daemonOn(host: Host, { drains = false, onStep = () => undefined }: Daem
     requests,
     /** What the last report says is wrong. */
     error: () => phases.slice(-1).map(errorOf).join(),
+    /** The system settings of the last report. */
+    system: () => shown.at(-1)?.system,
     /** The interfaces of the last report. */
     shown: () => shown.at(-1)?.interfaces ?? [],
     /** For each report the boot that it names. */
@@ -365,6 +367,30 @@ describe("configureNode and refusals", () => {
       "spec.interfaces[0].numVfs: 17 VFs asked for, 0000:3b:00.0 can have 16 " +
         "(raise NUM_OF_VFS in its firmware first, with mstconfig: Switchyard does not change it yet)",
     );
+    expect(kernel.writes).toEqual([]);
+  });
+
+  it("takes a node for configured that is in the RDMA mode that its pool asks for", async () => {
+    const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")], rdmaMode: "shared" });
+    const daemon = daemonOn(kernel.host());
+    const asking = (rdmaMode: "shared" | "exclusive") => ({ ...nodeState([]), spec: { system: { rdmaMode } } });
+    expect(await daemon.pass(asking("shared"))).toBe("settled");
+    expect([daemon.error(), daemon.system()]).toEqual(["", { rdmaMode: "shared" }]);
+    await daemon.pass(asking("exclusive"));
+    expect(daemon.error()).toBe(
+      "spec.system.rdmaMode: exclusive asked for, the node is in shared mode, and changing the mode is not supported yet",
+    );
+
+    kernel.setRdmaModeByHand("exclusive");
+    await daemon.pass({ ...asking("exclusive"), status: { system: { rdmaMode: "shared" } } });
+    expect([daemon.error(), daemon.system()]).toEqual(["", { rdmaMode: "exclusive" }]);
+    kernel.unloadRdmaByHand();
+    await daemon.pass({ ...asking("exclusive"), status: { system: { rdmaMode: "exclusive" } } });
+    expect([daemon.error(), daemon.system()]).toEqual([
+      "spec.system.rdmaMode: exclusive asked for, the node's mode is unknown: " +
+        "it has one only while its RDMA subsystem (ib_core) is loaded",
+      {},
+    ]);
     expect(kernel.writes).toEqual([]);
   });
 

@@ -4,7 +4,7 @@
  * Level-based: it depends on what is, never on what happened; killed anywhere, the next pass goes on from there.
  * Usage: `const requeue = await configureNode(state, deps, signal);`
  */
-import type { DrainRequest, InterfaceStatus, SriovNetworkNodeState, SriovNetworkNodeStateSpec } from "@switchyard/api";
+import type { DrainRequest, SriovNetworkNodeState, SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";
 import { describeStep, ownedInStatus, plan, type Plan, type Step } from "@switchyard/plan";
 import { isDeepStrictEqual } from "node:util";
@@ -52,8 +52,8 @@ export async function configureNode(
   for (let round = 1; ; round++) {
     const found = await tryToObserve(deps);
     if (found === undefined) return "retry";
-    const { interfaces } = found;
-    const observed = { ...state.status, interfaces };
+    const { interfaces, system } = found;
+    const observed = { ...state.status, interfaces, system };
     const next = plan(desired, observed, ownedInStatus(observed));
     deps.onPlan(next, found);
     if (signal.aborted && round > 1) {
@@ -89,7 +89,7 @@ export async function configureNode(
       return "settled";
     }
 
-    const outcome = await act(next, interfaces, deps, signal);
+    const outcome = await act(next, { interfaces, system }, deps, signal);
     if (outcome === undefined) return "retry";
     done = outcome;
   }
@@ -139,7 +139,7 @@ async function tryToOwn(
 /** Runs the steps; undefined where some failed, which is reported at once and again with what the host has then. */
 async function act(
   next: Plan,
-  before: readonly InterfaceStatus[],
+  before: Found,
   deps: ConfigureDeps,
   signal: AbortSignal,
 ): Promise<readonly Step[] | undefined> {
@@ -147,7 +147,7 @@ async function act(
   // The API server may be slow or away, and the kernel need not wait for it. What cannot be told now, the next report tells.
   const interim: Promise<unknown>[] = [];
   const tell = (phase: Phase): void => {
-    interim.push(deps.report(phase, { interfaces: before }).catch(() => undefined));
+    interim.push(deps.report(phase, before).catch(() => undefined));
   };
 
   tell({ kind: "configuring", stepCount: next.steps.length });

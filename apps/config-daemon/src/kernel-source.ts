@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The kernel's events as a reason to look again. Containers come and go with virtual interfaces by the hundred: only
- * what belongs to a PCI function counts.
+ * The kernel's events as a reason to look again. Containers come and go with virtual interfaces by the hundred: of
+ * interfaces only those that belong to a PCI function count.
  */
 import type { KernelEvent, KernelEvents } from "@switchyard/host";
 import type { Source } from "@switchyard/kube";

@@ -3,7 +3,7 @@
  * What the node has now. Reads only; every answer comes from the kernel, none from memory.
  * Usage: `const { interfaces } = await observe(host);`
  */
-import type { InterfaceStatus } from "@switchyard/api";
+import type { InterfaceStatus, SystemSettings } from "@switchyard/api";
 import type { Host, PfFacts } from "@switchyard/host";
 import { groupByDevice, toInterfaceStatus, uplinkOf, type LinksByDevice } from "./interface-status.ts";
 
@@ -11,16 +11,19 @@ import { groupByDevice, toInterfaceStatus, uplinkOf, type LinksByDevice } from "
 export interface Observation {
   /** All network PFs by ascending PCI address. */
   readonly interfaces: readonly InterfaceStatus[];
+  /** Without rdmaMode where the node has none. */
+  readonly system: SystemSettings;
   /** The boot that this is of. */
   readonly bootId: string;
 }
 
 /** Rejects with HostError when the host cannot be read at all; one PF that vanishes meanwhile is left out. */
 export async function observe(host: Host): Promise<Observation> {
-  const [pfs, links, records, bootId] = await Promise.all([
+  const [pfs, links, records, rdmaMode, bootId] = await Promise.all([
     host.sriov.listPfs(),
     host.links.listLinks(),
     host.records.list(),
+    host.rdma.readMode(),
     host.boot.readBootId(),
   ]);
   const byDevice = groupByDevice(links);
@@ -30,7 +33,7 @@ export async function observe(host: Host): Promise<Observation> {
       return toInterfaceStatus({ pf, links: byDevice, eSwitchMode, speedMbps, record: records.get(pf.pciAddress) });
     }),
   );
-  return { interfaces, bootId };
+  return { interfaces, system: rdmaMode === undefined ? {} : { rdmaMode }, bootId };
 }
 
 async function readEswitchMode(host: Host, pf: PfFacts): ReturnType<Host["devlink"]["readEswitchMode"]> {

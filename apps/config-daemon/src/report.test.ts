@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
+import type { SystemSettings } from "@switchyard/api";
 import { statusOf, type Phase } from "./report.ts";
 
 const early = new Date("2026-11-20T12:00:00Z");
@@ -20,10 +21,17 @@ function holding(status: ReturnType<typeof statusOf>): readonly string[] {
 }
 
 describe("statusOf", () => {
-  it("keeps the system settings that upstream's daemon found: nothing here reads them", () => {
+  it("shows the RDMA mode that was found, and the one before only where nobody could look", () => {
     const before = { system: { rdmaMode: "shared" }, bridges: {} } as const;
-    const status = report({ kind: "settled", problems: [] }, before);
-    expect([status.system, status.bridges]).toEqual([{ rdmaMode: "shared" }, undefined]);
+    const phase = { kind: "settled", problems: [] } as const;
+    const systemAfter = (system: SystemSettings | undefined) => {
+      const found = system && { interfaces: [], system };
+      return statusOf({ status: before, generation: 3, found, phase, now: early }).system;
+    };
+    expect(systemAfter({ rdmaMode: "exclusive" })).toEqual({ rdmaMode: "exclusive" });
+    expect(systemAfter({})).toBeUndefined();
+    expect(systemAfter(undefined)).toEqual({ rdmaMode: "shared" });
+    expect(report(phase, before).bridges).toBeUndefined();
   });
 
   it.each<{ phase: Phase; sync: string; error: string; holds: readonly string[] }>([

@@ -9,6 +9,7 @@ import {
   type Condition,
   type InterfaceStatus,
   type SriovNetworkNodeStateStatus,
+  type SystemSettings,
 } from "@switchyard/api";
 import { setCondition } from "@switchyard/kube";
 import { describeProblem, type PlanProblem, type Reason } from "@switchyard/plan";
@@ -34,6 +35,8 @@ export type SyncStatus = (typeof syncStatuses)[number];
 /** What a look at the host found. */
 export interface Found {
   readonly interfaces: readonly InterfaceStatus[];
+  /** As Observation has it. */
+  readonly system?: SystemSettings;
   /** The boot in which all was done that can be done for now; absent on the way there. */
   readonly bootId?: string;
 }
@@ -52,11 +55,10 @@ export interface ReportInput {
 /** The whole status, conditions kept in time where they do not change. */
 export function statusOf(input: ReportInput): SriovNetworkNodeStateStatus {
   const { status: before, generation: observedGeneration, found, phase, now } = input;
-  const { interfaces = before?.interfaces, bootId: bootID = before?.bootID } = found ?? {};
+  const { interfaces = before?.interfaces, system = before?.system, bootId: bootID = before?.bootID } = found ?? {};
   return {
     ...(interfaces === undefined ? {} : { interfaces }),
-    // Nothing here reads or changes it: what upstream's daemon found holds on.
-    ...(before?.system === undefined ? {} : { system: before.system }),
+    ...(system?.rdmaMode ? { system } : {}),
     ...syncOf(phase, before?.lastSyncError ?? ""),
     conditions: conditionsOf(phase).reduce<readonly Condition[]>(
       (conditions, verdict) => setCondition(conditions, { ...verdict, observedGeneration }, now),

@@ -22,6 +22,7 @@ import { checkNetwork } from "./rules/network.ts";
 import { checkKeys } from "./rules/object-keys.ts";
 import { checkDrainSwitch, checkOperatorConfig } from "./rules/operator-config.ts";
 import { checkPool, checkPoolOverlap } from "./rules/pool.ts";
+import { checkRdmaMode } from "./rules/rdma-mode.ts";
 
 /** The answer. */
 export interface Verdict {
@@ -49,7 +50,13 @@ export function admit(review: Review, view: ClusterView, options: AdmitOptions):
     case "SriovNetworkNodePolicy":
       return admitPolicy(review, view, options);
     case "SriovNetworkPoolConfig":
-      return verdict(judge(review, (pool) => [...checkPool(pool, view), ...checkPoolOverlap(pool, view)]));
+      return verdict(
+        judge(review, (pool) => [
+          ...checkPool(pool, view),
+          ...checkPoolOverlap(pool, view),
+          ...checkRdmaMode(pool, view),
+        ]),
+      );
     case "SriovOperatorConfig":
       return verdict([
         ...judge(review, (config) => checkOperatorConfig(config, view)),

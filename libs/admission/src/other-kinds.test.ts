@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import type { SriovNetworkPoolConfigSpec, SriovNetworkSpec } from "@switchyard/api";
+import type { SriovNetworkPoolConfigSpec, SriovNetworkSpec, SystemSettings } from "@switchyard/api";
 import { admit } from "./admit.ts";
 import { describeFinding } from "./finding.ts";
 import type { Review } from "./review.ts";
-import { network, node, operatorConfig, policy, pool, still, view } from "./testing/objects.ts";
+import { network, node, operatorConfig, pf, policy, pool, still, view } from "./testing/objects.ts";
 
 function judge(review: Review, cluster = view()) {
   const { problems, warnings } = admit(review, cluster, still);
@@ -58,6 +58,31 @@ describe("a pool", () => {
     const object = pool("mine", { maxUnavailable: 2 });
     const updated = judge({ kind: "SriovNetworkPoolConfig", operation: "UPDATE", object, oldObject }, cluster);
     expect(updated).toEqual({ problems: [], warnings: [expect.stringContaining("pool racks selects too")] });
+  });
+});
+
+describe("a pool with an RDMA mode", () => {
+  const object = pool("mine", { rdmaMode: "exclusive", nodeSelector: { matchLabels: { rdma: "yes" } } });
+  const worker = (name: string, system: SystemSettings, rdma = "yes") =>
+    node(name, [pf()], { labels: { rdma }, system });
+
+  it("is admitted, with a warning in the words of the plan for nodes that do not have it", () => {
+    const nodes = [
+      worker("right", { rdmaMode: "exclusive" }),
+      ...["w1", "w2"].map((name) => worker(name, { rdmaMode: "shared" })),
+      worker("w3", {}),
+      worker("elsewhere", { rdmaMode: "shared" }, "no"),
+      node("undiscovered", [], { labels: { rdma: "yes" } }),
+    ];
+    const kind = "SriovNetworkPoolConfig";
+    expect(judge({ kind, operation: "CREATE", object }, view({ nodes }))).toEqual({
+      problems: [],
+      warnings: [
+        "spec.rdmaMode: exclusive asked for, the node is in shared mode, and changing the mode is not supported yet, on w1, w2",
+        "spec.rdmaMode: exclusive asked for, the node's mode is unknown: " +
+          "it has one only while its RDMA subsystem (ib_core) is loaded, on w3",
+      ],
+    });
   });
 });
 

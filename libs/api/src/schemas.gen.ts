@@ -188,7 +188,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "type": "boolean"
           },
           "linkType": {
-            "description": "Protocol of the port, Ethernet or InfiniBand. Mellanox cards are switched to it in firmware, which needs a reboot.",
+            "description": "Protocol of the port, Ethernet or InfiniBand. A port that has the other one reports it: firmware is not changed yet.",
             "type": "string",
             "enum": [
               "eth",
@@ -798,7 +798,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "type": "object",
             "properties": {
               "rdmaMode": {
-                "description": "Whether RDMA devices are seen in all network namespaces (shared) or in one each (exclusive). Empty: no matter.",
+                "description": "Whether RDMA devices are seen in all network namespaces (shared) or in one each (exclusive). Empty or absent in the spec: any mode; in the status: no mode, since the RDMA subsystem (ib_core) is not loaded.",
                 "type": "string",
                 "enum": [
                   "shared",
@@ -1222,7 +1222,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "type": "object",
             "properties": {
               "rdmaMode": {
-                "description": "Whether RDMA devices are seen in all network namespaces (shared) or in one each (exclusive). Empty: no matter.",
+                "description": "Whether RDMA devices are seen in all network namespaces (shared) or in one each (exclusive). Empty or absent in the spec: any mode; in the status: no mode, since the RDMA subsystem (ib_core) is not loaded.",
                 "type": "string",
                 "enum": [
                   "shared",
@@ -1361,7 +1361,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             ]
           },
           "rdmaMode": {
-            "description": "Whether RDMA devices are seen in all network namespaces (shared) or in one each (exclusive). A change needs a reboot.",
+            "description": "Whether RDMA devices are seen in all network namespaces (shared) or in one each (exclusive). Nodes in another mode report it: their mode is not changed yet.",
             "type": "string",
             "enum": [
               "shared",

@@ -152,7 +152,7 @@ export interface SriovNetworkNodePolicySpec {
   readonly isRdma?: boolean;
   /** Pods also get /dev/vhost-net and /dev/net/tun. */
   readonly needVhostNet?: boolean;
-  /** Protocol of the port, Ethernet or InfiniBand. Mellanox cards are switched to it in firmware, which needs a reboot. */
+  /** Protocol of the port, Ethernet or InfiniBand. A port that has the other one reports it: firmware is not changed yet. */
   readonly linkType?: "eth" | "ETH" | "ib" | "IB";
   /** Mode of the card's embedded switch; absent is legacy. switchdev gives each VF a representor on the host. */
   readonly eSwitchMode?: "legacy" | "switchdev";

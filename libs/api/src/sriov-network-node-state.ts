@@ -180,7 +180,10 @@ export interface LinuxUplink {
 
 /** Settings of the whole node. */
 export interface SystemSettings {
-  /** Whether RDMA devices are seen in all network namespaces (shared) or in one each (exclusive). Empty: no matter. */
+  /**
+   * Whether RDMA devices are seen in all network namespaces (shared) or in one each (exclusive). Empty or absent in the spec:
+   * any mode; in the status: no mode, since the RDMA subsystem (ib_core) is not loaded.
+   */
   readonly rdmaMode?: "shared" | "exclusive" | "";
 }
 

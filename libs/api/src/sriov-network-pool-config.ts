@@ -62,7 +62,10 @@ export interface SriovNetworkPoolConfigSpec {
    * }]
    */
   readonly maxUnavailable?: number | string;
-  /** Whether RDMA devices are seen in all network namespaces (shared) or in one each (exclusive). A change needs a reboot. */
+  /**
+   * Whether RDMA devices are seen in all network namespaces (shared) or in one each (exclusive). Nodes in another mode report
+   * it: their mode is not changed yet.
+   */
   readonly rdmaMode?: "shared" | "exclusive";
 }
 

@@ -4,6 +4,7 @@ export type { Impact, Reason } from "./impact.ts";
 export { ownedInStatus, type OwnedPf, type OwnedPfs } from "./owned-pf.ts";
 export { isConverged, plan, type Plan } from "./plan.ts";
 export { describeProblem, type PlanProblem } from "./problem.ts";
+export { rdmaModeProblem } from "./rdma-mode.ts";
 export {
   describeStep,
   type BindDriver,

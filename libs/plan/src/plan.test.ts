@@ -291,11 +291,21 @@ describe("plan for what is not supported yet", () => {
     expect([isConverged(result), result.impact]).toEqual([true, "none"]);
   });
 
-  it("reports another RDMA mode, and neither drains nor reboots for it", () => {
-    const result = plan({ system: { rdmaMode: "exclusive" } }, { system: { rdmaMode: "shared" } }, new Map());
-    expect(result.problems.map(describeProblem)).toEqual([
-      "spec.system.rdmaMode: exclusive asked for, and changing it is not supported yet",
-    ]);
+  it.each([
+    {
+      ...{ what: "another RDMA mode", observed: { system: { rdmaMode: "shared" as const } } },
+      problem:
+        "spec.system.rdmaMode: exclusive asked for, the node is in shared mode, and changing the mode is not supported yet",
+    },
+    ...[{}, { system: {} }, { system: { rdmaMode: "" as const } }].map((observed) => ({
+      ...{ what: "an unknown RDMA mode", observed },
+      problem:
+        "spec.system.rdmaMode: exclusive asked for, the node's mode is unknown: " +
+        "it has one only while its RDMA subsystem (ib_core) is loaded",
+    })),
+  ])("reports $what, and neither drains nor reboots for it", ({ observed, problem }) => {
+    const result = plan({ system: { rdmaMode: "exclusive" } }, observed, new Map());
+    expect(result.problems.map(describeProblem)).toEqual([problem]);
     expect([result.steps, result.impact]).toEqual([[], "none"]);
   });
 

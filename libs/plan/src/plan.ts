@@ -15,6 +15,7 @@ import type { OwnedPfs } from "./owned-pf.ts";
 import { planPf } from "./plan-pf.ts";
 import { planReset } from "./plan-reset.ts";
 import type { PlanProblem } from "./problem.ts";
+import { rdmaModeProblem } from "./rdma-mode.ts";
 import type { LoadModule, PfStep, Step } from "./step.ts";
 
 export interface Plan {
@@ -101,12 +102,8 @@ function unsupported(
   desired: SriovNetworkNodeStateSpec,
   observed: SriovNetworkNodeStateStatus,
 ): readonly PlanProblem[] {
-  const problems: PlanProblem[] = [];
-  const rdmaMode = desired.system?.rdmaMode || undefined;
-  if (rdmaMode !== undefined && rdmaMode !== observed.system?.rdmaMode) {
-    const message = `${rdmaMode} asked for, and changing it is not supported yet`;
-    problems.push({ code: "unsupported", field: "spec.system.rdmaMode", message });
-  }
+  const rdmaMode = rdmaModeProblem(desired, observed);
+  const problems: PlanProblem[] = rdmaMode === undefined ? [] : [rdmaMode];
   if ((desired.bridges?.ovs ?? []).length > 0) {
     problems.push({
       code: "unsupported",

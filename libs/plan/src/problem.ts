@@ -13,6 +13,7 @@ export interface PlanProblem {
     | "malformed-range"
     | "range-beyond-vfs"
     | "external-mismatch"
+    | "unknown-rdma-mode"
     | "unsupported";
   /** Where in the NodeState: "spec.interfaces[0].numVfs". */
   readonly field: string;

@@ -13,6 +13,7 @@ import type {
   SriovNetworkSpec,
   SriovOperatorConfig,
   SriovOperatorConfigSpec,
+  SystemSettings,
   VfStatus,
 } from "@switchyard/api";
 import { emptyView, type ClusterView } from "../cluster-view.ts";
@@ -69,7 +70,8 @@ export function node(
   {
     labels = {},
     syncStatus = "Succeeded",
-  }: { readonly labels?: NodeFacts["labels"]; readonly syncStatus?: string } = {},
+    system = {},
+  }: { readonly labels?: NodeFacts["labels"]; readonly syncStatus?: string; readonly system?: SystemSettings } = {},
 ): NodeFacts {
   return {
     name,
@@ -79,7 +81,7 @@ export function node(
       "kubernetes.io/hostname": name,
       ...labels,
     },
-    ...(pfs.length > 0 ? { state: readState({ status: { interfaces: pfs, syncStatus } }) } : {}),
+    ...(pfs.length > 0 ? { state: readState({ status: { interfaces: pfs, system, syncStatus } }) } : {}),
   };
 }
 
