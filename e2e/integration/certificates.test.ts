@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The certificate that the operator keeps for the network resources injector, on a real API server with a controller
- * manager: operators as processes, with the rights that they have in a cluster. What the pods would mount is shown by a
- * server, and the API server's side of the talk is made of what is announced to it.
+ * The certificates that the operator keeps for the network resources injector and the admission webhook, on a real API
+ * server with a controller manager: operators as processes, with the rights that they have in a cluster. What the pods
+ * would mount is shown by a server, and the API server's side of the talk is made of what is announced to it.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import type { Condition } from "@switchyard/api";
@@ -40,6 +40,8 @@ const config = `${configs}/default`;
 
 let cluster: ControlPlane;
 let admin: Transport;
+/** The webhook, which never answers here, is not asked about its changes. */
+let exempt: Transport;
 let pods: ComponentPods;
 /** Two that both believe to lead, which no lease would let happen for long. */
 let operators: readonly GuardedProcess[];
@@ -48,6 +50,10 @@ beforeAll(async () => {
   cluster = await startControlPlane({ controllerManager: true, auditLog: true });
   await cluster.applyCrds(crdFolder);
   admin = await connect({ kubeconfig: cluster.kubeconfig, userAgent: "test" });
+  exempt = await connect({
+    kubeconfig: await cluster.clientFor({ user: operatorUser, groups: ["system:masters"] }),
+    userAgent: "test",
+  });
   await create("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
   const labels = { "kubernetes.io/os": "linux", "node-role.kubernetes.io/control-plane": "" };
   await create("/api/v1/nodes", { apiVersion: "v1", kind: "Node", metadata: { name: "control-1", labels } });
@@ -68,6 +74,7 @@ afterAll(async () => {
   await Promise.all(operators.map((operator) => operator.kill()));
   await pods[Symbol.asyncDispose]();
   await admin[Symbol.asyncDispose]();
+  await exempt[Symbol.asyncDispose]();
   await cluster[Symbol.asyncDispose]();
 }, 60_000);
 
@@ -75,6 +82,7 @@ async function startOperator(name: string): Promise<GuardedProcess> {
   const token = (await cluster.kubectl(["create", "token", account, "-n", namespace])).trim();
   const images = [
     "NETWORK_RESOURCES_INJECTOR_IMAGE=example.com/injector:1",
+    "SRIOV_NETWORK_WEBHOOK_IMAGE=example.com/webhook:1",
     "SRIOV_NETWORK_CONFIG_DAEMON_IMAGE=example.com/daemon:1",
     "SRIOV_DEVICE_PLUGIN_IMAGE=example.com/plugin:1",
     "DEVICE_PLUGIN_CONFIG_IMAGE=example.com/plugin-config:1",
@@ -154,10 +162,10 @@ async function whenTrusted(other = ""): Promise<{ readonly cert: string; readonl
   });
 }
 
-async function condition(): Promise<Condition | undefined> {
+async function condition(name = "InjectorCertificate"): Promise<Condition | undefined> {
   const list = at(await read(config), "status", "conditions");
   const conditions: readonly Condition[] = Array.isArray(list) ? list : [];
-  return conditions.find(({ type }) => type === "InjectorCertificate");
+  return conditions.find(({ type }) => type === name);
 }
 
 /** What the operators wrote of a resource, with success, since `begin` events. */
@@ -191,7 +199,7 @@ describe("the injector's certificate", () => {
     });
     const deployed = await read(`/api/v1/namespaces/${namespace}/services/${service}`);
     expect(at(stored, "metadata", "labels")).toEqual(at(deployed, "metadata", "labels"));
-    const told = await eventually("the condition", condition);
+    const told = await eventually("the condition", () => condition());
     expect(told).toMatchObject({ status: "True", reason: "Valid" });
   });
 
@@ -284,6 +292,57 @@ describe("the injector's registration", () => {
       await eventually(`a pod with ${key} is refused`, () => isRefused({ [key]: "blue" }));
     }
     expect([await isRefused({ "example.com/networks": "blue" }), await isRefused(undefined)]).toEqual([false, false]);
+  });
+});
+
+describe("the webhook's certificate", () => {
+  const webhookSecret = `${secrets}/operator-webhook-cert`;
+  const configurations = ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"].map(
+    (kind) => `/apis/admissionregistration.k8s.io/v1/${kind}/sriov-operator-webhook-config`,
+  );
+  const name = `operator-webhook-service.${namespace}.svc`;
+
+  /** Waits until both registrations trust what the webhook's pods mount, and it is another one; answers the pair. */
+  async function whenBothTrust(other = ""): Promise<{ readonly cert: string; readonly key: string }> {
+    return eventually("both registrations trust it", async () => {
+      const [stored, ...found] = await Promise.all([webhookSecret, ...configurations].map(read));
+      const [cert, key] = ["tls.crt", "tls.key"].map((file) => decode(at(stored, "data", file)));
+      const bundles = found.map((object) => decode(at(object, "webhooks", 0, "clientConfig", "caBundle")));
+      if (cert === undefined || cert === other || key === undefined) return undefined;
+      const trusted = await Promise.all(
+        bundles.map((ca) => (ca === undefined ? false : isTrusted({ cert, key }, ca, name))),
+      );
+      return trusted.every(Boolean) ? { cert, key } : undefined;
+    });
+  }
+
+  async function enable(isOn: boolean): Promise<void> {
+    const body = { spec: { enableOperatorWebhook: isOn } };
+    await exempt.request({ method: "PATCH", path: config, body, contentType: "application/merge-patch+json" });
+  }
+
+  it("comes with the webhook, is announced in both registrations, repaired, and goes with the webhook", async () => {
+    await enable(true);
+    const first = await whenBothTrust();
+    const told = await eventually("the condition", () => condition("WebhookCertificate"));
+    expect(told).toMatchObject({ status: "True", reason: "Valid" });
+    const stored = await read(webhookSecret);
+    expect(at(stored, "metadata", "ownerReferences", 0)).toMatchObject({ kind: "SriovOperatorConfig" });
+
+    await remove(webhookSecret);
+    const second = await whenBothTrust(first.cert);
+    for (const path of configurations) {
+      const bundle = decode(at(await read(path), "webhooks", 0, "clientConfig", "caBundle")) ?? "";
+      expect(await isTrusted(first, bundle, name)).toBe(true); // pods show it until the kubelet brings the second
+      const body = [{ op: "remove", path: "/webhooks/0/clientConfig/caBundle" }];
+      await exempt.request({ method: "PATCH", path, body, contentType: "application/json-patch+json" });
+    }
+    expect((await whenBothTrust()).cert).toBe(second.cert);
+
+    await enable(false);
+    await eventually("no Secret", async () => (await read(webhookSecret)) === undefined);
+    await eventually("no condition", async () => (await condition("WebhookCertificate")) === undefined);
+    expect(await condition()).toMatchObject({ status: "True", reason: "Valid" }); // the injector's stays
   });
 });
 

@@ -3,7 +3,7 @@
  * The alerts and the dashboard that come with the chart: well-formed, and about metrics that our processes really have.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { webhookSecret } from "@switchyard/demo/admission";
+import { certificateFlags, issueWebhookCertificate, writeWebhookCertificate } from "@switchyard/demo/admission";
 import { igb } from "@switchyard/host/testing";
 import { isRecord } from "@switchyard/kube";
 import { eventually, findFreePorts, findWorkspaceRoot } from "@switchyard/testing";
@@ -28,7 +28,8 @@ beforeAll(async () => {
   metricsPorts = [operator, webhook, daemon];
   const at = (port: number) => ["--metrics-address", `127.0.0.1:${port}`];
   stage.start("operator", "apps/operator/src/main.ts", at(operator));
-  const listening = ["--listen-address", `127.0.0.1:${listen}`, "--certificate-secret", webhookSecret];
+  await writeWebhookCertificate(stage, await issueWebhookCertificate());
+  const listening = ["--listen-address", `127.0.0.1:${listen}`, ...certificateFlags(stage)];
   stage.start("webhook", "apps/webhook/src/main.ts", [...listening, ...at(webhook)]);
   worker = await createWorker(stage, "worker-1", [igb("0000:01:00.0")]);
   worker.startDaemon(at(daemon));
@@ -65,15 +66,11 @@ describe("alerts and dashboard", () => {
       expect(problems).toEqual([]);
       expect(expressions.length).toBeGreaterThan(20);
 
-      const known = new Set<string>();
-      for (const port of metricsPorts) {
-        const series = await eventually(`metrics at ${port}`, async () => {
-          const found = await seriesAt(port);
-          return found.some((name) => name.startsWith("switchyard_") && name !== "switchyard_build_info") && found;
-        });
-        for (const name of series) known.add(name);
-      }
-      expect(metrics.filter((name) => !known.has(name))).toEqual([]);
+      const known = await eventually("all metrics", async () => {
+        const found = new Set((await Promise.all(metricsPorts.map(seriesAt))).flat());
+        expect(metrics.filter((name) => !found.has(name))).toEqual([]);
+        return found;
+      });
       const ours = [...known].filter((name) => name.startsWith("switchyard_") && !/_(sum|count)$/.test(name));
       expect(ours.filter((name) => !metrics.includes(name))).toEqual([]);
     },

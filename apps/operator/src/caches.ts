@@ -18,10 +18,8 @@ import {
   type SriovOperatorConfig,
 } from "@switchyard/api";
 import { sharingEqual, watchObjects, type Cache, type Transport } from "@switchyard/kube";
-import {
-  watchInjectorCertificate,
-  type WatchedInjectorCertificate,
-} from "./certificates/injector-certificate-watches.ts";
+import { certifiedServers } from "./certificates/certified-servers.ts";
+import { watchServerCertificates, type WatchedServerCertificates } from "./certificates/server-certificate-watches.ts";
 import { watchClusterFacts, type WatchedClusterFacts } from "./components/cluster-facts.ts";
 import { watchComponentObjects, type WatchedComponentObjects } from "./components/component-objects.ts";
 import { watchConfigMaps, type WatchedConfigMaps } from "./device-plugin/config-map-watches.ts";
@@ -43,7 +41,7 @@ export interface ClusterCaches extends NetworkCaches, AsyncDisposable {
   readonly componentObjects: WatchedComponentObjects;
   readonly clusterFacts: WatchedClusterFacts;
   readonly configMaps: WatchedConfigMaps;
-  readonly injectorCertificate: WatchedInjectorCertificate;
+  readonly certificates: WatchedServerCertificates;
 }
 
 export interface WatchOptions {
@@ -82,7 +80,10 @@ export function watchCluster({ transport, later, namespace, settings, report }: 
       type: sriovOperatorConfigs,
       namespace,
       project: (config: SriovOperatorConfig) => ({ ...config, metadata: keepLife(config) }),
-      managers: [managers.operatorConfigStatus, managers.devicePluginConfigMap, managers.certificates],
+      managers: [
+        ...[managers.operatorConfigStatus, managers.devicePluginConfigMap],
+        ...certifiedServers.map(({ manager }) => manager),
+      ],
     }),
     // A page of states with 256 VFs each is large, and in memory whole.
     states: watchObjects({
@@ -98,7 +99,7 @@ export function watchCluster({ transport, later, namespace, settings, report }: 
     componentObjects: watchComponentObjects({ ...others, settings: settings.components }),
     clusterFacts: watchClusterFacts({ ...others, settings: settings.components }),
     configMaps: watchConfigMaps({ ...others, namespace, isWanted: settings.writeConfigMap }),
-    injectorCertificate: watchInjectorCertificate({ ...others, settings: settings.components }),
+    certificates: watchServerCertificates({ ...others, settings: settings.components }),
   };
   return {
     ...caches,

@@ -8,7 +8,9 @@ export const managers = {
   networks: "switchyard-networks",
   components: "switchyard-components",
   hardwareOffload: "switchyard-hardware-offload",
-  certificates: "switchyard-certificates",
+  /** One for each condition: a manager's next apply takes away what it leaves out. */
+  injectorCertificate: "switchyard-certificates",
+  webhookCertificate: "switchyard-webhook-certificate",
   devicePluginConfigMap: "switchyard-device-plugin-configmap",
   operatorConfigStatus: "switchyard-operator-config",
 } as const;

@@ -6,6 +6,7 @@
 import { createStateReader, type StateFacts } from "@switchyard/admission";
 import {
   nodes,
+  operatorConfigName,
   sriovNetworkNodePolicies,
   sriovNetworkNodeStates,
   sriovNetworkPoolConfigs,
@@ -91,6 +92,7 @@ export function watchCluster({ transport, namespace, report }: WatchOptions): Cl
       ...common,
       type: sriovOperatorConfigs,
       namespace,
+      fieldSelector: `metadata.name=${operatorConfigName}`, // the webhook has no right to read others
       project: ({ status: _, ...config }: SriovOperatorConfig): SriovOperatorConfig => ({
         ...config,
         metadata: keepIdentity(config),

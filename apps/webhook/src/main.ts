@@ -3,14 +3,13 @@
  * The admission webhook's process: watches the cluster, and answers the API server's reviews.
  */
 import { operatorConfigName } from "@switchyard/api";
-import { serviceNames, type KeyPair } from "@switchyard/certificates";
+import type { KeyPair } from "@switchyard/certificates";
 import { connect, isKubeError } from "@switchyard/kube";
 import { compileLittle, levelOfVerbosity, runService, type Logger } from "@switchyard/service";
 import { once } from "node:events";
 import { watchCluster } from "./caches.ts";
 import { followKeyPair } from "./key-pair.ts";
 import { createLiveView } from "./live-view.ts";
-import { manageKeyPair } from "./managed-key-pair.ts";
 import { watchPodUsers } from "./pod-users.ts";
 import { startReviewServer, type ReviewServer } from "./review-server.ts";
 import { toTlsOptions } from "./tls-settings.ts";
@@ -30,7 +29,7 @@ process.exitCode = await runService({
   summary: "Fills in defaults, refuses what cannot work, and warns of what a change will disturb.",
   flags: webhookFlags,
   async main({ flags, log, setLogLevel, metrics: registry, signal, setNotReady }) {
-    const { namespace, devMode, tlsMinVersion: minVersion, tlsCipherSuites: ciphers, certificateSecret } = flags;
+    const { namespace, devMode, tlsMinVersion: minVersion, tlsCipherSuites: ciphers } = flags;
     if (ciphers !== undefined && ciphers.dropped.length > 0) {
       log.warn({ dropped: ciphers.dropped }, "cipher suites that are not secure are left out");
     }
@@ -58,30 +57,14 @@ process.exitCode = await runService({
       running.server?.setKeyPair(pair);
       if (running.server !== undefined) log.info("certificate replaced");
     }
-    await using keyPair =
-      certificateSecret === undefined
-        ? followKeyPair({
-            files: { certFile: flags.tlsCertFile, keyFile: flags.tlsPrivateKeyFile },
-            intervalMs: keyPairIntervalMs,
-            onChange,
-            report(error) {
-              log.warn({ error }, "no new certificate");
-            },
-          })
-        : manageKeyPair({
-            ...{ transport, onChange, signal },
-            places: {
-              ...{ namespace, secretName: certificateSecret },
-              registrations: [
-                { kind: "MutatingWebhookConfiguration", name: flags.webhookConfiguration },
-                { kind: "ValidatingWebhookConfiguration", name: flags.webhookConfiguration },
-              ],
-            },
-            names: [...serviceNames(flags.serviceName, namespace), ...(flags.certificateNames ?? [])],
-            report(error) {
-              log.warn({ error }, "certificate could not be looked after, will be tried again");
-            },
-          });
+    await using keyPair = followKeyPair({
+      files: { certFile: flags.tlsCertFile, keyFile: flags.tlsPrivateKeyFile },
+      intervalMs: keyPairIntervalMs,
+      onChange,
+      report(error) {
+        log.warn({ error }, "no new certificate");
+      },
+    });
     const ended = signal.aborted ? Promise.resolve() : once(signal, "abort");
     const first = await Promise.race([keyPair.first, ended.then(() => undefined)]);
     if (first === undefined) return;

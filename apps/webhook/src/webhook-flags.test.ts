@@ -14,8 +14,8 @@ describe("the webhook's flags", () => {
         tlsMinVersion: "TLSv1.3",
         tlsCurvePreferences: ["X25519", "P-256"],
         devMode: true,
-        webhookConfiguration: "sriov-operator-webhook-config",
-        serviceName: "operator-webhook-service",
+        tlsCertFile: "/etc/tls/tls.crt",
+        tlsPrivateKeyFile: "/etc/tls/tls.key",
       },
     });
   });

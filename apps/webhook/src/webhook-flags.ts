@@ -3,16 +3,6 @@
 import { durationMs, flag, listenAddress, text, yesOrNo, type FlagKind, type ListenAddress } from "@switchyard/service";
 import { cipherSuites, curvePreferences, tlsVersion } from "./tls-settings.ts";
 
-/** Names with commas between them. */
-const nameList: FlagKind<readonly string[]> = {
-  placeholder: "NAME,NAME",
-  expected: "a list of names with commas between them",
-  parse: (value) => {
-    const names = value.split(",").map((name) => name.trim());
-    return names.includes("") ? undefined : names;
-  },
-};
-
 /** Without a place to listen there is nothing to do. */
 const reviewAddress: FlagKind<ListenAddress> = {
   ...listenAddress,
@@ -38,24 +28,6 @@ export const webhookFlags = {
     default: "/etc/tls/tls.key",
     env: "TLS_PRIVATE_KEY_FILE",
     help: "Its private key in PEM.",
-  }),
-  certificateSecret: flag(text("NAME"), {
-    env: "CERTIFICATE_SECRET",
-    help: "Make and renew the certificate in this Secret instead of reading files, and announce it in the webhook configurations.",
-  }),
-  webhookConfiguration: flag(text("NAME"), {
-    default: "sriov-operator-webhook-config",
-    env: "WEBHOOK_CONFIGURATION",
-    help: "Webhook configurations that a certificate of ours is announced in.",
-  }),
-  serviceName: flag(text("NAME"), {
-    default: "operator-webhook-service",
-    env: "SERVICE_NAME",
-    help: "Service that the API server calls; a certificate of ours is for it.",
-  }),
-  certificateNames: flag(nameList, {
-    env: "CERTIFICATE_NAMES",
-    help: "More DNS names and addresses for a certificate of ours.",
   }),
   tlsMinVersion: flag(tlsVersion, {
     default: "VersionTLS12",

@@ -22,6 +22,8 @@ export const conditionTypes = {
   devicePluginConfigMap: "DevicePluginConfigMap",
   /** On SriovOperatorConfig, where the operator makes it: the network resources injector has a certificate that is trusted. */
   injectorCertificate: "InjectorCertificate",
+  /** On SriovOperatorConfig, where the operator makes it: the admission webhook has a certificate that is trusted. */
+  webhookCertificate: "WebhookCertificate",
 } as const;
 
 /** Reasons on SriovNetworkNodeStates, written by the node's daemon. */
@@ -130,8 +132,8 @@ export const devicePluginConfigMapReasons = {
   refused: "Refused",
 } as const;
 
-/** Reasons of InjectorCertificate, written by the operator. */
-export const injectorCertificateReasons = {
+/** Reasons of InjectorCertificate and WebhookCertificate, written by the operator. */
+export const certificateReasons = {
   valid: "Valid",
   /** The Secret has a certificate that somebody else made. It is left alone. */
   foreignSecret: "ForeignSecret",

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 export {
+  certificateReasons,
   conditionTypes,
   devicePluginConfigMapReasons,
   devicePluginReasons,
   drainReasons,
-  injectorCertificateReasons,
   networkReasons,
   nodeStateReasons,
   operatorConfigReasons,

@@ -161,7 +161,7 @@ async function startAdmission(stage: Stage, narrator: Narrator): Promise<void> {
   startWebhook(stage, "webhook", port);
   const probe = ["patch", "sriovnetworknodepolicy", "fast", "--type=merge", "-p", "{}", "--dry-run=server"];
   await eventually("the webhook answers", () => stage.cluster.kubectl([...probe, "--namespace", namespace]));
-  narrator.line("webhook", "answers, with a certificate that it made itself");
+  narrator.line("webhook", "answers the API server over TLS");
 }
 
 /** A node of the API, its kernel, and its daemon as a process. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The controller of certificates that the operator makes for others.
+ * The controller of the certificates that the operator makes for the servers it deploys; a key is a server's component.
  * Usage: `startCertificateControllers(context);`
  */
 import {
@@ -10,53 +10,64 @@ import {
   type SriovOperatorConfig,
 } from "@switchyard/api";
 import { createCertificateStore } from "@switchyard/certificates";
-import { createWriter, fromCache, type ObjectMeta } from "@switchyard/kube";
-import { managers } from "../managers.ts";
+import { createWriter, fromCache, type Reconcile } from "@switchyard/kube";
 import type { OperatorContext } from "../operator-context.ts";
-import { createInjectorCertificateReconciler } from "./injector-certificate-reconciler.ts";
-import { injector, injectorNames } from "./injector-certificate-watches.ts";
+import { certifiedServers, namesOf, type CertifiedServer } from "./certified-servers.ts";
+import { createServerCertificateReconciler } from "./server-certificate-reconciler.ts";
 
 export function startCertificateControllers({ transport, caches, settings, start }: OperatorContext): void {
-  const { operatorConfigs, injectorCertificate } = caches;
+  const { operatorConfigs, certificates } = caches;
   const { namespace, components } = settings;
-  const { watches } = injectorCertificate;
-  const describe = (): Pick<ObjectMeta, "labels" | "ownerReferences"> => ({
-    labels: { "app.kubernetes.io/managed-by": "switchyard-operator", "app.kubernetes.io/component": injector },
-    ownerReferences: ownersOf(operatorConfigs.get(operatorConfigName)),
-  });
+  const keys = certifiedServers.map(({ component }) => component);
+  const reconcilers = new Map<string, Reconcile>(
+    certifiedServers.map((server) => [server.component, createReconciler(server)]),
+  );
 
   start({
     name: "certificates",
     parallel: 1,
-    reconcile: createInjectorCertificateReconciler({
-      operatorConfigs,
-      store: watches && createCertificateStore({ transport, watches, describe }),
-      secretName: components.injector.secretName,
-      names: injectorNames(components),
-      statusWriter: createWriter<SriovOperatorConfig>({
-        ...{ transport, namespace, type: sriovOperatorConfigs },
-        manager: managers.certificates,
-        cache: operatorConfigs,
-      }),
-      nowMs: Date.now,
-    }),
+    reconcile: async (key, signal) => reconcilers.get(key)?.(key, signal),
     sources: [
-      fromCache(operatorConfigs, () => [injector]),
+      fromCache(operatorConfigs, () => keys),
       {
         start(enqueue) {
-          enqueue(injector); // what was left of it goes also where there is no config
-          const ends = watches?.subscribe(() => {
-            enqueue(injector);
-          });
-          return () => ends?.();
+          for (const key of keys) enqueue(key); // leftovers are removed also where there is no config
+          const ends = [...certificates.watches].map(([component, watches]) =>
+            watches.subscribe(() => {
+              enqueue(component);
+            }),
+          );
+          return () => {
+            for (const end of ends) end();
+          };
         },
-        whenSynced: (signal) => injectorCertificate.whenSynced(signal),
+        whenSynced: (signal) => certificates.whenSynced(signal),
       },
     ],
   });
+
+  function createReconciler(server: CertifiedServer): Reconcile {
+    const { component, manager } = server;
+    const watches = certificates.watches.get(component);
+    const describe = () => ({
+      labels: { "app.kubernetes.io/managed-by": "switchyard-operator", "app.kubernetes.io/component": component },
+      ownerReferences: ownersOf(operatorConfigs.get(operatorConfigName)),
+    });
+    return createServerCertificateReconciler({
+      ...{ server, operatorConfigs },
+      store: watches && createCertificateStore({ transport, watches, describe }),
+      secretName: server.settings(components).secretName,
+      names: namesOf(server, components),
+      statusWriter: createWriter<SriovOperatorConfig>({
+        ...{ transport, namespace, type: sriovOperatorConfigs, manager },
+        cache: operatorConfigs,
+      }),
+      nowMs: Date.now,
+    });
+  }
 }
 
-/** So that the Secret goes with the config, also when no operator is there. */
+/** So that the Secret is deleted with the config, also while no operator runs. */
 function ownersOf(config: SriovOperatorConfig | undefined): readonly OwnerReference[] {
   if (config === undefined) return [];
   const { apiVersion, kind, metadata } = config;

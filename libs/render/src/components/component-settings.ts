@@ -70,7 +70,7 @@ export interface AdmissionServerSettings {
  * caBundle by somebody else, so that we never say anything there.
  */
 export type CertificateSource =
-  /** We do: the webhook its own, the operator the injector's. */
+  /** The operator does. */
   | { readonly kind: "self-made" }
   /** Somebody put it there. `caBundle` is the authority, PEM in base64. */
   | { readonly kind: "given"; readonly caBundle: string }

@@ -106,25 +106,31 @@ describe("the webhook's pods", () => {
   const container = (overrides: Partial<ComponentSettings> = {}) =>
     containerOf(podOf("operator-webhook", {}, overrides), "webhook-server");
 
-  it("make their certificate where nobody else does, and may then write it and announce it", () => {
-    expect(envOf(container())).toMatchObject({ CERTIFICATE_SECRET: "operator-webhook-cert" });
-    expect(container().volumeMounts).toBeUndefined();
-    const secret = (overrides?: Partial<ComponentSettings>) =>
-      objectsOf("operator-webhook", {}, overrides)
+  it.each<CertificateSource>([
+    { kind: "self-made" },
+    { kind: "given", caBundle: "UEVN" },
+    { kind: "cert-manager" },
+    { kind: "service-ca" },
+  ])(
+    "read their certificate from the mounted Secret, whoever makes it, and may write nothing: $kind",
+    (certificates) => {
+      const overrides = withCertificates(certificates);
+      expect(container(overrides).volumeMounts).toEqual([{ name: "tls", mountPath: "/etc/tls", readOnly: true }]);
+      const volume = { name: "tls", secret: { secretName: "operator-webhook-cert" } };
+      expect(podOf("operator-webhook", {}, overrides).spec.volumes).toEqual([volume]);
+      const rules = objectsOf("operator-webhook", {}, overrides)
         .filter(isRole)
-        .some(({ rules }) => rules.some(({ resources }) => resources.includes("secrets")));
-    expect(secret()).toBe(true);
-    const given = withCertificates({ kind: "given", caBundle: "UEVN" });
-    expect(secret(given)).toBe(false);
-    expect(envOf(container(given))).not.toHaveProperty("CERTIFICATE_SECRET");
-    expect(container(given).volumeMounts).toEqual([{ name: "tls", mountPath: "/etc/tls", readOnly: true }]);
-  });
+        .flatMap((role) => role.rules);
+      expect(new Set(rules.flatMap(({ verbs }) => verbs))).toEqual(new Set(["get", "list", "watch"]));
+      expect(rules.filter(({ resources }) => resources.includes("secrets"))).toEqual([]);
+    },
+  );
 
   it("serve where their Service leads, and health and metrics beside it", () => {
     expect(envOf(container())).toEqual({
       ...{ NAMESPACE: "metadata.namespace", LISTEN_ADDRESS: ":6443" },
       ...{ HEALTH_ADDRESS: ":8444", METRICS_ADDRESS: ":8444", MALLOC_ARENA_MAX: "1" },
-      ...{ RESOURCE_PREFIX: "openshift.io", CERTIFICATE_SECRET: "operator-webhook-cert" },
+      RESOURCE_PREFIX: "openshift.io",
     });
     expect(container().livenessProbe?.httpGet).toEqual({ path: "/healthz", port: 8444, scheme: "HTTP" });
     expect(container().readinessProbe?.httpGet).toEqual({ path: "/readyz", port: 8444, scheme: "HTTP" });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Our admission webhook, and what the API server asks it about (sriov-operator.md E, H). */
-import { accessObjects, type RoleSpec } from "./access.ts";
+import { accessObjects, readConfigRule } from "./access.ts";
 import {
   registration,
   serverHealthPort,
@@ -14,7 +14,7 @@ import {
 } from "./admission-server.ts";
 import { annotated, namespaced, type Component, type ComponentInput } from "./component.ts";
 import type { ComponentSettings } from "./component-settings.ts";
-import type { DaemonSet, PolicyRule, RequestRule } from "./kube-objects.ts";
+import type { DaemonSet, RequestRule } from "./kube-objects.ts";
 import { daemonSet, fromValues, notRoot, ownNamespace, probesAt, requests, unprivileged } from "./pod-parts.ts";
 import { tlsVariables } from "./tls-flags.ts";
 
@@ -55,7 +55,7 @@ export const operatorWebhook: Component = {
     const { settings } = input;
     const server: AdmissionServer = { component, service, app, settings: settings.webhook };
     return [
-      ...accessObjects(component, { serviceAccount, ...webhookRoles(settings) }, input),
+      ...accessObjects(component, { serviceAccount, ...roles }, input),
       serverService(server, input),
       serverNetworkPolicy(server, input),
       webhookDaemonSet(input),
@@ -96,50 +96,31 @@ function asked({ namespace, operatorServiceAccount }: ComponentSettings): Omit<Q
   };
 }
 
-function webhookRoles(settings: ComponentSettings): { readonly inNamespace: RoleSpec; readonly inCluster: RoleSpec } {
-  const read = ["get", "list", "watch"];
-  const { certificates, secretName } = settings.webhook;
-  const keepsCertificate = certificates.kind === "self-made";
-  const binding = "operator-webhook-role-binding";
-  const inNamespace: readonly PolicyRule[] = [
-    {
-      apiGroups: ["sriovnetwork.openshift.io"],
-      resources: [
-        "sriovnetworknodepolicies",
-        "sriovnetworknodestates",
-        "sriovnetworkpoolconfigs",
-        "sriovoperatorconfigs",
-      ],
-      verbs: read,
-    },
-    { apiGroups: [""], resources: ["configmaps"], resourceNames: ["supported-nic-ids"], verbs: read },
-    ...(keepsCertificate
-      ? [
-          { apiGroups: [""], resources: ["secrets"], resourceNames: [secretName], verbs: [...read, "update"] },
-          { apiGroups: [""], resources: ["secrets"], verbs: ["create"] }, // names do not bound creation
-        ]
-      : []),
-  ];
-  const announced: PolicyRule = {
-    apiGroups: ["admissionregistration.k8s.io"],
-    resources: ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"],
-    resourceNames: [configurationName],
-    verbs: [...read, "patch"],
-  };
-  const inCluster: readonly PolicyRule[] = [
-    { apiGroups: [""], resources: ["nodes", "pods"], verbs: read }, // pods are counted in warnings
-    ...(keepsCertificate ? [announced] : []),
-  ];
-  return {
-    inNamespace: { role: app, binding, rules: inNamespace },
-    inCluster: { role: app, binding, rules: inCluster },
-  };
-}
+const read = ["get", "list", "watch"];
+const binding = "operator-webhook-role-binding";
+
+/** What its rules look at, and nothing that it could write: the operator makes its certificate. */
+const roles = {
+  inNamespace: {
+    ...{ role: app, binding },
+    rules: [
+      {
+        apiGroups: ["sriovnetwork.openshift.io"],
+        resources: ["sriovnetworknodepolicies", "sriovnetworknodestates", "sriovnetworkpoolconfigs"],
+        verbs: read,
+      },
+      readConfigRule,
+      { apiGroups: [""], resources: ["configmaps"], resourceNames: ["supported-nic-ids"], verbs: read },
+    ],
+  },
+  inCluster: {
+    ...{ role: app, binding },
+    rules: [{ apiGroups: [""], resources: ["nodes", "pods"], verbs: read }], // pods are counted in warnings
+  },
+};
 
 function webhookDaemonSet(input: ComponentInput): DaemonSet {
   const { settings } = input;
-  const { certificates, secretName } = settings.webhook;
-  const isMounted = certificates.kind !== "self-made";
   const env = {
     LISTEN_ADDRESS: `:${serverPort}`,
     HEALTH_ADDRESS: `:${serverHealthPort}`,
@@ -147,7 +128,6 @@ function webhookDaemonSet(input: ComponentInput): DaemonSet {
     MALLOC_ARENA_MAX: "1", // glibc's arenas would cost 20 MB for threads that hardly allocate
     DEV_MODE: settings.devMode ? "true" : undefined,
     RESOURCE_PREFIX: settings.resourcePrefix,
-    CERTIFICATE_SECRET: isMounted ? undefined : secretName,
     ...tlsVariables(settings.tls),
   };
   const metadata = annotated(namespaced(component, app, input), {
@@ -171,10 +151,10 @@ function webhookDaemonSet(input: ComponentInput): DaemonSet {
             securityContext: unprivileged,
             resources: requests("10m", "100Mi"),
             ...probesAt(serverHealthPort),
-            ...(isMounted && { volumeMounts: [{ name: "tls", mountPath: tlsDirectory, readOnly: true as const }] }),
+            volumeMounts: [{ name: "tls", mountPath: tlsDirectory, readOnly: true }],
           },
         ],
-        ...(isMounted && { volumes: [{ name: "tls", secret: { secretName } }] }),
+        volumes: [{ name: "tls", secret: { secretName: settings.webhook.secretName } }],
       },
     },
     input,

@@ -20,15 +20,12 @@ it("the rights of what is deployed are these, and no others", () => {
   );
   const ours = "sriovnetwork.openshift.io";
   const read = "get,list,watch";
-  const kinds = "sriovnetworknodepolicies,sriovnetworknodestates,sriovnetworkpoolconfigs,sriovoperatorconfigs";
-  const registrations = "mutatingwebhookconfigurations,validatingwebhookconfigurations";
+  const kinds = "sriovnetworknodepolicies,sriovnetworknodestates,sriovnetworkpoolconfigs";
   expect(rights).toEqual([
     `Role/operator-webhook: ${read} ${kinds} of "${ours}"`,
+    `Role/operator-webhook: ${read} sriovoperatorconfigs of "${ours}" named default`,
     `Role/operator-webhook: ${read} configmaps of "" named supported-nic-ids`,
-    `Role/operator-webhook: ${read},update secrets of "" named operator-webhook-cert`,
-    'Role/operator-webhook: create secrets of ""',
     `ClusterRole/operator-webhook: ${read} nodes,pods of ""`,
-    `ClusterRole/operator-webhook: ${read},patch ${registrations} of "admissionregistration.k8s.io" named sriov-operator-webhook-config`,
     `Role/network-resources-injector: ${read} configmaps of "" named nri-control-switches`,
     `ClusterRole/network-resources-injector: ${read} network-attachment-definitions of "k8s.cni.cncf.io"`,
     `Role/sriov-network-config-daemon: ${read},patch sriovnetworknodestates of "${ours}"`,

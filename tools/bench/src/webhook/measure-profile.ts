@@ -3,11 +3,10 @@
  * The webhook in a cluster of one profile of nodes, from its first start on.
  * Usage: `results.push(await measureProfile({ profile: "pf6", options, scripts, progress, run }))`
  */
-import { isRecord } from "@switchyard/kube";
+import { issueCertificate } from "@switchyard/certificates";
 import { findFreePorts } from "@switchyard/testing";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { BenchError } from "../bench-error.ts";
 import { startBenchCluster, type BenchCluster } from "../cluster/bench-cluster.ts";
 import { operatorNamespace } from "../fleet/fleet-objects.ts";
 import { createMeasuredService, type MeasuredService } from "../measure/measured-service.ts";
@@ -32,8 +31,6 @@ export interface ProfileOptions {
   readonly run: Run;
 }
 
-const secretName = "webhook-certificate";
-
 /** With what ran below it. */
 export async function measureProfile(
   asked: ProfileOptions,
@@ -45,7 +42,8 @@ export async function measureProfile(
 
   const user = await cluster.user("webhook");
   const [port = 0, barePort = 0] = await findFreePorts(2);
-  const certificate = ["--certificate-secret", secretName, "--certificate-names", "127.0.0.1"];
+  const files = await writeCertificate(cluster);
+  const certificate = ["--tls-cert-file", files.certFile, "--tls-private-key-file", files.keyFile];
   const listen = ["--listen-address", `127.0.0.1:${port}`, "--shutdown-delay", "100ms"];
   await using webhook = createMeasuredService({
     script: scripts.webhook,
@@ -65,7 +63,6 @@ export async function measureProfile(
     peakMb = Math.max(peakMb, webhook.read().peakMb);
   }
 
-  const files = await readCertificate(cluster);
   const reviews = createReviews(webhookProfiles[profile]);
   await user.requests.read();
   using client = createReviewClient({ port, ca: files.ca, connections });
@@ -135,18 +132,13 @@ function withoutWatches(reads: Readonly<Record<string, number>>): Readonly<Recor
   return Object.fromEntries(Object.entries(reads).filter(([what]) => !what.startsWith("watch ")));
 }
 
-/** What the webhook has made for itself, in files for the bare server. */
-async function readCertificate({ admin, directory }: BenchCluster) {
-  const path = `/api/v1/namespaces/${operatorNamespace}/secrets/${secretName}`;
-  const secret: unknown = JSON.parse(await admin.request({ method: "GET", path }));
-  const data = isRecord(secret) ? secret["data"] : undefined;
-  const read = (key: string): string => {
-    const text = isRecord(data) ? data[key] : undefined;
-    if (typeof text !== "string") throw new BenchError("refused", `GET ${path}: no ${key}`);
-    return Buffer.from(text, "base64").toString("utf8");
-  };
-  const [certFile, keyFile] = [join(directory, "bare-server.crt"), join(directory, "bare-server.key")];
-  await writeFile(certFile, read("tls.crt"));
-  await writeFile(keyFile, read("tls.key"));
-  return { certFile, keyFile, ca: read("ca.crt") };
+/** For both servers, valid for longer than any run. */
+async function writeCertificate({ directory }: BenchCluster) {
+  const [hourMs, nowMs] = [3_600_000, Date.now()];
+  const validity = { notBefore: new Date(nowMs - hourMs), notAfter: new Date(nowMs + 48 * hourMs) };
+  const { ca, cert, key } = await issueCertificate({ names: ["127.0.0.1"], ...validity });
+  const [certFile, keyFile] = [join(directory, "server.crt"), join(directory, "server.key")];
+  await writeFile(certFile, cert);
+  await writeFile(keyFile, key, { mode: 0o600 });
+  return { certFile, keyFile, ca };
 }

@@ -4,13 +4,17 @@ import { apiVersion, operatorConfigName, type SriovOperatorConfig } from "@switc
 import { CertificatesError, type KubeCertificateStore, type StoredCertificates } from "@switchyard/certificates";
 import { KubeError } from "@switchyard/kube";
 import { createCluster, createKeepingWriter } from "../testing/cluster.ts";
-import { createInjectorCertificateReconciler } from "./injector-certificate-reconciler.ts";
+import { certifiedServers } from "./certified-servers.ts";
+import { createServerCertificateReconciler } from "./server-certificate-reconciler.ts";
 
 jest.setTimeout(60_000); // machines are busy
 
 const dayMs = 24 * 3_600_000;
 
-function setUp({ isOurs = true } = {}) {
+const [webhook, injector] = certifiedServers;
+
+function setUp({ isOurs = true, server = injector } = {}) {
+  if (server === undefined) throw new RangeError("no such server");
   const { operatorConfigs } = createCluster();
   const world = {
     nowMs: Date.UTC(2026, 0, 1),
@@ -36,8 +40,8 @@ function setUp({ isOurs = true } = {}) {
     },
   };
   const { writer, statuses } = createKeepingWriter<SriovOperatorConfig>();
-  const reconcile = createInjectorCertificateReconciler({
-    operatorConfigs,
+  const reconcile = createServerCertificateReconciler({
+    ...{ server, operatorConfigs },
     store: isOurs ? store : undefined,
     ...{ secretName: "cert", names: ["injector.ns.svc"], statusWriter: writer, nowMs: () => world.nowMs },
   });
@@ -54,13 +58,28 @@ function setUp({ isOurs = true } = {}) {
   return {
     world,
     configure,
-    look: () => reconcile("injector", new AbortController().signal),
+    look: () => reconcile(server.component, new AbortController().signal),
     condition: () => statuses.get(operatorConfigName)?.conditions?.[0],
     conditions: () => statuses.get(operatorConfigName)?.conditions,
   };
 }
 
-describe("the injector's certificate", () => {
+describe("a server's certificate", () => {
+  it.each([
+    { server: webhook, type: "WebhookCertificate", field: "enableOperatorWebhook" },
+    { server: injector, type: "InjectorCertificate", field: "enableInjector" },
+  ])("is made while $field is true, and reported by $type", async ({ server, type, field }) => {
+    const { world, configure, look, condition } = setUp({ server });
+    const others = { enableOperatorWebhook: true, enableInjector: true, [field]: false };
+    configure(others);
+    await look();
+    expect(world.secret).toBeUndefined();
+    configure({ ...others, [field]: true });
+    await look();
+    expect(world.secret).toBeDefined();
+    expect(condition()).toMatchObject({ type, status: "True", reason: "Valid" });
+  });
+
   it("is made, announced and told of when the injector is asked for", async () => {
     const { world, configure, look, condition } = setUp();
     configure({ enableInjector: true });

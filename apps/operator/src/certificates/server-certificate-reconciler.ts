@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Keeps the certificate of the network resources injector while it is asked for (sriov-operator.md H): the Secret that its
- * pods mount, and the caBundle by which the API server trusts it. The injector reads the files again once both were
- * replaced, so each certificate has a key of its own. How it stands is said on the SriovOperatorConfig.
+ * Keeps the certificate of one server while the SriovOperatorConfig enables the server (sriov-operator.md H): the Secret
+ * that its pods mount, and the caBundle by which the API server trusts it. Servers read the files again once both were
+ * replaced, so each certificate has a key of its own. A condition on the SriovOperatorConfig reports the result.
  */
-import {
-  conditionTypes,
-  injectorCertificateReasons as reasons,
-  operatorConfigName,
-  type SriovOperatorConfig,
-} from "@switchyard/api";
+import { certificateReasons as reasons, operatorConfigName, type SriovOperatorConfig } from "@switchyard/api";
 import {
   CertificatesError,
   createCertificateKeeper,
@@ -18,13 +13,15 @@ import {
 } from "@switchyard/certificates";
 import { isKubeError, setCondition, type Cache, type Condition, type Reconcile, type Writer } from "@switchyard/kube";
 import { X509Certificate } from "node:crypto";
+import type { CertifiedServer } from "./certified-servers.ts";
 
-export interface InjectorCertificateDeps {
+export interface ServerCertificateDeps {
+  readonly server: Pick<CertifiedServer, "isWanted" | "conditionType">;
   readonly operatorConfigs: Cache<SriovOperatorConfig>;
-  /** Undefined: somebody else makes it, and no condition of ours is left either. */
+  /** Undefined: somebody else makes the certificate, and no condition of ours is left either. */
   readonly store: KubeCertificateStore | undefined;
   readonly secretName: string;
-  /** That the API server calls the injector by. */
+  /** By which the API server calls the server. */
   readonly names: readonly string[];
   readonly statusWriter: Pick<Writer<SriovOperatorConfig>, "applyStatus">;
   readonly nowMs: () => number;
@@ -33,8 +30,8 @@ export interface InjectorCertificateDeps {
 /** A condition that is not yet put among those that there are. */
 type Verdict = Pick<Condition, "status" | "reason" | "message">;
 
-export function createInjectorCertificateReconciler(deps: InjectorCertificateDeps): Reconcile {
-  const { operatorConfigs, store, secretName, names, nowMs } = deps;
+export function createServerCertificateReconciler(deps: ServerCertificateDeps): Reconcile {
+  const { server, operatorConfigs, store, secretName, names, nowMs } = deps;
   /** Of what was shown last. */
   let validUntil = "";
   const keep =
@@ -49,9 +46,9 @@ export function createInjectorCertificateReconciler(deps: InjectorCertificateDep
   return async function reconcile(_key, signal) {
     const config = operatorConfigs.get(operatorConfigName);
     const isGone = config === undefined || config.metadata.deletionTimestamp !== undefined;
-    if (isGone || config.spec?.enableInjector !== true) await store?.remove(signal);
+    if (isGone || !server.isWanted(config)) await store?.remove(signal);
     if (isGone) return undefined;
-    if (keep === undefined || config.spec?.enableInjector !== true) {
+    if (keep === undefined || !server.isWanted(config)) {
       await tell(config, undefined, signal);
       return undefined;
     }
@@ -69,7 +66,7 @@ export function createInjectorCertificateReconciler(deps: InjectorCertificateDep
   };
 
   async function tell(config: SriovOperatorConfig, verdict: Verdict | undefined, signal: AbortSignal): Promise<void> {
-    const type = conditionTypes.injectorCertificate;
+    const type = server.conditionType;
     const own = (config.status?.conditions ?? []).filter((condition) => condition.type === type);
     if (verdict === undefined && own.length === 0) return;
     const { name, uid, generation = 0 } = config.metadata;

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The servers that the API server calls, which need a certificate: the admission webhook and the network resources
+ * injector. Neither has rights on Secrets or on its own registration: the operator makes both certificates.
+ * Usage: `certifiedServers.filter((server) => isOurs(server, settings))`.
+ */
+import { conditionTypes, type SriovOperatorConfig } from "@switchyard/api";
+import { serviceNames, type CertificatePlaces, type RegistrationName } from "@switchyard/certificates";
+import {
+  componentInventory,
+  hasOwnSecret,
+  type AdmissionServerSettings,
+  type ComponentName,
+  type ComponentSettings,
+} from "@switchyard/render";
+import { managers } from "../managers.ts";
+
+export interface CertifiedServer {
+  readonly component: ComponentName;
+  readonly settings: (settings: ComponentSettings) => AdmissionServerSettings;
+  /** Whether the SriovOperatorConfig enables the server. */
+  readonly isWanted: (config: SriovOperatorConfig) => boolean;
+  /** Of the condition on the SriovOperatorConfig. */
+  readonly conditionType: string;
+  /** Field manager of that condition. */
+  readonly manager: string;
+}
+
+export const certifiedServers: readonly CertifiedServer[] = [
+  {
+    component: "operator-webhook",
+    settings: ({ webhook }) => webhook,
+    isWanted: ({ spec }) => spec?.enableOperatorWebhook === true,
+    conditionType: conditionTypes.webhookCertificate,
+    manager: managers.webhookCertificate,
+  },
+  {
+    component: "network-resources-injector",
+    settings: ({ injector }) => injector,
+    isWanted: ({ spec }) => spec?.enableInjector === true,
+    conditionType: conditionTypes.injectorCertificate,
+    manager: managers.injectorCertificate,
+  },
+];
+
+/** Whether the operator makes the server's certificate. Of two servers with one Secret, the webhook has it. */
+export function isOurs({ component, settings: of }: CertifiedServer, settings: ComponentSettings): boolean {
+  if (of(settings).certificates.kind !== "self-made") return false;
+  return component === "operator-webhook" || hasOwnSecret(settings);
+}
+
+/** Where the certificate is stored, and where the API server reads its authority. */
+export function placesOf({ component, settings: of }: CertifiedServer, settings: ComponentSettings): CertificatePlaces {
+  const registrations = componentInventory(settings).flatMap(({ type, ...item }): readonly RegistrationName[] => {
+    const { kind } = type;
+    return item.component === component && isRegistrationKind(kind) ? [{ kind, name: item.name }] : [];
+  });
+  return { namespace: settings.namespace, secretName: of(settings).secretName, registrations };
+}
+
+/** DNS names by which the API server calls the server. */
+export function namesOf({ component }: CertifiedServer, settings: ComponentSettings): readonly string[] {
+  return componentInventory(settings)
+    .filter((item) => item.component === component && item.type.kind === "Service")
+    .flatMap(({ name }) => serviceNames(name, settings.namespace));
+}
+
+function isRegistrationKind(kind: string): kind is RegistrationName["kind"] {
+  return kind === "MutatingWebhookConfiguration" || kind === "ValidatingWebhookConfiguration";
+}
