@@ -34,7 +34,7 @@ export function operatorIdentity(settings: ComponentSettings): readonly Manifest
     ];
   }
 
-  return [account, ...roleObjects("", namespaceRules), ...roleObjects("Cluster", clusterRules(settings))];
+  return [account, ...roleObjects("", namespaceRules(settings)), ...roleObjects("Cluster", clusterRules(settings))];
 }
 
 /** Of all that can be asked for, now or later, in a cluster of this type. */
@@ -46,7 +46,6 @@ function rolesOfComponents(settings: ComponentSettings): readonly Role[] {
     {
       ...settings,
       images: Object.fromEntries(Object.keys(componentImageVariables).map((image) => [image, image])),
-      webhook: { ...settings.webhook, certificates: { kind: "self-made" } },
       metricsExporter: {
         ...settings.metricsExporter,
         prometheusOperator: { serviceAccount: "prometheus-k8s", namespace: "monitoring", deployRules: true },
