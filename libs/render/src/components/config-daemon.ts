@@ -69,7 +69,7 @@ export const configDaemon: Component = {
         securityContextConstraints: "privileged",
         spec: {
           ...{ serviceAccountName: name, priorityClassName: "system-node-critical" },
-          ...{ hostNetwork: true, hostPID: true, nodeSelector: nodeSetSelector(input), tolerations: everyTaint },
+          ...{ hostNetwork: true, nodeSelector: nodeSetSelector(input), tolerations: everyTaint },
           initContainers: cniInstallers(input.settings),
           containers: [daemonContainer(input)],
           volumes: [

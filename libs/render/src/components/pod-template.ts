@@ -15,7 +15,6 @@ export interface PodSpec {
   readonly serviceAccountName: string;
   readonly priorityClassName: string;
   readonly hostNetwork?: true;
-  readonly hostPID?: true;
   readonly shareProcessNamespace?: true;
   readonly securityContext?: { readonly runAsNonRoot: true; readonly runAsUser?: number };
   readonly nodeSelector: Labels;
