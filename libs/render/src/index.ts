@@ -42,6 +42,7 @@ export {
 export { componentInventory, type InventoryItem } from "./components/component-inventory.ts";
 export { componentKinds, resourceTypeOf } from "./components/component-kinds.ts";
 export { isControlPlaneExternal, isOfControlPlane } from "./components/control-plane.ts";
+export { grantsNodeRights } from "./components/node-identity.ts";
 export { hasOwnSecret } from "./components/own-secret.ts";
 export { operatorIdentity } from "./components/operator-identity.ts";
 export { renderComponents } from "./components/render-components.ts";

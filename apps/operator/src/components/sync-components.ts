@@ -4,10 +4,11 @@
  * Usage: `const outcome = await syncComponents({ objects, write, log }, rendered.components, signal);`
  */
 import { isKubeError, KubeError } from "@switchyard/kube";
-import type { InventoryItem, Manifest, RenderedComponent } from "@switchyard/render";
+import { grantsNodeRights, type InventoryItem, type Manifest, type RenderedComponent } from "@switchyard/render";
 import type { Logger } from "@switchyard/service";
 import type { ComponentObjects } from "./component-objects.ts";
 import type { ComponentWriters } from "./component-writers.ts";
+import { judgeNodeIdentity, rightsAwaited, withheld } from "./node-rights.ts";
 import { isRegistration, lenient, refuses } from "./registrations.ts";
 import { isServing, pendingRollout } from "./rollout.ts";
 
@@ -49,7 +50,9 @@ export async function syncComponents(
     if (component.state === "failed") continue;
     for (const manifest of component.objects) {
       const wanted = isRegistration(manifest) ? registrationFor(manifest, component) : manifest;
-      if (wanted !== undefined) await attempt(manifest.kind, manifest.metadata.name, () => apply(wanted));
+      if (wanted === undefined) continue;
+      const act = grantsNodeRights(manifest) ? grant : apply;
+      await attempt(manifest.kind, manifest.metadata.name, () => act(wanted));
     }
     const leftovers = objects.inventory.filter((item) => {
       return item.component === component.name && !component.objects.some((manifest) => isOf(manifest, item));
@@ -78,6 +81,22 @@ export async function syncComponents(
       });
     }
     if ((await write.apply(manifest, signal)) === "written") log.info({ kind, object: metadata.name }, "applied");
+  }
+
+  /** Rights that are there stay while policies that somebody deleted come back, which takes a second. */
+  async function grant(manifest: Manifest): Promise<void> {
+    const { kind, metadata } = manifest;
+    switch (judgeNodeIdentity(objects, components, failures)) {
+      case "enforced":
+        await apply(manifest);
+        return;
+      case "awaited":
+        pending.push(rightsAwaited);
+        return;
+      case "refused":
+        await remove(objects.itemOf(manifest));
+        failures.push({ kind, name: metadata.name, error: withheld });
+    }
   }
 
   async function remove(item: InventoryItem): Promise<void> {
@@ -116,14 +135,16 @@ export async function syncComponents(
 
 /**
  * Removes what the garbage collector does not: without a SriovOperatorConfig nothing is deployed, and what lies outside
- * of namespaces cannot be owned by it. A webhook that is registered and does not serve refuses everything.
+ * of namespaces cannot be owned by it. A webhook that is registered and does not serve refuses everything. Rights go before
+ * the policies that limit them, which are the first component.
  */
 export async function removeUnowned(deps: SyncDeps, signal: AbortSignal): Promise<SyncOutcome> {
   const { objects } = deps;
   const inventory = objects.inventory.filter((item) => {
-    return item.namespace === undefined || objects.seen(item)?.hasOwner === false;
+    const isRight = item.type.kind === "RoleBinding"; // the garbage collector may take it later than its policies
+    return item.namespace === undefined || isRight || objects.seen(item)?.hasOwner === false;
   });
-  const names = [...new Set(inventory.map(({ component }) => component))];
+  const names = [...new Set(inventory.map(({ component }) => component))].reverse();
   const nothing = names.map((name): RenderedComponent => ({ name, state: "disabled", objects: [] }));
   return syncComponents({ ...deps, objects: { ...objects, inventory } }, nothing, signal);
 }

@@ -30,6 +30,9 @@ const silent: Logger = {
 
 export function createComponentCluster(inventory: readonly InventoryItem[]) {
   let version = 0;
+  let isHeldBack = false;
+  /** What the watches have not told yet. */
+  const late: (() => void)[] = [];
   /** Names in the order in which they were written and deleted, with "-" before the latter. */
   const history: string[] = [];
   const refusals = new Map<string, KubeError>();
@@ -77,7 +80,14 @@ export function createComponentCluster(inventory: readonly InventoryItem[]) {
       },
     };
     live.set(`${type.kind} ${name}`, whole);
-    storeOf(item).upsert(whole);
+    see(() => {
+      storeOf(item).upsert(whole);
+    });
+  }
+
+  function see(arrive: () => void): void {
+    if (isHeldBack) late.push(arrive);
+    else arrive();
   }
 
   function itemOf(kind: string, name: string): InventoryItem {
@@ -141,9 +151,17 @@ export function createComponentCluster(inventory: readonly InventoryItem[]) {
       put(itemOf("DaemonSet", name), { status }, "somebody");
     },
     /** The API server refuses what is done to an object of this name, until it is told otherwise. */
-    refuse(name: string, code: string | undefined): void {
+    refuse(name: string, code: string | undefined, status = 403): void {
       if (code === undefined) refusals.delete(name);
-      else refusals.set(name, new KubeError(`PATCH ${name}`, code, { status: 403, words: "not today" }));
+      else refusals.set(name, new KubeError(`PATCH ${name}`, code, { status, words: "not today" }));
+    },
+    /** What is written is seen when `deliver` is called. */
+    holdBack(): void {
+      isHeldBack = true;
+    },
+    deliver(): void {
+      isHeldBack = false;
+      for (const arrive of late.splice(0)) arrive();
     },
     /** The cluster does not know the kind. */
     unserve(kind: string): void {

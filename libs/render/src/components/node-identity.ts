@@ -8,15 +8,17 @@ import { clusterScoped, type Component, type ComponentInput } from "./component.
 import type {
   NamedExpression,
   RequestRule,
+  RoleBinding,
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
 } from "./kube-objects.ts";
+import type { Manifest } from "./manifest.ts";
 
 const component = "node-identity";
 const apiVersion = "admissionregistration.k8s.io/v1";
 
-/** Who runs on each node with a token. */
-const nodeServiceAccounts = ["sriov-network-config-daemon", "sriov-device-plugin"];
+/** Who writes objects of its node, on each node with a token. */
+const nodeServiceAccounts: readonly string[] = ["sriov-network-config-daemon", "sriov-device-plugin"];
 
 /** The claim of a token that is bound to a pod or a node; Kubernetes has it since 1.30. */
 const nodeClaim = "authentication.kubernetes.io/node-name";
@@ -56,6 +58,18 @@ export const nodeIdentity: Component = {
   needs: [],
   render: (input) => ownObjects.flatMap((own) => [policyOf(own, input), bindingOf(own)]),
 };
+
+/**
+ * Whether it gives rights to a process on nodes. Without the policies these rights reach the objects of all nodes, so it
+ * must not be there before the policies are.
+ */
+export function grantsNodeRights(manifest: Manifest): boolean {
+  return isRoleBinding(manifest) && manifest.subjects.some(({ name }) => nodeServiceAccounts.includes(name));
+}
+
+function isRoleBinding(manifest: Manifest): manifest is RoleBinding {
+  return manifest.kind === "RoleBinding" || manifest.kind === "ClusterRoleBinding";
+}
 
 function policyOf(own: OwnObjects, { settings }: ComponentInput): ValidatingAdmissionPolicy {
   const users = nodeServiceAccounts.map((account) => `system:serviceaccount:${settings.namespace}:${account}`);
