@@ -54,6 +54,11 @@ export class OperatorProcess implements AsyncDisposable {
     return this.#process?.hasExited() === true;
   }
 
+  /** Resolves with the exit status, once it ends by itself. */
+  async exited(): Promise<number | undefined> {
+    return this.#process?.exited;
+  }
+
   /** All lines that all its starts wrote. */
   async readLog(): Promise<readonly string[]> {
     return (await readFile(this.#log, "utf8")).split("\n").filter((line) => line !== "");

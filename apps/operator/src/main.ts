@@ -9,6 +9,7 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { watchCluster } from "./caches.ts";
 import { startControllers } from "./controllers.ts";
+import { requireKubernetes } from "./kubernetes-version.ts";
 import { measureTransport } from "./measure-transport.ts";
 import { nodesFirst } from "./nodes-first.ts";
 import { operatorFlags, type OperatorFlagValues } from "./operator-flags.ts";
@@ -27,6 +28,8 @@ const operator: Service<OperatorFlagValues> = {
     const { namespace } = settings;
     const identity = `${hostname()}_${randomUUID()}`;
     await using transport = measureTransport(await connect({ kubeconfig: flags.kubeconfig }), registry);
+    setNotReady(() => ["Kubernetes version of the API server not known yet"]);
+    await requireKubernetes({ transport, log, signal });
     const report = (error: unknown): void => {
       log.warn({ error }, "watch failed, will be taken up again");
     };
