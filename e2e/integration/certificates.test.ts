@@ -310,7 +310,7 @@ describe("the webhook's certificate", () => {
       const bundles = found.map((object) => decode(at(object, "webhooks", 0, "clientConfig", "caBundle")));
       if (cert === undefined || cert === other || key === undefined) return undefined;
       const trusted = await Promise.all(
-        bundles.map((ca) => (ca === undefined ? false : isTrusted({ cert, key }, ca, name))),
+        bundles.map(async (ca) => ca !== undefined && (await isTrusted({ cert, key }, ca, name))),
       );
       return trusted.every(Boolean) ? { cert, key } : undefined;
     });
