@@ -101,6 +101,24 @@ describe("HttpTransport.request", () => {
     expect(server.connections()).toBe(3);
   });
 
+  it("sends reserved requests over one connection of their own, though all others hang", async () => {
+    await using server = await serve(({ url = "" }, response) => {
+      if (url !== "/writes") response.end("{}");
+    });
+    await using transport = new HttpTransport({ ...server, namespace: "ns" }, { maxConnections: 2 });
+    const end = new AbortController();
+    const hanging = Array.from({ length: 10 }, () =>
+      transport.request({ method: "PATCH", path: "/writes", body: {}, signal: end.signal }).catch(() => "ended"),
+    );
+    await eventually(() => server.connections() === 2);
+    const renew = () => transport.request({ method: "PUT", path: "/lease", body: {}, timeoutMs: 5_000, reserved: true });
+    expect([await renew(), await renew()]).toEqual([{}, {}]);
+    expect(await Promise.all([renew(), renew(), renew()])).toEqual([{}, {}, {}]);
+    expect(server.connections()).toBe(3);
+    end.abort();
+    await Promise.all(hanging);
+  });
+
   it("rejects with what the server's Status says", async () => {
     await using it = await setUp();
     const details = { name: "a", causes: [{ reason: "FieldValueInvalid", message: "is bad", field: "spec.x" }] };

@@ -2,6 +2,7 @@
 /**
  * Transport over node:https (docs/decisions/001-kubernetes-transport.md has the figures that speak for it), on
  * connections that stay open: a few requests at once, and any number of watches, each of which has one as long as it lasts.
+ * Reserved requests, those of the leader's lease, have a connection and a slot of their own, opened when first used.
  * Usage: `await using transport = new HttpTransport(endpoint, { maxConnections: 16 })`.
  */
 import type { IncomingMessage } from "node:http";
@@ -20,7 +21,7 @@ import type { Query, Transport, TransportRequest, WatchEvent, WatchRequest } fro
 import { parseJson, parseWatchEvent, readLines } from "./watch-stream.ts";
 
 export interface HttpTransportOptions {
-  /** For requests, the others wait; watches come on top. 32 unless given. */
+  /** For requests, the others wait; watches and the reserved connection come on top. 32 unless given. */
   readonly maxConnections?: number | undefined;
   /** Says who we are in the server's logs; "switchyard" unless given. */
   readonly userAgent?: string | undefined;
@@ -31,8 +32,8 @@ export class HttpTransport implements Transport {
   readonly namespace: string;
   readonly #server: URL;
   readonly #credentials: CredentialSource;
-  readonly #connections: Connections;
-  readonly #slots: Slots;
+  readonly #shared: Lane;
+  readonly #reserved: Lane;
   readonly #clock: Clock;
   readonly #userAgent: string;
   readonly #closed = new AbortController();
@@ -41,22 +42,23 @@ export class HttpTransport implements Transport {
     this.namespace = endpoint.namespace;
     this.#server = endpoint.server;
     this.#credentials = createCredentials(endpoint);
-    this.#connections = new Connections(endpoint);
-    this.#slots = new Slots(options.maxConnections ?? 32);
+    this.#shared = { connections: new Connections(endpoint), slots: new Slots(options.maxConnections ?? 32) };
+    this.#reserved = { connections: new Connections(endpoint), slots: new Slots(1) };
     this.#clock = options.clock ?? systemClock;
     this.#userAgent = options.userAgent ?? "switchyard";
   }
 
   async request(request: TransportRequest): Promise<unknown> {
     const tried = `${request.method} ${request.path}`;
+    const { slots, connections } = request.reserved === true ? this.#reserved : this.#shared;
     using abort = this.#begin(request, tried);
     try {
-      await this.#slots.take(abort.signal);
+      await slots.take(abort.signal);
       try {
-        const response = await this.#send(request, tried, abort.signal);
+        const response = await this.#send(request, { tried, connections, signal: abort.signal });
         return parseJson(await readAll(response), tried);
       } finally {
-        this.#slots.give();
+        slots.give();
       }
     } catch (error) {
       abort.signal.throwIfAborted();
@@ -69,7 +71,8 @@ export class HttpTransport implements Transport {
     using abort = this.#begin(request, tried);
     try {
       const get = { ...request, method: "GET", query: { ...request.query, watch: true } } as const;
-      const response = await this.#send(get, tried, abort.signal);
+      const { connections } = this.#shared;
+      const response = await this.#send(get, { tried, connections, signal: abort.signal });
       abort.clear();
       for await (const line of readLines(response, tried)) yield parseWatchEvent(line, tried);
     } catch (error) {
@@ -80,7 +83,8 @@ export class HttpTransport implements Transport {
 
   [Symbol.asyncDispose](): Promise<void> {
     this.#closed.abort(new KubeError("use the transport", "ConnectionLost", { words: "it was closed" }));
-    this.#connections[Symbol.dispose]();
+    this.#shared.connections[Symbol.dispose]();
+    this.#reserved.connections[Symbol.dispose]();
     return Promise.resolve();
   }
 
@@ -93,7 +97,7 @@ export class HttpTransport implements Transport {
   }
 
   /** Resolves with the answer once its head is here and says success. */
-  async #send(request: TransportRequest, tried: string, signal: AbortSignal): Promise<IncomingMessage> {
+  async #send(request: TransportRequest, { tried, connections, signal }: Sending): Promise<IncomingMessage> {
     const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
     const { headers, tls } = await this.#credentials.current();
     signal.throwIfAborted();
@@ -101,7 +105,7 @@ export class HttpTransport implements Transport {
     const options: https.RequestOptions = {
       method: request.method,
       path: pathOn(this.#server, request.path, request.query),
-      agent: this.#connections.agent(tls),
+      agent: connections.agent(tls),
       signal,
       headers: {
         accept: request.accept ?? "application/json",
@@ -132,6 +136,18 @@ export class HttpTransport implements Transport {
     if (status === 401) this.#credentials.refused();
     throw statusError(tried, { status, retryAfter: response.headers["retry-after"] }, asJson(await readAll(response)));
   }
+}
+
+/** Connections, and how many requests go over them at once. */
+interface Lane {
+  readonly connections: Connections;
+  readonly slots: Slots;
+}
+
+interface Sending {
+  readonly tried: string;
+  readonly connections: Connections;
+  readonly signal: AbortSignal;
 }
 
 /** Runs it at once on a connection that is there; else Node would keep the request and send it as soon as it is. */

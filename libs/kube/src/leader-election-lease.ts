@@ -107,7 +107,7 @@ function specOf({ holder, durationMs, transitions, renewTime, acquireTime }: Lea
 }
 
 async function send(transport: Transport, request: TransportRequest): Promise<KubeObject> {
-  const answer = await transport.request(request);
+  const answer = await transport.request({ ...request, reserved: true });
   if (isKubeObject(answer)) return answer;
   throw new KubeError(`${request.method} ${request.path}`, "UnexpectedResponse", { words: "not a Lease" });
 }

@@ -35,6 +35,11 @@ export interface TransportRequest {
    * rejects with that: the last moment for a leader to find that it leads no more (leader-election-guard.ts).
    */
   readonly beforeSend?: (() => void) | undefined;
+  /**
+   * Goes over the one connection that is reserved for such requests, and waits for no other request but these. For the
+   * lease of leader election: renewals must not queue behind writes that hang.
+   */
+  readonly reserved?: boolean | undefined;
 }
 
 export interface WatchRequest {
