@@ -87,7 +87,7 @@ export function createFakeNodes({ transport, observer, namespace, directory, fai
       await report(name);
       const end = new AbortController();
       const ended = runDaemon({
-        ...{ transport, namespace, nodeName: name, maxPfs: 4, signal: end.signal },
+        ...{ transport, namespace, nodeName: name, maxPfs: 4, maxCacheAgeMs: 300_000, signal: end.signal },
         host: createFakeKernel({ nics: [mlx5("0000:3b:00.0")] }).host(),
         log: log.child({ node: name }),
         metrics: new Registry(),

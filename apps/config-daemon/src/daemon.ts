@@ -19,11 +19,12 @@ import {
   fromCache,
   startController,
   watchObjects,
+  type FailedWatch,
   type Requeue,
   type Transport,
 } from "@switchyard/kube";
 import { describeStep } from "@switchyard/plan";
-import type { Logger, Registry } from "@switchyard/service";
+import { cacheProblems, showCacheAges, type Logger, type Registry } from "@switchyard/service";
 import { isDeepStrictEqual } from "node:util";
 import { setTimeout as delay } from "node:timers/promises";
 import { configureNode } from "./configure-node.ts";
@@ -42,6 +43,8 @@ export interface DaemonOptions {
   readonly namespace: string;
   /** PFs worked on at once. */
   readonly maxPfs: number;
+  /** Beyond this age of what it knows of its orders, the daemon is not ready. It goes on as they were. */
+  readonly maxCacheAgeMs: number;
   /** Somebody else than the operator drains this node. */
   readonly useExternalDrainer?: boolean;
   readonly log: Logger;
@@ -73,8 +76,8 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   const watching = {
     transport,
     namespace,
-    report: (error: unknown) => {
-      log.warn({ error }, "watch failed, will be taken up again");
+    report: (error: unknown, { resource, ageMs }: FailedWatch) => {
+      log.warn({ resource, ageMs, error }, "watch failed; retrying");
     },
   };
   await using states = watchObjects({
@@ -102,7 +105,9 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     transport,
     controller: manager,
     instance: nodeName,
-    report: watching.report,
+    report(error) {
+      log.warn({ error }, "event lost");
+    },
   });
   const report = createReporter({
     writer: createWriter<SriovNetworkNodeState>({
@@ -157,9 +162,9 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     return { afterMs: pauseAfter(result, failures) };
   }
 
+  showCacheAges(options.metrics, () => [states, configs]);
   options.setNotReady(() => [
-    ...(states.synced ? [] : ["SriovNetworkNodeState not synced"]),
-    ...(configs.synced ? [] : ["SriovOperatorConfig not synced"]),
+    ...cacheProblems([states, configs], options.maxCacheAgeMs),
     ...(hasRun ? [] : ["hardware not discovered"]),
   ]);
   await using _controller = startController({

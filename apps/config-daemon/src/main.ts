@@ -31,7 +31,7 @@ const exitCode = await runService({
     }),
   },
   async main({ flags, log, setLogLevel, metrics, signal, setNotReady }) {
-    const { nodeName, namespace, maxPfs, useExternalDrainer } = flags;
+    const { nodeName, namespace, maxPfs, useExternalDrainer, maxCacheAge: maxCacheAgeMs } = flags;
     // A write to sriov_numvfs holds a thread of libuv's pool for seconds: one for each PF, and four for all else. libuv
     // reads this when the pool is used first, which is after here.
     process.env["UV_THREADPOOL_SIZE"] ??= `${maxPfs + 4}`;
@@ -51,7 +51,7 @@ const exitCode = await runService({
       setLogLevel(levelOfVerbosity(verbosity, flags.logLevel));
     };
     await runDaemon({
-      ...{ transport, host, nodeName, namespace, maxPfs, useExternalDrainer },
+      ...{ transport, host, nodeName, namespace, maxPfs, useExternalDrainer, maxCacheAgeMs },
       ...{ log, metrics, onVerbosity, setNotReady, signal },
     });
   },

@@ -22,10 +22,11 @@ import {
   setCondition,
   startController,
   watchObjects,
+  type FailedWatch,
   type Requeue,
   type Transport,
 } from "@switchyard/kube";
-import type { Logger } from "@switchyard/service";
+import { cacheProblems, showCacheAges, type Logger, type Registry } from "@switchyard/service";
 import { readBootId } from "./boot-id.ts";
 import { judge, type Verdict } from "./condition.ts";
 import { isInForce, writeConfig, writeRecord } from "./config-file.ts";
@@ -40,7 +41,10 @@ export interface ConfigurePluginOptions extends Readonly<DevicePluginConfigFlags
   readonly transport: Transport;
   /** The operator's. */
   readonly namespace: string;
+  /** Beyond this age of what it knows of its node, it is not ready. It goes on with what it knew. */
+  readonly maxCacheAge: number;
   readonly log: Logger;
+  readonly metrics: Registry;
   readonly setNotReady: (check: () => readonly string[]) => void;
   readonly signal: AbortSignal;
 }
@@ -54,8 +58,8 @@ const staleRetryMs = 2_000;
 /** Resolves when `signal` has aborted or, to `wait`, when the file is written. */
 export async function configurePlugin(options: ConfigurePluginOptions): Promise<void> {
   const { transport, namespace, nodeName, log } = options;
-  const report = (error: unknown): void => {
-    log.warn({ error }, "watch failed, will be taken up again");
+  const report = (error: unknown, { resource, ageMs }: FailedWatch): void => {
+    log.warn({ resource, ageMs, error }, "watch failed; retrying");
   };
   await using states = watchObjects({
     ...{ transport, namespace, report },
@@ -69,7 +73,8 @@ export async function configurePlugin(options: ConfigurePluginOptions): Promise<
     type: sriovNetworkNodeStates,
     cache: states,
   });
-  options.setNotReady(() => (states.synced ? [] : ["SriovNetworkNodeState not synced"]));
+  showCacheAges(options.metrics, () => [states]);
+  options.setNotReady(() => cacheProblems([states], options.maxCacheAge));
   const done = new AbortController();
   const end = AbortSignal.any([options.signal, done.signal]);
   let told = "";

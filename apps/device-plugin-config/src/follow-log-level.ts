@@ -24,8 +24,8 @@ export function followLogLevel({ transport, namespace, log, onVerbosity }: Follo
     type: sriovOperatorConfigs,
     fieldSelector: `metadata.name=${operatorConfigName}`,
     project: ({ spec }: SriovOperatorConfig) => ({ verbosity: spec?.logLevel }),
-    report(error) {
-      log.warn({ error }, "SriovOperatorConfig cannot be watched, will be tried again");
+    report(error, { resource, ageMs }) {
+      log.warn({ resource, ageMs, error }, "watch failed; retrying");
     },
   });
   configs.subscribe(({ after }) => {

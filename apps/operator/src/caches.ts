@@ -17,7 +17,7 @@ import {
   type SriovNetworkPoolConfig,
   type SriovOperatorConfig,
 } from "@switchyard/api";
-import { sharingEqual, watchObjects, type Cache, type Transport } from "@switchyard/kube";
+import { sharingEqual, watchObjects, type Cache, type FailedWatch, type Transport } from "@switchyard/kube";
 import { certifiedServers } from "./certificates/certified-servers.ts";
 import { watchServerCertificates, type WatchedServerCertificates } from "./certificates/server-certificate-watches.ts";
 import { watchClusterFacts, type WatchedClusterFacts } from "./components/cluster-facts.ts";
@@ -53,7 +53,7 @@ export interface WatchOptions {
   readonly namespace: string;
   readonly settings: OperatorSettings;
   /** Told each failure of a watch; it is taken up again. */
-  readonly report: (error: unknown) => void;
+  readonly report: (error: unknown, at: FailedWatch) => void;
 }
 
 export function watchCluster({ transport, later, namespace, settings, report }: WatchOptions): ClusterCaches {

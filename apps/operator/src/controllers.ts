@@ -56,18 +56,29 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
       signal,
     ),
     verdicts: createVerdicts(),
-    start(controller) {
+    start({ reads, ...controller }) {
       const started = startController({
         caches: Object.values(watched),
         ...controller,
         signal,
+        freshness: {
+          caches: reads,
+          maxAgeMs: settings.maxCacheAgeMs,
+          onStale(stale) {
+            const resources = [...new Set(stale.map(({ resource }) => resource))];
+            log.warn({ controller: controller.name, resources }, "caches are stale; waiting for the API server");
+          },
+        },
         metrics: metrics.of(controller.name),
         report(error, { key, failures }) {
-          log.warn({ controller: controller.name, key, failures, error }, "reconcile failed, will be tried again");
+          log.warn({ controller: controller.name, key, failures, error }, "reconcile failed; retrying");
         },
       });
       metrics.watch(started);
       return stack.use(started);
+    },
+    showAges(ageing) {
+      metrics.watchCaches(ageing);
     },
   };
   const nodeStates = startNodeControllers(context);

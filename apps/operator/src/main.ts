@@ -3,8 +3,15 @@
  * The operator's process: watches the cluster, and runs the controllers while it leads.
  */
 import { operatorConfigName } from "@switchyard/api";
-import { connect, runWhenLeading, type Transport } from "@switchyard/kube";
-import { levelOfVerbosity, roomForYoung, runService, useOneArena, type Service } from "@switchyard/service";
+import { connect, runWhenLeading, type FailedWatch, type Transport } from "@switchyard/kube";
+import {
+  cacheProblems,
+  levelOfVerbosity,
+  roomForYoung,
+  runService,
+  useOneArena,
+  type Service,
+} from "@switchyard/service";
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { watchCluster } from "./caches.ts";
@@ -30,17 +37,17 @@ const operator: Service<OperatorFlagValues> = {
     await using transport = measureTransport(await connect({ kubeconfig: flags.kubeconfig }), registry);
     setNotReady(() => ["Kubernetes version of the API server not known yet"]);
     await requireKubernetes({ transport, log, signal });
-    const report = (error: unknown): void => {
-      log.warn({ error }, "watch failed, will be taken up again");
+    const report = (error: unknown, { resource, ageMs }: FailedWatch): void => {
+      log.warn({ resource, ageMs, error }, "watch failed; retrying");
     };
     const first = nodesFirst(transport, signal);
     await using caches = watchCluster({ transport, later: first.later, namespace, settings, report });
     caches.operatorConfigs.subscribe(({ key, after }) => {
       if (key === operatorConfigName) setLogLevel(levelOfVerbosity(after?.spec?.logLevel, flags.logLevel));
     });
-    const metrics = createOperatorMetrics(registry, caches);
     const { [Symbol.asyncDispose]: _, ...watched } = caches;
-    setNotReady(() => Object.entries(watched).flatMap(([name, { synced }]) => (synced ? [] : [`${name} not synced`])));
+    const metrics = createOperatorMetrics(registry, caches, Object.values(watched));
+    setNotReady(() => cacheProblems(Object.values(watched), settings.maxCacheAgeMs));
 
     async function lead(client: Transport, leading: AbortSignal): Promise<void> {
       log.info("leading");
@@ -74,7 +81,7 @@ const operator: Service<OperatorFlagValues> = {
       signal,
       onLeading: (leadership) => lead(leadership.transport, leadership.signal),
       report: (error) => {
-        log.warn({ error }, "lease request failed, will be tried again");
+        log.warn({ error }, "lease request failed; retrying");
       },
     });
   },

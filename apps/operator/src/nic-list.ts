@@ -4,7 +4,7 @@
  * Usage: `const nicList = watchNicList({ transport, namespace, report }); knownNics(nicList)`.
  */
 import { parseNicRow, supportedNics, type SupportedNic } from "@switchyard/policy";
-import { ObjectStore, watchObjects, type Cache, type KubeObject, type Transport } from "@switchyard/kube";
+import { ObjectStore, watchObjects, type Cache, type FailedWatch, type KubeObject, type Transport } from "@switchyard/kube";
 
 /** The cards, the cluster's own after the built-in ones, under the name of the ConfigMap. */
 export type NicList = Cache<readonly SupportedNic[]>;
@@ -20,7 +20,7 @@ export interface ConfigMap extends KubeObject {
 export interface WatchNicListOptions {
   readonly transport: Transport;
   readonly namespace: string;
-  readonly report: (error: unknown) => void;
+  readonly report: (error: unknown, at: FailedWatch) => void;
 }
 
 export function watchNicList(options: WatchNicListOptions): NicList & AsyncDisposable {

@@ -34,12 +34,14 @@ export function startNodeControllers(context: OperatorContext): Pick<Controller,
   const { namespace } = context.settings;
   const { nodes, policies, pools, operatorConfigs, states, nicList } = caches;
   const now = (): Date => new Date();
+  const reads = [nodes, policies, pools, operatorConfigs, states, nicList];
   const allNodes = (): readonly string[] => [...new Set([...nodes.keys(), ...states.keys()])];
 
   const nodeStates = start({
     name: "node-state",
     parallel: parallelNodes,
     caches: [], // its sources are all that it reads
+    reads,
     reconcile: createNodeStateReconciler({
       nodes,
       states,
@@ -74,6 +76,7 @@ export function startNodeControllers(context: OperatorContext): Pick<Controller,
   start({
     name: "policy-status",
     parallel: 4,
+    reads,
     reconcile: pace(
       createPolicyStatusReconciler({
         ...{ policies, nodes, states, rules, verdicts, now, tell: createTransitionEvents(context.events) },
@@ -98,6 +101,7 @@ export function startNodeControllers(context: OperatorContext): Pick<Controller,
   start({
     name: "pool-status",
     parallel: 4,
+    reads,
     reconcile: pace(
       createPoolStatusReconciler({
         ...{ pools, nodes, states, rules, verdicts, now, tell: createTransitionEvents(context.events) },

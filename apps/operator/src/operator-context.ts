@@ -4,7 +4,7 @@
  * how a controller is started. One group of controllers is one function of it.
  * Usage: `export function startNetworkControllers(context: OperatorContext): void { context.start({ name, … }); }`
  */
-import type { Controller, ControllerOptions, EventRecorder, Transport } from "@switchyard/kube";
+import type { Ageing, Controller, ControllerOptions, EventRecorder, Transport } from "@switchyard/kube";
 import type { Logger } from "@switchyard/service";
 import type { ClusterCaches } from "./caches.ts";
 import type { LiveRules } from "./live-rules.ts";
@@ -24,13 +24,18 @@ export interface OperatorContext {
   readonly signal: AbortSignal;
   /**
    * Runs until the operator stops or no longer leads; nothing runs before all of `context.caches` are synced, unless the
-   * controller names what it reads beside its sources.
+   * controller names `caches`, or while one of those that it reads is stale.
    */
   readonly start: (controller: ControllerDefinition) => Pick<Controller, "whenIdle">;
+  /** Shows the age of caches that are not in `caches`. */
+  readonly showAges: (caches: Pick<Ageing, "ages">) => void;
 }
 
 /** A controller without what all of them share. */
-export type ControllerDefinition = Pick<
+export interface ControllerDefinition extends Pick<
   ControllerOptions,
   "name" | "reconcile" | "sources" | "caches" | "parallel" | "deadlineMs" | "debounceMs" | "maxDebounceMs"
->;
+> {
+  /** All that it reads. What a stale cache lacks may be there, so nobody acts by one. */
+  readonly reads: readonly Ageing[];
+}

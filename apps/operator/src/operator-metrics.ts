@@ -4,7 +4,7 @@
  * how far the nodes are is in fleet-metrics.ts.
  */
 import type { Controller, ControllerMetrics } from "@switchyard/kube";
-import { Counter, Gauge, Histogram, type Registry } from "@switchyard/service";
+import { Counter, Gauge, Histogram, showCacheAges, type AgeingCaches, type Registry } from "@switchyard/service";
 import { countDrains } from "./drain/count-drains.ts";
 import { registerFleetMetrics, type FleetCaches } from "./fleet-metrics.ts";
 
@@ -12,13 +12,22 @@ export interface OperatorMetrics {
   of(controller: string): ControllerMetrics;
   /** Shows the depth of its queue whenever somebody asks. */
   watch(controller: Controller): void;
+  /** Shows the age of caches that a leader has beside those that all replicas have. */
+  watchCaches(caches: AgeingCaches): void;
   /** 1 on the replica that leads. */
   setLeading(isLeading: boolean): void;
 }
 
-export function createOperatorMetrics(registry: Registry, caches: FleetCaches): OperatorMetrics {
+/** `watched` are the caches that all replicas have. */
+export function createOperatorMetrics(
+  registry: Registry,
+  caches: FleetCaches,
+  watched: readonly AgeingCaches[],
+): OperatorMetrics {
   const registers = [registry];
   registerFleetMetrics(registry, caches);
+  const ofLeader = new Set<AgeingCaches>();
+  showCacheAges(registry, () => [...watched, ...ofLeader]);
   const controllers = new Set<Controller>();
 
   const reconciles = new Counter({
@@ -74,9 +83,14 @@ export function createOperatorMetrics(registry: Registry, caches: FleetCaches): 
     watch(controller) {
       controllers.add(controller);
     },
+    watchCaches(some) {
+      ofLeader.add(some);
+    },
     setLeading(isLeading) {
       leading.set(isLeading ? 1 : 0);
-      if (!isLeading) controllers.clear();
+      if (isLeading) return;
+      controllers.clear();
+      ofLeader.clear();
     },
   };
 }

@@ -14,6 +14,8 @@ export interface OperatorSettings {
   /** Before the slash of a resource's full name: "openshift.io". */
   readonly resourcePrefix: string;
   readonly clusterType: "kubernetes" | "openshift";
+  /** Beyond this age nothing is done by what a cache says. */
+  readonly maxCacheAgeMs: number;
   /** How long the state of a node that left is kept. */
   readonly staleDelayMs: number;
   /** What decides what is deployed, beside the SriovOperatorConfig. */
@@ -22,10 +24,12 @@ export interface OperatorSettings {
   readonly writeConfigMap: boolean;
 }
 
-export function readOperatorSettings(flags: OperatorFlagValues & Pick<CommonValues, "namespace">): OperatorSettings {
-  const { namespace, resourcePrefix, clusterType } = flags;
+export function readOperatorSettings(
+  flags: OperatorFlagValues & Pick<CommonValues, "namespace" | "maxCacheAge">,
+): OperatorSettings {
+  const { namespace, resourcePrefix, clusterType, maxCacheAge: maxCacheAgeMs } = flags;
   return {
-    ...{ namespace, resourcePrefix, clusterType },
+    ...{ namespace, resourcePrefix, clusterType, maxCacheAgeMs },
     staleDelayMs: parseStaleDelayMs(flags.staleNodeStateCleanupDelayMinutes),
     components: readComponentSettings(flags),
     writeConfigMap: flags.writeConfigmap,

@@ -17,7 +17,7 @@ import {
   type SriovNetworkPoolConfig,
   type SriovOperatorConfig,
 } from "@switchyard/api";
-import { watchObjects, type Cache, type KubeObject, type Transport } from "@switchyard/kube";
+import { watchObjects, type Cache, type FailedWatch, type KubeObject, type Transport } from "@switchyard/kube";
 
 /** A ConfigMap, the fields that are used. */
 export interface ConfigMap extends KubeObject {
@@ -44,7 +44,7 @@ export interface WatchOptions {
   /** Our own kinds are honoured in this one only. */
   readonly namespace: string;
   /** Told each failure of a watch; it is taken up again. */
-  readonly report: (error: unknown) => void;
+  readonly report: (error: unknown, at: FailedWatch) => void;
 }
 
 /** Name of the ConfigMap that lists network cards (sriov-operator.md J). */

@@ -80,7 +80,7 @@ describe("createLiveView", () => {
   });
 
   it("knows pods once all of them are known", () => {
-    const pods = { synced: false, on: (node: string) => [[node]] };
+    const pods = { synced: false, ages: [], on: (node: string) => [[node]] };
     const view = createLiveView(createCaches(), { namespace, devMode: false, pods })();
     expect(view.podsOn).toBeUndefined();
     pods.synced = true;

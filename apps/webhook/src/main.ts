@@ -4,8 +4,15 @@
  */
 import { operatorConfigName } from "@switchyard/api";
 import type { KeyPair } from "@switchyard/certificates";
-import { connect, isKubeError } from "@switchyard/kube";
-import { compileLittle, levelOfVerbosity, runService, type Logger } from "@switchyard/service";
+import { connect, isKubeError, type FailedWatch } from "@switchyard/kube";
+import {
+  cacheProblems,
+  compileLittle,
+  levelOfVerbosity,
+  runService,
+  showCacheAges,
+  type Logger,
+} from "@switchyard/service";
 import { once } from "node:events";
 import { watchCluster } from "./caches.ts";
 import { followKeyPair } from "./key-pair.ts";
@@ -34,24 +41,27 @@ process.exitCode = await runService({
       log.warn({ dropped: ciphers.dropped }, "cipher suites that are not secure are left out");
     }
     await using transport = await connect({ kubeconfig: flags.kubeconfig });
-    const report = (error: unknown): void => {
-      log.warn({ error }, "watch failed, will be taken up again");
+    const report = (error: unknown, { resource, ageMs }: FailedWatch): void => {
+      log.warn({ resource, ageMs, error }, "watch failed; retrying");
     };
     await using caches = watchCluster({ transport, namespace, report });
     caches.operatorConfigs.subscribe(({ key, after }) => {
       if (key === operatorConfigName) setLogLevel(levelOfVerbosity(after?.spec?.logLevel, flags.logLevel));
     });
     const { [Symbol.asyncDispose]: _, ...watched } = caches;
-    const notSynced = (): readonly string[] =>
-      Object.entries(watched).flatMap(([name, { synced }]) => (synced ? [] : [`${name} not synced`]));
-    const synced = Promise.allSettled(Object.values(watched).map((cache) => cache.whenSynced(signal)));
+    const needed = Object.values(watched);
+    /** By what is out of date, verdicts are still better than none: that alone refuses no review. */
+    const notSynced = () => cacheProblems(needed, Infinity);
+    const staleOrNotSynced = () => cacheProblems(needed, flags.maxCacheAge);
+    const synced = Promise.allSettled(needed.map((cache) => cache.whenSynced(signal)));
     await using pods = flags.countPods
       ? watchPodUsers({ transport, resourcePrefix: flags.resourcePrefix, after: synced, report: reportPods(log) })
       : undefined;
     const metrics = createWebhookMetrics(registry);
+    showCacheAges(registry, () => [...needed, ...(pods === undefined ? [] : [pods])]);
 
     const running: { server?: ReviewServer; pair?: KeyPair } = {};
-    setNotReady(() => [...notSynced(), ...(running.server === undefined ? ["no certificate yet"] : [])]);
+    setNotReady(() => [...staleOrNotSynced(), ...(running.server === undefined ? ["no certificate yet"] : [])]);
     function onChange(pair: KeyPair): void {
       running.pair = pair;
       running.server?.setKeyPair(pair);
@@ -74,7 +84,8 @@ process.exitCode = await runService({
       tls: toTlsOptions({ minVersion, ciphers, curves: flags.tlsCurvePreferences }),
       keyPair: first,
       view: createLiveView(watched, { namespace, devMode, pods }),
-      notReady: notSynced,
+      notReady: staleOrNotSynced,
+      cannotReview: notSynced,
       log,
       nowMs: () => performance.now(),
       onAnswer(request, answer, tookMs) {
@@ -95,11 +106,11 @@ process.exitCode = await runService({
 });
 
 /** Without the right to read pods all else works: said once, not each time that it is tried again. */
-function reportPods(log: Logger): (error: unknown) => void {
+function reportPods(log: Logger): (error: unknown, at: FailedWatch) => void {
   let isTold = false;
-  return (error) => {
+  return (error, { resource, ageMs }) => {
     const level = isTold && isKubeError(error, "Forbidden") ? "debug" : "warn";
     isTold ||= isKubeError(error, "Forbidden");
-    log[level]({ error }, "pods cannot be watched, so warnings do not count them; will be tried again");
+    log[level]({ resource, ageMs, error }, "pods cannot be watched, so warnings do not count them; retrying");
   };
 }

@@ -5,9 +5,19 @@
  * Usage: `await using pods = watchPodUsers({ transport, resourcePrefix, after, report }); pods.on("worker-1")`.
  */
 import { readPod, type PodFacts } from "@switchyard/admission";
-import { keyOf, reflect, type KubeObject, type ObjectName, type ObjectSink, type Transport } from "@switchyard/kube";
+import {
+  HeardClock,
+  keyOf,
+  reflect,
+  type Ageing,
+  type FailedWatch,
+  type KubeObject,
+  type ObjectName,
+  type ObjectSink,
+  type Transport,
+} from "@switchyard/kube";
 
-export interface PodUsers {
+export interface PodUsers extends Pick<Ageing, "ages"> {
   /** Whether all pods are known. */
   readonly synced: boolean;
   /** Those on a node; each is the list of resources that it requests. */
@@ -21,7 +31,7 @@ export interface PodUserOptions {
   /** Not begun before: what verdicts depend on comes first, and the two do not need memory at once. */
   readonly after: Promise<unknown>;
   /** Told each failure of the watch; it is taken up again. */
-  readonly report: (error: unknown) => void;
+  readonly report: (error: unknown, at: FailedWatch) => void;
 }
 
 const pods = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true } as const;
@@ -55,6 +65,7 @@ export function createPodUsers(resourcePrefix: string): PodUsers & ObjectSink {
   const nodeOf = new Map<string, string>();
   let listed: Set<string> | undefined;
   let synced = false;
+  const lastHeard = new HeardClock();
 
   function drop(key: string): void {
     const node = nodeOf.get(key);
@@ -95,6 +106,15 @@ export function createPodUsers(resourcePrefix: string): PodUsers & ObjectSink {
       listed = undefined;
       synced = true;
       for (const key of [...nodeOf.keys()]) if (there?.has(key) === false) drop(key);
+    },
+    get ageMs() {
+      return lastHeard.ageMs;
+    },
+    get ages() {
+      return [{ resource: pods.plural, synced, ageMs: lastHeard.ageMs }];
+    },
+    heard() {
+      lastHeard.heard();
     },
     advance: () => undefined,
     notServed: () => undefined, // pods always are

@@ -100,12 +100,20 @@ describe("the validating path", () => {
 describe("before the caches are in", () => {
   it("is not ready, and gives no verdict", async () => {
     const reasons = ["states not synced"];
-    await using early = await startTestServer({ notReady: () => reasons });
+    await using early = await startTestServer({ notReady: () => reasons, cannotReview: () => reasons });
     expect(await early.get(paths.ready)).toMatchObject({ status: 503, body: "states not synced\n" });
     expect((await early.post(paths.validate, createPolicy("p1"))).status).toBe(503);
     reasons.pop();
     expect((await early.get(paths.ready)).status).toBe(200);
     expect((await early.post(paths.validate, createPolicy("p1"))).status).toBe(200);
+  });
+});
+
+describe("with caches that are out of date", () => {
+  it("is not ready, and still answers who asks", async () => {
+    await using late = await startTestServer({ notReady: () => ["nodes: not heard of for 312 s"] });
+    expect((await late.get(paths.ready)).status).toBe(503);
+    expect((await late.post(paths.validate, createPolicy("p1"))).status).toBe(200);
   });
 });
 

@@ -26,8 +26,10 @@ export interface ReviewServerOptions {
   readonly tls: SecureContextOptions;
   readonly keyPair: KeyPair;
   readonly view: () => ClusterView;
-  /** Why reviews cannot be answered now; none: they can. */
+  /** Why another replica should be asked, for /readyz; none: this one is as good. */
   readonly notReady: () => readonly string[];
+  /** Why reviews cannot be answered now; none: they can. */
+  readonly cannotReview: () => readonly string[];
   readonly log: Logger;
   readonly nowMs: () => number;
   /** Told of each review that was answered. */
@@ -53,7 +55,7 @@ const requestTimeoutMs = 10_000;
 const keepAliveTimeoutMs = 120_000;
 
 export async function startReviewServer(options: ReviewServerOptions): Promise<ReviewServer> {
-  const { address, tls, keyPair, view, notReady, log, nowMs, onAnswer, lingerMs } = options;
+  const { address, tls, keyPair, view, notReady, cannotReview, log, nowMs, onAnswer, lingerMs } = options;
   const admitOptions: AdmitOptions = { nowMs };
   let isEnding = false;
 
@@ -107,7 +109,7 @@ export async function startReviewServer(options: ReviewServerOptions): Promise<R
       const body = parseBody(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
       const asked = body.ok ? readReview(body.value) : body;
       if (!asked.ok) return reply.code(400).send({ message: asked.error });
-      const reasons = notReady();
+      const reasons = cannotReview();
       if (reasons.length > 0) return reply.code(503).send({ message: reasons.join("; ") });
       const answer = review(asked.value);
       onAnswer(asked.value, answer, nowMs() - began);

@@ -8,6 +8,7 @@ import {
   joinWatches,
   watchObjects,
   type Cache,
+  type FailedWatch,
   type JoinedWatches,
   type KubeObject,
   type ResourceType,
@@ -53,7 +54,7 @@ export interface WatchCertificatesOptions {
   readonly transport: Transport;
   readonly places: CertificatePlaces;
   /** Told each failure of a watch; it is taken up again. */
-  readonly report: (error: unknown) => void;
+  readonly report: (error: unknown, at: FailedWatch) => void;
 }
 
 export const secretType = { group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true } as const;

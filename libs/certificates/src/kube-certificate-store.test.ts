@@ -25,6 +25,7 @@ function createWorld() {
   secrets.endList("0");
   const watches: CertificateWatches = {
     ...{ places: { namespace, secretName: name, registrations: [] }, secrets, registrations: [], synced: true },
+    ...{ ageMs: 0, ages: [] },
     whenSynced: () => Promise.resolve(),
     subscribe: () => () => undefined,
     [Symbol.asyncDispose]: () => Promise.resolve(),

@@ -5,13 +5,14 @@
  * Usage: `const node = nodes.get("worker-0"); const mine = states.byIndex("pool", "gpu")`.
  */
 
+import type { Ageing } from "./cache-age.ts";
 import type { ObjectName } from "./kube-object.ts";
 
 /**
  * Objects of one kind, each reduced to what is used of it. Keys are names where the kind has no namespaces or the cache
  * holds a single one, "namespace/name" otherwise.
  */
-export interface Cache<T> extends Observations {
+export interface Cache<T> extends Observations, Ageing {
   /** Whether all objects that there were at the start are in. */
   readonly synced: boolean;
   /** False while the server does not know the kind: then nothing is here. Only of a cache that takes it (`optional`). */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { startController, type ControllerOptions, type FailedReconcile, type Reconcile } from "./controller.ts";
+import type { Ageing, CacheAge } from "./cache-age.ts";
 import { KubeError } from "./kube-error.ts";
 import { ObjectStore } from "./object-store.ts";
 import { fromCache, type Source } from "./source.ts";
@@ -33,6 +34,15 @@ class Keys implements Source {
       });
     });
     await Promise.race([this.#synced.promise, aborted]);
+  }
+}
+
+/** A cache that is as old as it is told. */
+class Age implements Ageing {
+  ageMs = 0;
+
+  get ages(): readonly CacheAge[] {
+    return [{ resource: "nodes", synced: true, ageMs: this.ageMs }];
   }
 }
 
@@ -84,6 +94,43 @@ describe("startController", () => {
     other.sync();
     await clock.advance(0);
     expect(worked).toEqual(["a"]);
+  });
+
+  it("lets keys wait while something that it reads is stale, and takes them when all is fresh", async () => {
+    const worked: string[] = [];
+    const [own, other] = [new Age(), new Age()];
+    const stale: unknown[] = [];
+    const freshness = { caches: [own, other], maxAgeMs: 300_000, onStale: (ages: unknown) => stale.push(ages) };
+    const { clock, keys } = start((key) => Promise.resolve(void worked.push(key)), { freshness });
+    keys.add("a");
+    keys.sync();
+    await clock.advance(1000);
+    other.ageMs = 300_001;
+    for (const key of ["b", "c"]) keys.add(key);
+    await clock.advance(3_600_000);
+    expect([worked, stale]).toEqual([["a"], [[{ resource: "nodes", synced: true, ageMs: 300_001 }]]]);
+    own.ageMs = 400_000;
+    other.ageMs = 0;
+    await clock.advance(10_000);
+    expect(worked).toEqual(["a"]);
+    own.ageMs = 0;
+    await clock.advance(1000);
+    expect(worked.toSorted()).toEqual(["a", "b", "c"]);
+  });
+
+  it("ends though it waits for something stale, and does nothing more", async () => {
+    const worked: string[] = [];
+    const cache = new Age();
+    const freshness = { caches: [cache], maxAgeMs: 300_000, onStale: () => undefined };
+    const { clock, keys, controller } = start((key) => Promise.resolve(void worked.push(key)), { freshness });
+    cache.ageMs = Infinity;
+    keys.add("a");
+    keys.sync();
+    await clock.advance(1000);
+    await controller[Symbol.asyncDispose]();
+    cache.ageMs = 0;
+    await clock.advance(10_000);
+    expect([worked, clock.pending]).toEqual([[], 0]);
   });
 
   it("takes what was there at the start at once, and what comes later after the debounce", async () => {

@@ -5,6 +5,7 @@
  * Usage: `await using controller = startController({ name: "node-states", reconcile, sources, signal, report })`.
  */
 import type { BackoffRange } from "./backoff.ts";
+import { staleAmong, whenFresh, type Ageing, type CacheAge } from "./cache-age.ts";
 import { systemClock, type Clock } from "./clock.ts";
 import { isKubeError, KubeError } from "./kube-error.ts";
 import { linkAbort } from "./linked-abort.ts";
@@ -29,6 +30,8 @@ export interface ControllerOptions {
   readonly sources: readonly Source[];
   /** What else reconcile reads: nothing runs before these and the sources are synced. */
   readonly caches?: readonly Pick<Source, "whenSynced">[];
+  /** Unless given, caches may be of any age. */
+  readonly freshness?: Freshness;
   /** Aborted when all must stop at once, as when the lease is lost. */
   readonly signal: AbortSignal;
   /** Told each failure once. It is not an error that the work was stopped. */
@@ -48,6 +51,14 @@ export interface ControllerOptions {
   readonly backoff?: BackoffRange;
   readonly clock?: Clock;
   readonly random?: () => number;
+}
+
+/** While one of `caches` is older than this, nothing runs and keys wait: what a stale cache lacks may be there. */
+export interface Freshness {
+  readonly caches: readonly Ageing[];
+  readonly maxAgeMs: number;
+  /** Told which ones are stale, each time that keys begin to wait for them. */
+  readonly onStale: (stale: readonly CacheAge[]) => void;
 }
 
 export interface FailedReconcile {
@@ -77,7 +88,7 @@ export interface Controller extends AsyncDisposable {
 
 /** Runs until it is disposed or the signal aborts. */
 export function startController(options: ControllerOptions): Controller {
-  const { name, reconcile, sources, caches = [], metrics, report } = options;
+  const { name, reconcile, sources, caches = [], freshness, metrics, report } = options;
   const { parallel = 16, deadlineMs = 60_000, drainMs = 8_000, clock = systemClock } = options;
 
   const queue = createQueue(options);
@@ -86,6 +97,7 @@ export function startController(options: ControllerOptions): Controller {
   mustStop.signal.addEventListener("abort", end, { once: true });
   const begun = Promise.withResolvers<undefined>();
   let hasBegun = false;
+  let waiting: Promise<void> | undefined;
   const stopSources = sources.map((source) =>
     source.start((key) => {
       // What comes before the first key is taken comes together anyway, and the work to do at a start waits for nothing.
@@ -134,11 +146,26 @@ export function startController(options: ControllerOptions): Controller {
   async function takeKeys(): Promise<void> {
     let key;
     while ((key = await queue.take()) !== undefined) {
+      if (freshness !== undefined && isAnyStale(freshness)) await untilFresh(freshness);
+      if (ending.signal.aborted) return;
       const startMs = clock.nowMs();
       const outcome = await attempt(key);
       queue.done(key);
       metrics?.reconciled({ outcome, durationMs: clock.nowMs() - startMs });
     }
+  }
+
+  /** All hands wait for the same. Resolves also when it ends. */
+  function untilFresh({ caches: read, maxAgeMs, onStale }: Freshness): Promise<void> {
+    if (waiting === undefined) {
+      onStale(staleAmong(read, maxAgeMs));
+      waiting = whenFresh(read, { maxAgeMs, clock, signal: ending.signal })
+        .catch(() => undefined) // ended: whenFresh() rejects for nothing else
+        .finally(() => {
+          waiting = undefined;
+        });
+    }
+    return waiting;
   }
 
   async function attempt(key: string): Promise<Outcome> {
@@ -159,6 +186,10 @@ export function startController(options: ControllerOptions): Controller {
       return "failed";
     }
   }
+}
+
+function isAnyStale({ caches, maxAgeMs }: Freshness): boolean {
+  return caches.some(({ ageMs }) => ageMs > maxAgeMs);
 }
 
 function createQueue(options: ControllerOptions): WorkQueue {

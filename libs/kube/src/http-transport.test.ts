@@ -111,7 +111,8 @@ describe("HttpTransport.request", () => {
       transport.request({ method: "PATCH", path: "/writes", body: {}, signal: end.signal }).catch(() => "ended"),
     );
     await eventually(() => server.connections() === 2);
-    const renew = () => transport.request({ method: "PUT", path: "/lease", body: {}, timeoutMs: 5_000, reserved: true });
+    const renew = () =>
+      transport.request({ method: "PUT", path: "/lease", body: {}, timeoutMs: 5_000, reserved: true });
     expect([await renew(), await renew()]).toEqual([{}, {}]);
     expect(await Promise.all([renew(), renew(), renew()])).toEqual([{}, {}, {}]);
     expect(server.connections()).toBe(3);

@@ -74,6 +74,7 @@ export class HttpTransport implements Transport {
       const { connections } = this.#shared;
       const response = await this.#send(get, { tried, connections, signal: abort.signal });
       abort.clear();
+      request.onOpen?.();
       for await (const line of readLines(response, tried)) yield parseWatchEvent(line, tried);
     } catch (error) {
       abort.signal.throwIfAborted();

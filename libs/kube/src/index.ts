@@ -27,6 +27,7 @@ export {
 export { listPages, type ListRequest, type Page } from "./list-pages.ts";
 export { reflect, type ReflectorOptions } from "./reflector.ts";
 export type { Cache, Change, Observations, Observed } from "./cache.ts";
+export { HeardClock, staleAmong, whenFresh, type Ageing, type CacheAge, type FailedWatch } from "./cache-age.ts";
 export { ObjectStore, type ObjectSink, type StoreOptions } from "./object-store.ts";
 export type { Indexers } from "./object-index.ts";
 export { joinWatches, type JoinedWatches } from "./join-watches.ts";
@@ -39,6 +40,7 @@ export {
   type ControllerMetrics,
   type ControllerOptions,
   type FailedReconcile,
+  type Freshness,
   type Outcome,
   type Reconcile,
   type Requeue,

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { joinWatches, type JoinedWatches } from "./join-watches.ts";
 
-function createWatch() {
+function createWatch(ageMs = 0) {
   const listeners = new Set<() => void>();
   const gate = Promise.withResolvers<undefined>();
   let synced = false;
@@ -10,6 +10,12 @@ function createWatch() {
   const watch: JoinedWatches = {
     get synced() {
       return synced;
+    },
+    get ageMs() {
+      return ageMs;
+    },
+    get ages() {
+      return [{ resource: "roles", synced, ageMs }];
     },
     async whenSynced() {
       await gate.promise;
@@ -74,5 +80,11 @@ describe("joinWatches", () => {
     const joined = joinWatches([]);
     await joined.whenSynced(AbortSignal.abort());
     expect(joined.synced).toBe(true);
+  });
+
+  it("is as old as the oldest, and names each", () => {
+    const joined = joinWatches([createWatch(1_000).watch, createWatch(3_000).watch]);
+    expect([joined.ageMs, joined.ages.map(({ ageMs }) => ageMs)]).toEqual([3_000, [1_000, 3_000]]);
+    expect(joinWatches([]).ageMs).toBe(0);
   });
 });

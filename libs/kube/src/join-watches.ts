@@ -4,8 +4,10 @@
  * Usage: `return Object.assign(joinWatches([roles, bindings]), { ownerOf });`, as a spread would freeze `synced`.
  */
 
+import type { Ageing } from "./cache-age.ts";
+
 /** Disposing it ends the watches. A cache that follows the API server is one, too. */
-export interface JoinedWatches extends AsyncDisposable {
+export interface JoinedWatches extends Ageing, AsyncDisposable {
   /** Whether all are. */
   readonly synced: boolean;
   /** Resolves when all are; rejects with the signal's reason. */
@@ -18,6 +20,12 @@ export function joinWatches(watches: readonly JoinedWatches[]): JoinedWatches {
   return {
     get synced() {
       return watches.every(({ synced }) => synced);
+    },
+    get ageMs() {
+      return Math.max(0, ...watches.map(({ ageMs }) => ageMs));
+    },
+    get ages() {
+      return watches.flatMap(({ ages }) => ages);
     },
     async whenSynced(signal) {
       await Promise.all(watches.map((watch) => watch.whenSynced(signal)));

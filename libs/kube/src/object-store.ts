@@ -3,7 +3,9 @@
  * The objects behind a Cache. Whoever hears of them puts them in: the reflector in a service, a test by hand.
  * Usage: `const nodes = new ObjectStore({ type: nodeType, project: ({ metadata }: Node) => ({ metadata }) })`.
  */
+import { HeardClock, type CacheAge, type FailedWatch } from "./cache-age.ts";
 import type { Cache, Change, Observed } from "./cache.ts";
+import type { Clock } from "./clock.ts";
 import { equalJson } from "./equal-json.ts";
 import { KubeError } from "./kube-error.ts";
 import { apiVersionOf, isRecord, keyOf, type KubeObject, type ObjectName, type ResourceType } from "./kube-object.ts";
@@ -26,11 +28,13 @@ export interface StoreOptions<Wire extends KubeObject, T> {
    * Told what a projection, an index or a listener throws: the object stays as it was, or one listener misses a change,
    * and all else goes on. Unless given, it is thrown at whoever puts the object in.
    */
-  readonly report?: (error: unknown) => void;
+  readonly report?: (error: unknown, at: FailedWatch) => void;
+  /** For its age; one that goes on while the machine sleeps, unless given. */
+  readonly clock?: Clock | undefined;
 }
 
 /** Who is told of all objects of a kind. */
-export interface ObjectSink {
+export interface ObjectSink extends Pick<CacheAge, "ageMs"> {
   /** A list begins: what is not in it until endList() is gone. */
   beginList(): void;
   upsert(object: KubeObject): void;
@@ -40,9 +44,11 @@ export interface ObjectSink {
   advance(resourceVersion: string): void;
   /** The server does not know the kind, so there are no objects. */
   notServed(): void;
+  /** The server has just confirmed that all it has to tell was told. */
+  heard(): void;
 }
 
-export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, ObjectSink {
+export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, CacheAge, ObjectSink {
   readonly #options: StoreOptions<Wire, T>;
   readonly #entries = new Map<string, Entry<T>>();
   readonly #index: ObjectIndex<T>;
@@ -52,9 +58,11 @@ export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, Object
   #listed: Set<string> | undefined;
   #position: string | undefined;
   #served = true;
+  readonly #lastHeard: HeardClock;
 
   constructor(options: StoreOptions<Wire, T>) {
     this.#options = options;
+    this.#lastHeard = new HeardClock(options.clock);
     this.#index = new ObjectIndex(options.indexes ?? {});
   }
 
@@ -72,6 +80,18 @@ export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, Object
 
   get position(): string | undefined {
     return this.#position;
+  }
+
+  get resource(): string {
+    return this.#options.type.plural;
+  }
+
+  get ageMs(): number {
+    return this.#lastHeard.ageMs;
+  }
+
+  get ages(): readonly CacheAge[] {
+    return [this];
   }
 
   async whenSynced(signal: AbortSignal): Promise<void> {
@@ -165,6 +185,10 @@ export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, Object
     for (const key of [...this.#entries.keys()]) this.#drop(key);
   }
 
+  heard(): void {
+    this.#lastHeard.heard();
+  }
+
   #drop(key: string): void {
     const before = this.#entries.get(key);
     if (before === undefined) return;
@@ -202,7 +226,7 @@ export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, Object
     try {
       run();
     } catch (error) {
-      report(error);
+      report(error, this);
     }
   }
 

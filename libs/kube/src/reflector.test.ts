@@ -143,15 +143,22 @@ describe("reflect", () => {
     expect(it.reported).toEqual(["ConnectionLost"]);
   });
 
-  it("begins a list anew, in one piece, when the server forgets it half-way", async () => {
+  it("begins a list again, in pages and later each time, when the server forgets it half-way", async () => {
     await using it = await setUp({ pageSize: 2 }, (server) => {
       putMany(server, 5);
       const status = { kind: "Status", reason: "Expired", code: 410 };
-      server.failNext({ status: 410, body: JSON.stringify(status) }, ({ query }) => query["continue"] !== undefined);
+      const expired = { status: 410, body: JSON.stringify(status) };
+      for (let times = 0; times < 3; times++) server.failNext(expired, ({ query }) => query["continue"] !== undefined);
     });
     await it.until(() => it.cache.synced);
     expect(it.cache.size).toBe(5);
-    expect(it.lists().map(({ query }) => query["limit"])).toEqual(["2", "2", undefined]);
+    const pages = it.lists().map(({ query }) => [query["limit"], query["continue"] === undefined ? "first" : "next"]);
+    const cut = [
+      ["2", "first"],
+      ["2", "next"],
+    ];
+    expect(pages).toEqual([...cut, ...cut, ...cut, ["2", "first"], ["2", "next"], ["2", "next"]]);
+    expect([it.clock.nowMs(), it.reported]).toEqual([500 + 1000 + 2000, ["Expired", "Expired", "Expired"]]);
   });
 
   it("is not synced, and tells why, until the server answers", async () => {
@@ -207,7 +214,7 @@ describe("reflect", () => {
     await it.clock.advance(1000);
     await it.until(() => it.watches().length === 2);
     expect(it.watches()[1]?.query["resourceVersion"]).toBe("101");
-    expect(it.reported).toEqual([]);
+    expect(it.reported).toEqual(["Timeout"]);
   });
 
   it("lists again when it is sent what it cannot read", async () => {
@@ -224,6 +231,52 @@ describe("reflect", () => {
     await eventually(() => it.server.watching === 1);
     it.server.put("big", { color: "x".repeat(3_000_000) });
     await eventually(() => it.cache.get("big")?.length === 3_000_000);
+  });
+
+  it("knows how old it is, and reports it with each failure", async () => {
+    const failed: unknown[] = [];
+    await using it = await setUp({ report: (_, at) => failed.push({ ...at }) }, (server) => {
+      server.failNext({ status: 403 });
+    });
+    await it.until(() => it.server.watching === 1);
+    expect([it.cache.ageMs, failed]).toEqual([0, [{ resource: "configmaps", ageMs: 0 }]]);
+    await it.clock.advance(20_000);
+    expect(it.cache.ages).toMatchObject([{ resource: "configmaps", synced: true, ageMs: 20_000 }]);
+    it.server.put("a", { color: "red" });
+    await eventually(() => it.cache.ageMs === 0);
+    await it.clock.advance(60_000);
+    it.server.bookmark();
+    await eventually(() => it.cache.ageMs === 0);
+
+    await it.clock.advance(30_000);
+    for (let times = 0; times < 3; times++) it.server.failNext({ status: 403 });
+    it.server.cutWatches("in-order");
+    await it.until(() => failed.length === 4);
+    expect(failed.slice(1)).toEqual([30_000, 30_500, 31_500].map((ageMs) => ({ resource: "configmaps", ageMs })));
+  });
+
+  it("of a server that sends no bookmarks, is as old as the last watch that it accepted", async () => {
+    await using it = await setUp();
+    await eventually(() => it.server.watching === 1);
+    await it.clock.advance(100_000);
+    expect(it.cache.ageMs).toBe(100_000);
+    await it.clock.advance(50_000);
+    await eventually(() => it.cache.ageMs === 0);
+    expect(it.watches()).toHaveLength(2);
+  });
+
+  it("is not fresh by a watch that was accepted alone, where the server has sent bookmarks before", async () => {
+    await using it = await setUp();
+    await eventually(() => it.server.watching === 1);
+    it.server.bookmark();
+    await eventually(() => it.cache.position === "101");
+    await it.clock.advance(150_000);
+    await eventually(() => it.watches().length === 2 && it.server.watching === 1);
+    await it.clock.advance(150_000);
+    expect(it.cache.ageMs).toBe(300_000);
+    await eventually(() => it.watches().length === 3 && it.server.watching === 1);
+    it.server.bookmark();
+    await eventually(() => it.cache.ageMs === 0);
   });
 
   it("ends when it is disposed: in a watch, and in a pause", async () => {

@@ -2,10 +2,12 @@
 /**
  * Keeps a sink like the API server: lists all objects in pages, then follows the watch from there for as long as the
  * process lives. A watch that ends is taken up where it was; where the server has forgotten that place (410), all is
- * listed again, and what the list lacks was deleted. Model: client-go's reflector.
+ * listed again, and what the list lacks was deleted. Lists are always paged, also after a failure: a list in one piece may
+ * be too large to ever succeed. Model: client-go's reflector.
  * Usage: `await reflect({ transport, type: nodes, sink: store, report, signal })`.
  */
 import { backoffMs } from "./backoff.ts";
+import type { FailedWatch } from "./cache-age.ts";
 import { sleep, systemClock, type Clock } from "./clock.ts";
 import { isKubeError, KubeError } from "./kube-error.ts";
 import type { ResourceType } from "./kube-object.ts";
@@ -30,8 +32,8 @@ export interface ReflectorOptions {
    */
   readonly optional?: boolean | undefined;
   readonly sink: ObjectSink;
-  /** Told each failure; it is tried again. That the server has forgotten our place is none. */
-  readonly report: (error: unknown) => void;
+  /** Told each failure; it is tried again. That the server has forgotten where a watch would go on is none. */
+  readonly report: (error: unknown, at: FailedWatch) => void;
   readonly signal: AbortSignal;
   readonly clock?: Clock | undefined;
   readonly random?: (() => number) | undefined;
@@ -46,8 +48,8 @@ export async function reflect(options: ReflectorOptions): Promise<void> {
   let position: string | undefined;
   /** Since the last event that came. */
   let failures = 0;
-  /** The server forgot the beginning of a list before its end was asked for: do not let that happen twice in a row. */
-  let inOnePiece = false;
+  /** The server is known to send bookmarks. That it accepts a watch, and then is silent, confirms nothing. */
+  let sendsBookmarks = false;
 
   while (!signal.aborted) {
     try {
@@ -58,31 +60,29 @@ export async function reflect(options: ReflectorOptions): Promise<void> {
       if (optional && isKubeError(error, "NotFound")) {
         position = undefined;
         sink.notServed();
+        sink.heard();
         await pause(notServedMs);
         continue;
       }
       failures++;
       const forgotten = isKubeError(error, "Expired", "Gone");
-      if (!forgotten) report(error);
-      if (forgotten || isKubeError(error, "UnexpectedResponse")) {
-        inOnePiece = forgotten && position === undefined;
-        position = undefined;
-      }
+      if (!forgotten || position === undefined) report(error, { resource: type.plural, ageMs: sink.ageMs });
+      if (forgotten || isKubeError(error, "UnexpectedResponse")) position = undefined;
       const atLeastMs = isKubeError(error) ? (error.retryAfterMs ?? 0) : 0;
       await pause(Math.max(atLeastMs, backoffMs(failures, { baseMs: 500, maxMs: 15_000 }, random)));
     }
   }
 
   async function list(): Promise<string> {
-    const limit = inOnePiece ? undefined : pageSize;
     let resourceVersion = "";
     sink.beginList();
-    const pages = listPages(transport, { type, namespace, labelSelector, fieldSelector, pageSize: limit, signal });
+    const pages = listPages(transport, { type, namespace, labelSelector, fieldSelector, pageSize, signal });
     for await (const page of pages) {
       for (const item of page.items) sink.upsert(item);
       resourceVersion = page.resourceVersion;
     }
     sink.endList(resourceVersion);
+    sink.heard();
     return resourceVersion;
   }
 
@@ -95,9 +95,12 @@ export async function reflect(options: ReflectorOptions): Promise<void> {
     const silent = new KubeError(what, "Timeout", { words: `silent for ${silenceMs} ms` });
     using abort = linkAbort(signal);
     let heard = false;
+    const onOpen = () => {
+      if (!sendsBookmarks) sink.heard();
+    };
     try {
       abort.in(clock, silenceMs, () => silent);
-      for await (const event of transport.watch({ path, query, signal: abort.signal })) {
+      for await (const event of transport.watch({ path, query, signal: abort.signal, onOpen })) {
         position = take(event);
         heard = true;
         failures = 0;
@@ -105,6 +108,7 @@ export async function reflect(options: ReflectorOptions): Promise<void> {
       }
     } catch (error) {
       if (error !== silent) throw error;
+      if (sendsBookmarks) report(silent, { resource: type.plural, ageMs: sink.ageMs });
       return;
     }
     if (!heard && clock.nowMs() - startMs < 1000)
@@ -116,7 +120,9 @@ export async function reflect(options: ReflectorOptions): Promise<void> {
     if (version === undefined) throw new KubeError(what, "UnexpectedResponse", { words: "no resourceVersion" });
     if (event.type === "DELETED") sink.remove(event.object.metadata);
     else if (event.type !== "BOOKMARK") sink.upsert(event.object);
+    sendsBookmarks ||= event.type === "BOOKMARK";
     sink.advance(version);
+    sink.heard();
     return version;
   }
 

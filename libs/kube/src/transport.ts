@@ -49,6 +49,8 @@ export interface WatchRequest {
   readonly signal?: AbortSignal | undefined;
   /** For the head of the answer, not for the events; 30 s unless given. */
   readonly timeoutMs?: number | undefined;
+  /** Called when the server has accepted the watch, before the first event. */
+  readonly onOpen?: (() => void) | undefined;
 }
 
 /** One change. A BOOKMARK carries nothing but metadata.resourceVersion, so its name is absent. */

@@ -9,7 +9,7 @@ import { ObjectStore, type StoreOptions } from "./object-store.ts";
 import { reflect, type ReflectorOptions } from "./reflector.ts";
 
 export type WatchOptions<Wire extends KubeObject, T> = StoreOptions<Wire, T> &
-  Omit<ReflectorOptions, "sink" | "signal" | "report"> & { readonly report: (error: unknown) => void };
+  Omit<ReflectorOptions, "sink" | "signal">;
 
 /** Follows from now on; disposing it ends that and leaves what was known. */
 export function watchObjects<Wire extends KubeObject, T>(options: WatchOptions<Wire, T>): Cache<T> & AsyncDisposable {

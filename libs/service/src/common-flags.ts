@@ -2,12 +2,22 @@
 /**
  * The flags that every service takes.
  */
-import { listenAddress, oneOf, text } from "./flag-kinds.ts";
+import { durationMs, listenAddress, oneOf, text, type FlagKind } from "./flag-kinds.ts";
 import { flag, type FlagsOf } from "./flags.ts";
 import { logLevels } from "./logger.ts";
 
 /** Values of commonFlags. */
 export type CommonValues = typeof commonFlags extends FlagsOf<infer Values> ? Values : never;
+
+/** Bookmarks arrive each minute: with less, healthy caches would look stale. */
+const cacheAge: FlagKind<number> = {
+  ...durationMs,
+  expected: "a duration of at least 90s",
+  parse(value) {
+    const ms = durationMs.parse(value);
+    return ms !== undefined && ms >= 90_000 ? ms : undefined;
+  },
+};
 
 export const commonFlags = {
   kubeconfig: flag(text("FILE"), {
@@ -33,5 +43,10 @@ export const commonFlags = {
     default: "0",
     env: "METRICS_ADDRESS",
     help: "Where /metrics is served, for Prometheus; 0 is nowhere. May be the health address.",
+  }),
+  maxCacheAge: flag(cacheAge, {
+    default: "5m",
+    env: "MAX_CACHE_AGE",
+    help: "A cache that the API server has not confirmed for longer is stale: /readyz says so, and the operator does not act on it.",
   }),
 };

@@ -36,5 +36,6 @@ export {
 export { compileLittle, roomForYoung, runFrugally, useOneArena } from "./memory.ts";
 export { createMetrics, Counter, Gauge, Histogram, Registry } from "./metrics.ts";
 export { startProbes, type NotReady, type ProbeOptions, type Probes } from "./probes.ts";
+export { cacheProblems, showCacheAges, type AgeingCaches } from "./cache-ages.ts";
 export { levelOfVerbosity } from "./verbosity.ts";
 export { ServiceError, type ServiceErrorCode } from "./service-error.ts";

@@ -27,10 +27,10 @@ const exitCode = await runService({
     }),
   },
   async main({ flags, log, setLogLevel, metrics, signal, setNotReady }) {
-    const { nodeName, namespace, kernelSocket, useExternalDrainer } = flags;
+    const { nodeName, namespace, kernelSocket, useExternalDrainer, maxCacheAge: maxCacheAgeMs } = flags;
     await using transport = await connect({ kubeconfig: flags.kubeconfig });
     const host = connectFakeHost(kernelSocket);
-    const node = { transport, host, nodeName, namespace, maxPfs: 4, useExternalDrainer };
+    const node = { transport, host, nodeName, namespace, maxPfs: 4, useExternalDrainer, maxCacheAgeMs };
     const onVerbosity = (verbosity: number | undefined): void => {
       setLogLevel(levelOfVerbosity(verbosity, flags.logLevel));
     };

@@ -26,6 +26,7 @@ export function startCertificateControllers({ transport, caches, settings, start
   start({
     name: "certificates",
     parallel: 1,
+    reads: [operatorConfigs, certificates],
     reconcile: async (key, signal) => reconcilers.get(key)?.(key, signal),
     sources: [
       fromCache(operatorConfigs, () => keys),

@@ -5,7 +5,7 @@
  * Usage: `await using certificates = watchServerCertificates({ transport, settings, report });`
  */
 import { watchCertificates, type CertificateWatches } from "@switchyard/certificates";
-import { joinWatches, type JoinedWatches, type Transport } from "@switchyard/kube";
+import { joinWatches, type FailedWatch, type JoinedWatches, type Transport } from "@switchyard/kube";
 import type { ComponentName, ComponentSettings } from "@switchyard/render";
 import { certifiedServers, isOurs, placesOf } from "./certified-servers.ts";
 
@@ -18,7 +18,7 @@ export interface WatchServerCertificatesOptions {
   readonly transport: Transport;
   readonly settings: ComponentSettings;
   /** Told each failure of a watch; the watch is tried again. */
-  readonly report: (error: unknown) => void;
+  readonly report: (error: unknown, at: FailedWatch) => void;
 }
 
 export function watchServerCertificates(options: WatchServerCertificatesOptions): WatchedServerCertificates {

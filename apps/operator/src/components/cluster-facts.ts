@@ -5,7 +5,14 @@
  * Usage: `await using facts = watchClusterFacts({ transport, settings, report }); facts.owner()`.
  */
 import type { OwnerReference } from "@switchyard/api";
-import { joinWatches, watchObjects, type JoinedWatches, type KubeObject, type Transport } from "@switchyard/kube";
+import {
+  joinWatches,
+  watchObjects,
+  type FailedWatch,
+  type JoinedWatches,
+  type KubeObject,
+  type Transport,
+} from "@switchyard/kube";
 import type { ComponentSettings, TlsSettings } from "@switchyard/render";
 import { readTlsProfile, type ApiServerConfig } from "./tls-profile.ts";
 
@@ -26,7 +33,7 @@ export type WatchedClusterFacts = ClusterFacts & JoinedWatches;
 export interface WatchFactsOptions {
   readonly transport: Transport;
   readonly settings: ComponentSettings;
-  readonly report: (error: unknown) => void;
+  readonly report: (error: unknown, at: FailedWatch) => void;
 }
 
 const clusterRoles = {

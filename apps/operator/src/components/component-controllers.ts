@@ -41,7 +41,7 @@ const allPools = "all";
 
 export function startComponentControllers(context: OperatorContext): void {
   const { transport, caches, rules, settings, events, log, start } = context;
-  const { nodes, operatorConfigs, pools, componentObjects, clusterFacts } = caches;
+  const { nodes, policies, operatorConfigs, pools, componentObjects, clusterFacts } = caches;
   const { namespace } = settings;
   const type = sriovOperatorConfigs;
 
@@ -75,6 +75,7 @@ export function startComponentControllers(context: OperatorContext): void {
     reconcile: pace(reconcile, { intervalMs, nowMs: () => performance.now() }),
     parallel: 2,
     deadlineMs: 120_000,
+    reads: [operatorConfigs, nodes, componentObjects, clusterFacts],
     sources: [
       fromCache(operatorConfigs, ({ key }) => [key]),
       fromCache(nodes, (change) => (concernsControlPlane(change) ? [operatorConfigName] : [])),
@@ -95,6 +96,7 @@ export function startComponentControllers(context: OperatorContext): void {
   start({
     name: "hardware-offload",
     parallel: 1,
+    reads: [pools, policies, operatorConfigs],
     reconcile: createHardwareOffloadReconciler({
       pools,
       machineConfigs: settings.clusterType === "openshift" ? createMachineConfigs(transport) : undefined,

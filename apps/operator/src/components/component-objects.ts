@@ -11,6 +11,7 @@ import {
   joinWatches,
   watchObjects,
   type Cache,
+  type FailedWatch,
   type JoinedWatches,
   type KubeObject,
   type Transport,
@@ -57,7 +58,7 @@ export type WatchedComponentObjects = ComponentObjects & JoinedWatches;
 export interface WatchComponentOptions {
   readonly transport: Transport;
   readonly settings: ComponentSettings;
-  readonly report: (error: unknown) => void;
+  readonly report: (error: unknown, at: FailedWatch) => void;
 }
 
 export function watchComponentObjects({ transport, settings, report }: WatchComponentOptions): WatchedComponentObjects {

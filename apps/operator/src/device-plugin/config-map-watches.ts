@@ -6,6 +6,7 @@
 import {
   joinWatches,
   watchObjects,
+  type FailedWatch,
   type JoinedWatches,
   type KubeObject,
   type Observations,
@@ -43,7 +44,7 @@ export interface WatchConfigMapsOptions {
   readonly namespace: string;
   /** --write-configmap */
   readonly isWanted: boolean;
-  readonly report: (error: unknown) => void;
+  readonly report: (error: unknown, at: FailedWatch) => void;
 }
 
 export function watchConfigMaps({ isWanted, ...common }: WatchConfigMapsOptions): WatchedConfigMaps {

@@ -24,12 +24,14 @@ const longestWriteMs = 600_000;
 export function startDevicePluginControllers(context: OperatorContext, nodeStates: Pick<Controller, "whenIdle">): void {
   const { transport, caches, rules, start } = context;
   const { namespace, writeConfigMap } = context.settings;
-  const { nodes, policies, operatorConfigs, states, configMaps, nicList } = caches;
+  const { nodes, policies, pools, operatorConfigs, states, configMaps, nicList } = caches;
+  const reads = [nodes, policies, pools, operatorConfigs, states, nicList];
 
   start({
     name: "device-plugin-label",
     parallel: 2,
     deadlineMs: longestWriteMs,
+    reads,
     reconcile: createNodeLabelReconciler({
       ...{ nodes, states, rules },
       whenStatesAreWritten: () => nodeStates.whenIdle(),
@@ -50,6 +52,7 @@ export function startDevicePluginControllers(context: OperatorContext, nodeState
   start({
     name: "device-plugin-configmap",
     parallel: 1,
+    reads: [...reads, configMaps],
     reconcile: pace(
       createConfigMapReconciler({
         ...{ nodes, states, operatorConfigs, rules, namespace, isWanted: writeConfigMap },

@@ -35,7 +35,7 @@ import { followNodePods, type NodePods } from "./node-pods.ts";
 
 export interface DrainOptions {
   readonly transport: Transport;
-  readonly caches: Pick<ClusterCaches, "nodes" | "states" | "pools" | "operatorConfigs">;
+  readonly caches: Pick<ClusterCaches, "nodes" | "states" | "policies" | "pools" | "operatorConfigs">;
   readonly rules: LiveRules;
   readonly settings: Pick<OperatorSettings, "namespace" | "clusterType">;
   readonly pods: NodePods;
@@ -57,10 +57,12 @@ export function startDrainControllers(context: OperatorContext): void {
   const pods = followNodePods({
     transport,
     resourcePrefix: settings.resourcePrefix,
-    report(error) {
-      log.warn({ error }, "watch of a node's pods failed, will be taken up again");
+    maxAgeMs: settings.maxCacheAgeMs,
+    report(error, { resource, ageMs }) {
+      log.warn({ resource, ageMs, error }, "watch failed; retrying");
     },
   });
+  context.showAges(pods);
   signal.addEventListener("abort", () => void pods[Symbol.asyncDispose](), { once: true });
   const { turns, drains, pauses } = drainControllers({
     ...context,
@@ -77,7 +79,8 @@ export function startDrainControllers(context: OperatorContext): void {
 
 export function drainControllers(options: DrainOptions) {
   const { transport, caches, rules, settings, pods, nowMs, elapsedMs, random } = options;
-  const { nodes, states, pools, operatorConfigs } = caches;
+  const { nodes, states, policies, pools, operatorConfigs } = caches;
+  const reads = [nodes, states, policies, pools, operatorConfigs];
   const { namespace } = settings;
   const answers = createDrainAnswers(transport, namespace);
   const places = createDrainPlaces();
@@ -107,6 +110,7 @@ export function drainControllers(options: DrainOptions) {
   const turns: ControllerDefinition = {
     name: "drain-turns",
     parallel: 1,
+    reads,
     ...debounce,
     reconcile: createDrainTurnsReconciler({ nodes, states, rules, answers, places, namespace, nowMs }),
     sources: [
@@ -119,6 +123,7 @@ export function drainControllers(options: DrainOptions) {
   const drains: ControllerDefinition = {
     name: "drain",
     parallel: 16,
+    reads,
     ...debounce,
     reconcile: createDrainReconciler({
       ...{ nodes, states, rules, places, answers, reporter, drainer, namespace, nowMs },
@@ -139,6 +144,7 @@ export function drainControllers(options: DrainOptions) {
           {
             name: "drain-pauses",
             parallel: 1,
+            reads: [nodes, states],
             ...debounce,
             reconcile: createDrainPausesReconciler({ nodes, states, machineConfigPools }),
             sources: [

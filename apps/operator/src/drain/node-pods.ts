@@ -3,28 +3,48 @@
  * The pods of the nodes that are being drained, and of no others: one watch for each such node.
  * Usage: `const pods = nodePods.follow("worker-1"); if (pods !== undefined) select(pods); … nodePods.leave("worker-1");`
  */
-import { listPages, watchObjects, type Cache, type Source, type Transport } from "@switchyard/kube";
+import {
+  listPages,
+  systemClock,
+  watchObjects,
+  whenFresh,
+  type Cache,
+  type CacheAge,
+  type Clock,
+  type FailedWatch,
+  type Source,
+  type Transport,
+} from "@switchyard/kube";
 import { isPod, pods, toPodFacts, type Pod, type PodFacts } from "./pod-facts.ts";
 
 export interface NodePods extends AsyncDisposable {
-  /** The node's pods as far as heard; undefined until all are. The first call begins to follow them. */
+  /**
+   * The node's pods as far as heard; undefined until all are, and while that is older than `maxAgeMs`. The first call
+   * begins to follow them.
+   */
   follow(node: string): readonly PodFacts[] | undefined;
   /** The node's pods as they are right now. Rejects with KubeError. */
   list(node: string, signal: AbortSignal): Promise<readonly PodFacts[]>;
   leave(node: string): void;
-  /** Names of followed nodes whose pods change. */
+  /** Names of followed nodes whose pods change, or are known again. */
   readonly source: Source;
+  /** Of each node that is followed. */
+  readonly ages: readonly CacheAge[];
 }
 
 export interface NodePodsOptions {
   readonly transport: Transport;
   /** Before the slash of resources' names. */
   readonly resourcePrefix: string;
+  /** Beyond this age nobody knows a node's pods. */
+  readonly maxAgeMs: number;
   /** Told each failure of a watch; it is taken up again. */
-  readonly report: (error: unknown) => void;
+  readonly report: (error: unknown, at: FailedWatch) => void;
+  readonly clock?: Clock;
 }
 
-export function followNodePods({ transport, resourcePrefix, report }: NodePodsOptions): NodePods {
+export function followNodePods(options: NodePodsOptions): NodePods {
+  const { transport, resourcePrefix, maxAgeMs, report, clock = systemClock } = options;
   const followed = new Map<string, Followed>();
   const listeners = new Set<(node: string) => void>();
   const project = (pod: Pod): PodFacts => toPodFacts(pod, resourcePrefix);
@@ -32,15 +52,28 @@ export function followNodePods({ transport, resourcePrefix, report }: NodePodsOp
 
   function begin(node: string): Followed {
     const end = new AbortController();
-    const cache = watchObjects({ transport, ...selector(node), project, report });
+    const cache = watchObjects({ transport, ...selector(node), project, report, clock: options.clock });
     const wake = (): void => {
       if (!end.signal.aborted) for (const listener of listeners) listener(node);
     };
     cache.subscribe(wake);
     cache.whenSynced(end.signal).then(wake, () => undefined); // Nothing else tells of a node without pods.
-    const started = { cache, end };
+    const started: Followed = { cache, end, wake, isWaiting: false };
     followed.set(node, started);
     return started;
+  }
+
+  /** Nothing else tells that pods are known again which have not changed. */
+  function wakeWhenFresh(pods: Followed): void {
+    if (pods.isWaiting) return;
+    pods.isWaiting = true;
+    whenFresh([pods.cache], { maxAgeMs, clock, signal: pods.end.signal }).then(
+      () => {
+        pods.isWaiting = false;
+        pods.wake();
+      },
+      () => undefined,
+    );
   }
 
   async function stop(node: string): Promise<void> {
@@ -52,8 +85,11 @@ export function followNodePods({ transport, resourcePrefix, report }: NodePodsOp
 
   return {
     follow(node) {
-      const { cache } = followed.get(node) ?? begin(node);
-      return cache.synced ? cache.list() : undefined;
+      const found = followed.get(node) ?? begin(node);
+      if (!found.cache.synced) return undefined;
+      if (found.cache.ageMs <= maxAgeMs) return found.cache.list();
+      wakeWhenFresh(found);
+      return undefined;
     },
 
     async list(node, signal) {
@@ -76,6 +112,10 @@ export function followNodePods({ transport, resourcePrefix, report }: NodePodsOp
       whenSynced: () => Promise.resolve(), // There is nothing to wait for: nobody is followed at the start.
     },
 
+    get ages() {
+      return Array.from(followed.values(), ({ cache }) => cache.ages).flat();
+    },
+
     async [Symbol.asyncDispose]() {
       await Promise.all(Array.from(followed.keys(), stop));
     },
@@ -85,4 +125,7 @@ export function followNodePods({ transport, resourcePrefix, report }: NodePodsOp
 interface Followed {
   readonly cache: Cache<PodFacts> & AsyncDisposable;
   readonly end: AbortController;
+  readonly wake: () => void;
+  /** Somebody asked while it was stale. */
+  isWaiting: boolean;
 }

@@ -20,7 +20,7 @@ import {
   type SriovIBNetwork,
   type SriovNetwork,
 } from "@switchyard/api";
-import { watchObjects, type Cache, type Transport } from "@switchyard/kube";
+import { watchObjects, type Cache, type FailedWatch, type Transport } from "@switchyard/kube";
 import { targetNamespace, type Network } from "@switchyard/render";
 import { hash } from "node:crypto";
 import { managers } from "../managers.ts";
@@ -50,7 +50,7 @@ type StoredNad = Omit<NetworkAttachmentDefinition, "spec"> & {
 
 export interface WatchNetworksOptions {
   readonly transport: Transport;
-  readonly report: (error: unknown) => void;
+  readonly report: (error: unknown, at: FailedWatch) => void;
 }
 
 /** How each kind is kept: for watches, and for stores that tests fill. */

@@ -47,6 +47,7 @@ export async function startTestServer(
     keyPair: pair,
     view: () => emptyView(namespace),
     notReady: () => [],
+    cannotReview: () => [],
     log: createLogger({ service: "webhook", level: "trace", stream }).log,
     nowMs: () => performance.now(),
     onAnswer: () => undefined,

@@ -84,9 +84,10 @@ export function createDrainWorld({ clusterType = "kubernetes" }: { clusterType?:
     unseen(machineConfigPools),
   ]);
   const stop = new AbortController();
+  const policies = emptyStore();
   const rules = createLiveRules(
     {
-      ...{ policies: emptyStore(), pools, operatorConfigs, staleDelayMs: 0, devMode: false },
+      ...{ policies, pools, operatorConfigs, staleDelayMs: 0, devMode: false },
       nicList: createNicListStore(namespace),
     },
     stop.signal,
@@ -108,10 +109,11 @@ export function createDrainWorld({ clusterType = "kubernetes" }: { clusterType?:
       list: (node) => Promise.resolve(podsOn.get(node) ?? []),
       leave: () => undefined,
       source: { start: () => () => undefined, whenSynced: () => Promise.resolve() },
+      ages: [],
       [Symbol.asyncDispose]: () => Promise.resolve(),
     };
     const options: DrainOptions = {
-      ...{ transport, caches: { nodes, states, pools, operatorConfigs }, rules, pods },
+      ...{ transport, caches: { nodes, states, policies, pools, operatorConfigs }, rules, pods },
       settings: { namespace, clusterType },
       record: (told) => news.push(told),
       nowMs: () => nowMs,
