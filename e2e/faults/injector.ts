@@ -2,12 +2,14 @@
 /**
  * Makes things go wrong: counts the operator's writes of a step and does to those that are armed what their points say.
  * Renewals of the lease and events are no writes here: they change nothing that the product is about, and come when they
- * like.
+ * like. Renewals and reads have faults of their own.
  * Usage: `injector.begin([{ step, fault: "409", nth: 3 }]); …; injector.writes; injector.struck`.
  */
 import { describeRequest, type ApiRequest } from "../src/api-request.ts";
-import type { FaultRules, Fate, Refusal } from "../src/fault-proxy.ts";
+import type { FaultRules, Fate, Refusal } from "../src/fault-rules.ts";
+import { leaseFate, leaseFaults, type LeaseFault } from "./lease-faults.ts";
 import { everything, isKill, type Point, type StaleFault, type WritePoint } from "./points.ts";
+import { createReadFaults, readFaults, type ReadFault } from "./read-faults.ts";
 
 export interface Injector {
   /** What the proxy asks. */
@@ -22,6 +24,8 @@ export interface Injector {
   readonly struck: ReadonlySet<Point>;
   /** performance.now() of the operator's last request that is not about its lease or events. */
   readonly heardAtMs: number;
+  /** Whether all watches that were ended go on. */
+  readonly areReadsWhole: boolean;
   /** Watches that the operator began since it was started: paths with their field selectors. */
   readonly watching: ReadonlySet<string>;
   /** Lists are of this resourceVersion from here on, and watches stand still. */
@@ -55,6 +59,12 @@ const refusals: Readonly<Record<"409" | "429" | "500" | "500 for ever", Refusal>
   "500 for ever": { status: 500, reason: "InternalError" },
 };
 
+/** More would cost the lease. */
+const renewalsAtOnce = 3;
+
+/** A lease that is not renewed is lost after 10 s. */
+const leaseLostMs = 12_000;
+
 const undisturbed: Fate = { isCarriedOut: true, answer: "server's" };
 
 /** "PATCH /api/v1/nodes/worker-1 by switchyard: 200 <- kill". */
@@ -79,8 +89,23 @@ export function createInjector(kill: Killers, newestVersion: () => string): Inje
   let isDying = false;
   /** Of the write that is never to succeed. */
   let doomed: string | undefined;
+  const reads = createReadFaults();
+  /** Of this step, that went wrong. */
+  let renewals = 0;
+  /** performance.now() until which nothing can be done about the lease. */
+  let leaseLostUntilMs = 0;
+
+  function fateOfRenewal(): Fate {
+    if (performance.now() < leaseLostUntilMs) return { isCarriedOut: false, answer: refusals["500"] };
+    const point = armed.find((each) => isLeaseFault(each.fault));
+    if (point === undefined || !isLeaseFault(point.fault) || renewals >= renewalsAtOnce) return undisturbed;
+    renewals += 1;
+    struck.add(point);
+    return leaseFate(point.fault);
+  }
 
   function fateOf(write: ApiRequest): Fate {
+    if (write.resource === "leases") return fateOfRenewal();
     if (isBackground(write)) return undisturbed;
     const nth = writes.length + 1;
     const point = armed.filter((each) => "nth" in each).find((each) => each.nth <= nth && mayStrike(each));
@@ -102,6 +127,9 @@ export function createInjector(kill: Killers, newestVersion: () => string): Inje
             isLate = true;
           },
         };
+      case "lease lost":
+        leaseLostUntilMs = performance.now() + leaseLostMs;
+        return { isCarriedOut: false, answer: "none" };
       case "kill, told the past":
         tellThePast(writes[Math.floor(nth / 2)]?.version ?? "");
         return fateBy("kill", kill);
@@ -136,10 +164,17 @@ export function createInjector(kill: Killers, newestVersion: () => string): Inje
         heardAtMs = performance.now();
         if (request.verb === "watch") watching.add(`${request.path} ${request.fieldSelector}`);
       },
-      pastOf: () => past,
+      fateOfRead(read) {
+        if (read.resource === "leases" && performance.now() < leaseLostUntilMs) return { refusal: refusals["500"] };
+        return { past: read.verb === "list" ? past : undefined, ...reads.fateOf(read) };
+      },
       async whenLive(watch) {
         told.add(watch.resource);
         while (isHeld(watch.resource)) await live.promise;
+        const end = reads.endOf(watch);
+        const point = armed.find((each) => "resource" in each && each.resource === watch.resource);
+        if (end !== undefined && point !== undefined) struck.add(point);
+        return end;
       },
     },
     begin(points) {
@@ -147,6 +182,9 @@ export function createInjector(kill: Killers, newestVersion: () => string): Inje
       struck = new Set();
       writes = [];
       told = new Set();
+      renewals = 0;
+      reads.disarm();
+      for (const point of points) if (isReadFault(point)) reads.arm(point.resource, point.fault);
     },
     get writes() {
       return writes;
@@ -159,6 +197,9 @@ export function createInjector(kill: Killers, newestVersion: () => string): Inje
     },
     get heardAtMs() {
       return heardAtMs;
+    },
+    get areReadsWhole() {
+      return reads.isOver;
     },
     watching,
     tellThePast,
@@ -176,7 +217,7 @@ export function createInjector(kill: Killers, newestVersion: () => string): Inje
   };
 }
 
-function fateBy(fault: Exclude<WritePoint["fault"], StaleFault>, kill: Killers): Fate {
+function fateBy(fault: Exclude<WritePoint["fault"], StaleFault | "lease lost">, kill: Killers): Fate {
   switch (fault) {
     case "kill":
     case "kill, lease kept": {
@@ -196,11 +237,21 @@ function fateBy(fault: Exclude<WritePoint["fault"], StaleFault>, kill: Killers):
     case "500":
     case "500 for ever":
       return { isCarriedOut: false, answer: refusals[fault] };
+    case "slow":
+      return { delayMs: 2_000, isCarriedOut: true, answer: "server's" };
     case "reset before":
       return { isCarriedOut: false, answer: "reset" };
     case "reset after":
       return { isCarriedOut: true, answer: "reset" };
   }
+}
+
+function isLeaseFault(fault: Point["fault"]): fault is LeaseFault {
+  return leaseFaults.some((each) => each === fault);
+}
+
+function isReadFault(point: Point): point is Extract<Point, { readonly fault: ReadFault }> {
+  return readFaults.some((each) => each === point.fault);
 }
 
 function isBackground({ resource }: ApiRequest): boolean {

@@ -129,7 +129,7 @@ async function playStep(play: StepPlay): Promise<ReadonlySet<Point>> {
   const converge = () =>
     until("the step ends as undisturbed", () => {
       const mayStrike = points.some((point) => "nth" in point && !injector.struck.has(point));
-      const isOver = isUp() && (mayStrike ? isAtRest() : isCalm());
+      const isOver = isUp() && injector.areReadsWhole && (mayStrike ? isAtRest() : isCalm());
       return isOver && differences(expected.picture, observer.picture()) === "";
     });
 
@@ -173,6 +173,14 @@ async function playStep(play: StepPlay): Promise<ReadonlySet<Point>> {
       ({ struck } = injector);
       injector.tellAll();
       await converge();
+      break;
+    case "renewal refused":
+    case "renewal slow":
+    case "renewal unanswered":
+    case "renewal in conflict":
+      await until("a renewal of the lease", () => injector.struck.size > 0);
+      await converge();
+      ({ struck } = injector);
       break;
     default:
       await converge();

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { allPoints, countPoints, planLives, samplePoints, writeFaults, type Point, type StepFacts } from "./points.ts";
+import { readFaults } from "./read-faults.ts";
 
 const facts: fc.Arbitrary<readonly StepFacts[]> = fc
   .array(
@@ -24,8 +25,10 @@ describe("lives", () => {
         for (const ofStep of Map.groupBy(life, ({ step }) => step).values()) {
           const nths = ofStep.flatMap((point) => ("nth" in point ? [point.nth] : []));
           expect(new Set(nths).size).toBe(nths.length);
-          // Only refusals go together, and kills of which the next leader need not wait.
-          const goTogether = writeFaults.map((fault): string => fault);
+          // Only refusals go together, kills of which the next leader need not wait, and reads of different resources.
+          const goTogether = [...writeFaults, ...readFaults].map((fault): string => fault);
+          const resources = ofStep.flatMap((point) => ("resource" in point ? [point.resource] : []));
+          expect(new Set(resources).size).toBe(resources.length);
           if (!ofStep.every(({ fault }) => goTogether.includes(fault))) expect(ofStep).toHaveLength(1);
         }
       }
@@ -40,12 +43,13 @@ describe("a sample", () => {
     const faultsAt = (nth: number) => points.filter((point) => "nth" in point && point.nth === nth).length;
     expect([2, 4, 10].map(faultsAt).every((count) => count >= 2)).toBe(true);
     const faults = new Set(points.map(({ fault }) => fault));
-    for (const fault of ["409", "429", "500", "reset before", "reset after"] as const) expect(faults).toContain(fault);
+    for (const fault of ["409", "429", "500", "reset before", "reset after", "slow"] as const)
+      expect(faults).toContain(fault);
   });
 });
 
 describe("a count", () => {
-  it("tells kills, refusals and what is stale", () => {
+  it("tells kills, refusals, what is stale, reads and leases", () => {
     const points: readonly Point[] = [
       { step: "a", fault: "kill", nth: 1 },
       { step: "a", fault: "restart at rest" },
@@ -53,7 +57,10 @@ describe("a count", () => {
       { step: "a", fault: "held watch", resource: "nodes" },
       { step: "b", fault: "past at start" },
       { step: "b", fault: "kill, told the past", nth: 2 },
+      { step: "b", fault: "403 on reading", resource: "nodes" },
+      { step: "b", fault: "renewal slow" },
+      { step: "b", fault: "lease lost", nth: 1 },
     ];
-    expect(countPoints(points)).toBe("6 injection points: 2 kills, 1 refusals, 3 stale");
+    expect(countPoints(points)).toBe("9 injection points: 2 kills, 1 refusals, 3 stale, 1 reads, 2 leases");
   });
 });

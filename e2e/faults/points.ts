@@ -4,9 +4,20 @@
  * step tells nothing about the next, and one life can take points in all of its steps.
  * Usage: `for (const points of planLives(samplePoints(steps))) await playDisturbed({ world, life, reference, points });`
  */
+import { leaseFaults, type LeaseFault } from "./lease-faults.ts";
+import { readFaults, type ReadFault } from "./read-faults.ts";
 
-/** What happens to a write. What is no kill is a refusal. */
-export const writeFaults = ["kill", "kill once answered", "409", "429", "500", "reset before", "reset after"] as const;
+/** What happens to a write. What is no kill is a refusal, or as bad. */
+export const writeFaults = [
+  "kill",
+  "kill once answered",
+  "409",
+  "429",
+  "500",
+  "reset before",
+  "reset after",
+  "slow",
+] as const;
 
 export type WriteFault = (typeof writeFaults)[number];
 
@@ -16,7 +27,7 @@ export const staleFaults = ["late from here", "kill, told the past"] as const;
 export type StaleFault = (typeof staleFaults)[number];
 
 /** One thing that goes wrong in one step. */
-export type Point = WritePoint | WatchPoint | RestartPoint;
+export type Point = WritePoint | WatchPoint | ReadPoint | LeasePoint | RestartPoint;
 
 /** At the operator's `nth` write of the step, from 1; a kill while one is under way waits for a later write. */
 export interface WritePoint {
@@ -26,6 +37,8 @@ export interface WritePoint {
     | StaleFault
     /** The next leader must wait until the lease is over, as after a real crash; else it is void at once. */
     | "kill, lease kept"
+    /** The write gets no answer, and the lease cannot be renewed until it is lost. */
+    | "lease lost"
     /** Nobody gets over this: for tests of the tests. */
     | "500 for ever";
   readonly nth: number;
@@ -40,6 +53,19 @@ export interface WatchPoint {
 }
 
 export const everything = "all resources";
+
+/** Where the operator is to be told a change of this resource, its watch ends, and what it reads then goes wrong. */
+export interface ReadPoint {
+  readonly step: string;
+  readonly fault: ReadFault;
+  readonly resource: string;
+}
+
+/** The first renewals of the lease in this step. */
+export interface LeasePoint {
+  readonly step: string;
+  readonly fault: LeaseFault;
+}
 
 /** When the step is done, the operator is killed; its successor is told the past first, or finds nothing to do. */
 export interface RestartPoint {
@@ -56,21 +82,27 @@ export interface StepFacts {
   readonly told: readonly string[];
 }
 
-/** All points: each write with each fault, each watch that tells something held, both restarts after each step. */
+/**
+ * All points: each write with each fault, each watch that tells something held, or ended and what is read then wrong, each
+ * way to disturb renewals in each step, both restarts after each step.
+ */
 export function allPoints(steps: readonly StepFacts[]): readonly Point[] {
   const faults = [...writeFaults, ...staleFaults];
   const points = steps.flatMap(({ step, writeCount, told }): Point[] => [
     ...faults.flatMap((fault) => Array.from({ length: writeCount }, (_, at) => ({ step, fault, nth: at + 1 }))),
     ...heldOf(told).map((resource) => ({ step, fault: "held watch" as const, resource })),
+    ...readFaults.flatMap((fault) => told.map((resource) => ({ step, fault, resource }))),
+    ...leaseFaults.map((fault) => ({ step, fault })),
     { step, fault: "past at start" },
     { step, fault: "restart at rest" },
   ]);
-  return [...points, ...leaseKill(steps)];
+  return [...points, ...leaseEnds(steps)];
 }
 
 /**
  * A part of all points that costs minutes: at each write one of the kills and one of the refusals, in each step one held
- * watch, one of the restarts, and two of its writes with what is late from there; which ones goes by turns.
+ * watch, each watch ended once, one way to disturb renewals, one of the restarts, and two of its writes with what is late
+ * from there; which ones goes by turns.
  */
 export function samplePoints(steps: readonly StepFacts[]): readonly Point[] {
   let turn = 0;
@@ -83,13 +115,18 @@ export function samplePoints(steps: readonly StepFacts[]): readonly Point[] {
     }
     turn += 1;
     for (const resource of next(heldOf(told))) ofStep.push({ step, fault: "held watch", resource });
+    for (const resource of told) {
+      turn += 1;
+      for (const fault of next(readFaults)) ofStep.push({ step, fault, resource });
+    }
+    for (const fault of next(leaseFaults)) ofStep.push({ step, fault });
     for (const fault of next(["past at start", "restart at rest"] as const)) ofStep.push({ step, fault });
     for (const [at, fault] of staleFaults.entries()) {
       if (writeCount > 0) ofStep.push({ step, fault, nth: 1 + ((turn * (at + 2)) % writeCount) });
     }
     return ofStep;
   });
-  return [...points, ...leaseKill(steps)];
+  return [...points, ...leaseEnds(steps)];
 }
 
 /** One for itself, and all together. */
@@ -100,11 +137,15 @@ function heldOf(told: readonly string[]): readonly string[] {
 const kills = writeFaults.filter(isKill);
 const refusals = writeFaults.filter((fault) => !isKill(fault));
 
-/** It costs a quarter of a minute, so there is one, in the middle of the busiest step. */
-function leaseKill(steps: readonly StepFacts[]): readonly Point[] {
+/** Each costs a quarter of a minute, so there is one of each, in the middle of the busiest step. */
+function leaseEnds(steps: readonly StepFacts[]): readonly Point[] {
   const [busiest] = steps.toSorted((a, b) => b.writeCount - a.writeCount);
   if (busiest === undefined || busiest.writeCount === 0) return [];
-  return [{ step: busiest.step, fault: "kill, lease kept", nth: Math.ceil(busiest.writeCount / 2) }];
+  const at = { step: busiest.step, nth: Math.ceil(busiest.writeCount / 2) };
+  return [
+    { ...at, fault: "kill, lease kept" },
+    { ...at, fault: "lease lost" },
+  ];
 }
 
 /**
@@ -130,8 +171,20 @@ function batchesOf(points: readonly Point[]): readonly (readonly Point[])[] {
   return [
     ...spread(points.filter(isOf(kills)), killsAtOnce),
     ...spread(points.filter(isOf(refusals)), refusalsAtOnce),
-    ...points.filter((point) => !isOf(writeFaults)(point)).map((point) => [point]),
+    ...readsAtOnce(points.filter(isRead)),
+    ...points.filter((point) => !isOf(writeFaults)(point) && !isRead(point)).map((point) => [point]),
   ];
+}
+
+/** Of each resource one at a time: what happens to one tells nothing about another. */
+function readsAtOnce(points: readonly ReadPoint[]): readonly (readonly ReadPoint[])[] {
+  const byResource = [...Map.groupBy(points, ({ resource }) => resource).values()];
+  const rounds = Math.max(0, ...byResource.map(({ length }) => length));
+  return Array.from({ length: rounds }, (_, round) => byResource.flatMap((all) => all.slice(round, round + 1)));
+}
+
+function isRead(point: Point): point is ReadPoint {
+  return readFaults.some((fault) => fault === point.fault);
 }
 
 /** Batches of `size` at most, no write twice in one, and the writes of one far from each other. */
@@ -157,6 +210,11 @@ function isStale(fault: Point["fault"]): boolean {
 export function describePoint(point: Point): string {
   const where = `in "${point.step}"`;
   switch (point.fault) {
+    case "renewal refused":
+    case "renewal slow":
+    case "renewal unanswered":
+    case "renewal in conflict":
+      return `${point.fault} ${where}`;
     case "held watch":
       return `events of ${point.resource} come late ${where}`;
     case "past at start":
@@ -164,14 +222,18 @@ export function describePoint(point: Point): string {
     case "restart at rest":
       return `killed after "${point.step}"`;
     default:
+      if ("resource" in point) return `${point.fault} ${point.resource} ${where}`;
       return `${point.fault} at write ${point.nth} ${where}`;
   }
 }
 
-/** "212 injection points: 60 kills, 120 refusals, 32 stale". */
+/** "264 injection points: 60 kills, 120 refusals, 32 stale, 40 reads, 12 leases". */
 export function countPoints(points: readonly Point[]): string {
   const count = (is: (point: Point) => boolean) => points.filter(is).length;
   const stale = count(({ fault }) => isStale(fault));
+  const reads = count(isRead);
+  const leases = count(({ fault }) => fault === "lease lost" || leaseFaults.some((each) => each === fault));
   const killed = count(({ fault }) => !isStale(fault) && (isKill(fault) || fault === "restart at rest"));
-  return `${points.length} injection points: ${killed} kills, ${points.length - killed - stale} refusals, ${stale} stale`;
+  const refused = points.length - killed - stale - reads - leases;
+  return `${points.length} injection points: ${killed} kills, ${refused} refusals, ${stale} stale, ${reads} reads, ${leases} leases`;
 }

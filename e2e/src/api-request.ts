@@ -17,6 +17,8 @@ export interface ApiRequest {
   readonly subresource: string;
   /** Of a list or watch; "" for all objects. */
   readonly fieldSelector: string;
+  /** Of a list: it is a page after the first. */
+  readonly isNextPage: boolean;
   readonly verb: "list" | "watch" | "get" | "write";
   /** Who writes: the field manager, else the program by its User-Agent. */
   readonly writer: string;
@@ -39,6 +41,7 @@ export function readApiRequest(method: string, url: string, userAgent: string): 
     name,
     subresource: subresource.join("/"),
     fieldSelector: searchParams.get("fieldSelector") ?? "",
+    isNextPage: searchParams.has("continue"),
     verb: method !== "GET" ? "write" : isWatch ? "watch" : name === "" ? "list" : "get",
     writer: searchParams.get("fieldManager") ?? userAgent,
   };

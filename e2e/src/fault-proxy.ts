@@ -1,55 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A way to the API server on which things go wrong as told: writes that are refused or whose answers are lost, watches
- * that lag, lists of the past. Clients speak plain HTTP to it on loopback and need no credentials.
+ * A way to the API server on which things go wrong as told: requests that are refused, slow, or never answered, writes whose
+ * answers are lost, watches that lag or are cut, lists of the past. Clients speak plain HTTP to it on loopback and need no
+ * credentials.
  * Usage: `await using proxy = await FaultProxy.before(cluster.kubeconfig, rules); proxy.url; proxy.sever(); proxy.mend()`.
  */
-import { isRecord } from "@switchyard/kube";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import https from "node:https";
-import { readFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { text } from "node:stream/consumers";
-import { parse } from "yaml";
+import { setTimeout as delay } from "node:timers/promises";
 import { readApiRequest, type ApiRequest } from "./api-request.ts";
-
-/** What becomes of one write. */
-export interface Fate {
-  /** Whether the API server gets it. */
-  readonly isCarriedOut: boolean;
-  /** What the client hears of it. */
-  readonly answer: "server's" | "reset" | Refusal;
-  /** Runs after it was carried out and before the client hears of it. */
-  readonly before?: () => void;
-  /** Runs when the client has been answered. */
-  readonly after?: () => void;
-}
-
-/** An answer as the API server gives it when it does not want to. */
-export interface Refusal {
-  readonly status: number;
-  /** metav1.StatusReason */
-  readonly reason: string;
-  readonly retryAfterS?: number;
-}
-
-/** Asked for each request. */
-export interface FaultRules {
-  fateOf(write: ApiRequest): Fate;
-  /** Told the server's answer to a write that was carried out: its HTTP status. */
-  answered(write: ApiRequest, status: number): void;
-  /** Told each request that comes. */
-  heard(request: ApiRequest): void;
-  /** Lists begin at this resourceVersion of the past; undefined is the present. */
-  pastOf(list: ApiRequest): string | undefined;
-  /** Events of this watch go on when it resolves. */
-  whenLive(watch: ApiRequest): Promise<void>;
-}
-
-interface Upstream {
-  readonly server: URL;
-  readonly agent: https.Agent;
-}
+import { readUpstream, type Upstream } from "./api-upstream.ts";
+import type { FaultRules, ReadFate, Refusal, WatchEnd } from "./fault-rules.ts";
 
 /** Disposing it ends all connections. */
 export class FaultProxy implements AsyncDisposable {
@@ -75,7 +38,7 @@ export class FaultProxy implements AsyncDisposable {
     });
   }
 
-  /** Goes on to the cluster of this kubeconfig, as its user, who has a certificate. */
+  /** Goes on to the cluster of this kubeconfig, as its user, who has a certificate or a token. */
   static async before(kubeconfig: string, rules: FaultRules): Promise<FaultProxy> {
     const proxy = new FaultProxy(await readUpstream(kubeconfig), rules);
     await new Promise<void>((resolve) => proxy.#server.listen(0, "127.0.0.1", resolve));
@@ -117,50 +80,67 @@ export class FaultProxy implements AsyncDisposable {
   async #write(request: ApiRequest, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await text(incoming);
     const fate = this.#rules.fateOf(request);
+    if (fate.delayMs !== undefined) await delay(fate.delayMs);
     const answer = fate.isCarriedOut ? await this.#ask(incoming, body) : undefined;
     const carriedOut = answer && { head: answer, body: await text(answer) };
     if (carriedOut) this.#rules.answered(request, carriedOut.head.statusCode ?? 0);
     fate.before?.();
     if (fate.answer === "reset") incoming.socket.resetAndDestroy();
-    else if (fate.answer !== "server's") refuse(fate.answer, response);
-    else if (carriedOut) {
+    else if (typeof fate.answer === "object") refuse(fate.answer, response);
+    else if (fate.answer === "server's" && carriedOut) {
       response.writeHead(carriedOut.head.statusCode ?? 0, endToEnd(carriedOut.head)).end(carriedOut.body);
     }
     fate.after?.();
   }
 
   async #watch(request: ApiRequest, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { delayMs, refusal } = this.#rules.fateOfRead(request);
+    if (delayMs !== undefined) await delay(delayMs);
+    if (refusal !== undefined) {
+      refuse(refusal, response);
+      return;
+    }
     const answer = await this.#ask(incoming, "");
     response.on("close", () => answer.destroy());
     response.writeHead(answer.statusCode ?? 0, endToEnd(answer));
     response.flushHeaders();
     for await (const chunk of answer) {
-      await this.#rules.whenLive(request);
+      const end = await this.#rules.whenLive(request);
+      if (end !== undefined) {
+        endWatch(end, chunk, response);
+        return;
+      }
       response.write(chunk);
     }
     response.end();
   }
 
   async #read(request: ApiRequest, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const past = request.verb === "list" ? this.#rules.pastOf(request) : undefined;
-    const answer = await this.#ask(incoming, "", past);
+    const { delayMs, refusal, past, pageSize } = this.#rules.fateOfRead(request);
+    if (delayMs !== undefined) await delay(delayMs);
+    if (refusal !== undefined) {
+      refuse(refusal, response);
+      return;
+    }
+    const answer = await this.#ask(incoming, "", request.verb === "list" ? { past, pageSize } : {});
     response.writeHead(answer.statusCode ?? 0, endToEnd(answer));
     for await (const chunk of answer) response.write(chunk);
     response.end();
   }
 
   /** Sends it on. Rejects where the API server cannot be reached. */
-  #ask(incoming: IncomingMessage, body: string, past?: string): Promise<IncomingMessage> {
-    const { server, agent } = this.#upstream;
+  #ask(incoming: IncomingMessage, body: string, { past, pageSize }: ReadFate = {}): Promise<IncomingMessage> {
+    const { server, agent, headers: own } = this.#upstream;
     const url = new URL(incoming.url ?? "/", server);
     // The pages after the first have their resourceVersion in `continue`.
     if (past !== undefined && !url.searchParams.has("continue")) {
       url.searchParams.set("resourceVersion", past);
       url.searchParams.set("resourceVersionMatch", "Exact");
     }
+    if (pageSize !== undefined) url.searchParams.set("limit", `${pageSize}`);
     const { host: _, connection: __, "transfer-encoding": ___, ...headers } = incoming.headers;
     return new Promise((resolve, reject) => {
-      const outgoing = https.request(url, { method: incoming.method, headers, agent }, resolve);
+      const outgoing = https.request(url, { method: incoming.method, headers: { ...headers, ...own }, agent }, resolve);
       outgoing.on("error", reject);
       outgoing.end(body);
     });
@@ -173,34 +153,18 @@ function refuse({ status, reason, retryAfterS }: Refusal, response: ServerRespon
   response.writeHead(status, { "content-type": "application/json", ...later }).end(JSON.stringify(body));
 }
 
+function endWatch(end: WatchEnd, chunk: unknown, response: ServerResponse): void {
+  if (end === "expired") {
+    const object = { apiVersion: "v1", kind: "Status", status: "Failure", code: 410, reason: "Expired" };
+    response.end(`${JSON.stringify({ type: "ERROR", object })}\n`);
+    return;
+  }
+  const half = end === "within an object" && Buffer.isBuffer(chunk) ? chunk.subarray(0, chunk.length / 2) : "";
+  response.write(half, () => response.destroy());
+}
+
 /** Without what is between two neighbours only. */
 function endToEnd({ headers }: IncomingMessage): IncomingMessage["headers"] {
   const { connection: _, "transfer-encoding": __, "content-length": ___, ...rest } = headers;
   return rest;
-}
-
-async function readUpstream(kubeconfig: string): Promise<Upstream> {
-  const config: unknown = parse(await readFile(kubeconfig, "utf8"));
-  const [cluster, user] = [valueAt(config, "clusters", "0", "cluster"), valueAt(config, "users", "0", "user")];
-  const textAt = (entry: unknown, field: string): string => {
-    const value = valueAt(entry, field);
-    if (typeof value !== "string") throw new TypeError(`${kubeconfig} has no ${field}`);
-    return value;
-  };
-  const decode = (entry: unknown, field: string): Buffer => Buffer.from(textAt(entry, `${field}-data`), "base64");
-  const agent = new https.Agent({
-    keepAlive: true,
-    ca: decode(cluster, "certificate-authority"),
-    cert: decode(user, "client-certificate"),
-    key: decode(user, "client-key"),
-  });
-  return { server: new URL(textAt(cluster, "server")), agent };
-}
-
-/** Lists are asked for their first entry, "0". */
-function valueAt(value: unknown, ...path: readonly string[]): unknown {
-  return path.reduce((found, key) => {
-    const fields: unknown = Array.isArray(found) ? Object.fromEntries(found.entries()) : found;
-    return isRecord(fields) ? fields[key] : undefined;
-  }, value);
 }

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What goes wrong when the operator lists and watches: a watch ends where it would have told the next event, and until all
+ * is well again requests for the resource are refused, slow, or lists are cut off between two pages.
+ * Usage: `const reads = createReadFaults(); reads.arm("nodes", "403"); await reads.endOf(watch); reads.fateOf(list);`
+ */
+import type { ApiRequest } from "../src/api-request.ts";
+import type { ReadFate, Refusal, WatchEnd } from "../src/fault-rules.ts";
+
+export const readFaults = [
+  "watch cut",
+  "watch cut within an object",
+  "410 in the middle of a list",
+  "slow list",
+  "401 on reading",
+  "403 on reading",
+  "429 on reading",
+  "500 on reading",
+] as const;
+
+export type ReadFault = (typeof readFaults)[number];
+
+export interface ReadFaults {
+  /** From the next event of this resource on. */
+  arm(resource: string, fault: ReadFault): void;
+  /** Nothing more goes wrong. */
+  disarm(): void;
+  /** Whether the resource's watch has ended as it was told to. */
+  hasStruck(resource: string): boolean;
+  /** Whether all watches that were ended go on. */
+  readonly isOver: boolean;
+  /** Asked before each event. */
+  endOf(watch: ApiRequest): WatchEnd | undefined;
+  /** Asked for each list, and for each watch that begins. */
+  fateOf(read: ApiRequest): ReadFate;
+}
+
+interface Plan {
+  readonly end: WatchEnd;
+  /** Requests are refused so, twice. */
+  readonly refusal?: Refusal;
+  /** The second page of a list is refused, twice. */
+  readonly isCutOff?: boolean;
+  readonly delayMs?: number;
+}
+
+const expired: Refusal = { status: 410, reason: "Expired" };
+
+const plans: Readonly<Record<ReadFault, Plan>> = {
+  "watch cut": { end: "reset" },
+  "watch cut within an object": { end: "within an object" },
+  "410 in the middle of a list": { end: "expired", isCutOff: true },
+  "slow list": { end: "expired", delayMs: 2_000 },
+  "401 on reading": { end: "reset", refusal: { status: 401, reason: "Unauthorized" } },
+  "403 on reading": { end: "expired", refusal: { status: 403, reason: "Forbidden" } },
+  "429 on reading": { end: "reset", refusal: { status: 429, reason: "TooManyRequests", retryAfterS: 1 } },
+  "500 on reading": { end: "expired", refusal: { status: 500, reason: "InternalError" } },
+};
+
+const timesRefused = 2;
+
+export function createReadFaults(): ReadFaults {
+  const armed = new Map<string, { readonly plan: Plan; ended?: string; refused: number }>();
+  const broken = new Set<string>();
+
+  return {
+    arm(resource, fault) {
+      armed.set(resource, { plan: plans[fault], refused: 0 });
+    },
+    disarm() {
+      armed.clear();
+      broken.clear();
+    },
+    hasStruck: (resource) => armed.get(resource)?.ended !== undefined,
+    get isOver() {
+      return broken.size === 0;
+    },
+    endOf(watch) {
+      const found = armed.get(watch.resource);
+      if (found === undefined || found.ended !== undefined) return undefined;
+      found.ended = keyOf(watch);
+      broken.add(found.ended);
+      return found.plan.end;
+    },
+    fateOf(read) {
+      const found = armed.get(read.resource);
+      const isBroken = found?.ended === keyOf(read);
+      if (found === undefined || !isBroken) return {};
+      const { refusal, isCutOff = false, delayMs } = found.plan;
+      const answer = isCutOff && read.isNextPage ? expired : refusal;
+      if (answer !== undefined && found.refused < timesRefused) {
+        found.refused += 1;
+        return { refusal: answer };
+      }
+      if (read.verb === "watch") broken.delete(found.ended ?? "");
+      if (read.verb !== "list") return {};
+      return { ...(isCutOff && { pageSize: 1 }), ...(delayMs !== undefined && { delayMs }) };
+    },
+  };
+}
+
+/** A watch, and the list before it. */
+function keyOf({ path, fieldSelector }: ApiRequest): string {
+  return `${path} ${fieldSelector}`;
+}
