@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A cluster for lives to be played in, one after the other: a control plane, the operator behind a proxy that makes
- * things go wrong, and everybody else beside it.
+ * A cluster for lives to be played in, one after the other: a control plane, the operator, with the rights of its own
+ * service account, behind a proxy that makes things go wrong, and everybody else beside it.
  * Usage: `await using world = await createWorld({ binaries, main, flags: [] }); await playUndisturbed(world, life);`
  */
 import { connect, isKubeError, objectPath, type KubeObject } from "@switchyard/kube";
@@ -12,6 +12,7 @@ import { FaultProxy } from "../src/fault-proxy.ts";
 import { OperatorProcess } from "../src/operator-process.ts";
 import { createActors, type Actors } from "./actors.ts";
 import { startControllerManager } from "./controller-manager.ts";
+import { createOperatorAccount } from "./operator-account.ts";
 import { createFakeNodes } from "./fake-nodes.ts";
 import { createInjector, type Injector, type Killers } from "./injector.ts";
 import { namespace } from "./life.ts";
@@ -28,7 +29,10 @@ export interface World extends AsyncDisposable {
   until(what: string, holds: () => boolean, withinMs: number): Promise<void>;
   /** The operator's last lines. */
   readLog(): Promise<string>;
-  /** Lines of a process that ended by itself, or met what nobody caught: nothing else is an error to it. */
+  /**
+   * Lines of a process that ended by itself, or met what nobody caught: nothing else is an error to it. And of one that lacks
+   * rights.
+   */
   readErrors(): Promise<readonly string[]>;
 }
 
@@ -49,6 +53,7 @@ export async function createWorld({ binaries, main, flags }: WorldOptions): Prom
       await cluster.applyCrds(join(findWorkspaceRoot(), crds));
     }
     await cluster.kubectl(["create", "namespace", namespace]);
+    const asOperator = await createOperatorAccount(cluster, flags);
     stack.use(startControllerManager(cluster, binaries));
     const transport = stack.use(await connect({ kubeconfig: cluster.kubeconfig }));
     const directory = cluster.dataDir;
@@ -69,7 +74,7 @@ export async function createWorld({ binaries, main, flags }: WorldOptions): Prom
       },
     };
     const injector = createInjector(killers, () => observer.newestVersion);
-    const proxy = stack.use(await FaultProxy.before(cluster.kubeconfig, injector.rules));
+    const proxy = stack.use(await FaultProxy.before(asOperator, injector.rules));
     const operator = stack.use(
       await OperatorProcess.start({ ...{ main, server: proxy.url, namespace, directory }, flags: [...flags] }),
     );
@@ -99,7 +104,7 @@ export async function createWorld({ binaries, main, flags }: WorldOptions): Prom
 
     return {
       ...{ actors: createActors(transport, nodes), observer, injector, readLog },
-      readErrors: async () => (await operator.readLog()).filter((line) => line.includes('"level":"error"')),
+      readErrors: async () => (await operator.readLog()).filter(isError),
       restartOperator: () => restart(false),
       async until(what, holds, withinMs) {
         const isSo = () => operator.hasCrashed || holds();
@@ -113,6 +118,13 @@ export async function createWorld({ binaries, main, flags }: WorldOptions): Prom
     throw error;
   }
 }
+
+function isError(line: string): boolean {
+  return line.includes('"level":"error"') || lacksRights.test(line);
+}
+
+/** As the API server says it: RBAC refused a request, or to grant what the operator may not do itself. */
+const lacksRights = /is forbidden: [Uu]ser .* (cannot|is attempting to grant)/;
 
 /** Objects that Kubernetes brings along, or makes in each namespace, and nobody looks at. */
 function isNoise(object: KubeObject): boolean {

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * An operator that is refused one watch while all else works, as after a change of rights: a node that comes back unheard
+ * keeps its state, although the time for which it was to be kept is over.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { annotations, nodes, sriovNetworkNodeStates, sriovOperatorConfigs } from "@switchyard/api";
+import {
+  collectionPath,
+  connect,
+  isKubeError,
+  isKubeObject,
+  objectPath,
+  type KubeObject,
+  type Transport,
+} from "@switchyard/kube";
+import {
+  binariesFor,
+  ensureBinaries,
+  eventually,
+  findFreePorts,
+  findWorkspaceRoot,
+  startControlPlane,
+  writeToStderr,
+} from "@switchyard/testing";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { FaultProxy } from "../src/fault-proxy.ts";
+import { passAll, type FaultRules } from "../src/fault-rules.ts";
+import { OperatorProcess } from "../src/operator-process.ts";
+import { namespace } from "./life.ts";
+import { createOperatorAccount } from "./operator-account.ts";
+
+/** The shortest that there is: bookmarks come each minute. */
+const maxAgeS = 90;
+/** A state is kept for longer than that, so that its cache is stale when the time is over. */
+const keepMinutes = 2;
+
+const stack = new AsyncDisposableStack();
+let transport: Transport;
+let operator: OperatorProcess;
+let probes: string;
+/** Whether the operator may not watch nodes. */
+let isRefused = false;
+
+const rules: FaultRules = {
+  ...passAll,
+  fateOfRead: ({ resource }) =>
+    isRefused && resource === "nodes" ? { refusal: { status: 403, reason: "Forbidden" } } : {},
+  whenLive: ({ resource }) => Promise.resolve(isRefused && resource === "nodes" ? "reset" : undefined),
+};
+
+beforeAll(async () => {
+  await ensureBinaries({ names: binariesFor({}), progress: writeToStderr });
+  const cluster = stack.use(await startControlPlane());
+  for (const crds of ["charts/switchyard/crds", "libs/testing/testdata/multus"]) {
+    await cluster.applyCrds(join(findWorkspaceRoot(), crds));
+  }
+  await cluster.kubectl(["create", "namespace", namespace]);
+  transport = stack.use(await connect({ kubeconfig: cluster.kubeconfig }));
+  const [port = 0] = await findFreePorts(1);
+  probes = `http://127.0.0.1:${port}`;
+  const address = `127.0.0.1:${port}`;
+  const flags = [
+    ...["--max-cache-age", `${maxAgeS}s`, "--stale-node-state-cleanup-delay-minutes", `${keepMinutes}`],
+    ...["--health-address", address, "--metrics-address", address],
+  ];
+  const asOperator = await createOperatorAccount(cluster, flags);
+  const proxy = stack.use(await FaultProxy.before(asOperator, rules));
+  const main = join(findWorkspaceRoot(), "apps/operator/src/main.ts");
+  const directory = cluster.dataDir;
+  operator = stack.use(await OperatorProcess.start({ main, server: proxy.url, namespace, directory, flags }));
+  const body = {
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovOperatorConfig",
+    metadata: { name: "default" },
+  };
+  await transport.request({ method: "POST", path: collectionPath(sriovOperatorConfigs, namespace), body });
+  await createNode();
+}, 600_000);
+
+afterAll(() => stack.disposeAsync(), 60_000);
+
+async function createNode(): Promise<void> {
+  const labels = { "kubernetes.io/os": "linux", "node-role.kubernetes.io/worker": "" };
+  const body = { apiVersion: "v1", kind: "Node", metadata: { name: "worker-1", labels } };
+  await transport.request({ method: "POST", path: collectionPath(nodes), body });
+}
+
+async function readState(): Promise<KubeObject | undefined> {
+  const path = objectPath(sriovNetworkNodeStates, { name: "worker-1", namespace });
+  try {
+    const found = await transport.request({ method: "GET", path });
+    return isKubeObject(found) ? found : undefined;
+  } catch (error) {
+    if (isKubeError(error, "NotFound")) return undefined;
+    throw error;
+  }
+}
+
+const readKept = async () => (await readState())?.metadata.annotations?.[annotations.keepStateUntil];
+const readReady = async () => (await fetch(`${probes}/readyz`)).text();
+
+/** By resource. */
+async function readAges(): Promise<ReadonlyMap<string, number>> {
+  const page = await (await fetch(`${probes}/metrics`)).text();
+  const rows = page.matchAll(/^switchyard_cache_age_seconds\{resource="(\w+)"\} (\S+)$/gm);
+  return new Map(Array.from(rows, ([, resource = "", seconds]) => [resource, Number(seconds)]));
+}
+
+describe("an operator that may not watch nodes any more", () => {
+  it(
+    "says so, deletes no state by what it knew of them, and goes on when it may",
+    async () => {
+      const { metadata } = await eventually("a state", readState, { withinMs: 60_000 });
+      await transport.request({ method: "DELETE", path: objectPath(nodes, { name: "worker-1" }) });
+      const keptUntil = await eventually("the state is to be deleted", readKept, { withinMs: 60_000 });
+      isRefused = true;
+      await createNode(); // unheard
+
+      await eventually("it is not ready", async () => (await readReady()).includes("nodes: not heard of for"), {
+        withinMs: 2 * maxAgeS * 1_000,
+        everyMs: 1_000,
+      });
+      await delay(Date.parse(keptUntil) - Date.now() + 10_000);
+      expect((await readState())?.metadata.uid).toBe(metadata.uid);
+      const ages = await readAges();
+      expect(ages.get("nodes")).toBeGreaterThan(maxAgeS);
+      const others = [...ages].filter(([resource]) => resource !== "nodes");
+      expect(others.length).toBeGreaterThan(10);
+      // Of all of them nothing has happened: these were bookmarks of a real API server.
+      expect(others.filter(([, seconds]) => seconds > 75)).toEqual([]);
+      const log = (await operator.readLog()).map((line): unknown => JSON.parse(line));
+      const failed = {
+        msg: "watch failed; retrying",
+        resource: "nodes",
+        error: expect.objectContaining({ code: "Forbidden" }),
+      };
+      expect(log).toContainEqual(expect.objectContaining(failed));
+      expect(log).toContainEqual(
+        expect.objectContaining({ msg: "caches are stale; waiting for the API server", resources: ["nodes"] }),
+      );
+
+      isRefused = false;
+      await eventually("the node is heard of", async () => (await readKept()) === undefined, { withinMs: 60_000 });
+      expect((await readState())?.metadata.uid).toBe(metadata.uid);
+      await eventually("it is ready", async () => (await readReady()) === "ok\n");
+    },
+    10 * 60_000,
+  );
+});
