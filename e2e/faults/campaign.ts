@@ -6,11 +6,13 @@
  */
 import type { Life } from "./life.ts";
 import { FaultFinding, playDisturbed, playUndisturbed, type DisturbedPlay, type Reference } from "./play.ts";
-import { allPoints, countPoints, planLives, samplePoints, type Point } from "./points.ts";
+import { allPoints, countPoints, planLives, samplePoints, type Point, type StepFacts } from "./points.ts";
 import { createWorld, type World, type WorldOptions } from "./world.ts";
 
 export interface CampaignOptions extends Omit<WorldOptions, "flags"> {
   readonly effort: "sample" | "all";
+  /** The lives to be played, each with its points; by `effort` unless given. */
+  readonly plan?: (steps: readonly StepFacts[]) => readonly (readonly Point[])[];
   /** Told how far it is, every two seconds. */
   readonly tell: (line: string) => void;
 }
@@ -47,8 +49,9 @@ export async function runCampaign(life: Life, options: CampaignOptions): Promise
     await using _ = disposeOf(worlds);
     if (first === undefined) throw new RangeError("there is no world");
     const reference = await playUndisturbed(first, life);
-    const points = pointsOf(reference, effort);
-    const plan = [[], ...planLives(points)]; // Once with nothing going wrong: it must be the same again.
+    const lifePlan = options.plan?.(factsOf(reference)) ?? planLives(pointsOf(reference, effort));
+    const points = lifePlan.flat();
+    const plan = [[], ...lifePlan]; // Once with nothing going wrong: it must be the same again.
     const due = [...plan];
     state = `0 of ${plan.length} lives`;
     say(`${countPoints(points)}, in ${plan.length} lives of ${life.steps.length} steps`);
@@ -79,9 +82,13 @@ export async function runCampaign(life: Life, options: CampaignOptions): Promise
   }
 }
 
-function pointsOf({ steps }: Reference, effort: CampaignOptions["effort"]): readonly Point[] {
-  const facts = [...steps].map(([step, { writes, told }]) => ({ step, writeCount: writes.length, told }));
+function pointsOf(reference: Reference, effort: CampaignOptions["effort"]): readonly Point[] {
+  const facts = factsOf(reference);
   return effort === "all" ? allPoints(facts) : samplePoints(facts);
+}
+
+function factsOf({ steps }: Reference): readonly StepFacts[] {
+  return [...steps].map(([step, { writes, told }]) => ({ step, writeCount: writes.length, told }));
 }
 
 /** What was found, as a text; else the points that came to nothing. */

@@ -8,12 +8,12 @@
 import { describeRequest, type ApiRequest } from "../src/api-request.ts";
 import type { FaultRules, Fate, Refusal } from "../src/fault-rules.ts";
 import { leaseFate, leaseFaults, type LeaseFault } from "./lease-faults.ts";
-import { everything, isKill, type Point, type StaleFault, type WritePoint } from "./points.ts";
+import { everything, isKill, type PairFault, type Point, type StaleFault, type WritePoint } from "./points.ts";
 import { createReadFaults, readFaults, type ReadFault } from "./read-faults.ts";
 
 export interface Injector {
-  /** What the proxy asks. */
-  readonly rules: FaultRules;
+  /** What the proxy of this replica asks; replicas are counted from 0. */
+  rulesOf(replica: number): FaultRules;
   /** A new step, in which these go wrong. */
   begin(points: readonly Point[]): void;
   /** The writes of this step, as they came. */
@@ -26,8 +26,8 @@ export interface Injector {
   readonly heardAtMs: number;
   /** Whether all watches that were ended go on. */
   readonly areReadsWhole: boolean;
-  /** Watches that the operator began since it was started: paths with their field selectors. */
-  readonly watching: ReadonlySet<string>;
+  /** Watches that the replica began since it was started, or cut off: paths with their field selectors. */
+  watchingOf(replica: number): ReadonlySet<string>;
   /** Lists are of this resourceVersion from here on, and watches stand still. */
   tellThePast(version: string): void;
   /** All is told as it is again. */
@@ -38,6 +38,7 @@ export interface Injector {
 
 export interface WriteRecord {
   readonly request: ApiRequest;
+  readonly replica: number;
   readonly fault: WritePoint["fault"] | undefined;
   /** The cluster's newest resourceVersion before it. */
   readonly version: string;
@@ -50,6 +51,8 @@ export interface Killers {
   readonly atOnce: (options: { readonly keepLease: boolean }) => void;
   /** What it still sends gets through until it is dead. */
   readonly soon: () => void;
+  /** Nothing of this replica gets through; silently, it is not even told. */
+  readonly partition: (replica: number, how: "cut" | "silent") => void;
 }
 
 const refusals: Readonly<Record<"409" | "429" | "500" | "500 for ever", Refusal>> = {
@@ -62,9 +65,6 @@ const refusals: Readonly<Record<"409" | "429" | "500" | "500 for ever", Refusal>
 /** More would cost the lease. */
 const renewalsAtOnce = 3;
 
-/** A lease that is not renewed is lost after 10 s. */
-const leaseLostMs = 12_000;
-
 const undisturbed: Fate = { isCarriedOut: true, answer: "server's" };
 
 /** "PATCH /api/v1/nodes/worker-1 by switchyard: 200 <- kill". */
@@ -73,8 +73,15 @@ export function describeWrite({ request, fault, status }: WriteRecord): string {
   return `${describeRequest(request)}: ${outcome}${fault === undefined ? "" : ` <- ${fault}`}`;
 }
 
-/** `newestVersion` is the cluster's newest resourceVersion. */
-export function createInjector(kill: Killers, newestVersion: () => string): Injector {
+export interface InjectorOptions {
+  readonly kill: Killers;
+  /** The cluster's newest resourceVersion. */
+  readonly newestVersion: () => string;
+  /** How long nothing can be done about a lease that is to be lost: 10 s after its last renewal it is. */
+  readonly leaseLostMs: number;
+}
+
+export function createInjector({ kill, newestVersion, leaseLostMs }: InjectorOptions): Injector {
   let armed: readonly Point[] = [];
   let struck = new Set<Point>();
   let writes: WriteRecord[] = [];
@@ -84,7 +91,7 @@ export function createInjector(kill: Killers, newestVersion: () => string): Inje
   let isLate = false;
   /** Resolves when what is held may go on. */
   let live = Promise.withResolvers<undefined>();
-  const watching = new Set<string>();
+  const watching = new Map<number, Set<string>>();
   /** A kill is under way: there cannot be another one. */
   let isDying = false;
   /** Of the write that is never to succeed. */
@@ -92,11 +99,12 @@ export function createInjector(kill: Killers, newestVersion: () => string): Inje
   const reads = createReadFaults();
   /** Of this step, that went wrong. */
   let renewals = 0;
-  /** performance.now() until which nothing can be done about the lease. */
-  let leaseLostUntilMs = 0;
+  /** By replica, performance.now() until which it can do nothing about the lease. */
+  const leaseLostUntilMs = new Map<number, number>();
+  const hasLostLease = (replica: number) => performance.now() < (leaseLostUntilMs.get(replica) ?? 0);
 
-  function fateOfRenewal(): Fate {
-    if (performance.now() < leaseLostUntilMs) return { isCarriedOut: false, answer: refusals["500"] };
+  function fateOfRenewal(replica: number): Fate {
+    if (hasLostLease(replica)) return { isCarriedOut: false, answer: refusals["500"] };
     const point = armed.find((each) => isLeaseFault(each.fault));
     if (point === undefined || !isLeaseFault(point.fault) || renewals >= renewalsAtOnce) return undisturbed;
     renewals += 1;
@@ -104,14 +112,14 @@ export function createInjector(kill: Killers, newestVersion: () => string): Inje
     return leaseFate(point.fault);
   }
 
-  function fateOf(write: ApiRequest): Fate {
-    if (write.resource === "leases") return fateOfRenewal();
+  function fateOf(write: ApiRequest, replica: number): Fate {
+    if (write.resource === "leases") return fateOfRenewal(replica);
     if (isBackground(write)) return undisturbed;
     const nth = writes.length + 1;
     const point = armed.filter((each) => "nth" in each).find((each) => each.nth <= nth && mayStrike(each));
     if (point?.fault === "500 for ever") doomed = write.path;
     const fault = doomed === write.path ? "500 for ever" : point?.fault;
-    writes.push({ request: write, fault, version: newestVersion() });
+    writes.push({ request: write, replica, fault, version: newestVersion() });
     if (point !== undefined) struck.add(point);
     if (fault !== undefined && isKill(fault)) {
       isDying = true;
@@ -128,8 +136,17 @@ export function createInjector(kill: Killers, newestVersion: () => string): Inje
           },
         };
       case "lease lost":
-        leaseLostUntilMs = performance.now() + leaseLostMs;
+        leaseLostUntilMs.set(replica, performance.now() + leaseLostMs);
         return { isCarriedOut: false, answer: "none" };
+      case "partition":
+      case "silent partition":
+        return {
+          ...{ isCarriedOut: true, answer: "none" },
+          before: () => {
+            watching.delete(replica);
+            kill.partition(replica, fault === "partition" ? "cut" : "silent");
+          },
+        };
       case "kill, told the past":
         tellThePast(writes[Math.floor(nth / 2)]?.version ?? "");
         return fateBy("kill", kill);
@@ -153,8 +170,8 @@ export function createInjector(kill: Killers, newestVersion: () => string): Inje
   }
 
   return {
-    rules: {
-      fateOf,
+    rulesOf: (replica) => ({
+      fateOf: (write) => fateOf(write, replica),
       answered(write, status) {
         const record = writes.find(({ request }) => request === write);
         if (record !== undefined) record.status = status;
@@ -162,10 +179,12 @@ export function createInjector(kill: Killers, newestVersion: () => string): Inje
       heard(request) {
         if (isBackground(request)) return;
         heardAtMs = performance.now();
-        if (request.verb === "watch") watching.add(`${request.path} ${request.fieldSelector}`);
+        if (request.verb !== "watch") return;
+        const its = watching.get(replica) ?? new Set();
+        watching.set(replica, its.add(`${request.path} ${request.fieldSelector}`));
       },
       fateOfRead(read) {
-        if (read.resource === "leases" && performance.now() < leaseLostUntilMs) return { refusal: refusals["500"] };
+        if (read.resource === "leases" && hasLostLease(replica)) return { refusal: refusals["500"] };
         return { past: read.verb === "list" ? past : undefined, ...reads.fateOf(read) };
       },
       async whenLive(watch) {
@@ -176,7 +195,7 @@ export function createInjector(kill: Killers, newestVersion: () => string): Inje
         if (end !== undefined && point !== undefined) struck.add(point);
         return end;
       },
-    },
+    }),
     begin(points) {
       armed = points;
       struck = new Set();
@@ -201,7 +220,7 @@ export function createInjector(kill: Killers, newestVersion: () => string): Inje
     get areReadsWhole() {
       return reads.isOver;
     },
-    watching,
+    watchingOf: (replica) => watching.get(replica) ?? new Set(),
     tellThePast,
     tellAll() {
       past = undefined;
@@ -217,7 +236,7 @@ export function createInjector(kill: Killers, newestVersion: () => string): Inje
   };
 }
 
-function fateBy(fault: Exclude<WritePoint["fault"], StaleFault | "lease lost">, kill: Killers): Fate {
+function fateBy(fault: Exclude<WritePoint["fault"], StaleFault | PairFault | "lease lost">, kill: Killers): Fate {
   switch (fault) {
     case "kill":
     case "kill, lease kept": {

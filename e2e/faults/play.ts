@@ -58,9 +58,9 @@ export async function playUndisturbed(world: World, life: Life): Promise<Referen
   const steps = new Map<string, Shown>();
   const isAtRest = (sinceMs: number) => isQuiet(world, restMs, sinceMs);
   const startedAtMs = performance.now();
-  const hasStarted = () => injector.watching.size > 0 && isAtRest(startedAtMs);
+  const hasStarted = () => injector.watchingOf(0).size > 0 && isAtRest(startedAtMs);
   await world.until("the operator has started", hasStarted, undisturbedMs);
-  const watches = [...injector.watching];
+  const watches = [...injector.watchingOf(0)];
   observer.takeHistory();
   for (const { name, act, isDone } of life.steps) {
     injector.begin([]);
@@ -113,7 +113,7 @@ async function playStep(play: StepPlay): Promise<ReadonlySet<Point>> {
   let sinceMs = performance.now();
   const isCalm = () => isQuiet(world, calmMs, sinceMs);
   const isAtRest = () => isQuiet(world, restMs, sinceMs);
-  const isUp = () => reference.watches.every((watch) => injector.watching.has(watch));
+  const isUp = () => world.isUp(reference.watches);
 
   const fail = (what: string): never => {
     throw new FaultFinding(step.name, points, what, injector.writes);
@@ -133,6 +133,8 @@ async function playStep(play: StepPlay): Promise<ReadonlySet<Point>> {
       return isOver && differences(expected.picture, observer.picture()) === "";
     });
 
+  world.mend();
+  await until("all replicas are up", isUp);
   const before = observer.newestVersion;
   injector.begin(points);
   await step.act(actors);
@@ -186,9 +188,16 @@ async function playStep(play: StepPlay): Promise<ReadonlySet<Point>> {
       await converge();
       ({ struck } = injector);
   }
+  if (writersOf(injector.writes).length > 2) fail("a replica wrote that did not lead any more");
   const detour = differences(expected.history, observer.takeHistory());
   if (detour !== "") fail(`the step ended as undisturbed, but by another way:\n${detour}`);
   return struck;
+}
+
+/** The replicas that got writes through, each as often as it followed another one. */
+function writersOf(writes: readonly WriteRecord[]): readonly number[] {
+  const writers = writes.filter(({ status }) => status !== undefined).map(({ replica }) => replica);
+  return writers.filter((each, at) => each !== writers[at - 1]);
 }
 
 /** An eviction that a budget forbids is tried for as long as it takes. */

@@ -61,6 +61,8 @@ describe("a count", () => {
       { step: "b", fault: "renewal slow" },
       { step: "b", fault: "lease lost", nth: 1 },
     ];
-    expect(countPoints(points)).toBe("9 injection points: 2 kills, 1 refusals, 3 stale, 1 reads, 2 leases");
+    expect(countPoints([...points, { step: "b", fault: "silent partition", nth: 1 }])).toBe(
+      "10 injection points: 2 kills, 1 refusals, 3 stale, 1 reads, 2 leases, 1 partitions",
+    );
   });
 });

@@ -26,6 +26,11 @@ export const staleFaults = ["late from here", "kill, told the past"] as const;
 
 export type StaleFault = (typeof staleFaults)[number];
 
+/** From a write on, a replica is cut off, and another one takes over. */
+export const pairFaults = ["partition", "silent partition"] as const;
+
+export type PairFault = (typeof pairFaults)[number];
+
 /** One thing that goes wrong in one step. */
 export type Point = WritePoint | WatchPoint | ReadPoint | LeasePoint | RestartPoint;
 
@@ -35,6 +40,7 @@ export interface WritePoint {
   readonly fault:
     | WriteFault
     | StaleFault
+    | PairFault
     /** The next leader must wait until the lease is over, as after a real crash; else it is void at once. */
     | "kill, lease kept"
     /** The write gets no answer, and the lease cannot be renewed until it is lost. */
@@ -127,6 +133,21 @@ export function samplePoints(steps: readonly StepFacts[]): readonly Point[] {
     return ofStep;
   });
   return [...points, ...leaseEnds(steps)];
+}
+
+/**
+ * Of two replicas: in each step that writes, the leader is cut off at one of its writes, or loses the lease and nothing else.
+ * Each costs a quarter of a minute, so a life has every second step.
+ */
+export function planPairLives(steps: readonly StepFacts[]): readonly (readonly Point[])[] {
+  const faults = [...pairFaults, "lease lost"] as const;
+  const points = steps
+    .filter(({ writeCount }) => writeCount > 0)
+    .map(({ step, writeCount }, at): Point => {
+      const fault = faults[at % faults.length] ?? "partition";
+      return { step, fault, nth: 1 + ((at * 2) % writeCount) };
+    });
+  return [0, 1].map((odd) => points.filter((_, at) => at % 2 === odd));
 }
 
 /** One for itself, and all together. */
@@ -227,13 +248,14 @@ export function describePoint(point: Point): string {
   }
 }
 
-/** "264 injection points: 60 kills, 120 refusals, 32 stale, 40 reads, 12 leases". */
+/** "264 injection points: 60 kills, 120 refusals, 32 stale, 40 reads, 12 leases, 0 partitions". */
 export function countPoints(points: readonly Point[]): string {
   const count = (is: (point: Point) => boolean) => points.filter(is).length;
   const stale = count(({ fault }) => isStale(fault));
   const reads = count(isRead);
+  const cut = count(({ fault }) => pairFaults.some((each) => each === fault));
   const leases = count(({ fault }) => fault === "lease lost" || leaseFaults.some((each) => each === fault));
   const killed = count(({ fault }) => !isStale(fault) && (isKill(fault) || fault === "restart at rest"));
-  const refused = points.length - killed - stale - reads - leases;
-  return `${points.length} injection points: ${killed} kills, ${refused} refusals, ${stale} stale, ${reads} reads, ${leases} leases`;
+  const refused = points.length - killed - stale - reads - leases - cut;
+  return `${points.length} injection points: ${killed} kills, ${refused} refusals, ${stale} stale, ${reads} reads, ${leases} leases, ${cut} partitions`;
 }

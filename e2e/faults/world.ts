@@ -8,11 +8,10 @@ import { connect, isKubeError, objectPath, type KubeObject } from "@switchyard/k
 import { eventually, findWorkspaceRoot, startControlPlane } from "@switchyard/testing";
 import { join } from "node:path";
 import { playPods } from "../src/component-pods.ts";
-import { FaultProxy } from "../src/fault-proxy.ts";
-import { OperatorProcess } from "../src/operator-process.ts";
 import { createActors, type Actors } from "./actors.ts";
 import { startControllerManager } from "./controller-manager.ts";
 import { createOperatorAccount } from "./operator-account.ts";
+import { startReplica, type Replica } from "./replica.ts";
 import { createFakeNodes } from "./fake-nodes.ts";
 import { createInjector, type Injector, type Killers } from "./injector.ts";
 import { namespace } from "./life.ts";
@@ -25,6 +24,10 @@ export interface World extends AsyncDisposable {
   readonly injector: Injector;
   /** Kills the operator and starts it again. */
   restartOperator(): Promise<void>;
+  /** Lets replicas that were cut off reach the API server again. */
+  mend(): void;
+  /** Whether all replicas that are not cut off watch these: paths with their field selectors. */
+  isUp(watches: readonly string[]): boolean;
   /** Rejects when it did not hold in time, and at once when the operator ended by itself. */
   until(what: string, holds: () => boolean, withinMs: number): Promise<void>;
   /** The operator's last lines. */
@@ -43,9 +46,11 @@ export interface WorldOptions {
   readonly main: string;
   /** The operator's, beside those that all have. */
   readonly flags: readonly string[];
+  /** Of the operator; 1 unless given. Only one that is alone is ever killed. */
+  readonly replicas?: number;
 }
 
-export async function createWorld({ binaries, main, flags }: WorldOptions): Promise<World> {
+export async function createWorld({ binaries, main, flags, replicas: count = 1 }: WorldOptions): Promise<World> {
   const stack = new AsyncDisposableStack();
   try {
     const cluster = stack.use(await startControlPlane({ binaries }));
@@ -64,20 +69,32 @@ export async function createWorld({ binaries, main, flags }: WorldOptions): Prom
     const observer = stack.use(await observe(transport, observedTypes, isNoise));
     const nodes = stack.use(createFakeNodes({ transport, observer, namespace, directory, fail }));
     stack.use(playPods(transport, namespace)).run(true); // of what is deployed
-    const killers: Killers = {
+    const replicas: Replica[] = [];
+    const cutOff = new Set<number>();
+    const kill: Killers = {
       atOnce({ keepLease }) {
-        proxy.sever();
+        replicas[0]?.proxy.sever();
         restart(keepLease).catch(fail);
       },
       soon() {
         restart(false).catch(fail);
       },
+      partition(at, how) {
+        cutOff.add(at);
+        if (how === "cut") replicas[at]?.link.cut();
+        else replicas[at]?.link.silence();
+      },
     };
-    const injector = createInjector(killers, () => observer.newestVersion);
-    const proxy = stack.use(await FaultProxy.before(asOperator, injector.rules));
-    const operator = stack.use(
-      await OperatorProcess.start({ ...{ main, server: proxy.url, namespace, directory }, flags: [...flags] }),
-    );
+    // With two replicas the other one takes over; one that is alone has to get over it within a step's time.
+    const leaseLostMs = count === 1 ? 12_000 : 20_000;
+    const injector = createInjector({ kill, newestVersion: () => observer.newestVersion, leaseLostMs });
+    for (let at = 0; at < count; at++) {
+      const options = { rules: injector.rulesOf(at), directory: join(directory, `operator-${at}`) };
+      replicas.push(stack.use(await startReplica({ ...options, main, flags, kubeconfig: asOperator })));
+    }
+    const [alone] = replicas;
+    if (alone === undefined) throw new RangeError("there is no replica");
+    const { operator, proxy } = alone;
 
     async function restart(keepLease: boolean): Promise<void> {
       await operator.kill();
@@ -99,17 +116,29 @@ export async function createWorld({ binaries, main, flags }: WorldOptions): Prom
     }
 
     async function readLog(): Promise<string> {
-      return (await operator.readLog()).slice(-15).join("\n");
+      const ends = await Promise.all(replicas.map(async (replica) => (await replica.operator.readLog()).slice(-15)));
+      return ends.map((lines) => lines.join("\n")).join("\nof the other replica:\n");
     }
+
+    const hasCrashed = () => replicas.some((replica) => replica.operator.hasCrashed);
 
     return {
       ...{ actors: createActors(transport, nodes), observer, injector, readLog },
-      readErrors: async () => (await operator.readLog()).filter(isError),
+      async readErrors() {
+        const logs = await Promise.all(replicas.map((replica) => replica.operator.readLog()));
+        return logs.flat().filter(isError);
+      },
       restartOperator: () => restart(false),
+      mend() {
+        for (const { link } of replicas) link.mend();
+        cutOff.clear();
+      },
+      isUp: (watches) =>
+        replicas.every((_, at) => cutOff.has(at) || watches.every((watch) => injector.watchingOf(at).has(watch))),
       async until(what, holds, withinMs) {
-        const isSo = () => operator.hasCrashed || holds();
+        const isSo = () => hasCrashed() || holds();
         await eventually(what, isSo, { withinMs, everyMs: 20, signal: failed.signal });
-        if (operator.hasCrashed) throw new Error(`the operator ended by itself:\n${await readLog()}`);
+        if (hasCrashed()) throw new Error(`the operator ended by itself:\n${await readLog()}`);
       },
       [Symbol.asyncDispose]: () => stack.disposeAsync(),
     };

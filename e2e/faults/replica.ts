@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * One replica of the operator, and its way to the API server: over a link that can be cut, and a proxy that makes things go
+ * wrong.
+ * Usage: `await using replica = await startReplica({ main, flags, kubeconfig, rules, directory }); replica.link.cut();`
+ */
+import { mkdir } from "node:fs/promises";
+import { FaultProxy } from "../src/fault-proxy.ts";
+import type { FaultRules } from "../src/fault-rules.ts";
+import { OperatorProcess } from "../src/operator-process.ts";
+import { SeverableLink } from "../src/severable-link.ts";
+import { namespace } from "./life.ts";
+
+export interface Replica extends AsyncDisposable {
+  readonly operator: OperatorProcess;
+  readonly proxy: FaultProxy;
+  readonly link: SeverableLink;
+}
+
+export interface ReplicaOptions {
+  /** The operator's program. */
+  readonly main: string;
+  readonly flags: readonly string[];
+  /** The operator's rights. */
+  readonly kubeconfig: string;
+  readonly rules: FaultRules;
+  /** Its own, made here. */
+  readonly directory: string;
+}
+
+export async function startReplica(options: ReplicaOptions): Promise<Replica> {
+  const { main, flags, kubeconfig, rules, directory } = options;
+  await using started = new AsyncDisposableStack();
+  await mkdir(directory, { recursive: true });
+  const proxy = started.use(await FaultProxy.before(kubeconfig, rules));
+  const link = started.use(await SeverableLink.to(proxy.url));
+  const operator = started.use(await OperatorProcess.start({ main, server: link.url, namespace, directory, flags }));
+  const running = started.move();
+  return { operator, proxy, link, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
