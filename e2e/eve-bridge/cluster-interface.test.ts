@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /** eth0: the stock `bridge` and `host-local` plugins behind eve-bridge, called by cnitool and by hand. */
-import { mkdirSync, readdirSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { describeInLab } from "./lab-support.ts";
@@ -26,6 +35,22 @@ function confOf(lab: NodeLab, change: Json = {}): Json {
       dataDir: lab.path("host-local"),
     },
     ...change,
+  };
+}
+
+/** Writes down what `bridge` is told on stdin, and hands it on. */
+function tapBridge(lab: NodeLab): AsyncDisposable & { conf(command: string): Json } {
+  const plugin = join(lab.bin, "bridge");
+  const real = readlinkSync(plugin);
+  unlinkSync(plugin);
+  writeFileSync(plugin, `#!/bin/sh\ntee ${lab.path("told")}-$CNI_COMMAND | ${real}\n`, { mode: 0o755 });
+  return {
+    conf: (command) => JSON.parse(readFileSync(lab.path(`told-${command}`), "utf8")) as Json,
+    async [Symbol.asyncDispose]() {
+      unlinkSync(plugin);
+      symlinkSync(real, plugin);
+      return Promise.resolve();
+    },
   };
 }
 
@@ -161,6 +186,25 @@ describeInLab("eth0", () => {
       await ip(`-n ${pod.namespace} address flush dev eth0`);
       expect((await lab.call("CHECK", pod, { ...conf, prevResult }, { ifName })).status).toBe(1);
       expect((await lab.call("DEL", pod, conf, { ifName })).status).toBe(0);
+    },
+    limitMs,
+  );
+
+  it(
+    "is checked and deleted by `bridge` with the configuration that it was added with",
+    async () => {
+      const pod = await lab.createPod();
+      const conf = confOf(lab, { cniVersion: "1.0.0" });
+      await using told = tapBridge(lab);
+      const { json: prevResult } = await lab.call("ADD", pod, conf, { ifName });
+      expect((await lab.call("CHECK", pod, { ...conf, prevResult }, { ifName })).status).toBe(0);
+      expect((await lab.call("DEL", pod, conf, { ifName })).status).toBe(0);
+      const added = told.conf("ADD");
+      expect(added["ipam"]).toMatchObject({
+        routes: [{ dst: "10.42.0.0/16" }, { dst: "10.43.0.0/16" }, { dst: "10.244.244.1/32" }],
+      });
+      expect(told.conf("CHECK")).toEqual({ ...added, prevResult });
+      expect(told.conf("DEL")).toEqual(added);
     },
     limitMs,
   );

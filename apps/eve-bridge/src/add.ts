@@ -5,21 +5,26 @@
  * Usage: `await add(call, (result) => writeStdout(JSON.stringify(result)))`.
  */
 import { statSync } from "node:fs";
-import { lockOf, readRecord, removeRecord, writeRecord, type AttachmentRecord } from "./attachment-record.ts";
+import {
+  lockOf,
+  readRecord,
+  removeRecord,
+  writeRecord,
+  type AttachmentRecord,
+  type Progress,
+} from "./attachment-record.ts";
 import { keepBack, logged, unstoppable, waitFor, type Call } from "./call.ts";
 import { CniError, cniCode, describe, toCniError } from "./cni-error.ts";
 import type { JsonObject } from "./json.ts";
 import { acquireLock } from "./owner-lock.ts";
+import { markRemoved, unmarkRemoved } from "./removal-mark.ts";
 import { parseResult, mergeResults, type CniResult } from "./result.ts";
 import { formatResult } from "./result-format.ts";
 import { throwIfStopped } from "./stop-signal.ts";
 import { clusterInterface, type CniEnvironment, type CniRequest } from "./request.ts";
 
 /** What makes an interface: it records how far it is before each step, and returns what it made. */
-export type Connect = (
-  call: Call,
-  record: (progress: Pick<AttachmentRecord, "step" | "lease">) => void,
-) => Promise<CniResult>;
+export type Connect = (call: Call, record: (progress: Progress) => void) => Promise<CniResult>;
 
 /** Makes the interface and prints its result. Throws after having undone what it began; what cannot be undone has a record. */
 export async function add(call: Call, print: (result: JsonObject) => void): Promise<void> {
@@ -30,6 +35,7 @@ export async function add(call: Call, print: (result: JsonObject) => void): Prom
   const lock = await acquireLock(lockOf(stateDir, env), wait);
   try {
     await removeUnfinished(call);
+    unmarkRemoved(stateDir, env);
     await addLocked(call, print);
   } finally {
     lock.release();
@@ -40,7 +46,7 @@ async function addLocked(call: Call, print: (result: JsonObject) => void): Promi
   const { request, settings, timeouts } = call;
   const connect = await connectorOf(request.env);
   let recorded: AttachmentRecord | undefined;
-  const record = (progress: Pick<AttachmentRecord, "step" | "lease">) => {
+  const record = (progress: Progress) => {
     throwIfStopped(call.signal);
     const next = { ...recordOf(request), ...progress };
     writeRecord(settings.stateDir, next);
@@ -49,10 +55,12 @@ async function addLocked(call: Call, print: (result: JsonObject) => void): Promi
   try {
     const made = await connect(keepBack(call, timeouts.undo), record);
     const result = formatResult(withPrevious(request, made), request.conf.cniVersion);
-    record({ step: "connected", lease: recorded?.lease ?? false });
+    record({ lease: false, ...recorded, step: "connected" });
     print(result);
   } catch (error) {
-    throw recorded === undefined ? error : await undo(unstoppable(call), recorded, toCniError(error));
+    if (recorded !== undefined) throw await undo(unstoppable(call), recorded, toCniError(error));
+    markRemoved(settings.stateDir, request.env); // nothing was made
+    throw error;
   }
 }
 

@@ -11,6 +11,7 @@ import { ensureDirectory } from "./directory.ts";
 import { isObject, parseJson, type JsonObject, type JsonValue } from "./json.ts";
 import type { LockName } from "./owner-lock.ts";
 import type { Attachment } from "./orphans.ts";
+import type { RoutingPolicy } from "./routing-policy.ts";
 
 /** How far an ADD has come, or may have come when it was killed. */
 export type Step =
@@ -33,7 +34,12 @@ export interface AttachmentRecord extends Attachment {
   readonly step: Step;
   /** Whether there is a lease, or may be one. */
   readonly lease: boolean;
+  /** What eth0 got; absent for other interfaces. zedkube's marker may be gone or changed when the pod ends. */
+  readonly policy?: RoutingPolicy;
 }
+
+/** What an ADD adds to its record step by step. */
+export type Progress = Pick<AttachmentRecord, "step" | "lease" | "policy">;
 
 /** The lock that guards an attachment's record and everything that it stands for. */
 export function lockOf(stateDir: string, attachment: Attachment): LockName {
@@ -100,8 +106,8 @@ function recordsIn(stateDir: string): string {
   return join(stateDir, "attachments");
 }
 
-/** Container ids have no ":", interface names neither. */
-function keyOf({ containerId, ifName }: Attachment): string {
+/** The name of an attachment's files. Container ids have no ":", interface names neither. */
+export function keyOf({ containerId, ifName }: Attachment): string {
   return `${containerId}:${ifName}`;
 }
 
@@ -122,11 +128,17 @@ function readFile(file: string): AttachmentRecord | undefined {
 
 function parseRecord(value: JsonValue): AttachmentRecord | undefined {
   if (!isObject(value)) return undefined;
-  const { containerId, ifName, network, netns, args, conf, step, lease } = value;
+  const { containerId, ifName, network, netns, args, conf, step, lease, policy } = value;
   if (typeof containerId !== "string" || typeof ifName !== "string" || typeof network !== "string") return undefined;
   if (typeof netns !== "string" || typeof args !== "string" || !isObject(conf)) return undefined;
   if (!isStep(step) || typeof lease !== "boolean") return undefined;
-  return { containerId, ifName, network, netns, args, conf, step, lease };
+  const record = { containerId, ifName, network, netns, args, conf, step, lease };
+  return isPolicy(policy) ? { ...record, policy } : record;
+}
+
+/** Another or none: the marker is read again, as for records that older versions wrote. */
+function isPolicy(value: JsonValue | undefined): value is RoutingPolicy {
+  return value === "default-route" || value === "cluster-only";
 }
 
 function isStep(value: JsonValue | undefined): value is Step {

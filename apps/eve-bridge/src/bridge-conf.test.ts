@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { bridgeConf, lenientBridgeConf } from "./bridge-conf.ts";
+import { bridgeConf, bridgeConfIfPossible, confOfAdd } from "./bridge-conf.ts";
 import { cniCode } from "./cni-error.ts";
 import type { JsonObject } from "./json.ts";
 
@@ -61,13 +61,28 @@ describe("bridgeConf", () => {
   });
 });
 
-describe("lenientBridgeConf", () => {
+describe("bridgeConfIfPossible", () => {
+  it.each(["cluster-only", "default-route"] as const)("is bridgeConf where that is possible: %s", (policy) => {
+    expect(bridgeConfIfPossible(conf, policy)).toEqual(bridgeConf(conf, policy));
+  });
+
   it("needs neither ipam nor nodeIP", () => {
-    expect(lenientBridgeConf({ name: "cbr0" }, "cluster-only")).toEqual({
+    expect(bridgeConfIfPossible({ name: "cbr0" }, "cluster-only")).toEqual({
       name: "cbr0",
       isDefaultGateway: false,
       forceAddress: true,
       hairpinMode: true,
     });
+  });
+});
+
+describe("confOfAdd", () => {
+  it("is the recorded configuration, in the version of the later call and with its prevResult", () => {
+    const later = { cniVersion: "1.0.0", name: "cbr0", mtu: 9000, prevResult: { cniVersion: "1.0.0" } };
+    expect(confOfAdd(later, { conf })).toEqual({ ...conf, cniVersion: "1.0.0", prevResult: later.prevResult });
+  });
+
+  it("is the later call's without a record", () => {
+    expect(confOfAdd(conf, undefined)).toBe(conf);
   });
 });

@@ -7,7 +7,7 @@ import { existsSync } from "node:fs";
 import { waitFor, type Call } from "./call.ts";
 import { CniError, cniCode } from "./cni-error.ts";
 import { compareResult } from "./compare-result.ts";
-import { lockOf } from "./attachment-record.ts";
+import { lockOf, readRecord } from "./attachment-record.ts";
 import { checkClusterInterface } from "./cluster-interface.ts";
 import { checkNetworkInstance } from "./network-instance.ts";
 import { acquireLock } from "./owner-lock.ts";
@@ -29,8 +29,9 @@ export async function check(call: Call): Promise<void> {
   }
   const lock = await acquireLock(lockOf(call.settings.stateDir, env), waitFor(call, call.timeouts.lock));
   try {
-    if (env.ifName === clusterInterface) await checkClusterInterface(call);
-    else {
+    if (env.ifName === clusterInterface) {
+      await checkClusterInterface(call, readRecord(call.settings.stateDir, env));
+    } else {
       const mac = expected.interfaces.find(({ name, sandbox }) => name === env.ifName && sandbox !== undefined)?.mac;
       await checkNetworkInstance(call, mac);
     }

@@ -6,7 +6,7 @@
  */
 import type { Connect } from "./add.ts";
 import type { AttachmentRecord } from "./attachment-record.ts";
-import { bridgeConf, lenientBridgeConf } from "./bridge-conf.ts";
+import { bridgeConf, bridgeConfIfPossible, confOfAdd } from "./bridge-conf.ts";
 import { logged, waitFor, type Call } from "./call.ts";
 import { CniError, cniCode, describe } from "./cni-error.ts";
 import { parseDelegateOutput, runDelegate } from "./delegate.ts";
@@ -23,24 +23,23 @@ export const connectToCluster: Connect = async (call, record) => {
     throw new CniError(cniCode.tryAgain, `no routing classification marker yet for pod ${pod}`);
   }
   const own = bridgeConf(conf.raw, policy);
-  record({ step: "connecting", lease: false });
+  record({ step: "connecting", lease: false, policy });
   return parseResult(parseDelegateOutput("bridge", await runBridge(call, "ADD", own)));
 };
 
-/** The stock plugin compares addresses and routes itself. */
-export async function checkClusterInterface(call: Call): Promise<void> {
-  await runBridge(call, "CHECK", lenientBridgeConf(call.request.conf.raw, policyOrDefault(call)));
+/** The stock plugin compares addresses and routes itself. `record` is undefined for an interface that the Go plugin made. */
+export async function checkClusterInterface(call: Call, record: AttachmentRecord | undefined): Promise<void> {
+  await runBridge(call, "CHECK", bridgeConf(confOfAdd(call.request.conf.raw, record), policyOf(call, record)));
 }
 
-/** Removes eth0; succeeds when there is none. The record's configuration stands in for what this call's lacks. */
+/** Removes eth0; succeeds when there is none. */
 export async function deleteClusterInterface(call: Call, record: AttachmentRecord | undefined): Promise<void> {
-  // Without ipam `bridge` would not give the address back.
-  const whole = { ...record?.conf, ...call.request.conf.raw };
-  await runBridge(call, "DEL", lenientBridgeConf(whole, policyOrDefault(call)));
+  await runBridge(call, "DEL", bridgeConfIfPossible(confOfAdd(call.request.conf.raw, record), policyOf(call, record)));
 }
 
-/** zedkube's marker may be gone before the pod is; for `bridge` CHECK and DEL the default route is as good a guess as any. */
-function policyOrDefault({ request, settings, log }: Call): RoutingPolicy {
+/** That of the ADD. Without a record zedkube's marker says it, which may be gone before the pod is: then a guess must do. */
+function policyOf({ request, settings, log }: Call, record: AttachmentRecord | undefined): RoutingPolicy {
+  if (record?.policy !== undefined) return record.policy;
   try {
     return readRoutingPolicy(settings, request.args) ?? "default-route";
   } catch (error) {

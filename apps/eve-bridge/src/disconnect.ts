@@ -4,17 +4,14 @@
  * zedrouter remove it (eve-and-afxdp.md a4, a9).
  * Usage: `await disconnect(call, record)`.
  */
-import { existsSync } from "node:fs";
 import type { AttachmentRecord } from "./attachment-record.ts";
 import { logged, waitFor, type Call } from "./call.ts";
-import { CniError, cniCode, describe } from "./cni-error.ts";
+import { CniError, cniCode, describe, toCniError } from "./cni-error.ts";
 import { deadlineIn, nowMs } from "./deadline.ts";
 import { releaseLease } from "./dhcp-lease.ts";
-import { lookIntoPod } from "./pod-network.ts";
+import { markRemoved, wasRemoved } from "./removal-mark.ts";
 import { isVirtualMachine } from "./routing-policy.ts";
 import { connectZedrouter, podInterfaceOf, type ZedrouterConnection } from "./zedrouter-connection.ts";
-
-const lookMs = 5_000;
 
 /** Succeeds when nothing is left. Throws what zedrouter says, code 11 when it is away or a lease could not be released. */
 export async function disconnect(call: Call, record: AttachmentRecord | undefined): Promise<void> {
@@ -37,6 +34,7 @@ export async function disconnect(call: Call, record: AttachmentRecord | undefine
   } finally {
     zedrouter.close();
   }
+  markRemoved(call.settings.stateDir, call.request.env);
   // A lease that the daemon was still asking for has come by now, or never will: the interface is gone.
   if (record?.step === "leasing") failure = await tryRelease(call);
   // Without a record only zedrouter knows whether there was a lease to give back.
@@ -58,24 +56,26 @@ async function tryRelease(call: Call): Promise<unknown> {
   }
 }
 
-/** undefined when zedrouter is away and there is nothing that it would have to remove. */
+/**
+ * undefined when zedrouter is away and we know that there is nothing for it to remove. Of an interface without a record
+ * only zedrouter can tell: it keeps the pod's place in the network instance also when the pod's namespace is gone.
+ */
 async function connectUnlessNothingIsLeft(
   call: Call,
   record: AttachmentRecord | undefined,
 ): Promise<ZedrouterConnection | undefined> {
+  const { env } = call.request;
   try {
     return await connectZedrouter(call);
   } catch (error) {
-    if (record !== undefined || !(await isInterfaceGone(call))) throw error;
-    call.log.info("zedrouter is away, and the pod has no such interface");
-    return undefined;
+    if (record !== undefined) throw error;
+    if (wasRemoved(call.settings.stateDir, env)) {
+      call.log.info("zedrouter is away, and the interface was removed before");
+      return undefined;
+    }
+    const { code } = toCniError(error);
+    const message = `cannot delete ${env.ifName}: zedrouter is not reachable, and there is no record of the interface`;
+    const details = `${describe(error)}; zedrouter may still have it connected: start zedrouter, then repeat the DEL`;
+    throw new CniError(code, message, { details, cause: error });
   }
-}
-
-/** An interface that we have no record of is gone when its namespace is, or when it is not in it. */
-async function isInterfaceGone(call: Call): Promise<boolean> {
-  const { netns, ifName } = call.request.env;
-  if (netns === "" || !existsSync(netns)) return true;
-  const { links } = await lookIntoPod(netns, waitFor(call, lookMs));
-  return !links.some(({ name }) => name === ifName);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "@jest/globals";
 import { writeRecord } from "./attachment-record.ts";
 import { cniCode } from "./cni-error.ts";
@@ -445,10 +445,51 @@ describe("DEL in a network instance", () => {
     expect([methodsOf(zedrouter.received), node.delegations()]).toEqual([["DisconnectPod"], ["dhcp DEL"]]);
   });
 
-  it("succeeds without zedrouter when nothing was connected and the namespace is gone", async () => {
+  it.each([{}, { CNI_NETNS: "/nowhere" }, { CNI_NETNS: "" }])(
+    "fails with code 11 when zedrouter is away and there is no record: the Go plugin may have made it; %j",
+    async (env) => {
+      await using node = createNode();
+      expect(await node.run("DEL", { env })).toMatchObject({
+        status: 1,
+        printed: {
+          code: cniCode.tryAgain,
+          msg: "cannot delete net1: zedrouter is not reachable, and there is no record of the interface",
+          details: expect.stringContaining("start zedrouter, then repeat the DEL"),
+        },
+      });
+      const zedrouter = await startZedrouter(node);
+      expect((await node.run("DEL", { env })).status).toBe(0);
+      expect(methodsOf(zedrouter.received)).toEqual(["DisconnectPod"]);
+    },
+  );
+
+  it("succeeds without zedrouter after an ADD that made nothing, or was undone", async () => {
     await using node = createNode();
-    expect((await node.run("DEL", { env: { CNI_NETNS: "/nowhere" } })).status).toBe(0);
+    expect((await node.run("ADD")).status).toBe(1); // zedrouter is away
+    expect((await node.run("DEL")).status).toBe(0);
+    const refusing = await node.listen("rpc", (request) =>
+      request.method.endsWith("L2") ? refusalOf(request, "no") : answer(request),
+    );
+    expect((await node.run("ADD")).status).toBe(1);
+    await refusing[Symbol.asyncDispose]();
+    expect((await node.run("DEL")).status).toBe(0);
+  });
+
+  it("that names no pod is no proof for one that does", async () => {
+    await using node = createNode();
+    expect((await node.run("DEL", { env: { CNI_ARGS: "" } })).status).toBe(0);
+    expect(await node.run("DEL")).toMatchObject({ status: 1, printed: { code: cniCode.tryAgain } });
+  });
+
+  it("can be repeated without zedrouter, until the interface is added again", async () => {
+    await using node = createNode();
+    const first = await connected(node);
+    expect((await node.run("DEL")).status).toBe(0);
+    await first[Symbol.asyncDispose]();
     expect((await node.run("DEL", { env: { CNI_NETNS: "" } })).status).toBe(0);
+    const second = await connected(node);
+    await second[Symbol.asyncDispose]();
+    expect(await node.run("DEL")).toMatchObject({ status: 1, printed: { code: cniCode.tryAgain } });
   });
 
   it("fails with code 11 and keeps its record when zedrouter is away and something is connected", async () => {
@@ -559,14 +600,42 @@ describe("eth0", () => {
     expect([node.delegations(), node.state()]).toEqual([["bridge ADD", "bridge DEL"], []]);
   });
 
-  it("is deleted without ipam, nodeIP or marker; ipam comes from the record", async () => {
+  const confAt = (node: Node, command: string) =>
+    JSON.parse(readFileSync(node.scratch.path(`conf-bridge-${command}`), "utf8")) as JsonObject;
+
+  it.each(["controller", "native"])(
+    "is checked and deleted with the configuration of its ADD, routes and all: marker %s",
+    async (marker) => {
+      await using node = createNode({ bridge });
+      mkdirSync(node.scratch.path("markers"));
+      const file = node.scratch.path("markers", "eve-kube-app_app-1-abcde");
+      writeFileSync(file, marker);
+      const own = { ...clusterConf, cniVersion: "1.0.0" };
+      const { printed: prevResult } = await node.run("ADD", { conf: own, env: eth0 });
+      rmSync(file); // zedkube forgets the pod first
+      const check = { ...own, ...(prevResult && { prevResult }) };
+      await node.run("CHECK", { conf: check, env: eth0 });
+      expect(confAt(node, "CHECK")).toEqual({ ...confAt(node, "ADD"), prevResult });
+      expect((await node.run("DEL", { conf: own, env: eth0 })).status).toBe(0);
+      expect(confAt(node, "DEL")).toEqual(confAt(node, "ADD"));
+    },
+  );
+
+  it("that the Go plugin made gets the routes, too", async () => {
+    await using node = createNode({ bridge });
+    expect((await node.run("DEL", { conf: clusterConf, env: eth0 })).status).toBe(0);
+    expect(confAt(node, "DEL")).toMatchObject({
+      isDefaultGateway: false,
+      ipam: { routes: [{ dst: "10.43.0.0/16" }, { dst: "10.0.0.9/32" }] },
+    });
+  });
+
+  it("is deleted without ipam, nodeIP or marker; they come from the record", async () => {
     await using node = createNode({ bridge });
     await node.run("ADD", { conf: clusterConf, env: eth0 });
     mkdirSync(node.scratch.path("markers"));
     expect((await node.run("DEL", { conf: { cniVersion: "0.3.1", name: "cbr0" }, env: eth0 })).status).toBe(0);
-    expect(JSON.parse(readFileSync(node.scratch.path("conf-bridge-DEL"), "utf8"))).toMatchObject({
-      ipam: clusterConf.ipam,
-    });
+    expect(confAt(node, "DEL")).toEqual(confAt(node, "ADD"));
     expect((await node.run("DEL", { conf: { cniVersion: "0.3.1", name: "cbr0" }, env: eth0 })).status).toBe(0);
     expect(node.state()).toEqual([]);
   });
