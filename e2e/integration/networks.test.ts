@@ -226,6 +226,25 @@ describe("a network", () => {
     });
   });
 
+  it("of 256 KiB and 100 levels becomes a NAD of this size, and more than that is said, not sent", async () => {
+    const values = Array.from({ length: 65_000 }, () => 1).join(",");
+    const deep = `{"type": "x", "a": ${"[".repeat(97)}${values}${"]".repeat(97)}}`;
+    await create(sriovNetworks, "deep", { ipam: deep, metaPlugins: deep });
+    await readyIs(sriovNetworks, [namespace, "deep"], "True NetworkReady");
+    const stored = JSON.stringify(await nad(namespace, "deep"));
+    expect(stored.length).toBeLessThan(300_000);
+    expect(configOf(await nad(namespace, "deep"))).toMatchObject({ plugins: [{ ipam: { type: "x" } }, { type: "x" }] });
+
+    const large = `{"type": "x", "a": "${"𝄞".repeat(65_000)}"}`;
+    await patch(sriovNetworks, [namespace, "deep"], { spec: { ipam: large, metaPlugins: `${large},${large}` } });
+    await readyIs(
+      sriovNetworks,
+      [namespace, "deep"],
+      "False NetworkAttachmentDefinitionInvalid: spec: makes a CNI configuration of 762 KiB; the limit is 512 KiB",
+    );
+    expect(configOf(await nad(namespace, "deep"))).toMatchObject({ plugins: [{ ipam: { type: "x" } }, {}] });
+  });
+
   it("waits for its namespace, over its deletion and until there is a new one", async () => {
     await create(sriovNetworks, "waiting", { networkNamespace: "later" });
     await readyIs(sriovNetworks, [namespace, "waiting"], "False NamespaceNotFound: there is no namespace later");

@@ -21,6 +21,13 @@ function holding(status: ReturnType<typeof statusOf>): readonly string[] {
 }
 
 describe("statusOf", () => {
+  it("says of very many failures what fits, in lastSyncError and in the conditions", () => {
+    const failures = Array.from({ length: 10_000 }, (_, i) => ({ message: `set mtu 9000 on eth${i}: EBUSY` }));
+    const status = report({ kind: "failed", failures, problems: [] });
+    expect(status.lastSyncError).toMatch(/^set mtu 9000 on eth0: EBUSY; .*…$/);
+    expect(Buffer.byteLength(JSON.stringify(status))).toBeLessThan(3 * 4096 + 1000);
+  });
+
   it("shows the RDMA mode that was found, and the one before only where nobody could look", () => {
     const before = { system: { rdmaMode: "shared" }, bridges: {} } as const;
     const phase = { kind: "settled", problems: [] } as const;

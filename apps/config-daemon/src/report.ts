@@ -11,7 +11,7 @@ import {
   type SriovNetworkNodeStateStatus,
   type SystemSettings,
 } from "@switchyard/api";
-import { setCondition } from "@switchyard/kube";
+import { cutText, maxMessageBytes, setCondition } from "@switchyard/kube";
 import { describeProblem, type PlanProblem, type Reason } from "@switchyard/plan";
 
 /** Where the node stands with its spec. */
@@ -97,6 +97,10 @@ export function syncStatusOf(phase: Phase): SyncStatus {
 
 /** One line for lastSyncError, conditions and events: the host's refusals first, then what cannot be. */
 export function errorOf(phase: Phase): string {
+  return cutText(wholeErrorOf(phase), maxMessageBytes);
+}
+
+function wholeErrorOf(phase: Phase): string {
   switch (phase.kind) {
     case "settled":
       return phase.problems.map(describeProblem).join("; ");

@@ -34,8 +34,9 @@ export function progressOf(
   if (state === undefined || state.interfaces.length === 0 || !equalJson(state.spec, spec)) {
     return { kind: "configuring" };
   }
+  const asked = pciAddresses && new Set(pciAddresses);
   const mine = state.unfinished.filter(
-    ({ pciAddress }) => pciAddresses === undefined || (pciAddress !== undefined && pciAddresses.includes(pciAddress)),
+    ({ pciAddress }) => asked === undefined || (pciAddress !== undefined && asked.has(pciAddress)),
   );
   const problem = mine.find((work) => work.problem !== undefined)?.problem;
   if (problem !== undefined) return { kind: "failed", message: problem };

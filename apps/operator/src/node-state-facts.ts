@@ -10,7 +10,9 @@ import {
   type SriovNetworkNodeState,
   type SriovNetworkNodeStateSpec,
 } from "@switchyard/api";
+import { cutText, maxMessageBytes } from "@switchyard/kube";
 import { ownedInStatus, plan, type PlanProblem } from "@switchyard/plan";
+import { statusPfs } from "@switchyard/policy";
 import { toDrainFacts, type DrainFacts } from "./drain/drain-facts.ts";
 import { countConfiguredVfs, type VfCounts } from "./configured-vfs.ts";
 
@@ -44,7 +46,8 @@ export interface UnfinishedWork {
   readonly problem?: string;
 }
 
-export function toNodeStateFacts({ metadata, spec = {}, status = {} }: SriovNetworkNodeState): NodeStateFacts {
+export function toNodeStateFacts({ metadata, spec = {}, status: whole = {} }: SriovNetworkNodeState): NodeStateFacts {
+  const status = { ...whole, interfaces: statusPfs(whole) };
   const { steps, problems } = plan(spec, status, ownedInStatus(status));
   const busy = new Set(steps.flatMap((step) => ("pciAddress" in step ? [step.pciAddress] : [])));
   const keepStateUntil = metadata.annotations?.[annotations.keepStateUntil];
@@ -54,7 +57,7 @@ export function toNodeStateFacts({ metadata, spec = {}, status = {} }: SriovNetw
     ...(keepStateUntil === undefined ? {} : { keepStateUntil }),
     spec,
     hasSeenSpec: (status.observedGeneration ?? Infinity) >= (metadata.generation ?? 0),
-    interfaces: (status.interfaces ?? []).map(nicFacts),
+    interfaces: status.interfaces.map(nicFacts),
     unfinished: [
       ...[...busy].map((pciAddress) => ({ pciAddress })),
       ...problems.map((problem) => ({
@@ -64,14 +67,14 @@ export function toNodeStateFacts({ metadata, spec = {}, status = {} }: SriovNetw
     ],
     configuredVfs: countConfiguredVfs(spec, status, steps),
     syncStatus: status.syncStatus ?? "",
-    lastSyncError: status.lastSyncError ?? "",
+    lastSyncError: cutText(status.lastSyncError ?? "", maxMessageBytes),
     drain: toDrainFacts({ metadata, status }),
   };
 }
 
 /** The path is the node state's; on a policy only its last field means something. */
 function withoutPath({ field, message }: PlanProblem): string {
-  return `${field.slice(field.lastIndexOf(".") + 1)}: ${message}`;
+  return cutText(`${field.slice(field.lastIndexOf(".") + 1)}: ${message}`, maxMessageBytes);
 }
 
 function nicFacts(nic: InterfaceStatus): InterfaceStatus {

@@ -12,7 +12,7 @@ import type {
   SystemSettings,
   VfStatus,
 } from "@switchyard/api";
-import { withOwnership } from "@switchyard/policy";
+import { statusPfs, withOwnership } from "@switchyard/policy";
 import { createInterner } from "./intern.ts";
 
 /** A node, and what its daemon reported. */
@@ -49,7 +49,9 @@ export function createStateReader(): (state: Pick<SriovNetworkNodeState, "spec" 
   }
 
   return function toStateFacts(state) {
-    const { interfaces = [], bridges, system, syncStatus = "" } = withOwnership(state);
+    const status = withOwnership(state);
+    const { bridges, system, syncStatus = "" } = status;
+    const interfaces = statusPfs(status);
     const layout = onePfList(interfaces.map((pf) => onePf(identityOf(pf))));
     const reduced = oneStatus({
       interfaces: onePfList(interfaces.map(readPf)),

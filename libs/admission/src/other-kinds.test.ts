@@ -142,6 +142,12 @@ describe("a network", () => {
     expect(admit(create(spec), cluster, still).problems.map(({ field }) => field)).toEqual(at);
   });
 
+  it("is refused where its configuration is too large to be stored, in the words of its condition", () => {
+    expect(judge(create({ ipam: `{"a": "${"é".repeat(300_000)}"}` }), cluster).problems).toEqual([
+      "spec: makes a CNI configuration of 587 KiB; the limit is 512 KiB",
+    ]);
+  });
+
   it("names a namespace in the operator's own only", () => {
     const spec = { networkNamespace: "tenant" };
     expect(judge(create(spec), cluster).problems).toEqual([]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { setCondition, type Condition } from "./conditions.ts";
+import { maxMessageBytes, setCondition, type Condition } from "./conditions.ts";
 
 const before: Condition = {
   type: "Ready",
@@ -38,5 +38,13 @@ describe("setCondition", () => {
   it("gives the same array when nothing changes", () => {
     const conditions = [before, degraded];
     expect(setCondition(conditions, { ...before }, now)).toBe(conditions);
+  });
+
+  it("cuts a message that is too long, between characters, and does so the same way each time", () => {
+    const long = { ...before, message: `${"x".repeat(maxMessageBytes - 4)}${"é".repeat(1_000_000)}` };
+    const [cut] = setCondition([], long, now);
+    expect(cut?.message).toBe(`${"x".repeat(maxMessageBytes - 4)}…`);
+    const conditions = [{ ...before, message: cut?.message ?? "" }];
+    expect(setCondition(conditions, long, now)).toBe(conditions);
   });
 });

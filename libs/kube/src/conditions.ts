@@ -3,6 +3,13 @@
  * status.conditions, as metav1 has them: one per type, whose lastTransitionTime moves with the status alone.
  * Usage: `const conditions = setCondition(status.conditions, { type: "Ready", status: "True", reason, message }, new Date())`.
  */
+import { cutText } from "./cut-text.ts";
+
+/**
+ * Bytes of a condition's message. It can contain text of a node or of the API server, of any length; an
+ * object has several conditions, and a cluster many objects. metav1.Condition allows 32 KiB.
+ */
+export const maxMessageBytes = 4096;
 
 /** metav1.Condition. */
 export interface Condition {
@@ -16,15 +23,16 @@ export interface Condition {
 }
 
 /**
- * `existing` with `next` in the place of the condition of its type, or at the end. The same array if nothing changes, so
+ * `existing` with `verdict` in the place of the condition of its type, or at the end. The same array if nothing changes, so
  * that nothing needs to be written.
  */
 export function setCondition(
   existing: readonly Condition[] | undefined,
-  next: Omit<Condition, "lastTransitionTime">,
+  verdict: Omit<Condition, "lastTransitionTime">,
   now: Date,
 ): readonly Condition[] {
   const conditions = existing ?? [];
+  const next = { ...verdict, message: cutText(verdict.message, maxMessageBytes) };
   const before = conditions.find(({ type }) => type === next.type);
   if (before === undefined) return [...conditions, { ...next, lastTransitionTime: rfc3339(now) }];
   if (isSame(before, next)) return conditions;

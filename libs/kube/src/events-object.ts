@@ -4,6 +4,7 @@
  * that is no qualified name, and an event whose namespace is not that of the object.
  * Usage: `const body = renderEvent(news, source, "worker-0.18f2", times)`.
  */
+import { cutText } from "./cut-text.ts";
 import { apiVersionOf, type KubeObject, type ResourceType } from "./kube-object.ts";
 
 /** What happened to an object. */
@@ -61,10 +62,10 @@ export function renderEvent(news: News, source: EventSource, { suffix, eventTime
     type,
     reason,
     action,
-    note: cutTo(note, 1024),
+    note: cutText(note, 1024),
     eventTime,
     reportingController: source.controller,
-    reportingInstance: cutTo(source.instance, 128),
+    reportingInstance: cutText(source.instance, 128),
   };
 }
 
@@ -91,13 +92,4 @@ const subdomain = /^[a-z\d]([-a-z\d]*[a-z\d])?(\.[a-z\d]([-a-z\d]*[a-z\d])?)*$/;
 function asSubdomain(name: string): string {
   const cut = name.toLowerCase().slice(0, 220);
   return subdomain.test(cut) ? cut : cut.replace(/[^a-z\d]+/g, "-").replace(/^-|-$/g, "") || "event";
-}
-
-/** `text` in at most `bytes` of UTF-8, with "…" in place of what is cut. */
-function cutTo(text: string, bytes: number): string {
-  const encoded = Buffer.from(text);
-  if (encoded.length <= bytes) return text;
-  let end = bytes - 3;
-  while (((encoded[end] ?? 0) & 0xc0) === 0x80) end--; // not within a character
-  return `${encoded.toString("utf8", 0, end)}…`;
 }

@@ -49,7 +49,8 @@ export { createWriter, type WriteResult, type Writer, type WriterOptions } from 
 export type { Intent, IntentMetadata, StatusIntent } from "./intent.ts";
 export { patchMetadata, type MetadataChanges, type MetadataPatch } from "./patch-metadata.ts";
 export { addFinalizer, removeFinalizer, type FinalizerChange } from "./finalizers.ts";
-export { setCondition, type Condition } from "./conditions.ts";
+export { maxMessageBytes, setCondition, type Condition } from "./conditions.ts";
+export { cutText } from "./cut-text.ts";
 export { systemClock, sleep, type Clock } from "./clock.ts";
 export { backoffMs, type BackoffRange } from "./backoff.ts";
 export { equalJson } from "./equal-json.ts";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 export { createRules, type RuleSources, type Rules } from "./rules.ts";
+export { maxPfs, statusPfs } from "./status-pfs.ts";
 export { mergePolicies, policiesSelecting, type MergedNode, type PolicyMatch } from "./merge-policies.ts";
 export { policyProblemSeverity, type PolicyProblem, type PolicyProblemCode } from "./policy-problem.ts";
 export { nodeStateSpec, type StoredNodeState } from "./node-state-spec.ts";

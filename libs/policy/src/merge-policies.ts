@@ -167,21 +167,24 @@ function judge(
 
 function noMatch(policy: SriovNetworkNodePolicy, merged: readonly MergedNic[], { nics }: Rules): PolicyProblem {
   const { nicSelector: value } = policy.spec;
-  const present = merged.map(({ nic }) => describeNic(nic)).join(", ");
-  const advice =
-    adviceOnBarred(
-      value,
-      merged.map(({ nic }) => nic),
-      nics,
-    ) ?? "correct nicSelector or narrow nodeSelector";
+  const nicsOfNode = merged.map(({ nic }) => nic);
+  const more = nicsOfNode.length - mostNics;
+  const shown = nicsOfNode.slice(0, mostNics).map(describeNic);
+  const present = `${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  const advice = adviceOnBarred(value, nicsOfNode, nics) ?? "correct nicSelector or narrow nodeSelector";
   const message = `matches none of the node's NICs, which are ${present}: ${advice}`;
   return policyProblem(policy, { code: "no-match", field: "spec.nicSelector", value, message });
 }
 
+const mostNics = 16;
+
 /** "ens1f0 (0000:3b:00.0, 8086:158b)" */
 function describeNic({ name, pciAddress, vendor = "?", deviceID = "?" }: InterfaceStatus): string {
-  return `${name ?? "unnamed"} (${pciAddress}, ${vendor}:${deviceID})`;
+  return `${name ?? "unnamed"} (${pciAddress}, ${vendor}:${deviceID})`.slice(0, longestNic);
 }
+
+/** No real one is as long; a node can write any text into its status. */
+const longestNic = 64;
 
 function rulesSelecting(node: Node, rules: Rules): readonly PolicyRule[] {
   const labels = labelsOf(node);

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-export { renderNetwork, targetNamespace, type Network, type NetworkContext } from "./render-network.ts";
+export {
+  networkProblems,
+  renderNetwork,
+  targetNamespace,
+  type Network,
+  type NetworkContext,
+} from "./render-network.ts";
 export { linuxBridgesOf } from "./candidate-bridges.ts";
-export { readNetworkTexts, type NetworkProblem, type NetworkTexts } from "./network-texts.ts";
+export type { NetworkProblem, NetworkTexts } from "./network-texts.ts";
 export { parseJsonObject, parseJsonObjects, type JsonProblem } from "./parse-json.ts";
 export { formatJson, type Json, type JsonNumber, type JsonObject } from "./json.ts";
 export {

@@ -32,6 +32,15 @@ export function joinObjects(first: JsonObject, more: JsonObject): JsonObject {
   return { kind: "object", members: new Map([...first.members, ...more.members]) };
 }
 
+/** Text without blanks: never longer than the text that the value was read from. */
+export function compactJson(value: Json): string {
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  if (!("kind" in value)) return `[${value.map(compactJson).join(",")}]`;
+  if (value.kind === "number") return value.digits;
+  const members = [...value.members].map(([name, member]) => `${JSON.stringify(name)}:${compactJson(member)}`);
+  return `{${members.join(",")}}`;
+}
+
 /** Text with an indent of four blanks, as upstream's operator writes it. */
 export function formatJson(value: Json, indent = ""): string {
   if (value === null || typeof value !== "object") return JSON.stringify(value);
@@ -47,6 +56,18 @@ export function formatJson(value: Json, indent = ""): string {
     return `${JSON.stringify(name)}: ${formatJson(member, `${indent}    `)}`;
   });
   return block("{", members, indent).concat("}");
+}
+
+/** By how much formatJson's text is longer than compactJson's. It grows with the depth: 256 KiB may become 45 MB. */
+export function layoutLength(value: Json, depth = 0): number {
+  if (value === null || typeof value !== "object") return 0;
+  if ("kind" in value && value.kind === "number") return 0;
+  const isObject = "kind" in value;
+  const items = isObject ? [...value.members.values()] : value;
+  if (items.length === 0) return 0;
+  const line = 1 + 4 * (depth + 1); // the line break before each item, its indent
+  const own = items.length * (isObject ? line + 1 : line) + 1 + 4 * depth;
+  return items.reduce<number>((sum, item) => sum + layoutLength(item, depth + 1), own);
 }
 
 function block(open: string, items: readonly string[], indent: string): string {

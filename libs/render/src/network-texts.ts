@@ -7,6 +7,7 @@
 import { err, ok, type NetworkSpec, type Result } from "@switchyard/api";
 import { jsonObject, type JsonObject } from "./json.ts";
 import { parseJsonObject, parseJsonObjects, type JsonProblem } from "./parse-json.ts";
+import { configTooLarge, maxConfigBytes } from "./config-size.ts";
 
 /** What the fields say. */
 export interface NetworkTexts {
@@ -19,7 +20,7 @@ export interface NetworkTexts {
 
 /** One thing that keeps a network from being rendered. */
 export interface NetworkProblem {
-  readonly code: "bad-json" | "no-plugin-type" | "no-bridge";
+  readonly code: "bad-json" | "no-plugin-type" | "no-bridge" | "too-large";
   /** "spec.ipam" */
   readonly field: string;
   /** What is wrong and what would be right. Does not name the field. */
@@ -30,6 +31,8 @@ export interface NetworkProblem {
 
 /** Reads all three fields; empty ones are absent. On failure: everything that is wrong with them. */
 export function readNetworkTexts(spec: NetworkSpec): Result<NetworkTexts, readonly NetworkProblem[]> {
+  const tooLong = textFields.flatMap((field) => lengthProblem(field, spec[field] ?? ""));
+  if (tooLong.length > 0) return err(tooLong);
   const capabilities = spec.capabilities ? parseJsonObject(spec.capabilities) : ok(undefined);
   const ipam = spec.ipam ? parseJsonObject(spec.ipam) : ok(jsonObject({}));
   const metaPlugins = spec.metaPlugins ? parseJsonObjects(spec.metaPlugins) : ok([]);
@@ -45,18 +48,36 @@ export function readNetworkTexts(spec: NetworkSpec): Result<NetworkTexts, readon
   ]);
 }
 
+const textFields = ["capabilities", "ipam", "metaPlugins"] as const;
+
+/** Before it is parsed, so that a text costs no more than one that fits. */
+function lengthProblem(field: (typeof textFields)[number], text: string): readonly NetworkProblem[] {
+  if (text.length <= maxConfigBytes) return [];
+  return [{ code: "too-large", field: `spec.${field}`, message: configTooLarge(text.length) }];
+}
+
 function badJson(field: string, at: JsonProblem): NetworkProblem {
   const { line, column, path, expected } = at;
-  const message = `is not the JSON that it must be: at line ${line}, column ${column}${path && ` (${path})`} there must be ${expected}`;
+  const where = path.length <= longestPath ? path : `${path.slice(0, longestPath)}...`;
+  const message = `is not the JSON that it must be: at line ${line}, column ${column}${where && ` (${where})`} there must be ${expected}`;
   return { code: "bad-json", field, message, at };
 }
 
+/** Names in a path are user text of any length. */
+const longestPath = 100;
+
 /** Without a type no runtime knows which plugin to run. */
 function pluginProblems(plugins: readonly JsonObject[]): readonly NetworkProblem[] {
-  return plugins.flatMap(({ members }, index) => {
+  const without = plugins.flatMap(({ members }, index) => {
     const type = members.get("type");
-    if (typeof type === "string" && type !== "") return [];
-    const message = `has no type in plugin ${index + 1}: {"type": "tuning"} is one`;
-    return [{ code: "no-plugin-type", field: "spec.metaPlugins", message } as const];
+    return typeof type === "string" && type !== "" ? [] : [`plugin ${index + 1}`];
+  });
+  const [more, shown] = [without.slice(mostPlugins).length, without.slice(0, mostPlugins)];
+  const names = more === 0 ? shown : [...shown, `${more} more plugins`];
+  return names.map((name) => {
+    const message = `has no type in ${name}: {"type": "tuning"} is one`;
+    return { code: "no-plugin-type", field: "spec.metaPlugins", message };
   });
 }
+
+const mostPlugins = 3;

@@ -92,14 +92,16 @@ function readValue(cursor: Cursor): Read<Json> {
   if (first === "[") return readList(cursor);
   if (first === '"') return readText(cursor);
   const start = cursor.offset;
-  const word = match(cursor, /[-+.\w]+/y);
+  const word = match(cursor, anyWord);
   const named = words.get(word);
   if (named !== undefined) return ok(named);
-  if (/^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/.test(word)) return ok({ kind: "number", digits: word });
+  if (numeral.test(word)) return ok({ kind: "number", digits: word });
   cursor.offset = start;
   return fail(cursor, "a value");
 }
 
+const anyWord = /[-+.\w]+/y;
+const numeral = /^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/;
 const words: ReadonlyMap<string, Json> = new Map([
   ["true", true],
   ["false", false],
@@ -109,10 +111,11 @@ const words: ReadonlyMap<string, Json> = new Map([
 function readText(cursor: Cursor): Read<string> {
   const start = cursor.offset;
   cursor.offset += 1;
-  for (;;) {
+  for (let isPlain = true; ; isPlain = false) {
     // Piece by piece: one pattern for all of it would need a stack as deep as the text is long.
     match(cursor, plain);
     const next = cursor.text[cursor.offset];
+    if (next === '"' && isPlain) return ok(cursor.text.slice(start + 1, cursor.offset++));
     if (next === '"') break;
     if (next !== "\\") return fail(cursor, 'a closing quote (in it, line breaks are written as "\\n", tabs as "\\t")');
     if (match(cursor, escape) === "") return fail(cursor, 'an escape such as "\\n", "\\"" or "\\u00e9"');
@@ -137,8 +140,13 @@ function within<Value>(cursor: Cursor, key: string | number, read: (cursor: Curs
 
 /** The next character that is no white space, "" at the end. */
 function peek(cursor: Cursor): string {
-  match(cursor, /[ \t\r\n]*/y);
+  // By code, not by pattern: it is done for each character that is not within a text.
+  while (isBlank(cursor.text.charCodeAt(cursor.offset))) cursor.offset += 1;
   return cursor.text.charAt(cursor.offset);
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
 /** Whether the next character was this one, which is then behind. */
@@ -151,8 +159,9 @@ function skip(cursor: Cursor, character: string): boolean {
 /** What the sticky `pattern` finds right here; "" where it finds nothing. */
 function match(cursor: Cursor, pattern: RegExp): string {
   pattern.lastIndex = cursor.offset;
-  const [found = ""] = pattern.exec(cursor.text) ?? [];
-  cursor.offset += found.length;
+  if (!pattern.test(cursor.text)) return "";
+  const found = cursor.text.slice(cursor.offset, pattern.lastIndex);
+  cursor.offset = pattern.lastIndex;
   return found;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
-import { renderNetwork, type Network, type NetworkContext } from "./render-network.ts";
+import { networkProblems, renderNetwork, type Network, type NetworkContext } from "./render-network.ts";
 
 const context: NetworkContext = { resourcePrefix: "openshift.io" };
 
@@ -290,6 +290,20 @@ describe("texts that users write", () => {
     });
   });
 
+  it("are refused with a message that stays short, however much is wrong with them", () => {
+    const ipam = `{"${"x".repeat(100_000)}": nothing}`;
+    const metaPlugins = Array.from({ length: 10_000 }, () => "{}").join(",");
+    const rendered = renderNetwork(network("SriovNetwork", { ipam, metaPlugins }), context);
+    const messages = rendered.ok ? [] : rendered.error.map(({ message }) => message);
+    expect(messages).toEqual([
+      `is not the JSON that it must be: at line 1, column 100006 (${"x".repeat(100)}...) there must be a value`,
+      'has no type in plugin 1: {"type": "tuning"} is one',
+      'has no type in plugin 2: {"type": "tuning"} is one',
+      'has no type in plugin 3: {"type": "tuning"} is one',
+      'has no type in 9997 more plugins: {"type": "tuning"} is one',
+    ]);
+  });
+
   const hostile = fc.oneof(
     fc.string({ unit: "binary" }),
     fc.constantFrom(
@@ -347,3 +361,49 @@ describe("texts that users write", () => {
     fc.assert(safe, { numRuns: 1000 });
   });
 });
+
+describe("the size of the configuration", () => {
+  /** As the CRD allows them: 128 KiB each, as many values as possible, as deep as possible. */
+  const deep = `{"type": "x", "a": ${"[".repeat(97)}${Array.from({ length: 65_000 }, () => 1).join(",")}${"]".repeat(97)}}`;
+
+  it("is that of the texts, not that of a layout 100 levels deep (45 MB)", () => {
+    const config = configOf(network("SriovNetwork", { ipam: deep, metaPlugins: deep }));
+    expect(config.length).toBeLessThan(2 * deep.length + 200);
+    expect(JSON.parse(config)).toMatchObject({ plugins: [{ ipam: JSON.parse(deep) as object }, JSON.parse(deep)] });
+  });
+
+  it("takes no longer than reading it", () => {
+    const of = network("SriovNetwork", { ipam: deep, metaPlugins: deep });
+    const cost = (act: () => unknown) => Math.min(...Array.from({ length: 8 }, () => cpuMsOf(act)));
+    const parseMs = cost(() => JSON.parse(`[${deep}, ${deep}]`));
+    expect(cost(() => configOf(of))).toBeLessThan(100 * Math.max(parseMs, 1));
+  });
+
+  it("keeps upstream's layout up to 64 KiB, which is more than people write", () => {
+    const ipam = { type: "static", addresses: Array.from({ length: 500 }, (_, i) => ({ address: `10.0.${i}.1/24` })) };
+    const config = configOf(network("SriovNetwork", { ipam: JSON.stringify(ipam) }));
+    expect(config).toBe(layOut({ cniVersion: "1.0.0", name: "test", type: "sriov", vlan: 0, vlanQoS: 0, ipam }));
+  });
+
+  it.each([
+    { what: "texts", spec: { ipam: `{"a": "${"é".repeat(300_000)}"}` }, field: "spec", kib: 587 },
+    { what: "a text that is not read", spec: { ipam: "x".repeat(600_000) }, field: "spec.ipam", kib: 586 },
+    { what: "another field", spec: { logFile: "x".repeat(600_000) }, field: "spec", kib: 587 },
+  ])("is limited, and said: $what", ({ spec, field, kib }) => {
+    const of = network("SriovNetwork", spec);
+    const problem = {
+      code: "too-large",
+      field,
+      message: `makes a CNI configuration of ${kib} KiB; the limit is 512 KiB`,
+    };
+    expect(renderNetwork(of, context)).toEqual({ ok: false, error: [problem] });
+    expect(networkProblems(of)).toEqual([problem]);
+  });
+});
+
+function cpuMsOf(act: () => unknown): number {
+  const before = process.cpuUsage();
+  act();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}

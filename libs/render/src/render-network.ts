@@ -16,7 +16,8 @@ import {
   type SriovNetwork,
 } from "@switchyard/api";
 import { bridgeList } from "./candidate-bridges.ts";
-import { formatJson, joinObjects, jsonObject, type JsonObject } from "./json.ts";
+import { configTooLarge, maxConfigBytes } from "./config-size.ts";
+import { compactJson, formatJson, joinObjects, jsonObject, layoutLength, type JsonObject } from "./json.ts";
 import { readNetworkTexts, type NetworkProblem, type NetworkTexts } from "./network-texts.ts";
 import { acceleratedBridgePlugin, ibSriovPlugin, ovsPlugin, sriovPlugin } from "./plugin-configs.ts";
 
@@ -39,13 +40,20 @@ export function renderNetwork(
   const bridge = bridgeOf(network, context);
   if (!texts.ok || !bridge.ok) return err([...(texts.ok ? [] : texts.error), ...(bridge.ok ? [] : [bridge.error])]);
   const main = mainPlugin(network, bridge.value, texts.value);
-  const config = configOf(network.metadata.name, main, texts.value.metaPlugins);
+  const config = textOf(configOf(network.metadata.name, main, texts.value.metaPlugins));
+  if (!config.ok) return err([config.error]);
   return ok({
     apiVersion: "k8s.cni.cncf.io/v1",
     kind: "NetworkAttachmentDefinition",
     metadata: metadataOf(network, context.resourcePrefix),
-    spec: { config: formatJson(config) },
+    spec: { config: config.value },
   });
+}
+
+/** What is wrong with the network itself, whatever bridges a cluster has. */
+export function networkProblems(network: Network): readonly NetworkProblem[] {
+  const rendered = renderNetwork(network, { resourcePrefix: "", bridges: ["any"] });
+  return rendered.ok ? [] : rendered.error;
 }
 
 /** Where the NetworkAttachmentDefinition of a network is. */
@@ -82,6 +90,20 @@ function configOf(name: string, main: JsonObject, metaPlugins: readonly JsonObje
   const head = jsonObject({ cniVersion: "1.0.0", name });
   return joinObjects(head, metaPlugins.length === 0 ? main : jsonObject({ plugins: [main, ...metaPlugins] }));
 }
+
+/**
+ * Laid out as upstream does, so that what exists is not written again, and people can read it. Where the layout would take
+ * more than the content ever needs, without blanks.
+ */
+function textOf(config: JsonObject): Result<string, NetworkProblem> {
+  const compact = compactJson(config);
+  const bytes = Buffer.byteLength(compact);
+  if (bytes > maxConfigBytes) return err({ code: "too-large", field: "spec", message: configTooLarge(bytes) });
+  const isShort = compact.length <= longestLayout && compact.length + layoutLength(config) <= longestLayout;
+  return ok(isShort ? formatJson(config) : compact);
+}
+
+const longestLayout = 64 * 1024;
 
 /** A network owns what is in its own namespace; elsewhere Kubernetes would take the owner for gone and delete it. */
 function metadataOf(network: Network, prefix: string): NetworkAttachmentDefinition["metadata"] {

@@ -3,13 +3,14 @@
  * Networks of all kinds (sriov-operator.md E.2). Upstream admits an empty resourceName (M-35) and JSON texts that are none
  * (M-54), and then tells nobody.
  */
-import { readNetworkTexts } from "@switchyard/render";
+import { networkProblems } from "@switchyard/render";
 import type { ClusterView } from "../cluster-view.ts";
 import { refuse, warn, type Finding } from "../finding.ts";
 import { quote } from "../phrase.ts";
 import type { ReviewedNetwork } from "../review.ts";
 
-export function checkNetwork({ metadata, spec }: ReviewedNetwork, view: ClusterView): readonly Finding[] {
+export function checkNetwork(network: ReviewedNetwork, view: ClusterView): readonly Finding[] {
+  const { metadata, spec } = network;
   const { networkNamespace, resourceName } = spec;
   const findings: Finding[] = [];
   if (networkNamespace && metadata.namespace !== view.namespace) {
@@ -21,7 +22,6 @@ export function checkNetwork({ metadata, spec }: ReviewedNetwork, view: ClusterV
   } else if (!view.policies.some((policy) => policy.spec.resourceName === resourceName)) {
     findings.push(warn("spec.resourceName", `no policy offers ${quote(resourceName)} yet`));
   }
-  const texts = readNetworkTexts(spec);
-  if (!texts.ok) findings.push(...texts.error.map(({ field, message }) => refuse(field, message)));
+  findings.push(...networkProblems(network).map(({ field, message }) => refuse(field, message)));
   return findings;
 }
