@@ -6,7 +6,7 @@
  */
 import { nodes as nodeType } from "@switchyard/api";
 import { runDaemon } from "@switchyard/config-daemon/daemon";
-import { createFakeKernel, mlx5 } from "@switchyard/host/testing";
+import { createFakeKernel, mlx5, pci, type FakeKernel, type FakeWrite } from "@switchyard/host/testing";
 import { collectionPath, isKubeError, isRecord, objectPath, type KubeObject, type Transport } from "@switchyard/kube";
 import { createLogger, Registry } from "@switchyard/service";
 import { createWriteStream } from "node:fs";
@@ -19,7 +19,13 @@ export interface FakeNodes extends AsyncDisposable {
   add(name: string): Promise<void>;
   /** Switches the machine off and deletes its Node. */
   remove(name: string): Promise<void>;
+  /** A pod gets the interface of the port's first VF; the host does not see it any more. */
+  giveVfToPod(name: string): Promise<void>;
+  /** What was done to VFs since it was last taken, that pods feel: "worker-1: sriov_numvfs of 0000:3b:00.0 = 0". */
+  takeVfChanges(): readonly string[];
 }
+
+const port = pci("0000:3b:00.0");
 
 export interface FakeNodesOptions {
   readonly transport: Transport;
@@ -36,6 +42,8 @@ export function createFakeNodes({ transport, observer, namespace, directory, fai
   const stream = createWriteStream(join(directory, "daemons.log"), { flags: "a" });
   const { log } = createLogger({ service: "config-daemon", level: "info", stream });
   const running = new Map<string, { readonly stop: AbortController; readonly ended: Promise<void> }>();
+  const kernels = new Map<string, FakeKernel>();
+  const seenWrites = new Map<FakeKernel, number>();
   const endPods = observer.subscribe(({ after }) => {
     if (after?.kind !== pods.kind || !isOurs(after)) return;
     (after.metadata.deletionTimestamp === undefined ? runPod(after) : endPod(after)).catch(fail);
@@ -86,9 +94,11 @@ export function createFakeNodes({ transport, observer, namespace, directory, fai
       await transport.request({ method: "POST", path: collectionPath(nodeType), body });
       await report(name);
       const end = new AbortController();
+      const kernel = createFakeKernel({ nics: [mlx5(port)] });
+      kernels.set(name, kernel);
       const ended = runDaemon({
         ...{ transport, namespace, nodeName: name, maxPfs: 4, maxCacheAgeMs: 300_000, signal: end.signal },
-        host: createFakeKernel({ nics: [mlx5("0000:3b:00.0")] }).host(),
+        host: kernel.host(),
         log: log.child({ node: name }),
         metrics: new Registry(),
         setNotReady: () => undefined,
@@ -99,12 +109,33 @@ export function createFakeNodes({ transport, observer, namespace, directory, fai
       await stop(name);
       await unlessGone(transport.request({ method: "DELETE", path: objectPath(nodeType, { name }) }));
     },
+    async giveVfToPod(name) {
+      const kernel = kernels.get(name);
+      const pf = await kernel?.host().sriov.readPf(port);
+      const [vf] = pf?.sriov?.vfs ?? [];
+      if (kernel === undefined || vf === undefined) throw new RangeError(`${name} has no VF`);
+      kernel.moveToPod(vf.pciAddress);
+    },
+    takeVfChanges() {
+      return [...kernels].flatMap(([name, kernel]) => {
+        const news = kernel.writes.slice(seenWrites.get(kernel) ?? 0);
+        seenWrites.set(kernel, kernel.writes.length);
+        return news.flatMap((write) => vfChange(write).map((change) => `${name}: ${change}`));
+      });
+    },
     async [Symbol.asyncDispose]() {
       endPods();
       await Promise.all([...running.keys()].map(stop));
       await new Promise((resolve) => stream.end(resolve));
     },
   };
+}
+
+/** To take a VF's driver away is as bad for its pod as to take the VF. */
+function vfChange({ method, args, code }: FakeWrite): readonly string[] {
+  if (code !== undefined) return [];
+  if (method === "setNumVfs") return [`sriov_numvfs of ${String(args[0])} = ${String(args[1])}`];
+  return method === "unbindDriver" ? [`driver of ${String(args[0])} unbound`] : [];
 }
 
 async function unlessGone(request: Promise<unknown>): Promise<void> {

@@ -20,6 +20,8 @@ export interface Life {
 export interface Step {
   readonly name: string;
   readonly act: (actors: Actors) => Promise<void>;
+  /** VFs are in use, and nothing that is done is a reason to take them: not one may change, not even for a moment. */
+  readonly keepsVfs?: true;
   /** Whether it came to what it is there for; a step is over when this holds and all is at rest. */
   readonly isDone: (objects: readonly KubeObject[]) => boolean;
 }

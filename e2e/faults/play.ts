@@ -62,12 +62,16 @@ export async function playUndisturbed(world: World, life: Life): Promise<Referen
   await world.until("the operator has started", hasStarted, undisturbedMs);
   const watches = [...injector.watchingOf(0)];
   observer.takeHistory();
-  for (const { name, act, isDone } of life.steps) {
+  for (const step of life.steps) {
+    const { name, act, isDone } = step;
     injector.begin([]);
+    actors.nodes.takeVfChanges();
     await act(actors);
     const actedAtMs = performance.now();
     const isOver = () => isAtRest(actedAtMs) && isDone(observer.objects());
     await world.until(`"${name}" done`, isOver, undisturbedMs);
+    const lost = lostVfs(step, world);
+    if (lost !== "") throw new FaultFinding(name, [], lost, injector.writes);
     const [picture, history] = [observer.picture(), observer.takeHistory()];
     steps.set(name, { picture, history, writes: injector.writes, told: [...injector.told].sort() });
   }
@@ -137,6 +141,7 @@ async function playStep(play: StepPlay): Promise<ReadonlySet<Point>> {
   await until("all replicas are up", isUp);
   const before = observer.newestVersion;
   injector.begin(points);
+  actors.nodes.takeVfChanges();
   await step.act(actors);
   sinceMs = performance.now();
   let struck: ReadonlySet<Point>;
@@ -190,6 +195,8 @@ async function playStep(play: StepPlay): Promise<ReadonlySet<Point>> {
   }
   if (writersOf(injector.writes).length > 2) fail("a replica wrote that did not lead any more");
   const detour = differences(expected.history, observer.takeHistory());
+  const lost = lostVfs(step, world);
+  if (lost !== "") fail(lost);
   if (detour !== "") fail(`the step ended as undisturbed, but by another way:\n${detour}`);
   return struck;
 }
@@ -198,6 +205,12 @@ async function playStep(play: StepPlay): Promise<ReadonlySet<Point>> {
 function writersOf(writes: readonly WriteRecord[]): readonly number[] {
   const writers = writes.filter(({ status }) => status !== undefined).map(({ replica }) => replica);
   return writers.filter((each, at) => each !== writers[at - 1]);
+}
+
+/** What was done to VFs that pods use; "" where nothing was, or may be. */
+function lostVfs({ keepsVfs }: Step, { actors }: World): string {
+  const changes = actors.nodes.takeVfChanges();
+  return keepsVfs !== true || changes.length === 0 ? "" : `VFs in use were changed:\n${changes.join("\n")}`;
 }
 
 /** An eviction that a budget forbids is tried for as long as it takes. */

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Objects that say what nodes shall have are deleted and come back while pods use VFs, as a reinstallation or a GitOps tool
+ * that prunes does it: node states, one and all, and the SriovOperatorConfig, which takes them with it. What is missing
+ * for a while was not asked to go: no VF may change. What is deleted for good still goes.
+ */
+import {
+  operatorConfigName,
+  sriovNetworkNodePolicies,
+  sriovNetworkNodeStates,
+  sriovOperatorConfigs,
+} from "@switchyard/api";
+import { isRecord, type KubeObject } from "@switchyard/kube";
+import type { Actors } from "./actors.ts";
+import { has, ofKind, place, statusOf, type Life, type Step } from "./life.ts";
+import { pods } from "./types.ts";
+
+const workers = ["worker-1", "worker-2"];
+
+const vfCount = 4;
+
+export const lifeOfDeletions: Life = {
+  name: "deletions",
+  flags: ["--stale-node-state-cleanup-delay-minutes", "0"],
+  steps: [
+    {
+      name: "the operator is configured, without drains",
+      act: (actors) => applyConfig(actors, { disableDrain: true }),
+      isDone: (objects) => objects.some((object) => object.kind === "SriovOperatorConfig" && "status" in object),
+    },
+    {
+      name: "nodes appear",
+      async act(actors) {
+        await Promise.all(workers.map((worker) => actors.nodes.add(worker)));
+      },
+      isDone: (objects) => ofKind(objects, "SriovNetworkNodeState").filter(isDiscovered).length === workers.length,
+    },
+    {
+      name: "a policy makes VFs",
+      act: (actors) =>
+        actors.apply(sriovNetworkNodePolicies, {
+          metadata: place("fast"),
+          spec: {
+            nodeSelector: { "node-role.kubernetes.io/worker": "" },
+            nicSelector: { rootDevices: ["0000:3b:00.0"] },
+            resourceName: "fast",
+            numVfs: vfCount,
+          },
+        }),
+      isDone: haveVfs,
+    },
+    {
+      name: "pods use them",
+      async act(actors) {
+        for (const worker of workers) {
+          await actors.startPod(podOn(worker), worker, "openshift.io/fast");
+          await actors.nodes.giveVfToPod(worker);
+        }
+      },
+      keepsVfs: true,
+      isDone: haveVfs,
+    },
+    ...deletions("without drains"),
+    {
+      name: "drains are on",
+      act: (actors) => applyConfig(actors, { disableDrain: false }),
+      keepsVfs: true,
+      isDone: haveVfs,
+    },
+    ...deletions("with drains"),
+    {
+      name: "drains are off again",
+      act: (actors) => applyConfig(actors, { disableDrain: true }),
+      keepsVfs: true,
+      isDone: haveVfs,
+    },
+    {
+      name: "pods and policy are deleted for good",
+      async act(actors) {
+        for (const worker of workers) await actors.delete(pods, podOn(worker));
+        await actors.delete(sriovNetworkNodePolicies, place("fast"));
+      },
+      isDone: (objects) => ofKind(objects, "SriovNetworkNodeState").every(isReset),
+    },
+    {
+      name: "all is deleted",
+      async act(actors) {
+        await actors.delete(sriovOperatorConfigs, place(operatorConfigName));
+        await Promise.all(workers.map((worker) => actors.nodes.remove(worker)));
+      },
+      isDone: (objects) => ofKind(objects, "SriovNetworkNodeState").length === 0,
+    },
+  ],
+};
+
+/** In each of them all VFs stay as they are. */
+function deletions(how: "with drains" | "without drains"): readonly Step[] {
+  const deleteStates = async (actors: Actors, names: readonly string[]) => {
+    for (const name of names) await actors.delete(sriovNetworkNodeStates, place(name));
+  };
+  const config = { disableDrain: how === "without drains" };
+  const steps: readonly Omit<Step, "keepsVfs">[] = [
+    {
+      name: `a node state is deleted, ${how}`,
+      act: (actors) => deleteStates(actors, ["worker-1"]),
+      isDone: haveVfs,
+    },
+    {
+      name: `all node states are deleted, ${how}`,
+      act: (actors) => deleteStates(actors, workers),
+      isDone: haveVfs,
+    },
+    {
+      name: `the config is deleted, ${how}`,
+      act: (actors) => actors.delete(sriovOperatorConfigs, place(operatorConfigName)),
+      isDone: (objects) => ofKind(objects, "SriovNetworkNodeState").length === 0,
+    },
+    {
+      name: `the config comes back, ${how}`,
+      act: (actors) => applyConfig(actors, config),
+      isDone: haveVfs,
+    },
+  ];
+  return steps.map((step) => ({ ...step, keepsVfs: true }));
+}
+
+function podOn(worker: string): { readonly name: string; readonly namespace: string } {
+  return { name: `on-${worker}`, namespace: "default" };
+}
+
+async function applyConfig(actors: Actors, spec: { readonly disableDrain: boolean }): Promise<void> {
+  await actors.apply(sriovOperatorConfigs, { metadata: place(operatorConfigName), spec });
+}
+
+/** Every node has its state, asks for the VFs there, and has them; the policy says so. */
+function haveVfs(objects: readonly KubeObject[]): boolean {
+  const states = ofKind(objects, "SriovNetworkNodeState");
+  return (
+    states.length === workers.length &&
+    states.every((state) => isCurrent(state) && hasVfs(state)) &&
+    has(objects, "SriovNetworkNodePolicy fast", "Ready")
+  );
+}
+
+function hasVfs(state: KubeObject): boolean {
+  const { spec } = { spec: undefined, ...state };
+  const [wanted, found] = [spec, statusOf(state)].map((part) =>
+    isRecord(part) && Array.isArray(part["interfaces"]) ? part["interfaces"].filter(isRecord) : [],
+  );
+  const have = (nics: typeof wanted) => nics?.some((nic) => nic["numVfs"] === vfCount) === true;
+  return have(wanted) && have(found);
+}
+
+/** Its daemon has acted on the spec that it has. */
+function isCurrent(state: KubeObject): boolean {
+  const { observedGeneration, syncStatus } = statusOf(state);
+  return observedGeneration === state.metadata.generation && syncStatus === "Succeeded";
+}
+
+function isDiscovered(state: KubeObject): boolean {
+  const { interfaces } = statusOf(state);
+  return Array.isArray(interfaces) && interfaces.length > 0;
+}
+
+function isReset(state: KubeObject): boolean {
+  const { interfaces } = statusOf(state);
+  const hasNoVfs = (nic: unknown) => isRecord(nic) && (nic["numVfs"] ?? 0) === 0;
+  return isCurrent(state) && Array.isArray(interfaces) && interfaces.every(hasNoVfs);
+}
