@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The operator of this tree and the version before it run side by side, as while a Deployment is rolled out, rolled back,
+ * or its old pod is cut off. Whichever leads: no VF in use changes, no node is drained, nothing that users have is made
+ * again, and only the leader writes.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { operatorConfigName, sriovNetworkNodePolicies, sriovNetworks, sriovOperatorConfigs } from "@switchyard/api";
+import { connect, isRecord, objectPath, type Transport } from "@switchyard/kube";
+import {
+  binariesFor,
+  ensureBinaries,
+  eventually,
+  findWorkspaceRoot,
+  startControlPlane,
+  writeToStderr,
+} from "@switchyard/testing";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ApiRequest } from "../src/api-request.ts";
+import { playPods } from "../src/component-pods.ts";
+import { FaultProxy } from "../src/fault-proxy.ts";
+import { bundleOperator } from "../src/operator-bundle.ts";
+import { OperatorProcess } from "../src/operator-process.ts";
+import { bundlePreviousOperator, findPreviousVersion } from "../src/previous-operator.ts";
+import { createActors, type Actors } from "./actors.ts";
+import { startControllerManager } from "./controller-manager.ts";
+import { createFakeNodes } from "./fake-nodes.ts";
+import { has, namespace, ofKind, place, statusOf } from "./life.ts";
+import { observe, type Observer } from "./observer.ts";
+import { leases, observedTypes } from "./types.ts";
+
+/** Users of these would notice if they went, or came again. */
+const lasting = /^(SriovNetworkNodeState|NetworkAttachmentDefinition|Node|Pod|DaemonSet) /;
+
+const previousVersion = findPreviousVersion() ?? "";
+if (previousVersion === "")
+  process.stderr.write("\n!!! SKIPPED: the version before: the repository has no history\n\n");
+
+const worker = "worker-1";
+const stepMs = 120_000;
+const resources = new AsyncDisposableStack();
+let previous: string;
+let current: string;
+let transport: Transport;
+let observer: Observer;
+let actors: Actors;
+let directory: string;
+let kubeconfig: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "switchyard-versions-"));
+  resources.defer(() => rm(directory, { recursive: true }));
+  previous = await bundlePreviousOperator(previousVersion);
+  current = await bundleOperator(directory);
+  const binaries = await ensureBinaries({ names: binariesFor({ controllerManager: true }), progress: writeToStderr });
+  const cluster = resources.use(await startControlPlane({ binaries }));
+  ({ kubeconfig } = cluster);
+  for (const crds of ["charts/switchyard/crds", "libs/testing/testdata/multus"]) {
+    await cluster.applyCrds(join(findWorkspaceRoot(), crds));
+  }
+  await cluster.kubectl(["create", "namespace", namespace]);
+  resources.use(startControllerManager(cluster, binaries));
+  transport = resources.use(await connect({ kubeconfig }));
+  observer = resources.use(await observe(transport, observedTypes, () => false));
+  const fail = (error: unknown): void => {
+    writeToStderr(`kubelet: ${String(error)}`);
+  };
+  const nodes = resources.use(createFakeNodes({ transport, observer, namespace, directory, fail }));
+  resources.use(playPods(transport, namespace)).run(true);
+  actors = createActors(transport, nodes);
+}, 600_000);
+
+afterAll(() => resources.disposeAsync(), 60_000);
+
+/** One pod of the operator's Deployment. */
+interface Replica {
+  readonly operator: OperatorProcess;
+  readonly proxy: FaultProxy;
+  /** What it wrote since the list was last emptied, beside leases and events. */
+  readonly writes: ApiRequest[];
+  /** How often it asked for something. */
+  countRequests(): number;
+}
+
+async function startReplica(name: string, main: string): Promise<Replica> {
+  const writes: ApiRequest[] = [];
+  let requests = 0;
+  const proxy = resources.use(
+    await FaultProxy.before(kubeconfig, {
+      fateOf(write) {
+        if (write.resource !== "leases" && write.resource !== "events") writes.push(write);
+        return { isCarriedOut: true, answer: "server's" };
+      },
+      answered: () => undefined,
+      heard() {
+        requests += 1;
+      },
+      pastOf: () => undefined,
+      whenLive: () => Promise.resolve(),
+    }),
+  );
+  const own = join(directory, name);
+  await mkdir(own);
+  const options = { main, server: proxy.url, namespace, directory: own, flags: [] };
+  const operator = resources.use(await OperatorProcess.start(options));
+  return { operator, proxy, writes, countRequests: () => requests };
+}
+
+/** The holder of the operator's lease; "" while there is none. */
+async function leader(): Promise<string> {
+  const path = objectPath(leases, { name: "switchyard-operator", namespace });
+  const lease: unknown = await transport.request({ method: "GET", path }).catch(() => undefined);
+  const spec = isRecord(lease) && isRecord(lease["spec"]) ? lease["spec"] : {};
+  return typeof spec["holderIdentity"] === "string" ? spec["holderIdentity"] : "";
+}
+
+async function leaderAfter(before: string): Promise<string> {
+  const changed = async () => {
+    const now = await leader();
+    return now !== "" && now !== before ? now : undefined;
+  };
+  return eventually(`another leader than "${before}"`, changed, { withinMs: stepMs });
+}
+
+const hasVfs = (count: number) => (): boolean => {
+  const objects = observer.objects();
+  const states = ofKind(objects, "SriovNetworkNodeState");
+  const isDone = states.every((state) => {
+    const { interfaces, observedGeneration } = statusOf(state);
+    const has = Array.isArray(interfaces) && interfaces.some((nic) => isRecord(nic) && nic["numVfs"] === count);
+    return has && observedGeneration === state.metadata.generation;
+  });
+  const ready = ["SriovNetworkNodePolicy fast", "SriovNetwork blue"].every((label) => has(objects, label, "Ready"));
+  return states.length === 1 && isDone && ready;
+};
+
+/** Until nothing has changed for two seconds. */
+async function rest(): Promise<void> {
+  await eventually("rest", () => performance.now() - observer.changedAtMs > 2_000, { withinMs: stepMs });
+}
+
+async function makeVfs(numVfs: number): Promise<void> {
+  await actors.apply(sriovNetworkNodePolicies, {
+    metadata: place("fast"),
+    spec: { nodeSelector: {}, nicSelector: { rootDevices: ["0000:3b:00.0"] }, resourceName: "fast", numVfs },
+  });
+  await eventually(`${numVfs} VFs`, hasVfs(numVfs), { withinMs: stepMs });
+  await rest();
+}
+
+/** What users would feel while `act` runs and all comes to rest after it. */
+async function feltDuring(act: () => Promise<void>, vfCount: number): Promise<readonly string[]> {
+  await rest();
+  observer.takeHistory();
+  actors.nodes.takeVfChanges();
+  await act();
+  await rest();
+  await eventually(`${vfCount} VFs`, hasVfs(vfCount), { withinMs: stepMs });
+  const news = [...observer.takeHistory()].flatMap(([label, all]) => all.map((one) => `${label}: ${one}`));
+  // Drains that somebody asks for or does; that there is none may be said or not.
+  const felt = news.filter((one) => lasting.test(one) && !/: (drain|request): (Idle|none)$/.test(one));
+  return [...actors.nodes.takeVfChanges(), ...felt];
+}
+
+(previousVersion === "" ? describe.skip : describe)("an operator and the version before it", () => {
+  it(
+    "hand over to each other, forth and back, and nobody feels it",
+    async () => {
+      writeToStderr(`[e2e] the version before is ${previousVersion.slice(0, 12)}`);
+      const old = await startReplica("old", previous);
+      await actors.apply(sriovOperatorConfigs, { metadata: place(operatorConfigName), spec: {} });
+      await actors.nodes.add(worker);
+      await actors.apply(sriovNetworks, { metadata: place("blue"), spec: { resourceName: "fast" } });
+      await makeVfs(4);
+      await actors.startPod({ name: "app", namespace: "default" }, worker, "openshift.io/fast");
+      await actors.nodes.giveVfToPod(worker);
+      let holder = await leader();
+
+      // Rolled out: the new one stands by, then the old one goes, as after a crash.
+      const now = await startReplica("new", current);
+      const standBy = async () => {
+        await eventually("a replica that stands by", () => now.countRequests() > 2, { withinMs: stepMs });
+      };
+      expect(await feltDuring(standBy, 4)).toEqual([]);
+      expect(now.writes).toEqual([]);
+      const takeOver = async () => {
+        await old.operator.kill();
+        holder = await leaderAfter(holder);
+      };
+      expect(await feltDuring(takeOver, 4)).toEqual([]);
+      expect(now.writes.length).toBeLessThan(200);
+
+      // Rolled back.
+      old.operator.restart();
+      const rollBack = async () => {
+        await now.operator.kill();
+        holder = await leaderAfter(holder);
+      };
+      expect(await feltDuring(rollBack, 4)).toEqual([]);
+
+      // Cut off: the old one believes that it leads until its lease is over, and comes back when the new one does.
+      now.operator.restart();
+      const cutOff = async () => {
+        old.proxy.sever();
+        holder = await leaderAfter(holder);
+      };
+      expect(await feltDuring(cutOff, 4)).toEqual([]);
+      old.writes.length = 0;
+      old.proxy.mend();
+      const takeBack = () => makeVfs(4); // nothing new is asked
+      expect(await feltDuring(takeBack, 4)).toEqual([]);
+      expect([old.writes, await leader()]).toEqual([[], holder]);
+
+      // And the new one does its work beside the old one.
+      await makeVfs(6);
+      expect(old.writes).toEqual([]);
+      expect([old.operator.hasCrashed, now.operator.hasCrashed]).toEqual([false, false]);
+    },
+    15 * 60_000,
+  );
+});

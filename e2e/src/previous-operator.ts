@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The operator as it was before, for tests in which two versions meet: the newest release that HEAD comes from, or, while
+ * there is none, a fixed commit. Built from the sources in the repository's history with the packages that are installed,
+ * once for each commit, in the cache of this user.
+ * Usage: `const commit = findPreviousVersion(); if (commit !== undefined) await bundlePreviousOperator(commit)`.
+ */
+import { findWorkspaceRoot } from "@switchyard/testing";
+import { execFile, spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+
+/** Before there were releases: the last commit in which a spec that was silent about a PF reset it. */
+const firstVersion = "daf8e7116e94726c643ac0c2229176623a5f9196";
+
+/** The commit; undefined in a repository without its history, such as a shallow clone. */
+export function findPreviousVersion(): string | undefined {
+  const root = findWorkspaceRoot();
+  const release = git(root, "describe", "--tags", "--abbrev=0", "--match", "v*", "HEAD^");
+  const names = [release, firstVersion].filter((name) => name !== undefined);
+  return names.flatMap((name) => git(root, "rev-parse", "--verify", "--quiet", `${name}^{commit}`) ?? [])[0];
+}
+
+/** Builds the operator of the commit; its program. */
+export async function bundlePreviousOperator(commit: string): Promise<string> {
+  const cache = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "switchyard", "operator");
+  const built = join(cache, commit.slice(0, 12));
+  if (!existsSync(built)) await build(findWorkspaceRoot(), commit, { cache, built });
+  return join(built, "main.js");
+}
+
+async function build(root: string, commit: string, to: { readonly cache: string; readonly built: string }) {
+  await mkdir(to.cache, { recursive: true });
+  const tree = await mkdtemp(join(to.cache, ".building-"));
+  try {
+    const archive = join(tree, "sources.tar");
+    const parts = ["apps", "libs", "tools", "package.json", "tsconfig.base.json"];
+    await run("git", ["-C", root, "archive", "--output", archive, commit, ...parts]);
+    await run("tar", ["-xf", archive, "-C", tree]);
+    await linkPackages(root, tree);
+    await run(process.execPath, [join(tree, "tools/nx/bundle.js")], { cwd: join(tree, "apps/operator") });
+    const output = join(tree, "dist/apps/operator");
+    await writeFile(join(output, "package.json"), JSON.stringify({ type: "module" }));
+    await rename(output, to.built).catch((error: unknown) => {
+      if (!existsSync(to.built)) throw error; // another test may have built it meanwhile
+    });
+  } finally {
+    await rm(tree, { recursive: true, force: true });
+  }
+}
+
+/** Installed packages as they are; the workspace's own are those of the tree. */
+async function linkPackages(root: string, tree: string): Promise<void> {
+  const modules = join(tree, "node_modules");
+  const own = "@switchyard";
+  await mkdir(join(modules, own), { recursive: true });
+  for (const name of await readdir(join(root, "node_modules"))) {
+    if (name !== own) await symlink(join(root, "node_modules", name), join(modules, name));
+  }
+  for (const folder of ["apps", "libs", "tools"]) {
+    for (const entry of await readdir(join(tree, folder))) {
+      const manifest = join(tree, folder, entry, "package.json");
+      if (!existsSync(manifest)) continue;
+      const { name } = JSON.parse(await readFile(manifest, "utf8")) as { name: string };
+      if (name.startsWith(`${own}/`)) await symlink(dirname(manifest), join(modules, name));
+    }
+  }
+}
+
+async function run(file: string, args: readonly string[], options: { readonly cwd?: string } = {}): Promise<void> {
+  await promisify(execFile)(file, args, options);
+}
+
+/** What it prints; undefined where it fails. */
+function git(root: string, ...args: readonly string[]): string | undefined {
+  const { status, stdout } = spawnSync("git", ["-C", root, ...args], { encoding: "utf8" });
+  return status === 0 ? stdout.trim() : undefined;
+}
