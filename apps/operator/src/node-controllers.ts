@@ -19,6 +19,7 @@ import type { OperatorContext } from "./operator-context.ts";
 import { pace } from "./pace.ts";
 import { createPolicyStatusReconciler } from "./policy-status-reconciler.ts";
 import { createPoolStatusReconciler } from "./pool-status-reconciler.ts";
+import { createStayCheck } from "./staying-config.ts";
 import { createTransitionEvents } from "./transition-events.ts";
 import { concernsNodes, isEcho, nodeOfState, nodesOfPolicy } from "./wake.ts";
 
@@ -55,6 +56,7 @@ export function startNodeControllers(context: OperatorContext): Pick<Controller,
         cache: states,
         adopts: [upstreamManager],
       }),
+      isStaying: createStayCheck(transport, Date.now),
       async removeAnnotation(name, annotation, abort) {
         // What it says does not matter: it is there, or this would not be called.
         const object = { metadata: { name, namespace, annotations: { [annotation]: "" } } };

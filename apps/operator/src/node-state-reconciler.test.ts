@@ -7,13 +7,14 @@ import { createCluster, createKeepingWriter, nic } from "./testing/cluster.ts";
 const never = new AbortController().signal;
 const nowMs = Date.parse("2026-11-20T12:00:00Z");
 
-function setUp() {
+function setUp(options: { readonly isStaying?: boolean } = {}) {
   const cluster = createCluster();
   const kept = createKeepingWriter<SriovNetworkNodeState>();
   const removed: string[] = [];
   const reconcile = createNodeStateReconciler({
     ...cluster,
     writer: kept.writer,
+    isStaying: () => Promise.resolve(options.isStaying ?? true),
     removeAnnotation(name, annotation) {
       removed.push(`${name} ${annotation}`);
       return Promise.resolve();
@@ -45,6 +46,15 @@ describe("the node state reconciler", () => {
       },
       spec: { interfaces: [] },
     });
+  });
+
+  it("makes none for an operator config that is gone, though the cache still shows it", async () => {
+    const { addConfig, addNode, setState, reconcile, applied } = setUp({ isStaying: false });
+    addConfig();
+    for (const name of ["worker-1", "worker-2"]) addNode(name);
+    setState("worker-2");
+    expect([await reconcile("worker-1"), await reconcile("worker-2")]).toEqual([{ afterMs: 5_000 }, undefined]);
+    expect([...applied.keys()]).toEqual(["worker-2"]);
   });
 
   it("manages nothing while there is no operator config", async () => {

@@ -31,10 +31,15 @@ export interface NodeStateDeps {
   readonly rules: LiveRules;
   readonly verdicts: Verdicts;
   readonly writer: Writer<SriovNetworkNodeState>;
+  /** Whether the API server still has the operator config. */
+  readonly isStaying: (config: SriovOperatorConfig, signal: AbortSignal) => Promise<boolean>;
   /** Takes an annotation off that another writer put there; sends nothing where it is not. */
   readonly removeAnnotation: (name: string, annotation: string, signal: AbortSignal) => Promise<void>;
   readonly nowMs: () => number;
 }
+
+/** The cache of operator configs shows one that is gone. When it hears of that, all nodes are reconciled. */
+const cacheBehind = { afterMs: 5_000 };
 
 export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
   const { nodes, states, verdicts, writer, nowMs } = deps;
@@ -50,6 +55,7 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
       return state && retire(state, owner, rules.staleDelayMs, signal);
     }
 
+    if (state === undefined && !(await deps.isStaying(rules.operatorConfig, signal))) return cacheBehind;
     const interfaces = state?.interfaces ?? [];
     const merged = mergePolicies(node, interfaces, rules);
     const spec = nodeStateSpec(merged, state && { spec: state.spec, status: { interfaces } });

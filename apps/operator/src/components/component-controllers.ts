@@ -11,20 +11,12 @@ import {
   type SriovNetworkPoolConfig,
   type SriovOperatorConfig,
 } from "@switchyard/api";
-import {
-  createWriter,
-  fromCache,
-  isKubeError,
-  isKubeObject,
-  objectPath,
-  removeFinalizer,
-  type Source,
-  type Transport,
-} from "@switchyard/kube";
+import { createWriter, fromCache, removeFinalizer, type Source } from "@switchyard/kube";
 import { isControlPlaneExternal } from "@switchyard/render";
 import { managers } from "../managers.ts";
 import type { OperatorContext } from "../operator-context.ts";
 import { pace } from "../pace.ts";
+import { isStaying } from "../staying-config.ts";
 import { createTransitionEvents } from "../transition-events.ts";
 import { concernsNodes } from "../wake.ts";
 import { createComponentWriters } from "./component-writers.ts";
@@ -119,20 +111,6 @@ export function startComponentControllers(context: OperatorContext): void {
       fromCache(operatorConfigs, (change) => (concernsNodes(change) ? [allPools] : [])),
     ],
   });
-}
-
-async function isStaying(
-  transport: Transport,
-  { metadata }: SriovOperatorConfig,
-  signal: AbortSignal,
-): Promise<boolean> {
-  try {
-    const found = await transport.request({ method: "GET", path: objectPath(sriovOperatorConfigs, metadata), signal });
-    return isKubeObject(found) && found.metadata.uid === metadata.uid && found.metadata.deletionTimestamp === undefined;
-  } catch (error) {
-    if (isKubeError(error, "NotFound")) return false;
-    throw error;
-  }
 }
 
 /** Concerns the one config, there or not: without it, what is left of it has to go. That all is synced, others see to. */
