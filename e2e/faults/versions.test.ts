@@ -98,7 +98,7 @@ async function startReplica(name: string, main: string): Promise<Replica> {
         requests += 1;
       },
       pastOf: () => undefined,
-      whenLive: () => Promise.resolve(),
+      whenLive: () => Promise.resolve(undefined),
     }),
   );
   const own = join(directory, name);

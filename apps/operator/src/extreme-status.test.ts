@@ -40,7 +40,7 @@ function createExtremeCluster(status: NonNullable<SriovNetworkNodeState["status"
 }
 
 describe("a status with 10,000 interfaces", () => {
-  it("is read as far as a machine can have PFs, in a small multiple of the time of parsing it", () => {
+  it("is read as far as a machine can have PFs", () => {
     const metadata = { name: "worker-1", uid: "u" };
     const spec = { interfaces: manyNics.map(({ pciAddress }) => ({ pciAddress, numVfs: 2 })) };
     const state = {
@@ -51,21 +51,16 @@ describe("a status with 10,000 interfaces", () => {
       status: { interfaces: manyNics },
     } as const;
     expect(toNodeStateFacts(state).interfaces).toHaveLength(maxPfs);
-    const text = JSON.stringify(state);
-    const parseMs = cost(() => JSON.parse(text));
-    expect(cost(() => toNodeStateFacts(state))).toBeLessThan(20 * Math.max(parseMs, 1));
   });
 
-  it("costs each policy and pool about as much as any large node does", async () => {
+  it("counts for policies as a machine with as many PFs as a machine can have", async () => {
     const { cluster, merged, names } = createExtremeCluster({ interfaces: manyNics, syncStatus: "Failed" }, 20);
     expect(merged.spec.interfaces).toHaveLength(maxPfs);
-    const { writer } = createKeepingWriter<SriovNetworkNodePolicy>();
+    const { writer, statuses } = createKeepingWriter<SriovNetworkNodePolicy>();
     const reconcile = createPolicyStatusReconciler({ ...cluster, ...quiet, writer });
-    const text = JSON.stringify(manyNics);
-    const parseMs = cost(() => JSON.parse(text));
-    const startMs = cpuMs();
     for (const name of names) await reconcile(name, never);
-    expect((cpuMs() - startMs) / names.length).toBeLessThan(Math.max(parseMs, 1));
+    const conditions = [...statuses.values()].map((status) => status?.conditions?.length);
+    expect(conditions).toEqual(names.map(() => 3));
   });
 });
 
@@ -97,18 +92,3 @@ describe("a status with megabytes of text", () => {
     expect(JSON.stringify(problems).length).toBeLessThan(4096);
   });
 });
-
-function cost(act: () => unknown): number {
-  return Math.min(
-    ...Array.from({ length: 5 }, () => {
-      const startMs = cpuMs();
-      act();
-      return cpuMs() - startMs;
-    }),
-  );
-}
-
-function cpuMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
-}
