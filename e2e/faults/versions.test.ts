@@ -21,6 +21,7 @@ import { join } from "node:path";
 import type { ApiRequest } from "../src/api-request.ts";
 import { playPods } from "../src/component-pods.ts";
 import { FaultProxy } from "../src/fault-proxy.ts";
+import { passAll } from "../src/fault-rules.ts";
 import { bundleOperator } from "../src/operator-bundle.ts";
 import { OperatorProcess } from "../src/operator-process.ts";
 import { bundlePreviousOperator, findPreviousVersion } from "../src/previous-operator.ts";
@@ -89,16 +90,14 @@ async function startReplica(name: string, main: string): Promise<Replica> {
   let requests = 0;
   const proxy = resources.use(
     await FaultProxy.before(kubeconfig, {
+      ...passAll,
       fateOf(write) {
         if (write.resource !== "leases" && write.resource !== "events") writes.push(write);
         return { isCarriedOut: true, answer: "server's" };
       },
-      answered: () => undefined,
       heard() {
         requests += 1;
       },
-      pastOf: () => undefined,
-      whenLive: () => Promise.resolve(undefined),
     }),
   );
   const own = join(directory, name);
