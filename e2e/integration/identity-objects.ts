@@ -32,7 +32,7 @@ export const everyComponent: SriovOperatorConfig = {
   spec: {
     ...{ enableInjector: true, enableOperatorWebhook: true, useCDI: true },
     featureGates: { metricsExporter: true, resourceInjectorMatchCondition: true },
-    configDaemonEnvVars: { EXTRA: "1" },
+    configDaemonEnvVars: { METRICS_ADDRESS: ":29120" },
   },
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the operator does on OpenShift only, with the rights that it has there: the cluster's TLS profile, hardware offload
- * on MachineConfigPools. OpenShift's kinds are here, its operators are not.
+ * What the operator does on OpenShift only, with the rights that it has there: the cluster's TLS profile and topology,
+ * hardware offload on MachineConfigPools. OpenShift's kinds are here, its operators are not.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { connect, isKubeError, type Transport } from "@switchyard/kube";
@@ -17,6 +17,7 @@ import {
 import { join } from "node:path";
 import { crdFolder } from "./crd-objects.ts";
 import { componentSettings, namespace } from "./identity-objects.ts";
+import { openshiftCrds } from "./openshift-objects.ts";
 
 jest.setTimeout(60_000);
 
@@ -34,9 +35,7 @@ beforeAll(async () => {
   await cluster.applyCrds(crdFolder);
   admin = await connect({ kubeconfig: cluster.kubeconfig });
   await create([
-    openshiftCrd("machineconfiguration.openshift.io", "MachineConfig", "machineconfigs"),
-    openshiftCrd("machineconfiguration.openshift.io", "MachineConfigPool", "machineconfigpools"),
-    openshiftCrd("config.openshift.io", "APIServer", "apiservers"),
+    ...openshiftCrds,
     { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } },
     ...operatorIdentity(settings),
   ]);
@@ -54,14 +53,6 @@ afterAll(async () => {
   await admin[Symbol.asyncDispose]();
   await cluster[Symbol.asyncDispose]();
 }, 60_000);
-
-function openshiftCrd(group: string, kind: string, plural: string): object {
-  const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
-  const versions = [{ name: "v1", served: true, storage: true, schema }];
-  const metadata = { name: `${plural}.${group}` };
-  const spec = { group, names: { kind, plural }, scope: "Cluster", versions };
-  return { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", metadata, spec };
-}
 
 function ourObject(kind: string, name: string, spec: object, metadata: object = {}): object {
   return { apiVersion: "sriovnetwork.openshift.io/v1", kind, metadata: { ...metadata, name, namespace }, spec };
@@ -98,6 +89,21 @@ describe("OpenShift's TLS profile", () => {
   });
 });
 
+describe("a control plane that is hosted elsewhere", () => {
+  it("is known from the Infrastructure, whatever roles the nodes have", async () => {
+    const webhook = `/apis/apps/v1/namespaces/${namespace}/daemonsets/operator-webhook`;
+    const labels = { "node-role.kubernetes.io/control-plane": "" };
+    await create([{ apiVersion: "v1", kind: "Node", metadata: { name: "control-1", labels } }]);
+    await has(webhook, '"key":"node-role.kubernetes.io/control-plane"');
+    const kind = { apiVersion: "config.openshift.io/v1", kind: "Infrastructure", metadata: { name: "cluster" } };
+    await create([{ ...kind, status: { controlPlaneTopology: "External" } }]);
+    await eventually("the webhook runs on any node", async () => {
+      const text = await read(webhook);
+      return !text.includes('"nodeAffinity"') && !text.includes('"nodeSelector":{"node-role');
+    });
+  });
+});
+
 describe("hardware offload", () => {
   it("comes and goes with its pool, on which it says how far it is", async () => {
     const pool = `${ours}/sriovnetworkpoolconfigs/offload`;
@@ -118,7 +124,11 @@ describe("hardware offload", () => {
       "-p",
       '{"spec":{"logLevel":2}}',
     ]);
-    await has(offload, "other_config:hw-offload=true", '"machineconfiguration.openshift.io/role":"offload"');
+    await has(
+      offload,
+      "--no-wait set Open_vSwitch . other_config:hw-offload=true",
+      '"machineconfiguration.openshift.io/role":"offload"',
+    );
     await has(pool, '"reason":"Configuring"');
     await admin.request({ method: "DELETE", path: pool });
     await eventually("no MachineConfig", async () => (await read(offload)) === "");

@@ -82,7 +82,9 @@ export async function installOperator(
   stage: UpstreamStage,
   environment: Readonly<Record<string, string>>,
 ): Promise<DeployedOperator> {
-  const identity = { apiVersion: "v1", kind: "List", items: operatorIdentity(componentSettings) };
+  const clusterType = environment["CLUSTER_TYPE"] === "openshift" ? "openshift" : "kubernetes";
+  const items = operatorIdentity({ ...componentSettings, clusterType });
+  const identity = { apiVersion: "v1", kind: "List", items };
   const install = async () => {
     await stage.kubectl(["apply", "--server-side", "-f", "-"], identity);
   };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * What the cluster decides of that which is deployed: who owns what lies outside of namespaces, and on OpenShift the
- * TLS profile.
+ * TLS profile and where the control plane is.
  * Usage: `await using facts = watchClusterFacts({ transport, settings, report }); facts.owner()`.
  */
 import type { OwnerReference } from "@switchyard/api";
@@ -14,6 +14,7 @@ import {
   type Transport,
 } from "@switchyard/kube";
 import type { ComponentSettings, TlsSettings } from "@switchyard/render";
+import { recordAt } from "./machine-config.ts";
 import { readTlsProfile, type ApiServerConfig } from "./tls-profile.ts";
 
 export interface ClusterFacts {
@@ -24,6 +25,8 @@ export interface ClusterFacts {
   owner(): OwnerReference | undefined;
   /** Undefined: the cluster has no opinion. */
   tls(): TlsSettings | undefined;
+  /** Whether the control plane runs outside of this cluster (HyperShift). Undefined: the cluster does not say. */
+  isControlPlaneExternal(): boolean | undefined;
   /** Calls `listener` on each change. */
   subscribe(listener: () => void): () => void;
 }
@@ -52,8 +55,14 @@ const apiServers = {
   namespaced: false,
 } as const;
 
-/** The one that there is on OpenShift. */
-const apiServerName = "cluster";
+const infrastructures = {
+  ...apiServers,
+  kind: "Infrastructure",
+  plural: "infrastructures",
+} as const;
+
+/** Name of the only object of each of these kinds. */
+const singleton = "cluster";
 
 export function watchClusterFacts({ transport, settings, report }: WatchFactsOptions): WatchedClusterFacts {
   const { operatorServiceAccount: roleName, clusterType } = settings;
@@ -61,22 +70,37 @@ export function watchClusterFacts({ transport, settings, report }: WatchFactsOpt
     ...{ transport, report, type: clusterRoles, fieldSelector: `metadata.name=${roleName}` },
     project: ({ metadata: { uid = "" } }: KubeObject) => ({ uid }),
   });
-  const apiServer =
-    clusterType === "kubernetes"
-      ? undefined
-      : watchObjects({
-          ...{ transport, report, type: apiServers, fieldSelector: `metadata.name=${apiServerName}` },
-          optional: true, // not all that calls itself OpenShift has it
-          project: (object: ApiServerConfig) => ({ tls: readTlsProfile(object) }),
-        });
-  const watches = apiServer === undefined ? [role] : [role, apiServer];
+  const openshift = clusterType === "openshift" ? watchOpenshift({ transport, report }) : undefined;
 
-  return Object.assign(joinWatches(watches), {
+  return Object.assign(joinWatches([role, ...Object.values(openshift ?? {})]), {
     owner() {
       const uid = role.get(roleName)?.uid;
       if (uid === undefined) return undefined;
       return { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", name: roleName, uid };
     },
-    tls: () => apiServer?.get(apiServerName)?.tls,
+    tls: () => openshift?.apiServer.get(singleton)?.tls,
+    isControlPlaneExternal: () => openshift?.infrastructure.get(singleton)?.isControlPlaneExternal,
   });
+}
+
+/** Not all that calls itself OpenShift has these kinds. */
+function watchOpenshift(watching: Pick<WatchFactsOptions, "transport" | "report">) {
+  const options = { ...watching, fieldSelector: `metadata.name=${singleton}`, optional: true };
+  return {
+    apiServer: watchObjects({
+      ...{ ...options, type: apiServers },
+      project: (object: ApiServerConfig) => ({ tls: readTlsProfile(object) }),
+    }),
+    infrastructure: watchObjects({
+      ...{ ...options, type: infrastructures },
+      project: (object: KubeObject) => ({ isControlPlaneExternal: readTopology(object) }),
+    }),
+  };
+}
+
+function readTopology(infrastructure: KubeObject): boolean | undefined {
+  const { controlPlaneTopology } = recordAt(infrastructure, "status");
+  return typeof controlPlaneTopology === "string" && controlPlaneTopology !== ""
+    ? controlPlaneTopology === "External"
+    : undefined;
 }

@@ -24,6 +24,7 @@ import { concernsControlPlane } from "./control-plane.ts";
 import { concernsOffload, createHardwareOffloadReconciler } from "./hardware-offload-reconciler.ts";
 import { createMachineConfigs } from "./machine-configs.ts";
 import { createOperatorConfigReconciler } from "./operator-config-reconciler.ts";
+import { createSystemdModeReconciler, systemdModeConfigName } from "./systemd-mode.ts";
 
 /** While a thousand pods are replaced, their DaemonSet changes all the time. */
 const intervalMs = 1_000;
@@ -42,7 +43,7 @@ export function startComponentControllers(context: OperatorContext): void {
     settings: () => ({
       ...settings.components,
       tls: clusterFacts.tls() ?? settings.components.tls,
-      isControlPlaneExternal: isControlPlaneExternal(nodes.list()),
+      isControlPlaneExternal: clusterFacts.isControlPlaneExternal() ?? isControlPlaneExternal(nodes.list()),
     }),
     objects: componentObjects,
     write: createComponentWriters({ transport, objects: componentObjects }),
@@ -85,13 +86,15 @@ export function startComponentControllers(context: OperatorContext): void {
     ],
   });
 
+  const machineConfigs = settings.clusterType === "openshift" ? createMachineConfigs(transport) : undefined;
+  const isManaged = (): boolean => rules() !== undefined;
+
   start({
     name: "hardware-offload",
     parallel: 1,
     reads: [pools, policies, operatorConfigs],
     reconcile: createHardwareOffloadReconciler({
-      pools,
-      machineConfigs: settings.clusterType === "openshift" ? createMachineConfigs(transport) : undefined,
+      ...{ pools, machineConfigs, isManaged },
       writer: createWriter<SriovNetworkPoolConfig>({
         ...{ transport, type: sriovNetworkPoolConfigs, namespace },
         manager: managers.hardwareOffload,
@@ -103,13 +106,30 @@ export function startComponentControllers(context: OperatorContext): void {
           finalizer: upstreamFinalizers.poolConfig,
         });
       },
-      isManaged: () => rules() !== undefined,
       now: () => new Date(),
     }),
     sources: [
       fromCache(pools, (change) => (concernsOffload(change) ? [allPools] : [])),
       fromCache(operatorConfigs, (change) => (concernsNodes(change) ? [allPools] : [])),
     ],
+  });
+
+  if (machineConfigs === undefined) return;
+  start({
+    name: "systemd-mode",
+    parallel: 1,
+    reconcile: createSystemdModeReconciler({
+      ...{ machineConfigs, isManaged },
+      onRemoved() {
+        const note = `MachineConfig ${systemdModeConfigName} of the systemd mode deleted: OpenShift reboots its machines`;
+        log.warn(note);
+        const regarding = operatorConfigs.get(operatorConfigName);
+        if (regarding !== undefined) {
+          events.record({ regarding, type: "Normal", reason: "SystemdModeRemoved", note, action: "Delete" });
+        }
+      },
+    }),
+    sources: [fromCache(operatorConfigs, (change) => (concernsNodes(change) ? [operatorConfigName] : []))],
   });
 }
 

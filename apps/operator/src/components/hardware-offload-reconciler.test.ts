@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { sriovNetworkPoolConfigs, type ObjectMeta, type SriovNetworkPoolConfig } from "@switchyard/api";
-import { KubeError, ObjectStore } from "@switchyard/kube";
+import { KubeError, ObjectStore, type KubeObject } from "@switchyard/kube";
 import { createKeepingWriter } from "../testing/cluster.ts";
-import {
-  concernsOffload,
-  createHardwareOffloadReconciler,
-  type MachineConfigs,
-} from "./hardware-offload-reconciler.ts";
+import { concernsOffload, createHardwareOffloadReconciler } from "./hardware-offload-reconciler.ts";
+import { offloadMachineConfig } from "./hardware-offload.ts";
+import type { MachineConfigs } from "./machine-configs.ts";
 
 const namespace = "sriov-network-operator";
 
 /** A Machine Config Operator that takes what there is, with one pool "offload" of three machines. */
 function setUp({ isOpenshift = true } = {}) {
   let version = 0;
-  const present = new Map<string, object>();
+  const present = new Map<string, KubeObject>();
+  const applied: string[] = [];
   const pools = new ObjectStore({
     ...{ type: sriovNetworkPoolConfigs, namespace },
     project: (pool: SriovNetworkPoolConfig) => pool,
@@ -29,12 +28,23 @@ function setUp({ isOpenshift = true } = {}) {
   const machineConfigs: MachineConfigs = {
     apply(config) {
       if (refusal !== undefined) return Promise.reject(refusal);
+      applied.push(config.metadata.name);
       present.set(config.metadata.name, config);
       return Promise.resolve();
     },
-    list: () => (refusal === undefined ? Promise.resolve([...present.keys()]) : Promise.reject(refusal)),
-    delete(name) {
-      present.delete(name);
+    read: (name) => Promise.resolve(present.get(name)),
+    listLabelled() {
+      const labelled = [...present.values()].filter(({ metadata }) => {
+        return metadata.labels?.["app.kubernetes.io/component"] === "hardware-offload";
+      });
+      return refusal === undefined
+        ? Promise.resolve(labelled.map(({ metadata }) => metadata.name))
+        : Promise.reject(refusal);
+    },
+    listPools: () =>
+      refusal === undefined ? Promise.resolve(["master", "offload", "other"]) : Promise.reject(refusal),
+    delete({ metadata }) {
+      present.delete(metadata.name);
       return Promise.resolve();
     },
     readPool(name) {
@@ -58,7 +68,7 @@ function setUp({ isOpenshift = true } = {}) {
     now: () => new Date("2026-11-21T00:00:00Z"),
   });
   return {
-    ...{ present, freed },
+    ...{ present, applied, freed },
     put(name: string, machineConfigPool: string, metadata: Partial<ObjectMeta> = {}): void {
       const pool: SriovNetworkPoolConfig = {
         ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkPoolConfig" },
@@ -116,6 +126,86 @@ describe("a change of a pool", () => {
   });
 });
 
+/** As upstream's operator of some release wrote it. */
+function byUpstream(pool: string, command: string, manager = "sriov-network-operator"): KubeObject {
+  const dropins = [{ name: "10-hw-offload.conf", contents: `[Service]\nExecStartPre=${command}\n` }];
+  const spec = {
+    config: { ignition: { version: "3.2.0" }, systemd: { units: [{ name: "ovs-vswitchd.service", dropins }] } },
+  };
+  return {
+    ...{ apiVersion: "machineconfiguration.openshift.io/v1", kind: "MachineConfig", spec },
+    metadata: {
+      name: `00-${pool}-ovs-hw-offload`,
+      labels: { "machineconfiguration.openshift.io/role": pool },
+      managedFields: [{ manager, operation: "Update" }],
+    },
+  };
+}
+
+const present = "/bin/ovs-vsctl --no-wait set Open_vSwitch . other_config:hw-offload=true";
+
+describe("upstream's MachineConfig", () => {
+  it.each([
+    { of: "its releases since 1.2", command: present },
+    { of: "releases before", command: "/bin/ovs-vsctl set Open_vSwitch . other_config:hw-offload=true" },
+    {
+      of: "releases with more settings",
+      command: `/bin/bash -c '/bin/ovs-vsctl --no-wait set Open_vSwitch . other_config:hw-offload="true" other_config:a="b" '`,
+    },
+  ])("stays as it is, since a changed text reboots the pool: $of", async ({ command }) => {
+    const { put, run, present, applied } = setUp();
+    const left = byUpstream("offload", command);
+    present.set(left.metadata.name, left);
+    put("a", "offload");
+    await run();
+    expect([applied, present.get(left.metadata.name)]).toEqual([[], left]);
+  });
+
+  it("has the text that ours has", () => {
+    expect(byUpstream("offload", present)).toMatchObject({ spec: offloadMachineConfig("offload").spec });
+  });
+
+  it("is told of where ovs-vswitchd may not start with it", async () => {
+    const { put, run, update, present, told } = setUp();
+    const left = byUpstream("offload", "/bin/ovs-vsctl set Open_vSwitch . other_config:hw-offload=true");
+    present.set(left.metadata.name, left);
+    put("a", "offload");
+    update(3);
+    await run();
+    expect(told("a")).toContain(
+      "Ready: 3 of 3 machines updated; the drop-in of 00-offload-ovs-hw-offload runs ovs-vsctl without --no-wait",
+    );
+  });
+
+  it.each([
+    {
+      what: "switches offload off",
+      command: "/bin/ovs-vsctl --no-wait set Open_vSwitch . other_config:hw-offload=false",
+    },
+    { what: "is for another role", command: present, role: "worker" },
+  ])("is put right where it $what", async ({ command, role }) => {
+    const { put, run, present, applied } = setUp();
+    const left = byUpstream("offload", command);
+    const labels = { "machineconfiguration.openshift.io/role": role ?? "offload" };
+    present.set(left.metadata.name, { ...left, metadata: { ...left.metadata, labels } });
+    put("a", "offload");
+    await run();
+    expect(applied).toEqual(["00-offload-ovs-hw-offload"]);
+  });
+
+  it("goes with its pool; one that somebody else wrote stays", async () => {
+    const { put, run, remove, present: configs } = setUp();
+    for (const left of [byUpstream("offload", present), byUpstream("other", present, "kubectl")]) {
+      configs.set(left.metadata.name, left);
+    }
+    put("a", "offload");
+    await run();
+    remove("a");
+    await run();
+    expect([...configs.keys()]).toEqual(["00-other-ovs-hw-offload"]);
+  });
+});
+
 describe("a pool with hardware offload", () => {
   it("becomes a MachineConfig, and is ready once all machines have it", async () => {
     const { put, run, update, present, told } = setUp();
@@ -131,7 +221,7 @@ describe("a pool with hardware offload", () => {
 
   it("takes its MachineConfig along when it goes, also while the operator was away", async () => {
     const { put, run, remove, present } = setUp();
-    present.set("00-old-ovs-hw-offload", {});
+    present.set("00-old-ovs-hw-offload", offloadMachineConfig("old"));
     put("a", "offload");
     await run();
     expect([...present.keys()]).toEqual(["00-offload-ovs-hw-offload"]);

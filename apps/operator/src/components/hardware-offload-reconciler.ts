@@ -7,10 +7,18 @@
 import { policyReasons, type ObjectMeta, type SriovNetworkPoolConfig } from "@switchyard/api";
 import { isKubeError, type Cache, type Change, type Reconcile, type Writer } from "@switchyard/kube";
 import { isHardwareOffloadPool } from "@switchyard/policy";
-import type { Manifest } from "@switchyard/render";
 import { isDeepStrictEqual } from "node:util";
 import { conditionsFor, type Judgement } from "../judgement.ts";
-import { excludedPool, judgeMachineConfigPool, offloadConfigName, offloadMachineConfig } from "./hardware-offload.ts";
+import {
+  excludedPool,
+  hasOffload,
+  isOperatorsOffload,
+  judgeMachineConfigPool,
+  offloadConfigName,
+  offloadHazard,
+  offloadMachineConfig,
+} from "./hardware-offload.ts";
+import type { MachineConfigs } from "./machine-configs.ts";
 
 /** Whether the change is another than of a status. */
 export function concernsOffload({ before, after }: Change<SriovNetworkPoolConfig>): boolean {
@@ -22,15 +30,6 @@ export function concernsOffload({ before, after }: Change<SriovNetworkPoolConfig
       isGoing: pool.metadata.deletionTimestamp !== undefined,
     };
   return !isDeepStrictEqual(concerns(before), concerns(after));
-}
-
-/** The Machine Config Operator's objects. All reject with KubeError, "NotFound" where there are no such kinds. */
-export interface MachineConfigs {
-  apply(config: Manifest, signal: AbortSignal): Promise<void>;
-  /** Names of those that are ours. */
-  list(signal: AbortSignal): Promise<readonly string[]>;
-  delete(name: string, signal: AbortSignal): Promise<void>;
-  readPool(name: string, signal: AbortSignal): Promise<unknown>;
 }
 
 export interface HardwareOffloadDeps {
@@ -71,12 +70,17 @@ export function createHardwareOffloadReconciler(deps: HardwareOffloadDeps): Reco
 
   async function realize(pool: SriovNetworkPoolConfig, signal: AbortSignal): Promise<Judgement> {
     const name = machineConfigPoolOf(pool);
-    if (machineConfigs === undefined) return invalid("is for OpenShift only, by CLUSTER_TYPE this is none");
+    if (machineConfigs === undefined)
+      return invalid("is for OpenShift only, and the operator was started with another CLUSTER_TYPE");
     if (name === excludedPool) return invalid(`${name} is the control plane's pool, which is left as it is`);
     try {
       await machineConfigs.readPool(name, signal);
-      await machineConfigs.apply(offloadMachineConfig(name), signal);
-      return judgeMachineConfigPool(await machineConfigs.readPool(name, signal), offloadConfigName(name));
+      const present = await machineConfigs.read(offloadConfigName(name), signal);
+      const isKept = present !== undefined && hasOffload(present, name);
+      if (!isKept) await machineConfigs.apply(offloadMachineConfig(name), signal);
+      const judgement = judgeMachineConfigPool(await machineConfigs.readPool(name, signal), offloadConfigName(name));
+      const hazard = isKept ? offloadHazard(present) : undefined;
+      return hazard === undefined ? judgement : { ...judgement, message: `${judgement.message}; ${hazard}` };
     } catch (error) {
       if (!isKubeError(error, "NotFound")) throw error;
       return invalid(`there is no MachineConfigPool ${name}`);
@@ -84,17 +88,29 @@ export function createHardwareOffloadReconciler(deps: HardwareOffloadDeps): Reco
   }
 
   async function removeLeftovers(wanted: readonly string[], signal: AbortSignal): Promise<void> {
-    const present = await machineConfigs?.list(signal).catch((error: unknown) => {
-      if (isKubeError(error, "NotFound")) return []; // a hosted control plane
-      throw error;
-    });
-    for (const name of present ?? []) if (!wanted.includes(name)) await machineConfigs?.delete(name, signal);
+    if (machineConfigs === undefined) return;
+    for (const name of await findCandidates(machineConfigs, signal)) {
+      if (wanted.includes(name)) continue;
+      const present = await machineConfigs.read(name, signal);
+      if (present !== undefined && isOperatorsOffload(present)) await machineConfigs.delete(present, signal);
+    }
   }
 
   async function tell(pool: SriovNetworkPoolConfig, judgement: Judgement, signal: AbortSignal): Promise<void> {
     const { name, generation = 0 } = pool.metadata;
     const conditions = conditionsFor(judgement, pool.status?.conditions ?? [], generation, now());
     await writer.applyStatus({ metadata: { name }, status: { conditions, observedGeneration: generation } }, signal);
+  }
+}
+
+/** Names under which ours may be, and upstream's, which have no label of ours. */
+async function findCandidates(machineConfigs: MachineConfigs, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  try {
+    const pools = await machineConfigs.listPools(signal);
+    return new Set([...(await machineConfigs.listLabelled(signal)), ...pools.map(offloadConfigName)]);
+  } catch (error) {
+    if (isKubeError(error, "NotFound")) return new Set(); // a hosted control plane
+    throw error;
   }
 }
 

@@ -140,8 +140,8 @@ export function clusterRules(settings: ComponentSettings): readonly OperatorRule
 
 const openshiftRules: readonly OperatorRule[] = [
   {
-    why: "the cluster's TLS profile",
-    ...{ group: "config.openshift.io", resources: ["apiservers"], names: ["cluster"], verbs: read },
+    why: "the cluster's TLS profile, and whether its control plane is hosted elsewhere",
+    ...{ group: "config.openshift.io", resources: ["apiservers", "infrastructures"], names: ["cluster"], verbs: read },
   },
   {
     why: "pools are paused while their nodes drain",

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * OpenShift's kinds that the operator reads or writes, taking anything: without schemas, and without OpenShift's operators.
+ * Usage: `await create(openshiftCrds)`.
+ */
+import type { ResourceType } from "@switchyard/api";
+
+const machineConfiguration = { group: "machineconfiguration.openshift.io", version: "v1", namespaced: false } as const;
+const configuration = { group: "config.openshift.io", version: "v1", namespaced: false } as const;
+
+export const machineConfigs: ResourceType = {
+  ...machineConfiguration,
+  ...{ kind: "MachineConfig", plural: "machineconfigs" },
+};
+
+export const machineConfigPools: ResourceType = {
+  ...machineConfiguration,
+  ...{ kind: "MachineConfigPool", plural: "machineconfigpools" },
+};
+
+export const apiServers: ResourceType = { ...configuration, kind: "APIServer", plural: "apiservers" };
+
+export const infrastructures: ResourceType = { ...configuration, kind: "Infrastructure", plural: "infrastructures" };
+
+export const openshiftCrds = [machineConfigs, machineConfigPools, apiServers, infrastructures].map(
+  ({ group, version, kind, plural }) => {
+    const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+    return {
+      apiVersion: "apiextensions.k8s.io/v1",
+      kind: "CustomResourceDefinition",
+      metadata: { name: `${plural}.${group}` },
+      spec: {
+        ...{ group, names: { kind, plural }, scope: "Cluster" },
+        versions: [{ name: version, served: true, storage: true, schema }],
+      },
+    };
+  },
+);

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * OpenShift: what upstream's operator wrote into MachineConfigs, taken over by ours. A changed MachineConfig reboots all
+ * machines of its pool, so the one with hardware offload is not written at all; that of the systemd mode must go.
+ */
+import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import {
+  operatorConfigName,
+  sriovNetworkPoolConfigs,
+  sriovOperatorConfigs,
+  upstreamFinalizers,
+  type ResourceType,
+} from "@switchyard/api";
+import { objectPath, type KubeObject } from "@switchyard/kube";
+import { eventually, isWrite } from "@switchyard/testing";
+import { machineConfigPools, machineConfigs, openshiftCrds } from "../integration/openshift-objects.ts";
+import { installOperator, operatorUser, upstreamEnvironment, type DeployedOperator } from "./deployed-operator.ts";
+import { offloadByUpstream, systemdModeByUpstream } from "./upstream-machine-configs.ts";
+import { setUpstreamStage, upstream, type UpstreamStage } from "./upstream-stage.ts";
+
+jest.setTimeout(60_000);
+
+let stage: UpstreamStage;
+let operator: DeployedOperator;
+/** As upstream left them. */
+let offload: KubeObject;
+let others: KubeObject;
+
+beforeAll(async () => {
+  stage = await setUpstreamStage();
+  await stage.kubectl(["create", "-f", "-"], { apiVersion: "v1", kind: "List", items: openshiftCrds });
+  await stage.cluster.kubectl(["wait", "--for=condition=Established", "crd", "--all"]);
+  const { as } = stage;
+  for (const name of ["master", "offload", "worker"])
+    await as("machine-config").create(machineConfigPools, { metadata: { name } });
+  offload = await as(upstream.operator).create(machineConfigs, offloadByUpstream("offload"));
+  await as(upstream.operator).create(machineConfigs, systemdModeByUpstream());
+  others = await as("kubectl-create").create(machineConfigs, offloadByUpstream("worker"));
+  await as(upstream.user).create(sriovOperatorConfigs, {
+    metadata: { name: operatorConfigName, finalizers: [upstreamFinalizers.operatorConfig] },
+    spec: { configurationMode: "systemd" },
+  });
+  await as(upstream.user).create(sriovNetworkPoolConfigs, {
+    metadata: { name: "hw-offload", finalizers: [upstreamFinalizers.poolConfig] },
+    spec: { ovsHardwareOffloadConfig: { name: "offload" } },
+  });
+  operator = await installOperator(stage, { ...upstreamEnvironment(""), CLUSTER_TYPE: "openshift" });
+  operator.start();
+}, 120_000);
+
+afterAll(async () => {
+  await operator.stop();
+  await stage[Symbol.asyncDispose]();
+}, 60_000);
+
+async function writesTo(type: ResourceType, name: string): Promise<readonly string[]> {
+  const ours = (await stage.audit()).filter(({ user, objectRef }) => {
+    return user.username === operatorUser && objectRef?.resource === type.plural && objectRef.name === name;
+  });
+  return ours.filter(isWrite).map(({ verb }) => verb);
+}
+
+describe("upstream's MachineConfigs", () => {
+  it("are judged as ours would be", async () => {
+    await eventually("a judgement of the pool", async () => {
+      const pool = await stage.read(sriovNetworkPoolConfigs, "hw-offload");
+      return JSON.stringify(pool).includes('"reason":"Configuring"') && pool.metadata.finalizers === undefined;
+    });
+  });
+
+  it("are not written, where their purpose is ours", async () => {
+    expect(await writesTo(machineConfigs, offload.metadata.name)).toEqual([]);
+    expect(await stage.read(machineConfigs, offload.metadata.name)).toEqual(offload);
+  });
+
+  it("go, where they would configure nodes at boot by a spec of the past", async () => {
+    await eventually("the systemd mode is gone", async () => {
+      return (await stage.find(machineConfigs, "sriov-config-service")) === undefined;
+    });
+    expect(await writesTo(machineConfigs, "sriov-config-service")).toEqual(["delete"]);
+  });
+
+  it("go with their pool; what somebody else wrote under such a name stays", async () => {
+    const { name } = offload.metadata;
+    await stage.transport.request({
+      method: "DELETE",
+      path: objectPath(sriovNetworkPoolConfigs, (await stage.read(sriovNetworkPoolConfigs, "hw-offload")).metadata),
+    });
+    await eventually(
+      "the pool's MachineConfig is gone",
+      async () => (await stage.find(machineConfigs, name)) === undefined,
+    );
+    expect(await stage.read(machineConfigs, others.metadata.name)).toEqual(others);
+  });
+});
