@@ -37,7 +37,7 @@ export const lifeOfComponents: Life = {
     },
     {
       name: "less and other is deployed",
-      act: (actors) => configure(actors, { useCDI: true, configDaemonEnvVars: { EXTRA: "1" } }),
+      act: (actors) => configure(actors, { useCDI: true, configDaemonEnvVars: { LOG_LEVEL: "debug" } }),
       isDone: (objects) => has(objects, config, "Ready") && ofKind(objects, "DaemonSet").length === 2,
     },
     {

@@ -388,7 +388,7 @@ describe("what is deployed", () => {
     [
       "with values that are empty",
       config,
-      { spec: { configDaemonNodeSelector: {}, configDaemonEnvVars: { EMPTY: "" }, disablePlugins: [] } },
+      { spec: { configDaemonNodeSelector: {}, configDaemonEnvVars: { TZ: "" }, disablePlugins: [] } },
       { spec: { configDaemonNodeSelector: null, configDaemonEnvVars: null, disablePlugins: null } },
     ],
     ["where no node of the control plane is to be seen", control, isHidden, isControl],

@@ -111,6 +111,18 @@ describe("the operator's configuration", () => {
     expect(judge({ kind, operation: "UPDATE", oldObject: off, object: off }, busy)).toEqual({ problems: [], warnings });
   });
 
+  it("gives the config daemon only variables that are known to be harmless", () => {
+    const configDaemonEnvVars = { NODE_OPTIONS: "--require /tmp/x", METRICS_ADDRESS: ":29120", GODEBUG: "x=1" };
+    const object = operatorConfig({ configDaemonEnvVars });
+    const { problems, warnings } = judge({ kind, operation: "CREATE", object });
+    expect(problems).toEqual([
+      expect.stringContaining("spec.configDaemonEnvVars.NODE_OPTIONS: must not be set for a privileged container"),
+    ]);
+    expect(warnings).toEqual(["spec.configDaemonEnvVars.GODEBUG: has no effect: only upstream's daemon reads it"]);
+    const update: Review = { kind, operation: "UPDATE", oldObject: object, object };
+    expect(judge(update).problems).toEqual([]); // what was stored before does not block other changes
+  });
+
   it("is told of what has no effect", () => {
     const dead = { enableOvsOffload: true };
     const object = operatorConfig({ ...dead, featureGates: { bridges: true, metricsExporter: true } });

@@ -1540,7 +1540,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             }
           },
           "configDaemonEnvVars": {
-            "description": "Environment variables for the config daemon.",
+            "description": "Environment variables for the config daemon: LOG_LEVEL, MAX_PFS, METRICS_ADDRESS, USE_EXTERNAL_DRAINER, UV_THREADPOOL_SIZE, TZ, and HTTP_PROXY, HTTPS_PROXY, NO_PROXY, ALL_PROXY also in lower case. Others are not passed on, as the daemon's container is privileged.",
             "type": "object",
             "maxProperties": 256,
             "additionalProperties": {

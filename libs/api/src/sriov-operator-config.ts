@@ -76,7 +76,9 @@ export interface SriovOperatorConfigSpec {
    */
   readonly featureGates?: Readonly<Record<string, boolean>>;
   /**
-   * Environment variables for the config daemon.
+   * Environment variables for the config daemon: LOG_LEVEL, MAX_PFS, METRICS_ADDRESS, USE_EXTERNAL_DRAINER,
+   * UV_THREADPOOL_SIZE, TZ, and HTTP_PROXY, HTTPS_PROXY, NO_PROXY, ALL_PROXY also in lower case. Others are not passed on,
+   * as the daemon's container is privileged.
    * @maxProperties 256
    * @x-kubernetes-validations [{
    *   rule: "self.all(name, name.matches('^[-._a-zA-Z][-._a-zA-Z0-9]*$'))",

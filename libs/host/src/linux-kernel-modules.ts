@@ -24,8 +24,8 @@ export function createLinuxKernelModules(root: string): KernelModules {
 }
 
 function run(program: string, args: readonly string[], at: HostError["at"]): Promise<void> {
-  // modprobe's own place may not be on the PATH of who started us, nor of the other root.
-  const options = { timeout: timeoutMs, env: { ...process.env, PATH: "/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" } };
+  // Nothing of our own environment: modprobe takes options from there (MODPROBE_OPTIONS), and the loader libraries.
+  const options = { timeout: timeoutMs, env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" } };
   return new Promise((resolve, reject) => {
     execFile(program, args, options, (error, _stdout, stderr) => {
       if (error === null) {

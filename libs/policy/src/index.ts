@@ -28,6 +28,7 @@ export {
   type Labels,
 } from "./label-selector.ts";
 export { featureGateDefaults, isGateOn, type FeatureGate } from "./feature-gates.ts";
+export { judgeDaemonVariable, type DaemonVariableVerdict } from "./daemon-variables.ts";
 export {
   defaultStaleDelayMs,
   judgeStaleState,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The operator's configuration (sriov-operator.md E.2, E.3). */
 import { operatorConfigName, type SriovOperatorConfig } from "@switchyard/api";
-import { featureGateDefaults } from "@switchyard/policy";
+import { featureGateDefaults, judgeDaemonVariable } from "@switchyard/policy";
 import type { ClusterView } from "../cluster-view.ts";
 import { refuse, warn, type Finding } from "../finding.ts";
 import { listNames, quote } from "../phrase.ts";
 
 export function checkOperatorConfig(config: SriovOperatorConfig, view: ClusterView): readonly Finding[] {
   const { name, namespace } = config.metadata;
-  const { disableDrain, featureGates = {} } = config.spec ?? {};
+  const { disableDrain, featureGates = {}, configDaemonEnvVars = {} } = config.spec ?? {};
   const findings: Finding[] = [];
   if (name !== operatorConfigName) {
     findings.push(refuse("metadata.name", `must be ${operatorConfigName}: there is one configuration only`));
@@ -28,7 +28,16 @@ export function checkOperatorConfig(config: SriovOperatorConfig, view: ClusterVi
       warn("spec.featureGates", `${names} mean nothing; there are ${Object.keys(featureGateDefaults).join(", ")}`),
     );
   }
-  return findings;
+  return [...findings, ...checkDaemonVariables(configDaemonEnvVars)];
+}
+
+function checkDaemonVariables(variables: Readonly<Record<string, string>>): readonly Finding[] {
+  return Object.entries(variables).flatMap(([name, value]) => {
+    const field = `spec.configDaemonEnvVars.${name}`;
+    const verdict = judgeDaemonVariable(name, value);
+    if (verdict.use === "passed") return [];
+    return [verdict.use === "ignored" ? warn(field, verdict.message) : refuse(field, verdict.message)];
+  });
 }
 
 /** Drains are not switched off in the middle of one: the node would be configured under its pods. */

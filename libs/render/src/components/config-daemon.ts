@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The config daemon on each node of the node set, and the CNI plugins that it installs (sriov-operator.md F, H). */
 import type { SriovOperatorConfigSpec } from "@switchyard/api";
-import { isGateOn } from "@switchyard/policy";
+import { isGateOn, judgeDaemonVariable } from "@switchyard/policy";
 import { accessObjects, eventRule, privilegedRules, readConfigRule } from "./access.ts";
 import { cniInstallers, cniVolumes } from "./cni-installers.ts";
 import { namespaced, type Component, type ComponentInput } from "./component.ts";
@@ -51,7 +51,7 @@ export const configDaemon: Component = {
   isWanted: () => true,
   needs: ["configDaemon", "sriovCni", "ibSriovCni"],
   check: ({ config: { spec = {} } }) =>
-    [...fieldsWithoutEffect(spec), ...reservedVariables(spec)].map((problem) => ({ severity: "warning", ...problem })),
+    [...fieldsWithoutEffect(spec), ...droppedVariables(spec)].map((problem) => ({ severity: "warning", ...problem })),
   render: (input) => [
     ...accessObjects(
       component,
@@ -84,13 +84,14 @@ export const configDaemon: Component = {
   ],
 };
 
-function reservedVariables({ configDaemonEnvVars = {} }: SriovOperatorConfigSpec) {
-  return Object.keys(configDaemonEnvVars)
-    .filter((variable) => identity.some((own) => own.name === variable))
-    .map((variable) => ({
-      field: `spec.configDaemonEnvVars.${variable}`,
-      message: "is set by the operator, so this value is not used",
-    }));
+/** Stored before they were refused, or past a webhook that was off. */
+function droppedVariables({ configDaemonEnvVars = {} }: SriovOperatorConfigSpec) {
+  return Object.entries(configDaemonEnvVars).flatMap(([name, value]) => {
+    const verdict = judgeDaemonVariable(name, value);
+    if (verdict.use === "passed") return [];
+    const message = verdict.use === "ignored" ? verdict.message : `is not passed on: ${verdict.message}`;
+    return [{ field: `spec.configDaemonEnvVars.${name}`, message }];
+  });
 }
 
 function daemonContainer(input: ComponentInput): Container {
@@ -108,14 +109,15 @@ function daemonContainer(input: ComponentInput): Container {
   };
 }
 
-/** Users' values come before those that follow from other settings, but not before its identity. */
+/** Users' values come before those that follow from other settings. */
 function daemonEnv({ config, settings }: ComponentInput): readonly EnvVar[] {
   const fromSettings = {
     USE_EXTERNAL_DRAINER: settings.useExternalDrainer ? "true" : undefined,
     MAX_PFS: isGateOn("parallelNicConfig", config) ? undefined : "1",
   };
-  const users = fromValues({ ...fromSettings, ...config.spec?.configDaemonEnvVars })
-    .filter((variable) => identity.every((own) => own.name !== variable.name))
-    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  return [...identity, ...users];
+  const users = Object.entries(config.spec?.configDaemonEnvVars ?? {}).filter(([name, value]) => {
+    return judgeDaemonVariable(name, value).use === "passed";
+  });
+  const others = fromValues({ ...fromSettings, ...Object.fromEntries(users) });
+  return [...identity, ...others.toSorted((a, b) => (a.name < b.name ? -1 : 1))];
 }
