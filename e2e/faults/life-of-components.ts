@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What the operator deploys comes, changes, is meddled with, and goes. */
 import { nodes, operatorConfigName, sriovOperatorConfigs, type SriovOperatorConfigSpec } from "@switchyard/api";
+import type { KubeObject } from "@switchyard/kube";
 import { componentImageVariables } from "@switchyard/render";
 import type { Actors } from "./actors.ts";
 import { has, ofKind, place, type Life } from "./life.ts";
@@ -33,12 +34,12 @@ export const lifeOfComponents: Life = {
     {
       name: "much is deployed",
       act: (actors) => configure(actors, { enableInjector: true, featureGates: { metricsExporter: true } }),
-      isDone: (objects) => has(objects, config, "Ready"),
+      isDone: (objects) => isRolledOut(objects),
     },
     {
       name: "less and other is deployed",
       act: (actors) => configure(actors, { useCDI: true, configDaemonEnvVars: { LOG_LEVEL: "debug" } }),
-      isDone: (objects) => has(objects, config, "Ready") && ofKind(objects, "DaemonSet").length === 2,
+      isDone: (objects) => isRolledOut(objects) && ofKind(objects, "DaemonSet").length === 2,
     },
     {
       name: "somebody meddles",
@@ -51,7 +52,7 @@ export const lifeOfComponents: Life = {
           spec: { template: { spec: { hostNetwork: false, nodeSelector: { rack: "9" } } } },
         });
       },
-      isDone: (objects) => has(objects, config, "Ready") && ofKind(objects, "DaemonSet").length === 2,
+      isDone: (objects) => isRolledOut(objects) && ofKind(objects, "DaemonSet").length === 2,
     },
     {
       name: "nothing is asked for any more",
@@ -63,6 +64,11 @@ export const lifeOfComponents: Life = {
     },
   ],
 };
+
+/** Deployed as configured, and no pod is missing. */
+function isRolledOut(objects: readonly KubeObject[]): boolean {
+  return has(objects, config, "Ready") && !has(objects, config, "Progressing");
+}
 
 async function configure(actors: Actors, spec: SriovOperatorConfigSpec): Promise<void> {
   await actors.apply(sriovOperatorConfigs, { metadata: place(operatorConfigName), spec: { ...spec } });

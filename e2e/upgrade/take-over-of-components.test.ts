@@ -228,6 +228,12 @@ describe("a take-over from an operator that was killed, whose webhook does not s
   it("ends with all as asked, and with a webhook that means what it says", async () => {
     pods.run(true);
     await configIs("Ready", "OperatorConfigReady");
+    await eventually("all pods are replaced", async () => {
+      const list = readStatus(await stage.read(sriovOperatorConfigs, operatorConfigName))["conditions"];
+      return (
+        Array.isArray(list) && list.some((one) => at(one, "type") === "Progressing" && at(one, "status") === "False")
+      );
+    });
     expect(await failurePolicies()).toEqual(["Fail", "Fail"]);
     await writePolicy("late", exempt);
   });

@@ -11,6 +11,8 @@ export interface Judgement {
   readonly state: "ready" | "progressing" | "degraded" | "idle";
   readonly reason: string;
   readonly message: string;
+  /** Work that goes on whatever the state: then Progressing is True for it, too, and says what it is. */
+  readonly progress?: { readonly reason: string; readonly message: string } | undefined;
 }
 
 /** What has these conditions. */
@@ -34,7 +36,7 @@ export function isReady({ metadata, status }: Judged): boolean {
 
 /** Ready, Progressing and Degraded; their times move only with their status. */
 export function conditionsFor(
-  { state, reason, message }: Judgement,
+  { state, reason, message, progress }: Judgement,
   existing: readonly Condition[],
   observedGeneration: number,
   now: Date,
@@ -43,13 +45,13 @@ export function conditionsFor(
   // Others write conditions of other types, and would lose them to whoever sends them along.
   const ours = ({ type }: Condition): boolean => type === ready || type === progressing || type === degraded;
   let conditions: readonly Condition[] = existing.filter(ours);
-  for (const [type, holds] of [
-    [ready, state === "ready"],
-    [progressing, state === "progressing"],
-    [degraded, state === "degraded"],
+  const told = { reason, message };
+  for (const [type, holds, why] of [
+    [ready, state === "ready", told],
+    [progressing, state === "progressing" || progress !== undefined, progress ?? told],
+    [degraded, state === "degraded", told],
   ] as const) {
-    const status = holds ? "True" : "False";
-    conditions = setCondition(conditions, { type, status, reason, message, observedGeneration }, now);
+    conditions = setCondition(conditions, { type, status: holds ? "True" : "False", ...why, observedGeneration }, now);
   }
   return conditions;
 }

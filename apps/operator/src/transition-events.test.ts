@@ -7,6 +7,7 @@ import { createTransitionEvents } from "./transition-events.ts";
 
 const configuring: Judgement = { state: "progressing", reason: "Configuring", message: "0 of 2 nodes configured" };
 const ready: Judgement = { state: "ready", reason: "Configured", message: "2 of 2 nodes configured" };
+const progress = { reason: "RollingOut", message: "1 of 2 pods available" };
 const failed: Judgement = { state: "degraded", reason: "NodesFailed", message: "worker-1: ENOMEM" };
 const idle: Judgement = { state: "idle", reason: "NoNodesMatched", message: "none" };
 
@@ -44,7 +45,9 @@ describe("transition events", () => {
     expect(told()).toEqual(["Normal Configuring"]);
   });
 
-  it.each([configuring, ready, failed, idle])("tell nothing twice after a restart: $reason", (judgement) => {
+  const atWork = [ready, failed].map((judgement) => ({ ...judgement, progress }));
+
+  it.each([configuring, ready, failed, idle, ...atWork])("tell nothing twice after a restart: $reason", (judgement) => {
     const { tell, told } = start();
     tell(policy(conditionsOf(judgement)), { ...judgement, message: "other words" });
     expect(told()).toEqual([]);

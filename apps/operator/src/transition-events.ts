@@ -42,7 +42,7 @@ export function createTransitionEvents(events: EventRecorder): TellTransition {
 function markOf(conditions: readonly Condition[]): string | undefined {
   const { ready, progressing, degraded } = conditionTypes;
   const find = (type: string) => conditions.find((condition) => condition.type === type);
-  const states = { ready, progressing, degraded };
+  const states = { ready, degraded, progressing }; // the last beside another one, too
   const holding = Object.entries(states).find(([, type]) => find(type)?.status === "True");
   const reason = find(ready)?.reason;
   return reason === undefined ? undefined : `${holding?.[0] ?? "idle"} ${reason}`;

@@ -4,7 +4,7 @@
  */
 
 export const conditionTypes = {
-  /** All that is asked for is there. */
+  /** All that is asked for is there. Of SriovOperatorConfigs: it is deployed, whatever its pods do on single nodes. */
   ready: "Ready",
   /** Work is under way, or waits for something that will come. */
   progressing: "Progressing",
@@ -85,13 +85,13 @@ export const policyReasons = {
 
 /** Reasons on SriovOperatorConfigs, written by the operator; the first three are upstream's. */
 export const operatorConfigReasons = {
-  /** All that it asks for runs. */
+  /** All that it asks for is deployed as configured. */
   ready: "OperatorConfigReady",
   /** The API server refused something; the message says what. It is tried again. */
   syncFailed: "OperatorConfigSyncFailed",
   /** It asks for what there is not. */
   unsupported: "UnsupportedConfiguration",
-  /** Pods are still being replaced. */
+  /** Pods are still being replaced, or are not available; the message has their counts. Also beside Ready. */
   rollingOut: "RollingOut",
 } as const;
 

@@ -5,7 +5,7 @@ import type { ComponentProblem, RenderedComponents } from "@switchyard/render";
 import { judgeOperatorConfig } from "./judge-operator-config.ts";
 import type { SyncOutcome } from "./sync-components.ts";
 
-const nothing: SyncOutcome = { failures: [], pending: [], isStale: false };
+const nothing: SyncOutcome = { failures: [], withheld: [], pending: [], isStale: false };
 const warning: ComponentProblem = {
   ...{ component: "config-daemon", severity: "warning", field: "spec.disablePlugins", message: "has no effect yet" },
 };
@@ -19,27 +19,41 @@ const refusal = {
 
 function judge(problems: readonly ComponentProblem[], outcome: Partial<SyncOutcome> = {}): string {
   const rendered: RenderedComponents = { components: [], problems };
-  const { state, reason, message } = judgeOperatorConfig(rendered, { ...nothing, ...outcome });
-  return `${state} ${reason}: ${message}`;
+  const { state, reason, message, progress } = judgeOperatorConfig(rendered, { ...nothing, ...outcome });
+  return `${state} ${reason}: ${message}${progress === undefined ? "" : ` | ${progress.reason}: ${progress.message}`}`;
 }
 
 describe("a SriovOperatorConfig", () => {
   it.each([
-    { is: "ready", problems: [], outcome: {}, says: "ready OperatorConfigReady: nothing is to run" },
+    { is: "ready", problems: [], outcome: {}, says: "ready OperatorConfigReady: all components are disabled" },
     {
       is: "ready with a warning, which stops nothing",
       ...{ problems: [warning], outcome: {} },
-      says: "ready OperatorConfigReady: nothing is to run; spec.disablePlugins: has no effect yet",
+      says: "ready OperatorConfigReady: all components are disabled; spec.disablePlugins: has no effect yet",
     },
     {
-      is: "progressing",
-      ...{ problems: [warning], outcome: { pending: ["a: 1 of 2 pods available"] } },
-      says: "progressing RollingOut: a: 1 of 2 pods available; spec.disablePlugins: has no effect yet",
+      is: "ready while pods are missing, which are Progressing beside it",
+      ...{ problems: [warning], outcome: { pending: ["a: 1 of 2 pods available", "b is being started"] } },
+      says:
+        "ready OperatorConfigReady: all components are disabled; spec.disablePlugins: has no effect yet" +
+        " | RollingOut: a: 1 of 2 pods available; b is being started",
+    },
+    {
+      is: "progressing while an object is not deployed as configured",
+      ...{
+        problems: [warning],
+        outcome: { withheld: ["a is registered later"], pending: ["a: 0 of 2 pods available"] },
+      },
+      says:
+        "progressing RollingOut: a is registered later; a: 0 of 2 pods available; " +
+        "spec.disablePlugins: has no effect yet",
     },
     {
       is: "degraded by a refusal, whatever is still to come",
-      ...{ problems: [], outcome: { failures: [refusal], pending: ["later"] } },
-      says: "degraded OperatorConfigSyncFailed: Service a: Forbidden (not today)",
+      ...{ problems: [], outcome: { failures: [refusal], withheld: ["later"], pending: ["a: 1 of 2 pods available"] } },
+      says:
+        "degraded OperatorConfigSyncFailed: Service a: Forbidden (not today)" +
+        " | RollingOut: a: 1 of 2 pods available",
     },
     {
       is: "degraded by what it asks for, and that first",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What is said of a SriovOperatorConfig: all that is wrong with it at once, else what is still to come.
+ * What is said of a SriovOperatorConfig: all that is wrong with it at once, else whether it is deployed as configured.
+ * Pods that are missing are Progressing, beside that: one node that is away for long makes nothing unready.
  * Usage: `judgeOperatorConfig(rendered, outcome)`.
  */
 import { operatorConfigName, operatorConfigReasons } from "@switchyard/api";
@@ -21,16 +22,22 @@ export function judgeOperatorConfig({ components, problems }: RenderedComponents
   const refusals = outcome.failures.map(describeFailure);
   const say = (...sentences: readonly string[]) => cut([...sentences, ...warnings].join("; "));
 
-  if (errors.length > 0) return { state: "degraded", reason: unsupported, message: say(...errors, ...refusals) };
-  if (refusals.length > 0) return { state: "degraded", reason: syncFailed, message: say(...refusals) };
-  if (outcome.pending.length > 0) {
-    return { state: "progressing", reason: rollingOut, message: say(...outcome.pending) };
+  const { withheld, pending } = outcome;
+  const progress = pending.length === 0 ? undefined : { reason: rollingOut, message: cut(pending.join("; ")) };
+
+  if (errors.length > 0) {
+    return { state: "degraded", reason: unsupported, message: say(...errors, ...refusals), progress };
+  }
+  if (refusals.length > 0) return { state: "degraded", reason: syncFailed, message: say(...refusals), progress };
+  if (withheld.length > 0) {
+    return { state: "progressing", reason: rollingOut, message: say(...withheld, ...pending) };
   }
   const deployed = components.filter(({ state, objects }) => {
     return state === "deployed" && objects.some(({ kind }) => kind === "DaemonSet");
   });
   const names = deployed.map(({ name }) => name).join(", ");
-  return { state: "ready", reason: ready, message: say(names === "" ? "nothing is to run" : `${names} run as asked`) };
+  const message = say(names === "" ? "all components are disabled" : `deployed as configured: ${names}`);
+  return { state: "ready", reason: ready, message, progress };
 }
 
 /** Of a SriovOperatorConfig with another name: there is one only. */

@@ -103,20 +103,24 @@ function setUp(overrides: Partial<ComponentSettings> = {}) {
 }
 
 describe("the SriovOperatorConfig default", () => {
-  it("is progressing while pods are replaced, with their counts, then ready", async () => {
+  it("is ready once it is deployed, and Progressing has the counts of pods that are missing", async () => {
     const { put, run, rollAll, conditions, message, statuses } = setUp();
     put("default", {});
     expect(await run()).toBeUndefined();
     rollAll({ desired: 5, updated: 3, available: 4 });
     await run();
     expect(conditions()).toEqual([
-      ...["Ready False RollingOut", "Progressing True RollingOut", "Degraded False RollingOut"],
+      ...["Ready True OperatorConfigReady", "Progressing True RollingOut", "Degraded False OperatorConfigReady"],
     ]);
-    expect(message()).toContain("sriov-device-plugin: 3 of 5 pods updated, 4 of 5 pods available");
+    expect(message()).toBe("deployed as configured: config-daemon, device-plugin");
+    const counts = "sriov-device-plugin: 3 of 5 pods updated, 4 of 5 pods available";
+    expect(statuses.get("default")?.conditions?.[1]?.message).toContain(counts);
     rollAll();
     await run();
-    expect(conditions()?.[0]).toBe("Ready True OperatorConfigReady");
-    expect(message()).toBe("config-daemon, device-plugin run as asked");
+    expect(conditions()?.slice(0, 2)).toEqual([
+      "Ready True OperatorConfigReady",
+      "Progressing False OperatorConfigReady",
+    ]);
     expect(statuses.get("default")?.observedGeneration).toBe(3);
   });
 

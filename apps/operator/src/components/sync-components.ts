@@ -21,7 +21,9 @@ export interface SyncDeps {
 export interface SyncOutcome {
   /** What the API server refused. */
   readonly failures: readonly SyncFailure[];
-  /** What is still to come by itself, sentences. */
+  /** Objects that are not deployed as they are asked for yet, and will be by themselves; sentences. */
+  readonly withheld: readonly string[];
+  /** Pods that are missing of what is deployed, with their counts; sentences. */
   readonly pending: readonly string[];
   /** Something changed while it was looked at: look again. */
   readonly isStale: boolean;
@@ -43,6 +45,7 @@ export async function syncComponents(
   signal: AbortSignal,
 ): Promise<SyncOutcome> {
   const failures: SyncFailure[] = [];
+  const withheld: string[] = [];
   const pending: string[] = [];
   let isStale = false;
 
@@ -60,7 +63,7 @@ export async function syncComponents(
     for (const item of inOrderOfRemoval(leftovers)) await attempt(item.type.kind, item.name, () => remove(item));
     pending.push(...component.objects.flatMap((manifest) => rolloutOf(manifest) ?? []));
   }
-  return { failures, pending: [...new Set(pending)], isStale };
+  return { failures, withheld: [...new Set(withheld)], pending, isStale };
 
   async function attempt(kind: string, name: string, act: () => Promise<void>): Promise<void> {
     try {
@@ -111,11 +114,11 @@ export async function syncComponents(
     const registered = objects.seen(objects.itemOf(manifest));
     if (registered?.isBinding === true || all.every(serves)) return manifest;
     if (registered === undefined) {
-      pending.push(`${name} is registered once a pod of it is available`);
+      withheld.push(`${name} is registered once a pod of it is available`);
       return undefined;
     }
     if (!refuses(manifest)) return manifest;
-    pending.push(`what ${name} does not answer is admitted until a pod of it is available`);
+    withheld.push(`what ${name} does not answer is admitted until a pod of it is available`);
     return lenient(manifest);
   }
 
