@@ -25,12 +25,14 @@ import { readOperatorSettings } from "./operator-settings.ts";
 import { fromUpstreamFlags } from "./upstream-flags.ts";
 
 useOneArena(roomForYoung);
+const { argv, ignored } = fromUpstreamFlags(process.argv);
 const operator: Service<OperatorFlagValues> = {
   name: "operator",
   version: "0.1.0",
   summary: "Merges policies into one SriovNetworkNodeState per node and reports how far the nodes are.",
   flags: operatorFlags,
   async main({ flags, log, setLogLevel, metrics: registry, signal, setNotReady }) {
+    if (ignored.length > 0) log.warn({ flags: ignored }, "flags of upstream's logger have no effect; use --log-level");
     const settings = readOperatorSettings(flags);
     const { namespace } = settings;
     const identity = `${hostname()}_${randomUUID()}`;
@@ -86,7 +88,7 @@ const operator: Service<OperatorFlagValues> = {
     });
   },
 };
-const exitCode = await runService(operator, { argv: fromUpstreamFlags(process.argv), env: process.env });
+const exitCode = await runService(operator, { argv, env: process.env });
 
 // Whatever is still open, an idle connection or a watch of the kernel, is nothing to wait for.
 process.exit(exitCode);

@@ -11,7 +11,7 @@ const everywhere = (port: number) => ({ host: "", port });
 
 function addresses(...argv: readonly string[]): unknown {
   const flags = { ...commonFlags, ...operatorFlags };
-  const parsed = parseFlags(flags, fromUpstreamFlags(argv), { NAMESPACE: "sriov-network-operator" });
+  const parsed = parseFlags(flags, fromUpstreamFlags(argv).argv, { NAMESPACE: "sriov-network-operator" });
   if (parsed.asked !== "run") return parsed.asked === "nothing" ? parsed.problem.message : parsed.asked;
   return [parsed.values.metricsAddress, parsed.values.healthAddress];
 }
@@ -29,9 +29,25 @@ describe("flags of upstream's operator", () => {
 
   it("leave all else as it is: what is unknown is refused, and values that look like flags stay values", () => {
     expect(addresses("--metrics-bind-adress=0")).toBe("unknown flag --metrics-bind-adress; --help lists them");
-    expect(fromUpstreamFlags(["--webhook-secret=a=--metrics-bind-address"])).toEqual([
-      "--webhook-secret=a=--metrics-bind-address",
-    ]);
+    const argv = ["--webhook-secret=a=--metrics-bind-address", "--zap=1", "--namespace", "zap-devel"];
+    expect(fromUpstreamFlags(argv)).toEqual({ argv, ignored: [] });
+  });
+
+  it("of its logger are left out with their values, and named", () => {
+    const zap = ["--zap-log-level", "debug", "-zap-encoder=json", "--zap-devel", "--zap-time-encoding=iso8601"];
+    expect(fromUpstreamFlags([...zap, "--metrics-bind-address=0", "--zap-stacktrace-level"])).toEqual({
+      argv: ["--metrics-address=0"],
+      ignored: [
+        ...["--zap-log-level", "--zap-encoder", "--zap-devel", "--zap-time-encoding", "--zap-stacktrace-level"],
+      ],
+    });
+  });
+
+  it("of its logger are warned of by the process", () => {
+    const argv = [join(__dirname, "main.ts"), "--namespace=sriov", "--kubeconfig=/nowhere", "--zap-log-level=debug"];
+    const { status, stderr } = spawnSync(process.execPath, argv, { encoding: "utf8" });
+    expect(status).toBe(1); // there is no such kubeconfig
+    expect(stderr).toContain('"flags":["--zap-log-level"]');
   });
 
   it("are taken by the process", () => {

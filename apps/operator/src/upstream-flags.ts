@@ -2,7 +2,7 @@
 /**
  * Flags of upstream's operator by their names there, so that its deployments start ours as they are (sriov-operator.md H).
  * Those that have the same name need nothing.
- * Usage: `runService(service, { argv: fromUpstreamFlags(process.argv), env: process.env })`.
+ * Usage: `const { argv, ignored } = fromUpstreamFlags(process.argv); await runService(service, { argv, env: process.env });`
  */
 
 /** Ours, and what upstream takes an empty value for. */
@@ -16,12 +16,38 @@ const counterparts: ReadonlyMap<string, Counterpart> = new Map([
   ["health-probe-bind-address", { flag: "--health-address", empty: "0" }],
 ]);
 
-/** The arguments with our names. Go's programs take one dash as well as two. */
-export function fromUpstreamFlags(argv: readonly string[]): string[] {
-  return argv.map((argument) => {
-    const [, name = "", value] = /^--?([^=]+)(?:=(.*))?$/.exec(argument) ?? [];
+/** Of its logger, zap; whether a value follows. */
+const withoutMeaning: ReadonlyMap<string, boolean> = new Map([
+  ["zap-devel", false],
+  ["zap-encoder", true],
+  ["zap-log-level", true],
+  ["zap-stacktrace-level", true],
+  ["zap-time-encoding", true],
+]);
+
+export interface FromUpstream {
+  /** The arguments with our names, and without those that mean nothing here. */
+  readonly argv: string[];
+  /** What was left out: "--zap-log-level". */
+  readonly ignored: readonly string[];
+}
+
+/** Go's programs take one dash as well as two, and a value behind "=" or as the next argument. */
+export function fromUpstreamFlags(given: readonly string[]): FromUpstream {
+  const argv: string[] = [];
+  const ignored: string[] = [];
+  const rest = given.values();
+  for (const argument of rest) {
+    const [, name = "", value] = /^--?([^=]+)(?:=(.*))?$/s.exec(argument) ?? [];
+    const hasValue = withoutMeaning.get(name);
+    if (hasValue !== undefined) {
+      ignored.push(`--${name}`);
+      if (hasValue && value === undefined) rest.next();
+      continue;
+    }
     const ours = counterparts.get(name);
-    if (ours === undefined) return argument;
-    return value === undefined ? ours.flag : `${ours.flag}=${value || ours.empty}`;
-  });
+    if (ours === undefined) argv.push(argument);
+    else argv.push(value === undefined ? ours.flag : `${ours.flag}=${value || ours.empty}`);
+  }
+  return { argv, ignored };
 }
