@@ -30,6 +30,7 @@ import { eventually, findWorkspaceRoot, isWrite } from "@switchyard/testing";
 import { join } from "node:path";
 import { monitoringCrds } from "../integration/identity-objects.ts";
 import { playPods, type ComponentPods } from "../src/component-pods.ts";
+import { keepNodesReady } from "../src/node-heartbeats.ts";
 import {
   installOperator,
   operatorAccount,
@@ -58,6 +59,7 @@ const { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } = compone
 
 let stage: UpstreamStage;
 let pods: ComponentPods;
+let heartbeats: AsyncDisposable;
 let left: LeftComponents;
 let caBundle: string;
 let operator: DeployedOperator;
@@ -78,6 +80,7 @@ beforeAll(async () => {
     const offers = role === "worker" ? { [labelKeys.devicePlugin]: "Enabled" } : {};
     await stage.as(upstream.user).create(nodes, { metadata: { name, labels: { ...labels, ...offers } } });
   }
+  heartbeats = await keepNodesReady(stage.transport, ["control-1", "worker-1"]);
   const authority = ["get", "configmap", "kube-root-ca.crt", "-o", "jsonpath={.data.ca\\.crt}"];
   caBundle = Buffer.from(await stage.kubectl(authority)).toString("base64");
   pods = playPods(stage.transport, namespace);
@@ -96,6 +99,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await operator.stop();
+  await heartbeats[Symbol.asyncDispose]();
   await pods[Symbol.asyncDispose]();
   await exempt[Symbol.asyncDispose]();
   await stage[Symbol.asyncDispose]();

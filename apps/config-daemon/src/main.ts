@@ -6,6 +6,7 @@ import { acquireNodeLock, createLinuxHost } from "@switchyard/host";
 import { connect } from "@switchyard/kube";
 import { flag, integer, levelOfVerbosity, runFrugally, runService, text, yesOrNo } from "@switchyard/service";
 import { runDaemon } from "./daemon.ts";
+import { readKubeletApiServer } from "./kubelet-api-server.ts";
 
 runFrugally();
 const exitCode = await runService({
@@ -29,6 +30,10 @@ const exitCode = await runService({
       env: "USE_EXTERNAL_DRAINER",
       help: "Leave draining to somebody else.",
     }),
+    apiServerFrom: flag(text("FILE"), {
+      env: "API_SERVER_FROM",
+      help: "Kubeconfig of the kubelet: in a pod, the API server that it names is used, not the cluster's service address.",
+    }),
   },
   async main({ flags, log, setLogLevel, metrics, signal, setNotReady }) {
     const { nodeName, namespace, maxPfs, useExternalDrainer, maxCacheAge: maxCacheAgeMs } = flags;
@@ -41,7 +46,12 @@ const exitCode = await runService({
         log.warn({ node: nodeName }, "another config daemon works on this node; waiting for it to end");
       },
     });
-    await using transport = await connect({ kubeconfig: flags.kubeconfig });
+    const { kubeconfig, apiServerFrom } = flags;
+    const apiServer = apiServerFrom === undefined ? undefined : await readKubeletApiServer(apiServerFrom);
+    if (apiServerFrom !== undefined && apiServer === undefined) {
+      log.warn({ path: apiServerFrom }, "no API server found in the kubelet's kubeconfig; using the service address");
+    }
+    await using transport = await connect({ kubeconfig, env: { ...process.env, ...apiServer } });
     await using host = createLinuxHost(flags.hostRoot, {
       onUnreadableRecord: (file) => {
         log.warn({ ...file }, "not a PF record; left alone");

@@ -78,6 +78,12 @@ describe("the config daemon's pods", () => {
     });
   });
 
+  it("take the API server's address from the kubelet on OpenShift", () => {
+    expect(env({}, { clusterType: "openshift" })).toMatchObject({
+      API_SERVER_FROM: "/host/etc/kubernetes/kubeconfig",
+    });
+  });
+
   it("are told what the config asks for", () => {
     const configDaemonEnvVars = { HTTPS_PROXY: "http://a b", USE_EXTERNAL_DRAINER: "false", LOG_LEVEL: "debug" };
     const told = env({ featureGates: { parallelNicConfig: true } }, { useExternalDrainer: true });

@@ -109,11 +109,15 @@ function daemonContainer(input: ComponentInput): Container {
   };
 }
 
+/** Where the cluster's service address may not work before the daemon has done its work. */
+const kubeletConfig = "/host/etc/kubernetes/kubeconfig";
+
 /** Users' values come before those that follow from other settings. */
 function daemonEnv({ config, settings }: ComponentInput): readonly EnvVar[] {
   const fromSettings = {
     USE_EXTERNAL_DRAINER: settings.useExternalDrainer ? "true" : undefined,
     MAX_PFS: isGateOn("parallelNicConfig", config) ? undefined : "1",
+    API_SERVER_FROM: settings.clusterType === "openshift" ? kubeletConfig : undefined,
   };
   const users = Object.entries(config.spec?.configDaemonEnvVars ?? {}).filter(([name, value]) => {
     return judgeDaemonVariable(name, value).use === "passed";
