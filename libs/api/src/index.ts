@@ -91,3 +91,4 @@ export { bridgeNetworks, type BridgeNetwork, type BridgeNetworkSpec } from "./br
 export { ok, err, type Result } from "./result.ts";
 export { parsePciAddress, type PciAddress, type PciAddressProblem } from "./pci-address.ts";
 export { parseMacAddress, isUnicast, type MacAddress, type MacAddressProblem } from "./mac-address.ts";
+export { isUpstreamUnit, upstreamUnitProgram, upstreamUnits } from "./upstream-units.ts";

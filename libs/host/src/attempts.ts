@@ -56,6 +56,13 @@ export const attempts: Attempts = {
     save: (pf) => ({ tried: "save record", target: pf }),
     remove: (pf) => ({ tried: "remove record", target: pf }),
   },
+  files: {
+    listNames: (directory) => ({ tried: "list", target: directory }),
+    readKind: (path) => ({ tried: "look up", target: path }),
+    readText: (path) => ({ tried: "read", target: path }),
+    readLink: (path) => ({ tried: "read the link", target: path }),
+    remove: (path) => ({ tried: "remove", target: path }),
+  },
   events: {
     watch: () => ({ tried: "watch", target: "kernel events" }),
   },

@@ -4,6 +4,7 @@
  */
 import type { Boot } from "./boot.ts";
 import type { Devlink } from "./devlink.ts";
+import type { HostFiles } from "./host-files.ts";
 import type { KernelEvents } from "./kernel-events.ts";
 import type { KernelModules } from "./kernel-modules.ts";
 import type { Links } from "./links.ts";
@@ -21,5 +22,6 @@ export interface Host {
   readonly udev: Udev;
   readonly modules: KernelModules;
   readonly records: PfRecords;
+  readonly files: HostFiles;
   readonly events: KernelEvents;
 }

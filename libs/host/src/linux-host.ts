@@ -8,6 +8,7 @@ import { NetlinkSocket, protocols } from "@switchyard/netlink";
 import type { Host } from "./host.ts";
 import { createLinuxBoot } from "./linux-boot.ts";
 import { createLinuxDevlink } from "./linux-devlink.ts";
+import { createLinuxHostFiles } from "./linux-host-files.ts";
 import { createLinuxKernelEvents } from "./linux-kernel-events.ts";
 import { createLinuxKernelModules } from "./linux-kernel-modules.ts";
 import { createLinuxLinks } from "./linux-links.ts";
@@ -35,6 +36,7 @@ export function createLinuxHost(root: string, { onUnreadableRecord }: LinuxHostO
     udev: createLinuxUdev(root),
     modules: createLinuxKernelModules(root),
     records: createLinuxPfRecords(root, { onUnreadable: onUnreadableRecord }),
+    files: createLinuxHostFiles(root),
     events: createLinuxKernelEvents(),
     [Symbol.asyncDispose]: () => sockets.disposeAsync(),
   };

@@ -10,6 +10,7 @@ import { attempts } from "./attempts.ts";
 import { isErrno, toHostError, type HostError } from "./host-error.ts";
 import { formatPfRecord, parsePfRecord, type PfRecordProblem } from "./pf-record-file.ts";
 import type { PfRecord, PfRecords } from "./pf-records.ts";
+import { syncDirectory } from "./sync-directory.ts";
 
 /** A file in the place of a record that is none, or is another PF's. It stays as it is. */
 export interface UnreadableRecord {
@@ -90,19 +91,6 @@ async function replaceFile(path: string, text: string): Promise<void> {
     throw error;
   }
   await syncDirectory(dirname(path));
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  try {
-    const directory = await fs.open(path, "r");
-    try {
-      await directory.sync();
-    } finally {
-      await directory.close();
-    }
-  } catch (error) {
-    if (!(isErrno(error) && error.code === "ENOENT")) throw error; // no directory, nothing in it
-  }
 }
 
 async function readNames(directory: string): Promise<readonly string[]> {

@@ -12,6 +12,7 @@ import type { KernelEvent } from "../kernel-events.ts";
 import type { RdmaMode } from "../rdma.ts";
 import { systemClock, type Clock } from "./clock.ts";
 import { createFakeEvents } from "./fake-events.ts";
+import { createFakeFiles } from "./fake-files.ts";
 import { createFakeHost, type FakeWrite } from "./fake-host.ts";
 import { createFakeLinks } from "./fake-links.ts";
 import { createFakeModules } from "./fake-modules.ts";
@@ -71,6 +72,10 @@ export interface FakeKernel {
   addRdmaDevice(name: string): void;
   unloadRdmaByHand(): void;
   setRdmaModeByHand(mode: RdmaMode): void;
+  writeFile(path: string, text: string): void;
+  linkFile(path: string, target: string): void;
+  /** Paths of all files and links, sorted; the records of PFs are not among them. */
+  listFiles(): readonly string[];
 }
 
 export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
@@ -84,6 +89,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
   const udev = createFakeUdev({ bus, netdevs, clock, delayMs: udevMs === "none" ? 0 : udevMs });
   const rdma = createFakeRdma({ mode: options.rdmaMode, emit });
   const drivers = new Set(["vfio-pci"]);
+  const files = createFakeFiles();
   const faults = createFaults();
   const writes: FakeWrite[] = [];
 
@@ -108,6 +114,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     udev: udev.port,
     modules: createFakeModules({ bus, rdma, drivers }),
     records: createFakeRecords(),
+    files: files.port,
     events: events.port,
   };
   const host = createFakeHost(ports, { clock, faults, writes });
@@ -162,6 +169,9 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     addRdmaDevice: rdma.addDevice,
     unloadRdmaByHand: rdma.unload,
     setRdmaModeByHand: rdma.setMode,
+    writeFile: files.write,
+    linkFile: files.link,
+    listFiles: files.list,
   };
 
   function emit(event: KernelEvent): void {

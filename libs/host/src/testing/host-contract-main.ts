@@ -6,7 +6,8 @@
  */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import { promisify } from "node:util";
 import type { Host } from "../host.ts";
 import { createLinuxHost } from "../linux-host.ts";
@@ -92,6 +93,11 @@ function worldOf(host: Host, pfs: ContractWorld["pfs"]): ContractWorld {
       if (hasNamespace) await ip("netns", "delete", namespace); // the kernel brings hardware back
       hasNamespace = false;
     },
+    async writeFile(path, text) {
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, text);
+    },
+    linkFile: (path, target) => symlink(target, path),
   };
 }
 

@@ -54,6 +54,14 @@ function worldOf(kernel: FakeKernel, host: Host, hasEswitch = false): ContractWo
       byHand(() => {
         kernel.setRdmaModeByHand(mode);
       }),
+    writeFile: (path, text) =>
+      byHand(() => {
+        kernel.writeFile(path, text);
+      }),
+    linkFile: (path, target) =>
+      byHand(() => {
+        kernel.linkFile(path, target);
+      }),
   };
 }
 

@@ -5,6 +5,7 @@
  */
 import { driverCases } from "./contract/driver-cases.ts";
 import { eventCases } from "./contract/event-cases.ts";
+import { fileCases } from "./contract/file-cases.ts";
 import { linkCases } from "./contract/link-cases.ts";
 import { otherCases } from "./contract/other-cases.ts";
 import { sriovCases } from "./contract/sriov-cases.ts";
@@ -17,5 +18,6 @@ export const hostContractCases: readonly ContractCase[] = [
   ...linkCases,
   ...vfLinkCases,
   ...eventCases,
+  ...fileCases,
   ...otherCases,
 ];

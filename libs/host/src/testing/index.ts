@@ -8,3 +8,10 @@ export type { Fault, FaultEffect, FaultMatch } from "./faults.ts";
 export { hostContractCases } from "./host-contract.ts";
 export { i40e, ice, igb, mlx5, pci, plainNic, type FakeNic, type FakePort, type FakeSriov } from "./nic-models.ts";
 export { serveFakeKernel } from "./serve-fake-kernel.ts";
+export {
+  upstreamHelpers,
+  upstreamRules,
+  upstreamSystemdMode,
+  upstreamUnitLinks,
+  type FileText,
+} from "./upstream-files.ts";

@@ -28,6 +28,7 @@ export function wrapPorts(host: Host, around: (call: PortCall, proceed: () => un
     udev: wrap("udev"),
     modules: wrap("modules"),
     records: wrap("records"),
+    files: wrap("files"),
     events: wrap("events"),
   };
 

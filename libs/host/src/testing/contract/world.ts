@@ -32,6 +32,9 @@ export interface ContractWorld {
   /** Takes these devices away, and ib_core with them, where they are there. */
   readonly unloadRdma: () => Promise<void>;
   readonly setRdmaMode: (mode: RdmaMode) => Promise<void>;
+  /** Makes directories on the way. */
+  readonly writeFile: (path: string, text: string) => Promise<void>;
+  readonly linkFile: (path: string, target: string) => Promise<void>;
 }
 
 /** One sentence that holds on every host. */

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * HostFiles on the fake kernel's disk, which outlives the daemon. Directories are there as long as something is in them.
+ * Usage: `const files = createFakeFiles(); files.write("/etc/motd", "hello\n");`
+ */
+import { largestTextBytes, type HostFiles } from "../host-files.ts";
+import { answer, Refusal } from "./refusal.ts";
+
+export interface FakeFiles {
+  readonly port: HostFiles;
+  write(path: string, text: string): void;
+  link(path: string, target: string): void;
+  /** Paths of all files and links, sorted. */
+  list(): readonly string[];
+}
+
+type Entry = { readonly text: string } | { readonly target: string };
+
+export function createFakeFiles(): FakeFiles {
+  const entries = new Map<string, Entry>();
+  const isDirectory = (path: string) => [...entries.keys()].some((other) => other.startsWith(`${path}/`));
+
+  return {
+    write: (path, text) => void entries.set(path, { text }),
+    link: (path, target) => void entries.set(path, { target }),
+    list: () => [...entries.keys()].sort(),
+    port: {
+      listNames: (directory) =>
+        answer(() => {
+          const inside = [...entries.keys()].filter((path) => path.startsWith(`${directory}/`));
+          const names = inside.map((path) => path.slice(directory.length + 1).split("/")[0] ?? "");
+          return [...new Set(names)].sort();
+        }),
+      readKind: (path) =>
+        answer(() => {
+          const entry = entries.get(path);
+          if (entry === undefined) return isDirectory(path) ? "directory" : undefined;
+          return "text" in entry ? "file" : "link";
+        }),
+      readText: (path) =>
+        answer(() => {
+          const entry = entries.get(path);
+          if (entry === undefined || !("text" in entry)) return undefined;
+          return Buffer.byteLength(entry.text) <= largestTextBytes ? entry.text : undefined;
+        }),
+      readLink: (path) =>
+        answer(() => {
+          const entry = entries.get(path);
+          return entry !== undefined && "target" in entry ? entry.target : undefined;
+        }),
+      remove: (path) =>
+        answer(() => {
+          if (isDirectory(path)) throw new Refusal("EISDIR");
+          entries.delete(path);
+        }),
+    },
+  };
+}
