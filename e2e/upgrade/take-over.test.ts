@@ -14,7 +14,7 @@ import {
   type SriovNetworkNodeStateSpec,
   type SriovNetworkNodeStateStatus,
 } from "@switchyard/api";
-import { pci, type FakeKernel } from "@switchyard/host/testing";
+import { pci, upstreamSystemdMode, type FakeKernel } from "@switchyard/host/testing";
 import { isRecord, objectPath, type KubeObject } from "@switchyard/kube";
 import { eventually, isWrite } from "@switchyard/testing";
 import {
@@ -38,7 +38,10 @@ const writesBefore = new Map<string, number>();
 beforeAll(async () => {
   stage = await setUpstreamStage();
   world = await populate(stage, [...upstreamNodes, ...interruptedNodes, leftNode]);
-  for (const [name, { kernel }] of world.workers) writesBefore.set(name, kernel.writes.length);
+  for (const [name, { kernel }] of world.workers) {
+    if (name === leftNode.name) for (const [path, text] of upstreamSystemdMode()) kernel.writeFile(path, text);
+    writesBefore.set(name, kernel.writes.length);
+  }
   takenOverAt = new Date().toISOString();
   stage.startOperator();
   for (const [name, worker] of world.workers) {
@@ -58,11 +61,11 @@ type NodeState = KubeObject & {
 
 const readState = async (name: string): Promise<NodeState> => stage.read(sriovNetworkNodeStates, name);
 
-/** All that our daemon did to the host, but for its own records. */
+/** All that our daemon did to the host, but for its own records and files of upstream. */
 function actsOn(name: string): readonly string[] {
   const writes: FakeKernel["writes"] = world.workers.get(name)?.kernel.writes.slice(writesBefore.get(name)) ?? [];
   return writes
-    .filter(({ port }) => port !== "records")
+    .filter(({ port }) => port !== "records" && port !== "files")
     .map(({ port, method, args }) => `${port}.${method} ${args.join(" ")}`);
 }
 
@@ -158,6 +161,23 @@ describe("a take-over from upstream", () => {
   });
 });
 
+describe("files of upstream's daemon", () => {
+  it("are gone before anything else is done, where they would configure the node at its next boot", () => {
+    expect(
+      world.workers
+        .get("left")
+        ?.kernel.listFiles()
+        .filter((path) => /sriov-|systemd/.test(path)),
+    ).toEqual([]);
+  });
+
+  it("stay where PFs that are configured need them: no rule of a node that stays as it is goes", () => {
+    const files = world.workers.get("partitioned")?.kernel.listFiles() ?? [];
+    expect(files.filter((path) => path.endsWith(".rules")).length).toBeGreaterThan(0);
+    expect(files).toContain("/etc/udev/disable-nm-sriov.sh");
+  });
+});
+
 describe("a change after the take-over", () => {
   it("is judged by what the node has", async () => {
     const harmless = { spec: { needVhostNet: true } };
@@ -168,7 +188,7 @@ describe("a change after the take-over", () => {
       return isThere && state.status?.observedGeneration === state.metadata.generation ? state : undefined;
     });
     expect(status).toMatchObject({ syncStatus: "Succeeded", lastSyncError: "", system: { rdmaMode: "shared" } });
-    expect(actsOn("pooled")).toEqual([]);
+    expect(actsOn("pooled")).toEqual(["modules.load tun", "modules.load vhost_net"]);
   });
 });
 
@@ -199,6 +219,11 @@ describe("a PF that left the policies while nobody watched", () => {
     expect(actsOn("left")).toEqual(["sriov.setNumVfs 0000:01:00.1 0"]);
     const records = await world.workers.get("left")?.kernel.host().records.list();
     expect([...(records?.keys() ?? [])]).toEqual(["0000:01:00.0"]);
+    // Of upstream's files those that the PF which stays needs; nothing of the systemd mode.
+    expect(world.workers.get("left")?.kernel.listFiles()).toEqual([
+      "/etc/udev/disable-nm-sriov.sh",
+      "/etc/udev/rules.d/10-nm-disable-0000:01:00.0.rules",
+    ]);
     expect((await world.workers.get("left")?.kernel.host().sriov.readPf(pf))?.sriov?.numVfs).toBe(0);
     await stage.kubectl(["wait", "--for=condition=Ready", "--timeout=30s", "sriovnetworknodepolicy/kept"]);
   }, 60_000);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * What upstream's daemon leaves on a host and says of it: VFs configured in its order (sriov-operator.md F.6), a record
- * for each PF (F.7), and a status without all that upstream does not know (A.5).
+ * and a udev rule for each PF (F.7), and a status without all that upstream does not know (A.5).
  * Usage: `await configureAsUpstream(kernel, spec); const status = await statusByUpstream(kernel);`
  */
 import { parseMacAddress, type InterfaceSpec, type InterfaceStatus, type VfGroup } from "@switchyard/api";
 import type { Link, PfFacts, VfFacts } from "@switchyard/host";
-import { pci, type FakeKernel } from "@switchyard/host/testing";
+import { pci, upstreamHelpers, upstreamRules, type FakeKernel } from "@switchyard/host/testing";
 import { parseVfRange } from "@switchyard/policy";
 
 /** Makes the VFs, gives each its driver, address and MTU, and records the PF. */
@@ -34,6 +34,8 @@ export async function configureAsUpstream(kernel: FakeKernel, spec: InterfaceSpe
     } else if ((group.mtu ?? 0) > 0) await host.links.setMtu(link.name, group.mtu ?? 0);
   }
   await host.records.save(pf, { spec });
+  const rules = spec.externallyManaged === true ? [] : upstreamRules(pf, pfName);
+  for (const [path, text] of [...rules, ...upstreamHelpers]) kernel.writeFile(path, text);
   await settle(kernel);
 }
 

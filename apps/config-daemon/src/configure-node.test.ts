@@ -2,10 +2,21 @@
 import { describe, expect, it } from "@jest/globals";
 import type { InterfaceSpec, SriovNetworkNodeState } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
-import { createFakeKernel, igb, mlx5, pci, plainNic, systemClock, type FakeKernel } from "@switchyard/host/testing";
+import {
+  createFakeKernel,
+  igb,
+  mlx5,
+  pci,
+  plainNic,
+  systemClock,
+  upstreamHelpers,
+  upstreamRules,
+  type FakeKernel,
+} from "@switchyard/host/testing";
 import { configureNode, type PassResult } from "./configure-node.ts";
 import { observe } from "./observe.ts";
 import { errorOf, type Found, type Phase } from "./report.ts";
+import { createVhostModules } from "./vhost-modules.ts";
 
 const pf = "0000:01:00.0";
 const never = new AbortController().signal;
@@ -80,6 +91,7 @@ function daemonOn(host: Host, { drains = false, onStep = () => undefined }: Daem
           host,
           timing: { linkTimeoutMs: 200, udevTimeoutMs: 1_000, nowMs: systemClock.nowMs, sleep: systemClock.sleep },
           maxPfs: 4,
+          loadVhostModules: createVhostModules(host),
           isDrainDisabled: () => !drains,
           onPlan: ({ steps }) => planned.push(steps.length),
           onStep,
@@ -202,6 +214,33 @@ describe("configureNode", () => {
     expect(await daemon.pass(unselecting(spec().pciAddress))).toBe("settled");
     expect(await outcome(kernel)).toEqual(before);
     expect(await kernel.host().records.list()).toEqual(new Map());
+  });
+
+  it("removes upstream's udev rules of a PF with it, and not before", async () => {
+    const kernel = igbKernel();
+    for (const [path, text] of [...upstreamRules(pci(pf), "enp1s0f0"), ...upstreamHelpers])
+      kernel.writeFile(path, text);
+    const daemon = daemonOn(kernel.host());
+    await daemon.pass(nodeState([spec()]));
+    expect(kernel.listFiles()).toContain(`/etc/udev/rules.d/10-nm-disable-${pf}.rules`);
+    await daemon.pass(unselecting(pf));
+    expect(kernel.listFiles()).toEqual([]);
+  });
+
+  it("says which kernel module is missing for needVhostNet, and does the rest", async () => {
+    const kernel = igbKernel();
+    kernel.fault({ port: "modules", target: "vhost_net" }, { code: "MODPROBE_FAILED", words: "not found" });
+    const daemon = daemonOn(kernel.host());
+    const needing = spec({ vfGroups: [{ resourceName: "kernel", vfRange: "0-2", needVhostNet: true }] });
+    expect(await daemon.pass(nodeState([needing]))).toBe("settled");
+    expect(daemon.error()).toBe(
+      "spec.interfaces[0].vfGroups[0].needVhostNet: /dev/vhost-net is missing: " +
+        "load kernel module on vhost_net: MODPROBE_FAILED (not found)",
+    );
+    expect((await outcome(kernel)).find(({ pciAddress }) => pciAddress === pf)).toMatchObject({
+      numVfs: 3,
+      owned: true,
+    });
   });
 
   it("keeps the VFs of a PF that the spec does not mention: a new SriovNetworkNodeState knows nothing yet", async () => {
@@ -505,9 +544,7 @@ function mortal(host: Host, nth: number, isDone: boolean): { readonly host: Host
         };
       },
     });
-  const { sriov, links, modules, records } = host;
-  return {
-    host: { ...host, sriov: wrap(sriov), links: wrap(links), modules: wrap(modules), records: wrap(records) },
-    death,
-  };
+  const { sriov, links, modules, records, files } = host;
+  const wrapped = { sriov: wrap(sriov), links: wrap(links), modules: wrap(modules), records: wrap(records) };
+  return { host: { ...host, ...wrapped, files: wrap(files) }, death };
 }

@@ -14,11 +14,13 @@ import { observe, type Observation } from "./observe.ts";
 import { ownPfs } from "./own-pfs.ts";
 import type { Found, Phase } from "./report.ts";
 import type { StepTiming } from "./steps/step-context.ts";
+import type { LoadVhostModules } from "./vhost-modules.ts";
 
 export interface ConfigureDeps {
   readonly host: Host;
   readonly timing: StepTiming;
   readonly maxPfs: number;
+  readonly loadVhostModules: LoadVhostModules;
   /** SriovOperatorConfig.spec.disableDrain as it is now. */
   readonly isDrainDisabled: () => boolean;
   /** Writes the request; rejects with KubeError. */
@@ -46,6 +48,7 @@ export async function configureNode(
   signal: AbortSignal,
 ): Promise<PassResult> {
   const desired = state.spec ?? {};
+  const missing = await deps.loadVhostModules(desired);
   let done: readonly Step[] = [];
   let hasTakenBack = false;
 
@@ -54,7 +57,8 @@ export async function configureNode(
     if (found === undefined) return "retry";
     const { interfaces, system } = found;
     const observed = { ...state.status, interfaces, system };
-    const next = plan(desired, observed, ownedInStatus(observed));
+    const withoutModules = plan(desired, observed, ownedInStatus(observed));
+    const next = { ...withoutModules, problems: [...withoutModules.problems, ...missing] };
     deps.onPlan(next, found);
     if (signal.aborted && round > 1) {
       // Told to end in the middle. The next daemon may be long in coming: until then the status is of now, not of before.

@@ -34,6 +34,8 @@ import { fromKernel } from "./kernel-source.ts";
 import { pauseAfter } from "./pause-after.ts";
 import { createReporter } from "./reporter.ts";
 import type { StepTiming } from "./steps/step-context.ts";
+import { removeUpstreamLeftovers } from "./upstream-leftovers.ts";
+import { createVhostModules } from "./vhost-modules.ts";
 
 export interface DaemonOptions {
   readonly transport: Transport;
@@ -72,6 +74,7 @@ const timing: StepTiming = {
 /** Resolves when `signal` has aborted and the step in hand is done. */
 export async function runDaemon(options: DaemonOptions): Promise<void> {
   const { transport, host, nodeName, namespace, log, signal } = options;
+  await removeUpstreamLeftovers(host.files, log);
   const metrics = createDaemonMetrics(options.metrics, { nodeName, now: () => new Date() });
   const watching = {
     transport,
@@ -123,6 +126,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     now: () => new Date(),
   });
 
+  const loadVhostModules = createVhostModules(host);
   let failures = 0;
   let hasRun = false;
   async function reconcile(_key: string, passSignal: AbortSignal): Promise<Requeue | undefined> {
@@ -136,8 +140,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     const result = await configureNode(
       state,
       {
-        host,
-        timing,
+        ...{ host, timing, loadVhostModules },
         maxPfs: options.maxPfs,
         isDrainDisabled: () => configs.get(operatorConfigName)?.disableDrain === true,
         requestDrain: (request) => requestDrain(request, state, transport, stop),

@@ -14,6 +14,7 @@ export interface PlanProblem {
     | "range-beyond-vfs"
     | "external-mismatch"
     | "unknown-rdma-mode"
+    | "missing-module"
     | "unsupported";
   /** Where in the NodeState: "spec.interfaces[0].numVfs". */
   readonly field: string;

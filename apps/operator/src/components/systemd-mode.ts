@@ -5,16 +5,12 @@
  * read, the config daemon cleans up on each node (apps/config-daemon/src/upstream-leftovers.ts).
  * Usage: `createSystemdModeReconciler({ machineConfigs, isManaged, onRemoved })`.
  */
+import { isUpstreamUnit } from "@switchyard/api";
 import type { KubeObject, Reconcile } from "@switchyard/kube";
 import { unitsOf } from "./machine-config.ts";
 import type { MachineConfigs } from "./machine-configs.ts";
 
 export const systemdModeConfigName = "sriov-config-service";
-
-const unitNames: readonly string[] = ["sriov-config.service", "sriov-config-post-network.service"];
-
-/** Upstream's program in its two phases. */
-const start = /^ExecStart=\/var\/lib\/sriov\/sriov-network-config-daemon service --phase (pre|post)$/m;
 
 export interface SystemdModeDeps {
   readonly machineConfigs: Pick<MachineConfigs, "read" | "delete">;
@@ -38,5 +34,5 @@ export function createSystemdModeReconciler({ machineConfigs, isManaged, onRemov
 /** Whether it has upstream's units, and no others. */
 export function isUpstreamsSystemdMode(config: KubeObject): boolean {
   const units = unitsOf(config);
-  return units.length > 0 && units.every(({ name, contents }) => unitNames.includes(name) && start.test(contents));
+  return units.length > 0 && units.every(({ name, contents }) => isUpstreamUnit(name, contents));
 }

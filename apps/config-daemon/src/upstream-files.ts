@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Files that upstream's daemon writes on hosts, recognised by their place and by what stands in them (sriov-operator.md
+ * F.7, F.11). A file that somebody else wrote under such a name, or has changed, is not upstream's.
+ * Usage: `dataFiles.find(({ path }) => path === p)?.isUpstreams(text)`, `rulesOf(pf).map(({ path }) => path)`.
+ */
+import type { PciAddress } from "@switchyard/api";
+
+export interface UpstreamFile {
+  readonly path: string;
+  readonly isUpstreams: (text: string) => boolean;
+}
+
+/** What the units of the systemd mode read and write. Upstream creates each of them empty. */
+export const dataFiles: readonly UpstreamFile[] = [
+  { path: "/etc/sriov-operator/sriov-interface-config.yaml", isUpstreams: hasKeys("spec", "unsupportedNics") },
+  { path: "/etc/sriov-operator/sriov-interface-result.yaml", isUpstreams: hasKeys("syncStatus", "lastSyncError") },
+  { path: "/etc/sriov-operator/sriov-supported-nics-ids.yaml", isUpstreams: everyLine(/^([0-9a-f]{4} ?){3}$/i) },
+];
+
+export const unitDirectory = "/etc/systemd/system";
+
+/** Where a unit is linked to that is enabled. */
+export const wantsDirectory = `${unitDirectory}/multi-user.target.wants`;
+
+/** A unit that OpenShift's Machine Config Operator put there: it takes offence if somebody else removes it. */
+export function isMachineConfigUnit(text: string): boolean {
+  return text.includes("/etc/ignition-machine-config-encapsulated.json");
+}
+
+export const ruleDirectory = "/etc/udev/rules.d";
+
+/** The udev rules of a PF, each alone in its file. */
+export function rulesOf(pf: PciAddress): readonly UpstreamFile[] {
+  const [disableNetworkManager, nameRepresentor] = helpers;
+  const of = (name: string) => `${ruleDirectory}/${name}-${pf}.rules`;
+  return [
+    {
+      path: of("10-nm-disable"),
+      isUpstreams: isRule({
+        ...{ "SUBSYSTEM==": "net", "ACTION==": /^[a-z|]+$/, "ATTRS{device}==": /^[0-9a-fx|]*$/ },
+        "IMPORT{program}=": `${disableNetworkManager.path} $env{INTERFACE} ${pf}`,
+      }),
+    },
+    {
+      path: of("10-pf-name"),
+      isUpstreams: isRule({
+        ...{ "SUBSYSTEM==": "net", "ACTION==": "add", "DRIVERS==": "?*" },
+        ...{ "KERNELS==": pf, "NAME=": /./ },
+      }),
+    },
+    {
+      path: of("20-switchdev"),
+      isUpstreams: isRule({
+        ...{ "SUBSYSTEM==": "net", "ACTION==": /^[a-z|]+$/ },
+        ...{ "ATTRS{phys_switch_id}==": /./, "ATTR{phys_port_name}==": /^pf\d+vf\*$/ },
+        "IMPORT{program}=": `${nameRepresentor.path} $attr{phys_port_name}`,
+        "NAME=": /_\$env\{NUMBER\}$/,
+      }),
+    },
+  ];
+}
+
+/** Scripts that rules call. Rules of other PFs may call the same. */
+export const helpers: readonly [UpstreamFile, UpstreamFile] = [
+  { path: "/etc/udev/disable-nm-sriov.sh", isUpstreams: isScriptWith("/device/physfn", 'echo "NM_UNMANAGED=1"') },
+  { path: "/etc/udev/switchdev-vf-link-name.sh", isUpstreams: isScriptWith('echo "NUMBER=${PORT##pf*vf}"') },
+];
+
+/** One udev rule of these parts, in this order: each a key with its operator, and its value or what that looks like. */
+function isRule(expected: Readonly<Record<string, string | RegExp>>): UpstreamFile["isUpstreams"] {
+  return (text) => {
+    const parts = text.trim().split(", ");
+    const values = Object.entries(expected);
+    return (
+      parts.length === values.length &&
+      values.every(([key, value], at) => {
+        const [, found] = /^"([^"\n]*)"$/.exec(parts[at]?.slice(key.length) ?? "") ?? [];
+        if (found === undefined || parts[at]?.startsWith(key) !== true) return false;
+        return typeof value === "string" ? found === value : value.test(found);
+      })
+    );
+  };
+}
+
+/** YAML with these keys at its top level, where keys and nothing else stand. */
+function hasKeys(...keys: readonly string[]): UpstreamFile["isUpstreams"] {
+  return (text) => {
+    const top = text.split("\n").filter((line) => /^\S/.test(line));
+    const found = top.map((line) => /^(\w+):/.exec(line)?.[1]);
+    return text === "" || (found.every((key) => key !== undefined) && keys.every((key) => found.includes(key)));
+  };
+}
+
+function everyLine(pattern: RegExp): UpstreamFile["isUpstreams"] {
+  return (text) => text.split("\n").every((line) => line === "" || pattern.test(line));
+}
+
+/** Shorter than 2 KiB, as upstream's are. */
+function isScriptWith(...words: readonly string[]): UpstreamFile["isUpstreams"] {
+  return (text) => text.startsWith("#!/bin/bash") && text.length < 2_048 && words.every((word) => text.includes(word));
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Kernel modules behind /dev/net/tun and /dev/vhost-net, which pods get beside VFs with needVhostNet. Neither a driver nor a
+ * status shows whether they are loaded, so they are no step of a plan; what is missing is a problem of the spec.
+ * Usage: `const load = createVhostModules(host); const problems = await load(desired);`
+ */
+import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
+import { HostError, type Host } from "@switchyard/host";
+import type { PlanProblem } from "@switchyard/plan";
+
+const modules = [
+  { module: "tun", device: "/dev/net/tun" },
+  { module: "vhost_net", device: "/dev/vhost-net" },
+] as const;
+
+/** Loads each module once, if some VF needs it; what cannot be had is the answer. */
+export type LoadVhostModules = (desired: SriovNetworkNodeStateSpec) => Promise<readonly PlanProblem[]>;
+
+export function createVhostModules({ modules: port, files }: Pick<Host, "modules" | "files">): LoadVhostModules {
+  const loaded = new Set<string>();
+
+  /** Undefined: the device is there, or will be when somebody opens it. */
+  async function load({ module, device }: (typeof modules)[number]): Promise<string | undefined> {
+    try {
+      if (!loaded.has(module)) await port.load(module);
+      loaded.add(module);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof HostError)) throw error;
+      // Built in and without a directory in /sys/module, on a host that has no modprobe.
+      if ((await files.readKind(device)) !== undefined) return undefined;
+      return `${device} is missing: ${error.message}`;
+    }
+  }
+
+  return async function loadVhostModules(desired) {
+    const field = fieldThatNeedsThem(desired);
+    if (field === undefined) return [];
+    const problems: PlanProblem[] = [];
+    for (const each of modules) {
+      const message = await load(each);
+      if (message !== undefined) problems.push({ code: "missing-module", field, message });
+    }
+    return problems;
+  };
+}
+
+/** The first one: "spec.interfaces[0].vfGroups[1].needVhostNet". */
+function fieldThatNeedsThem({ interfaces = [] }: SriovNetworkNodeStateSpec): string | undefined {
+  for (const [at, { vfGroups = [] }] of interfaces.entries()) {
+    const group = vfGroups.findIndex(({ needVhostNet }) => needVhostNet === true);
+    if (group >= 0) return `spec.interfaces[${at}].vfGroups[${group}].needVhostNet`;
+  }
+  return undefined;
+}
