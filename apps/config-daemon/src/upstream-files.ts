@@ -23,7 +23,7 @@ export const unitDirectory = "/etc/systemd/system";
 /** Where a unit is linked to that is enabled. */
 export const wantsDirectory = `${unitDirectory}/multi-user.target.wants`;
 
-/** A unit that OpenShift's Machine Config Operator put there: it takes offence if somebody else removes it. */
+/** Whether OpenShift's Machine Config Operator wrote the unit. It reports a node as degraded if somebody else removes it. */
 export function isMachineConfigUnit(text: string): boolean {
   return text.includes("/etc/ignition-machine-config-encapsulated.json");
 }

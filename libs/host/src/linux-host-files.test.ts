@@ -6,8 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { HostFiles } from "./host-files.ts";
 import { createLinuxHostFiles } from "./linux-host-files.ts";
-import { fileCases } from "./testing/contract/file-cases.ts";
-import type { ContractWorld } from "./testing/contract/world.ts";
+import { fileCases, type FileWorld } from "./testing/contract/file-cases.ts";
 
 let root: string;
 let files: HostFiles;
@@ -21,7 +20,7 @@ afterEach(() => rm(root, { recursive: true }));
 
 describe("createLinuxHostFiles", () => {
   it.each(fileCases)("keeps the contract: $name", async ({ run }) => {
-    const world = {
+    const world: FileWorld = {
       host: { files },
       async writeFile(path: string, text: string) {
         await mkdir(join(root, path, ".."), { recursive: true });
@@ -29,7 +28,7 @@ describe("createLinuxHostFiles", () => {
       },
       linkFile: (path: string, target: string) => symlink(target, join(root, path)),
     };
-    await run(world as unknown as ContractWorld); // these cases need no more of a world
+    await run(world);
   });
 
   it("waits for nobody to write into a FIFO", async () => {

@@ -23,7 +23,7 @@ export const excludedPool = "master";
 const unit = "ovs-vswitchd.service";
 const dropIn = "10-hw-offload.conf";
 
-/** All that ovs-vsctl has done before ovs-vswitchd runs: without it, it waits for ovs-vswitchd, until systemd ends it. */
+/** Without it, ovs-vsctl waits for ovs-vswitchd, which systemd starts after it. */
 const noWait = "--no-wait";
 
 export function offloadConfigName(machineConfigPool: string): string {
@@ -62,7 +62,7 @@ export function isOperatorsOffload(config: KubeObject): boolean {
   return wasWrittenByUpstream(config) && switchesOffloadOn(config);
 }
 
-/** What its text makes ovs-vswitchd suffer, a sentence; undefined: nothing. */
+/** What is harmful about its text, as a sentence; undefined: nothing. */
 export function offloadHazard(config: KubeObject): string | undefined {
   const text = offloadText(config);
   if (text === undefined || text.includes(noWait)) return undefined;

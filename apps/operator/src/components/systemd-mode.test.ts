@@ -10,7 +10,7 @@ function unit(name: string, phase: string) {
 
 const upstreams = [unit("sriov-config.service", "pre"), unit("sriov-config-post-network.service", "post")];
 
-async function run(units: readonly object[] | undefined, isManaged = true) {
+async function run(units: readonly unknown[] | undefined, isManaged = true) {
   const deleted: string[] = [];
   let told = 0;
   const config: KubeObject | undefined = units && {
@@ -49,6 +49,6 @@ describe("the MachineConfig of upstream's systemd mode", () => {
     { where: "it has no units", units: [] },
     { where: "its units are no list of units", units: ["sriov-config.service"] },
   ])("stays where $where", async ({ units, isManaged }) => {
-    expect(await run(units as readonly object[] | undefined, isManaged)).toEqual({ deleted: [], told: 0 });
+    expect(await run(units, isManaged)).toEqual({ deleted: [], told: 0 });
   });
 });

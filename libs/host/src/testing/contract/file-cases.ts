@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What must hold of the host's files. */
 import assert from "node:assert/strict";
-import { largestTextBytes } from "../../host-files.ts";
-import { assertRefused, type ContractCase } from "./world.ts";
+import { largestTextBytes, type HostFiles } from "../../host-files.ts";
+import { assertRefused, type ContractWorld } from "./world.ts";
+
+/** All that these cases need of a world. */
+export type FileWorld = Pick<ContractWorld, "writeFile" | "linkFile"> & {
+  readonly host: { readonly files: HostFiles };
+};
+
+export interface FileCase {
+  readonly name: string;
+  run(world: FileWorld): Promise<void>;
+}
 
 /** Nobody else's, and gone after the next boot. */
 const directory = "/run/switchyard-contract";
 const [file, link, other] = [`${directory}/a.rules`, `${directory}/b.rules`, `${directory}/inner/c.rules`];
 
-export const fileCases: readonly ContractCase[] = [
+export const fileCases: readonly FileCase[] = [
   {
     name: "reads what stands in a file, and nothing through a link",
     async run({ host: { files }, writeFile, linkFile }) {
