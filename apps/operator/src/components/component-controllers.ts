@@ -118,6 +118,7 @@ export function startComponentControllers(context: OperatorContext): void {
   start({
     name: "systemd-mode",
     parallel: 1,
+    reads: [pools, policies, operatorConfigs],
     reconcile: createSystemdModeReconciler({
       ...{ machineConfigs, isManaged },
       onRemoved() {
