@@ -22,7 +22,8 @@ describe("connect", () => {
 
     await using named = await connect({ kubeconfig: directory.file("b"), env });
     await using found = await connect({ env });
-    expect([named.namespace, found.namespace]).toEqual(["of-b", "of-a"]);
+    await using byFlag = await connect({ kubeconfig: env.KUBECONFIG, env }); // as services have it
+    expect([named.namespace, found.namespace, byFlag.namespace]).toEqual(["of-b", "of-a", "of-a"]);
     const path = "/api/v1/namespaces/ns/configmaps";
     expect(await found.request({ method: "GET", path })).toMatchObject({ kind: "ConfigMapList" });
   });
@@ -37,13 +38,10 @@ describe("readInCluster", () => {
   const env = { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "443" };
 
   it("goes by the pod's service account", async () => {
-    await using directory = await TemporaryDirectory.of({ namespace: "net\n" });
-    expect(await readInCluster(env, directory.path)).toEqual({
-      server: new URL("https://[fd00::1]:443"),
-      namespace: "net",
-      authority: { file: directory.file("ca.crt") },
-      token: { file: directory.file("token") },
-    });
+    await using directory = await TemporaryDirectory.of({ namespace: "net\n", "ca.crt": "CA", token: "secret\n" });
+    const { server, namespace, credentials } = await readInCluster(env, directory.path);
+    expect([server.href, namespace]).toEqual(["https://[fd00::1]/", "net"]);
+    expect(await credentials?.current()).toEqual({ headers: { authorization: "Bearer secret" }, tls: { ca: "CA" } });
   });
 
   it("rejects with BadConfig in a pod without one", async () => {

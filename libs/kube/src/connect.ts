@@ -6,9 +6,9 @@
  */
 import { existsSync } from "node:fs";
 import { delimiter } from "node:path";
+import type { Endpoint } from "./endpoint.ts";
 import { HttpTransport, type HttpTransportOptions } from "./http-transport.ts";
 import { readInCluster } from "./in-cluster.ts";
-import { readKubeconfig } from "./kubeconfig.ts";
 import type { Transport } from "./transport.ts";
 
 export interface ConnectOptions extends HttpTransportOptions {
@@ -22,10 +22,17 @@ export interface ConnectOptions extends HttpTransportOptions {
 
 /** Rejects with KubeError "BadConfig". That the server answers is not checked. */
 export async function connect(options: ConnectOptions = {}): Promise<Transport> {
-  const { kubeconfig, context, env = process.env } = options;
-  const files = kubeconfig ? [kubeconfig] : filesOf(env["KUBECONFIG"]);
-  const endpoint = files.length > 0 ? await readKubeconfig(files, context) : await readInCluster(env);
-  return new HttpTransport(endpoint, options);
+  return new HttpTransport(await findEndpoint(options), options);
+}
+
+async function findEndpoint({ kubeconfig, context, env = process.env }: ConnectOptions): Promise<Endpoint> {
+  // The flag of a service is set from KUBECONFIG, which may be a list; a path that is given is one file.
+  const list = env["KUBECONFIG"];
+  const files = kubeconfig && kubeconfig !== list ? [kubeconfig] : filesOf(list);
+  if (files.length === 0) return readInCluster(env);
+  // A chunk of its own in the bundle: pods have no kubeconfig and never load @kubernetes/client-node.
+  const { readKubeconfig } = await import("./kubeconfig/read-kubeconfig.ts");
+  return readKubeconfig(files, context);
 }
 
 /** A file of the list may be missing, but not the only one. */

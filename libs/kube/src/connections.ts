@@ -42,7 +42,8 @@ export class Connections implements Disposable {
     this.#current = undefined;
   }
 
-  #agentFor({ ca, cert, key }: TlsIdentity): Agent {
+  #agentFor({ ca, cert, key, proxyAgent }: TlsIdentity): Agent {
+    if (proxyAgent !== undefined) return proxyAgent;
     const { server, serverName, insecure } = this.#endpoint;
     const pool = { keepAlive: true, keepAliveMsecs: probeAfterMs, timeout: idleMs };
     if (server.protocol === "http:") return new http.Agent(pool);
@@ -72,4 +73,4 @@ function secureContextOf(pem: SecureContextOptions): SecureContext {
 export const probeAfterMs = 30_000;
 
 // The API server closes connections that were idle for 90 s; a request that it crosses would be lost.
-const idleMs = 60_000;
+export const idleMs = 60_000;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { createCredentials } from "./credentials.ts";
-import type { Endpoint } from "./endpoint.ts";
+import { keepFresh, type Credentials } from "./credentials.ts";
+import { readServiceAccount } from "./in-cluster.ts";
+import { KubeError } from "./kube-error.ts";
 import { TemporaryDirectory } from "./testing/temporary-directory.ts";
 
-const base = { server: new URL("https://api"), namespace: "ns" };
-
-function create(endpoint: Partial<Endpoint>) {
-  let nowMs = Date.parse("2026-11-20T10:00:00Z");
-  const source = createCredentials({ ...base, ...endpoint }, () => new Date(nowMs));
+/** The credentials that `load` gives, with a clock to turn. */
+function create(load: (refused: boolean) => Promise<Credentials>) {
+  let nowMs = 0;
+  const source = keepFresh(load, { now: () => new Date(nowMs) });
   return {
     source,
     pass: (ms: number) => (nowMs += ms),
@@ -16,10 +16,10 @@ function create(endpoint: Partial<Endpoint>) {
   };
 }
 
-describe("createCredentials", () => {
-  it("reads a token anew every minute, so that a renewed one is used", async () => {
-    await using directory = await TemporaryDirectory.of({ token: "one\n" });
-    const { pass, token } = create({ token: { file: directory.file("token") } });
+describe("keepFresh", () => {
+  it("reads a token again every minute, so that a renewed one is used", async () => {
+    await using directory = await TemporaryDirectory.of({ token: "one\n", "ca.crt": "CA" });
+    const { pass, token } = create(() => readServiceAccount(directory.path));
     expect(await token()).toBe("Bearer one");
     await directory.write("token", "two\n");
     pass(59_999);
@@ -28,58 +28,57 @@ describe("createCredentials", () => {
     expect(await token()).toBe("Bearer two");
   });
 
-  it("reads it at once when the server has refused the last", async () => {
-    await using directory = await TemporaryDirectory.of({ token: "one" });
-    const { source, token } = create({ token: { file: directory.file("token") } });
+  it("loads at once when the server has refused the last, and says so", async () => {
+    const calls: boolean[] = [];
+    const { source, token } = create((refused) => {
+      calls.push(refused);
+      return Promise.resolve({ headers: { authorization: `Bearer ${calls.length}` }, tls: {} });
+    });
     await token();
-    await directory.write("token", "two");
     source.refused();
-    expect(await token()).toBe("Bearer two");
+    expect(await token()).toBe("Bearer 2");
+    expect(await token()).toBe("Bearer 2");
+    expect(calls).toEqual([false, true]);
   });
 
-  it("gives the same TLS identity until a file of it changes", async () => {
-    await using directory = await TemporaryDirectory.of({ ca: "CA", cert: "CERT 1", key: "KEY 1" });
-    const { source, pass } = create({
-      authority: { file: directory.file("ca") },
-      clientCertificate: { file: directory.file("cert") },
-      clientKey: { file: directory.file("key") },
-    });
+  it("gives the same TLS identity until something in it changes", async () => {
+    let tls = { ca: "CA", cert: "CERT 1", key: "KEY 1" };
+    const { source, pass } = create(() => Promise.resolve({ headers: {}, tls: { ...tls } }));
     const first = (await source.current()).tls;
-    expect(first).toEqual({ ca: "CA", cert: "CERT 1", key: "KEY 1" });
+    expect(first).toEqual(tls);
     pass(60_000);
     expect((await source.current()).tls).toBe(first);
-    await directory.write("cert", "CERT 2");
+    tls = { ...tls, cert: "CERT 2" };
     pass(60_000);
-    expect((await source.current()).tls).toEqual({ ...first, cert: "CERT 2" });
+    expect((await source.current()).tls).toEqual(tls);
   });
 
-  it("runs a plugin again when what it gave has expired or was refused, and not before", async () => {
-    await using directory = await TemporaryDirectory.of();
-    const apiVersion = "client.authentication.k8s.io/v1";
-    const script = `#!/bin/sh
-cd "$(dirname "$0")"; echo run >> runs
-cat << END
-{"apiVersion":"${apiVersion}","kind":"ExecCredential",
- "status":{"token":"t-$(grep -c run runs)","expirationTimestamp":"2026-11-20T10:30:00Z"}}
-END
-`;
-    await directory.write("login", script, 0o700);
-    const exec = { apiVersion, command: directory.file("login"), args: [], env: {} };
-    const { source, pass, token } = create({ exec });
-    expect(await Promise.all([token(), token()])).toEqual(["Bearer t-1", "Bearer t-1"]);
-    pass(29 * 60_000);
-    expect(await token()).toBe("Bearer t-1");
-    source.refused();
-    expect(await token()).toBe("Bearer t-2");
-    pass(60_000);
-    expect(await token()).toBe("Bearer t-3");
+  it("loads once for all that wait", async () => {
+    let loads = 0;
+    const { token } = create(() => Promise.resolve({ headers: { authorization: `Bearer ${++loads}` }, tls: {} }));
+    expect(await Promise.all([token(), token()])).toEqual(["Bearer 1", "Bearer 1"]);
   });
 
-  it("rejects with BadConfig when a file is missing, and is fine once it is there", async () => {
-    await using directory = await TemporaryDirectory.of();
-    const { token } = create({ token: { file: directory.file("token") } });
+  it("rejects while there are none, and gives them as soon as they are there", async () => {
+    await using directory = await TemporaryDirectory.of({ "ca.crt": "CA" });
+    const { token } = create(() => readServiceAccount(directory.path));
     await expect(token()).rejects.toMatchObject({ code: "BadConfig", cause: { code: "ENOENT" } });
     await directory.write("token", "late");
     expect(await token()).toBe("Bearer late");
+  });
+
+  it("still knows after a failure that the server has refused the last", async () => {
+    const calls: boolean[] = [];
+    const { source } = create((refused) => {
+      calls.push(refused);
+      return calls.length === 2
+        ? Promise.reject(new KubeError("load", "BadConfig"))
+        : Promise.resolve({ headers: {}, tls: {} });
+    });
+    await source.current();
+    source.refused();
+    await expect(source.current()).rejects.toMatchObject({ code: "BadConfig" });
+    await source.current();
+    expect(calls).toEqual([false, true, true]);
   });
 });

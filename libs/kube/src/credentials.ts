@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What authenticates a request, kept fresh: files are read again every minute, an exec plugin is run again when what it
- * gave has expired or was refused.
- * Usage: `const { headers, tls } = await credentials.current()`.
+ * The credentials of requests, kept fresh: they are loaded again every minute, since files change, and when the server
+ * has refused them.
+ * Usage: `const source = keepFresh(() => readServiceAccount(directory)); const { headers, tls } = await source.current()`.
  */
-import { readFile } from "node:fs/promises";
-import type { Endpoint, Secret } from "./endpoint.ts";
-import { equalJson } from "./equal-json.ts";
-import { runExecPlugin, type ExecCredentials } from "./exec-plugin.ts";
-import { KubeError } from "./kube-error.ts";
+import type { Agent } from "node:http";
 
 export interface Credentials {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
@@ -18,66 +14,67 @@ export interface Credentials {
 
 /** Texts are PEM. */
 export interface TlsIdentity {
-  readonly ca: string | undefined;
-  readonly cert: string | undefined;
-  readonly key: string | undefined;
+  readonly ca?: string | undefined;
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+  /** Opens connections with this identity through a proxy. Connections are direct unless given. */
+  readonly proxyAgent?: Agent | undefined;
 }
 
 export interface CredentialSource {
   /** Rejects with KubeError "BadConfig" when there are none. */
   current(): Promise<Credentials>;
-  /** The server has refused them (401): look for others next time. */
+  /** The server has refused them (401): the next call of current() loads them again. */
   refused(): void;
 }
 
-/** `now` is the clock on the wall. */
-export function createCredentials(endpoint: Endpoint, now: () => Date = () => new Date()): CredentialSource {
+export interface FreshnessOptions {
+  /** How long credentials are used before they are loaded again; a minute unless given. */
+  readonly maxAgeMs?: number | undefined;
+  /** The wall clock. */
+  readonly now?: (() => Date) | undefined;
+}
+
+/** `load` is told whether the server has refused what it gave before. It rejects with KubeError "BadConfig". */
+export function keepFresh(
+  load: (refused: boolean) => Promise<Credentials>,
+  { maxAgeMs = reloadMs, now = () => new Date() }: FreshnessOptions = {},
+): CredentialSource {
   let latest: { readonly credentials: Credentials; readonly staleAt: number } | undefined;
-  let executed: ExecCredentials | undefined;
+  let refused = false;
   let loading: Promise<Credentials> | undefined;
 
   return {
     async current() {
-      if (latest && now().getTime() < latest.staleAt) return latest.credentials;
-      loading ??= load().finally(() => {
+      if (latest && !refused && now().getTime() < latest.staleAt) return latest.credentials;
+      loading ??= reload().finally(() => {
         loading = undefined;
       });
       return loading;
     },
     refused() {
-      executed = undefined;
-      latest &&= { ...latest, staleAt: 0 };
+      refused = true;
     },
   };
 
-  async function load(): Promise<Credentials> {
-    const { exec, authority, clientCertificate, clientKey } = endpoint;
-    if (exec && (executed === undefined || (executed.expiresAt && executed.expiresAt <= now())))
-      executed = await runExecPlugin(exec);
-    const tls = {
-      ca: await read(authority),
-      cert: executed?.clientCertificate ?? (await read(clientCertificate)),
-      key: executed?.clientKey ?? (await read(clientKey)),
-    };
-    const token = executed?.token ?? (await read(endpoint.token))?.trim();
-    const credentials = {
-      headers: { ...endpoint.headers, ...(token && { authorization: `Bearer ${token}` }) },
-      tls: latest && equalJson(latest.credentials.tls, tls) ? latest.credentials.tls : tls,
-    };
-    const expiresMs = executed?.expiresAt?.getTime() ?? Infinity;
-    latest = { credentials, staleAt: Math.min(now().getTime() + rereadMs, expiresMs) };
+  async function reload(): Promise<Credentials> {
+    const { headers, tls } = await load(refused);
+    refused = false;
+    const credentials = { headers, tls: latest && isSame(latest.credentials.tls, tls) ? latest.credentials.tls : tls };
+    latest = { credentials, staleAt: now().getTime() + maxAgeMs };
     return credentials;
   }
 }
 
-// As client-go does. The kubelet renews a token when 80 % of its time is over.
-const rereadMs = 60_000;
+/** The source of requests without credentials. */
+export function createAnonymous(): CredentialSource {
+  return keepFresh(() => Promise.resolve({ headers: {}, tls: {} }));
+}
 
-async function read(secret: Secret | undefined): Promise<string | undefined> {
-  if (secret === undefined || "text" in secret) return secret?.text;
-  try {
-    return await readFile(secret.file, "utf8");
-  } catch (cause) {
-    throw new KubeError(`read ${secret.file}`, "BadConfig", { words: "credentials are expected there", cause });
-  }
+/** How long credentials are used unless told otherwise, as in client-go. The kubelet renews tokens at 80 % of their life. */
+export const reloadMs = 60_000;
+
+/** An agent is made of the texts. */
+function isSame(one: TlsIdentity, other: TlsIdentity): boolean {
+  return one.ca === other.ca && one.cert === other.cert && one.key === other.key;
 }

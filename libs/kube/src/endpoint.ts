@@ -1,26 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Where an API server is and how we authenticate there: what a kubeconfig or a pod's service account comes down to.
- * Usage: `const { server, token } = await readInCluster({ env: process.env })`.
+ * An API server and how to authenticate to it: the result of reading a kubeconfig or a pod's service account.
+ * Usage: `const { server, credentials } = await readInCluster(process.env)`.
  */
-import type { ExecPlugin } from "./exec-plugin.ts";
+import type { CredentialSource } from "./credentials.ts";
 
 export interface Endpoint {
   readonly server: URL;
   readonly namespace: string;
-  /** Without it, the system's authorities are trusted. */
-  readonly authority?: Secret | undefined;
-  readonly clientCertificate?: Secret | undefined;
-  readonly clientKey?: Secret | undefined;
+  /** Requests are anonymous, and the system's certificate authorities are trusted, unless given. */
+  readonly credentials?: CredentialSource | undefined;
   /** The name that the server's certificate must have, if not the URL's. */
   readonly serverName?: string | undefined;
   /** Trust any server. */
   readonly insecure?: boolean | undefined;
-  readonly token?: Secret | undefined;
-  /** Authorization of user and password, impersonation. */
-  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  readonly exec?: ExecPlugin | undefined;
+  /** "host:port" of the proxy that connections go through, for errors. The credentials bring its agent. */
+  readonly proxy?: string | undefined;
 }
-
-/** What is in a file is read again from time to time: tokens and certificates are renewed there. */
-export type Secret = { readonly file: string } | { readonly text: string };

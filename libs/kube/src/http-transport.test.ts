@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { createServer, type RequestListener } from "node:http";
+import { keepFresh } from "./credentials.ts";
 import { HttpTransport, type HttpTransportOptions } from "./http-transport.ts";
+import { readServiceAccount } from "./in-cluster.ts";
 import { eventually } from "./testing/eventually.ts";
 import { FakeApiServer } from "./testing/fake-api-server.ts";
 import { FakeClock } from "./testing/fake-clock.ts";
@@ -73,8 +75,9 @@ describe("HttpTransport.request", () => {
       response.end(JSON.stringify({ url, headers }));
     });
     const url = new URL("/k8s/clusters/c-1/", server.server);
-    const headers = { "impersonate-group": ["a", "b"] };
-    await using transport = new HttpTransport({ server: url, namespace: "ns", token: { text: "secret\n" }, headers });
+    const headers = { authorization: "Bearer secret", "impersonate-group": ["a", "b"] };
+    const credentials = keepFresh(() => Promise.resolve({ headers, tls: {} }));
+    await using transport = new HttpTransport({ server: url, namespace: "ns", credentials });
     expect(await transport.request({ method: "GET", path: "/version" })).toMatchObject({
       url: "/k8s/clusters/c-1/version",
       headers: { authorization: "Bearer secret", "impersonate-group": "a, b" },
@@ -82,11 +85,12 @@ describe("HttpTransport.request", () => {
   });
 
   it("looks for another token when the server has refused one", async () => {
-    await using directory = await TemporaryDirectory.of({ token: "old" });
+    await using directory = await TemporaryDirectory.of({ token: "old", "ca.crt": "" });
     await using server = await serve(({ headers }, response) => {
       response.writeHead(headers.authorization === "Bearer new" ? 200 : 401).end("{}");
     });
-    await using transport = new HttpTransport({ ...server, namespace: "ns", token: { file: directory.file("token") } });
+    const credentials = keepFresh(() => readServiceAccount(directory.path));
+    await using transport = new HttpTransport({ ...server, namespace: "ns", credentials });
     await expect(transport.request({ method: "GET", path: "/" })).rejects.toMatchObject({ code: "Unauthorized" });
     await directory.write("token", "new");
     expect(await transport.request({ method: "GET", path: "/" })).toEqual({});

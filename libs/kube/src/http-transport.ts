@@ -11,7 +11,7 @@ import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import { Connections, http, probeAfterMs } from "./connections.ts";
 import { systemClock, type Clock } from "./clock.ts";
-import { createCredentials, type CredentialSource } from "./credentials.ts";
+import { createAnonymous, type CredentialSource } from "./credentials.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { isKubeError, KubeError } from "./kube-error.ts";
 import { linkAbort, type LinkedAbort } from "./linked-abort.ts";
@@ -32,6 +32,7 @@ export class HttpTransport implements Transport {
   readonly namespace: string;
   readonly #server: URL;
   readonly #credentials: CredentialSource;
+  readonly #proxy: string | undefined;
   readonly #shared: Lane;
   readonly #reserved: Lane;
   readonly #clock: Clock;
@@ -41,7 +42,8 @@ export class HttpTransport implements Transport {
   constructor(endpoint: Endpoint, options: HttpTransportOptions = {}) {
     this.namespace = endpoint.namespace;
     this.#server = endpoint.server;
-    this.#credentials = createCredentials(endpoint);
+    this.#credentials = endpoint.credentials ?? createAnonymous();
+    this.#proxy = endpoint.proxy;
     this.#shared = { connections: new Connections(endpoint), slots: new Slots(options.maxConnections ?? 32) };
     this.#reserved = { connections: new Connections(endpoint), slots: new Slots(1) };
     this.#clock = options.clock ?? systemClock;
@@ -117,7 +119,9 @@ export class HttpTransport implements Transport {
     };
     const { request: begin } = this.#server.protocol === "http:" ? http : https;
     const outgoing = begin(this.#server, options, resolve);
-    outgoing.on("error", reject);
+    outgoing.on("error", (error) => {
+      reject(this.#proxy === undefined ? error : proxyError(error, tried, this.#proxy));
+    });
     outgoing.on("socket", (socket) => {
       socket.setKeepAlive(true, probeAfterMs);
       whenOpen(socket, () => {
@@ -189,4 +193,10 @@ function asKubeError(error: unknown, tried: string): unknown {
   if (isKubeError(error) || typeof error !== "object" || error === null || !("code" in error)) return error;
   const words = "message" in error && error.message !== "" ? String(error.message) : String(error.code);
   return new KubeError(tried, "ConnectionLost", { words, cause: error });
+}
+
+/** The answer of a proxy has no code, and its message does not say where it comes from. */
+function proxyError(cause: NodeJS.ErrnoException, tried: string, proxy: string): KubeError {
+  const words = `through the proxy ${proxy}: ${cause.message || (cause.code ?? "failed")}`;
+  return new KubeError(tried, "ConnectionLost", { words, cause });
 }

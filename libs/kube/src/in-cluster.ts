@@ -6,6 +6,7 @@
 import { readFile } from "node:fs/promises";
 import { isIPv6 } from "node:net";
 import { join } from "node:path";
+import { keepFresh, type Credentials } from "./credentials.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { KubeError } from "./kube-error.ts";
 
@@ -21,15 +22,21 @@ export async function readInCluster(
   }
   return {
     server: new URL(`https://${isIPv6(host) ? `[${host}]` : host}:${port}`),
-    namespace: await readNamespace(join(directory, "namespace")),
-    authority: { file: join(directory, "ca.crt") },
-    token: { file: join(directory, "token") },
+    namespace: (await read(directory, "namespace")) || "default",
+    credentials: keepFresh(() => readServiceAccount(directory)),
   };
 }
 
-async function readNamespace(file: string): Promise<string> {
+/** Its token and the authority that signs the API server's certificate. Rejects with KubeError "BadConfig". */
+export async function readServiceAccount(directory: string): Promise<Credentials> {
+  const [token, ca] = await Promise.all([read(directory, "token"), read(directory, "ca.crt")]);
+  return { headers: { authorization: `Bearer ${token}` }, tls: { ca } };
+}
+
+async function read(directory: string, name: string): Promise<string> {
+  const file = join(directory, name);
   try {
-    return (await readFile(file, "utf8")).trim() || "default";
+    return (await readFile(file, "utf8")).trim();
   } catch (cause) {
     throw new KubeError(`read ${file}`, "BadConfig", { words: "no service account is mounted", cause });
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 export { isWrite, readAuditLog, type AuditEvent } from "./audit-log.ts";
 export { binaryNames, type BinaryName } from "./binary-cache.ts";
-export type { UserIdentity } from "./certificates.ts";
+export { createAuthority, type Authority, type KeyPair, type UserIdentity } from "./certificates.ts";
 export { ControlPlane, type ControlPlaneOptions } from "./control-plane.ts";
 export type { Client } from "./control-plane-files.ts";
 export { binariesFor, ensureBinaries, type EnsureBinariesOptions } from "./ensure-binaries.ts";
@@ -12,5 +12,6 @@ export { spawnGuarded, type GuardedProcess } from "./guarded-process.ts";
 export type { KubectlOptions } from "./kubectl.ts";
 export { writeToStderr, type WriteLine } from "./progress.ts";
 export { startControlPlane } from "./start-control-plane.ts";
+export { startTestProxy, type TestProxy, type TestTunnel } from "./test-proxy.ts";
 export { testingErrorCodes, TestingError, type TestingErrorCode } from "./testing-error.ts";
 export { findWorkspaceRoot } from "./workspace-root.ts";

@@ -33,6 +33,8 @@ const cases = [
   { file: "libs/kube/src/transport.ts", imports: "@switchyard/api", breaks: arrow },
   { file: "libs/host/src/links.ts", imports: "@switchyard/plan", breaks: arrow },
   { file: "libs/host/src/links.ts", imports: "koffi", breaks: foreign },
+  { file: "libs/kube/src/connect.ts", imports: "@kubernetes/client-node", breaks: foreign },
+  { file: "libs/kube/src/kubeconfig/authenticate.ts", imports: "@kubernetes/client-node", breaks: undefined },
   { file: "libs/policy/src/vf-range.ts", imports: "@switchyard/testing", breaks: arrow },
   { file: "apps/operator/src/main.ts", imports: "@switchyard/host", breaks: arrow },
   { file: "apps/operator/src/main.ts", imports: "../../config-daemon/src/observe.ts", breaks: arrow },

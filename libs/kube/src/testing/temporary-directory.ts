@@ -3,7 +3,7 @@
  * A directory of files that ends with its scope.
  * Usage: `await using directory = await TemporaryDirectory.of({ token: "secret" }); directory.file("token")`.
  */
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -28,6 +28,10 @@ export class TemporaryDirectory implements AsyncDisposable {
   async write(name: string, content: string, mode = 0o600): Promise<void> {
     await mkdir(dirname(this.file(name)), { recursive: true });
     await writeFile(this.file(name), content, { mode });
+  }
+
+  read(name: string): Promise<string> {
+    return readFile(this.file(name), "utf8");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

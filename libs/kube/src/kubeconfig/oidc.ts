@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The auth-provider "oidc": the id-token of the kubeconfig, refreshed when it has expired. KubeConfig 2.0.1 has one, which
+ * cannot refresh: it gives openid-client the issuer as a text (https://github.com/kubernetes-client/javascript/issues/2202),
+ * leaves out the client-secret, and answers for a private authority with what openid-client does not take for a Response.
+ * New refresh tokens stay in memory, the file is not written.
+ * Usage: `kubeConfig.addAuthenticator(createOidcAuthenticator())`, for users whose provider has the name oidcProviderName.
+ */
+import type { KubeConfig } from "@kubernetes/client-node";
+import { readFile } from "node:fs/promises";
+import type { OutgoingHttpHeaders } from "node:http";
+import * as openid from "openid-client";
+import { Agent, fetch } from "undici";
+import { reloadMs } from "../credentials.ts";
+import { isRecord } from "../kube-object.ts";
+import { messageOf } from "./kubeconfig-error.ts";
+
+type Authenticator = Parameters<KubeConfig["addAuthenticator"]>[0];
+
+/** Not "oidc": for that, KubeConfig takes its own. */
+export const oidcProviderName = "openid-connect";
+
+/** Keeps the tokens of one user. */
+export function createOidcAuthenticator(): Authenticator {
+  let refreshed: { readonly idToken: string; readonly refreshToken: string | undefined } | undefined;
+  return {
+    isAuthProvider: ({ authProvider }) => isRecord(authProvider) && authProvider["name"] === oidcProviderName,
+    async applyAuthentication({ authProvider }, options: { headers?: OutgoingHttpHeaders }) {
+      const config: unknown = isRecord(authProvider) ? authProvider["config"] : undefined;
+      const fields = readFields(isRecord(config) ? config : {});
+      refreshed ??= { idToken: fields.idToken, refreshToken: fields.refreshToken };
+      if (isExpired(refreshed.idToken)) refreshed = await refresh(fields, refreshed.refreshToken);
+      options.headers = { ...options.headers, Authorization: `Bearer ${refreshed.idToken}` };
+    },
+  };
+}
+
+interface OidcFields {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string | undefined;
+  readonly idToken: string;
+  readonly refreshToken: string | undefined;
+  readonly authority: { readonly data: string } | { readonly file: string } | undefined;
+}
+
+function readFields(config: Readonly<Record<string, unknown>>): OidcFields {
+  const text = (name: string) => (typeof config[name] === "string" ? config[name] : "");
+  const data = text("idp-certificate-authority-data");
+  const file = text("idp-certificate-authority");
+  return {
+    issuer: text("idp-issuer-url"),
+    clientId: text("client-id"),
+    clientSecret: text("client-secret") || undefined,
+    idToken: text("id-token"),
+    refreshToken: text("refresh-token") || undefined,
+    authority: data ? { data } : file ? { file } : undefined,
+  };
+}
+
+async function refresh({ issuer, clientId, clientSecret, authority }: OidcFields, refreshToken: string | undefined) {
+  const server = URL.parse(issuer);
+  if (refreshToken === undefined || server === null || clientId === "") {
+    throw new Error(
+      "the id-token has expired or is absent; a refresh needs refresh-token, client-id and idp-issuer-url",
+    );
+  }
+  const custom = authority && { [openid.customFetch]: fetchTrusting(await readAuthority(authority)) };
+  try {
+    const client = await openid.discovery(server, clientId, clientSecret, undefined, custom);
+    const { id_token: idToken, refresh_token: next = refreshToken } = await openid.refreshTokenGrant(
+      client,
+      refreshToken,
+    );
+    if (idToken === undefined) throw new Error("the answer has no id_token");
+    return { idToken, refreshToken: next };
+  } catch (error) {
+    throw new Error(`refresh the id-token at ${server.origin}: ${messageOf(error)}${oauthError(error)}`);
+  }
+}
+
+/** "invalid_grant" and the like (RFC 6749 5.2). */
+function oauthError(thrown: unknown): string {
+  return isRecord(thrown) && typeof thrown["error"] === "string" ? ` (${thrown["error"]})` : "";
+}
+
+/** PEM. */
+async function readAuthority(authority: NonNullable<OidcFields["authority"]>): Promise<string> {
+  return "data" in authority ? Buffer.from(authority.data, "base64").toString() : readFile(authority.file, "utf8");
+}
+
+function fetchTrusting(ca: string): openid.CustomFetch {
+  const dispatcher = new Agent({ connect: { ca } });
+  return async (url, { body, headers, method, redirect, signal }) => {
+    const request = { body: body ?? null, headers, method, redirect, signal: signal ?? null };
+    const answer = await fetch(url, { ...request, dispatcher });
+    return new Response(await answer.text(), { status: answer.status, headers: [...answer.headers] });
+  };
+}
+
+/** Whether it may expire before the credentials are loaded again. Its signature is the API server's to verify. */
+function isExpired(idToken: string): boolean {
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(idToken.split(".")[1] ?? "", "base64url").toString());
+    return isRecord(claims) && typeof claims["exp"] === "number" && claims["exp"] * 1000 - reloadMs <= Date.now();
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { startTestProxy } from "@switchyard/testing";
+import { HttpTransport } from "../http-transport.ts";
+import { FakeApiServer } from "../testing/fake-api-server.ts";
+import { TemporaryDirectory } from "../testing/temporary-directory.ts";
+import { readKubeconfig } from "./read-kubeconfig.ts";
+
+const path = "/api/v1/namespaces/ns/configmaps";
+
+/** A transport by a kubeconfig with this proxy. */
+async function connectThrough(proxyUrl: string, server: URL) {
+  const config = {
+    "current-context": "c",
+    contexts: [{ name: "c", context: { cluster: "c", user: "u" } }],
+    clusters: [{ name: "c", cluster: { server: server.href, "proxy-url": proxyUrl } }],
+    users: [{ name: "u", user: { token: "t" } }],
+  };
+  await using directory = await TemporaryDirectory.of({ config: JSON.stringify(config) });
+  return new HttpTransport(await readKubeconfig([directory.file("config")]));
+}
+
+describe("a proxy-url", () => {
+  it.each(["http", "socks5"] as const)("leads requests and a watch through one tunnel: %s", async (protocol) => {
+    await using server = await FakeApiServer.start();
+    await using proxy = await startTestProxy(protocol);
+    await using transport = await connectThrough(proxy.url, server.endpoint.server);
+    await transport.request({ method: "GET", path });
+    await transport.request({ method: "GET", path });
+
+    server.put("a", { color: "red" });
+    for await (const event of transport.watch({ path, query: { resourceVersion: "100" } })) {
+      expect(event).toMatchObject({ type: "ADDED", object: { metadata: { name: "a" } } });
+      break;
+    }
+    expect(proxy.tunnels.map(({ to }) => to)).toEqual([server.endpoint.server.host]);
+  });
+
+  it("gives the proxy its user and password", async () => {
+    await using server = await FakeApiServer.start();
+    await using proxy = await startTestProxy("http");
+    await using transport = await connectThrough(`http://me:p%40ss@${proxy.host}`, server.endpoint.server);
+    await transport.request({ method: "GET", path });
+    const authorization = `Basic ${Buffer.from("me:p@ss").toString("base64")}`;
+    expect(proxy.tunnels).toEqual([{ to: server.endpoint.server.host, authorization }]);
+  });
+
+  it("is named when the proxy refuses or is not there, without its password", async () => {
+    await using server = await FakeApiServer.start();
+    const proxy = await startTestProxy("http", { status: 407 });
+    await using transport = await connectThrough(`http://me:secret@${proxy.host}`, server.endpoint.server);
+    const refused = transport.request({ method: "GET", path });
+    await expect(refused).rejects.toMatchObject({ code: "ConnectionLost" });
+    await expect(refused).rejects.toThrow(
+      `GET ${path}: ConnectionLost (through the proxy ${proxy.host}: Bad response: 407)`,
+    );
+
+    await proxy[Symbol.asyncDispose]();
+    const gone = transport.request({ method: "GET", path });
+    await expect(gone).rejects.toThrow(`through the proxy ${proxy.host}: connect ECONNREFUSED`);
+    expect(server.requests).toEqual([]);
+  });
+
+  it("is named when it is a SOCKS proxy that is not there", async () => {
+    await using server = await FakeApiServer.start();
+    await using transport = await connectThrough("socks5://127.0.0.1:1", server.endpoint.server);
+    const gone = transport.request({ method: "GET", path });
+    await expect(gone).rejects.toThrow(/through the proxy 127.0.0.1:1: .*ECONNREFUSED/);
+  });
+});

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Kubeconfigs, read by KubeConfig of @kubernetes/client-node. Of several files, the first that has an entry wins, as with
+ * kubectl. Only this directory imports the package, and only connect() imports this file, when there is a kubeconfig
+ * (docs/decisions/001-kubernetes-transport.md).
+ * Usage: `const endpoint = await readKubeconfig(["/home/me/.kube/config"], "lab")`.
+ */
+import type { Cluster, KubeConfig } from "@kubernetes/client-node";
+import type { Endpoint } from "../endpoint.ts";
+import { authenticateByKubeconfig } from "./authenticate.ts";
+import { completeUser } from "./complete-user.ts";
+import { badConfig } from "./kubeconfig-error.ts";
+import { readKubeconfigFile, type KubeconfigFile } from "./kubeconfig-file.ts";
+
+/** `context` is the files' current-context unless given. Rejects with KubeError "BadConfig". */
+export async function readKubeconfig(paths: readonly string[], context?: string): Promise<Endpoint> {
+  const files = await Promise.all(paths.map(readKubeconfigFile));
+  const current = context ?? files.map((file) => file.fields["current-context"]).find((name) => Boolean(name));
+  if (typeof current !== "string") throw badConfig(paths, "it has no current-context");
+
+  const chosen = find(files, `context "${current}" with a cluster`, (config) => config.getContextObject(current));
+  const { cluster: clusterName, user: userName, namespace } = chosen.entry;
+  const ofCluster = find(files, `cluster "${clusterName}" with a server`, (config) => config.getCluster(clusterName));
+  const cluster = ofCluster.entry;
+  const server = parseServer(ofCluster.file, cluster);
+  const ofUser = userName ? find(files, `user "${userName}"`, (config) => config.getUser(userName)) : undefined;
+  const user = completeUser(ofUser?.file ?? chosen.file, ofUser?.entry ?? { name: "" }, cluster);
+
+  return {
+    server,
+    namespace: typeof namespace === "string" && namespace !== "" ? namespace : "default",
+    serverName: cluster.tlsServerName,
+    insecure: cluster.skipTLSVerify,
+    proxy: proxyHost(ofCluster.file, cluster),
+    credentials: authenticateByKubeconfig(cluster, user),
+  };
+}
+
+/** An entry of the first file that has it. KubeConfig leaves out entries that lack a required field. */
+function find<Entry>(files: readonly KubeconfigFile[], what: string, get: (config: KubeConfig) => Entry | null) {
+  for (const file of files) {
+    const entry = get(file.config);
+    if (entry !== null) return { file, entry };
+  }
+  const paths = files.map(({ path }) => path);
+  throw badConfig(paths, `there is no ${what}`);
+}
+
+function parseServer({ path }: KubeconfigFile, { name, server }: Cluster): URL {
+  const url = URL.parse(server);
+  if (url === null || !["http:", "https:"].includes(url.protocol))
+    throw badConfig([path], `the server of cluster "${name}" is not an http or https URL`);
+  return url;
+}
+
+/** Without user and password, which a proxy-url may have. */
+function proxyHost({ path }: KubeconfigFile, { name, proxyUrl }: Cluster): string | undefined {
+  if (!proxyUrl) return undefined;
+  const url = URL.parse(proxyUrl);
+  if (url === null || !["http:", "https:", "socks5:", "socks5h:"].includes(url.protocol))
+    throw badConfig([path], `the proxy-url of cluster "${name}" is not an http, https or socks5 URL`);
+  return url.host;
+}
