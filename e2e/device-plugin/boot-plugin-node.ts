@@ -50,6 +50,7 @@ export async function bootPluginNode(stage: Stage, name: string): Promise<Plugin
   await cp(await bundleForGuest("apps/config-daemon/src/main.ts"), share, { recursive: true });
   const configurator = await bundleForGuest("apps/device-plugin-config/src/main.ts");
   await cp(join(configurator, "main.mjs"), join(share, "configurator.mjs"));
+  await cp(join(configurator, "chunks"), join(share, "chunks"), { recursive: true }); // beside those of the daemon
   await cp(await buildPlugin(), share, { recursive: true });
   await writePciIds(share);
   await writeFile(join(share, "kubeconfig"), await kubeconfigForGuest(stage));

@@ -6,7 +6,7 @@ import { binariesFor, ensureBinaries, writeToStderr } from "@switchyard/testing"
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { bundleOperator } from "../src/operator-bundle.ts";
+import { bundleApp } from "../src/bundle-app.ts";
 import type { Actors } from "./actors.ts";
 import { has, place, type Life } from "./life.ts";
 import { playDisturbed, playUndisturbed } from "./play.ts";
@@ -22,7 +22,7 @@ let world: World | undefined;
 beforeAll(async () => {
   binaries = await ensureBinaries({ names: binariesFor({ controllerManager: true }), progress: writeToStderr });
   directory = await mkdtemp(join(tmpdir(), "switchyard-faults-"));
-  main = await bundleOperator(directory);
+  main = await bundleApp("operator", directory);
 }, 600_000);
 
 afterAll(() => rm(directory, { recursive: true }));

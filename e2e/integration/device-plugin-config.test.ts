@@ -29,7 +29,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { startCountingPlugin, type CountingPlugin } from "../device-plugin/counting-plugin.ts";
-import { bundleConfigurator } from "../device-plugin/bundle-configurator.ts";
+import { bundleApp } from "../src/bundle-app.ts";
 import { makeVfs, pfStatus, readState, report, startKernel, vfAddresses } from "../device-plugin/fake-pf.ts";
 
 jest.setTimeout(120_000); // machines are busy
@@ -56,7 +56,7 @@ beforeAll(async () => {
   await cluster.kubectl(["create", "namespace", namespace]);
   transport = stack.use(await connect({ kubeconfig: cluster.kubeconfig }));
   plugin = stack.use(await startCountingPlugin(directory));
-  bundle = await bundleConfigurator(directory);
+  bundle = await bundleApp("device-plugin-config", directory);
   await startKernel(directory, "boot-1");
 
   // All that it needs.

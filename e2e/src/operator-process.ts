@@ -9,7 +9,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 export interface OperatorOptions {
-  /** The program, such as bundleOperator() makes. */
+  /** The program, such as bundleApp() makes. */
   readonly main: string;
   readonly server: string;
   readonly namespace: string;

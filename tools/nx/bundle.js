@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Bundles the app in the working directory into dist/<app>/main.js: one file, native packages left outside. */
+/**
+ * Bundles a program as it is shipped: main.js, and chunks for what it imports only when needed, such as
+ * @kubernetes/client-node for kubeconfigs. Node reads and holds what is in a file even if it never runs
+ * (docs/decisions/001-kubernetes-transport.md). Native packages are left outside. The directory can be copied.
+ * Usage: `node ../../tools/nx/bundle.js [ENTRY DIR]` in the project; without arguments src/main.ts and dist/<project>.
+ */
+import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
 import { build } from "esbuild";
-import { join, relative } from "node:path";
 
 const workspaceRoot = join(import.meta.dirname, "../..");
-const outdir = join(workspaceRoot, "dist", relative(workspaceRoot, process.cwd()));
+const [entry = "src/main.ts", to = join(workspaceRoot, "dist", relative(workspaceRoot, process.cwd()))] =
+  process.argv.slice(2);
+const outdir = resolve(to);
 
-await build({
-  entryPoints: ["src/main.ts"],
-  outfile: join(outdir, "main.js"),
+const { metafile } = await build({
+  entryPoints: { main: entry },
+  outdir,
   bundle: true,
+  splitting: true,
+  chunkNames: "chunks/[name]-[hash]",
   minify: true,
   platform: "node",
   format: "esm",
@@ -19,4 +29,14 @@ await build({
   // CommonJS dependencies call require(), which an ES module lacks.
   banner: { js: 'import{createRequire as __cr}from"node:module";const require=__cr(import.meta.url);' },
   logLevel: "warning",
+  metafile: true,
 });
+writeFileSync(join(outdir, "package.json"), '{ "type": "module" }\n');
+removeOldChunks(new Set(Object.keys(metafile.outputs).map((file) => resolve(file))));
+
+/** Those of earlier builds: the name of a chunk changes with its content. */
+function removeOldChunks(current) {
+  const chunks = join(outdir, "chunks");
+  const names = existsSync(chunks) ? readdirSync(chunks) : [];
+  for (const file of names.map((name) => join(chunks, name))) if (!current.has(file)) rmSync(file, { force: true });
+}

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A TypeScript program as a directory that a guest can run: one file and the native packages that it loads, since loading many
- * small files over 9p takes half a minute (vm-lab/FINDINGS.md 6).
+ * A TypeScript program as a directory that a guest can run: main.mjs, a chunk for each import that may not happen, and the
+ * native packages that it loads. These are few, since loading many small files over 9p takes half a minute
+ * (vm-lab/FINDINGS.md 6).
  * Usage: `bootGuest({ share: await bundleForGuest("libs/host/src/testing/host-contract-main.ts") })`, then
  * `guest.exec(["node", "/share/main.mjs"])`
  */
 import { existsSync, statSync } from "node:fs";
-import { cp, mkdir, readFile, rename, rm } from "node:fs/promises";
-import { extname, join } from "node:path";
+import { cp, mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
+import { basename, extname, join } from "node:path";
 import { build } from "esbuild";
 import { workspaceDirectory } from "./workspace.ts";
 
@@ -23,26 +24,43 @@ const loadable = new Set([".cjs", ".js", ".json", ".node"]);
 export async function bundleForGuest(entry: string): Promise<string> {
   const workspace = workspaceDirectory();
   const directory = join(workspace, "dist/guest", entry.replace(/\.ts$/, "").replaceAll("/", "-"));
-  const outfile = join(directory, `main.${process.pid}.mjs`);
+  const main = `main.${process.pid}`;
   await mkdir(directory, { recursive: true });
-  await build({
-    entryPoints: [join(workspace, entry)],
-    outfile,
+  const { metafile } = await build({
+    entryPoints: { [main]: join(workspace, entry) },
+    outdir: directory,
+    outExtension: { ".js": ".mjs" },
+    chunkNames: "chunks/[name]-[hash]",
+    splitting: true,
+    metafile: true,
+    absWorkingDir: workspace,
     bundle: true,
     platform: "node",
     format: "esm",
     target: "node24",
     external: ["koffi"],
     sourcemap: "inline",
+    sourcesContent: false,
     // CommonJS dependencies call require(), which an ES module lacks.
     banner: { js: 'import{createRequire as __cr}from"node:module";const require=__cr(import.meta.url);' },
     logLevel: "warning",
   });
-  await rename(outfile, join(directory, "main.mjs"));
+  await rename(join(directory, `${main}.mjs`), join(directory, "main.mjs"));
+  await removeOldChunks(
+    join(directory, "chunks"),
+    new Set(Object.keys(metafile.outputs).map((file) => basename(file))),
+  );
   for (const name of nativePackages) {
     await installPackage(join(workspace, "node_modules", name), join(directory, "node_modules", name));
   }
   return directory;
+}
+
+/** Those of earlier builds: the name of a chunk changes with its content. */
+async function removeOldChunks(chunks: string, current: ReadonlySet<string>): Promise<void> {
+  const names = existsSync(chunks) ? await readdir(chunks) : [];
+  const old = names.filter((name) => !current.has(name));
+  await Promise.all(old.map((name) => rm(join(chunks, name), { force: true })));
 }
 
 /** Copies a package unless this version of it is there. */

@@ -33,7 +33,7 @@ async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (cause) {
-    throw badConfig([path], isRecord(cause) ? String(cause["code"]) : "it cannot be read", cause);
+    throw badConfig([path], `it cannot be read: ${isRecord(cause) ? String(cause["code"]) : "failed"}`, cause);
   }
 }
 

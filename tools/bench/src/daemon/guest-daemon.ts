@@ -18,7 +18,7 @@ export interface GuestDaemonOptions {
   readonly cluster: BenchCluster;
   readonly run: Run;
   readonly guest: Guest;
-  /** Directory of this machine that the guest has at /share, with the bundle as main.mjs. */
+  /** Directory of this machine that the guest has at /share, with the bundle as main.js. */
   readonly share: string;
   /** Port of this machine that leads to guestHealthPort in the guest. */
   readonly healthPort: number;
@@ -50,7 +50,7 @@ export async function createGuestDaemon(options: GuestDaemonOptions): Promise<Da
       const profile = cpuProf ? "--cpu-prof --cpu-prof-interval=5000 --cpu-prof-dir=/share/prof" : "";
       const flags = `--kubeconfig /share/kubeconfig --namespace ${namespace} --node-name ${name} --host-root / --health-address :${guestHealthPort}`;
       // The shell becomes the daemon, so that its pid is the daemon's.
-      running = guest.spawn(`echo $$ >/run/daemon.pid; exec node ${profile} /share/main.mjs ${flags}`);
+      running = guest.spawn(`echo $$ >/run/daemon.pid; exec node ${profile} /share/main.js ${flags}`);
       const process = running;
       process.stdout.resume();
       process.stderr.setEncoding("utf8").on("data", (text: string) => (words = (words + text).slice(-4_000)));

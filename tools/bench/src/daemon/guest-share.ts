@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The directory that a guest gets: the daemon's bundle as it is shipped, and the native packages that it loads.
+ * The directory that a guest gets: the daemon's bundle as it is shipped (main.js), and the native packages that it loads.
  * Usage: `await using share = await createGuestShare(); await bootGuest({ share: share.directory })`
  */
 import { bundleForGuest } from "@switchyard/vm-lab";
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { buildApp } from "../measure/bundle.ts";
 
 /** Disposing it removes the directory. */
@@ -17,7 +17,7 @@ export interface GuestShare extends AsyncDisposable {
 export async function createGuestShare(): Promise<GuestShare> {
   const directory = await mkdtemp(join(tmpdir(), "switchyard-bench-guest-"));
   await cp(await bundleForGuest("apps/config-daemon/src/main.ts"), directory, { recursive: true });
-  // The lab's own bundle is made to be debugged: it carries its source map, which would count as memory here.
-  await cp(await buildApp("config-daemon"), join(directory, "main.mjs"));
+  // Beside the lab's own bundle, which is made to be debugged: it carries its source map, which would count as memory.
+  await cp(dirname(await buildApp("config-daemon")), directory, { recursive: true });
   return { directory, [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }) };
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Programs as they are shipped: one minified file. Run from its sources, Node would hold a compiler in memory, too.
- * Usage: `await buildApp("operator")` makes dist/apps/operator/main.js
+ * Programs as they are shipped, by tools/nx/bundle.js. Run from its sources, Node would hold a compiler in memory, too.
+ * Usage: `await buildApp("operator")` makes dist/apps/operator/main.js and its chunks
  */
 import { findWorkspaceRoot } from "@switchyard/testing";
-import { build } from "esbuild";
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -21,23 +20,12 @@ export async function buildApp(app: "operator" | "config-daemon" | "webhook"): P
 }
 
 /**
- * Bundles a program of ours that is no app, in the way of tools/nx/bundle.js, and returns its path: below the workspace,
- * so that it finds its native packages. `entry` is relative to the workspace.
+ * Bundles a program of ours that is no app, and returns its path: below the workspace, so that it finds its native
+ * packages. `entry` is relative to the workspace.
  */
 export async function bundleProgram(entry: string): Promise<string> {
   const root = findWorkspaceRoot();
-  const outfile = join(root, "dist/bench", entry.replace(/\.ts$/, ".mjs").replaceAll("/", "-"));
-  await build({
-    entryPoints: [join(root, entry)],
-    outfile,
-    bundle: true,
-    minify: true,
-    platform: "node",
-    format: "esm",
-    target: "node24",
-    external: ["koffi"],
-    banner: { js: 'import{createRequire as __cr}from"node:module";const require=__cr(import.meta.url);' },
-    logLevel: "warning",
-  });
-  return outfile;
+  const outdir = join(root, "dist/bench", entry.replace(/\.ts$/, "").replaceAll("/", "-"));
+  await promisify(execFile)(process.execPath, [join(root, "tools/nx/bundle.js"), entry, outdir], { cwd: root });
+  return join(outdir, "main.js");
 }
