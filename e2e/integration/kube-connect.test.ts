@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { connect, isRecord, type Transport } from "@switchyard/kube";
-import { startControlPlane, type ControlPlane } from "@switchyard/testing";
+import { startControlPlane, startTestProxy, type ControlPlane } from "@switchyard/testing";
 
 const coldStartMs = 10 * 60_000;
 const testMs = 60_000;
@@ -133,6 +133,20 @@ describe("connect", () => {
       await using careless = await connectAs(user, { "insecure-skip-tls-verify": true });
       const daemon = "system:serviceaccount:default:daemon";
       expect([await whoAmI(named), await whoAmI(careless)]).toEqual([daemon, daemon]);
+    },
+    testMs,
+  );
+
+  it.each(["http", "socks5"] as const)(
+    "goes through a tunnel of the proxy at proxy-url, with the certificates of both ends: %s",
+    async (protocol) => {
+      await using proxy = await startTestProxy(protocol);
+      const user = await certificateOf("alice");
+      await using through = await connectAs(user, { ...authority, "proxy-url": proxy.url });
+      expect([await whoAmI(through), await whoAmI(through)]).toEqual(["alice", "alice"]);
+      expect(proxy.tunnels.map(({ to }) => to)).toEqual([new URL(cluster.server).host]);
+      await using stranger = await connectAs(user, { "proxy-url": proxy.url });
+      await expect(whoAmI(stranger)).rejects.toMatchObject({ code: "ConnectionLost" });
     },
     testMs,
   );

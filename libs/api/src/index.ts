@@ -19,6 +19,7 @@ export type {
   NodeCounts,
   ObjectStatus,
   ResourceType,
+  WithMetadata,
 } from "./metadata.ts";
 export type { CustomResource, PrinterColumn } from "./custom-resource.ts";
 export { customResources } from "./custom-resources.ts";

@@ -20,6 +20,14 @@ export interface ObjectMeta {
   readonly ownerReferences?: readonly OwnerReference[];
 }
 
+/**
+ * A kind for clients that have a type of their own for metadata, with times as Date: `WithMetadata<SriovNetwork, V1ObjectMeta>`
+ * for KubernetesObjectApi of @kubernetes/client-node (docs/typescript.md).
+ */
+export type WithMetadata<Kind extends { readonly metadata: ObjectMeta }, Metadata> = Omit<Kind, "metadata"> & {
+  metadata: Metadata;
+};
+
 /** metav1.OwnerReference. */
 export interface OwnerReference {
   readonly apiVersion: string;
