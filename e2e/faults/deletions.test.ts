@@ -8,7 +8,7 @@ import { binariesFor, ensureBinaries, writeToStderr } from "@switchyard/testing"
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { bundleOperator } from "../src/operator-bundle.ts";
+import { bundleApp } from "../src/bundle-app.ts";
 import { runCampaign } from "./campaign.ts";
 import { lifeOfDeletions } from "./life-of-deletions.ts";
 
@@ -20,7 +20,7 @@ let main: string;
 beforeAll(async () => {
   binaries = await ensureBinaries({ names: binariesFor({ controllerManager: true }), progress: writeToStderr });
   directory = await mkdtemp(join(tmpdir(), "switchyard-faults-"));
-  main = await bundleOperator(directory);
+  main = await bundleApp("operator", directory);
 }, 600_000);
 
 afterAll(() => rm(directory, { recursive: true }));

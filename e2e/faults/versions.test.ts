@@ -22,7 +22,7 @@ import type { ApiRequest } from "../src/api-request.ts";
 import { playPods } from "../src/component-pods.ts";
 import { FaultProxy } from "../src/fault-proxy.ts";
 import { passAll } from "../src/fault-rules.ts";
-import { bundleOperator } from "../src/operator-bundle.ts";
+import { bundleApp } from "../src/bundle-app.ts";
 import { OperatorProcess } from "../src/operator-process.ts";
 import { bundlePreviousOperator, findPreviousVersion } from "../src/previous-operator.ts";
 import { createActors, type Actors } from "./actors.ts";
@@ -54,7 +54,7 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "switchyard-versions-"));
   resources.defer(() => rm(directory, { recursive: true }));
   previous = await bundlePreviousOperator(previousVersion);
-  current = await bundleOperator(directory);
+  current = await bundleApp("operator", directory);
   const binaries = await ensureBinaries({ names: binariesFor({ controllerManager: true }), progress: writeToStderr });
   const cluster = resources.use(await startControlPlane({ binaries }));
   ({ kubeconfig } = cluster);

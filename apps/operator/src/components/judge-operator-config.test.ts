@@ -5,7 +5,7 @@ import type { ComponentProblem, RenderedComponents } from "@switchyard/render";
 import { judgeOperatorConfig } from "./judge-operator-config.ts";
 import type { SyncOutcome } from "./sync-components.ts";
 
-const nothing: SyncOutcome = { failures: [], withheld: [], pending: [], isStale: false };
+const nothing: SyncOutcome = { failures: [], incomplete: [], pending: [], isStale: false };
 const warning: ComponentProblem = {
   ...{ component: "config-daemon", severity: "warning", field: "spec.disablePlugins", message: "has no effect yet" },
 };
@@ -42,7 +42,7 @@ describe("a SriovOperatorConfig", () => {
       is: "progressing while an object is not deployed as configured",
       ...{
         problems: [warning],
-        outcome: { withheld: ["a is registered later"], pending: ["a: 0 of 2 pods available"] },
+        outcome: { incomplete: ["a is registered later"], pending: ["a: 0 of 2 pods available"] },
       },
       says:
         "progressing RollingOut: a is registered later; a: 0 of 2 pods available; " +
@@ -50,7 +50,10 @@ describe("a SriovOperatorConfig", () => {
     },
     {
       is: "degraded by a refusal, whatever is still to come",
-      ...{ problems: [], outcome: { failures: [refusal], withheld: ["later"], pending: ["a: 1 of 2 pods available"] } },
+      ...{
+        problems: [],
+        outcome: { failures: [refusal], incomplete: ["later"], pending: ["a: 1 of 2 pods available"] },
+      },
       says:
         "degraded OperatorConfigSyncFailed: Service a: Forbidden (not today)" +
         " | RollingOut: a: 1 of 2 pods available",

@@ -22,15 +22,15 @@ export function judgeOperatorConfig({ components, problems }: RenderedComponents
   const refusals = outcome.failures.map(describeFailure);
   const say = (...sentences: readonly string[]) => cut([...sentences, ...warnings].join("; "));
 
-  const { withheld, pending } = outcome;
+  const { incomplete, pending } = outcome;
   const progress = pending.length === 0 ? undefined : { reason: rollingOut, message: cut(pending.join("; ")) };
 
   if (errors.length > 0) {
     return { state: "degraded", reason: unsupported, message: say(...errors, ...refusals), progress };
   }
   if (refusals.length > 0) return { state: "degraded", reason: syncFailed, message: say(...refusals), progress };
-  if (withheld.length > 0) {
-    return { state: "progressing", reason: rollingOut, message: say(...withheld, ...pending) };
+  if (incomplete.length > 0) {
+    return { state: "progressing", reason: rollingOut, message: say(...incomplete, ...pending) };
   }
   const deployed = components.filter(({ state, objects }) => {
     return state === "deployed" && objects.some(({ kind }) => kind === "DaemonSet");

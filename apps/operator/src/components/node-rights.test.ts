@@ -65,11 +65,11 @@ describe("rights of processes on nodes", () => {
   it("are granted when the policies have been seen, not when they were written", async () => {
     const { sync, holdBack, deliver, granted, present } = setUp();
     holdBack();
-    expect((await sync()).pending).toContain(awaited);
+    expect((await sync()).incomplete).toContain(awaited);
     expect(present()).toContain("ValidatingAdmissionPolicy switchyard-own-node");
     expect(granted()).toEqual([]);
     deliver();
-    expect((await sync()).pending).not.toContain(awaited);
+    expect((await sync()).incomplete).not.toContain(awaited);
     expect(granted()).toEqual(rights);
   });
 
@@ -113,10 +113,10 @@ describe("rights of processes on nodes", () => {
     const { sync, refuse, granted, withheld } = setUp();
     await sync();
     refuse("switchyard-own-node", code, status);
-    const { failures, pending } = await sync();
+    const { failures, incomplete } = await sync();
     expect(failures).toMatchObject([{ name: "switchyard-own-node" }, { name: "switchyard-own-node" }]);
     expect(withheld(failures)).toEqual([]);
-    expect(pending).toContain(awaited);
+    expect(incomplete).toContain(awaited);
     expect(granted()).toEqual(rights);
   });
 

@@ -75,12 +75,12 @@ describe("components", () => {
     expect(history).toEqual(["webhook-role", "webhook-service", "webhook"]);
     expect(first).toEqual({
       failures: [],
-      withheld: ["operator-webhook is registered once a pod of it is available"],
+      incomplete: ["operator-webhook is registered once a pod of it is available"],
       pending: ["webhook is being started"],
       isStale: false,
     });
     roll("webhook", one);
-    expect(await sync(deployed("operator-webhook"))).toMatchObject({ withheld: [], pending: [] });
+    expect(await sync(deployed("operator-webhook"))).toMatchObject({ incomplete: [], pending: [] });
     expect(history.slice(3)).toEqual(["webhook-role", "webhook-service", "webhook", "webhook-config"]);
   });
 
@@ -90,8 +90,8 @@ describe("components", () => {
     roll("webhook", one);
     await sync(deployed("operator-webhook"));
     roll("webhook", { desired: 3, updated: 2, available: 0 });
-    const { withheld, pending } = await sync(deployed("operator-webhook"));
-    expect(withheld).toEqual([]);
+    const { incomplete, pending } = await sync(deployed("operator-webhook"));
+    expect(incomplete).toEqual([]);
     expect(pending).toEqual(["webhook: 2 of 3 pods updated, 0 of 3 pods available"]);
     expect(present()).toContain("ValidatingWebhookConfiguration webhook-config");
   });
@@ -105,8 +105,8 @@ describe("components", () => {
       { desired: 3, updated: 1, available: 2 },
     ]) {
       roll("webhook", counts);
-      const { withheld } = await sync(deployed("operator-webhook"));
-      expect(withheld).toContain("what operator-webhook does not answer is admitted until a pod of it is available");
+      const { incomplete } = await sync(deployed("operator-webhook"));
+      expect(incomplete).toContain("what operator-webhook does not answer is admitted until a pod of it is available");
       expect(registered()).toMatchObject(answering("Ignore"));
     }
     roll("webhook", { desired: 3, updated: 1, available: 3 });

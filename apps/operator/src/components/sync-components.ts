@@ -22,7 +22,7 @@ export interface SyncOutcome {
   /** What the API server refused. */
   readonly failures: readonly SyncFailure[];
   /** Objects that are not deployed as they are asked for yet, and will be by themselves; sentences. */
-  readonly withheld: readonly string[];
+  readonly incomplete: readonly string[];
   /** Pods that are missing of what is deployed, with their counts; sentences. */
   readonly pending: readonly string[];
   /** Something changed while it was looked at: look again. */
@@ -45,7 +45,7 @@ export async function syncComponents(
   signal: AbortSignal,
 ): Promise<SyncOutcome> {
   const failures: SyncFailure[] = [];
-  const withheld: string[] = [];
+  const incomplete: string[] = [];
   const pending: string[] = [];
   let isStale = false;
 
@@ -63,7 +63,7 @@ export async function syncComponents(
     for (const item of inOrderOfRemoval(leftovers)) await attempt(item.type.kind, item.name, () => remove(item));
     pending.push(...component.objects.flatMap((manifest) => rolloutOf(manifest) ?? []));
   }
-  return { failures, withheld: [...new Set(withheld)], pending, isStale };
+  return { failures, incomplete: [...new Set(incomplete)], pending, isStale };
 
   async function attempt(kind: string, name: string, act: () => Promise<void>): Promise<void> {
     try {
@@ -94,7 +94,7 @@ export async function syncComponents(
         await apply(manifest);
         return;
       case "awaited":
-        pending.push(rightsAwaited);
+        incomplete.push(rightsAwaited);
         return;
       case "refused":
         await remove(objects.itemOf(manifest));
@@ -114,11 +114,11 @@ export async function syncComponents(
     const registered = objects.seen(objects.itemOf(manifest));
     if (registered?.isBinding === true || all.every(serves)) return manifest;
     if (registered === undefined) {
-      withheld.push(`${name} is registered once a pod of it is available`);
+      incomplete.push(`${name} is registered once a pod of it is available`);
       return undefined;
     }
     if (!refuses(manifest)) return manifest;
-    withheld.push(`what ${name} does not answer is admitted until a pod of it is available`);
+    incomplete.push(`what ${name} does not answer is admitted until a pod of it is available`);
     return lenient(manifest);
   }
 
