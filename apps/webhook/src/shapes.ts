@@ -5,7 +5,7 @@
  * Usage: `const policy = readShape("SriovNetworkNodePolicy", request.object); if (!policy.ok) …`.
  */
 import type { Problem, ReviewedKind, ReviewedKinds } from "@switchyard/admission";
-import { err, ok, schemas, type Result, type StructuralSchema } from "@switchyard/api";
+import { apiVersion, err, ok, schemas, type Result, type StructuralSchema } from "@switchyard/api";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 
 /** Reads an object of a kind, with the defaults of its CRD. `value` is filled in place. */
@@ -45,7 +45,13 @@ function compile<Kind extends ReviewedKind>(kind: Kind): ValidateFunction<Review
   const { properties, ...schema } = shapeOf(schemas[kind] ?? { type: "object" });
   // The status decides nothing here, and may be large.
   const { status: _status, ...checked } = properties ?? {};
-  return ajv.compile<ReviewedKinds[Kind]>({ ...schema, properties: { ...checked, metadata }, required: ["metadata"] });
+  // Rules tell kinds apart by these, and a review may name the kind beside the object alone.
+  const own = {
+    apiVersion: { const: apiVersion, default: apiVersion },
+    kind: { const: kind, default: kind },
+    metadata,
+  };
+  return ajv.compile<ReviewedKinds[Kind]>({ ...schema, properties: { ...checked, ...own }, required: ["metadata"] });
 }
 
 /** A JSON schema that says types and nothing else. */
