@@ -6,7 +6,7 @@
 import { KubernetesObjectApi, PatchStrategy, type KubeConfig, type V1ObjectMeta } from "@kubernetes/client-node";
 import type { SriovNetworkNodePolicy, WithMetadata } from "@switchyard/api";
 
-type Policy = WithMetadata<SriovNetworkNodePolicy, V1ObjectMeta>;
+type Policy = WithMetadata<SriovNetworkNodePolicy, Partial<V1ObjectMeta>>;
 
 /** Creates a policy with four VFs, then asks for eight. */
 export async function growPolicy(kubeConfig: KubeConfig): Promise<Policy> {

@@ -21,7 +21,7 @@ export interface ObjectMeta {
 }
 
 /**
- * A kind for clients that have a type of their own for metadata, with times as Date: `WithMetadata<SriovNetwork, V1ObjectMeta>`
+ * A kind for clients that have a type of their own for metadata, with times as Date: `WithMetadata<SriovNetwork, Partial<V1ObjectMeta>>`
  * for KubernetesObjectApi of @kubernetes/client-node (docs/typescript.md).
  */
 export type WithMetadata<Kind extends { readonly metadata: ObjectMeta }, Metadata> = Omit<Kind, "metadata"> & {
