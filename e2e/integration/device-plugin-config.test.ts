@@ -15,13 +15,15 @@ import {
 import { namespace } from "@switchyard/demo/stage";
 import { collectionPath, connect, isKubeError, objectPath, patchMetadata, type Transport } from "@switchyard/kube";
 import {
+  type ControlPlane,
   eventually,
   findWorkspaceRoot,
+  type GuardedProcess,
   isWrite,
+  missingForPods,
+  podCommand,
   spawnGuarded,
   startControlPlane,
-  type ControlPlane,
-  type GuardedProcess,
 } from "@switchyard/testing";
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -30,7 +32,6 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { startCountingPlugin, type CountingPlugin } from "../device-plugin/counting-plugin.ts";
 import { bundleApp } from "../src/bundle-app.ts";
-import { missingForPods, podCommand } from "../src/pod-process.ts";
 import { makeVfs, pfStatus, readState, report, startKernel, vfAddresses } from "../device-plugin/fake-pf.ts";
 
 jest.setTimeout(120_000); // machines are busy
@@ -73,7 +74,6 @@ beforeAll(async () => {
   await role("reporter", "patch", `${plural}.${group}/status`);
   await role("config-reader", "get,list,watch", `${sriovOperatorConfigs.plural}.${group}`, "default");
   for (const name of ["reader", "reporter", "config-reader"]) await bind(name);
-  await cluster.kubectl(["create", "-n", namespace, "serviceaccount", serviceAccount]);
   ownKubeconfig = await cluster.clientFor({ user });
 
   const flags = ["--kubeconfig", cluster.kubeconfig, "--leader-elect=false", "--write-configmap"];
@@ -346,7 +346,7 @@ describe("the follower", () => {
     async () => {
       const flags = ["--namespace", namespace, ...configuratorFlags(node)];
       const program = [process.execPath, bundle, ...flags];
-      const { file, args } = await podCommand(cluster, { namespace, serviceAccount }, program);
+      const { file, args } = podCommand(await cluster.podAccount(namespace, serviceAccount), program);
       const follower = spawnGuarded(file, args, { log: join(directory, "pod.log") });
       running.push(follower);
       await eventually("it follows", async () => (await log("pod")).includes("VFs handed out"));

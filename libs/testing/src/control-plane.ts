@@ -23,6 +23,7 @@ import { eventually } from "./eventually.ts";
 import { spawnGuarded, type GuardedProcess } from "./guarded-process.ts";
 import { runKubectl, type KubectlOptions } from "./kubectl.ts";
 import { readEnds } from "./log-ends.ts";
+import type { PodAccount } from "./pod-process.ts";
 import { TestingError } from "./testing-error.ts";
 
 export interface ControlPlaneOptions {
@@ -119,6 +120,15 @@ export class ControlPlane implements AsyncDisposable {
   async clientFor(client: Client): Promise<string> {
     this.#clients += 1;
     return this.#files.writeKubeconfig(`client-${this.#clients}`, client);
+  }
+
+  /** A new token of a service account, made if it is not there, with what its pods know of this server. */
+  async podAccount(namespace: string, serviceAccount: string): Promise<PodAccount> {
+    const of = [serviceAccount, "-n", namespace];
+    const object = await this.kubectl(["create", "serviceaccount", ...of, "--dry-run=client", "-o", "json"]);
+    await this.kubectl(["apply", "-f", "-"], { input: object });
+    const token = await this.kubectl(["create", "token", ...of, "--duration=24h"]);
+    return { server: this.server, authority: this.#files.admin.ca, token: token.trim(), namespace };
   }
 
   /** What kubectl writes to stdout. As administrator, unless `options` names another kubeconfig. */

@@ -10,6 +10,7 @@ export { withFileLock, type FileLockOptions } from "./file-lock.ts";
 export { findFreePorts } from "./free-ports.ts";
 export { spawnGuarded, type GuardedProcess } from "./guarded-process.ts";
 export type { KubectlOptions } from "./kubectl.ts";
+export { missingForPods, podCommand, type PodAccount } from "./pod-process.ts";
 export { writeToStderr, type WriteLine } from "./progress.ts";
 export { startControlPlane } from "./start-control-plane.ts";
 export { startTestProxy, type TestProxy, type TestTunnel } from "./test-proxy.ts";

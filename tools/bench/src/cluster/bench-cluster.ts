@@ -6,7 +6,7 @@
  * Usage: `await using cluster = await startBenchCluster({ namespaces, progress, fail }); cluster.admin.request(…)`
  */
 import { apiVersion } from "@switchyard/api";
-import { ensureBinaries, eventually, findWorkspaceRoot, startControlPlane } from "@switchyard/testing";
+import { ensureBinaries, eventually, findWorkspaceRoot, startControlPlane, type PodAccount } from "@switchyard/testing";
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -18,6 +18,8 @@ import { createPlainClient, type PlainClient } from "./plain-client.ts";
 
 export interface BenchUser {
   readonly kubeconfig: string;
+  /** For programs that are measured as in a pod: one with a kubeconfig needs 18 MB more. */
+  readonly pod: PodAccount;
   readonly identity: Identity;
   /** What it asked of the server since the last read. */
   readonly requests: AuditTail;
@@ -50,7 +52,7 @@ export async function startBenchCluster({ namespaces, progress, fail }: BenchClu
   await controlPlane.applyCrds(join(findWorkspaceRoot(), "charts/switchyard/crds"));
   const admin = parts.use(createPlainClient(await readIdentity(controlPlane.kubeconfig), adminConnections));
   await untilWatchable(admin);
-  for (const name of namespaces)
+  for (const name of [accountNamespace, ...namespaces])
     await admin.request({ method: "POST", path: "/api/v1/namespaces", body: namespace(name) });
   await admin.request({
     method: "POST",
@@ -67,10 +69,11 @@ export async function startBenchCluster({ namespaces, progress, fail }: BenchClu
     directory: controlPlane.dataDir,
     versions,
     async user(name) {
-      const user = `system:serviceaccount:bench:${name}`;
+      const user = `system:serviceaccount:${accountNamespace}:${name}`;
       const kubeconfig = await controlPlane.clientFor({ user, groups: [serviceAccounts] });
       const requests = createAuditTail(join(controlPlane.dataDir, "audit.log"), user);
-      return { kubeconfig, identity: await readIdentity(kubeconfig), requests };
+      const pod = await controlPlane.podAccount(accountNamespace, name);
+      return { kubeconfig, pod, identity: await readIdentity(kubeconfig), requests };
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
@@ -99,6 +102,7 @@ async function untilWatchable(admin: PlainClient): Promise<void> {
 const adminConnections = 32;
 
 const serviceAccounts = "system:serviceaccounts";
+const accountNamespace = "bench";
 
 function namespace(name: string) {
   return { apiVersion: "v1", kind: "Namespace", metadata: { name } };

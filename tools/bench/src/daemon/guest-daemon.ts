@@ -3,8 +3,9 @@
  * The daemon on a real kernel: the shipped bundle in a guest of the VM lab, which talks to the API server on this machine.
  * Usage: `await using daemon = await createGuestDaemon({ cluster, run, guest, share, cpuProf: undefined })`
  */
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { PodAccount } from "@switchyard/testing";
 import type { Guest, GuestProcess } from "@switchyard/vm-lab";
 import { BenchError } from "../bench-error.ts";
 import type { BenchCluster } from "../cluster/bench-cluster.ts";
@@ -36,7 +37,7 @@ export async function createGuestDaemon(options: GuestDaemonOptions): Promise<Da
   await using parts = new AsyncDisposableStack();
   const node = parts.use(await createNodeUnderTest(cluster, run));
   const user = await cluster.user("daemon");
-  await writeFile(join(share, "kubeconfig"), await kubeconfigForGuest(user.kubeconfig, cluster.server));
+  await writeAccount(join(share, "serviceaccount"), user.pod);
   const stopSeconds: number[] = [];
   let running: GuestProcess | undefined;
   let words = "";
@@ -48,9 +49,11 @@ export async function createGuestDaemon(options: GuestDaemonOptions): Promise<Da
     async start() {
       const { name, namespace } = nodeUnderTest;
       const profile = cpuProf ? "--cpu-prof --cpu-prof-interval=5000 --cpu-prof-dir=/share/prof" : "";
-      const flags = `--kubeconfig /share/kubeconfig --namespace ${namespace} --node-name ${name} --host-root / --health-address :${guestHealthPort}`;
+      const flags = `--namespace ${namespace} --node-name ${name} --host-root / --health-address :${guestHealthPort}`;
       // The shell becomes the daemon, so that its pid is the daemon's.
-      running = guest.spawn(`echo $$ >/run/daemon.pid; exec node ${profile} /share/main.js ${flags}`);
+      running = guest.spawn(
+        `${becomePod(user.pod)}; echo $$ >/run/daemon.pid; exec node ${profile} /share/main.js ${flags}`,
+      );
       const process = running;
       process.stdout.resume();
       process.stderr.setEncoding("utf8").on("data", (text: string) => (words = (words + text).slice(-4_000)));
@@ -92,9 +95,20 @@ export async function createGuestDaemon(options: GuestDaemonOptions): Promise<Da
   }
 }
 
-/** The API server as the guest reaches it: slirp's address of this machine, and the name in the server's certificate. */
-async function kubeconfigForGuest(kubeconfig: string, server: string): Promise<string> {
-  const text = await readFile(kubeconfig, "utf8");
-  const seenFromGuest = server.replace("127.0.0.1", "10.0.2.2");
-  return text.replace(`"server": "${server}"`, `"server": "${seenFromGuest}", "tls-server-name": "localhost"`);
+/** The files of the service account, for becomePod(). */
+async function writeAccount(directory: string, { token, authority, namespace }: PodAccount): Promise<void> {
+  await mkdir(directory);
+  const files = { token, "ca.crt": authority, namespace };
+  await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(directory, name), text)));
+}
+
+/** Shell commands: the account's files and variables. A name of the server leads to slirp's address of this machine. */
+function becomePod({ server }: PodAccount): string {
+  const name = "kubernetes.default.svc";
+  return [
+    "mkdir -p /var/run/secrets/kubernetes.io",
+    "cp -rT /share/serviceaccount /var/run/secrets/kubernetes.io/serviceaccount",
+    `grep -q ${name} /etc/hosts || echo 10.0.2.2 ${name} >>/etc/hosts`,
+    `export KUBERNETES_SERVICE_HOST=${name} KUBERNETES_SERVICE_PORT=${new URL(server).port}`,
+  ].join("; ");
 }

@@ -32,7 +32,8 @@ export async function createNativeDaemon(options: NativeDaemonOptions): Promise<
   const service = parts.use(
     createMeasuredService({
       script,
-      args: ["--kubeconfig", user.kubeconfig, "--namespace", namespace, "--node-name", name, "--kernel-socket", socket],
+      pod: user.pod,
+      args: ["--namespace", namespace, "--node-name", name, "--kernel-socket", socket],
       log: join(cluster.directory, "daemon.log"),
       fail: run.fail,
       cpuProf,

@@ -54,7 +54,8 @@ async function measureFleet(options: FleetOptions): Promise<FleetReport> {
   await using operator = createMeasuredService({
     script,
     ...inContainer,
-    args: operatorArguments(operatorUser.kubeconfig, options),
+    pod: operatorUser.pod,
+    args: operatorArguments(options),
     log: join(cluster.directory, "operator.log"),
     fail,
     cpuProf: options.cpuProf,

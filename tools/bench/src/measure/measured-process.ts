@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * A service of ours as a child process whose pid is its own: /proc/<pid> shows it and nothing between. `setpriv`
- * (util-linux) gives it to the kernel to kill when we die, and then becomes it.
+ * (util-linux) gives it to the kernel to kill when we die, and then becomes it, with the service account of a pod.
  * Usage: `await using operator = await startMeasured({ script, args, log, fail }); operator.meter.read()`
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { openSync, closeSync, readFileSync, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { podCommand, type PodAccount } from "@switchyard/testing";
 import { BenchError } from "../bench-error.ts";
 import { createProcessMeter, type ProcessMeter } from "./process-meter.ts";
 import { untilReady } from "./readiness.ts";
@@ -20,6 +21,8 @@ export interface MeasuredOptions {
   /** Flags of Node itself, and environment beside our own: as the program's container has them. */
   readonly nodeFlags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** How it reaches the API server, if it does. */
+  readonly pod?: PodAccount;
   /** File for its output, which is appended. */
   readonly log: string;
   /** Told, with the log's end, if it ends before it is told to. */
@@ -42,12 +45,14 @@ const stopLimitMs = 15_000;
 
 /** Rejects with BenchError `platform` where it cannot be started. */
 export async function startMeasured(options: MeasuredOptions): Promise<MeasuredProcess> {
-  const { script, args, nodeFlags = [], env = {}, log, fail, cpuProf } = options;
+  const { script, args, nodeFlags = [], env = {}, pod, log, fail, cpuProf } = options;
   const output = openSync(log, "a");
   const logBegin = statSync(log).size;
   const profiler = cpuProf === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${cpuProf}`];
-  const command = [process.execPath, ...nodeFlags, ...profiler, script, ...args, "--health-address", "127.0.0.1:0"];
-  const child = spawn("setpriv", ["--pdeathsig", "KILL", ...command], {
+  const command = [...nodeFlags, ...profiler, script, ...args, "--health-address", "127.0.0.1:0"];
+  const started =
+    pod === undefined ? { file: process.execPath, args: command } : podCommand(pod, [process.execPath, ...command]);
+  const child = spawn("setpriv", ["--pdeathsig", "KILL", started.file, ...started.args], {
     env: { ...process.env, ...env },
     stdio: ["ignore", output, output],
   });

@@ -47,7 +47,8 @@ export async function measureProfile(
   const listen = ["--listen-address", `127.0.0.1:${port}`, "--shutdown-delay", "100ms"];
   await using webhook = createMeasuredService({
     script: scripts.webhook,
-    args: ["--kubeconfig", user.kubeconfig, "--namespace", operatorNamespace, ...listen, ...certificate],
+    pod: user.pod,
+    args: ["--namespace", operatorNamespace, ...listen, ...certificate],
     log: join(cluster.directory, "webhook.log"),
     fail,
     cpuProf: options.cpuProf,
