@@ -10,6 +10,7 @@ import { createNode, createOperatorConfig } from "@switchyard/demo/scenes";
 import { namespace, setStage, type Stage } from "@switchyard/demo/stage";
 import { objectPath } from "@switchyard/kube";
 import { eventually } from "@switchyard/testing";
+import { allocateClaim, deviceClaim, publishDevices } from "../src/device-claims.ts";
 import { silentNarrator } from "../src/silent-narrator.ts";
 import { startRegisteredWebhook } from "../src/start-webhook.ts";
 import { objectOf, type Spec } from "./crd-cases.ts";
@@ -32,6 +33,18 @@ const podWithVf = {
   spec: {
     nodeName: "worker-1",
     containers: [{ name: "main", image: "none", resources: { limits: { "openshift.io/low": "1" } } }],
+  },
+};
+
+const claim = { name: "nic", namespace: "default" };
+
+/** Is allocated a VF of the same PF by dynamic resource allocation. */
+const podWithClaim = {
+  ...{ apiVersion: "v1", kind: "Pod", metadata: { name: "claimant", namespace: "default" } },
+  spec: {
+    nodeName: "worker-2",
+    containers: [{ name: "main", image: "none" }],
+    resourceClaims: [{ name: "nic", resourceClaimName: claim.name }],
   },
 };
 
@@ -98,11 +111,12 @@ describe("switchyard validate", () => {
       },
     );
     for (const object of stored) await stage.cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(object) });
-    await stage.cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(podWithVf) });
-    await eventually("the webhook has seen the pod", async () => {
+    for (const pod of [podWithVf, podWithClaim]) await apply(stage, pod);
+    await allocateVf(stage);
+    await eventually("the webhook has seen the pods", async () => {
       const more = objectOf(policy, { resourceName: "more", numVfs: 16, ...pfNames("ens1f0#8-15") });
       const warnings = await warningsFor(stage, more);
-      return warnings.some((warning) => warning.endsWith("; 1 pod uses these VFs"));
+      return warnings.some((warning) => warning.endsWith("; 2 pods use these VFs"));
     });
     // What the webhook's caches know shows in what it says: the last of the stored objects is there for it.
     await eventually("the webhook has seen the stored objects", async () => {
@@ -123,6 +137,20 @@ describe("switchyard validate", () => {
     expect(ours.filter(({ allowed }) => !allowed).length).toBeGreaterThan(10);
   }, 180_000);
 });
+
+async function apply(stage: Stage, object: object): Promise<void> {
+  await stage.cluster.kubectl(["apply", "-f", "-"], { input: JSON.stringify(object) });
+}
+
+/** As the driver and the scheduler do it. */
+async function allocateVf(stage: Stage): Promise<void> {
+  const [driver, node, device] = ["nics.example.com", "worker-2", "vf-0"];
+  const devices = { [device]: { "resource.kubernetes.io/pciBusID": "0000:3b:02.0" } };
+  await publishDevices((object) => apply(stage, object), { driver, node, devices });
+  await apply(stage, deviceClaim(claim));
+  const pod = { ...podWithClaim.metadata, uid: "1" };
+  await allocateClaim(stage.transport, { claim, driver, pool: node, device, pod });
+}
 
 /** Two PFs, as the node's daemon would report them. */
 async function report(stage: Stage, name: string): Promise<void> {

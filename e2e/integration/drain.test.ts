@@ -4,11 +4,12 @@
  * The test is the nodes' kubelets and daemons.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
-import { annotations, nodes as nodeType, taints } from "@switchyard/api";
+import { annotations, nodes as nodeType, sriovNetworkNodeStates, taints } from "@switchyard/api";
 import { objectPath } from "@switchyard/kube";
 import { createFakeKernel, igb, pci, serveFakeKernel } from "@switchyard/host/testing";
 import { eventually, findWorkspaceRoot, spawnGuarded } from "@switchyard/testing";
 import { join } from "node:path";
+import { allocateClaim, deviceClaim, publishDevices } from "../src/device-claims.ts";
 import { appsNamespace, podType, run, setDrainStage, type DrainStage } from "../src/drain-stage.ts";
 import { crdFolder } from "./crd-objects.ts";
 import { componentSettings } from "./identity-objects.ts";
@@ -266,6 +267,90 @@ describe("a node that is drained", () => {
   });
 });
 
+describe("a node with a DRA driver", () => {
+  const [nics, gpus] = ["nics.example.com", "gpus.example.com"];
+
+  /** A pod that was allocated a device, as the scheduler does it. */
+  async function addClaimant(name: string, node: string, driver: string, device: string): Promise<void> {
+    const claim = { name, namespace: appsNamespace };
+    await stage.apply(deviceClaim(claim));
+    await stage.addPod(name, { node, claim: name });
+    const { uid = "" } = (await eventually(name, () => stage.pods.get(name))).metadata;
+    await allocateClaim(stage.transport, { claim, driver, pool: node, device, pod: { name, uid } });
+  }
+
+  /** As its daemon reports it: a PF with a VF. */
+  async function addNode(node: string): Promise<void> {
+    await stage.addNode(node, unlimited);
+    const pf = { pciAddress: "0000:3b:00.0", numVfs: 1, Vfs: [{ pciAddress: "0000:3b:02.0", vfID: 0 }] };
+    await stage.transport.request({
+      method: "PATCH",
+      path: objectPath(sriovNetworkNodeStates, { name: node, namespace: componentSettings.namespace }, "status"),
+      contentType: "application/merge-patch+json",
+      body: { status: { interfaces: [pf, { pciAddress: "0000:01:00.0" }] } },
+    });
+  }
+
+  it("is drained of the pods that were allocated its VFs, and of no others", async () => {
+    await addNode("dra");
+    await publishDevices(stage.apply, {
+      ...{ driver: nics, node: "dra" },
+      devices: {
+        "vf-0": { "resource.kubernetes.io/pciBusID": "0000:3b:02.0" },
+        "vf-of-pf": { pciAddress: "0000:3b:02.1", pfPciAddress: "0000:3b:00.0" },
+        "foreign-port": { pciAddress: "0000:01:00.0" },
+      },
+    });
+    const gpu = { "resource.kubernetes.io/pciBusID": "0000:99:00.0" };
+    await publishDevices(stage.apply, { driver: gpus, node: "dra", devices: { "gpu-0": gpu } });
+    await addClaimant("by-address", "dra", nics, "vf-0");
+    await addClaimant("by-attribute-of-its-own", "dra", nics, "vf-of-pf");
+    await addClaimant("foreign", "dra", nics, "foreign-port");
+    await addClaimant("gpu", "dra", gpus, "gpu-0");
+    await stage.addPod("no-claim", { node: "dra" });
+    await addExtended("extended", "dra");
+
+    await stage.ask("dra", "Drain_Required");
+    await stage.answered("dra", "DrainComplete");
+    const left = ["by-address", "by-attribute-of-its-own", "extended", "foreign", "gpu", "no-claim"].filter(hasPod);
+    expect(left).toEqual(["foreign", "gpu", "no-claim"]);
+    await stage.ask("dra", "Idle");
+    await stage.answered("dra", "Idle");
+    await stage.removeNodes("dra");
+  });
+
+  it("is drained of pods whose devices are not published any more, where their driver is one of NICs", async () => {
+    await addNode("dra-a");
+    await addNode("dra-b");
+    const vf = { "vf-0": { "resource.kubernetes.io/pciBusID": "0000:3b:02.0" } };
+    await publishDevices(stage.apply, { driver: nics, node: "dra-b", devices: vf });
+    await addClaimant("in-doubt", "dra-a", nics, "vf-0");
+    await addClaimant("gpu-in-doubt", "dra-a", gpus, "gpu-0");
+    await stage.ask("dra-a", "Drain_Required");
+    await stage.answered("dra-a", "DrainComplete");
+    expect(["in-doubt", "gpu-in-doubt"].filter(hasPod)).toEqual(["gpu-in-doubt"]);
+    await stage.ask("dra-a", "Idle");
+    await stage.answered("dra-a", "Idle");
+    await stage.removeNodes("dra-a", "dra-b");
+  });
+
+  /** A pod whose extended resource the scheduler has allocated by a claim of its own making. */
+  async function addExtended(name: string, node: string): Promise<void> {
+    const claim = { name: `${name}-extended-resources`, namespace: appsNamespace };
+    await stage.apply(deviceClaim(claim));
+    await stage.addPod(name, { node, requests: { "example.com/nic": "1" } });
+    const { uid = "" } = (await eventually(name, () => stage.pods.get(name))).metadata;
+    await allocateClaim(stage.transport, { claim, driver: nics, pool: node, device: "vf-0", pod: { name, uid } });
+    const requestMappings = [{ containerName: "main", resourceName: "example.com/nic", requestName: "nic" }];
+    await stage.transport.request({
+      method: "PATCH",
+      path: objectPath(podType, { name, namespace: appsNamespace }, "status"),
+      contentType: "application/merge-patch+json",
+      body: { status: { extendedResourceClaimStatus: { resourceClaimName: claim.name, requestMappings } } },
+    });
+  }
+});
+
 describe("a pool", () => {
   it("of maxUnavailable 0 holds all drains, and says so (M-33)", async () => {
     await stage.addPool("held", { nodeSelector: { matchLabels: { pool: "held" } }, maxUnavailable: 0 });
@@ -278,6 +363,73 @@ describe("a pool", () => {
     await stage.ask("held-1", "Idle");
     await stage.answered("held-1", "Idle");
     await stage.removeNodes("held-1");
+  });
+});
+
+describe("a drained node whose daemon does not go on", () => {
+  const long = 6 * 60_000;
+
+  /** As if it had been drained minutes ago, and another operator led by now. */
+  async function backdate(node: string): Promise<void> {
+    await stage.killOperator();
+    const { conditions = [] } = stage.states.get(node)?.status ?? {};
+    const lastTransitionTime = new Date(Date.now() - long).toISOString();
+    await stage.transport.request({
+      method: "PATCH",
+      path: objectPath(sriovNetworkNodeStates, { name: node, namespace: componentSettings.namespace }, "status"),
+      contentType: "application/merge-patch+json",
+      body: { status: { conditions: conditions.map((condition) => ({ ...condition, lastTransitionTime })) } },
+    });
+    await stage.startOperator();
+  }
+
+  const read = async (kind: string, name: string, path: string) => {
+    const place = ["get", kind, name, "-n", componentSettings.namespace];
+    return stage.cluster.kubectl([...place, "-o", `jsonpath=${path}`]);
+  };
+  const degraded = '{.status.conditions[?(@.type=="Degraded")].reason}';
+
+  it("is named by its pool as the one that holds the slot, which is Degraded within minutes", async () => {
+    await stage.addPool("stalls", { nodeSelector: { matchLabels: { pool: "stalls" } }, maxUnavailable: 1 });
+    for (const name of ["dead", "waits"]) await stage.addNode(name, { pool: "stalls" });
+    await stage.ask("dead", "Drain_Required");
+    await stage.answered("dead", "DrainComplete");
+    const holders = () => read("sriovnetworkpoolconfig", "stalls", "{.status.drainingNodes[*].node}");
+    await eventually("the pool names it", async () => (await holders()) === "dead");
+    expect(await read("sriovnetworkpoolconfig", "stalls", degraded)).not.toBe("DaemonStalled");
+
+    await backdate("dead");
+    await eventually("the pool is Degraded", async () => {
+      return (await read("sriovnetworkpoolconfig", "stalls", degraded)) === "DaemonStalled";
+    });
+    const says =
+      /^True DaemonStalled: node dead has been drained since .* its config daemon has reported nothing since then/;
+    await eventually("the node state says so", () => says.test(stage.condition("dead", "DrainDegraded")));
+    await stage.ask("waits", "Drain_Required");
+    await eventually("it waits", () => stage.condition("waits", "DrainProgressing").includes("1 of 1 draining (dead)"));
+    expect(stage.answerOf("dead")).toBe("DrainComplete"); // its VFs may be half configured
+
+    await stage.ask("dead", "Idle");
+    await stage.answered("waits", "DrainComplete");
+    await eventually("the next one holds the slot", async () => (await holders()) === "waits");
+    expect(await read("sriovnetworkpoolconfig", "stalls", degraded)).not.toBe("DaemonStalled");
+    await stage.ask("waits", "Idle");
+    await stage.answered("waits", "Idle");
+    await stage.removeNodes("dead", "waits");
+  });
+
+  it("is named by the SriovOperatorConfig where it is in no pool", async () => {
+    const message = '{.status.conditions[?(@.type=="DrainDegraded")].message}';
+    const said = () => read("sriovoperatorconfig", "default", message);
+    await stage.addNode("alone");
+    await stage.ask("alone", "Drain_Required");
+    await stage.answered("alone", "DrainComplete");
+    await eventually("it is named", async () => (await said()).includes("node alone holds the slot, DrainComplete"));
+    await backdate("alone");
+    await eventually("it has stalled", async () => (await said()).includes("its config daemon has reported nothing"));
+    await stage.ask("alone", "Idle");
+    await eventually("nothing is left", async () => (await said()) === "");
+    await stage.removeNodes("alone");
   });
 });
 

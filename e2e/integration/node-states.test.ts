@@ -6,6 +6,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from "@jest/globals";
 import {
   annotations,
+  labels,
+  nodes as nodeType,
   sriovNetworkNodePolicies,
   sriovNetworkNodeStates,
   sriovOperatorConfigs,
@@ -51,6 +53,7 @@ beforeAll(async () => {
     spec: { nodeSelector: {}, nicSelector: { rootDevices: [pf] }, resourceName: "fast", numVfs: 4 },
   });
   operator = stage.startOperator();
+  await eventually("the operator's start", () => states.get("worker-1"));
   await report("worker-1");
   await specIs("worker-1", asWanted);
 }, 600_000);
@@ -94,6 +97,57 @@ const byHand = () => stage.as("kubectl-edit");
 const pathOf = (node: string) => objectPath(sriovNetworkNodeStates, { name: node, namespace });
 const generationOf = (node: string) => states.get(node)?.metadata.generation ?? 0;
 
+describe("a new node", () => {
+  const { nodeState, desiredState, currentState } = annotations;
+  const notesOf = (node: string) => {
+    const { [desiredState]: desired, [currentState]: current } = states.get(node)?.metadata.annotations ?? {};
+    return [desired, current];
+  };
+  const nodeMetadata = async (name: string) => (await stage.read(nodeType, name)).metadata;
+
+  it("has upstream's annotations and label before its daemon has reported, by one write to each of its objects", async () => {
+    const begin = (await stage.audit()).length;
+    await createNode(stage, "fresh");
+    await eventually("its label", async () => (await nodeMetadata("fresh")).labels?.[labels.devicePlugin], soon);
+    expect(notesOf("fresh")).toEqual(["Idle", "Idle"]);
+    expect((await nodeMetadata("fresh")).annotations?.[nodeState]).toBe("Idle");
+    expect((await nodeMetadata("fresh")).labels?.[labels.devicePlugin]).toBe("Disabled");
+    await report("fresh"); // wakes all controllers once more
+    await specIs("fresh", asWanted);
+    await eventually(
+      "resources",
+      async () => (await nodeMetadata("fresh")).labels?.[labels.devicePlugin] === "Enabled",
+      soon,
+    );
+    const writes = (await stage.audit()).slice(begin).filter(isWrite);
+    const sent = (path: RegExp) => writes.filter(({ requestURI }) => path.test(requestURI)).map(({ verb }) => verb);
+    // Its state with the annotations, and then the spec; its label and annotation, and then the other label.
+    expect(sent(/sriovnetworknodestates\/fresh\?/)).toEqual(["patch", "patch"]);
+    expect(sent(/\/nodes\/fresh/)).toEqual(["patch", "patch"]);
+  });
+
+  it("keeps them, and what its daemon asks for, when its spec changes", async () => {
+    await createNode(stage, "asks");
+    await eventually("its annotations", () => notesOf("asks").includes("Idle"), soon);
+    const ask = { metadata: { annotations: { [desiredState]: "Drain_Required" } } };
+    await stage.as("daemon").patch(sriovNetworkNodeStates, "asks", ask);
+    await report("asks");
+    await specIs("asks", asWanted);
+    await eventually("the answer", () => notesOf("asks")[1] !== "Idle", soon); // the request was heard
+    expect(notesOf("asks")[0]).toBe("Drain_Required");
+    await byHand().patch(sriovNetworkNodePolicies, "fast", { spec: { numVfs: 5 } });
+    const five = { ...asWanted.interfaces?.[0], numVfs: 5 };
+    const asked = (node: string) => states.get(node)?.spec?.interfaces?.[0]?.numVfs;
+    await eventually("another spec", () => asked("asks") === five.numVfs && asked("worker-1") === five.numVfs, soon);
+    expect([notesOf("asks")[0], ...notesOf("worker-1")]).toEqual(["Drain_Required", "Idle", "Idle"]);
+    await byHand().patch(sriovNetworkNodePolicies, "fast", { spec: { numVfs: 4 } });
+    await specIs("worker-1", asWanted);
+    await stage.as("daemon").patch(sriovNetworkNodeStates, "asks", {
+      metadata: { annotations: { [desiredState]: "Idle" } },
+    });
+  });
+});
+
 describe("a node's state", () => {
   it.each<{ edit: string; spec: object | null }>([
     { edit: "another number of VFs", spec: { interfaces: [{ ...asWanted.interfaces?.[0], numVfs: 9 }] } },
@@ -134,6 +188,7 @@ describe("a node's state", () => {
     const begin = (await stage.audit()).length;
     operator = stage.startOperator();
     await createNode(stage, "worker-3"); // by the time that it has a state, the others have been looked at
+    await eventually("the operator's start", () => states.get("worker-3"));
     await report("worker-3");
     await specIs("worker-3", asWanted);
     const since = (await stage.audit()).slice(begin).filter(isWrite);

@@ -36,6 +36,7 @@ const groups: readonly (readonly [group: string, namespaced: readonly string[], 
   ["coordination.k8s.io", ["leases"], []],
   ["events.k8s.io", ["events"], []],
   ["k8s.cni.cncf.io", ["network-attachment-definitions"], []],
+  ["resource.k8s.io", ["resourceclaims"], ["resourceslices"]],
   [
     "sriovnetwork.openshift.io",
     ["sriovnetworknodepolicies", "sriovnetworknodestates", "sriovnetworks", "sriovoperatorconfigs"],

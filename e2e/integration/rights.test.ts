@@ -49,6 +49,8 @@ const everything = [
   ...["patch sriovoperatorconfigs/default/status", "delete sriovoperatorconfigs/default"],
   ...["list default:sriovnetworks", "create default:sriovnetworks", "patch default:sriovnetworks/any"],
   ...["list default:network-attachment-definitions", "patch default:network-attachment-definitions/any"],
+  ...["get default:resourceclaims/any", "list default:resourceclaims", "patch default:resourceclaims/any/status"],
+  ...["create default:resourceclaims", "list resourceslices", "create resourceslices", "patch resourceslices/any"],
   // The rest.
   ...["get configmaps/supported-nic-ids", "get configmaps/nri-control-switches", "list configmaps"],
   ...["patch configmaps/device-plugin-config", "patch configmaps/other", "list kube-system:configmaps"],
@@ -78,6 +80,8 @@ const granted: Readonly<Record<string, readonly string[]>> = {
     ...["list default:network-attachment-definitions", "patch default:network-attachment-definitions/any"],
     ...["get configmaps/supported-nic-ids", "get configmaps/nri-control-switches", "list configmaps"],
     ...["patch configmaps/device-plugin-config", "list namespaces"],
+    ...["get default:resourceclaims/any", "list resourceslices"],
+    "list default:resourceclaims", // only to give it to the webhook
     ...["create tokenreviews", "create subjectaccessreviews"], // only to give them to the metrics exporter
     ...["create events", "create default:events", "create leases", "update leases/switchyard-operator"],
   ],
@@ -85,6 +89,7 @@ const granted: Readonly<Record<string, readonly string[]>> = {
     ...["list default:pods", "list kube-system:pods", "get nodes/worker-1", "list nodes"],
     ...[`get ${states}/worker-1`, `list ${states}`, "list sriovnetworknodepolicies"],
     ...["get sriovoperatorconfigs/default", "get configmaps/supported-nic-ids"],
+    ...["list default:resourceclaims", "list resourceslices"],
   ],
   "sriov-network-config-daemon": [
     // Of its own node alone: identity.test.ts.

@@ -51,6 +51,8 @@ export interface PodOptions {
   readonly requests?: Readonly<Record<string, string>>;
   /** Of an init container, where it has one. */
   readonly initRequests?: Readonly<Record<string, string>>;
+  /** Name of a ResourceClaim. */
+  readonly claim?: string;
 }
 
 export interface DrainStage extends AsyncDisposable {
@@ -161,7 +163,7 @@ export async function setDrainStage(settings: ComponentSettings, crdFolder: stri
       }
     },
 
-    async addPod(name, { node, labels = {}, requests = {}, initRequests }) {
+    async addPod(name, { node, labels = {}, requests = {}, initRequests, claim }) {
       const container = (of: string, resources: object) => ({
         ...{ name: of, image: "example.com/none:1" },
         resources: { requests: resources, limits: resources },
@@ -175,6 +177,7 @@ export async function setDrainStage(settings: ComponentSettings, crdFolder: stri
           terminationGracePeriodSeconds: 30,
           containers: [container("main", requests)],
           ...(initRequests === undefined ? {} : { initContainers: [container("init", initRequests)] }),
+          ...(claim === undefined ? {} : { resourceClaims: [{ name: "nic", resourceClaimName: claim }] }),
         },
       };
       await transport.request({ method: "POST", path: collectionPath(podType, appsNamespace), body });

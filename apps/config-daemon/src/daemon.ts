@@ -5,6 +5,7 @@
  * Usage: `await runDaemon({ transport, host, nodeName, namespace, log, signal, … });`
  */
 import {
+  daemonManager as manager,
   operatorConfigName,
   sriovNetworkNodeStates,
   sriovOperatorConfigs,
@@ -57,9 +58,6 @@ export interface DaemonOptions {
   readonly setNotReady: (check: () => readonly string[]) => void;
   readonly signal: AbortSignal;
 }
-
-/** The same over all releases. */
-const manager = "switchyard-config-daemon";
 
 /** A step may wait minutes for a driver: the deadline is for what hangs for ever. */
 const passDeadlineMs = 30 * 60_000;

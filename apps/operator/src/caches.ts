@@ -81,7 +81,7 @@ export function watchCluster({ transport, later, namespace, settings, report }: 
       namespace,
       project: (config: SriovOperatorConfig) => ({ ...config, metadata: keepLife(config) }),
       managers: [
-        ...[managers.operatorConfigStatus, managers.devicePluginConfigMap],
+        ...[managers.operatorConfigStatus, managers.devicePluginConfigMap, managers.defaultPoolStatus],
         ...certifiedServers.map(({ manager }) => manager),
       ],
     }),

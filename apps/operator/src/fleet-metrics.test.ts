@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
+import { annotations } from "@switchyard/api";
 import { Registry } from "@switchyard/service";
 import { registerFleetMetrics } from "./fleet-metrics.ts";
 import { createCluster, nic } from "./testing/cluster.ts";
@@ -37,6 +38,25 @@ describe("the fleet's metrics", () => {
     cluster.removePolicy("unused");
     cluster.setState("worker-2");
     expect(await samplesOf(registry, "switchyard_policy_vfs")).toEqual(['switchyard_policy_vfs{policy="fast"} 2']);
+  });
+
+  it("show how old the oldest slots are, and that a daemon has stalled", async () => {
+    const cluster = createCluster();
+    const registry = new Registry();
+    registerFleetMetrics(registry, cluster, () => Date.parse("2026-11-20T12:10:00Z"));
+    const hold = (name: string, answer: string, lastTransitionTime: string) => {
+      const type = answer === "Draining" ? "DrainProgressing" : answer;
+      const condition = { type, status: "True", reason: "R", message: "", lastTransitionTime } as const;
+      cluster.setState(name, { status: { conditions: [condition] } }, { [annotations.currentState]: answer });
+    };
+    const ages = async () =>
+      (await samplesOf(registry, "switchyard_drain_slot_age_seconds")).map((line) => line.slice(33));
+    expect(await ages()).toEqual(['{state="draining"} 0', '{state="complete"} 0', '{state="stalled"} 0']);
+    hold("worker-1", "Draining", "2026-11-20T12:09:00Z");
+    hold("worker-2", "DrainComplete", "2026-11-20T12:08:00Z");
+    expect(await ages()).toEqual(['{state="draining"} 60', '{state="complete"} 120', '{state="stalled"} 0']);
+    hold("worker-3", "DrainComplete", "2026-11-20T12:00:00Z");
+    expect(await ages()).toEqual(['{state="draining"} 60', '{state="complete"} 600', '{state="stalled"} 600']);
   });
 
   it("show counts and conditions of policies and pools", async () => {

@@ -7,6 +7,7 @@
 import type { Condition, SriovNetworkNodePolicy, SriovNetworkPoolConfig } from "@switchyard/api";
 import type { Cache } from "@switchyard/kube";
 import { Gauge, type Registry } from "@switchyard/service";
+import { heldSlot } from "./drain/held-slot.ts";
 import type { NodeStateFacts } from "./node-state-facts.ts";
 
 export interface FleetCaches {
@@ -15,7 +16,9 @@ export interface FleetCaches {
   readonly pools: Cache<SriovNetworkPoolConfig>;
 }
 
-export function registerFleetMetrics(registry: Registry, { states, policies, pools }: FleetCaches): void {
+/** `nowMs` is the wall clock. */
+export function registerFleetMetrics(registry: Registry, caches: FleetCaches, nowMs: () => number = Date.now): void {
+  const { states, policies, pools } = caches;
   const registers = [registry];
   new Gauge({
     name: "switchyard_node_states",
@@ -78,9 +81,36 @@ export function registerFleetMetrics(registry: Registry, { states, policies, poo
     },
   });
 
+  new Gauge({
+    name: "switchyard_drain_slot_age_seconds",
+    help: "Age of the slot that has been held longest, by the state of its node: draining, complete, or stalled (complete, and its daemon does not go on). 0 where there is none.",
+    labelNames: ["state"],
+    registers,
+    collect() {
+      for (const [state, seconds] of slotAges(states.list(), nowMs())) this.set({ state }, seconds);
+    },
+  });
+
   function counted(): readonly (SriovNetworkNodePolicy | SriovNetworkPoolConfig)[] {
     return [...policies.list(), ...pools.list()];
   }
+}
+
+function slotAges(states: readonly NodeStateFacts[], nowMs: number): ReadonlyMap<string, number> {
+  const ages = new Map([
+    ["draining", 0],
+    ["complete", 0],
+    ["stalled", 0],
+  ]);
+  for (const state of states) {
+    const slot = heldSlot(state, nowMs);
+    if (slot?.sinceMs === undefined) continue;
+    const seconds = Math.max(0, (nowMs - slot.sinceMs) / 1000);
+    const held =
+      slot.state === "Draining" ? ["draining"] : slot.stall === undefined ? ["complete"] : ["complete", "stalled"];
+    for (const name of held) ages.set(name, Math.max(ages.get(name) ?? 0, seconds));
+  }
+  return ages;
 }
 
 function conditionsOf(status: { readonly conditions?: readonly Condition[] } | undefined): readonly Condition[] {

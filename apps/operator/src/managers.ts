@@ -12,5 +12,6 @@ export const managers = {
   injectorCertificate: "switchyard-certificates",
   webhookCertificate: "switchyard-webhook-certificate",
   devicePluginConfigMap: "switchyard-device-plugin-configmap",
+  defaultPoolStatus: "switchyard-default-pool-status",
   operatorConfigStatus: "switchyard-operator-config",
 } as const;

@@ -63,6 +63,7 @@ export function startNodeControllers(context: OperatorContext): Pick<Controller,
         const patch = { transport, type: sriovNetworkNodeStates, object, signal: abort };
         await patchMetadata({ ...patch, annotations: { [annotation]: null } });
       },
+      namespace,
       nowMs: Date.now,
     }),
     sources: [

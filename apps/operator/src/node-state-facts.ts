@@ -10,11 +10,14 @@ import {
   type SriovNetworkNodeState,
   type SriovNetworkNodeStateSpec,
 } from "@switchyard/api";
-import { cutText, maxMessageBytes } from "@switchyard/kube";
+import { cutText, maxMessageBytes, type KubeObject } from "@switchyard/kube";
 import { ownedInStatus, plan, type PlanProblem } from "@switchyard/plan";
-import { statusPfs } from "@switchyard/policy";
-import { toDrainFacts, type DrainFacts } from "./drain/drain-facts.ts";
+import { statusPfs, toPfAddresses, type PfAddresses } from "@switchyard/policy";
 import { countConfiguredVfs, type VfCounts } from "./configured-vfs.ts";
+import { toDrainFacts, type DrainFacts } from "./drain/drain-facts.ts";
+import { toSlotFacts, type SlotFacts } from "./drain/held-slot.ts";
+import { managers } from "./managers.ts";
+import { ownsAnnotation } from "./owned-annotations.ts";
 
 /** One node's state, reduced. */
 export interface NodeStateFacts {
@@ -22,6 +25,8 @@ export interface NodeStateFacts {
   readonly uid: string;
   /** annotations.keepStateUntil; absent on the state of a node that is there. */
   readonly keepStateUntil?: string;
+  /** Those of the drain handshake that are as node-state-reconciler.ts wrote them; absent where none is. */
+  readonly ownAnnotations?: Readonly<Record<string, string>>;
   readonly spec: SriovNetworkNodeStateSpec;
   /**
    * Whether the daemon has looked at the node since `spec` is as it is: one that is stopped, or slow, tells of a node that
@@ -30,12 +35,16 @@ export interface NodeStateFacts {
   readonly hasSeenSpec: boolean;
   /** PFs as discovered, reduced to what a nicSelector can ask about; empty before the daemon's first report. */
   readonly interfaces: readonly InterfaceStatus[];
+  /** Addresses of the PFs and their VFs: what pods have been allocated is known by them. */
+  readonly pfs: readonly PfAddresses[];
   /** What is not as `spec` asks; empty where all is done. */
   readonly unfinished: readonly UnfinishedWork[];
   readonly configuredVfs: VfCounts;
   readonly syncStatus: string;
   readonly lastSyncError: string;
   readonly drain: DrainFacts;
+  /** Absent while the node holds no slot of its pool. */
+  readonly slot?: SlotFacts;
 }
 
 /** Work that is left on one PF, or on the node as a whole. */
@@ -46,18 +55,24 @@ export interface UnfinishedWork {
   readonly problem?: string;
 }
 
-export function toNodeStateFacts({ metadata, spec = {}, status: whole = {} }: SriovNetworkNodeState): NodeStateFacts {
+export function toNodeStateFacts(state: SriovNetworkNodeState): NodeStateFacts {
+  const { metadata, spec = {}, status: whole = {} } = state;
   const status = { ...whole, interfaces: statusPfs(whole) };
   const { steps, problems } = plan(spec, status, ownedInStatus(status));
   const busy = new Set(steps.flatMap((step) => ("pciAddress" in step ? [step.pciAddress] : [])));
   const keepStateUntil = metadata.annotations?.[annotations.keepStateUntil];
+  const ownAnnotations = ownAnnotationsOf(state);
+  const drain = toDrainFacts({ metadata, status });
+  const slot = toSlotFacts(state, drain);
   return {
     name: metadata.name,
     uid: metadata.uid ?? "",
     ...(keepStateUntil === undefined ? {} : { keepStateUntil }),
+    ...(ownAnnotations === undefined ? {} : { ownAnnotations }),
     spec,
     hasSeenSpec: (status.observedGeneration ?? Infinity) >= (metadata.generation ?? 0),
     interfaces: status.interfaces.map(nicFacts),
+    pfs: toPfAddresses(status.interfaces),
     unfinished: [
       ...[...busy].map((pciAddress) => ({ pciAddress })),
       ...problems.map((problem) => ({
@@ -68,8 +83,21 @@ export function toNodeStateFacts({ metadata, spec = {}, status: whole = {} }: Sr
     configuredVfs: countConfiguredVfs(spec, status, steps),
     syncStatus: status.syncStatus ?? "",
     lastSyncError: cutText(status.lastSyncError ?? "", maxMessageBytes),
-    drain: toDrainFacts({ metadata, status }),
+    drain,
+    ...(slot === undefined ? {} : { slot }),
   };
+}
+
+function ownAnnotationsOf({ metadata }: KubeObject): Readonly<Record<string, string>> | undefined {
+  const entry = metadata.managedFields?.find(({ manager, operation, subresource = "" }) => {
+    return manager === managers.nodeState && operation === "Apply" && subresource === "";
+  });
+  if (entry === undefined) return undefined;
+  const own = [annotations.desiredState, annotations.currentState].flatMap((annotation) => {
+    const value = metadata.annotations?.[annotation];
+    return value !== undefined && ownsAnnotation(entry, annotation) ? [[annotation, value] as const] : [];
+  });
+  return own.length === 0 ? undefined : Object.fromEntries(own);
 }
 
 /** The path is the node state's; on a policy only its last field means something. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import type { SriovNetworkNodeState } from "@switchyard/api";
+import { annotations, type SriovNetworkNodeState } from "@switchyard/api";
+import { KubeError } from "@switchyard/kube";
+import { managers } from "./managers.ts";
 import { createNodeStateReconciler } from "./node-state-reconciler.ts";
 import { createCluster, createKeepingWriter, nic } from "./testing/cluster.ts";
 
@@ -19,6 +21,7 @@ function setUp(options: { readonly isStaying?: boolean } = {}) {
       removed.push(`${name} ${annotation}`);
       return Promise.resolve();
     },
+    namespace: "sriov-network-operator",
     nowMs: () => nowMs,
   });
   return { ...cluster, ...kept, removed, reconcile: (name: string) => reconcile(name, never) };
@@ -33,6 +36,7 @@ describe("the node state reconciler", () => {
     expect(applied.get("worker-1")).toEqual({
       metadata: {
         name: "worker-1",
+        annotations: { [annotations.desiredState]: "Idle", [annotations.currentState]: "Idle" },
         ownerReferences: [
           {
             apiVersion: "sriovnetwork.openshift.io/v1",
@@ -55,6 +59,46 @@ describe("the node state reconciler", () => {
     setState("worker-2");
     expect([await reconcile("worker-1"), await reconcile("worker-2")]).toEqual([{ afterMs: 5_000 }, undefined]);
     expect([...applied.keys()]).toEqual(["worker-2"]);
+  });
+
+  it("takes nothing from others when it makes a state that the cache does not show yet", async () => {
+    const { addConfig, addNode, reconcile, options } = setUp();
+    addConfig();
+    addNode("worker-1");
+    await reconcile("worker-1");
+    expect(options.get("worker-1")).toEqual({ force: false });
+  });
+
+  it("sends along the annotations that are still its own, and then only to the state as it was seen", async () => {
+    const { addConfig, addNode, setState, reconcile, applied, options, states } = setUp();
+    addConfig();
+    addNode("worker-1");
+    const own = (...names: readonly string[]) => {
+      const fieldsV1 = {
+        "f:metadata": { "f:annotations": Object.fromEntries(names.map((name) => [`f:${name}`, {}])) },
+      };
+      return [{ manager: managers.nodeState, operation: "Apply", fieldsV1 }];
+    };
+    const { desiredState, currentState } = annotations;
+    const notes = { [desiredState]: "Drain_Required", [currentState]: "Idle" };
+    setState("worker-1", { spec: {} }, notes, own(currentState));
+    await reconcile("worker-1");
+    const version = states.observed({ name: "worker-1", namespace: "sriov-network-operator" })?.resourceVersion;
+    expect(applied.get("worker-1")?.metadata.annotations).toEqual({ [currentState]: "Idle" });
+    expect(options.get("worker-1")).toEqual({ seenVersion: version });
+
+    setState("worker-1", { spec: {} }, { ...notes, [currentState]: "Draining" }, own());
+    await reconcile("worker-1");
+    expect([applied.get("worker-1")?.metadata.annotations, options.get("worker-1")]).toEqual([undefined, {}]);
+  });
+
+  it("looks again where somebody else has just written the state", async () => {
+    const { addConfig, addNode, reconcile, writer, verdicts } = setUp();
+    addConfig();
+    addNode("worker-1");
+    writer.apply = () => Promise.reject(new KubeError("PATCH", "Conflict", { status: 409 }));
+    expect(await reconcile("worker-1")).toEqual({ afterMs: expect.any(Number) });
+    expect(verdicts.get("worker-1")).toBeUndefined();
   });
 
   it("manages nothing while there is no operator config", async () => {

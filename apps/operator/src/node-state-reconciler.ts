@@ -2,16 +2,31 @@
 /**
  * One SriovNetworkNodeState per node of the node set, merged from the policies that select it (sriov-operator.md B.2-B.4,
  * B.9). A policy that cannot be applied is left out here and reported on itself by policy-status-reconciler.ts.
+ *
+ * A new one has the annotations of the drain handshake from the start: external drainers and scripts wait for them. They are
+ * this controller's until the daemon or a drainer writes another value, and an apply without them would take them away. So it
+ * sends along those that are still its own, and then only to the object as it was seen: a request that the daemon has just
+ * written is never overwritten. For the same reason a new one is not applied by force.
  */
 import {
   annotations,
   apiVersion,
+  type DrainAnswer,
+  type DrainRequest,
   type Node,
   type OwnerReference,
   type SriovNetworkNodeState,
   type SriovOperatorConfig,
 } from "@switchyard/api";
-import { shareEqual, type Cache, type Reconcile, type Requeue, type Writer } from "@switchyard/kube";
+import {
+  isKubeError,
+  shareEqual,
+  type Cache,
+  type Intent,
+  type Reconcile,
+  type Requeue,
+  type Writer,
+} from "@switchyard/kube";
 import {
   isInNodeSet,
   judgeStaleState,
@@ -35,6 +50,8 @@ export interface NodeStateDeps {
   readonly isStaying: (config: SriovOperatorConfig, signal: AbortSignal) => Promise<boolean>;
   /** Takes an annotation off that another writer put there; sends nothing where it is not. */
   readonly removeAnnotation: (name: string, annotation: string, signal: AbortSignal) => Promise<void>;
+  /** Of the states. */
+  readonly namespace: string;
   readonly nowMs: () => number;
 }
 
@@ -60,7 +77,7 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
     const merged = mergePolicies(node, interfaces, rules);
     const spec = nodeStateSpec(merged, state && { spec: state.spec, status: { interfaces } });
     if (state?.keepStateUntil !== undefined) await deps.removeAnnotation(name, annotations.keepStateUntil, signal);
-    await writer.apply({ metadata: { name, ownerReferences: [owner] }, spec }, signal);
+    if (!(await write(state, { metadata: { name, ownerReferences: [owner] }, spec }, signal))) return lookAgain;
     verdicts.set(name, {
       ...merged,
       spec: shareEqual(state?.spec, nodeStateSpec(merged)),
@@ -69,6 +86,27 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
     });
     return undefined;
   };
+
+  /** Whether it is written; not so where somebody else has just written there. */
+  async function write(
+    state: NodeStateFacts | undefined,
+    { metadata, spec }: Intent<SriovNetworkNodeState>,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const own = state === undefined ? idleAnnotations : (state.ownAnnotations ?? {});
+    const all = { ...own, ...metadata.annotations };
+    const whole = { ...metadata, ...(Object.keys(all).length === 0 ? {} : { annotations: all }) };
+    const seenVersion = states.observed({ name: metadata.name, namespace: deps.namespace })?.resourceVersion;
+    const isCareful = Object.keys(own).length > 0 && seenVersion !== undefined;
+    const options = state === undefined ? { force: false } : isCareful ? { seenVersion } : {};
+    try {
+      await writer.apply({ metadata: whole, spec: spec ?? {} }, signal, options);
+      return true;
+    } catch (error) {
+      if (!isKubeError(error, "Conflict")) throw error;
+      return false;
+    }
+  }
 
   /** A node that left may return: its state stays until a deadline that is written on it. */
   async function retire(
@@ -89,11 +127,21 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
     }
     if (verdict.kind === "mark") {
       const marked = { [annotations.keepStateUntil]: verdict.keepUntil };
-      await writer.apply({ metadata: { name, uid, annotations: marked, ownerReferences: [owner] }, spec }, signal);
+      const metadata = { name, uid, annotations: marked, ownerReferences: [owner] };
+      if (!(await write(state, { metadata, spec }, signal))) return lookAgain;
     }
     return { afterMs: verdict.afterMs };
   }
 }
+
+/** The cache is about to show what is different. */
+const lookAgain = { afterMs: 100 };
+
+/** Nobody asks for a drain, and nobody drains. */
+const idleAnnotations: Readonly<Record<string, string>> = {
+  [annotations.desiredState]: "Idle" satisfies DrainRequest,
+  [annotations.currentState]: "Idle" satisfies DrainAnswer,
+};
 
 /** Deleting SriovOperatorConfig "default" takes the node states with it, as with upstream (H). */
 function ownerOf(config: SriovOperatorConfig): OwnerReference {

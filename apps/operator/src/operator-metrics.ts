@@ -61,7 +61,7 @@ export function createOperatorMetrics(
   });
   new Gauge({
     name: "switchyard_drains",
-    help: "Nodes for which a drain is asked: waiting for their turn, draining or complete. Degraded ones are draining, too.",
+    help: "Nodes for which a drain is asked: waiting for their turn, draining or complete. Degraded ones are draining, too, stalled ones complete.",
     labelNames: ["state"],
     registers,
     collect() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import type { SriovNetworkPoolConfig, SriovNetworkPoolConfigSpec } from "@switchyard/api";
+import { annotations, type SriovNetworkPoolConfig, type SriovNetworkPoolConfigSpec } from "@switchyard/api";
 import { mergePolicies } from "@switchyard/policy";
 import { createPoolStatusReconciler } from "./pool-status-reconciler.ts";
 import { createCluster, createKeepingWriter, nic } from "./testing/cluster.ts";
@@ -12,17 +12,25 @@ interface Scene {
   readonly config?: boolean;
   /** Of each of the pools. */
   readonly spec?: SriovNetworkPoolConfigSpec;
+  /** Since when worker-1 is drained, which it is then. */
+  readonly drainedSince?: string;
 }
 
+const noon = "2026-11-20T12:00:00Z";
+
 /** worker-1, discovered and with nothing to do, and worker-2, not discovered yet. */
-async function statusOf(pools: readonly string[], { config = true, spec = everyNode }: Scene = {}) {
+async function statusOf(pools: readonly string[], { config = true, spec = everyNode, drainedSince }: Scene = {}) {
   const cluster = createCluster();
   if (config) cluster.addConfig();
   for (const name of pools) cluster.addPool(name, spec);
   for (const name of ["worker-1", "worker-2"]) {
     cluster.addNode(name);
     const interfaces = name === "worker-1" ? [nic()] : [];
-    cluster.setState(name, { spec: {}, status: { interfaces } });
+    const isDrained = drainedSince !== undefined && name === "worker-1";
+    const drained = { type: "DrainComplete", status: "True", reason: "AllPodsGone", message: "" } as const;
+    const conditions = isDrained ? [{ ...drained, lastTransitionTime: drainedSince }] : [];
+    const notes = isDrained ? { [annotations.currentState]: "DrainComplete" } : {};
+    cluster.setState(name, { spec: {}, status: { interfaces, conditions } }, notes);
     const rules = cluster.rules();
     const node = cluster.nodes.get(name);
     if (rules === undefined || node === undefined) continue;
@@ -38,16 +46,41 @@ async function statusOf(pools: readonly string[], { config = true, spec = everyN
       told.push(`${metadata.name} ${state} ${reason}`);
       messages.push(message);
     },
-    now: () => new Date(0),
+    now: () => new Date(noon),
   });
-  for (const name of pools) expect(await reconcile(name, never)).toBeUndefined();
+  const requeues = [];
+  for (const name of pools) requeues.push(await reconcile(name, never));
   const status = kept.statuses.get(pools[0] ?? "");
-  return { told, messages, counts: [status?.matchedNodeCount, status?.readyNodeCount] };
+  const counts = [status?.matchedNodeCount, status?.readyNodeCount];
+  return { told, messages, counts, drainingNodes: status?.drainingNodes, requeue: requeues[0] };
 }
 
 describe("the pool status reconciler", () => {
   it("counts the pool's nodes and those that are configured", async () => {
-    expect(await statusOf(["gpu"])).toMatchObject({ told: ["gpu progressing Configuring"], counts: [2, 1] });
+    expect(await statusOf(["gpu"])).toEqual({
+      ...{ told: ["gpu progressing Configuring"], messages: ["1 of 2 nodes configured"], counts: [2, 1] },
+      ...{ drainingNodes: undefined, requeue: undefined },
+    });
+  });
+
+  it("names the nodes that hold its slots, and looks again when one of them should be done", async () => {
+    const drainedSince = "2026-11-20T11:58:00Z";
+    expect(await statusOf(["gpu"], { drainedSince })).toMatchObject({
+      told: ["gpu progressing Configuring"],
+      drainingNodes: [{ node: "worker-1", state: "DrainComplete", since: drainedSince }],
+      requeue: { afterMs: 3 * 60_000 },
+    });
+  });
+
+  it("is degraded when the daemon of a node that holds a slot does not go on, and names the node", async () => {
+    const drainedSince = "2026-11-20T11:55:00Z";
+    const { told, messages, drainingNodes, requeue } = await statusOf(["gpu"], { drainedSince });
+    expect(told).toEqual(["gpu degraded DaemonStalled"]);
+    expect(messages).toEqual([
+      `node worker-1 has been drained since ${drainedSince} and keeps its slot: ` +
+        "its config daemon has reported nothing since then",
+    ]);
+    expect([drainingNodes?.length, requeue]).toEqual([1, undefined]);
   });
 
   it("says on each of two pools that they overlap, where, and what holds there (M-44)", async () => {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The status of one SriovNetworkPoolConfig: how many nodes it has, how many of them are configured, and with which pools
- * it overlaps (M-44).
+ * The status of one SriovNetworkPoolConfig: how many nodes it has, how many of them are configured, which of them hold a slot
+ * of its maxUnavailable, and with which pools it overlaps (M-44).
  */
-import { policyReasons, type Node, type SriovNetworkPoolConfig } from "@switchyard/api";
+import { policyReasons, type DrainingNode, type Node, type SriovNetworkPoolConfig } from "@switchyard/api";
 import type { Cache, Reconcile, Writer } from "@switchyard/kube";
 import {
   isHardwareOffloadPool,
@@ -13,6 +13,7 @@ import {
   type PoolProblem,
   type Rules,
 } from "@switchyard/policy";
+import { byAge, describeStalls, heldSlot, type HeldSlot } from "./drain/held-slot.ts";
 import { conditionsFor, isReady, withoutOperatorConfig, type Judgement } from "./judgement.ts";
 import type { LiveRules } from "./live-rules.ts";
 import { progressOf, type Progress } from "./node-progress.ts";
@@ -31,6 +32,9 @@ export interface PoolStatusDeps {
   readonly now: () => Date;
 }
 
+/** As many as somebody reads. */
+const mostSlots = 100;
+
 const verdictsMissing = { afterMs: 200 };
 
 export function createPoolStatusReconciler(deps: PoolStatusDeps): Reconcile {
@@ -41,6 +45,8 @@ export function createPoolStatusReconciler(deps: PoolStatusDeps): Reconcile {
 
     const members = rules === undefined ? [] : membersOf(name, deps.nodes, rules);
     const wasReady = isReady(pool);
+    const nowMs = deps.now().getTime();
+    const slots = members.flatMap(({ metadata }) => heldSlot(deps.states.get(metadata.name), nowMs) ?? []).sort(byAge);
     const progress: Progress[] = [];
     for (const { metadata } of members) {
       const verdict = deps.verdicts.get(metadata.name);
@@ -49,7 +55,7 @@ export function createPoolStatusReconciler(deps: PoolStatusDeps): Reconcile {
     }
     const readyNodeCount = progress.filter(({ kind }) => kind === "ready").length;
     const { generation = 0 } = pool.metadata;
-    const judgement = rules === undefined ? withoutOperatorConfig : judge(name, members, progress, rules);
+    const judgement = rules === undefined ? withoutOperatorConfig : judge(name, { members, progress, slots, rules });
     const result = await deps.writer.applyStatus(
       {
         metadata: { name },
@@ -58,12 +64,14 @@ export function createPoolStatusReconciler(deps: PoolStatusDeps): Reconcile {
           observedGeneration: generation,
           matchedNodeCount: members.length,
           readyNodeCount,
+          ...(slots.length === 0 ? {} : { drainingNodes: slots.slice(0, mostSlots).map(toDrainingNode) }),
         },
       },
       signal,
     );
     if (result === "written") deps.tell(pool, judgement);
-    return undefined;
+    const afterMs = Math.min(...slots.map(({ stallsInMs }) => stallsInMs));
+    return Number.isFinite(afterMs) ? { afterMs } : undefined;
   };
 }
 
@@ -76,12 +84,23 @@ function membersOf(name: string, nodes: Cache<Node>, rules: Rules): readonly Nod
     );
 }
 
-function judge(name: string, members: readonly Node[], progress: readonly Progress[], rules: Rules): Judgement {
+/** What a pool is judged by. */
+interface PoolFacts {
+  readonly members: readonly Node[];
+  /** Of each member. */
+  readonly progress: readonly Progress[];
+  readonly slots: readonly HeldSlot[];
+  readonly rules: Rules;
+}
+
+function judge(name: string, { members, progress, slots, rules }: PoolFacts): Judgement {
   const isOwn = ({ poolName }: PoolProblem): boolean => poolName === name;
   const problem = rules.poolProblems.find(isOwn);
   if (problem !== undefined) return degraded(policyReasons.invalid, problem);
   const [overlap, ...others] = members.flatMap((node) => poolOverlaps(node, rules).filter(isOwn));
   if (overlap !== undefined) return degraded(policyReasons.overlap, overlap, others.length);
+  const stall = describeStalls(slots);
+  if (stall !== undefined) return { state: "degraded", reason: policyReasons.daemonStalled, message: stall };
   const ready = progress.filter(({ kind }) => kind === "ready").length;
   const message = `${ready} of ${members.length} nodes configured`;
   if (members.length === 0) {
@@ -93,6 +112,10 @@ function judge(name: string, members: readonly Node[], progress: readonly Progre
   return ready === members.length
     ? { state: "ready", reason: policyReasons.configured, message }
     : { state: "progressing", reason: policyReasons.configuring, message };
+}
+
+function toDrainingNode({ node, state, since }: HeldSlot): DrainingNode {
+  return { node, state, ...(since === undefined ? {} : { since }) };
 }
 
 /** `more` nodes have the same problem. */

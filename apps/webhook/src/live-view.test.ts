@@ -80,11 +80,15 @@ describe("createLiveView", () => {
   });
 
   it("knows pods once all of them are known", () => {
-    const pods = { synced: false, ages: [], on: (node: string) => [[node]] };
+    const pods = {
+      synced: false,
+      ages: [],
+      on: (node: string) => [{ resources: [node], pfs: [], isUncertain: false }],
+    };
     const view = createLiveView(createCaches(), { namespace, devMode: false, pods })();
     expect(view.podsOn).toBeUndefined();
     pods.synced = true;
-    expect(view.podsOn?.("w1")).toEqual([["w1"]]);
+    expect(view.podsOn?.("w1").map(({ resources }) => resources)).toEqual([["w1"]]);
   });
 
   it("is as strict about cards as the cluster asks", () => {

@@ -55,7 +55,10 @@ process.exitCode = await runService({
     const staleOrNotSynced = () => cacheProblems(needed, flags.maxCacheAge);
     const synced = Promise.allSettled(needed.map((cache) => cache.whenSynced(signal)));
     await using pods = flags.countPods
-      ? watchPodUsers({ transport, resourcePrefix: flags.resourcePrefix, after: synced, report: reportPods(log) })
+      ? watchPodUsers({
+          ...{ transport, resourcePrefix: flags.resourcePrefix, states: caches.states },
+          ...{ after: synced, report: reportPods(log) },
+        })
       : undefined;
     const metrics = createWebhookMetrics(registry);
     showCacheAges(registry, () => [...needed, ...(pods === undefined ? [] : [pods])]);

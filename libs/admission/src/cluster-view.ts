@@ -4,9 +4,8 @@
  * Usage: `admit(review, { namespace, nodes, policies, pools, networks, operatorConfig, nics })`.
  */
 import type { SriovNetworkNodePolicy, SriovNetworkPoolConfig, SriovOperatorConfig } from "@switchyard/api";
-import { defaultNicPolicy, type NicPolicy } from "@switchyard/policy";
+import { defaultNicPolicy, type NicPolicy, type PodUse } from "@switchyard/policy";
 import type { NodeFacts } from "./node-facts.ts";
-import type { PodFacts } from "./pod-facts.ts";
 
 /** What is in the cluster, without regard to the object under review: it may be here already or not yet. */
 export interface ClusterView {
@@ -20,8 +19,8 @@ export interface ClusterView {
   /** "default" in the operator's namespace. */
   readonly operatorConfig?: SriovOperatorConfig | undefined;
   readonly nics: NicPolicy;
-  /** The pods on a node; absent where nobody knows them. */
-  readonly podsOn?: ((node: string) => readonly PodFacts[]) | undefined;
+  /** What the pods on a node use; absent where nobody knows them. */
+  readonly podsOn?: ((node: string) => readonly PodUse[]) | undefined;
 }
 
 /** No nodes, no objects: what can be said of an object alone is said. */

@@ -5,6 +5,7 @@
  * Usage: `impactWarnings(impactOf(change, view, limits), { disableDrain: false })`.
  */
 import type { Impact } from "@switchyard/plan";
+import type { PodUse } from "@switchyard/policy";
 import type { ClusterView } from "./cluster-view.ts";
 import type { ClusterImpact, PfChange, SortImpact } from "./impact.ts";
 import { countNodes, namesOf } from "./node-sorts.ts";
@@ -77,7 +78,7 @@ function describeGroup(group: Group, podsOn: ClusterView["podsOn"]): readonly st
   return [wordings.find((line) => line.length <= longestWarning) ?? wordings[0] ?? what, ...lines];
 }
 
-/** "; 12 pods use these VFs": those that request a resource which the PFs have VFs for. */
+/** "; 12 pods use these VFs": those that request a resource which the PFs have VFs for, or were allocated a VF of theirs. */
 function describePods({ pciAddresses, sorts }: Group, podsOn: NonNullable<ClusterView["podsOn"]>): string {
   let pods = 0;
   const known = new Map<readonly PfChange[], ReadonlySet<string>>(); // nodes with the same plan share their changes
@@ -85,11 +86,20 @@ function describePods({ pciAddresses, sorts }: Group, podsOn: NonNullable<Cluste
     const resources = known.get(changes) ?? resourcesOn(pciAddresses, changes);
     known.set(changes, resources);
     for (const { name } of sort.nodes) {
-      pods += podsOn(name).filter((requested) => requested.some((resource) => resources.has(resource))).length;
+      pods += podsOn(name).filter((use) => usesThese(use, resources, pciAddresses)).length;
     }
   }
   if (pods === 0) return "; no pod uses these VFs";
   return `; ${count(pods, "pod")} use${pods === 1 ? "s" : ""} these VFs`;
+}
+
+/** One that may use them counts: a drain moves it, too. */
+function usesThese(use: PodUse, resources: ReadonlySet<string>, pfs: readonly string[]): boolean {
+  return (
+    use.resources.some((resource) => resources.has(resource)) ||
+    use.pfs.some((pf) => pfs.includes(pf)) ||
+    use.isUncertain
+  );
 }
 
 function resourcesOn(pciAddresses: readonly string[], changes: readonly PfChange[]): ReadonlySet<string> {

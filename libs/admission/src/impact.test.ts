@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
+import type { PodUse } from "@switchyard/policy";
 import { admit } from "./admit.ts";
 import type { ClusterView } from "./cluster-view.ts";
 import { mostWarnings, longestWarning } from "./impact-warnings.ts";
@@ -10,9 +11,14 @@ const workers = ["worker-1", "worker-2", "worker-3"].map((name) => node(name, [e
 const old = policy("p1");
 const cluster = { nodes: workers, policies: [old] };
 
+function uses(use: Partial<PodUse>): PodUse {
+  return { resources: [], pfs: [], isUncertain: false, ...use };
+}
+
 describe("the warnings of a change", () => {
   it("say which nodes it drains and how many pods use the VFs", () => {
-    const podsOn = () => [["p1res"], ["other", "p1res"], ["p1res", "p1res"], ["p1res"], ["other"]];
+    const requested = [["p1res"], ["other", "p1res"], ["p1res"], ["p1res"], ["other"]];
+    const podsOn = () => requested.map((resources) => uses({ resources }));
     const change = update(old, policy("p1", { numVfs: 16 }));
     const { allowed, warnings } = admit(change, view({ ...cluster, podsOn }), still);
     expect(allowed).toBe(true);
@@ -21,15 +27,29 @@ describe("the warnings of a change", () => {
     ]);
     const lines = (podsOnNode: NonNullable<ClusterView["podsOn"]>) =>
       admit(change, view({ ...cluster, podsOn: podsOnNode }), still).warnings;
-    expect(lines((name) => (name === "worker-2" ? [["p1res"]] : []))[0]).toMatch(/; 1 pod uses these VFs$/);
-    expect(lines(() => [["other"]])[0]).toMatch(/; no pod uses these VFs$/);
+    expect(lines((name) => (name === "worker-2" ? [uses({ resources: ["p1res"] })] : []))[0]).toMatch(
+      /; 1 pod uses these VFs$/,
+    );
+    expect(lines(() => [uses({ resources: ["other"] })])[0]).toMatch(/; no pod uses these VFs$/);
+  });
+
+  it("count pods that were allocated VFs of the PF, and those that may have been", () => {
+    const podsOn = () => [
+      uses({ pfs: ["0000:3b:00.0"] }),
+      uses({ pfs: ["0000:5e:00.0"] }),
+      uses({ isUncertain: true }),
+      uses({}),
+    ];
+    const change = update(old, policy("p1", { numVfs: 16 }));
+    const { warnings } = admit(change, view({ nodes: [node("worker-1", [eight])], policies: [old], podsOn }), still);
+    expect(warnings[0]).toMatch(/drains worker-1; 2 pods use these VFs$/);
   });
 
   it("count a pod once, and only where its VFs are touched", () => {
     const second = pf({ ...eight, pciAddress: "0000:5e:00.0", name: "ens2f0" });
     const nodes = [node("worker-1", [eight, second]), node("worker-2", [eight, second])];
     const both = policy("p1", { nicSelector: { vendor: "8086" } });
-    const podsOn = () => [["p1res"]];
+    const podsOn = () => [uses({ resources: ["p1res"] })];
     const deleted = { kind: "SriovNetworkNodePolicy", operation: "DELETE", oldObject: both } as const;
     expect(admit(deleted, view({ nodes, policies: [both], podsOn }), still).warnings).toEqual([
       "reconfigures 0000:3b:00.0, 0000:5e:00.0 (8 -> 0 VFs) on 2 nodes: drains worker-1, worker-2; 2 pods use these VFs",
@@ -38,7 +58,7 @@ describe("the warnings of a change", () => {
 
   it("name fewer nodes where names are long, and keep the number of pods", () => {
     const nodes = ["a", "b", "c"].map((name) => node(name.repeat(60), [eight]));
-    const podsOn = () => [["p1res"]];
+    const podsOn = () => [uses({ resources: ["p1res"] })];
     const change = update(old, policy("p1", { numVfs: 16 }));
     const { warnings } = admit(change, view({ nodes, policies: [old], podsOn }), still);
     const name = "a".repeat(60);

@@ -11,9 +11,18 @@ describe("readPod", () => {
   it("finds what containers request, once each", () => {
     const containers = [requesting("openshift.io/fast", "cpu"), { resources: { limits: { "openshift.io/fast": 2 } } }];
     const initContainers = [requesting("openshift.io/early", "example.com/gpu")];
-    const pod = { spec: { nodeName: "w1", containers, initContainers }, status: { phase: "Running" } };
-    expect(readPod(pod, "openshift.io")).toEqual({ node: "w1", resources: ["early", "fast"] });
-    expect(readPod(pod, "example.com")).toEqual({ node: "w1", resources: ["gpu"] });
+    const metadata = { name: "web", namespace: "apps" };
+    const pod = { metadata, spec: { nodeName: "w1", containers, initContainers }, status: { phase: "Running" } };
+    const found = (resources: readonly string[]) => ({
+      ...{ node: "w1", namespace: "apps", devices: { resources, claims: [] } },
+    });
+    expect(readPod(pod, "openshift.io")).toEqual(found(["early", "fast"]));
+    expect(readPod(pod, "example.com")).toEqual(found(["gpu"]));
+  });
+
+  it("finds pods that have ResourceClaims", () => {
+    const spec = { nodeName: "w1", resourceClaims: [{ name: "nic", resourceClaimName: "nic" }] };
+    expect(readPod({ spec }, "openshift.io")?.devices).toEqual({ resources: [], claims: ["nic"] });
   });
 
   it.each([
@@ -23,6 +32,10 @@ describe("readPod", () => {
       pod: { spec: { nodeName: "w1", containers: [requesting("openshift.io/fast")] }, status: { phase: "Failed" } },
     },
     { what: "that requests no VF", pod: { spec: { nodeName: "w1", containers: [requesting("cpu")] } } },
+    {
+      what: "that requests 0 VFs",
+      pod: { spec: { nodeName: "w1", containers: [{ resources: { requests: { "openshift.io/fast": "0" } } }] } },
+    },
   ])("passes over a pod $what", ({ pod }) => {
     expect(readPod(pod, "openshift.io")).toBeUndefined();
   });

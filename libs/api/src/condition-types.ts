@@ -12,7 +12,10 @@ export const conditionTypes = {
   degraded: "Degraded",
   /** On SriovNetworkNodeStates of nodes for which a drain is asked: pods are leaving; while it is False, it waits. */
   drainProgressing: "DrainProgressing",
-  /** On the same: the drain takes long, and somebody should look at the pods that stay. */
+  /**
+   * On the same: the drain takes long, and somebody should look at the pods that stay; or the node is drained, and its daemon
+   * does not go on. On SriovOperatorConfig, while nodes in no pool are drained: the same of them.
+   */
   drainDegraded: "DrainDegraded",
   /** On the same: the pods are gone, the daemon may act. */
   drainComplete: "DrainComplete",
@@ -39,7 +42,7 @@ export const nodeStateReasons = {
   discoveryFailed: "DiscoveryFailed",
 } as const;
 
-/** Reasons of the three drain conditions on SriovNetworkNodeStates, written by the operator. */
+/** Reasons of the three drain conditions on SriovNetworkNodeStates, and of DrainDegraded on SriovOperatorConfig. */
 export const drainReasons = {
   /** The node's pool drains as many nodes as it may. */
   waitingForSlot: "WaitingForSlot",
@@ -57,6 +60,10 @@ export const drainReasons = {
   vfPodsGone: "VfPodsGone",
   /** All pods are gone that can go. */
   allPodsGone: "AllPodsGone",
+  /** The node is drained, keeps its slot, and its daemon does not go on. */
+  daemonStalled: "DaemonStalled",
+  /** On SriovOperatorConfig: nodes in no pool are drained, and go on. */
+  draining: "Draining",
   /** The cluster's only node is not drained before it reboots: its pods have nowhere to go. */
   onlyNode: "OnlyNode",
 } as const;
@@ -75,6 +82,8 @@ export const policyReasons = {
   invalid: "Invalid",
   /** At least one matched node failed. */
   nodesFailed: "NodesFailed",
+  /** A drained node of the pool keeps its slot, and its daemon does not go on. */
+  daemonStalled: "DaemonStalled",
   /** Another pool selects some of the same nodes. */
   overlap: "Overlap",
   /** The policy named "default", which is never applied. */

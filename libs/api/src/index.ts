@@ -27,6 +27,7 @@ export type { StructuralSchema, ValidationRule } from "./structural-schema.ts";
 export { schemas } from "./schemas.gen.ts";
 export { namespaces, type Namespace } from "./namespace.ts";
 export { nodes, type Node, type Taint } from "./node.ts";
+export { resourceClaims, resourceSlices } from "./device-allocation.ts";
 export { networkAttachmentDefinitions, type NetworkAttachmentDefinition } from "./network-attachment-definition.ts";
 export {
   apiGroup,
@@ -36,6 +37,7 @@ export {
   annotations,
   taints,
   upstreamFinalizers,
+  daemonManager,
   upstreamDaemonManager,
   upstreamManager,
   type DrainRequest,
@@ -77,6 +79,7 @@ export {
   type SriovNetworkPoolConfig,
   type SriovNetworkPoolConfigSpec,
   type SriovNetworkPoolConfigStatus,
+  type DrainingNode,
 } from "./sriov-network-pool-config.ts";
 export {
   sriovOperatorConfigs,

@@ -57,6 +57,9 @@ export const upstreamFinalizers = {
 /** Field manager of what upstream's operator wrote. */
 export const upstreamManager = "sriov-network-operator";
 
+/** Field manager of what the node's daemon writes. */
+export const daemonManager = "switchyard-config-daemon";
+
 /** Field manager of what upstream's daemon wrote. */
 export const upstreamDaemonManager = "sriov-network-config-daemon";
 

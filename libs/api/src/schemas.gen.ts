@@ -1449,6 +1449,34 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "description": "The metadata.generation that this status was judged from.",
             "type": "integer",
             "format": "int64"
+          },
+          "drainingNodes": {
+            "description": "Nodes that hold a slot of maxUnavailable: other nodes wait until they are released. In the order in which they took it; the first 100 of them.",
+            "type": "array",
+            "x-kubernetes-list-type": "atomic",
+            "items": {
+              "description": "A node that holds a slot.",
+              "type": "object",
+              "required": [
+                "node",
+                "state"
+              ],
+              "properties": {
+                "node": {
+                  "description": "Name of the node.",
+                  "type": "string"
+                },
+                "state": {
+                  "description": "Draining while pods leave it, DrainComplete once they have left and its daemon is at work.",
+                  "type": "string"
+                },
+                "since": {
+                  "description": "Since when it is in this state.",
+                  "type": "string",
+                  "format": "date-time"
+                }
+              }
+            }
           }
         }
       }

@@ -79,4 +79,24 @@ export interface OvsHardwareOffloadConfig {
 }
 
 /** What became of it. */
-export interface SriovNetworkPoolConfigStatus extends ObjectStatus, NodeCounts {}
+export interface SriovNetworkPoolConfigStatus extends ObjectStatus, NodeCounts {
+  /**
+   * Nodes that hold a slot of maxUnavailable: other nodes wait until they are released. In the order in which they took it;
+   * the first 100 of them.
+   * @x-kubernetes-list-type atomic
+   */
+  readonly drainingNodes?: readonly DrainingNode[];
+}
+
+/** A node that holds a slot. */
+export interface DrainingNode {
+  /** Name of the node. */
+  readonly node: string;
+  /** Draining while pods leave it, DrainComplete once they have left and its daemon is at work. */
+  readonly state: string;
+  /**
+   * Since when it is in this state.
+   * @format date-time
+   */
+  readonly since?: string;
+}

@@ -189,6 +189,26 @@ describe("Writer.apply", () => {
     expect(it.asked()).toEqual(["PATCH a"]);
   });
 
+  it("takes nothing from others where it is told not to", async () => {
+    await using it = await setUp();
+    await it.writer.apply(red, undefined, { force: false });
+    await it.writer.apply(blue);
+    expect(it.server.requests.map(({ query }) => query["force"])).toEqual(["false", "true"]);
+  });
+
+  it("writes an object only as it was seen, or as this writer has left it since", async () => {
+    await using it = await setUp();
+    await it.writer.apply(red);
+    it.hear("a", red.data);
+    const seenVersion = it.server.get("a")?.metadata.resourceVersion ?? "";
+    const write = (color: string) => it.writer.apply({ ...red, data: { color } }, undefined, { seenVersion });
+    expect(await write("blue")).toBe("written");
+    expect(await write("green")).toBe("written"); // what was seen is older than what was written
+    it.server.put("a", { color: "yellow" });
+    await expect(write("black")).rejects.toMatchObject({ code: "Conflict" });
+    expect(it.server.get("a")).toMatchObject({ data: { color: "yellow" } });
+  });
+
   it("is not made for a cache that does not know its manager", async () => {
     await using it = await setUp();
     await using transport = new HttpTransport(it.server.endpoint);

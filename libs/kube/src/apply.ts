@@ -35,7 +35,7 @@ import { metadataOnly, type Transport } from "./transport.ts";
 /** Rejects with KubeError. */
 export interface Writer<T extends KubeObject> {
   /** Creates the object or makes it so; what other managers own stays, unless the intent has it too. */
-  apply(intent: Intent<T>, signal?: AbortSignal): Promise<WriteResult>;
+  apply(intent: Intent<T>, signal?: AbortSignal, options?: ApplyOptions): Promise<WriteResult>;
   /** The same for the status subresource. "NotFound" if there is no such object. */
   applyStatus(intent: StatusIntent<T>, signal?: AbortSignal): Promise<WriteResult>;
   /**
@@ -43,6 +43,13 @@ export interface Writer<T extends KubeObject> {
    * "Conflict" if it has changed since: look again. That it is gone already is success.
    */
   delete(object: { readonly metadata: ObjectMeta }, signal?: AbortSignal): Promise<void>;
+}
+
+export interface ApplyOptions {
+  /** "Conflict", instead of taking fields over, where other managers own some of the intent's with other values. */
+  readonly force?: boolean;
+  /** resourceVersion as the cache has it: "Conflict" if somebody else has written the object since. */
+  readonly seenVersion?: string;
 }
 
 /** Whether the object has changed, so that its cache will hear of it. */
@@ -71,7 +78,7 @@ export function createWriter<T extends KubeObject>(options: WriterOptions): Writ
   if (cache?.tracks(manager) === false) throw new RangeError(`the cache of ${type.kind} does not track "${manager}"`);
 
   return {
-    apply: ({ metadata, ...fields }, signal) => apply({ metadata, fields }, signal),
+    apply: ({ metadata, ...fields }, signal, options) => apply({ metadata, fields }, signal, options),
     applyStatus: ({ metadata: { name, namespace, uid }, status }, signal) =>
       apply({ metadata: { name, namespace, ...(uid && { uid }) }, fields: { status }, subresource: "status" }, signal),
 
@@ -87,7 +94,11 @@ export function createWriter<T extends KubeObject>(options: WriterOptions): Writ
     },
   };
 
-  async function apply(wanted: Wanted, signal?: AbortSignal): Promise<WriteResult> {
+  async function apply(
+    wanted: Wanted,
+    signal?: AbortSignal,
+    { force = true, seenVersion }: ApplyOptions = {},
+  ): Promise<WriteResult> {
     const { subresource = "" } = wanted;
     const name = placed(wanted.metadata);
     const body = applyConfiguration(type, name, wanted);
@@ -103,14 +114,14 @@ export function createWriter<T extends KubeObject>(options: WriterOptions): Writ
       await adoptFields({ transport, path: objectPath(type, name), subresource, manager, from: inherited, signal });
     } else if (stands(digest, seen?.owned(manager, subresource), seen, last)) return "unchanged";
 
-    const send = (content: object) =>
+    const send = (content: object, expected = expectedVersion(seenVersion, last)) =>
       transport.request({
         method: "PATCH",
         path: objectPath(type, name, wanted.subresource),
-        query: { fieldManager: manager, force: true },
+        query: { fieldManager: manager, force },
         contentType: "application/apply-patch+yaml",
         accept: metadataOnly,
-        body: content,
+        body: { ...content, metadata: { ...body.metadata, resourceVersion: expected } },
         signal,
       });
     const answer = await send(body).catch(async (error: unknown) => {
@@ -118,8 +129,8 @@ export function createWriter<T extends KubeObject>(options: WriterOptions): Writ
       if (!isKubeError(error, "Invalid") || equalJson(lean, body)) throw error;
       // A map whose entries all go, but which is wanted empty, becomes null on the server, which then refuses that (seen
       // on 1.36). First the entries, then: an empty map.
-      await send(lean);
-      return send(body);
+      const emptied = versionOf(await send(lean));
+      return send(body, seenVersion && emptied);
     });
     const resourceVersion = versionOf(answer);
     remember(key, { name, digest, resourceVersion, became: undefined });
@@ -134,6 +145,13 @@ export function createWriter<T extends KubeObject>(options: WriterOptions): Writ
       if (cache.observed(last.name) === undefined && !isUnderWay(last)) lastApplied.delete(other);
     }
     tidyAt = Math.max(tidyLeast, 2 * lastApplied.size);
+  }
+
+  /** The caller knows the object from the cache, which may not have heard of our own last write. */
+  function expectedVersion(seen: string | undefined, last: Applied | undefined): string | undefined {
+    return seen !== undefined && last !== undefined && isBehind(seen, last.resourceVersion)
+      ? last.resourceVersion
+      : seen;
   }
 
   /** Whether the cache has yet to hear of it. */

@@ -45,7 +45,7 @@ export {
   type Reconcile,
   type Requeue,
 } from "./controller.ts";
-export { createWriter, type WriteResult, type Writer, type WriterOptions } from "./apply.ts";
+export { createWriter, type ApplyOptions, type WriteResult, type Writer, type WriterOptions } from "./apply.ts";
 export type { Intent, IntentMetadata, StatusIntent } from "./intent.ts";
 export { patchMetadata, type MetadataChanges, type MetadataPatch } from "./patch-metadata.ts";
 export { addFinalizer, removeFinalizer, type FinalizerChange } from "./finalizers.ts";

@@ -17,6 +17,8 @@ export interface MetadataPatch {
   readonly object: { readonly metadata: ObjectMeta };
   readonly labels?: MetadataChanges;
   readonly annotations?: MetadataChanges;
+  /** "Conflict" if the object is no longer of this version. */
+  readonly resourceVersion?: string;
   readonly signal?: AbortSignal;
 }
 
@@ -31,7 +33,7 @@ export async function patchMetadata(patch: MetadataPatch): Promise<"written" | "
     path: objectPath(patch.type, metadata),
     contentType: "application/merge-patch+json",
     accept: metadataOnly,
-    body: { metadata: { uid: metadata.uid, labels, annotations } },
+    body: { metadata: { uid: metadata.uid, resourceVersion: patch.resourceVersion, labels, annotations } },
     signal: patch.signal,
   });
   return "written";

@@ -6,11 +6,14 @@
  */
 import {
   operatorConfigName,
+  resourceClaims,
+  resourceSlices,
   type Node,
   type SriovNetworkNodePolicy,
   type SriovNetworkNodeState,
   type SriovNetworkPoolConfig,
   type SriovOperatorConfig,
+  type ResourceType,
 } from "@switchyard/api";
 import { supportedNics, unlistedNics, type NicPolicy } from "@switchyard/policy";
 import type { Network } from "@switchyard/render";
@@ -37,6 +40,10 @@ export interface ClusterObjects {
   /** The cluster's additions to the list of supported NICs. */
   readonly nics: readonly NicRow[];
   readonly pods: readonly JsonObject[];
+  /** What pods have been allocated (resource.k8s.io/v1). */
+  readonly claims: readonly JsonObject[];
+  /** What there is to allocate. */
+  readonly slices: readonly JsonObject[];
 }
 
 /** Which cards policies may take, as the operator of this cluster would say. */
@@ -57,6 +64,8 @@ export function collectObjects(manifests: readonly Manifest[], options: CollectO
   const nodes = new Map<string, Node>();
   const nics: NicRow[] = [];
   const pods: JsonObject[] = [];
+  const claims: JsonObject[] = [];
+  const slices: JsonObject[] = [];
   const ours = new Map<string, unknown>();
   const unknown = new Map<string, number>();
   const admit = policyDefaults(manifests, namespace);
@@ -75,6 +84,10 @@ export function collectObjects(manifests: readonly Manifest[], options: CollectO
       else nodes.set(node.metadata.name, node);
     } else if (isPod(manifest)) {
       pods.push(manifest.object);
+    } else if (isOfType(manifest, resourceClaims)) {
+      claims.push(manifest.object);
+    } else if (isOfType(manifest, resourceSlices)) {
+      slices.push(manifest.object);
     } else if (manifest.kind === "ConfigMap" && manifest.name === "supported-nic-ids") {
       const { rows, problems } = readNicRows(manifest);
       nics.push(...rows);
@@ -84,11 +97,15 @@ export function collectObjects(manifests: readonly Manifest[], options: CollectO
     }
   }
   if (unknown.size > 0) diagnostics.note(describeUnknown(unknown));
-  return { ...sortOut(ours.values(), namespace, diagnostics), nodes: [...nodes.values()], nics, pods };
+  return { ...sortOut(ours.values(), namespace, diagnostics), nodes: [...nodes.values()], nics, pods, claims, slices };
 }
 
 export function isPod({ kind, apiVersion }: Manifest): boolean {
   return kind === "Pod" && apiVersion === "v1";
+}
+
+function isOfType(manifest: Manifest, { group, version, kind }: ResourceType): boolean {
+  return manifest.kind === kind && manifest.apiVersion === `${group}/${version}`;
 }
 
 /** As `kubectl apply --namespace` would place it. */
@@ -124,7 +141,7 @@ function sortOut(
   objects: Iterable<unknown>,
   namespace: string,
   diagnostics: Diagnostics,
-): Omit<ClusterObjects, "nodes" | "nics" | "pods"> {
+): Omit<ClusterObjects, "nodes" | "nics" | "pods" | "claims" | "slices"> {
   const policies: SriovNetworkNodePolicy[] = [];
   const pools: SriovNetworkPoolConfig[] = [];
   const states = new Map<string, SriovNetworkNodeState>();

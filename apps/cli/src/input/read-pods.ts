@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The pods of a live cluster that use VFs, as the webhook watches them. Nothing is written.
+ * The pods of a live cluster that may use VFs, and what they have been allocated, as the webhook watches them. Nothing is
+ * written.
  * Usage: `const pods = await readPods({ context: "lab", env }, "openshift.io")`.
  */
 import { readPod } from "@switchyard/admission";
-import { connect, isKubeError, listPages } from "@switchyard/kube";
+import { resourceClaims, resourceSlices, type ResourceType } from "@switchyard/api";
+import { connect, isKubeError, listPages, type KubeObject, type Transport } from "@switchyard/kube";
 import { CliError } from "../cli-error.ts";
 import { toManifest, type Manifest } from "./manifest.ts";
 import { kubeconfigOf, type ClusterSource } from "./read-cluster.ts";
 
-const type = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true } as const;
+const podType = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true } as const;
 
-/** Undefined where the user may not list pods. Throws CliError "unavailable", with the API server's words. */
+/**
+ * Pods, and ResourceClaims and ResourceSlices where one of them has a claim. Undefined where the user may not list them.
+ * Throws CliError "unavailable", with the API server's words.
+ */
 export async function readPods(
   source: Omit<ClusterSource, "namespace">,
   resourcePrefix: string,
@@ -19,16 +24,33 @@ export async function readPods(
   const { context, env } = source;
   try {
     await using transport = await connect({ kubeconfig: kubeconfigOf(source), context, env });
-    const users: Manifest[] = [];
-    for await (const { items } of listPages(transport, { type, pageSize: 100, fieldSelector: "spec.nodeName!=" })) {
-      for (const item of items.filter((pod) => readPod(pod, resourcePrefix) !== undefined)) {
-        users.push(...[toManifest(item, context ?? "the cluster")].filter((pod) => pod !== undefined));
-      }
+    const users: KubeObject[] = [];
+    let haveClaims = false;
+    for await (const pod of list(transport, podType, "spec.nodeName!=")) {
+      const found = readPod(pod, resourcePrefix);
+      if (found !== undefined) users.push(pod);
+      haveClaims ||= (found?.devices.claims.length ?? 0) > 0;
     }
-    return users;
+    const types = haveClaims ? [resourceClaims, resourceSlices] : [];
+    for (const type of types) users.push(...(await listIfServed(transport, type)));
+    return users.flatMap((object) => toManifest(object, context ?? "the cluster") ?? []);
   } catch (cause) {
     if (isKubeError(cause, "Forbidden")) return undefined;
     if (!isKubeError(cause)) throw cause;
     throw new CliError("unavailable", cause.message, { cause });
+  }
+}
+
+async function* list(transport: Transport, type: ResourceType, fieldSelector?: string): AsyncGenerator<KubeObject> {
+  for await (const { items } of listPages(transport, { type, pageSize: 100, fieldSelector })) yield* items;
+}
+
+/** Kubernetes serves them since 1.34. */
+async function listIfServed(transport: Transport, type: ResourceType): Promise<readonly KubeObject[]> {
+  try {
+    return await Array.fromAsync(list(transport, type));
+  } catch (error) {
+    if (isKubeError(error, "NotFound")) return [];
+    throw error;
   }
 }

@@ -137,6 +137,33 @@ describe("switchyard validate", () => {
     expect(await answersWith(pods.slice(1, 2))).toMatchObject([{ warnings: [`${words}; no pod uses these VFs`] }]);
   });
 
+  it("counts the pods that were allocated VFs of the PF", async () => {
+    const metadata = { name: "nic", namespace: "tenant" };
+    const results = [{ request: "nic", driver: "nics.example.com", pool: "worker-1", device: "vf-0" }];
+    const attributes = { "resource.kubernetes.io/pciBusID": { string: "0000:3b:00.0" } };
+    const allocated = [
+      {
+        ...{ apiVersion: "v1", kind: "Pod", metadata: { name: "a", namespace: "tenant" } },
+        spec: { nodeName: "worker-1", resourceClaims: [{ name: "nic", resourceClaimName: "nic" }] },
+      },
+      {
+        ...{ apiVersion: "resource.k8s.io/v1", kind: "ResourceClaim", metadata },
+        status: { allocation: { devices: { results } } },
+      },
+      {
+        ...{ apiVersion: "resource.k8s.io/v1", kind: "ResourceSlice", metadata: { name: "slice" } },
+        spec: {
+          ...{ driver: "nics.example.com", nodeName: "worker-1", pool: { name: "worker-1" } },
+          devices: [{ name: "vf-0", attributes }],
+        },
+      },
+    ];
+    const busy = [node("worker-1"), state("worker-1", 4), policy("first")];
+    const change = policy("first", { numVfs: 8 });
+    const { answers } = await validate([change], [...busy, ...allocated], "--operation", "UPDATE");
+    expect(answers).toMatchObject([{ warnings: [expect.stringMatching(/; 1 pod uses these VFs$/)] }]);
+  });
+
   it("reads well on a terminal of 80 columns", async () => {
     const { out } = await runCli(["validate", "-f", "-"], { input: [policy("a", { numVfs: 70_000 }), network("net")] });
     expect(out).toMatch(

@@ -35,7 +35,7 @@ export function startDevicePluginControllers(context: OperatorContext, nodeState
     reconcile: createNodeLabelReconciler({
       ...{ nodes, states, rules },
       whenStatesAreWritten: () => nodeStates.whenIdle(),
-      patchLabels: (object, labels, signal) => patchMetadata({ transport, type: nodeType, object, labels, signal }),
+      patch: (object, changes, signal) => patchMetadata({ transport, type: nodeType, object, ...changes, signal }),
     }),
     sources: [
       fromCache(nodes, ({ key }) => [key]),

@@ -1,31 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { labels } from "@switchyard/api";
+import { annotations, labels } from "@switchyard/api";
+import { KubeError } from "@switchyard/kube";
 import { createCluster, nic } from "../testing/cluster.ts";
 import { createNodeLabelReconciler, nodeOfResources } from "./node-label-reconciler.ts";
 
 const spec = { interfaces: [{ pciAddress: "0000:3b:00.0", numVfs: 2, vfGroups: [{ resourceName: "fast" }] }] };
 const status = { interfaces: [nic()] };
 
-/** A cluster with a config, and what the label of each patched node became. */
+/** A cluster with a config, and what the label and the request of each patched node became. */
 function setUp({ whenStatesAreWritten = (): Promise<void> => Promise.resolve() } = {}) {
   const cluster = createCluster();
   cluster.addConfig();
-  const patched = new Map<string, string | null | undefined>();
+  const patched = new Map<string, string | null>();
+  const requests = new Map<string, readonly [request: string | null, version: string | undefined]>();
+  const answers: Error[] = [];
   const reconcile = createNodeLabelReconciler({
     ...cluster,
     whenStatesAreWritten,
-    patchLabels(node, changes) {
+    patch(node, { labels: changes = {}, annotations: notes = {}, resourceVersion }) {
+      const { name, labels: existing = {} } = node.metadata;
       const wanted = changes[labels.devicePlugin];
-      if ((node.metadata.labels?.[labels.devicePlugin] ?? null) !== wanted) patched.set(node.metadata.name, wanted);
-      return Promise.resolve();
+      if (wanted !== undefined && (existing[labels.devicePlugin] ?? null) !== wanted) patched.set(name, wanted);
+      const request = notes[annotations.nodeState];
+      if (request !== undefined) requests.set(name, [request, resourceVersion]);
+      const answer = answers.shift();
+      return answer === undefined ? Promise.resolve() : Promise.reject(answer);
     },
   });
-  return { cluster, patched, look: (node: string) => reconcile(node, new AbortController().signal) };
+  return { cluster, patched, requests, answers, look: (node: string) => reconcile(node, new AbortController().signal) };
 }
 
 describe("the device plugin's label", () => {
-  it("is Enabled where there are resources, Disabled where there are none any more", async () => {
+  it("is Enabled where there are resources, Disabled where there are none, or none any more", async () => {
     const { cluster, patched, look } = setUp();
     cluster.addNode("with");
     cluster.setState("with", { spec, status });
@@ -37,7 +44,7 @@ describe("the device plugin's label", () => {
       cluster.setState(name, { spec: { interfaces: [{ pciAddress: "0000:3b:00.0" }] }, status });
     }
     for (const name of ["with", "without", "never"]) await look(name);
-    expect(Object.fromEntries(patched)).toEqual({ with: "Enabled", without: "Disabled" });
+    expect(Object.fromEntries(patched)).toEqual({ with: "Enabled", without: "Disabled", never: "Disabled" });
   });
 
   it("waits for the node states of a fleet, and comes then", async () => {
@@ -55,11 +62,23 @@ describe("the device plugin's label", () => {
 
   it("stays as it is while nothing is known of the node", async () => {
     const { cluster, patched, look } = setUp();
-    cluster.addNode("new", { [labels.devicePlugin]: "Enabled" });
-    await look("new");
-    cluster.setState("new", { spec: {} });
+    cluster.addNode("serving", { [labels.devicePlugin]: "Enabled" });
+    await look("serving");
+    cluster.setState("serving", { spec: {} });
+    cluster.addNode("kept");
+    cluster.setState("kept", { spec });
+    for (const name of ["serving", "kept"]) await look(name);
+    expect(patched.size).toBe(0);
+  });
+
+  it("is Disabled on a new node as soon as that has a state", async () => {
+    const { cluster, patched, look } = setUp();
+    cluster.addNode("new");
     await look("new");
     expect(patched.size).toBe(0);
+    cluster.setState("new", { spec: {} });
+    await look("new");
+    expect(patched.get("new")).toBe("Disabled");
   });
 
   it("goes from a node that left, whoever put it there", async () => {
@@ -76,6 +95,29 @@ describe("the device plugin's label", () => {
     cluster.operatorConfigs.remove({ name: "default", namespace: "sriov-network-operator" });
     await look("node");
     expect(patched.size).toBe(0);
+  });
+});
+
+describe("the request of drains", () => {
+  it("is Idle on a new node as soon as that has a state, unless the node was just written", async () => {
+    const { cluster, requests, answers, look } = setUp();
+    cluster.addNode("new");
+    await look("new");
+    expect(requests.size).toBe(0);
+    cluster.setState("new", { spec: {} });
+    answers.push(new KubeError("PATCH", "Conflict", { status: 409 }));
+    expect(await look("new")).toEqual({ afterMs: expect.any(Number) });
+    expect(await look("new")).toBeUndefined();
+    expect(requests.get("new")).toEqual(["Idle", cluster.nodes.observed({ name: "new" })?.resourceVersion]);
+  });
+
+  it("stays as the daemon wrote it", async () => {
+    const { cluster, requests, look } = setUp();
+    const notes = { [annotations.nodeState]: "Drain_Required" };
+    cluster.addNode("busy", {}, notes);
+    cluster.setState("busy", { spec: {} });
+    await look("busy");
+    expect(requests.size).toBe(0);
   });
 });
 

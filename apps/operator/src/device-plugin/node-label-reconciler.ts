@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The label that says where a device plugin shall run: Enabled where the node's spec has resources, Disabled where it has
- * none any more, no label on nodes that never had any or are not ours (sriov-operator.md A.9, B.9, C).
+ * What a Node says for its device plugin and its daemon. The label: Enabled where the node's spec has resources, else
+ * Disabled; none on nodes that are not ours. The annotation of drain requests: Idle until the daemon asks for something. Both
+ * are there as soon as the node has a state, as users' scripts and external drainers wait for them (sriov-operator.md A.9, B.9,
+ * C, G).
  *
  * By a merge patch, not by server-side apply: an apply would make a node anew that has just gone, and could not take off
  * what upstream's operator put on.
  */
-import { labels, type Node } from "@switchyard/api";
-import type { Cache, Change, MetadataChanges, Reconcile } from "@switchyard/kube";
+import { annotations, labels, type DrainRequest, type Node } from "@switchyard/api";
+import { isKubeError, type Cache, type Change, type MetadataPatch, type Reconcile } from "@switchyard/kube";
 import { isInNodeSet } from "@switchyard/policy";
 import { isDeepStrictEqual } from "node:util";
 import type { LiveRules } from "../live-rules.ts";
@@ -22,29 +24,51 @@ export interface NodeLabelDeps {
    * the daemons have read them.
    */
   readonly whenStatesAreWritten: () => Promise<void>;
-  /** Changes labels; sends nothing where the node has them so. Rejects with KubeError. */
-  readonly patchLabels: (node: Node, changes: MetadataChanges, signal: AbortSignal) => Promise<unknown>;
+  /** Changes labels and annotations; sends nothing where the node has them so. Rejects with KubeError. */
+  readonly patch: (node: Node, changes: NodeChanges, signal: AbortSignal) => Promise<unknown>;
 }
 
+export type NodeChanges = Pick<MetadataPatch, "labels" | "annotations" | "resourceVersion">;
+
 export function createNodeLabelReconciler(deps: NodeLabelDeps): Reconcile {
-  const { nodes, states, rules, whenStatesAreWritten, patchLabels } = deps;
+  const { nodes, states, rules, whenStatesAreWritten, patch } = deps;
   return async function reconcile(name, signal) {
     await whenStatesAreWritten();
     const current = rules();
     const node = nodes.get(name);
     if (current === undefined || node === undefined) return undefined;
+    if (!isInNodeSet(node, current)) {
+      await patch(node, { labels: { [labels.devicePlugin]: null } }, signal);
+      return undefined;
+    }
     const state = states.get(name);
-    const isOurs = isInNodeSet(node, current);
-    // Before the daemon's first report no spec can have resources: a plugin that serves pods may run there already.
-    if (isOurs && (state === undefined || state.interfaces.length === 0)) return undefined;
-    await patchLabels(node, { [labels.devicePlugin]: isOurs ? labelFor(node, state) : null }, signal);
-    return undefined;
+    if (state === undefined) return undefined;
+    try {
+      await patch(node, { labels: labelsFor(node, state), ...requestFor(node) }, signal);
+      return undefined;
+    } catch (error) {
+      if (!isKubeError(error, "Conflict")) throw error;
+      return lookAgain;
+    }
   };
+
+  /** What the daemon asks for is its own: it is only made where it is missing, and not if the Node was just written. */
+  function requestFor(node: Node): Omit<NodeChanges, "labels"> {
+    if (node.metadata.annotations?.[annotations.nodeState] !== undefined) return {};
+    const resourceVersion = nodes.observed({ name: node.metadata.name })?.resourceVersion;
+    const idle = { [annotations.nodeState]: "Idle" satisfies DrainRequest };
+    return { annotations: idle, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+  }
 }
 
-function labelFor(node: Node, state: NodeStateFacts | undefined): string | null {
-  if (hasResources(state)) return "Enabled";
-  return node.metadata.labels?.[labels.devicePlugin] === undefined ? null : "Disabled";
+/** The cache is about to show what is different. */
+const lookAgain = { afterMs: 100 };
+
+/** Before the daemon's first report no spec can have new resources: a plugin that serves pods may run there already. */
+function labelsFor(node: Node, state: NodeStateFacts): Readonly<Record<string, string>> {
+  const isLabelled = node.metadata.labels?.[labels.devicePlugin] !== undefined;
+  if (state.interfaces.length === 0 && (isLabelled || hasResources(state))) return {};
+  return { [labels.devicePlugin]: hasResources(state) ? "Enabled" : "Disabled" };
 }
 
 /** The node, where the label may depend on what changed of its state. */
@@ -54,6 +78,6 @@ export function nodeOfResources({ key, before, after }: Change<NodeStateFacts>):
   return isDeepStrictEqual(concerns(before), concerns(after)) ? [] : [key];
 }
 
-function hasResources(state: NodeStateFacts | undefined): boolean {
-  return (state?.spec.interfaces ?? []).some(({ vfGroups = [] }) => vfGroups.some((group) => group.resourceName));
+function hasResources(state: NodeStateFacts): boolean {
+  return (state.spec.interfaces ?? []).some(({ vfGroups = [] }) => vfGroups.some((group) => group.resourceName));
 }

@@ -6,15 +6,16 @@
 import { conditionTypes } from "@switchyard/api";
 import { answerOf, holding, type DrainFacts } from "./drain-facts.ts";
 
-export type DrainState = "waiting" | "draining" | "complete" | "degraded";
+export type DrainState = "waiting" | "draining" | "complete" | "degraded" | "stalled";
 
-/** All states, also those of no node. Degraded drains are counted as draining, too. */
+/** All states, also those of no node. Degraded drains are counted as draining, too, and stalled ones as complete. */
 export function countDrains(states: readonly { readonly drain: DrainFacts }[]): ReadonlyMap<DrainState, number> {
   const counts = new Map<DrainState, number>([
     ["waiting", 0],
     ["draining", 0],
     ["complete", 0],
     ["degraded", 0],
+    ["stalled", 0],
   ]);
   const count = (state: DrainState): Map<DrainState, number> => counts.set(state, (counts.get(state) ?? 0) + 1);
   for (const { drain } of states) {
@@ -23,7 +24,8 @@ export function countDrains(states: readonly { readonly drain: DrainFacts }[]): 
     if (answer === "Draining") count("draining");
     if (answer === "DrainComplete") count("complete");
     if (answer === "Idle" && (drain.desired ?? "Idle") !== "Idle") count("waiting");
-    if (holding(drain.conditions, conditionTypes.drainDegraded) !== undefined) count("degraded");
+    if (holding(drain.conditions, conditionTypes.drainDegraded) === undefined) continue;
+    count(answer === "DrainComplete" ? "stalled" : "degraded");
   }
   return counts;
 }

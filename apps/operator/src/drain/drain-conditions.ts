@@ -9,7 +9,8 @@
 import { conditionTypes, drainReasons, type Condition } from "@switchyard/api";
 import { setCondition } from "@switchyard/kube";
 import type { Place } from "./drain-queue.ts";
-import { isWaiting } from "./drain-facts.ts";
+import { holding, isWaiting } from "./drain-facts.ts";
+import type { Stall } from "./held-slot.ts";
 import type { PodFacts } from "./pod-facts.ts";
 
 /** Where a drain stands. */
@@ -55,10 +56,29 @@ export function drainConditions(existing: readonly Condition[], phase: DrainPhas
   );
 }
 
+/** The same with what is known of the daemon of a node that is drained. */
+export function stallConditions(
+  existing: readonly Condition[],
+  stall: Stall | undefined,
+  now: Date,
+): readonly Condition[] {
+  const type = conditionTypes.drainDegraded;
+  if (stall !== undefined) {
+    const reason = drainReasons.daemonStalled;
+    return setCondition(existing, { type, status: "True", reason, message: stall.message }, now);
+  }
+  if (holding(existing, type) === undefined) return existing;
+  const { reason, message } = holding(existing, conditionTypes.drainComplete) ?? unknownOutcome;
+  return setCondition(existing, { type, status: "False", reason, message }, now);
+}
+
 /** Pod names, three of them at most. */
 export function listPods(pods: readonly PodFacts[]): string {
   return listNames(pods.map(nameOf).sort());
 }
+
+/** Of a drain that upstream's operator, or somebody else, called complete. */
+const unknownOutcome = { reason: drainReasons.draining, message: "" };
 
 type Verdict = Omit<Condition, "lastTransitionTime">;
 type Words = Pick<Verdict, "reason" | "message">;

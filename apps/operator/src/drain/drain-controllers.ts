@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The controllers of drains: one decides whose turn it is, one drains each node, and on OpenShift one ends the pauses of
- * MachineConfigPools (sriov-operator.md G).
+ * The controllers of drains: one decides whose turn it is, one drains each node, one reports the slot of nodes in no pool,
+ * and on OpenShift one ends the pauses of MachineConfigPools (sriov-operator.md G).
  * Usage: `startDrainControllers(context);`
  *
- * RBAC: nodes get, list, watch, patch; pods list, watch; pods/eviction create; sriovnetworknodestates get, list, watch, patch,
- * and patch of their status; on OpenShift machineconfigs get, machineconfigpools get, list, patch.
+ * RBAC: nodes get, list, watch, patch; pods list, watch; pods/eviction create; resourceclaims get; resourceslices list;
+ * sriovnetworknodestates get, list, watch, patch, and patch of their status; on OpenShift machineconfigs get,
+ * machineconfigpools get, list, patch.
  */
 import {
   annotations,
   apiVersion,
   sriovNetworkNodeStates,
+  sriovOperatorConfigs,
   type Node,
   type SriovNetworkNodeState,
+  type SriovOperatorConfig,
 } from "@switchyard/api";
 import { createWriter, equalJson, fromCache, type Change, type News, type Transport } from "@switchyard/kube";
 import type { ClusterCaches } from "../caches.ts";
@@ -21,6 +24,9 @@ import { managers } from "../managers.ts";
 import type { NodeStateFacts } from "../node-state-facts.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
 import type { OperatorSettings } from "../operator-settings.ts";
+import { pace } from "../pace.ts";
+import { createClaimedDevices } from "./claimed-devices.ts";
+import { createDefaultPoolStatusReconciler, defaultPoolKey } from "./default-pool-status.ts";
 import { createDrainAnswers } from "./drain-answers.ts";
 import { createDrainPausesReconciler, drainPausesKey } from "./drain-pauses.ts";
 import { createDrainPlaces } from "./drain-places.ts";
@@ -49,6 +55,9 @@ export interface DrainOptions {
   readonly random: () => number;
 }
 
+/** As often as the statuses of pools. */
+const statusIntervalMs = 1_000;
+
 /** A free slot is given to the next node well within a second. */
 const debounce = { debounceMs: 20, maxDebounceMs: 100 };
 
@@ -64,7 +73,7 @@ export function startDrainControllers(context: OperatorContext): void {
   });
   context.showAges(pods);
   signal.addEventListener("abort", () => void pods[Symbol.asyncDispose](), { once: true });
-  const { turns, drains, pauses } = drainControllers({
+  const { turns, drains, pauses, defaultPool } = drainControllers({
     ...context,
     pods,
     record(news) {
@@ -74,7 +83,7 @@ export function startDrainControllers(context: OperatorContext): void {
     elapsedMs: () => performance.now(),
     random: Math.random,
   });
-  for (const controller of [turns, drains, ...pauses]) context.start(controller);
+  for (const controller of [turns, drains, ...pauses, defaultPool]) context.start(controller);
 }
 
 export function drainControllers(options: DrainOptions) {
@@ -101,6 +110,7 @@ export function drainControllers(options: DrainOptions) {
     elapsedMs,
   });
   const drainer = createNodeDrainer({
+    devices: createClaimedDevices({ transport, states }),
     ...{ pods, machineConfigPools, nowMs, elapsedMs, random },
     evict: (pod, abort) => evictPod(pod, transport, abort),
     close: (node, closing, abort) => closeNode(node, closing, { transport, signal: abort }),
@@ -153,7 +163,31 @@ export function drainControllers(options: DrainOptions) {
             ],
           },
         ];
-  return { turns, drains, pauses };
+  const defaultPool: ControllerDefinition = {
+    name: "default-pool-status",
+    parallel: 1,
+    reads,
+    reconcile: pace(
+      createDefaultPoolStatusReconciler({
+        ...{ nodes, states, rules, configs: operatorConfigs, now: () => new Date(nowMs()) },
+        writer: createWriter<SriovOperatorConfig>({
+          ...{ transport, namespace, type: sriovOperatorConfigs },
+          manager: managers.defaultPoolStatus,
+          cache: operatorConfigs,
+        }),
+      }),
+      { intervalMs: statusIntervalMs, nowMs: elapsedMs },
+    ),
+    sources: [
+      fromCache(operatorConfigs, ({ key }) => (key === defaultPoolKey ? [key] : [])),
+      fromCache(states, ({ before, after }) => (equalJson(before?.slot, after?.slot) ? [] : [defaultPoolKey])),
+      fromCache(pools, ({ before, after }) => (equalJson(before?.spec, after?.spec) ? [] : [defaultPoolKey])),
+      fromCache(nodes, ({ before, after }) =>
+        equalJson(before?.metadata.labels, after?.metadata.labels) ? [] : [defaultPoolKey],
+      ),
+    ],
+  };
+  return { turns, drains, pauses, defaultPool };
 }
 
 /** Whether the Node is there as before, asks for the same, and is in the same MachineConfigPool. */
@@ -172,6 +206,6 @@ function isSameHandshake({ before, after }: Change<NodeStateFacts>): boolean {
 
 function isSameDrain({ before, after }: Change<NodeStateFacts>): boolean {
   const drain = (state: NodeStateFacts | undefined) =>
-    state && { uid: state.uid, drain: state.drain, isKnown: state.interfaces.length > 0 };
+    state && { uid: state.uid, drain: state.drain, slot: state.slot };
   return equalJson(drain(before), drain(after));
 }

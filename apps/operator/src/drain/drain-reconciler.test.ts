@@ -555,3 +555,70 @@ describe("drains on OpenShift", () => {
     expect([world.answerOf("plain"), world.answerOf("hosted")]).toEqual(["DrainComplete", "DrainComplete"]);
   });
 });
+
+describe("a node that is drained and whose daemon does not go on", () => {
+  /** Node a, drained. */
+  async function drainedNode() {
+    const world = createDrainWorld();
+    world.addNode("a");
+    await world.settle();
+    world.ask("a", "Drain_Required");
+    await world.settle();
+    expect(world.answerOf("a")).toBe("DrainComplete");
+    return world;
+  }
+
+  const silent = "node a has been drained since 2026-11-20T12:00:00Z and keeps its slot: its config daemon";
+
+  it("is named as the one that holds the slot, and as stalled after 5 minutes, and keeps its slot", async () => {
+    const world = await drainedNode();
+    expect(await world.look("a")).toEqual({ afterMs: 5 * 60_000 });
+    const holds = "nodes in no pool: node a holds the slot, DrainComplete since 2026-11-20T12:00:00Z";
+    expect(await world.defaultPool()).toBe(`DrainDegraded False: ${holds}`);
+
+    world.advance(5 * 60_000);
+    await world.look("a");
+    const stalled = `${silent} has reported nothing since then`;
+    expect(world.condition("a", "DrainDegraded")).toBe(`True DaemonStalled: ${stalled}`);
+    expect(world.condition("a", "DrainComplete")).toMatch(/^True VfPodsGone/);
+    expect(await world.defaultPool()).toBe(`DrainDegraded True: nodes in no pool: ${stalled}`);
+    expect(world.events()).toContain("Warning DaemonStalled a");
+
+    const writes = world.api.writes.length;
+    world.restart();
+    await world.look("a");
+    expect([world.answerOf("a"), world.api.writes.length]).toEqual(["DrainComplete", writes]);
+  });
+
+  it("is no longer stalled once its daemon reports, and nothing is left when the drain is over", async () => {
+    const world = await drainedNode();
+    world.advance(6 * 60_000);
+    await world.look("a");
+    expect(world.condition("a", "DrainDegraded")).toMatch(/^True DaemonStalled/);
+    const entry = { manager: "switchyard-config-daemon", operation: "Apply", subresource: "status" };
+    const managedFields = [{ ...entry, time: "2026-11-20T12:06:00Z" }];
+    const place = { name: "a", namespace: drainNamespace };
+    world.api.put({ kind: "SriovNetworkNodeState", metadata: { ...place, managedFields } });
+    await world.look("a");
+    expect(world.condition("a", "DrainDegraded")).toMatch(/^False VfPodsGone/);
+    expect(await world.defaultPool()).toMatch(/^DrainDegraded False: /);
+
+    world.ask("a", "Idle");
+    await world.settle();
+    expect(world.states.get("a")?.drain.conditions).toEqual([]);
+    expect(await world.defaultPool()).toBe("");
+    const writes = world.api.writes.length;
+    await world.defaultPool();
+    expect(world.api.writes.length).toBe(writes);
+  });
+
+  it("is the business of its pool where it is in one", async () => {
+    const world = createDrainWorld();
+    world.addPool("racks", { nodeSelector: { matchLabels: { rack: "1" } } });
+    world.addNode("a", { rack: "1" });
+    await world.settle();
+    world.ask("a", "Drain_Required");
+    await world.settle();
+    expect([world.answerOf("a"), await world.defaultPool()]).toEqual(["DrainComplete", ""]);
+  });
+});

@@ -13,6 +13,7 @@ import type { DrainAnswers, Swap } from "./drain-answers.ts";
 import { answerOf, missingAnnotations, requestFor, wasDrainedFor, type DrainNeed } from "./drain-facts.ts";
 import type { DrainPlaces } from "./drain-places.ts";
 import type { DrainReporter } from "./drain-reporter.ts";
+import { heldSlot } from "./held-slot.ts";
 import type { NodeDrainer } from "./node-drainer.ts";
 import { isMarked } from "./node-marks.ts";
 
@@ -57,16 +58,14 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
     if (answered !== "Draining" || state.drain.isExternal) drainer.leave(name);
     if (state.drain.isExternal) return stepAside(node, state, signal);
 
-    // Upstream's daemon asks for nothing before both annotations are there. While a thousand nodes appear there is no
-    // hurry: no daemon has been heard of yet.
-    const isNew = state.interfaces.length === 0 && request === "Idle" && answered === "Idle";
-    const missing = isNew ? [] : missingAnnotations(state.drain);
+    // Upstream's daemon asks for nothing before both annotations are there. A state that this operator makes has them.
+    const missing = missingAnnotations(state.drain);
     if (missing.length > 0) return makeIdle(missing, name, signal);
 
     if (request === "Idle") return answered === "Idle" ? rest(node, state, signal) : release(node, state, signal);
     if (answered === "Idle") return wait(state, signal);
     if (answered === "Draining") return drain(node, state, request, signal);
-    return wasDrainedFor(request, state.drain) ? undefined : escalate(state, signal);
+    return wasDrainedFor(request, state.drain) ? watchDaemon(state, signal) : escalate(state, signal);
   };
 
   function isExpected(node: Node): boolean {
@@ -153,6 +152,12 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
     const untoldMs = isLess ? Infinity : await reporter.report(state, phase, signal);
     if (phase.kind !== "complete") return soonest(afterMs, untoldMs);
     return answer(state, { from: "Draining", to: "DrainComplete" }, signal);
+  }
+
+  /** The node is drained, and it is its daemon's turn. */
+  async function watchDaemon(state: NodeStateFacts, signal: AbortSignal): Promise<Requeue | undefined> {
+    const slot = heldSlot(state, deps.nowMs());
+    return soonest(slot?.stallsInMs ?? Infinity, await reporter.reportStall(state, slot?.stall, signal));
   }
 
   /** Less was drained than is asked for now. The node keeps its slot. */

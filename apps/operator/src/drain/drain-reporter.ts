@@ -4,10 +4,12 @@
  * time.
  * Usage: `await reporter.report({ name, uid, facts }, { kind: "waiting", place }, signal);`
  */
-import { conditionTypes, drainReasons, type Condition, type SriovNetworkNodeState } from "@switchyard/api";
+import { conditionTypes, type Condition, type SriovNetworkNodeState } from "@switchyard/api";
 import { equalJson, type News, type Writer } from "@switchyard/kube";
-import { drainConditions, listPods, type DrainPhase } from "./drain-conditions.ts";
+import { drainConditions, listPods, stallConditions, type DrainPhase } from "./drain-conditions.ts";
 import { holding, type DrainFacts } from "./drain-facts.ts";
+import type { Stall } from "./held-slot.ts";
+import type { PodFacts } from "./pod-facts.ts";
 
 /** A node's state as the cache has it. */
 export interface DrainSubject {
@@ -23,6 +25,8 @@ export interface DrainReporter {
    * KubeError.
    */
   report(subject: DrainSubject, phase: DrainPhase, signal: AbortSignal): Promise<number>;
+  /** Says of a node that is drained whether its daemon goes on; answers as report() does. Rejects with KubeError. */
+  reportStall(subject: DrainSubject, stall: Stall | undefined, signal: AbortSignal): Promise<number>;
   /** Takes all of them away. Rejects with KubeError. */
   withdraw(subject: DrainSubject, signal: AbortSignal): Promise<void>;
   /** Since when the node is drained; undefined where it is not. */
@@ -52,19 +56,34 @@ export function createDrainReporter({ writer, tell, now, elapsedMs }: DrainRepor
     return last?.uid === uid ? last : { uid, conditions: drain.conditions, atMs: -Infinity };
   }
 
+  async function write(
+    subject: DrainSubject,
+    conditions: readonly Condition[],
+    staying: readonly PodFacts[],
+    signal: AbortSignal,
+  ): Promise<number> {
+    const { name, uid } = subject;
+    const { conditions: before, atMs } = latest(subject);
+    const afterMs = atMs + wordsIntervalMs - elapsedMs();
+    if (afterMs > 0 && equalJson(verdictsIn(before), verdictsIn(conditions))) return afterMs;
+    await writer.applyStatus({ metadata: { name, uid }, status: { conditions } }, signal);
+    written.set(name, { uid, conditions, atMs: elapsedMs() });
+    for (const event of eventsOf(before, conditions, staying)) tell(subject, event);
+    return Infinity;
+  }
+
   return {
     tell,
 
-    async report(subject, phase, signal) {
-      const { name, uid } = subject;
-      const { conditions: before, atMs } = latest(subject);
-      const conditions = drainConditions(before, phase, now());
-      const afterMs = atMs + wordsIntervalMs - elapsedMs();
-      if (afterMs > 0 && equalJson(verdictsIn(before), verdictsIn(conditions))) return afterMs;
-      await writer.applyStatus({ metadata: { name, uid }, status: { conditions } }, signal);
-      written.set(name, { uid, conditions, atMs: elapsedMs() });
-      for (const event of eventsOf(before, conditions, phase)) tell(subject, event);
-      return Infinity;
+    report(subject, phase, signal) {
+      const conditions = drainConditions(latest(subject).conditions, phase, now());
+      return write(subject, conditions, phase.kind === "complete" ? phase.staying : [], signal);
+    },
+
+    async reportStall(subject, stall, signal) {
+      const { conditions: before } = latest(subject);
+      const conditions = stallConditions(before, stall, now());
+      return conditions === before ? Infinity : write(subject, conditions, [], signal);
     },
 
     async withdraw({ name, uid, drain }, signal) {
@@ -98,16 +117,19 @@ function verdictsIn(conditions: readonly Condition[]): readonly (readonly string
   return conditions.map(({ type, status, reason }) => [type, status, reason]);
 }
 
-function eventsOf(before: readonly Condition[], after: readonly Condition[], phase: DrainPhase): readonly DrainEvent[] {
+function eventsOf(
+  before: readonly Condition[],
+  after: readonly Condition[],
+  staying: readonly PodFacts[],
+): readonly DrainEvent[] {
   const begun = (type: string): Condition | undefined =>
     holding(before, type) === undefined ? holding(after, type) : undefined;
   const started = begun(conditionTypes.drainProgressing);
   const degraded = begun(conditionTypes.drainDegraded);
   const complete = begun(conditionTypes.drainComplete);
-  const staying = phase.kind === "complete" ? phase.staying : [];
   return [
     ...(started === undefined ? [] : [normal("DrainStarted", started.message)]),
-    ...(degraded === undefined ? [] : [warning(drainReasons.podsStay, degraded.message)]),
+    ...(degraded === undefined ? [] : [warning(degraded.reason, degraded.message)]),
     ...(complete === undefined ? [] : [normal("DrainCompleted", complete.message)]),
     ...(complete === undefined || staying.length === 0
       ? []

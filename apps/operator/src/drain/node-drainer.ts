@@ -5,6 +5,7 @@
  * Usage: `const { phase } = await drainer.step(node, "Drain_Required", sinceMs, signal); if (phase.kind === "complete") …`.
  */
 import { drainReasons, type Node } from "@switchyard/api";
+import type { ClaimedDevices } from "./claimed-devices.ts";
 import type { DrainOutcome, DrainPhase } from "./drain-conditions.ts";
 import type { DrainNeed } from "./drain-facts.ts";
 import { createEvictions, type Evictions } from "./evictions.ts";
@@ -32,6 +33,7 @@ export interface NodeDrainer {
 
 export interface NodeDrainerDeps {
   readonly pods: Pick<NodePods, "follow" | "list" | "leave">;
+  readonly devices: ClaimedDevices;
   readonly evict: (pod: PodFacts, signal: AbortSignal) => Promise<EvictionResult>;
   readonly close: (node: string, closing: Closing, signal: AbortSignal) => Promise<void>;
   /** OpenShift only. */
@@ -56,7 +58,7 @@ const spareHands = 8;
 const poolRecheckMs = 5_000;
 
 export function createNodeDrainer(deps: NodeDrainerDeps): NodeDrainer {
-  const { pods, nowMs, elapsedMs, random } = deps;
+  const { pods, devices, nowMs, elapsedMs, random } = deps;
   const evictions = new Map<string, Evictions>();
   const spare = createSpareHands(spareHands);
 
@@ -72,14 +74,21 @@ export function createNodeDrainer(deps: NodeDrainerDeps): NodeDrainer {
     await close(node, false, signal);
     const known = pods.follow(name);
     if (known === undefined) return draining(undefined, undefined, sinceMs);
-    let selection = selectPods(known, needed);
+    let selection = await select(name, known, needed, signal);
     if (selection.leaving.length === 0) {
       // The cache may show a cordon that has just been taken back, an admin's or ours: here the API server is asked.
       await deps.close(name, { holdDaemonSets: false }, signal);
-      selection = selectPods(await pods.list(name, signal), needed);
+      devices.forget(name);
+      selection = await select(name, await pods.list(name, signal), needed, signal);
       if (selection.leaving.length === 0) return complete(outcomeOf(needed), selection.staying);
     }
     return evict(node, selection, sinceMs, signal);
+  }
+
+  /** Before a reboot it does not matter who holds VFs. */
+  async function select(name: string, all: readonly PodFacts[], needed: DrainNeed, signal: AbortSignal) {
+    const known = needed === "Reboot_Required" ? all : await devices.resolve(name, all, signal);
+    return selectPods(known, needed);
   }
 
   async function evict(
@@ -117,6 +126,7 @@ export function createNodeDrainer(deps: NodeDrainerDeps): NodeDrainer {
     step,
     leave(name) {
       evictions.delete(name);
+      devices.forget(name);
       pods.leave(name);
     },
   };

@@ -3,10 +3,9 @@ import { describe, expect, it } from "@jest/globals";
 import { annotations, taints, type OwnerReference } from "@switchyard/api";
 import { toPodFacts, type Pod } from "./pod-facts.ts";
 
-const vf = { "openshift.io/fast": "1" };
-const asks = (resources: object) => [{ resources }];
+const asks = (requests: object) => ({ containers: [{ resources: { requests } }] });
 
-function facts(spec: Pod["spec"], metadata: Partial<Pod["metadata"]> = {}, phase = "Running") {
+function facts(spec: object | undefined, metadata: Partial<Pod["metadata"]> = {}, phase = "Running") {
   const pod: Pod = {
     ...{ apiVersion: "v1", kind: "Pod" },
     metadata: { name: "web", namespace: "apps", uid: "u", ...metadata },
@@ -18,29 +17,17 @@ function facts(spec: Pod["spec"], metadata: Partial<Pod["metadata"]> = {}, phase
 
 describe("toPodFacts", () => {
   it.each([
-    { what: "a container's request", spec: { containers: asks({ requests: vf }) }, holds: true },
-    { what: "a container's limit", spec: { containers: asks({ limits: vf }) }, holds: true },
-    { what: "an init container's request (M-13)", spec: { initContainers: asks({ requests: vf }) }, holds: true },
-    { what: "the second container", spec: { containers: [{}, { resources: { limits: vf } }] }, holds: true },
-    {
-      what: "a resource of a policy that is gone",
-      spec: { containers: asks({ requests: { "openshift.io/old": 2 } }) },
-      holds: true,
-    },
-    {
-      what: "a request for none",
-      spec: { containers: asks({ requests: { "openshift.io/fast": "0" } }) },
-      holds: false,
-    },
-    {
-      what: "another prefix that begins like ours",
-      spec: { containers: asks({ requests: { "openshift.io.example/fast": "1" } }) },
-      holds: false,
-    },
-    { what: "cpu", spec: { containers: asks({ requests: { cpu: "1" } }) }, holds: false },
+    { what: "a resource of a policy that is gone", spec: asks({ "openshift.io/old": 2 }), holds: true },
+    { what: "a request for 0", spec: asks({ "openshift.io/fast": "0m" }), holds: false },
+    { what: "cpu", spec: asks({ cpu: "1" }), holds: false },
     { what: "no spec", spec: undefined, holds: false },
   ])("takes $what for VFs: $holds", ({ spec, holds }) => {
-    expect(facts(spec).holdsVfs).toBe(holds);
+    expect(facts(spec)).toMatchObject({ holdsVfs: holds, claims: [] });
+  });
+
+  it("names the claims, which may hold VFs", () => {
+    const spec = { resourceClaims: [{ name: "nic", resourceClaimName: "shared" }] };
+    expect(facts(spec)).toMatchObject({ holdsVfs: false, claims: ["shared"] });
   });
 
   it("tells pods of DaemonSets and of the kubelet from others", () => {

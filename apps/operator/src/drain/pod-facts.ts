@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What of a pod decides whether it must leave a node that is drained.
+ * What of a pod decides whether it must leave a node that is drained. Whether it holds VFs is known from the pod alone where
+ * it requests a resource (M-13); what its ResourceClaims come to, claimed-devices.ts looks up.
  * Usage: `project: (pod: Pod) => toPodFacts(pod, "openshift.io")`.
- *
- * A pod holds VFs if any of its containers, init containers among them, asks for a resource under our prefix, be it by
- * request or by limit (M-13). Not only the names in the node's spec count: a policy that is gone takes its resource's
- * name along while its pods still hold the VFs, and to miss one of them breaks it, while a pod too many only moves.
  */
 import { annotations, taints, type ObjectMeta, type ResourceType } from "@switchyard/api";
 import type { KubeObject } from "@switchyard/kube";
+import { readPodDevices } from "@switchyard/policy";
 
 export const pods = {
   group: "",
@@ -21,11 +19,7 @@ export const pods = {
 /** core/v1 Pod, the fields that are used. */
 export interface Pod extends KubeObject {
   readonly metadata: ObjectMeta;
-  readonly spec?: {
-    readonly containers?: readonly Container[];
-    readonly initContainers?: readonly Container[];
-    readonly tolerations?: readonly Toleration[];
-  };
+  readonly spec?: { readonly tolerations?: readonly Toleration[] };
   readonly status?: { readonly phase?: string };
 }
 
@@ -47,13 +41,16 @@ export interface PodFacts {
   /** A mirror pod is made by the kubelet from a file. */
   readonly kind: "mirror" | "daemon-set" | "other";
   readonly holdsVfs: boolean;
+  /** Names of its ResourceClaims, which may hold VFs, too. */
+  readonly claims: readonly string[];
   /** Its DaemonSet makes it anew at once, whatever we do (taints.draining). */
   readonly toleratesDrain: boolean;
 }
 
-export function toPodFacts({ metadata, spec = {}, status }: Pod, resourcePrefix: string): PodFacts {
+export function toPodFacts(pod: Pod, resourcePrefix: string): PodFacts {
+  const { metadata, spec = {}, status } = pod;
+  const { resources, claims } = readPodDevices(pod, resourcePrefix);
   const { name, namespace = "", uid = "", deletionTimestamp, finalizers = [] } = metadata;
-  const containers = [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
   return {
     name,
     namespace,
@@ -62,16 +59,11 @@ export function toPodFacts({ metadata, spec = {}, status }: Pod, resourcePrefix:
     finalizers,
     isFinished: status?.phase === "Succeeded" || status?.phase === "Failed",
     kind: kindOf(metadata),
-    holdsVfs: containers.some((container) => asksFor(container, `${resourcePrefix}/`)),
+    holdsVfs: resources.length > 0,
+    claims,
     toleratesDrain: (spec.tolerations ?? []).some(toleratesDrain),
   };
 }
-
-interface Container {
-  readonly resources?: { readonly requests?: Quantities; readonly limits?: Quantities };
-}
-
-type Quantities = Readonly<Record<string, string | number>>;
 
 interface Toleration {
   readonly key?: string;
@@ -84,11 +76,6 @@ function kindOf({ annotations: notes = {}, ownerReferences = [] }: ObjectMeta): 
   if (notes[annotations.mirrorPod] !== undefined) return "mirror";
   const isOfDaemonSet = ownerReferences.some(({ kind, controller }) => kind === "DaemonSet" && controller === true);
   return isOfDaemonSet ? "daemon-set" : "other";
-}
-
-function asksFor({ resources = {} }: Container, prefix: string): boolean {
-  const asked = [...Object.entries(resources.requests ?? {}), ...Object.entries(resources.limits ?? {})];
-  return asked.some(([name, quantity]) => name.startsWith(prefix) && String(quantity) !== "0");
 }
 
 function toleratesDrain({ key = "", operator = "Equal", value = "", effect = "" }: Toleration): boolean {

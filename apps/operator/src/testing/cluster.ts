@@ -19,7 +19,13 @@ import {
   type SriovNetworkPoolConfigSpec,
   type SriovOperatorConfig,
 } from "@switchyard/api";
-import { ObjectStore, type KubeObject, type Writer } from "@switchyard/kube";
+import {
+  ObjectStore,
+  type ApplyOptions,
+  type KubeObject,
+  type ManagedFieldsEntry,
+  type Writer,
+} from "@switchyard/kube";
 import { createLiveRules } from "../live-rules.ts";
 import { createNicListStore, type ConfigMap } from "../nic-list.ts";
 import { toNodeStateFacts, type NodeStateFacts } from "../node-state-facts.ts";
@@ -95,12 +101,16 @@ export function createCluster() {
     addConfig(): void {
       operatorConfigs.upsert({ apiVersion, kind: "SriovOperatorConfig", metadata: meta("default") });
     },
-    addNode(name: string, labels: Readonly<Record<string, string>> = {}): void {
+    addNode(
+      name: string,
+      labels: Readonly<Record<string, string>> = {},
+      annotations: Readonly<Record<string, string>> = {},
+    ): void {
       const all = { "kubernetes.io/os": "linux", "node-role.kubernetes.io/worker": "", ...labels };
       nodes.upsert({
         apiVersion: "v1",
         kind: "Node",
-        metadata: { name, labels: all, resourceVersion: `${++version}` },
+        metadata: { name, labels: all, annotations, resourceVersion: `${++version}` },
       });
     },
     removeNode(name: string): void {
@@ -134,14 +144,19 @@ export function createCluster() {
       const configMap: ConfigMap = { apiVersion: "v1", kind: "ConfigMap", metadata: meta("supported-nic-ids"), data };
       nicList.upsert(configMap);
     },
-    setState(name: string, state: Pick<SriovNetworkNodeState, "spec" | "status"> = {}, annotations = {}): void {
+    setState(
+      name: string,
+      state: Pick<SriovNetworkNodeState, "spec" | "status"> = {},
+      annotations = {},
+      managedFields: readonly ManagedFieldsEntry[] = [],
+    ): void {
       const whole: SriovNetworkNodeState = {
         apiVersion,
         kind: "SriovNetworkNodeState",
         metadata: { ...meta(name), annotations },
         ...state,
       };
-      states.upsert(whole);
+      states.upsert({ ...whole, metadata: { ...whole.metadata, managedFields } });
     },
   };
 }
@@ -151,9 +166,11 @@ export function createKeepingWriter<T extends KubeObject>() {
   const applied = new Map<string, Parameters<Writer<T>["apply"]>[0]>();
   const statuses = new Map<string, Parameters<Writer<T>["applyStatus"]>[0]["status"]>();
   const deleted: string[] = [];
+  const options = new Map<string, ApplyOptions | undefined>();
   const writer: Writer<T> = {
-    apply(intent) {
+    apply(intent, _signal, how) {
       applied.set(intent.metadata.name, intent);
+      options.set(intent.metadata.name, how);
       return Promise.resolve("written");
     },
     applyStatus({ metadata, status }) {
@@ -165,5 +182,5 @@ export function createKeepingWriter<T extends KubeObject>() {
       return Promise.resolve();
     },
   };
-  return { writer, applied, statuses, deleted };
+  return { writer, applied, options, statuses, deleted };
 }

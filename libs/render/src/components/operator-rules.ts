@@ -109,6 +109,14 @@ export function clusterRules(settings: ComponentSettings): readonly OperatorRule
     { why: "nodes are selected, labelled and cordoned", group: "", resources: ["nodes"], verbs: [...read, "patch"] },
     { why: "which pods use VFs, and which are left of a drain", group: "", resources: ["pods"], verbs: read },
     { why: "drains", group: "", resources: ["pods/eviction"], verbs: ["create"] },
+    {
+      why: "which devices the pods of a drain have been allocated",
+      ...{ group: "resource.k8s.io", resources: ["resourceclaims"], verbs: ["get"] },
+    },
+    {
+      why: "which PCI addresses these devices have",
+      ...{ group: "resource.k8s.io", resources: ["resourceslices"], verbs: ["list"] },
+    },
     { why: "networks wait for their namespaces", group: "", resources: ["namespaces"], verbs: read },
     {
       why: "what is asked for; upstream's finalizers are taken off",

@@ -115,7 +115,10 @@ const roles = {
   },
   inCluster: {
     ...{ role: app, binding },
-    rules: [{ apiGroups: [""], resources: ["nodes", "pods"], verbs: read }], // pods are counted in warnings
+    rules: [
+      { apiGroups: [""], resources: ["nodes", "pods"], verbs: read }, // pods are counted in warnings
+      { apiGroups: ["resource.k8s.io"], resources: ["resourceclaims", "resourceslices"], verbs: ["list", "watch"] },
+    ],
   },
 };
 

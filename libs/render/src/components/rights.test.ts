@@ -26,6 +26,7 @@ it("the rights of what is deployed are these, and no others", () => {
     `Role/operator-webhook: ${read} sriovoperatorconfigs of "${ours}" named default`,
     `Role/operator-webhook: ${read} configmaps of "" named supported-nic-ids`,
     `ClusterRole/operator-webhook: ${read} nodes,pods of ""`,
+    'ClusterRole/operator-webhook: list,watch resourceclaims,resourceslices of "resource.k8s.io"',
     `Role/network-resources-injector: ${read} configmaps of "" named nri-control-switches`,
     `ClusterRole/network-resources-injector: ${read} network-attachment-definitions of "k8s.cni.cncf.io"`,
     `Role/sriov-network-config-daemon: ${read},patch sriovnetworknodestates of "${ours}"`,

@@ -35,7 +35,7 @@ export function fleetGoals(results: readonly StepResult[], { nodes }: { readonly
   const steps = nodes < 1000 ? [] : [...Map.groupBy(results, ({ id }) => id)];
   return [
     ...steps.flatMap(([id, rounds]) => [...timeGoals(id, rounds), ...cpuGoals(id, rounds, nodes)]),
-    ...results.flatMap((result) => quietGoals(result, nodes)),
+    ...results.flatMap(quietGoals),
     ...memoryGoals(results, nodes),
   ];
 }
@@ -77,17 +77,14 @@ function median(values: readonly number[]): number {
   return ((sorted[Math.floor(middle)] ?? Number.NaN) + (sorted[Math.ceil(middle)] ?? Number.NaN)) / 2;
 }
 
-/**
- * What has no effect writes nothing, and costs next to nothing where it is one event. A daemon's first report has one: its
- * node state gets the annotations of the drain handshake.
- */
-function quietGoals(result: StepResult, nodes: number): readonly Goal[] {
+/** What has no effect writes nothing, and costs next to nothing where it is one event. */
+function quietGoals(result: StepResult): readonly Goal[] {
   const { id, cpuSeconds, requests } = result;
   const title = titleOf(result);
   return [
     ...(id === "label" ? [atMost(`${title}, CPU`, cpuSeconds, quietCpuSeconds, "s")] : []),
     ...(id === "label" || id === "restart" || id === "report"
-      ? [atMost(`${title}, writes`, total(withoutLeases(requests.writes)), id === "report" ? nodes : 0, "")]
+      ? [atMost(`${title}, writes`, total(withoutLeases(requests.writes)), 0, "")]
       : []),
   ];
 }

@@ -137,11 +137,11 @@ export function ownedStateWithSpec(
   const owner = { apiVersion, kind: "SriovOperatorConfig", name: operatorConfigName, uid: ownerUid };
   const state = stateWithSpec(namespace, index, spec);
   const ownerReferences = [{ ...owner, controller: true, blockOwnerDeletion: true }];
-  return { ...state, metadata: { ...state.metadata, ownerReferences } };
+  return { ...state, metadata: { ...state.metadata, ownerReferences, annotations: idleAnnotations } };
 }
 
-/** The annotations that the operator puts on the state of a node that has reported. */
-export const idleAnnotations = {
+/** The annotations that a new node state has. */
+const idleAnnotations = {
   [annotations.desiredState]: "Idle" satisfies DrainRequest,
   [annotations.currentState]: "Idle" satisfies DrainAnswer,
 };

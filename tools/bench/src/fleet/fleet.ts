@@ -18,14 +18,13 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { BenchError } from "../bench-error.ts";
 import type { BenchCluster } from "../cluster/bench-cluster.ts";
-import { createPlainClient, inParallel, metadataOnly, type PlainClient } from "../cluster/plain-client.ts";
+import { createPlainClient, inParallel, type PlainClient } from "../cluster/plain-client.ts";
 import { bundleProgram } from "../measure/bundle.ts";
 import type { Progress } from "../measure/progress.ts";
 import { until } from "../measure/until.ts";
 import { createArrivals, type Arrivals } from "./arrivals.ts";
 import type { FleetOptions } from "./fleet-options.ts";
 import {
-  idleAnnotations,
   nodeName,
   nodeObject,
   operatorConfig,
@@ -46,7 +45,7 @@ export interface Fleet extends AsyncDisposable {
   reportAll(): Promise<void>;
   /** Deletes all node states, the operator's and the plain client's. */
   deleteStates(): Promise<void>;
-  /** The plain client's node states become as the operator's are after that: the same statuses, the same annotations. */
+  /** The same in the plain client's node states. */
   reportAllPlainly(): Promise<void>;
   applyPolicy(policy: SriovNetworkNodePolicy): Promise<void>;
   deletePolicies(): Promise<void>;
@@ -121,18 +120,7 @@ export async function createFleet({ cluster, options, progress, run }: FleetPart
         await forAll((index) => admin.request({ method: "DELETE", path: statePath(namespace, index) }));
       }
     },
-    async reportAllPlainly() {
-      await reportIn(plainNamespace);
-      await forAll((index) =>
-        plain.request({
-          method: "PATCH",
-          path: statePath(plainNamespace, index),
-          contentType: "application/merge-patch+json",
-          accept: metadataOnly,
-          body: { metadata: { annotations: idleAnnotations } },
-        }),
-      );
-    },
+    reportAllPlainly: () => reportIn(plainNamespace),
     async applyPolicy(policy) {
       await applyPlainly(admin, "user", objectPath(sriovNetworkNodePolicies, policy.metadata), policy);
     },

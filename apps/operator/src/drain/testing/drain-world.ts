@@ -47,7 +47,7 @@ export function pod(name: string, overrides: Partial<PodFacts> = {}): PodFacts {
   return {
     ...{ name, namespace: "apps", uid: `uid-${name}` },
     ...{ endsBy: undefined, finalizers: [], isFinished: false },
-    ...{ kind: "other", holdsVfs: false, toleratesDrain: false },
+    ...{ kind: "other", holdsVfs: false, claims: [], toleratesDrain: false },
     ...overrides,
   };
 }
@@ -62,7 +62,7 @@ export function createDrainWorld({ clusterType = "kubernetes" }: { clusterType?:
     project: (pool: SriovNetworkPoolConfig) => pool,
   });
   const operatorConfigs = new ObjectStore({
-    ...{ type: sriovOperatorConfigs, namespace },
+    ...{ type: sriovOperatorConfigs, namespace, managers: [managers.defaultPoolStatus] },
     project: (config: SriovOperatorConfig) => config,
   });
   const states = new ObjectStore<SriovNetworkNodeState, NodeStateFacts>({
@@ -239,6 +239,13 @@ export function createDrainWorld({ clusterType = "kubernetes" }: { clusterType?:
     decide: () => operator.turns.reconcile(drainTurnsKey, stop.signal),
     async endPauses() {
       for (const { reconcile } of operator.pauses) await reconcile(drainPausesKey, stop.signal);
+    },
+    /** What the SriovOperatorConfig says of nodes in no pool. */
+    async defaultPool(): Promise<string> {
+      world.advance(2_000); // its status is written at most once a second
+      await operator.defaultPool.reconcile("default", stop.signal);
+      const conditions = operatorConfigs.get("default")?.status?.conditions ?? [];
+      return conditions.map(({ type, status, message }) => `${type} ${status}: ${message}`).join();
     },
     look: (node: string) => operator.drains.reconcile(node, stop.signal),
     /** Works until nothing is left to do now. Rejects with what an operator fails with. */

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Which annotations a manager owns, by an entry of managedFields: it names each below f:metadata and f:annotations.
+ * Usage: `managedFields.filter((entry) => ownsAnnotation(entry, annotations.currentState))`.
+ */
+import { isRecord, type ManagedFieldsEntry } from "@switchyard/kube";
+
+export function ownsAnnotation({ fieldsV1 }: ManagedFieldsEntry, annotation: string): boolean {
+  const metadata = isRecord(fieldsV1) ? fieldsV1["f:metadata"] : undefined;
+  const all = isRecord(metadata) ? metadata["f:annotations"] : undefined;
+  return isRecord(all) && Object.hasOwn(all, `f:${annotation}`);
+}

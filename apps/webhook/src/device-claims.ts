@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What ResourceClaims, ResourceSlices and node states say of the devices that pods use.
+ * Usage: `const devices = createDeviceClaims(states); devices.useOf(pod).pfs`; the reflector fills `claims` and `slices`.
+ */
+import { createInterner, type PodOnNode, type StateFacts } from "@switchyard/admission";
+import { resourceClaims, resourceSlices, type InterfaceStatus } from "@switchyard/api";
+import { ObjectStore, type Cache, type KubeObject } from "@switchyard/kube";
+import {
+  createDeviceFacts,
+  podUse,
+  readAllocation,
+  readSlice,
+  toPfAddresses,
+  type AllocatedDevice,
+  type DeviceSlice,
+  type PfAddresses,
+  type PodUse,
+} from "@switchyard/policy";
+
+export interface DeviceClaims {
+  readonly claims: ObjectStore<KubeObject, readonly AllocatedDevice[]>;
+  readonly slices: ObjectStore<KubeObject, DeviceSlice | null>;
+  /** Where the API server does not serve claims, nothing has been allocated by them. */
+  readonly useOf: (pod: PodOnNode) => PodUse;
+}
+
+export function createDeviceClaims(states: Pick<Cache<StateFacts>, "get">): DeviceClaims {
+  // Equal nodes publish equal devices.
+  const oneList = createInterner<DeviceSlice["devices"]>();
+  const claims = new ObjectStore({ type: resourceClaims, project: readAllocation });
+  const slices = new ObjectStore({
+    type: resourceSlices,
+    project(object: KubeObject): DeviceSlice | null {
+      const slice = readSlice(object);
+      return slice === undefined ? null : { ...slice, devices: oneList(slice.devices) };
+    },
+  });
+
+  const addresses = new WeakMap<readonly InterfaceStatus[], readonly PfAddresses[]>();
+  function pfsOf(node: string): readonly PfAddresses[] {
+    const interfaces = states.get(node)?.status.interfaces ?? [];
+    const pfs = addresses.get(interfaces) ?? toPfAddresses(interfaces);
+    addresses.set(interfaces, pfs);
+    return pfs;
+  }
+
+  let factsFor: ReturnType<typeof createDeviceFacts> | undefined;
+  slices.subscribe(() => {
+    factsFor = undefined;
+  });
+
+  return {
+    claims,
+    slices,
+    useOf(pod) {
+      factsFor ??= createDeviceFacts({
+        slices: slices.list().filter((slice) => slice !== null),
+        devicesOf: (namespace, claim) => (claims.served ? claims.get(`${namespace}/${claim}`) : []),
+        pfsOf,
+      });
+      return podUse(pod.devices, factsFor(pod));
+    },
+  };
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What a DRA driver and the scheduler write, by hand: the devices of a node, and a claim that has been allocated one.
+ * Usage: `await publishDevices(apply, { driver, node, devices: { "vf-0": { "resource.kubernetes.io/pciBusID": "0000:3b:02.0" } } })`.
+ */
+import { resourceClaims } from "@switchyard/api";
+import { objectPath, type ObjectName, type Transport } from "@switchyard/kube";
+
+const apiVersion = "resource.k8s.io/v1";
+
+export interface Publication {
+  readonly driver: string;
+  readonly node: string;
+  /** Attributes by device: names and texts. */
+  readonly devices: Readonly<Record<string, Readonly<Record<string, string>>>>;
+}
+
+/** Applies the ResourceSlice "<node>-<driver>", whose pool is named like the node. */
+export async function publishDevices(
+  apply: (object: object) => Promise<void>,
+  { driver, node, devices }: Publication,
+): Promise<void> {
+  const rows = Object.entries(devices).map(([name, texts]) => {
+    const attributes = Object.entries(texts).map(([key, string]) => [key, { string }] as const);
+    return { name, attributes: Object.fromEntries(attributes) };
+  });
+  await apply({
+    ...{ apiVersion, kind: "ResourceSlice", metadata: { name: `${node}-${driver}` } },
+    spec: { driver, nodeName: node, pool: { name: node, generation: 1, resourceSliceCount: 1 }, devices: rows },
+  });
+}
+
+export interface Allocation {
+  readonly claim: Required<ObjectName>;
+  readonly driver: string;
+  readonly pool: string;
+  readonly device: string;
+  /** That has it reserved: a claim that nobody has is taken back. */
+  readonly pod: ObjectName & { readonly uid: string };
+}
+
+/** A claim for one device; allocateClaim() gives it one. */
+export function deviceClaim(metadata: Required<ObjectName>): object {
+  const requests = [{ name: "nic", exactly: { deviceClassName: "nics.example.com" } }];
+  return { apiVersion, kind: "ResourceClaim", metadata, spec: { devices: { requests } } };
+}
+
+export async function allocateClaim(transport: Transport, allocation: Allocation): Promise<void> {
+  const { claim, driver, pool, device, pod } = allocation;
+  const results = [{ request: "nic", driver, pool, device }];
+  await transport.request({
+    method: "PATCH",
+    path: objectPath(resourceClaims, claim, "status"),
+    contentType: "application/merge-patch+json",
+    body: {
+      status: {
+        allocation: { devices: { results } },
+        reservedFor: [{ resource: "pods", name: pod.name, uid: pod.uid }],
+      },
+    },
+  });
+}
