@@ -127,7 +127,12 @@ async function playStep(play: StepPlay): Promise<ReadonlySet<Point>> {
       await world.until(what, holds, withinMs);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      fail([why, differences(expected.picture, observer.picture())].join("\n"));
+      const waits = [
+        ...(isUp() ? [] : ["a replica does not watch all that it watched at its start"]),
+        ...(injector.areReadsWhole ? [] : ["a list or watch that was broken was not repeated"]),
+        ...(isCalm() ? [] : ["the operator or the cluster is still busy"]),
+      ];
+      fail([why, ...waits, differences(expected.picture, observer.picture())].join("\n"));
     }
   };
   const converge = () =>
