@@ -158,6 +158,15 @@ export const refused: readonly (readonly [kind: string, spec: Spec, field: strin
   ],
 
   ["SriovNetworkNodeState", { interfaces: [{ name: "ens1" }] }, "spec.interfaces[0].pciAddress", "Required value"],
+  ...["../../x", "a b", "\n", "", "uio_pci_generic"].map(
+    (deviceType) =>
+      [
+        "SriovNetworkNodeState",
+        { interfaces: [{ pciAddress: "0000:01:00.0", vfGroups: [{ deviceType }] }] },
+        "spec.interfaces[0].vfGroups[0].deviceType",
+        'supported values: "netdevice", "vfio-pci"',
+      ] as const,
+  ),
 
   ["SriovNetworkPoolConfig", { maxUnavailable: -1 }, "spec.maxUnavailable", "must be a number from 0, or a share"],
   ...["bla", "0%", "101%", "10000%", "-1%", "5", ""].map(

@@ -218,10 +218,34 @@ describe("the init container", () => {
     await conditionIs("True", "Configured");
   });
 
-  it("does not wait for that with the gate off", async () => {
+  it("lets the plugin start at once with the gate off, but with no VF that the daemon has not seen to in this boot", async () => {
+    const file = join(directory, "other/config.json");
+    const flags = ["--block-until-configured=false", "--config-file", file];
     await startKernel(directory, "boot-3");
-    const flags = ["--wait", "--block-until-configured=false", "--config-file", join(directory, "other/config.json")];
-    expect(await startConfigurator("no-gate-2", flags).exited).toBe(0);
+    expect(await startConfigurator("no-gate-2", ["--wait", ...flags]).exited).toBe(0);
+    expect(await readFile(file, "utf8")).toContain('"none"');
+    const follower = startConfigurator("no-gate-3", flags);
+    await conditionIs("False", "Configuring");
+    await reportDone(4, { linkSpeed: "1000 Mb/s" }, "boot-2");
+    expect(await readFile(file, "utf8")).toContain('"none"');
+    const before = plugin.signals();
+    await reportDone(4, {}, "boot-3");
+    await eventually("the VFs are there", async () =>
+      (await readFile(file, "utf8")).includes(vfAddresses(3, 3)[0] ?? "?"),
+    );
+    await eventually("the plugin was told", () => plugin.signals() === before + 1);
+    await follower.kill();
+    await reportDone(4, {}, "boot-1");
+    await startKernel(directory, "boot-1");
+  });
+
+  it("does not end as if all were done when it is told to end before that", async () => {
+    const file = join(directory, "rebooted/config.json"); // of before, as an emptyDir outlives a reboot
+    await startKernel(directory, "boot-5");
+    const init = startConfigurator("init-3", ["--wait", "--config-file", file]);
+    await eventually("it waits", async () => (await log("init-3")).includes("not seen to by the config daemon"));
+    init.signal("TERM");
+    expect(await init.exited).toBe(1);
     await startKernel(directory, "boot-1");
   });
 
@@ -234,6 +258,7 @@ describe("the init container", () => {
 
 describe("the follower", () => {
   it("has the plugin start anew once for each change that matters to it, and for nothing else", async () => {
+    const before = plugin.signals();
     await startKernel(directory, "boot-4"); // as if the daemon named none: that takes nothing from a plugin that runs
     const first = startConfigurator("follower-1", []);
     await eventually("it follows", async () => (await log("follower-1")).includes("VFs handed out: fast: 4"));
@@ -242,11 +267,11 @@ describe("the follower", () => {
     await applyPolicy("fast", { numVfs: 6 });
     await fileHas(nothing);
     await conditionIs("False", "Configuring");
-    await eventually("a first signal", () => plugin.signals() === 1);
+    await eventually("a first signal", () => plugin.signals() === before + 1);
     await makeVfs(directory, vfAddresses(0, 5));
     await reportDone(6);
     await fileHas({ fast: vfAddresses(0, 5) });
-    await eventually("a second signal", () => plugin.signals() === 2);
+    await eventually("a second signal", () => plugin.signals() === before + 2);
     await conditionIs("True", "Configured");
 
     // What means nothing to the plugin, then something that does: only that is signalled.
@@ -257,12 +282,12 @@ describe("the follower", () => {
     await eventually("it follows", async () => (await log("follower-2")).includes("VFs handed out: fast: 6"));
     await applyPolicy("fast", { numVfs: 6, resourceName: "faster" });
     await fileHas({ faster: vfAddresses(0, 5) });
-    await eventually("a third signal", () => plugin.signals() === 3);
+    await eventually("a third signal", () => plugin.signals() === before + 3);
 
     // VFs of the same addresses that were made anew, as if nobody had looked meanwhile.
     await makeVfs(directory, vfAddresses(2, 2));
     await reportDone(6, { linkSpeed: "1000 Mb/s" });
-    await eventually("a fourth signal", () => plugin.signals() === 4);
+    await eventually("a fourth signal", () => plugin.signals() === before + 4);
     await second.kill();
     expect(await handedOut()).toEqual({ faster: vfAddresses(0, 5) });
   });

@@ -110,22 +110,32 @@ describe("the daemon on igb", () => {
     600_000,
   );
 
-  it("lets only one daemon work on a node, and the second says that it waits", async () => {
+  it("lets only one daemon work on a node, and the node's state says that the second waits, and for which process", async () => {
     const first = node.startDaemon();
     first.stderr.resume();
-    await eventually(
-      "the first works",
-      async () => (await inGuest("grep -c switchyard/config-daemon /proc/net/unix")) !== "0",
-      within,
-    );
+    const lock = "/run/switchyard/config-daemon.lock";
+    await eventually("the first works", async () => (await inGuest(`cat ${lock} || true`)).includes('"pid"'), within);
+    expect(await inGuest(`stat -c '%a %u' ${lock} /run/switchyard`)).toBe("600 0\n700 0");
     const second = node.startDaemon();
     let log = "";
     second.stderr.setEncoding("utf8").on("data", (text: string) => {
       log += text;
     });
-    await eventually("the second waits", () => log.includes("another config daemon works on this node"), within);
+    await eventually("the second waits", () => log.includes("another process has the lock of this node"), within);
+    const waiting = () => news.states.get("vm")?.status?.conditions?.find(({ type }) => type === "WaitingForLock");
+    await eventually("the node's state says so", waiting, within);
+    const { pid } = JSON.parse(await inGuest(`cat ${lock}`)) as { pid: number };
+    expect(waiting()?.message).toContain(`${lock} is held by process ${pid} since `);
+    first.kill("SIGKILL"); // the kernel releases its lock
+    expect(await first.exitCode).not.toBe(0);
+    await eventually("the second works", () => waiting() === undefined && log.includes("started"), within);
+    const third = node.startDaemon();
+    third.stderr.resume();
+    await eventually("the third waits", waiting, within);
+    third.kill("SIGTERM");
+    expect(await third.exitCode).toBe(0);
+    await eventually("nobody waits", () => waiting() === undefined, within);
     second.kill("SIGTERM");
-    first.kill("SIGTERM");
-    expect(await Promise.all([first.exitCode, second.exitCode])).toEqual([0, 0]);
+    expect(await second.exitCode).toBe(0);
   }, 300_000);
 });

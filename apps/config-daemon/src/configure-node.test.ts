@@ -13,9 +13,14 @@ import {
   upstreamRules,
   type FakeKernel,
 } from "@switchyard/host/testing";
+import { setTimeout as delay } from "node:timers/promises";
 import { configureNode, type PassResult } from "./configure-node.ts";
+import { createLook } from "./look.ts";
 import { observe } from "./observe.ts";
-import { errorOf, type Found, type Phase } from "./report.ts";
+import { createPatience } from "./patience.ts";
+import { errorOf, type Phase } from "./phase.ts";
+import type { Found } from "./report.ts";
+import { createStepsInHand } from "./steps-in-hand.ts";
 import { createVhostModules } from "./vhost-modules.ts";
 
 const pf = "0000:01:00.0";
@@ -70,6 +75,15 @@ function daemonOn(host: Host, { drains = false, onStep = () => undefined }: Daem
   const requests: string[] = [];
   const planned: number[] = [];
   const applied: boolean[] = [];
+  const { nowMs } = systemClock;
+  // The deadlines of a daemon that was killed keep no process alive.
+  const sleep = (ms: number, signal: AbortSignal) =>
+    delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
+  const timing = { stepDeadlineMs: 60_000, linkTimeoutMs: 200, udevTimeoutMs: 1_000, nowMs, sleep };
+  const now = () => new Date();
+  const look = createLook(host, { timing, now });
+  const record = createPatience(host, { timing, now });
+  const inHand = createStepsInHand({ nowMs, now });
   return {
     phases,
     /** For each plan how many steps it has, and for each that was applied whether all were done. */
@@ -89,9 +103,14 @@ function daemonOn(host: Host, { drains = false, onStep = () => undefined }: Daem
         state,
         {
           host,
-          timing: { linkTimeoutMs: 200, udevTimeoutMs: 1_000, nowMs: systemClock.nowMs, sleep: systemClock.sleep },
+          timing,
+          look,
+          record,
+          inHand,
           maxPfs: 4,
-          loadVhostModules: createVhostModules(host),
+          maxHanging: 4,
+          loadVhostModules: createVhostModules(host, { timing, now }),
+          onReturn: () => undefined,
           isDrainDisabled: () => !drains,
           onPlan: ({ steps }) => planned.push(steps.length),
           onStep,

@@ -4,22 +4,35 @@
  * Level-based: it depends on what is, never on what happened; killed anywhere, the next pass goes on from there.
  * Usage: `const requeue = await configureNode(state, deps, signal);`
  */
-import type { DrainRequest, SriovNetworkNodeState, SriovNetworkNodeStateSpec } from "@switchyard/api";
+import type {
+  DrainRequest,
+  InterfaceStatus,
+  SriovNetworkNodeState,
+  SriovNetworkNodeStateSpec,
+  SriovNetworkNodeStateStatus,
+} from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";
 import { describeStep, ownedInStatus, plan, type Plan, type Step } from "@switchyard/plan";
 import { isDeepStrictEqual } from "node:util";
-import { applySteps, type StepFailure } from "./apply-steps.ts";
+import { applySteps, type ApplyOptions, type StepFailure } from "./apply-steps.ts";
 import { isDrainedFor, nextRequest, requestOf, type DrainNeed } from "./drain-request.ts";
-import { observe, type Observation } from "./observe.ts";
+import type { Look } from "./look.ts";
+import type { Observation } from "./observe.ts";
 import { ownPfs } from "./own-pfs.ts";
-import type { Found, Phase } from "./report.ts";
-import type { StepTiming } from "./steps/step-context.ts";
+import type { Within } from "./patience.ts";
+import type { Phase } from "./phase.ts";
+import type { Found } from "./report.ts";
+import type { StepsInHand } from "./steps-in-hand.ts";
 import type { LoadVhostModules } from "./vhost-modules.ts";
 
-export interface ConfigureDeps {
+export interface ConfigureDeps extends Pick<
+  ApplyOptions,
+  "timing" | "maxPfs" | "maxHanging" | "inHand" | "onStep" | "onReturn"
+> {
   readonly host: Host;
-  readonly timing: StepTiming;
-  readonly maxPfs: number;
+  readonly look: Look;
+  /** For records of PFs: a disk may hang, too. */
+  readonly record: Within;
   readonly loadVhostModules: LoadVhostModules;
   /** SriovOperatorConfig.spec.disableDrain as it is now. */
   readonly isDrainDisabled: () => boolean;
@@ -29,8 +42,6 @@ export interface ConfigureDeps {
   readonly report: (phase: Phase, found: Found | undefined) => Promise<void>;
   /** Told of each plan, and of what it was made for. */
   readonly onPlan: (next: Plan, found: Observation) => void;
-  /** Told of each step that ends. */
-  readonly onStep: (step: Step, failure: StepFailure | undefined) => void;
   /** Told when the steps of a plan came to their end; `isDone` where all of them are done. */
   readonly onApplied: (apply: { readonly durationMs: number; readonly isDone: boolean }) => void;
 }
@@ -44,9 +55,11 @@ const maxRounds = 4;
 /** Rejects with KubeError when the API server cannot be reached; what the host refuses is reported, not thrown. */
 export async function configureNode(
   state: SriovNetworkNodeState,
-  deps: ConfigureDeps,
+  given: ConfigureDeps,
   signal: AbortSignal,
 ): Promise<PassResult> {
+  const { inHand } = given;
+  const deps: ConfigureDeps = { ...given, report: (phase, found) => given.report(withHanging(phase, inHand), found) };
   const desired = state.spec ?? {};
   const missing = await deps.loadVhostModules(desired);
   let done: readonly Step[] = [];
@@ -57,9 +70,10 @@ export async function configureNode(
     if (found === undefined) return "retry";
     const { interfaces, system } = found;
     const observed = { ...state.status, interfaces, system };
-    const withoutModules = plan(desired, observed, ownedInStatus(observed));
-    const next = { ...withoutModules, problems: [...withoutModules.problems, ...missing] };
-    deps.onPlan(next, found);
+    const planned = plan(desired, observed, ownedInStatus(observed));
+    const whole = { ...planned, problems: [...planned.problems, ...missing] };
+    deps.onPlan(whole, found);
+    const next = inHand.hanging.length === 0 ? whole : planAround(inHand, whole, desired, observed);
     if (signal.aborted && round > 1) {
       // Told to end in the middle. The next daemon may be long in coming: until then the status is of now, not of before.
       await deps.report(phaseOf(next), found);
@@ -79,13 +93,15 @@ export async function configureNode(
       return "waiting";
     }
     // Who asks for a drain that he does not need, or no longer, keeps others waiting: the policy changed, drains were
-    // switched off, or what is left to do disturbs nobody (M-52). Not between the rounds of what did need it.
-    if (!isDrained && !hasTakenBack && requestOf(state) !== "Idle" && (round === 1 || next.steps.length === 0)) {
+    // switched off, or what is left to do disturbs nobody (M-52). Not between the rounds of what did need it, nor while a
+    // step of it hangs: what it does to its PF is not known, so no pod gets a VF of this node meanwhile.
+    const isOver = (round === 1 || next.steps.length === 0) && inHand.hanging.length === 0;
+    if (!isDrained && !hasTakenBack && requestOf(state) !== "Idle" && isOver) {
       await deps.requestDrain("Idle");
       hasTakenBack = true;
     }
 
-    const owning = await tryToOwn(desired, next, found, deps);
+    const owning = await tryToOwn(withoutHanging(desired, inHand), next, found, deps);
     if (owning === "failed") return "retry";
     if (next.steps.length === 0) {
       if (owning === "changed") continue; // The status shows what is ours.
@@ -108,15 +124,41 @@ function drainNeeded({ impact }: Plan): DrainNeed | undefined {
   return impact === "reboot" ? "Reboot_Required" : "Drain_Required";
 }
 
+function withHanging(phase: Phase, inHand: StepsInHand): Phase {
+  return inHand.hanging.length === 0 ? phase : { ...phase, hanging: inHand.describe() };
+}
+
+/** The plan for all but what hanging steps work on. What cannot be done stays the same. */
+function planAround(
+  inHand: StepsInHand,
+  { problems }: Plan,
+  desired: SriovNetworkNodeStateSpec,
+  observed: SriovNetworkNodeStateStatus,
+): Plan {
+  const rest = withoutHanging(observed, inHand);
+  const next = plan(withoutHanging(desired, inHand), rest, ownedInStatus(rest));
+  return { ...next, problems, steps: next.steps.filter((step) => !inHand.isHeldUp(step)) };
+}
+
+/** The spec or the status without the PFs that hanging steps work on. */
+function withoutHanging<Of extends { readonly interfaces?: readonly { readonly pciAddress: string }[] }>(
+  object: Of,
+  { hanging }: StepsInHand,
+): Of {
+  const held = new Set(hanging.map(({ step }) => ("pciAddress" in step ? step.pciAddress : undefined)));
+  if (held.size === 0) return object;
+  return { ...object, interfaces: (object.interfaces ?? []).filter(({ pciAddress }) => !held.has(pciAddress)) };
+}
+
 /** undefined where the host cannot be read at all, which is reported. */
 async function tryToObserve(deps: ConfigureDeps): Promise<Observation | undefined> {
-  try {
-    return await observe(deps.host);
-  } catch (thrown) {
-    if (!(thrown instanceof HostError)) throw thrown;
-    await deps.report({ kind: "discovery-failed", message: thrown.message }, undefined);
-    return undefined;
-  }
+  const held = deps.inHand.hanging.flatMap(({ step, pf }): readonly InterfaceStatus[] =>
+    "pciAddress" in step ? [pf ?? { pciAddress: step.pciAddress }] : [],
+  );
+  const seen = await deps.look(held);
+  if (seen.ok) return seen.value;
+  await deps.report({ kind: "discovery-failed", message: seen.error }, undefined);
+  return undefined;
 }
 
 /** Records the PFs that the plan acts on or finds in order. One that it refuses stays nobody's. */
@@ -131,13 +173,16 @@ async function tryToOwn(
   const wanted = (desired.interfaces ?? []).filter(
     ({ pciAddress }) => touched.has(pciAddress) || !refused.has(pciAddress),
   );
+  const { problems } = next;
   try {
-    return (await ownPfs(deps.host, wanted, found.interfaces)) ? "changed" : "unchanged";
+    const owned = await deps.record((host) => ownPfs(host, wanted, found.interfaces));
+    if (owned.ok) return owned.value ? "changed" : "unchanged";
+    await deps.report({ kind: "failed", failures: [{ message: owned.error }], problems }, found);
   } catch (thrown) {
     if (!(thrown instanceof HostError)) throw thrown;
-    await deps.report({ kind: "failed", failures: [thrown], problems: next.problems }, found);
-    return "failed";
+    await deps.report({ kind: "failed", failures: [thrown], problems }, found);
   }
+  return "failed";
 }
 
 /** Runs the steps; undefined where some failed, which is reported at once and again with what the host has then. */
@@ -158,6 +203,7 @@ async function act(
   const startedMs = deps.timing.nowMs();
   const outcome = await applySteps(next.steps, {
     ...deps,
+    found: before.interfaces,
     signal,
     onStep(step, failure) {
       deps.onStep(step, failure);

@@ -5,7 +5,11 @@ import { createDaemonMetrics } from "./daemon-metrics.ts";
 
 function setUp() {
   const registry = new Registry();
-  const metrics = createDaemonMetrics(registry, { nodeName: "worker-1", now: () => new Date(1_700_000_000_000) });
+  const metrics = createDaemonMetrics(registry, {
+    nodeName: "worker-1",
+    now: () => new Date(1_700_000_000_000),
+    oldestMs: () => 90_000,
+  });
   /** Lines of one metric that are not 0, without the label that all have. */
   async function lines(name: string): Promise<readonly string[]> {
     const page = await registry.metrics();

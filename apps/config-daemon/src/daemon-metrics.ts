@@ -9,7 +9,7 @@ import type { InterfaceStatus, SriovNetworkNodeStateSpec } from "@switchyard/api
 import type { Step } from "@switchyard/plan";
 import { Counter, Gauge, Histogram, type Registry } from "@switchyard/service";
 import { countVfs } from "./count-vfs.ts";
-import { syncStatuses, syncStatusOf, type Phase } from "./report.ts";
+import { syncStatuses, syncStatusOf, type Phase } from "./phase.ts";
 
 export interface DaemonMetrics {
   /** The steps that are left to do, now that this was found. */
@@ -29,6 +29,8 @@ export interface DaemonMetricsOptions {
   /** A label of all that this process shows: where it is scraped, nodes may be known by their address only. */
   readonly nodeName: string;
   readonly now: () => Date;
+  /** Age of the oldest step that has begun and not ended, in ms. */
+  readonly oldestMs: () => number;
 }
 
 const stepKinds: Readonly<Record<Step["kind"], true>> = {
@@ -42,7 +44,10 @@ const stepKinds: Readonly<Record<Step["kind"], true>> = {
   "release-pf": true,
 };
 
-export function createDaemonMetrics(registry: Registry, { nodeName, now }: DaemonMetricsOptions): DaemonMetrics {
+export function createDaemonMetrics(
+  registry: Registry,
+  { nodeName, now, oldestMs }: DaemonMetricsOptions,
+): DaemonMetrics {
   const registers = [registry];
   registry.setDefaultLabels({ node: nodeName });
 
@@ -54,6 +59,14 @@ export function createDaemonMetrics(registry: Registry, { nodeName, now }: Daemo
   });
   // From 0 on, so that the first failure is an increase.
   for (const kind of Object.keys(stepKinds)) for (const outcome of ["done", "failed"]) steps.inc({ kind, outcome }, 0);
+  new Gauge({
+    name: "switchyard_oldest_step_seconds",
+    help: "How long the oldest step in hand has been running: minutes are a step that hangs in the kernel. 0 without one.",
+    registers,
+    collect() {
+      this.set(oldestMs() / 1000);
+    },
+  });
   const seconds = new Histogram({
     name: "switchyard_apply_seconds",
     help: "Time in which the steps of a plan were done, or failed.",

@@ -24,16 +24,19 @@ import {
   type Requeue,
   type Transport,
 } from "@switchyard/kube";
-import { describeStep } from "@switchyard/plan";
 import { cacheProblems, showCacheAges, type Logger, type Registry } from "@switchyard/service";
 import { isDeepStrictEqual } from "node:util";
 import { setTimeout as delay } from "node:timers/promises";
-import { configureNode } from "./configure-node.ts";
 import { createDaemonMetrics } from "./daemon-metrics.ts";
-import { nameDrainer, requestDrain } from "./drain-request.ts";
 import { fromKernel } from "./kernel-source.ts";
-import { pauseAfter } from "./pause-after.ts";
+import { createLockCondition } from "./lock-condition.ts";
+import { createLook } from "./look.ts";
+import { createMainLoop } from "./main-loop.ts";
+import { createPass } from "./pass.ts";
+import { createPatience } from "./patience.ts";
 import { createReporter } from "./reporter.ts";
+import { createStepsInHand } from "./steps-in-hand.ts";
+import { defaultMaxHanging } from "./thread-pool.ts";
 import type { StepTiming } from "./steps/step-context.ts";
 import { removeUpstreamLeftovers } from "./upstream-leftovers.ts";
 import { createVhostModules } from "./vhost-modules.ts";
@@ -48,6 +51,10 @@ export interface DaemonOptions {
   readonly maxPfs: number;
   /** Beyond this age of what it knows of its orders, the daemon is not ready. It goes on as they were. */
   readonly maxCacheAgeMs: number;
+  /** Steps that may hang in the kernel before no other PF is begun; 8 unless given. */
+  readonly maxHanging?: number;
+  /** How long a step may take before it is left behind and reported; 2 minutes unless given. */
+  readonly stepDeadlineMs?: number;
   /** Somebody else than the operator drains this node. */
   readonly useExternalDrainer?: boolean;
   readonly log: Logger;
@@ -56,13 +63,16 @@ export interface DaemonOptions {
   readonly onVerbosity?: (verbosity: number | undefined) => void;
   /** Sets what makes the daemon not ready. */
   readonly setNotReady: (check: () => readonly string[]) => void;
+  /** Sets what makes the process one that has to be started again. */
+  readonly setNotAlive?: (check: () => readonly string[]) => void;
   readonly signal: AbortSignal;
 }
 
-/** A step may wait minutes for a driver: the deadline is for what hangs for ever. */
+/** 128 VFs take many steps: the deadline is for what goes on for ever. */
 const passDeadlineMs = 30 * 60_000;
 
 const timing: StepTiming = {
+  stepDeadlineMs: 2 * 60_000,
   linkTimeoutMs: 10_000,
   udevTimeoutMs: 60_000,
   nowMs: () => performance.now(),
@@ -73,7 +83,8 @@ const timing: StepTiming = {
 export async function runDaemon(options: DaemonOptions): Promise<void> {
   const { transport, host, nodeName, namespace, log, signal } = options;
   await removeUpstreamLeftovers(host.files, log);
-  const metrics = createDaemonMetrics(options.metrics, { nodeName, now: () => new Date() });
+  const inHand = createStepsInHand({ nowMs: () => timing.nowMs(), now: () => new Date() });
+  const metrics = createDaemonMetrics(options.metrics, { nodeName, now: () => new Date(), oldestMs: inHand.oldestMs });
   const watching = {
     transport,
     namespace,
@@ -124,43 +135,38 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     now: () => new Date(),
   });
 
-  const loadVhostModules = createVhostModules(host);
-  let failures = 0;
+  const now = (): Date => new Date();
+  const ownTiming = { ...timing, stepDeadlineMs: options.stepDeadlineMs ?? timing.stepDeadlineMs };
+  const loop = createMainLoop(timing);
+  options.setNotAlive?.(() => loop.problems());
+  let wake = (): void => undefined;
+  const pass = createPass({
+    ...{ host, transport, report, metrics, loop, inHand, log, signal },
+    timing: ownTiming,
+    look: createLook(host, { timing: ownTiming, now }),
+    record: createPatience(host, { timing: ownTiming, now }),
+    loadVhostModules: createVhostModules(host, { timing: ownTiming, now }),
+    maxPfs: options.maxPfs,
+    maxHanging: options.maxHanging ?? defaultMaxHanging,
+    useExternalDrainer: options.useExternalDrainer === true,
+    lockCondition: createLockCondition({ transport, nodeName, namespace, now }),
+    isDrainDisabled: () => configs.get(operatorConfigName)?.disableDrain === true,
+    wake: () => {
+      wake();
+    },
+  });
+
   let hasRun = false;
   async function reconcile(_key: string, passSignal: AbortSignal): Promise<Requeue | undefined> {
     const state = states.get(nodeName);
     if (state === undefined) {
       log.info({ node: nodeName }, "waiting for the operator to create this node's SriovNetworkNodeState");
+      loop.rests(undefined);
       return undefined;
     }
-    const stop = AbortSignal.any([passSignal, signal]);
-    await nameDrainer(options.useExternalDrainer === true, state, transport, stop);
-    const result = await configureNode(
-      state,
-      {
-        ...{ host, timing, loadVhostModules },
-        maxPfs: options.maxPfs,
-        isDrainDisabled: () => configs.get(operatorConfigName)?.disableDrain === true,
-        requestDrain: (request) => requestDrain(request, state, transport, stop),
-        report(phase, found) {
-          metrics.reported(phase);
-          return report(state, phase, found);
-        },
-        onPlan(next, { interfaces }) {
-          metrics.planned(state.spec ?? {}, interfaces, next.steps);
-        },
-        onApplied: metrics.applied,
-        onStep(step, failure) {
-          metrics.stepEnded(step, failure !== undefined);
-          if (failure === undefined) log.info({ step: describeStep(step) }, "step done");
-          else log.warn({ step: describeStep(step), error: failure.message }, "step failed");
-        },
-      },
-      stop,
-    );
-    hasRun = true;
-    failures = result === "retry" ? failures + 1 : 0;
-    return { afterMs: pauseAfter(result, failures) };
+    const { afterMs, hasFailed } = await pass(state, passSignal);
+    hasRun ||= !hasFailed;
+    return { afterMs };
   }
 
   showCacheAges(options.metrics, () => [states, configs]);
@@ -181,6 +187,15 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
       fromKernel(host.events, nodeName, (error) => {
         log.error({ error }, "the kernel's events ended; changes are seen by the slow re-check only");
       }),
+      {
+        start(enqueue) {
+          wake = () => {
+            enqueue(nodeName);
+          };
+          return () => undefined;
+        },
+        whenSynced: () => Promise.resolve(),
+      },
     ],
     signal: AbortSignal.any([]),
     report(error) {

@@ -2,11 +2,14 @@
 /**
  * The config daemon's process.
  */
-import { acquireNodeLock, createLinuxHost } from "@switchyard/host";
+import { createLinuxHost } from "@switchyard/host";
 import { connect } from "@switchyard/kube";
 import { flag, integer, levelOfVerbosity, runFrugally, runService, text, yesOrNo } from "@switchyard/service";
 import { runDaemon } from "./daemon.ts";
 import { readKubeletApiServer } from "./kubelet-api-server.ts";
+import { createLockCondition } from "./lock-condition.ts";
+import { takeLock } from "./take-lock.ts";
+import { sizeThreadPool } from "./thread-pool.ts";
 
 runFrugally();
 const exitCode = await runService({
@@ -25,6 +28,7 @@ const exitCode = await runService({
       env: "MAX_PFS",
       help: "PFs worked on at once; UV_THREADPOOL_SIZE, unless set, follows it.",
     }),
+    podName: flag(text("NAME"), { default: "", env: "POD_NAME", help: "The pod that this process runs in." }),
     useExternalDrainer: flag(yesOrNo, {
       default: "false",
       env: "USE_EXTERNAL_DRAINER",
@@ -35,24 +39,19 @@ const exitCode = await runService({
       help: "Kubeconfig of the kubelet: in a pod, the API server that it names is used, not the cluster's service address.",
     }),
   },
-  async main({ flags, log, setLogLevel, metrics, signal, setNotReady }) {
-    const { nodeName, namespace, maxPfs, useExternalDrainer, maxCacheAge: maxCacheAgeMs } = flags;
-    // A write to sriov_numvfs holds a thread of libuv's pool for seconds: one for each PF, and four for all else. libuv
-    // reads this when the pool is used first, which is after here.
-    process.env["UV_THREADPOOL_SIZE"] ??= `${maxPfs + 4}`;
-    await using _lock = await acquireNodeLock(`switchyard/config-daemon/${nodeName}`, {
-      signal,
-      onWaiting: () => {
-        log.warn({ node: nodeName }, "another config daemon works on this node; waiting for it to end");
-      },
-    });
+  async main({ flags, log, setLogLevel, metrics, signal, setNotReady, setNotAlive }) {
+    const { hostRoot, nodeName, namespace, maxPfs, useExternalDrainer, maxCacheAge: maxCacheAgeMs } = flags;
+    const { maxHanging } = sizeThreadPool(maxPfs);
     const { kubeconfig, apiServerFrom } = flags;
     const apiServer = apiServerFrom === undefined ? undefined : await readKubeletApiServer(apiServerFrom);
     if (apiServerFrom !== undefined && apiServer === undefined) {
       log.warn({ path: apiServerFrom }, "no API server found in the kubelet's kubeconfig; using the service address");
     }
     await using transport = await connect({ kubeconfig, env: { ...process.env, ...apiServer } });
-    await using host = createLinuxHost(flags.hostRoot, {
+    const condition = createLockCondition({ transport, nodeName, namespace, now: () => new Date() });
+    const podName = flags.podName === "" ? undefined : flags.podName;
+    await using _lock = await takeLock({ hostRoot, podName, condition, log, setNotReady, signal });
+    await using host = createLinuxHost(hostRoot, {
       onUnreadableRecord: (file) => {
         log.warn({ ...file }, "not a PF record; left alone");
       },
@@ -61,8 +60,8 @@ const exitCode = await runService({
       setLogLevel(levelOfVerbosity(verbosity, flags.logLevel));
     };
     await runDaemon({
-      ...{ transport, host, nodeName, namespace, maxPfs, useExternalDrainer, maxCacheAgeMs },
-      ...{ log, metrics, onVerbosity, setNotReady, signal },
+      ...{ transport, host, nodeName, namespace, maxPfs, maxHanging, useExternalDrainer, maxCacheAgeMs },
+      ...{ log, metrics, onVerbosity, setNotReady, setNotAlive, signal },
     });
   },
 });

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { SystemSettings } from "@switchyard/api";
-import { statusOf, type Phase } from "./report.ts";
+import type { Phase } from "./phase.ts";
+import { statusOf } from "./report.ts";
 
 const early = new Date("2026-11-20T12:00:00Z");
 const late = new Date("2026-11-20T12:05:00Z");
@@ -68,10 +69,54 @@ describe("statusOf", () => {
       error: "list: EACCES",
       holds: ["Degraded DiscoveryFailed"],
     },
+    {
+      phase: { kind: "pass-failed", message: "PATCH /api/v1/nodes/worker-1: Forbidden" },
+      sync: "Failed",
+      error: "PATCH /api/v1/nodes/worker-1: Forbidden",
+      holds: ["Progressing PassFailed", "Degraded PassFailed"],
+    },
+    {
+      phase: { kind: "settled", problems: [], hanging: ["set mtu 9000 on eth0: no answer"] },
+      sync: "Failed",
+      error: "set mtu 9000 on eth0: no answer",
+      holds: ["Degraded StepHangs"],
+    },
+    {
+      phase: { kind: "configuring", stepCount: 2, hanging: ["set mtu 9000 on eth0: no answer"] },
+      sync: "InProgress",
+      error: "",
+      holds: ["Progressing Configuring", "Degraded StepHangs"],
+    },
   ])("shows $phase.kind as $sync", ({ phase, sync, error, holds }) => {
     const status = report(phase);
     expect([status.syncStatus, status.lastSyncError, status.observedGeneration]).toEqual([sync, error, 3]);
     expect(holding(status)).toEqual(holds);
+  });
+
+  it.each<{ phase: Phase; goes: boolean }>([
+    { phase: { kind: "pass-failed", message: "x" }, goes: true },
+    { phase: { kind: "discovery-failed", message: "x" }, goes: true },
+    { phase: { kind: "settled", problems: [], hanging: ["x"] }, goes: true },
+    { phase: { kind: "failed", failures: [{ message: "x" }], problems: [] }, goes: false },
+  ])("is Degraded no longer after $phase.kind, once a pass gets to work: $goes", ({ phase, goes }) => {
+    const before = report(phase);
+    const isDegraded = (next: Phase) => holding(report(next, before)).some((it) => it.startsWith("Degraded"));
+    expect(isDegraded({ kind: "configuring", stepCount: 1 })).toBe(!goes);
+    expect(isDegraded({ kind: "waiting-for-drain", reasons: [] })).toBe(!goes);
+    expect(isDegraded({ kind: "settled", problems: [] })).toBe(false);
+  });
+
+  it("moves the time of Degraded once while a step hangs", () => {
+    const hang = (text: string): Phase => ({ kind: "settled", problems: [], hanging: [text] });
+    const first = report(hang("for 2 min"));
+    const [, , degraded] = report(hang("for 5 min"), first, late).conditions ?? [];
+    expect(degraded).toMatchObject({ message: "for 5 min", lastTransitionTime: "2026-11-20T12:00:00Z" });
+  });
+
+  it("bounds the text of an error", () => {
+    const status = report({ kind: "pass-failed", message: "x".repeat(1_000_000) });
+    expect(status.lastSyncError).toMatch(/^x{4000}/);
+    expect(JSON.stringify(status).length).toBeLessThan(20_000);
   });
 
   it("keeps the last error while the next attempt runs, as upstream's users know it", () => {

@@ -5,7 +5,8 @@
  */
 import type { SriovNetworkNodeState, SriovNetworkNodeStateStatus } from "@switchyard/api";
 import type { Writer } from "@switchyard/kube";
-import { errorOf, statusOf, type Found, type Phase } from "./report.ts";
+import type { Phase } from "./phase.ts";
+import { statusOf, type Found } from "./report.ts";
 
 export interface ReporterDeps {
   readonly writer: Pick<Writer<SriovNetworkNodeState>, "applyStatus">;
@@ -42,7 +43,7 @@ export function createReporter({ writer, tell, now }: ReporterDeps): Report {
     const { name, namespace } = state.metadata;
     await writer.applyStatus({ metadata: { name, namespace }, status });
     last = status;
-    const event = eventOf(before, status, phase);
+    const event = eventOf(before, status);
     if (event !== undefined) tell(state, event);
   }
 
@@ -56,9 +57,8 @@ export function createReporter({ writer, tell, now }: ReporterDeps): Report {
 function eventOf(
   before: SriovNetworkNodeStateStatus | undefined,
   after: SriovNetworkNodeStateStatus,
-  phase: Phase,
 ): NodeEvent | undefined {
-  const error = errorOf(phase);
+  const error = after.lastSyncError ?? "";
   if (error !== "" && error !== before?.lastSyncError) return { type: "Warning", reason: "SyncFailed", message: error };
   if (before?.syncStatus === after.syncStatus) return undefined;
   const message = `Status changed from "${before?.syncStatus ?? ""}" to "${after.syncStatus ?? ""}"`;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
-import { createFakeKernel, igb } from "@switchyard/host/testing";
+import { createFakeKernel, createManualClock, igb, systemClock, type Clock } from "@switchyard/host/testing";
 import { createVhostModules } from "./vhost-modules.ts";
 
 const plain = { resourceName: "a", vfRange: "0-0" };
@@ -12,13 +12,30 @@ const needing: SriovNetworkNodeStateSpec = {
   ],
 };
 
-function setUp() {
-  const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")] });
+function setUp(clock: Clock = systemClock) {
+  const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")], clock });
+  const timing = {
+    ...{ stepDeadlineMs: 120_000, linkTimeoutMs: 200, udevTimeoutMs: 1_000 },
+    ...{ nowMs: () => clock.nowMs(), sleep: (ms: number, signal: AbortSignal) => clock.sleep(ms, signal) },
+  };
+  const now = () => new Date("2026-11-20T12:00:00Z");
   const loads = () => kernel.writes.filter(({ method }) => method === "load").map(({ args }) => args[0]);
-  return { kernel, loads, load: createVhostModules(kernel.host()) };
+  return { kernel, loads, load: createVhostModules(kernel.host(), { timing, now }) };
 }
 
 describe("modules for needVhostNet", () => {
+  it("hold up nothing else where modprobe hangs, and say so", async () => {
+    const clock = createManualClock();
+    const { kernel, load } = setUp(clock);
+    kernel.fault({ port: "modules", method: "load" }, { until: new Promise(() => undefined) });
+    const loading = load(needing);
+    await clock.advance(125_000);
+    expect((await loading).map(({ message }) => message)).toEqual([
+      "load kernel module on tun: no answer from the kernel for 2 min, since 2026-11-20T12:00:00Z",
+      "load kernel module on tun: no answer from the kernel for 2 min, since 2026-11-20T12:00:00Z",
+    ]);
+  });
+
   it("are loaded once, where some VF needs them", async () => {
     const { load, loads } = setUp();
     expect(await load({ interfaces: [{ pciAddress: "0000:01:00.0", vfGroups: [plain] }] })).toEqual([]);

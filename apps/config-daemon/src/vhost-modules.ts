@@ -2,11 +2,12 @@
 /**
  * Kernel modules behind /dev/net/tun and /dev/vhost-net, which pods get beside VFs with needVhostNet. Neither a driver nor a
  * status shows whether they are loaded, so they are no step of a plan; what is missing is a problem of the spec.
- * Usage: `const load = createVhostModules(host); const problems = await load(desired);`
+ * Usage: `const load = createVhostModules(host, { timing, now }); const problems = await load(desired);`
  */
 import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";
 import type { PlanProblem } from "@switchyard/plan";
+import { createPatience, type PatienceDeps } from "./patience.ts";
 
 const modules = [
   { module: "tun", device: "/dev/net/tun" },
@@ -16,11 +17,15 @@ const modules = [
 /** Loads each module once, if some VF needs it; what cannot be had is the answer. */
 export type LoadVhostModules = (desired: SriovNetworkNodeStateSpec) => Promise<readonly PlanProblem[]>;
 
-export function createVhostModules({ modules: port, files }: Pick<Host, "modules" | "files">): LoadVhostModules {
+export function createVhostModules(host: Host, deps: PatienceDeps): LoadVhostModules {
   const loaded = new Set<string>();
+  const within = createPatience(host, deps);
 
   /** Undefined: the device is there, or will be when somebody opens it. */
-  async function load({ module, device }: (typeof modules)[number]): Promise<string | undefined> {
+  async function load(
+    { module, device }: (typeof modules)[number],
+    { modules: port, files }: Pick<Host, "modules" | "files">,
+  ): Promise<string | undefined> {
     try {
       if (!loaded.has(module)) await port.load(module);
       loaded.add(module);
@@ -38,7 +43,8 @@ export function createVhostModules({ modules: port, files }: Pick<Host, "modules
     if (field === undefined) return [];
     const problems: PlanProblem[] = [];
     for (const each of modules) {
-      const message = await load(each);
+      const tried = await within((watched) => load(each, watched));
+      const message = tried.ok ? tried.value : tried.error; // a modprobe that hangs holds up nothing else
       if (message !== undefined) problems.push({ code: "missing-module", field, message });
     }
     return problems;

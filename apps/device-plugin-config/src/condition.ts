@@ -31,6 +31,12 @@ export function judge({ rendered, pending }: HandOut): Verdict {
   return { type, status: "True", reason: reasons.configured, message: done };
 }
 
+/** Nothing is known to be wrong with the node's state, and yet the plugin does not have what it asks for. */
+export function notApplied(tried: string, error: unknown): Verdict {
+  const message = `${tried}: ${error instanceof Error ? error.message : String(error)}`; // setCondition() bounds it
+  return { type: conditionTypes.devicePluginConfigured, status: "False", reason: reasons.notApplied, message };
+}
+
 function describe({ resourceName, pciAddress, count, why }: PendingVfs): string {
   const vfs = `${count} ${count === 1 ? "VF" : "VFs"} of ${pciAddress}`;
   switch (why) {

@@ -5,18 +5,14 @@
  *
  * The init container's rule, with the gate on: the daemon is through with this boot, at least one VF can be handed out,
  * nothing is stale, and the daemon is not at work on VFs (is-at-work.ts). With the gate off: the node's state is known, or is
- * known not to be there.
+ * known not to be there. The plugin then starts at once, but no VF is handed out that the daemon has not seen to in this
+ * boot: the follower adds them.
  *
  * What is not known changes nothing: without a state, or before the daemon's first report, all stays as it is.
  *
  * Usage: `await configurePlugin({ transport, nodeName, namespace, configFile, …, signal });`
  */
-import {
-  conditionTypes,
-  devicePluginReasons as reasons,
-  sriovNetworkNodeStates,
-  type SriovNetworkNodeState,
-} from "@switchyard/api";
+import { sriovNetworkNodeStates, type SriovNetworkNodeState, type SriovNetworkNodeStateStatus } from "@switchyard/api";
 import {
   createWriter,
   setCondition,
@@ -28,7 +24,7 @@ import {
 } from "@switchyard/kube";
 import { cacheProblems, showCacheAges, type Logger, type Registry } from "@switchyard/service";
 import { readBootId } from "./boot-id.ts";
-import { judge, type Verdict } from "./condition.ts";
+import { judge, notApplied, type Verdict } from "./condition.ts";
 import { isInForce, writeConfig, writeRecord } from "./config-file.ts";
 import type { DevicePluginConfigFlags } from "./device-plugin-config-flags.ts";
 import { endPlugin } from "./end-plugin.ts";
@@ -55,7 +51,7 @@ const manager = "switchyard-device-plugin-config";
 /** VFs that are not as the status tells are looked at again: the status may never change, if they become what it tells. */
 const staleRetryMs = 2_000;
 
-/** Resolves when `signal` has aborted or, to `wait`, when the file is written. */
+/** Resolves when `signal` has aborted or, to `wait`, when the file is written: rejects where `signal` aborts before that. */
 export async function configurePlugin(options: ConfigurePluginOptions): Promise<void> {
   const { transport, namespace, nodeName, log } = options;
   const report = (error: unknown, { resource, ageMs }: FailedWatch): void => {
@@ -86,21 +82,36 @@ export async function configurePlugin(options: ConfigurePluginOptions): Promise<
       else tell("waiting for the node's state to be reported");
       return undefined;
     }
+    try {
+      return await follow(state, state.status, signal);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      // Whatever it was, the node's state says so until it works. The error that is thrown is the one that counts.
+      const tried = `have ${options.pluginProcess} read ${options.configFile}`;
+      await writeVerdict(state, notApplied(tried, error), signal).catch((cause: unknown) => {
+        log.warn({ error: cause }, "condition DevicePluginConfigured not written; retrying");
+      });
+      throw error;
+    }
+  }
+
+  async function follow(
+    state: SriovNetworkNodeState,
+    status: SriovNetworkNodeStateStatus,
+    signal: AbortSignal,
+  ): Promise<Requeue | undefined> {
     const kernel = await readKernelVfs(options.hostRoot, namedVfs(state));
-    // The follower's plugin runs, which this boot's init container let start. That a status names no boot, as upstream's
-    // daemon writes it, or another one, takes nothing from it.
-    const isThisBoot = !options.wait || state.status.bootID === (await readBootId(options.hostRoot));
+    const isSeen = status.bootID === (await readBootId(options.hostRoot));
+    // With the gate on, the follower's plugin was let start by this boot's init container, after the daemon. That a status
+    // names no boot, as upstream's daemon writes it, or another one, takes nothing from it.
+    const isThisBoot = isSeen || (!options.wait && options.blockUntilConfigured);
     const next = handOut(state, { kernel, block: options.blockUntilConfigured, isThisBoot });
     const config = pluginConfig(next.rendered.config, kernel);
     const verdict = judge(next);
     tell(verdict.message);
-    try {
-      if (!options.wait) await keepInForce(config);
-      else if (!options.blockUntilConfigured || isWorthStarting(state, next)) await finish(config);
-    } catch (error) {
-      await writeVerdict(state, notApplied(error), signal);
-      throw error;
-    }
+    if (options.wait) {
+      if (!options.blockUntilConfigured || isWorthStarting(state, next)) await finish(config);
+    } else if (isThisBoot) await keepInForce(config);
     await writeVerdict(state, verdict, signal);
     return next.pending.some(({ why }) => why === "stale") ? { afterMs: staleRetryMs } : undefined;
   }
@@ -119,12 +130,6 @@ export async function configurePlugin(options: ConfigurePluginOptions): Promise<
     await writeRecord(options.configFile, config.record);
     log.info({ file: options.configFile }, "configuration written");
     done.abort();
-  }
-
-  function notApplied(error: unknown): Verdict {
-    const tried = `have ${options.pluginProcess} read ${options.configFile}`;
-    const message = `${tried}: ${error instanceof Error ? error.message : String(error)}`;
-    return { type: conditionTypes.devicePluginConfigured, status: "False", reason: reasons.notApplied, message };
   }
 
   async function writeVerdict(
@@ -162,6 +167,7 @@ export async function configurePlugin(options: ConfigurePluginOptions): Promise<
       },
     ],
     signal: AbortSignal.any([]),
+    backoff: { baseMs: 200, maxMs: 10_000 }, // what fails is reported by the next try at the latest
     report(error) {
       log.warn({ error }, "not configured, will be tried again");
     },
@@ -177,6 +183,8 @@ export async function configurePlugin(options: ConfigurePluginOptions): Promise<
     );
   });
   await controller[Symbol.asyncDispose]();
+  // An init container that ends with 0 lets the plugin start, with the file of before where there is one.
+  if (options.wait && !done.signal.aborted) throw new Error("told to end before the configuration was written");
 }
 
 /** Whether to start a plugin now is better than to wait: it starts anew for whatever comes later. */

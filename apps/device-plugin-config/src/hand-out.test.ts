@@ -77,7 +77,10 @@ describe("handOut", () => {
   it("hands out all that the status has with the gate off", () => {
     const state = nodeState([pf({ spec: { numVfs: 6 }, vfs: 4 })]);
     const kernel: KernelVfs = new Map();
-    expect(look(state, { kernel, block: false, isThisBoot: false })).toEqual({ resources: { fast: all }, pending: [] });
+    expect(look(state, { kernel, block: false, isThisBoot: true })).toEqual({ resources: { fast: all }, pending: [] });
+    // Of another boot there is nothing to hand out, gate or not.
+    const unseen = look(state, { kernel, block: false, isThisBoot: false });
+    expect(unseen).toEqual({ resources: {}, pending: ["fast 4 unseen"] });
   });
 
   it("does not speak of groups without a resource", () => {

@@ -7,7 +7,7 @@
  * going away is withdrawn as soon as the spec changes, and each VF is judged alone: a PF that fails keeps back its own VFs
  * and no others. VFs that outlived a reboot, as those of an externally managed PF may, look like that, too, and have lost
  * their addresses and MTUs: before the daemon is through with this boot, none is handed out. With the gate off, all VFs that
- * the status has are handed out.
+ * the status has are handed out, once it is of this boot.
  *
  * Usage: `const { rendered, pending } = handOut(state, { kernel, block: true, isThisBoot: true })`.
  */
@@ -41,7 +41,7 @@ export interface HandOutOptions {
   readonly kernel: KernelVfs;
   /** The gate. */
   readonly block: boolean;
-  /** Whether the daemon is through with the boot that runs; yes for a plugin that runs. */
+  /** Whether the daemon is through with the boot that runs; yes for a plugin that was let start after that. */
   readonly isThisBoot: boolean;
 }
 
@@ -54,8 +54,8 @@ export function namedVfs(state: SriovNetworkNodeState): readonly string[] {
 export function handOut(state: SriovNetworkNodeState, { kernel, block, isThisBoot }: HandOutOptions): HandOut {
   const remade = remadeVfs(state);
   const keepBack = (pciAddress: string, vf: VfStatus): "remade" | "stale" | "unseen" | undefined => {
-    if (!block) return undefined;
     if (!isThisBoot) return "unseen";
+    if (!block) return undefined;
     if (isRemade(remade, pciAddress, vf.vfID)) return "remade";
     const found = kernel.get(vf.pciAddress);
     return found === undefined || (found.driver ?? "") !== (vf.driver ?? "") ? "stale" : undefined;

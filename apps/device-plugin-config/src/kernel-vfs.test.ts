@@ -35,6 +35,14 @@ describe("readKernelVfs", () => {
     expect(await look()).toBeUndefined();
   });
 
+  it.each(["..", "../../../../etc", "", ".", "0000:01:10.0/driver", "x".repeat(10_000)])(
+    "looks nowhere else for what is no address, case %#",
+    async (text) => {
+      await make("igbvf");
+      expect((await readKernelVfs(root, [text])).size).toBe(0);
+    },
+  );
+
   it("tells the driver, if any", async () => {
     await make();
     expect((await look())?.driver).toBeUndefined();

@@ -4,6 +4,7 @@
  * state's status is of the daemon's last look: after a reboot it tells of VFs that are gone.
  * Usage: `const vf = await readKernelVf("/", "0000:3b:02.0")`.
  */
+import { parsePciAddress } from "@switchyard/api";
 import { lstat, readlink, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 
@@ -33,7 +34,9 @@ export async function readKernelVfs(hostRoot: string, pciAddresses: Iterable<str
 }
 
 async function readKernelVf(hostRoot: string, pciAddress: string): Promise<KernelVf | undefined> {
-  const device = join(hostRoot, "sys/bus/pci/devices", pciAddress);
+  const parsed = parsePciAddress(pciAddress); // of the status, which is anybody's text
+  if (!parsed.ok) return undefined;
+  const device = join(hostRoot, "sys/bus/pci/devices", parsed.value);
   const made = await unlessGone(stat(device, { bigint: true }));
   if (made === undefined) return undefined;
   const link = join(device, "driver");

@@ -66,14 +66,14 @@ export function watchCluster({ transport, later, namespace, settings, report }: 
       type: sriovNetworkNodePolicies,
       namespace,
       project: (policy: SriovNetworkNodePolicy) => ({ ...policy, metadata: keepIdentity(policy) }),
-      managers: [managers.policyStatus],
+      managers: [managers.policyStatus, managers.failures],
     }),
     pools: watchObjects({
       ...common,
       type: sriovNetworkPoolConfigs,
       namespace,
       project: (pool: SriovNetworkPoolConfig) => ({ ...pool, metadata: keepLife(pool) }),
-      managers: [managers.poolStatus, managers.hardwareOffload],
+      managers: [managers.poolStatus, managers.hardwareOffload, managers.failures],
     }),
     operatorConfigs: watchObjects({
       ...common,
@@ -82,6 +82,7 @@ export function watchCluster({ transport, later, namespace, settings, report }: 
       project: (config: SriovOperatorConfig) => ({ ...config, metadata: keepLife(config) }),
       managers: [
         ...[managers.operatorConfigStatus, managers.devicePluginConfigMap, managers.defaultPoolStatus],
+        managers.failures,
         ...certifiedServers.map(({ manager }) => manager),
       ],
     }),
@@ -92,7 +93,7 @@ export function watchCluster({ transport, later, namespace, settings, report }: 
       namespace,
       pageSize: 50,
       project: sharingEqual((state: SriovNetworkNodeState) => toNodeStateFacts(state)),
-      managers: [managers.nodeState, managers.drain],
+      managers: [managers.nodeState, managers.drain, managers.failures],
     }),
     nicList: watchNicList({ ...common, namespace }),
     ...watchNetworks(others),

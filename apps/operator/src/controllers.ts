@@ -10,6 +10,7 @@ import { startCertificateControllers } from "./certificates/certificate-controll
 import { startComponentControllers } from "./components/component-controllers.ts";
 import { startDevicePluginControllers } from "./device-plugin/device-plugin-controllers.ts";
 import { startDrainControllers } from "./drain/drain-controllers.ts";
+import { createFailureReports } from "./failure-reports.ts";
 import { createLiveRules } from "./live-rules.ts";
 import { startNetworkControllers } from "./networks/network-controller.ts";
 import { startNodeControllers } from "./node-controllers.ts";
@@ -49,6 +50,11 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
     }),
   );
 
+  const failureReports = createFailureReports({
+    ...{ transport, caches, events, now: () => new Date() },
+    namespace: settings.namespace,
+  });
+
   const context: OperatorContext = {
     ...{ transport, settings, caches, events, log, signal },
     rules: createLiveRules(
@@ -56,22 +62,30 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
       signal,
     ),
     verdicts: createVerdicts(),
-    start({ reads, ...controller }) {
+    start({ about, reads, reconcile, ...controller }) {
+      const { name } = controller;
       const started = startController({
         caches: Object.values(watched),
         ...controller,
+        async reconcile(key, abort) {
+          const requeue = await reconcile(key, abort);
+          failureReports.succeeded({ controller: name, about, key });
+          return requeue;
+        },
         signal,
         freshness: {
           caches: reads,
           maxAgeMs: settings.maxCacheAgeMs,
           onStale(stale) {
             const resources = [...new Set(stale.map(({ resource }) => resource))];
-            log.warn({ controller: controller.name, resources }, "caches are stale; waiting for the API server");
+            log.warn({ controller: name, resources }, "caches are stale; waiting for the API server");
           },
         },
-        metrics: metrics.of(controller.name),
+        metrics: metrics.of(name),
         report(error, { key, failures }) {
-          log.warn({ controller: controller.name, key, failures, error }, "reconcile failed; retrying");
+          log.warn({ controller: name, key, failures, error }, "reconcile failed; retrying");
+          if (name !== failureReports.controller.name)
+            failureReports.failed({ controller: name, about, key, failures }, error);
         },
       });
       metrics.watch(started);
@@ -81,6 +95,7 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
       metrics.watchCaches(ageing);
     },
   };
+  context.start(failureReports.controller);
   const nodeStates = startNodeControllers(context);
   void nodeStates.whenIdle().then(options.onNodeStatesWritten);
   startDrainControllers(context);

@@ -14,4 +14,6 @@ export const managers = {
   devicePluginConfigMap: "switchyard-device-plugin-configmap",
   defaultPoolStatus: "switchyard-default-pool-status",
   operatorConfigStatus: "switchyard-operator-config",
+  /** Of condition ReconcileFailed, on objects of all kinds. */
+  failures: "switchyard-operator-failures",
 } as const;

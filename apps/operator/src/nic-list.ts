@@ -4,7 +4,14 @@
  * Usage: `const nicList = watchNicList({ transport, namespace, report }); knownNics(nicList)`.
  */
 import { parseNicRow, supportedNics, type SupportedNic } from "@switchyard/policy";
-import { ObjectStore, watchObjects, type Cache, type FailedWatch, type KubeObject, type Transport } from "@switchyard/kube";
+import {
+  ObjectStore,
+  watchObjects,
+  type Cache,
+  type FailedWatch,
+  type KubeObject,
+  type Transport,
+} from "@switchyard/kube";
 
 /** The cards, the cluster's own after the built-in ones, under the name of the ConfigMap. */
 export type NicList = Cache<readonly SupportedNic[]>;

@@ -40,6 +40,7 @@ export function startNodeControllers(context: OperatorContext): Pick<Controller,
 
   const nodeStates = start({
     name: "node-state",
+    about: "node",
     parallel: parallelNodes,
     caches: [], // its sources are all that it reads
     reads,
@@ -78,6 +79,7 @@ export function startNodeControllers(context: OperatorContext): Pick<Controller,
 
   start({
     name: "policy-status",
+    about: "policy",
     parallel: 4,
     reads,
     reconcile: pace(
@@ -103,6 +105,7 @@ export function startNodeControllers(context: OperatorContext): Pick<Controller,
 
   start({
     name: "pool-status",
+    about: "pool",
     parallel: 4,
     reads,
     reconcile: pace(

@@ -7,6 +7,7 @@
 import type { Ageing, Controller, ControllerOptions, EventRecorder, Transport } from "@switchyard/kube";
 import type { Logger } from "@switchyard/service";
 import type { ClusterCaches } from "./caches.ts";
+import type { About } from "./failure-reports.ts";
 import type { LiveRules } from "./live-rules.ts";
 import type { OperatorSettings } from "./operator-settings.ts";
 import type { Verdicts } from "./verdicts.ts";
@@ -38,4 +39,6 @@ export interface ControllerDefinition extends Pick<
 > {
   /** All that it reads. What a stale cache lacks may be there, so nobody acts by one. */
   readonly reads: readonly Ageing[];
+  /** What its keys are about, where they name objects: there its failures are reported (failure-reports.ts). */
+  readonly about?: About;
 }

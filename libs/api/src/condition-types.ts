@@ -19,6 +19,10 @@ export const conditionTypes = {
   drainDegraded: "DrainDegraded",
   /** On the same: the pods are gone, the daemon may act. */
   drainComplete: "DrainComplete",
+  /** On SriovNetworkNodeStates: a config daemon waits, since another process has the node's lock; absent otherwise. */
+  waitingForLock: "WaitingForLock",
+  /** On all kinds of ours: a controller of the operator could not do its work on the object; absent otherwise. */
+  reconcileFailed: "ReconcileFailed",
   /** On SriovNetworkNodeStates: the node's device plugin hands out what the spec asks for. */
   devicePluginConfigured: "DevicePluginConfigured",
   /** On SriovOperatorConfig, where it is asked for: the ConfigMap in upstream's format has all nodes. */
@@ -38,8 +42,24 @@ export const nodeStateReasons = {
   notPossible: "NotPossible",
   /** The host refused a step; lastSyncError has its words. */
   stepFailed: "StepFailed",
+  /** A step has not ended for minutes: it hangs in the kernel. Other PFs go on. */
+  stepHangs: "StepHangs",
   /** The hardware could not be read. */
   discoveryFailed: "DiscoveryFailed",
+  /** The daemon could not do its work at all: the API server refused something, or there is a bug. It is tried again. */
+  passFailed: "PassFailed",
+} as const;
+
+/** Reasons of WaitingForLock, written by the daemon that waits. */
+export const waitingForLockReasons = {
+  /** The message says which process has the lock, or what is wrong with its file. */
+  lockNotFree: "LockNotFree",
+} as const;
+
+/** Reasons of ReconcileFailed, written by the operator. */
+export const reconcileFailedReasons = {
+  /** The message has the error's words. */
+  retrying: "Retrying",
 } as const;
 
 /** Reasons of the three drain conditions on SriovNetworkNodeStates, and of DrainDegraded on SriovOperatorConfig. */

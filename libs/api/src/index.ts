@@ -7,6 +7,8 @@ export {
   drainReasons,
   networkReasons,
   nodeStateReasons,
+  reconcileFailedReasons,
+  waitingForLockReasons,
   operatorConfigReasons,
   policyReasons,
 } from "./condition-types.ts";

@@ -573,8 +573,12 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                         "type": "string"
                       },
                       "deviceType": {
-                        "description": "What the VFs are bound to; absent is their kernel driver. Known: netdevice, vfio-pci.",
-                        "type": "string"
+                        "description": "What the VFs are bound to; absent is their kernel driver.",
+                        "type": "string",
+                        "enum": [
+                          "netdevice",
+                          "vfio-pci"
+                        ]
                       },
                       "vfRange": {
                         "description": "VFs by index, both ends included: \"0-7\".",

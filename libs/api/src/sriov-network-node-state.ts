@@ -8,8 +8,10 @@
  * an object with a duplicate row that is already stored could not be written any more, and managedFields would name each
  * field of each VF: a node of 8 PFs with 64 VFs each takes 188 KB instead of 97 KB (kube-apiserver 1.36).
  *
- * There are no rules beyond upstream's: programs write these objects, and to refuse a write would hide what was found or
- * stop a node over one bad policy that is stored already.
+ * There are no rules beyond upstream's, but for deviceType: programs write these objects, and to refuse a write would hide
+ * what was found or stop a node over one bad policy that is stored already. deviceType becomes the name of a driver and of
+ * a kernel module on the node. The operator writes no other values, as a policy's deviceType has the same enum; what is
+ * stored already stays writable while it is unchanged (ratcheting, Kubernetes 1.30).
  * The JSDoc here is the CRD's text: `npm run generate`.
  */
 import { ageColumn, readyColumn, reasonColumn, type CustomResource } from "./custom-resource.ts";
@@ -103,10 +105,7 @@ export interface InterfaceSpec {
 export interface VfGroup {
   /** Resource that pods request the VFs by, without its prefix. */
   readonly resourceName?: string;
-  /**
-   * What the VFs are bound to; absent is their kernel driver.
-   * @openEnum
-   */
+  /** What the VFs are bound to; absent is their kernel driver. */
   readonly deviceType?: DeviceType;
   /** VFs by index, both ends included: "0-7". */
   readonly vfRange?: string;

@@ -8,6 +8,7 @@ export type { Host } from "./host.ts";
 export type { KernelEvent, KernelEvents } from "./kernel-events.ts";
 export type { KernelModules } from "./kernel-modules.ts";
 export type { Link, Links, LinkVf } from "./links.ts";
+export { watchCalls, type WatchedCalls } from "./calls-in-hand.ts";
 export { createLinuxBoot } from "./linux-boot.ts";
 export { createLinuxDevlink } from "./linux-devlink.ts";
 export { createLinuxHostFiles } from "./linux-host-files.ts";

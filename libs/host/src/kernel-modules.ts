@@ -4,6 +4,9 @@
  */
 
 export interface KernelModules {
-  /** Loads the module unless it is there. Rejects with HostError MODPROBE_FAILED, `words` being modprobe's. */
+  /**
+   * Loads the module unless it is there. Rejects with HostError MODPROBE_FAILED, `words` being modprobe's; EINVAL for what
+   * cannot be the name of a module.
+   */
   load(module: string): Promise<void>;
 }

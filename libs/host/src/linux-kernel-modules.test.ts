@@ -23,6 +23,17 @@ describe("createLinuxKernelModules", () => {
     await modules.load("igbvf");
   });
 
+  it.each(["../../x", "a b", "\n", "igbvf\n", "--remove=igb", "", "x".repeat(56), "vfio-pci;reboot"])(
+    "takes no other text for a module, and looks for it nowhere, case %#",
+    async (module) => {
+      await mkdir(join(root, "sys/x"), { recursive: true });
+      await expect(createLinuxKernelModules(root).load(module)).rejects.toMatchObject({
+        name: "HostError",
+        code: "EINVAL",
+      });
+    },
+  );
+
   it("waits for modprobe while a module is still coming up, and says what modprobe said", async () => {
     await mkdir(join(root, "sys/module/igbvf"), { recursive: true });
     await writeFile(join(root, "sys/module/igbvf/initstate"), "coming\n");

@@ -7,6 +7,7 @@ import { execFile } from "node:child_process";
 import { attempts } from "./attempts.ts";
 import { HostError } from "./host-error.ts";
 import type { KernelModules } from "./kernel-modules.ts";
+import { checkKernelName } from "./kernel-name.ts";
 import { isModuleLoaded } from "./loaded-module.ts";
 
 const timeoutMs = 60_000;
@@ -15,6 +16,7 @@ const timeoutMs = 60_000;
 export function createLinuxKernelModules(root: string): KernelModules {
   return {
     async load(module) {
+      checkKernelName(module);
       if (await isModuleLoaded(root, module)) return;
       const modprobe = ["modprobe", "--", module] as const;
       const [program, ...args] = root === "/" ? modprobe : (["chroot", root, ...modprobe] as const);

@@ -123,6 +123,17 @@ describe("writing", () => {
     expect(await read(`devices/${vf3}/driver_override`)).toMatch(/^\n/);
   });
 
+  it.each(["../../../devices", "a b", "\n", "", "x".repeat(1_000_000)])(
+    "writes nothing for a driver of another name, case %#",
+    async (driver) => {
+      const before = await read(`devices/${vf3}/driver_override`);
+      for (const refused of [sriov.bindDriver(vf3, driver), sriov.setDriverOverride(vf3, driver)]) {
+        await expect(refused).rejects.toMatchObject({ name: "HostError", code: "EINVAL" });
+      }
+      expect(await read(`devices/${vf3}/driver_override`)).toBe(before);
+    },
+  );
+
   it("makes no file that was not there, and says ENOENT", async () => {
     const before = await readdir(join(root, "sys/bus/pci/devices"));
     await expect(sriov.setNumVfs(absent, 4)).rejects.toMatchObject({

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { parsePciAddress, type PciAddress } from "@switchyard/api";
 import { attempts } from "./attempts.ts";
 import { toHostError, type HostError } from "./host-error.ts";
+import { checkKernelName } from "./kernel-name.ts";
 import { mapConcurrently } from "./map-concurrently.ts";
 import { exists, readAttribute, readLinkName, readNames } from "./read-sysfs.ts";
 import type { PfFacts, SriovSysfs, VfFacts } from "./sriov-sysfs.ts";
@@ -19,11 +20,12 @@ const vfsAtOnce = 4;
 export function createLinuxSriovSysfs(root: string): SriovSysfs {
   const devices = join(root, "sys/bus/pci/devices");
 
-  async function listPfs(): Promise<readonly PfFacts[]> {
+  async function listPfs(except: readonly PciAddress[]): Promise<readonly PfFacts[]> {
     const vfs = new Set<PciAddress>();
     // A VF's address is above its PF's, so most are known as VFs when their turn comes, and cost nothing.
     const addresses = (await fs.readdir(devices)).sort().flatMap(toAddress);
-    const pfs = await mapConcurrently(addresses, functionsAtOnce, async (address) => {
+    const wanted = addresses.filter((address) => !except.includes(address));
+    const pfs = await mapConcurrently(wanted, functionsAtOnce, async (address) => {
       const pf = vfs.has(address) ? undefined : await readPf(address);
       for (const { pciAddress } of pf?.sriov?.vfs ?? []) vfs.add(pciAddress);
       return pf;
@@ -107,8 +109,8 @@ export function createLinuxSriovSysfs(root: string): SriovSysfs {
 
   const { sriov: attempt } = attempts;
   return {
-    listPfs: () =>
-      listPfs().catch((cause: unknown) => {
+    listPfs: (except = []) =>
+      listPfs(except).catch((cause: unknown) => {
         throw toHostError(attempt.listPfs(), cause);
       }),
     readPf: (pf) =>
@@ -118,11 +120,15 @@ export function createLinuxSriovSysfs(root: string): SriovSysfs {
     setNumVfs: (pf, count) => write(attempt.setNumVfs(pf, count), attribute(pf, "sriov_numvfs"), `${count}`),
     setDriversAutoprobe: (pf, on) =>
       write(attempt.setDriversAutoprobe(pf, on), attribute(pf, "sriov_drivers_autoprobe"), on ? "1" : "0"),
-    setDriverOverride: (device, driver) =>
+    async setDriverOverride(device, driver) {
+      if (driver !== undefined) checkKernelName(driver);
       // A newline clears it: nothing at all would never reach the kernel.
-      write(attempt.setDriverOverride(device, driver), attribute(device, "driver_override"), driver ?? "\n"),
-    bindDriver: (device, driver) =>
-      write(attempt.bindDriver(device, driver), join(root, "sys/bus/pci/drivers", driver, "bind"), device),
+      await write(attempt.setDriverOverride(device, driver), attribute(device, "driver_override"), driver ?? "\n");
+    },
+    async bindDriver(device, driver) {
+      checkKernelName(driver);
+      await write(attempt.bindDriver(device, driver), join(root, "sys/bus/pci/drivers", driver, "bind"), device);
+    },
     unbindDriver: (device) => write(attempt.unbindDriver(device), attribute(device, "driver/unbind"), device),
     probeDrivers: (device) => write(attempt.probeDrivers(device), join(root, "sys/bus/pci/drivers_probe"), device),
   };

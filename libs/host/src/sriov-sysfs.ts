@@ -38,10 +38,13 @@ export interface VfFacts {
   readonly netdevs: readonly string[];
 }
 
-/** The SR-IOV files of PCI functions. Rejects with HostError only. */
+/** The SR-IOV files of PCI functions. Rejects with HostError only: EINVAL for what cannot be the name of a driver. */
 export interface SriovSysfs {
-  /** All network PFs by ascending address. One that vanishes while it is read is left out. */
-  listPfs(): Promise<readonly PfFacts[]>;
+  /**
+   * All network PFs by ascending address. One that vanishes while it is read is left out, and so are those of `except`,
+   * which are not even looked at: to read a PF whose VF count is being written waits for the end of that.
+   */
+  listPfs(except?: readonly PciAddress[]): Promise<readonly PfFacts[]>;
   /** One PF, or undefined where there is none. While its VF count is being written this waits for the end of that. */
   readPf(pf: PciAddress): Promise<PfFacts | undefined>;
   /**

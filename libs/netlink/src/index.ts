@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 export type { Libc } from "./libc.ts";
 export { protocols } from "./libc.ts";
+export { tryFileLock } from "./file-lock.ts";
 export { NetlinkError } from "./netlink-error.ts";
 export { NetlinkSocket, type NetlinkRequest, type NetlinkSocketOptions } from "./netlink-socket.ts";
 export { resolveFamily, type GenericFamily } from "./generic-netlink.ts";

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Port: the few system calls that netlink needs. All give the result or the negative errno, as the kernel itself does.
+ * Port: the few system calls that netlink needs and Node lacks. All give the result or the negative errno, as the kernel itself does.
  * `loadLibc()` is the real one; a test can answer for the kernel instead.
  */
 
-/** System calls on netlink sockets and network namespaces. */
+/** System calls on netlink sockets, network namespaces and locks of files. */
 export interface Libc {
   /** A new AF_NETLINK socket, closed on exec. */
   socket(protocol: number): number;
@@ -15,6 +15,8 @@ export interface Libc {
   close(fd: number): number;
   /** Moves the calling thread, the one that runs JavaScript, into the network namespace open at `fd`. */
   setns(fd: number): number;
+  /** Takes the exclusive lock of the open file, without waiting (flock(2)): -EAGAIN while another open file has it. */
+  flock(fd: number): number;
   /** Holds a thread of libuv's pool while the kernel works on the message, which can take seconds. */
   send(fd: number, message: Buffer): Promise<number>;
   /**

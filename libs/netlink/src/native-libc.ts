@@ -17,13 +17,15 @@ export function loadLibc(): Libc {
 
 let loaded: Libc | undefined;
 
-// asm-generic/socket.h, linux/netlink.h, linux/sched.h: the same on x86_64 and arm64.
+// asm-generic/socket.h, linux/netlink.h, linux/sched.h, asm-generic/fcntl.h: the same on x86_64 and arm64.
 const afNetlink = 16;
 const sockRaw = 3;
 const sockCloexec = 0o2000000;
 const msgDontwait = 0x40;
 const msgTrunc = 0x20;
 const cloneNewnet = 0x40000000;
+const lockExclusive = 2;
+const lockNonBlocking = 4;
 
 function bindLibc(): Libc {
   const library = koffi.load(null);
@@ -34,6 +36,7 @@ function bindLibc(): Libc {
   );
   const close: SystemCall<[number]> = library.func("int close(int)");
   const setns: SystemCall<[number, number]> = library.func("int setns(int, int)");
+  const flock: SystemCall<[number, number]> = library.func("int flock(int, int)");
   const recvfrom: SystemCall<[number, Buffer, number, number, Buffer, Buffer]> = library.func(
     "intptr_t recvfrom(int, void *, size_t, int, void *, void *)",
   );
@@ -51,6 +54,7 @@ function bindLibc(): Libc {
     setsockopt: (fd, level, option, value) => orErrno(setsockopt(fd, level, option, int(value), 4)),
     close: (fd) => orErrno(close(fd)),
     setns: (fd) => orErrno(setns(fd, cloneNewnet)),
+    flock: (fd) => orErrno(flock(fd, lockExclusive | lockNonBlocking)),
     send: (fd, message) => onThreadPool(send, fd, message, 0),
     recv: (fd, buffer) => onThreadPool(recv, fd, buffer, msgDontwait | msgTrunc),
     recvfrom: (fd, buffer, sender) =>

@@ -7,7 +7,7 @@ import { parseVfRange, type VfRange } from "@switchyard/policy";
 import type { PlanProblem } from "./problem.ts";
 import type { PfStep } from "./step.ts";
 import { vfLimitProblem } from "./vf-limit.ts";
-import { stepsForExistingVfs, stepsForNewVfs } from "./vf-steps.ts";
+import { isKnownDeviceType, stepsForExistingVfs, stepsForNewVfs } from "./vf-steps.ts";
 
 /** Steps of one PF in the order they must run, and what of the spec is left out. */
 export interface PfPlan {
@@ -131,6 +131,10 @@ function groupPlans(wanted: InterfaceSpec, pf: InterfaceStatus, field: string, m
 
 function checkGroup(group: VfGroup, wanted: InterfaceSpec, pf: InterfaceStatus, field: string): VfRange | PlanProblem {
   const { pciAddress } = pf;
+  if (!isKnownDeviceType(group)) {
+    const message = `${quote(group.deviceType)} asked for, and only netdevice and vfio-pci are supported`;
+    return { code: "unsupported", field: `${field}.deviceType`, pciAddress, message };
+  }
   if (group.vdpaType) {
     const message = `${group.vdpaType} asked for, and vDPA devices are not supported yet`;
     return { code: "unsupported", field: `${field}.vdpaType`, pciAddress, message };
@@ -146,4 +150,9 @@ function checkGroup(group: VfGroup, wanted: InterfaceSpec, pf: InterfaceStatus, 
     return { code: "range-beyond-vfs", field: `${field}.vfRange`, pciAddress, message };
   }
   return range.value;
+}
+
+/** Text that nobody has checked: one line of it, not too long. */
+function quote(text: string | undefined): string {
+  return JSON.stringify((text ?? "").slice(0, 64));
 }

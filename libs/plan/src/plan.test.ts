@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import type { InterfaceSpec, InterfaceStatus, VfStatus } from "@switchyard/api";
+import type { InterfaceSpec, InterfaceStatus, VfGroup, VfStatus } from "@switchyard/api";
 import fc from "fast-check";
 import { describeProblem } from "./problem.ts";
 import { ownedInStatus, type OwnedPf } from "./owned-pf.ts";
@@ -233,6 +233,24 @@ describe("plan", () => {
     ]);
     expect(result.steps).toContain(`keep the MAC address of VF 1 of ${pci}`);
   });
+
+  it.each(["../../x", "a b", "\n", "", "netdevice ", "uio_pci_generic", "x".repeat(1_000_000)])(
+    "refuses a group whose deviceType nobody checked, and serves the others, case %#",
+    (deviceType) => {
+      // As an object has it that was stored before the CRD had the enum.
+      const stored = JSON.parse(JSON.stringify({ resourceName: "user", vfRange: "1-1", deviceType })) as VfGroup;
+      const spec = pfSpec({ vfGroups: [{ resourceName: "kernel", vfRange: "0-0" }, stored] });
+      for (const status of [pfStatus(), pfStatus({ numVfs: 2, Vfs: vfs(2, { driver: "vfio-pci" }) })]) {
+        const { steps, problems } = planned(spec, status);
+        expect(steps.filter((step) => step.includes("VF 1") || step.includes("module"))).toEqual([]);
+        expect(steps.filter((step) => step.includes("VF 0"))).not.toEqual([]);
+        expect(problems).toEqual([
+          `spec.interfaces[0].vfGroups[1].deviceType: ${JSON.stringify(deviceType.slice(0, 64))} asked for, ` +
+            "and only netdevice and vfio-pci are supported",
+        ]);
+      }
+    },
+  );
 
   it("reports a PF that the node does not have, and serves the others", () => {
     const other = pfSpec({ pciAddress: "0000:5e:00.0", name: "ens9" });

@@ -27,6 +27,14 @@ export function stepsForExistingVfs(pf: InterfaceStatus, group: VfGroup, range: 
   return vfs.toSorted((a, b) => a.vfID - b.vfID).flatMap((vf) => stepsForVf(pf, vf, group));
 }
 
+/** The value becomes the name of a driver and of a module, so no other one gets as far as a step. */
+const deviceTypes: ReadonlySet<string> = new Set(["netdevice", "vfio-pci"]);
+
+/** Whether there are steps for such VFs: an object that was stored before the CRD had the enum may say anything. */
+export function isKnownDeviceType(group: VfGroup): boolean {
+  return group.deviceType === undefined || deviceTypes.has(group.deviceType);
+}
+
 /** Whether the group's VFs keep their kernel driver. Absent is the CRD's default. */
 export function isNetdevice(group: VfGroup): boolean {
   return (group.deviceType ?? "netdevice") === "netdevice";

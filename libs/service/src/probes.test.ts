@@ -7,7 +7,7 @@ const local = { host: "127.0.0.1", port: 0 };
 
 function options(some: Partial<ProbeOptions>): ProbeOptions {
   const metrics = createMetrics({ name: "test", version: "1.2.3" });
-  return { healthAddress: "off", metricsAddress: "off", notReady: () => [], metrics, ...some };
+  return { healthAddress: "off", metricsAddress: "off", notReady: () => [], notAlive: () => [], metrics, ...some };
 }
 
 async function get(port: number | undefined, path: string, init?: RequestInit): Promise<[number, string]> {
@@ -23,6 +23,14 @@ describe("startProbes", () => {
     expect(await get(probes.healthPort, "/readyz")).toEqual([503, "cache of nodes is not synced\nno lease\n"]);
     reasons.length = 0;
     expect(await get(probes.healthPort, "/readyz?verbose")).toEqual([200, "ok\n"]);
+  });
+
+  it("says why the process has to be started again", async () => {
+    const reasons = ["the main loop has not turned for 16 min"];
+    await using probes = await startProbes(options({ healthAddress: local, notAlive: () => reasons }));
+    expect(await get(probes.healthPort, "/healthz")).toEqual([503, "the main loop has not turned for 16 min\n"]);
+    reasons.length = 0;
+    expect(await get(probes.healthPort, "/healthz")).toEqual([200, "ok\n"]);
   });
 
   it("serves the default metrics and those that were added", async () => {

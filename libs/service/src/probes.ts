@@ -18,6 +18,8 @@ export interface ProbeOptions {
   /** The same address as healthAddress is served by the same server. */
   readonly metricsAddress: ListenAddress | "off";
   readonly notReady: NotReady;
+  /** Why the process has to be started again, a sentence each; none: it lives. */
+  readonly notAlive: NotReady;
   readonly metrics: Registry;
 }
 
@@ -42,13 +44,10 @@ type Pages = Readonly<Record<string, () => Answer | Promise<Answer>>>;
 
 /** Listens. Rejects with ServiceError LISTEN_FAILED when an address cannot be had. */
 export async function startProbes(options: ProbeOptions): Promise<Probes> {
-  const { healthAddress, metricsAddress, notReady, metrics } = options;
+  const { healthAddress, metricsAddress, notReady, notAlive, metrics } = options;
   const health: Pages = {
-    "/healthz": () => ({ status: 200, body: "ok\n" }),
-    "/readyz": () => {
-      const reasons = notReady();
-      return reasons.length === 0 ? { status: 200, body: "ok\n" } : { status: 503, body: `${reasons.join("\n")}\n` };
-    },
+    "/healthz": () => verdict(notAlive()),
+    "/readyz": () => verdict(notReady()),
   };
   const scrape: Pages = {
     "/metrics": async () => ({ status: 200, type: metrics.contentType, body: await metrics.metrics() }),
@@ -60,6 +59,10 @@ export async function startProbes(options: ProbeOptions): Promise<Probes> {
   const metricsPort = shared ? healthPort : await serve(scrape, metricsAddress, started);
   const running = started.move(); // a failure above closes what already listens
   return { healthPort, metricsPort, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+function verdict(reasons: readonly string[]): Answer {
+  return reasons.length === 0 ? { status: 200, body: "ok\n" } : { status: 503, body: `${reasons.join("\n")}\n` };
 }
 
 async function serve(

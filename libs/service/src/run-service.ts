@@ -38,6 +38,8 @@ export interface ServiceContext<Own extends object> {
   readonly signal: AbortSignal;
   /** Sets what /readyz asks. Until then the service is not ready. */
   readonly setNotReady: (check: NotReady) => void;
+  /** Sets what /healthz asks: why the process has to be started again. Until then, that it answers is enough. */
+  readonly setNotAlive: (check: NotReady) => void;
 }
 
 /** EX_USAGE of sysexits.h: an unknown flag, a bad value. */
@@ -68,17 +70,22 @@ async function live<Own extends object>(service: Service<Own>, flags: CommonValu
   async function work(): Promise<number> {
     try {
       let notReady: NotReady = () => ["starting"];
+      let notAlive: NotReady = () => [];
       await using probes = await startProbes({
         ...flags,
         metrics,
         notReady: () => (signal.aborted ? ["stopping"] : notReady()),
+        notAlive: () => notAlive(),
       });
       const { healthPort, metricsPort } = probes;
       log.info({ version: service.version, node: process.version, healthPort, metricsPort }, "started");
       const setNotReady = (check: NotReady): void => {
         notReady = check;
       };
-      await service.main({ flags, log, setLogLevel: setLevel, metrics, signal, setNotReady });
+      const setNotAlive = (check: NotReady): void => {
+        notAlive = check;
+      };
+      await service.main({ flags, log, setLogLevel: setLevel, metrics, signal, setNotReady, setNotAlive });
     } catch (error) {
       if (!isAbort(error, signal)) {
         log.error({ error }, "failed");

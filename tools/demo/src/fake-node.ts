@@ -26,7 +26,7 @@ const exitCode = await runService({
       help: "Leave draining this node to somebody else than the operator.",
     }),
   },
-  async main({ flags, log, setLogLevel, metrics, signal, setNotReady }) {
+  async main({ flags, log, setLogLevel, metrics, signal, setNotReady, setNotAlive }) {
     const { nodeName, namespace, kernelSocket, useExternalDrainer, maxCacheAge: maxCacheAgeMs } = flags;
     await using transport = await connect({ kubeconfig: flags.kubeconfig });
     const host = connectFakeHost(kernelSocket);
@@ -34,7 +34,7 @@ const exitCode = await runService({
     const onVerbosity = (verbosity: number | undefined): void => {
       setLogLevel(levelOfVerbosity(verbosity, flags.logLevel));
     };
-    await runDaemon({ ...node, log, metrics, onVerbosity, setNotReady, signal });
+    await runDaemon({ ...node, log, metrics, onVerbosity, setNotReady, setNotAlive, signal });
   },
 });
 

@@ -28,6 +28,8 @@ export interface StepContext {
 
 /** Times of a step, injected so that tests need not wait. */
 export interface StepTiming {
+  /** A step that takes longer, or a look at the host, is left behind and reported; it may still come to its end. */
+  readonly stepDeadlineMs: number;
   readonly linkTimeoutMs: number;
   readonly udevTimeoutMs: number;
   /** Resolves after so many ms, or at once when `signal` aborts. */

@@ -29,6 +29,7 @@ export function startDevicePluginControllers(context: OperatorContext, nodeState
 
   start({
     name: "device-plugin-label",
+    about: "node",
     parallel: 2,
     deadlineMs: longestWriteMs,
     reads,

@@ -132,6 +132,7 @@ export function drainControllers(options: DrainOptions) {
   };
   const drains: ControllerDefinition = {
     name: "drain",
+    about: "node",
     parallel: 16,
     reads,
     ...debounce,

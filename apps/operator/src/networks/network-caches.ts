@@ -105,7 +105,7 @@ function storeOfNetworks<N extends Network>() {
       place: (network: N) => [placeOf(network)],
       targetNamespace: (network: N) => [targetNamespace(network)],
     },
-    managers: [managers.networks],
+    managers: [managers.networks, managers.failures],
   };
 }
 

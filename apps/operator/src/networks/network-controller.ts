@@ -44,6 +44,7 @@ export function networkController(context: NetworkControllerContext): Controller
     createWriter<Network>({ transport, type: networkTypes[kind], manager, cache: byKind[kind] });
   return {
     name: "networks",
+    about: "network",
     reads: [...Object.values(byKind), nads, caches.namespaces, caches.states],
     reconcile: createNetworkReconciler({
       ...{ networks, nads, transport, writer, settings },

@@ -3,13 +3,13 @@
  * The edge of the fake kernel: faults strike, writes are noted, and what it refuses becomes a HostError.
  * Usage: `createFakeHost(ports, { clock, faults, writes })`.
  */
-import { attempts } from "../attempts.ts";
+import { attemptOf } from "../attempt-of.ts";
 import { HostError } from "../host-error.ts";
 import type { Host } from "../host.ts";
 import type { Clock } from "./clock.ts";
 import type { Faults } from "./faults.ts";
 import { Refusal } from "./refusal.ts";
-import { isWrite, wrapPorts, type PortCall } from "./wrap-ports.ts";
+import { isWrite, wrapPorts, type PortCall } from "../wrap-ports.ts";
 
 /** A call that changes the host, or would have. */
 export interface FakeWrite extends PortCall {
@@ -28,6 +28,8 @@ export interface FakeHostDeps {
 }
 
 export function createFakeHost(ports: Host, { clock, faults, writes }: FakeHostDeps): Host {
+  /** Devices whose lock is held by a write that hangs. */
+  const locked = new Map<unknown, Promise<unknown>>();
   return wrapPorts(ports, (call, proceed) => {
     if (call.port === "events") return watched(call, proceed);
     return isWrite(call) ? noted(call, () => struck(call, proceed)) : struck(call, proceed);
@@ -55,11 +57,28 @@ export function createFakeHost(ports: Host, { clock, faults, writes }: FakeHostD
     }
   }
 
+  /** What the kernel reads under a device's lock waits for it (sriov_numvfs_show, 6.12). */
+  async function whenReadable({ port, method, args }: PortCall): Promise<void> {
+    if (port !== "sriov") return;
+    if (method === "readPf") await locked.get(args[0]);
+    if (method !== "listPfs") return;
+    const except: readonly unknown[] = Array.isArray(args[0]) ? args[0] : [];
+    await Promise.all([...locked].map(([device, lock]) => (except.includes(device) ? undefined : lock)));
+  }
+
+  async function hang({ port, args }: PortCall, until: Promise<unknown>): Promise<void> {
+    if (port === "sriov") locked.set(args[0], until);
+    await until;
+    if (port === "sriov") locked.delete(args[0]);
+  }
+
   async function struck(call: PortCall, proceed: () => unknown): Promise<unknown> {
     const effects = faults.take(call);
+    if (!isWrite(call)) await whenReadable(call);
     try {
-      for (const { delayMs, act, code, words, late } of effects) {
+      for (const { delayMs, until, act, code, words, late } of effects) {
         if (delayMs !== undefined) await clock.sleep(delayMs);
+        if (until !== undefined) await hang(call, until);
         act?.();
         if (code !== undefined && late !== true) throw new Refusal(code, words);
       }
@@ -72,15 +91,4 @@ export function createFakeHost(ports: Host, { clock, faults, writes }: FakeHostD
       throw new HostError(attemptOf(call), code, { words, cause: refusal });
     }
   }
-}
-
-function attemptOf({ port, method, args }: PortCall): HostError["at"] {
-  const describe: unknown = Reflect.get(attempts[port], method);
-  const at: unknown = typeof describe === "function" && Reflect.apply(describe, undefined, args);
-  if (!isAttempt(at)) throw new Error(`attempts.ts does not tell of ${port}.${method}`);
-  return at;
-}
-
-function isAttempt(value: unknown): value is HostError["at"] {
-  return typeof value === "object" && value !== null && "tried" in value && "target" in value;
 }

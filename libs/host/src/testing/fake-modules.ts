@@ -3,6 +3,7 @@
  * KernelModules on the fake kernel: a driver registers when its module is loaded.
  * Usage: `const modules = createFakeModules({ bus, rdma, drivers: new Set(["igbvf"]) })`.
  */
+import { checkKernelName } from "../kernel-name.ts";
 import type { KernelModules } from "../kernel-modules.ts";
 import type { PciBus } from "./fake-pci.ts";
 import type { FakeRdma } from "./fake-rdma.ts";
@@ -19,6 +20,7 @@ export function createFakeModules({ bus, rdma, drivers }: FakeModulesDeps): Kern
   return {
     load: (module) =>
       answer(() => {
+        checkKernelName(module);
         const driver = [...drivers].find((name) => normalized(name) === normalized(module));
         if (driver !== undefined) bus.register(driver);
         else if (normalized(module) === "ib_core") rdma.load();

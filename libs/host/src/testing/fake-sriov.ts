@@ -4,6 +4,7 @@
  * Usage: `const sriov = createFakeSriov({ bus, netdevs, clock, setNumVfsMs: 0, onReset })`.
  */
 import type { PciAddress } from "@switchyard/api";
+import { checkKernelName } from "../kernel-name.ts";
 import type { PfFacts, SriovSysfs, VfFacts } from "../sriov-sysfs.ts";
 import type { Clock } from "./clock.ts";
 import type { Netdevs } from "./fake-netdevs.ts";
@@ -102,8 +103,9 @@ export function createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset }: F
       limits.set(pf, count);
     },
     port: {
-      async listPfs() {
-        const facts = await Promise.all(bus.listPfs().map(({ pciAddress }) => readPf(pciAddress)));
+      async listPfs(except = []) {
+        const looked = bus.listPfs().filter(({ pciAddress }) => !except.includes(pciAddress));
+        const facts = await Promise.all(looked.map(({ pciAddress }) => readPf(pciAddress)));
         return facts.filter((pf) => pf !== undefined);
       },
       readPf,
@@ -114,10 +116,12 @@ export function createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset }: F
         }),
       setDriverOverride: (device, driver) =>
         answer(() => {
+          if (driver !== undefined) checkKernelName(driver);
           find(device, "ENOENT").driverOverride = driver;
         }),
       bindDriver: (device, driver) =>
         answer(() => {
+          checkKernelName(driver);
           bus.bind(device, driver);
         }),
       unbindDriver: (device) =>

@@ -4,7 +4,7 @@
  * Usage: `faults.add({ port: "sriov", method: "setNumVfs", nth: 2 }, { code: "EIO" })`.
  */
 import type { Host } from "../host.ts";
-import { isWrite, type PortCall } from "./wrap-ports.ts";
+import { isWrite, type PortCall } from "../wrap-ports.ts";
 
 /** Which calls a fault hits. */
 export interface FaultMatch {
@@ -21,6 +21,8 @@ export interface FaultMatch {
 export interface FaultEffect {
   /** The call takes so much longer. */
   readonly delayMs?: number;
+  /** The call hangs until this resolves. One that writes to a PCI device holds its lock: reads of it hang with it. */
+  readonly until?: Promise<unknown>;
   /** Something else happens while the call is on its way: a cable is pulled, the daemon is killed. */
   readonly act?: () => void;
   /** The call fails with this errno. It then has no effect, unless `late`. */

@@ -49,6 +49,7 @@ export function createFakeKernel(respond: Respond = () => []): FakeKernel {
     bind: () => 0,
     setsockopt: () => 0,
     setns: () => 0,
+    flock: () => 0,
     close: (fd) => (sockets.delete(fd) ? 0 : -constants.errno.EBADF),
     async send(fd, message) {
       for (const request of parseMessages(message)) {

@@ -71,6 +71,7 @@ describe("the config daemon's pods", () => {
   it("know who they are, and what the cluster is", () => {
     expect(env()).toEqual({
       NODE_NAME: "spec.nodeName",
+      POD_NAME: "metadata.name",
       NAMESPACE: "metadata.namespace",
       HOST_ROOT: "/host",
       HEALTH_ADDRESS: "127.0.0.1:29118",

@@ -28,6 +28,7 @@ const healthPort = 29118;
 /** What decides who the daemon is and where it is looked after: nobody else's to set. */
 const identity: readonly EnvVar[] = [
   fromField("NODE_NAME", "spec.nodeName"),
+  fromField("POD_NAME", "metadata.name"),
   ownNamespace,
   ...fromValues({ HOST_ROOT: "/host", HEALTH_ADDRESS: `127.0.0.1:${healthPort}` }),
 ];

@@ -50,6 +50,19 @@ export const sriovCases: readonly ContractCase[] = [
     },
   },
   {
+    name: "lists neither a PF that is to be left out, nor its VFs",
+    async run({ host, pfs: [pf, other] }) {
+      await makeVfs(host, pf, 2);
+      const all = await host.sriov.listPfs();
+      const rest = await host.sriov.listPfs([pf]);
+      assert.deepEqual(
+        rest,
+        all.filter(({ pciAddress }) => pciAddress !== pf),
+      );
+      assert(rest.some(({ pciAddress }) => pciAddress === other));
+    },
+  },
+  {
     name: "knows a VF for no PF, and where nothing is for nothing",
     async run({ host, pfs: [pf], absent }) {
       const { pciAddress } = await makeVf(host, pf);

@@ -3,7 +3,7 @@
  * One function around every verb of every port, for whatever is the same for all of them.
  * Usage: `wrapPorts(host, (call, proceed) => { log(call); return proceed(); })`.
  */
-import type { Host } from "../host.ts";
+import type { Host } from "./host.ts";
 
 /** A call of a port's verb. */
 export interface PortCall {

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What never returns from the kernel: a write to sysfs, a read that waits for it. Time is turned by hand. */
+import { describe, expect, it } from "@jest/globals";
+import type { InterfaceSpec, SriovNetworkNodeState } from "@switchyard/api";
+import {
+  createFakeKernel,
+  createManualClock,
+  igb,
+  pci,
+  type FakeKernel,
+  type ManualClock,
+} from "@switchyard/host/testing";
+import { configureNode, type PassResult } from "./configure-node.ts";
+import { createLook } from "./look.ts";
+import { createPatience } from "./patience.ts";
+import { errorOf, type Phase } from "./phase.ts";
+import type { Found } from "./report.ts";
+import { createStepsInHand } from "./steps-in-hand.ts";
+import { createVhostModules } from "./vhost-modules.ts";
+
+const [first, second] = [pci("0000:01:00.0"), pci("0000:01:00.1")];
+const minuteMs = 60_000;
+
+function stateWith(interfaces: readonly InterfaceSpec[], annotations: Readonly<Record<string, string>> = {}) {
+  return {
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovNetworkNodeState",
+    metadata: { name: "worker-1", generation: 1, annotations },
+    spec: { interfaces },
+  } as const satisfies SriovNetworkNodeState;
+}
+
+const vfsOf = (pciAddress: string, numVfs: number): InterfaceSpec => ({ pciAddress, numVfs, vfGroups: [] });
+
+interface Given {
+  readonly maxPfs?: number;
+  readonly maxHanging?: number;
+  readonly drains?: boolean;
+}
+
+/** A daemon on a kernel of its own; passes are made one after the other, as in the daemon. */
+function daemonOn(kernel: FakeKernel, clock: ManualClock, { maxPfs = 4, maxHanging = 4, drains = false }: Given = {}) {
+  const host = kernel.host();
+  const reports: { readonly phase: Phase; readonly found: Found | undefined }[] = [];
+  const requests: string[] = [];
+  const returned: string[] = [];
+  const timing = {
+    ...{ stepDeadlineMs: 2 * minuteMs, linkTimeoutMs: 200, udevTimeoutMs: 1_000 },
+    ...{ nowMs: () => clock.nowMs(), sleep: (ms: number, signal: AbortSignal) => clock.sleep(ms, signal) },
+  };
+  const now = () => new Date(Date.parse("2026-11-20T12:00:00Z") + clock.nowMs());
+  const inHand = createStepsInHand({ nowMs: timing.nowMs, now });
+  const look = createLook(host, { timing, now });
+  const record = createPatience(host, { timing, now });
+  return {
+    inHand,
+    requests,
+    returned,
+    last: () => reports.at(-1),
+    error: () =>
+      reports
+        .slice(-1)
+        .map(({ phase }) => errorOf(phase))
+        .join(),
+    pass: (state: SriovNetworkNodeState): Promise<PassResult> =>
+      configureNode(
+        state,
+        {
+          ...{ host, timing, look, record, inHand, maxPfs, maxHanging },
+          loadVhostModules: createVhostModules(host, { timing, now }),
+          isDrainDisabled: () => !drains,
+          onPlan: () => undefined,
+          onStep: () => undefined,
+          onApplied: () => undefined,
+          onReturn: (step) => returned.push(step.kind),
+          requestDrain(request) {
+            requests.push(request);
+            return Promise.resolve();
+          },
+          report(phase, found) {
+            reports.push({ phase, found });
+            return Promise.resolve();
+          },
+        },
+        new AbortController().signal,
+      ),
+  };
+}
+
+function setUp(given?: Given) {
+  const clock = createManualClock();
+  const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")], clock });
+  return { clock, kernel, daemon: daemonOn(kernel, clock, given) };
+}
+
+/** Lets the clock go on until the pass has ended. */
+async function over<Result>(clock: ManualClock, passing: Promise<Result>): Promise<Result> {
+  const waiting = new Set([passing]);
+  const ended = passing.finally(() => waiting.delete(passing));
+  ended.catch(() => undefined);
+  for (let turns = 0; waiting.size > 0 && turns < 200; turns++) await clock.advance(minuteMs / 10);
+  expect(waiting.size).toBe(0);
+  return ended;
+}
+
+const countOf = async (kernel: FakeKernel, pf: typeof first) => (await kernel.host().sriov.readPf(pf))?.sriov?.numVfs;
+
+describe("a write to sriov_numvfs that does not return", () => {
+  it("is reported with device and time, holds up no other PF, and is over when it returns", async () => {
+    const { clock, kernel, daemon } = setUp({ maxPfs: 1 }); // parallelNicConfig is off by default
+    const gate = Promise.withResolvers<undefined>();
+    kernel.fault({ port: "sriov", method: "setNumVfs", target: first, nth: 1 }, { until: gate.promise });
+    const both = stateWith([vfsOf(first, 3), vfsOf(second, 2)]);
+    expect(await over(clock, daemon.pass(both))).toBe("settled");
+    expect(daemon.error()).toBe(
+      `set sriov_numvfs 3 on ${first}: no answer from the kernel for 2 min, since 2026-11-20T12:00:00Z`,
+    );
+    expect(await countOf(kernel, second)).toBe(2);
+    expect(daemon.last()?.found?.interfaces.map(({ pciAddress, numVfs }) => [pciAddress, numVfs])).toEqual([
+      [first, 0], // as it was before
+      [second, 2],
+    ]);
+
+    // Passes go on around it: what the spec asks of the other PF is done, and the time that passes is told.
+    await clock.advance(3.5 * minuteMs);
+    await over(clock, daemon.pass(stateWith([vfsOf(first, 5), vfsOf(second, 4)])));
+    expect(await countOf(kernel, second)).toBe(4);
+    expect(daemon.error()).toContain("no answer from the kernel for 5 min, since");
+    expect(kernel.writes.filter(({ args, method }) => method === "setNumVfs" && args[0] === first)).toHaveLength(1);
+
+    gate.resolve(undefined);
+    await clock.advance(10);
+    expect(daemon.returned).toEqual(["set-num-vfs"]);
+    expect(await over(clock, daemon.pass(both))).toBe("settled");
+    expect([daemon.error(), daemon.inHand.hanging, daemon.inHand.oldestMs()]).toEqual(["", [], 0]);
+    expect(await countOf(kernel, first)).toBe(3);
+  });
+
+  it("keeps the node drained: no pod gets a VF while nobody knows what becomes of its PF", async () => {
+    const { clock, kernel, daemon } = setUp({ drains: true });
+    await kernel.host().sriov.setNumVfs(first, 2);
+    const drained = {
+      "sriovnetwork.openshift.io/desired-state": "Drain_Required",
+      "sriovnetwork.openshift.io/current-state": "DrainComplete",
+    };
+    const state = stateWith([vfsOf(first, 4)], drained);
+    const gate = Promise.withResolvers<undefined>();
+    kernel.fault({ port: "sriov", method: "setNumVfs", target: first, nth: 1 }, { until: gate.promise });
+    await over(clock, daemon.pass(state));
+    await over(clock, daemon.pass(state));
+    expect([daemon.requests, daemon.inHand.hanging.length]).toEqual([[], 1]);
+    gate.resolve(undefined);
+    await clock.advance(10);
+    await over(clock, daemon.pass(state));
+    expect([daemon.requests, await countOf(kernel, first)]).toEqual([["Idle"], 4]);
+  });
+
+  it("takes no thread that others need: beyond a limit no other PF is begun, which is told", async () => {
+    const { clock, kernel, daemon } = setUp({ maxPfs: 1, maxHanging: 1 });
+    const gate = Promise.withResolvers<undefined>();
+    kernel.fault({ port: "sriov", method: "setNumVfs" }, { until: gate.promise });
+    expect(await over(clock, daemon.pass(stateWith([vfsOf(first, 3), vfsOf(second, 2)])))).toBe("retry");
+    expect(daemon.error()).toContain(`set sriov_numvfs 0 -> 2 on ${second}: not begun while 1 other step hangs`);
+    expect(kernel.writes.filter(({ method }) => method === "setNumVfs")).toHaveLength(1);
+    gate.resolve(undefined);
+  });
+});
+
+describe("a module that does not load", () => {
+  it("holds up what needs it, and nothing else", async () => {
+    const { clock, kernel, daemon } = setUp();
+    const gate = Promise.withResolvers<undefined>();
+    kernel.fault({ port: "modules", method: "load" }, { until: gate.promise });
+    const user = { vfRange: "0-0", deviceType: "vfio-pci", resourceName: "user" } as const;
+    const state = stateWith([{ ...vfsOf(first, 1), vfGroups: [user] }, vfsOf(second, 2)]);
+    await over(clock, daemon.pass(state));
+    expect(daemon.error()).toContain("load kernel module vfio-pci: no answer from the kernel for 2 min");
+    expect([await countOf(kernel, first), await countOf(kernel, second)]).toEqual([1, 2]);
+    gate.resolve(undefined);
+    await clock.advance(10);
+    await over(clock, daemon.pass(state));
+    const vfs = (await kernel.host().sriov.readPf(first))?.sriov?.vfs.map(({ driver }) => driver);
+    expect([daemon.error(), vfs]).toEqual(["", ["vfio-pci"]]);
+  });
+});
+
+describe("a record that does not get to the disk", () => {
+  it("is reported, is not begun a second time, and nothing is done to the PF before", async () => {
+    const { clock, kernel, daemon } = setUp();
+    const gate = Promise.withResolvers<undefined>();
+    const fault = kernel.fault({ port: "records", method: "save" }, { until: gate.promise });
+    const state = stateWith([vfsOf(first, 3)]);
+    for (let nth = 0; nth < 2; nth++) {
+      expect(await over(clock, daemon.pass(state))).toBe("retry");
+      expect(daemon.error()).toBe(
+        `save record on ${first}: no answer from the kernel for 2 min, since 2026-11-20T12:00:00Z`,
+      );
+    }
+    expect([fault.hits, await countOf(kernel, first)]).toEqual([1, 0]);
+    gate.resolve(undefined);
+    expect(await over(clock, daemon.pass(state))).toBe("settled");
+    expect([daemon.error(), await countOf(kernel, first)]).toEqual(["", 3]);
+  });
+});
+
+describe("a look at the host that does not return", () => {
+  it("is reported, is not begun a second time, and is over when it returns", async () => {
+    const { clock, kernel, daemon } = setUp();
+    const gate = Promise.withResolvers<undefined>();
+    const fault = kernel.fault({ port: "devlink", method: "readEswitchMode", target: first }, { until: gate.promise });
+    const state = stateWith([]);
+    for (const minutes of ["2 min", "2 min", "5 min"]) {
+      if (minutes === "5 min") await clock.advance(3 * minuteMs);
+      expect(await over(clock, daemon.pass(state))).toBe("retry");
+      expect(daemon.error()).toBe(
+        `read eswitch mode on ${first}: no answer from the kernel for ${minutes}, since 2026-11-20T12:00:00Z`,
+      );
+    }
+    expect(daemon.last()).toMatchObject({ phase: { kind: "discovery-failed" }, found: undefined });
+    expect(fault.hits).toBe(1);
+    fault.lift();
+    gate.resolve(undefined);
+    expect(await over(clock, daemon.pass(state))).toBe("settled");
+    expect(daemon.last()?.phase).toEqual({ kind: "settled", problems: [] });
+  });
+});

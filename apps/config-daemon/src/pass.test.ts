@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import type { SriovNetworkNodeState } from "@switchyard/api";
+import { createFakeKernel, igb, systemClock } from "@switchyard/host/testing";
+import { KubeError, type Transport } from "@switchyard/kube";
+import { createLogger, Registry } from "@switchyard/service";
+import { Writable } from "node:stream";
+import { createDaemonMetrics } from "./daemon-metrics.ts";
+import { createLook } from "./look.ts";
+import { createMainLoop } from "./main-loop.ts";
+import { createPass } from "./pass.ts";
+import { createPatience } from "./patience.ts";
+import { errorOf, type Phase } from "./phase.ts";
+import { createStepsInHand } from "./steps-in-hand.ts";
+import { createVhostModules } from "./vhost-modules.ts";
+
+const state: SriovNetworkNodeState = {
+  apiVersion: "sriovnetwork.openshift.io/v1",
+  kind: "SriovNetworkNodeState",
+  metadata: { name: "worker-1", namespace: "ns", generation: 1 },
+  spec: {},
+};
+
+/** Passes of a daemon whose status is written by `write`. */
+function setUp(write: (phase: Phase) => Promise<void>) {
+  const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")] });
+  const host = kernel.host();
+  const { nowMs, sleep } = systemClock;
+  const timing = { stepDeadlineMs: 60_000, linkTimeoutMs: 200, udevTimeoutMs: 1_000, nowMs, sleep };
+  const now = () => new Date();
+  const inHand = createStepsInHand({ nowMs, now });
+  const metrics = new Registry();
+  const pass = createPass({
+    ...{
+      host,
+      timing,
+      inHand,
+      look: createLook(host, { timing, now }),
+      record: createPatience(host, { timing, now }),
+      loadVhostModules: createVhostModules(host, { timing, now }),
+      maxPfs: 4,
+      maxHanging: 4,
+    },
+    // Not asked in these tests: nothing that is written but the status differs.
+    transport: { request: () => Promise.reject(new Error("not expected")) } as unknown as Transport,
+    useExternalDrainer: false,
+    isDrainDisabled: () => true,
+    report: (_state, phase) => write(phase),
+    metrics: createDaemonMetrics(metrics, { nodeName: "worker-1", now, oldestMs: inHand.oldestMs }),
+    loop: createMainLoop({ nowMs }),
+    lockCondition: { write: () => Promise.resolve(), clear: () => Promise.resolve() },
+    log: createLogger({
+      service: "test",
+      level: "error",
+      stream: new Writable({
+        write: (_chunk, _code, done) => {
+          done();
+        },
+      }),
+    }).log,
+    wake: () => undefined,
+    signal: new AbortController().signal,
+  });
+  return { kernel, metrics, pass: () => pass(state, new AbortController().signal) };
+}
+
+describe("a pass that nobody expected to fail", () => {
+  it("is reported in words, tried again, and over with the next that succeeds", async () => {
+    const phases: Phase[] = [];
+    const { kernel, pass, metrics } = setUp((phase) => Promise.resolve(void phases.push(phase)));
+    const fault = kernel.fault(
+      { port: "links", method: "listLinks" },
+      {
+        act: () => {
+          throw new TypeError("cannot read properties of undefined");
+        },
+      },
+    );
+    expect(await pass()).toEqual({ afterMs: 1_000, hasFailed: true });
+    expect(phases.map(errorOf)).toEqual(["unexpected TypeError: cannot read properties of undefined"]);
+    expect(await metrics.metrics()).toContain('switchyard_node_sync_status{sync_status="Failed",node="worker-1"} 1');
+    fault.lift();
+    expect(await pass()).toMatchObject({ hasFailed: false });
+    expect(phases.at(-1)).toEqual({ kind: "settled", problems: [] });
+  });
+
+  it("is reported again and again until the API server takes it", async () => {
+    const away = new KubeError("PATCH x", "ConnectionLost");
+    const phases: Phase[] = [];
+    let isAway = true;
+    const { pass } = setUp((phase) => {
+      phases.push(phase);
+      return isAway || phase.kind === "settled" ? Promise.reject(away) : Promise.resolve();
+    });
+    const pauses: number[] = [];
+    for (let nth = 0; nth < 8; nth++) pauses.push((await pass()).afterMs);
+    expect(Math.max(...pauses)).toBe(5_000);
+    isAway = false;
+    await pass();
+    expect(phases.at(-1)).toEqual({ kind: "pass-failed", message: away.message });
+  });
+});

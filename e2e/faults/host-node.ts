@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A node whose host and daemon can be broken: its daemon runs in this process, on a fake kernel, and can be lost without
+ * a word, as a machine that loses its power does, and started again while the kernel lives on.
+ * Usage: `await using node = await createHostNode(stage, "worker-1"); node.startDaemon(); node.loseDaemon();`
+ */
+import { runDaemon } from "@switchyard/config-daemon/daemon";
+import { createNode } from "@switchyard/demo/scenes";
+import { namespace, type Stage } from "@switchyard/demo/stage";
+import type { Host } from "@switchyard/host";
+import { createFakeKernel, mlx5, type FakeKernel } from "@switchyard/host/testing";
+import type { Transport } from "@switchyard/kube";
+import { createLogger, Registry } from "@switchyard/service";
+import { createWriteStream } from "node:fs";
+import { join } from "node:path";
+
+export interface HostNode extends AsyncDisposable {
+  readonly kernel: FakeKernel;
+  /** To be called after the one before was lost. */
+  startDaemon(): void;
+  /** Whatever it has begun never ends, and it begins nothing any more. */
+  loseDaemon(): void;
+}
+
+/** A step that takes longer is left behind. */
+export const stepDeadlineMs = 400;
+
+export async function createHostNode(stage: Stage, name: string): Promise<HostNode> {
+  const kernel = createFakeKernel({ nics: [mlx5("0000:3b:00.0")] });
+  const stream = createWriteStream(join(stage.directory, `${name}.log`), { flags: "a" });
+  const { log } = createLogger({ service: "config-daemon", level: "info", stream });
+  const stop = new AbortController();
+  let life = new AbortController();
+  let ended: Promise<void> = Promise.resolve();
+  await createNode(stage, name);
+
+  return {
+    kernel,
+    startDaemon() {
+      life = new AbortController();
+      ended = runDaemon({
+        ...{ namespace, nodeName: name, maxPfs: 1, maxCacheAgeMs: 300_000, stepDeadlineMs, log, signal: stop.signal },
+        transport: mortalTransport(stage.transport, life.signal),
+        host: mortal(kernel.host(), life.signal),
+        metrics: new Registry(),
+        setNotReady: () => undefined,
+      });
+    },
+    loseDaemon() {
+      life.abort();
+      ended = Promise.resolve();
+    },
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await ended;
+      await new Promise((resolve) => stream.end(resolve));
+    },
+  };
+}
+
+const never = new Promise<never>(() => undefined);
+
+function mortalTransport(transport: Transport, life: AbortSignal): Transport {
+  return {
+    get namespace() {
+      return transport.namespace;
+    },
+    request: (request) => untilDeath(life, () => transport.request(request)),
+    async *watch(request) {
+      for await (const event of transport.watch(request)) {
+        if (life.aborted) await never;
+        yield event;
+      }
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+}
+
+/** The host as a process has it that may die at any moment. */
+function mortal(host: Host, life: AbortSignal): Host {
+  const ports = Object.entries(host).map(([name, port]: [string, object]) => {
+    if (name === "events") return [name, port] as const;
+    const verbs = new Proxy(port, {
+      get(target, verb) {
+        const act: unknown = Reflect.get(target, verb);
+        if (typeof act !== "function") return act;
+        return (...args: readonly unknown[]) => untilDeath(life, () => Reflect.apply(act, target, args) as unknown);
+      },
+    });
+    return [name, verbs] as const;
+  });
+  return Object.fromEntries(ports) as unknown as Host;
+}
+
+async function untilDeath<Answer>(life: AbortSignal, act: () => Answer): Promise<Awaited<Answer>> {
+  const isDead = (): boolean => life.aborted;
+  if (isDead()) return never;
+  try {
+    const answer = await act();
+    return isDead() ? await never : answer;
+  } catch (error) {
+    if (isDead()) return never;
+    throw error;
+  }
+}

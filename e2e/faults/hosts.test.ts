@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A node's host under faults: a policy is scaled up while a write of the host hangs, the daemon is lost for good, or the
+ * netdev of the PF is away for a while, at each write that the undisturbed change makes. It must end as undisturbed, it must
+ * be said what hangs, and the VFs of the other port, which pods may have, are never touched.
+ * `npm run e2e -- faults` takes a third of all points, `npm run e2e -- faults --all` all of them.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import type { SriovNetworkNodePolicySpec, SriovNetworkNodeState } from "@switchyard/api";
+import { watchNews, type News } from "@switchyard/demo/node-news";
+import { applyPolicy, policyIs } from "@switchyard/demo/scenes";
+import { namespace, setStage, type Stage } from "@switchyard/demo/stage";
+import { pci, type FakeWrite } from "@switchyard/host/testing";
+import { eventually } from "@switchyard/testing";
+import { setTimeout as delay } from "node:timers/promises";
+import { silentNarrator } from "../src/silent-narrator.ts";
+import { createHostNode, stepDeadlineMs, type HostNode } from "./host-node.ts";
+
+const [first, second] = [pci("0000:3b:00.0"), pci("0000:3b:00.1")];
+const kinds = ["the write hangs", "the daemon is lost", "the netdev is away"] as const;
+const takesAll = process.env["SWITCHYARD_FAULTS"] === "all";
+const within = 60_000;
+
+interface Point {
+  readonly kind: (typeof kinds)[number];
+  readonly port: FakeWrite["port"];
+  /** Of this port's writes, from 1. */
+  readonly nth: number;
+}
+
+let stage: Stage;
+let news: News;
+
+beforeAll(async () => {
+  stage = await setStage(silentNarrator);
+  await stage.kubectl(["apply", "-f", "-"], {
+    ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovOperatorConfig" },
+    ...{ metadata: { name: "default", namespace }, spec: { disableDrain: true } },
+  });
+  news = watchNews(stage.transport, silentNarrator);
+}, 600_000);
+
+afterAll(async () => {
+  await news[Symbol.asyncDispose]();
+  await stage[Symbol.asyncDispose]();
+}, 60_000);
+
+async function apply(node: string, port: "fast" | "slow", spec: Partial<SriovNetworkNodePolicySpec>): Promise<string> {
+  const name = `${node}-${port}`;
+  await applyPolicy(stage, name, {
+    nodeSelector: { "kubernetes.io/hostname": node },
+    nicSelector: { rootDevices: [port === "fast" ? first : second] },
+    ...{ resourceName: port, numVfs: 2, ...spec },
+  });
+  return name;
+}
+
+async function ready(...policies: readonly string[]): Promise<void> {
+  for (const policy of policies) await policyIs(news, policy, "Ready", within);
+}
+
+/** A node with two VFs on each port. */
+async function begin(name: string): Promise<HostNode> {
+  const node = await createHostNode(stage, name);
+  node.startDaemon();
+  await ready(await apply(name, "fast", {}), await apply(name, "slow", {}));
+  return node;
+}
+
+async function stateIs(node: string, what: string, holds: (state: SriovNetworkNodeState) => boolean): Promise<void> {
+  const isSo = (): boolean => {
+    const state = news.states.get(node);
+    return state !== undefined && holds(state);
+  };
+  await eventually(`${node} ${what}`, isSo, { withinMs: within });
+}
+
+const reasonOf = (state: SriovNetworkNodeState, type: string) =>
+  state.status?.conditions?.find((condition) => condition.type === type && condition.status === "True")?.reason;
+
+/** What the change writes, undisturbed. */
+async function writesOfChange(): Promise<readonly FakeWrite[]> {
+  await using node = await begin("undisturbed");
+  const before = node.kernel.writes.length;
+  await ready(await apply("undisturbed", "fast", { numVfs: 4, mtu: 3000 }));
+  return node.kernel.writes.slice(before);
+}
+
+async function play({ kind, port, nth }: Point, name: string): Promise<void> {
+  await using node = await begin(name);
+  const { kernel } = node;
+  const gate = Promise.withResolvers<undefined>();
+  const struck = Promise.withResolvers<undefined>();
+  const faults = {
+    "the write hangs": { until: gate.promise },
+    // What it has told the kernel is done, and it does not hear of that.
+    "the daemon is lost": {
+      act: () => {
+        node.loseDaemon();
+      },
+    },
+    "the netdev is away": {
+      act: () => {
+        kernel.moveToPod(first);
+      },
+    },
+  };
+  const before = kernel.writes.length;
+  const strike = {
+    delayMs: 1,
+    act: () => {
+      struck.resolve(undefined);
+    },
+  };
+  kernel.fault({ port, method: "writes", nth }, strike);
+  kernel.fault({ port, method: "writes", nth }, faults[kind]);
+  const fast = await apply(name, "fast", { numVfs: 4, mtu: 3000 });
+  await struck.promise;
+
+  if (kind === "the write hangs") {
+    await stateIs(name, "says what hangs", (state) => {
+      return state.status?.syncStatus === "Failed" && state.status.lastSyncError?.includes("no answer") === true;
+    });
+    // The other port goes on, unless not even the ownership of a PF can be recorded.
+    const slow = await apply(name, "slow", { numVfs: 2, mtu: 2000 });
+    if (port !== "records") {
+      await stateIs(
+        name,
+        "goes on",
+        ({ status }) => status?.interfaces?.find((pf) => pf.pciAddress === second)?.mtu === 2000,
+      );
+      await stateIs(name, "still says so", (state) => reasonOf(state, "Degraded") === "StepHangs");
+    }
+    gate.resolve(undefined);
+    await ready(slow);
+  }
+  if (kind === "the daemon is lost") {
+    await delay(stepDeadlineMs / 4);
+    node.startDaemon();
+  }
+  if (kind === "the netdev is away") {
+    await delay(stepDeadlineMs);
+    kernel.returnFromPod(first);
+  }
+
+  await ready(fast, `${name}-slow`);
+  await stateIs(name, "is well", (state) => {
+    return state.status?.syncStatus === "Succeeded" && reasonOf(state, "Degraded") === undefined;
+  });
+  const host = kernel.host();
+  const counts = await Promise.all([first, second].map(async (pf) => (await host.sriov.readPf(pf))?.sriov?.numVfs));
+  expect(counts).toEqual([4, 2]);
+  const ofOther = kernel.writes
+    .slice(before)
+    .filter(({ method, args }) => method === "setNumVfs" && args[0] === second);
+  expect(ofOther).toEqual([]);
+}
+
+describe("a node's host, whatever goes wrong at a write", () => {
+  it(
+    "comes to the same end, says what hangs, and leaves the other port's VFs alone",
+    async () => {
+      const counts = new Map<FakeWrite["port"], number>();
+      const points = (await writesOfChange()).flatMap(({ port }): readonly Point[] => {
+        const nth = (counts.get(port) ?? 0) + 1;
+        counts.set(port, nth);
+        return kinds.map((kind) => ({ kind, port, nth }));
+      });
+      const chosen = points.filter((_, at) => takesAll || Math.floor(at / kinds.length) % 3 === at % 3);
+      expect(new Set(chosen.map(({ kind }) => kind)).size).toBe(kinds.length);
+      const findings: string[] = [];
+      for (const [at, point] of chosen.entries()) {
+        const where = `${point.kind} at write ${point.nth} of ${point.port}`;
+        process.stderr.write(`hosts: ${at + 1} of ${chosen.length} points, ${findings.length} findings: ${where}\n`);
+        try {
+          await play(point, `host-${at + 1}`);
+        } catch (error) {
+          findings.push(`${where} (host-${at + 1}): ${error instanceof Error ? error.message : String(error)}`);
+        }
+      }
+      expect(findings).toEqual([]);
+    },
+    30 * 60_000,
+  );
+});
