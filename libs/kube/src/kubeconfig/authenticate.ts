@@ -104,7 +104,7 @@ function pem(value: RequestOptions["ca"] | RequestOptions["key"]): string | unde
   return typeof value === "string" || Buffer.isBuffer(value) ? value.toString() : undefined;
 }
 
-/** KubeConfig prefers files to data, other than kubectl, and refuses http unless TLS is not verified. */
+/** KubeConfig prefers files to data, unlike kubectl, and refuses http unless TLS is not verified. */
 function completeCluster({ caFile, ...cluster }: Cluster): Cluster {
   const files = caFile && !cluster.caData ? { caFile } : {};
   return { ...cluster, ...files, skipTLSVerify: cluster.skipTLSVerify || cluster.server.startsWith("http:") };
