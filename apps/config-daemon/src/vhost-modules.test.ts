@@ -32,7 +32,6 @@ describe("modules for needVhostNet", () => {
     await clock.advance(125_000);
     expect((await loading).map(({ message }) => message)).toEqual([
       "load kernel module on tun: no answer from the kernel for 2 min, since 2026-11-20T12:00:00Z",
-      "load kernel module on tun: no answer from the kernel for 2 min, since 2026-11-20T12:00:00Z",
     ]);
   });
 

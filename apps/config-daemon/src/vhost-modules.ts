@@ -44,8 +44,9 @@ export function createVhostModules(host: Host, deps: PatienceDeps): LoadVhostMod
     const problems: PlanProblem[] = [];
     for (const each of modules) {
       const tried = await within((watched) => load(each, watched));
-      const message = tried.ok ? tried.value : tried.error; // a modprobe that hangs holds up nothing else
+      const message = tried.ok ? tried.value : tried.error;
       if (message !== undefined) problems.push({ code: "missing-module", field, message });
+      if (!tried.ok) break; // modprobe hangs, and holds up nothing else
     }
     return problems;
   };

@@ -81,8 +81,12 @@ export function watchCluster({ transport, later, namespace, settings, report }: 
       namespace,
       project: (config: SriovOperatorConfig) => ({ ...config, metadata: keepLife(config) }),
       managers: [
-        ...[managers.operatorConfigStatus, managers.devicePluginConfigMap, managers.defaultPoolStatus],
-        managers.failures,
+        ...[
+          managers.operatorConfigStatus,
+          managers.devicePluginConfigMap,
+          managers.defaultPoolStatus,
+          managers.failures,
+        ],
         ...certifiedServers.map(({ manager }) => manager),
       ],
     }),
