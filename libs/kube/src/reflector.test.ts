@@ -193,6 +193,24 @@ describe("reflect", () => {
     expect(it.clock.nowMs() - beforeMs).toBe(500);
   });
 
+  it("waits less again once a watch has lasted for longer than the pause before it, though nothing came", async () => {
+    await using it = await setUp();
+    await eventually(() => it.server.watching === 1);
+    for (let times = 0; times < 3; times++) it.server.failNext({ status: 503 });
+    it.server.cutWatches("reset");
+    await it.until(() => it.server.watching === 1);
+    const pauseBeforeMs = async (lastedMs: number) => {
+      await it.clock.advance(lastedMs);
+      const endedMs = it.clock.nowMs();
+      it.server.cutWatches("reset");
+      await it.until(() => it.server.watching === 1);
+      return it.clock.nowMs() - endedMs;
+    };
+    // The pause before this one was of 4 s.
+    expect(await pauseBeforeMs(3_000)).toBe(8_000);
+    expect(await pauseBeforeMs(8_000)).toBe(500);
+  });
+
   it("does not spin when the server ends each watch at once", async () => {
     await using it = await setUp();
     await eventually(() => it.server.watching === 1);

@@ -46,8 +46,9 @@ export async function reflect(options: ReflectorOptions): Promise<void> {
   const what = `watch ${type.plural}`;
   /** Where the watch goes on; undefined when a list is due. */
   let position: string | undefined;
-  /** Since the last event that came. */
+  /** Since an event came, or a watch lasted for longer than the pause before it. */
   let failures = 0;
+  let lastPauseMs = 0;
   /** The server is known to send bookmarks. That it accepts a watch, and then is silent, confirms nothing. */
   let sendsBookmarks = false;
 
@@ -95,7 +96,9 @@ export async function reflect(options: ReflectorOptions): Promise<void> {
     const silent = new KubeError(what, "Timeout", { words: `silent for ${silenceMs} ms` });
     using abort = linkAbort(signal);
     let heard = false;
+    let openedMs = Infinity;
     const onOpen = () => {
+      openedMs = clock.nowMs();
       if (!sendsBookmarks) sink.heard();
     };
     try {
@@ -110,8 +113,10 @@ export async function reflect(options: ReflectorOptions): Promise<void> {
       if (error !== silent) throw error;
       if (sendsBookmarks) report(silent, { resource: type.plural, ageMs: sink.ageMs });
       return;
+    } finally {
+      if (clock.nowMs() - openedMs >= Math.max(lastPauseMs, atOnceMs)) failures = 0;
     }
-    if (!heard && clock.nowMs() - startMs < 1000)
+    if (!heard && clock.nowMs() - startMs < atOnceMs)
       throw new KubeError(what, "ConnectionLost", { words: "ended at once" });
   }
 
@@ -127,12 +132,16 @@ export async function reflect(options: ReflectorOptions): Promise<void> {
   }
 
   async function pause(pauseMs: number): Promise<void> {
+    lastPauseMs = pauseMs;
     await sleep(clock, pauseMs, signal).catch(() => undefined); // aborted: the loop sees it
   }
 }
 
 // Bookmarks come each minute where there is nothing else to say. A server that sends none costs a reconnection.
 const silenceMs = 150_000;
+
+/** A watch that ends within this time has not begun. */
+const atOnceMs = 1_000;
 
 const notServedMs = 5_000;
 
