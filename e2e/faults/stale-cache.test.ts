@@ -65,7 +65,7 @@ beforeAll(async () => {
     ...["--max-cache-age", `${maxAgeS}s`, "--stale-node-state-cleanup-delay-minutes", `${keepMinutes}`],
     ...["--health-address", address, "--metrics-address", address],
   ];
-  const asOperator = await createOperatorAccount(cluster, flags);
+  const asOperator = await createOperatorAccount(cluster);
   const proxy = stack.use(await FaultProxy.before(asOperator, rules));
   const main = join(findWorkspaceRoot(), "apps/operator/src/main.ts");
   const directory = cluster.dataDir;

@@ -58,7 +58,7 @@ export async function createWorld({ binaries, main, flags, replicas: count = 1 }
       await cluster.applyCrds(join(findWorkspaceRoot(), crds));
     }
     await cluster.kubectl(["create", "namespace", namespace]);
-    const asOperator = await createOperatorAccount(cluster, flags);
+    const asOperator = await createOperatorAccount(cluster);
     stack.use(startControllerManager(cluster, binaries));
     const transport = stack.use(await connect({ kubeconfig: cluster.kubeconfig }));
     const directory = cluster.dataDir;
