@@ -16,7 +16,6 @@ const arrows = {
   "layer:test": ["layer:test", "layer:platform", "layer:model"],
   "layer:tool": [
     "layer:tool",
-    "layer:app",
     "layer:node-app",
     "layer:test",
     "layer:host",
