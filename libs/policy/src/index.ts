@@ -37,7 +37,13 @@ export {
   type StaleVerdict,
 } from "./stale-state.ts";
 export { readPodDevices, type PodDevices } from "./pods/pod-devices.ts";
-export { indexSlices, readAllocation, readSlice, type AllocatedDevice, type DeviceSlice } from "./pods/allocated-devices.ts";
+export {
+  indexSlices,
+  readAllocation,
+  readSlice,
+  type AllocatedDevice,
+  type DeviceSlice,
+} from "./pods/allocated-devices.ts";
 export { createDeviceFacts, publishesNics, type DeviceSources, type PlacedPod } from "./pods/device-facts.ts";
 export { toPfAddresses, type PfAddresses } from "./pods/pf-addresses.ts";
 export { podUse, usesAny, type DeviceFacts, type PodUse } from "./pods/pod-use.ts";
