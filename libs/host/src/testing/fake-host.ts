@@ -63,7 +63,7 @@ export function createFakeHost(ports: Host, { clock, faults, writes }: FakeHostD
     if (method === "readPf") await locked.get(args[0]);
     if (method !== "listPfs") return;
     const except: readonly unknown[] = Array.isArray(args[0]) ? args[0] : [];
-    await Promise.all([...locked].map(([device, lock]) => (except.includes(device) ? undefined : lock)));
+    await Promise.all([...locked].flatMap(([device, lock]) => (except.includes(device) ? [] : [lock])));
   }
 
   async function hang({ port, args }: PortCall, until: Promise<unknown>): Promise<void> {
