@@ -37,7 +37,6 @@ export function judgeDaemonVariable(name: string, value: string): DaemonVariable
   if (value.length > longestValue) {
     return { use: "refused", message: `must be at most ${longestValue} characters long, and has ${value.length}` };
   }
-  // eslint-disable-next-line no-control-regex -- control characters are what this is about
   if (/[\u0000-\u001f\u007f-\u009f]/.test(value)) {
     return { use: "refused", message: "must not contain control characters, such as line breaks" };
   }
