@@ -54,7 +54,10 @@ function readPod(manifests: readonly Manifest[], daemonSet: string, container: s
       "env",
     ),
   );
-  const fields: Readonly<Record<string, string>> = { "metadata.namespace": namespace, "spec.nodeName": node };
+  const fields: Readonly<Record<string, string>> = {
+    ...{ "metadata.namespace": namespace, "spec.nodeName": node },
+    "metadata.name": `${daemonSet}-x7k2p`,
+  };
   const variables = env.map((variable) => {
     const value = at(variable, "value") ?? fields[textOf(at(variable, "valueFrom", "fieldRef", "fieldPath"))];
     return [textOf(at(variable, "name")), textOf(value)] as const;

@@ -15,7 +15,7 @@ import {
   type FakeNic,
 } from "@switchyard/host/testing";
 import { eventually, findFreePorts } from "@switchyard/testing";
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { registerWebhooks, startWebhook } from "./admission.ts";
 import { playKubelets, startPod } from "./fake-kubelet.ts";
@@ -82,7 +82,7 @@ export async function tellStory(stage: DemoStage, narrator: Narrator): Promise<v
 
   narrator.scene("The device plugin on worker-1 is told exactly which VFs are whose");
   narrator.line("worker-1", "device-plugin-config follows the node's state");
-  const configFile = followDevicePlugin(stage, "worker-1");
+  const configFile = await followDevicePlugin(stage, "worker-1", kernels.get("worker-1"));
   await waitFor(stage, "sriovnetworknodestate/worker-1", "DevicePluginConfigured");
   narrator.output(await readFile(configFile, "utf8"));
   await stage.kubectl(["get", "nodes", "-L", labels.devicePlugin]);
@@ -185,10 +185,15 @@ function messageOf(type: string): string {
 }
 
 /** Runs beside the device plugin of a node; answers where that finds its configuration. */
-function followDevicePlugin(stage: Stage, node: string): string {
+async function followDevicePlugin(stage: Stage, node: string, kernel: FakeKernel | undefined): Promise<string> {
   const file = join(stage.directory, `${node}-device-plugin.json`);
+  // The host's file system, as far as the follower needs it: in which boot the node is.
+  const hostRoot = join(stage.directory, `${node}-root`);
+  const proc = join(hostRoot, "proc/sys/kernel/random");
+  await mkdir(proc, { recursive: true });
+  await writeFile(join(proc, "boot_id"), `${(await kernel?.host().boot.readBootId()) ?? ""}\n`);
   // Fake kernels have no sysfs in which the follower could see for itself which VFs there are.
-  const args = ["--node-name", node, "--config-file", file, "--block-until-configured=false"];
+  const args = ["--node-name", node, "--config-file", file, "--block-until-configured=false", "--host-root", hostRoot];
   stage.start(`${node}-device-plugin-config`, "apps/device-plugin-config/src/main.ts", args);
   return file;
 }
