@@ -3,4 +3,4 @@
  * What others may use of eve-bridge: its doctor, for the `switchyard` command line.
  * Usage: `import { formatReport, runDoctor } from "@switchyard/eve-bridge"`.
  */
-export { formatReport, runDoctor, type DoctorReport, type Finding } from "./doctor.ts";
+export { formatReport, runDoctor, type DoctorReport, type Finding } from "./tool/doctor.ts";

@@ -4,11 +4,11 @@
  * Usage: `CNI_COMMAND=ADD … eve-bridge < conf.json`; `eve-bridge doctor`; `eve-bridge install --to /opt/cni/bin`.
  */
 import { writeSync } from "node:fs";
-import { errnoOf, errorObject, toCniError } from "./cni-error.ts";
-import { newestVersion } from "./cni-version.ts";
+import { errnoOf, errorObject, toCniError } from "./request/cni-error.ts";
+import { newestVersion } from "./request/cni-version.ts";
 import { runPlugin } from "./plugin.ts";
-import { readStdin } from "./stdin.ts";
-import { createStopSignal, type StopSignal } from "./stop-signal.ts";
+import { readStdin } from "./request/stdin.ts";
+import { createStopSignal, type StopSignal } from "./process/stop-signal.ts";
 
 const stdinMs = 10_000;
 
@@ -17,7 +17,7 @@ void main();
 async function main(): Promise<void> {
   // Exit at once: an open socket or timer must not keep the runtime waiting.
   if ((process.env["CNI_COMMAND"] ?? "") === "") {
-    const { runTool } = await import("./tool.ts");
+    const { runTool } = await import("./tool/tool.ts");
     process.exit(await runTool(process.argv.slice(2)));
   }
   process.once("uncaughtException", exitWithError);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "@jest/globals";
-import { writeRecord } from "./attachment-record.ts";
-import { cniCode } from "./cni-error.ts";
-import type { JsonObject } from "./json.ts";
+import { writeRecord } from "./state/attachment-record.ts";
+import { cniCode } from "./request/cni-error.ts";
+import type { JsonObject } from "./request/json.ts";
 import { runPlugin } from "./plugin.ts";
-import { createStopSignal } from "./stop-signal.ts";
+import { createStopSignal } from "./process/stop-signal.ts";
 import { listen, refusalOf, replyTo, type Received, type RpcServer } from "./testing/rpc-server.ts";
 import { createScratch, type Scratch } from "./testing/scratch.ts";
 

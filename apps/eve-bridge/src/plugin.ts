@@ -4,15 +4,15 @@
  * module of Node that it does without is a millisecond less.
  * Usage: `process.exit(await runPlugin({ env: process.env, readStdin, print }))`.
  */
-import type { Call } from "./call.ts";
-import { errorObject, toCniError, type CniError } from "./cni-error.ts";
-import { newestVersion, versionObject } from "./cni-version.ts";
-import { deadlineIn, nowMs } from "./deadline.ts";
-import type { JsonObject } from "./json.ts";
-import { openLog } from "./log.ts";
-import { parseEnvironment, parseRequest, versionIn, type CniRequest } from "./request.ts";
-import { parseTimeouts, parseTimeoutsIfPossible, readSettings } from "./settings.ts";
-import type { StopSignal } from "./stop-signal.ts";
+import type { Call } from "./commands/call.ts";
+import { errorObject, toCniError, type CniError } from "./request/cni-error.ts";
+import { newestVersion, versionObject } from "./request/cni-version.ts";
+import { deadlineIn, nowMs } from "./process/deadline.ts";
+import type { JsonObject } from "./request/json.ts";
+import { openLog } from "./state/log.ts";
+import { parseEnvironment, parseRequest, versionIn, type CniRequest } from "./request/request.ts";
+import { parseTimeouts, parseTimeoutsIfPossible, readSettings } from "./request/settings.ts";
+import type { StopSignal } from "./process/stop-signal.ts";
 
 /** Who calls, as this process sees it. */
 export interface Caller {
@@ -68,15 +68,15 @@ async function runCommand({ env, print, stopSignal }: Caller, request: CniReques
 async function dispatch(call: Call, print: (result: JsonObject) => void): Promise<void> {
   switch (call.request.env.command) {
     case "ADD":
-      return (await import("./add.ts")).add(call, print);
+      return (await import("./commands/add.ts")).add(call, print);
     case "DEL":
-      return (await import("./del.ts")).del(call);
+      return (await import("./commands/del.ts")).del(call);
     case "CHECK":
-      return (await import("./check.ts")).check(call);
+      return (await import("./commands/check.ts")).check(call);
     case "STATUS":
-      return (await import("./status.ts")).status(call);
+      return (await import("./commands/status.ts")).status(call);
     case "GC":
-      return (await import("./gc.ts")).gc(call);
+      return (await import("./commands/gc.ts")).gc(call);
     case "VERSION":
       return; // answered before a configuration is needed
   }

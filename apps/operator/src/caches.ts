@@ -25,9 +25,9 @@ import { watchComponentObjects, type WatchedComponentObjects } from "./component
 import { watchConfigMaps, type WatchedConfigMaps } from "./device-plugin/config-map-watches.ts";
 import { managers } from "./managers.ts";
 import { watchNetworks, type NetworkCaches } from "./networks/network-caches.ts";
-import { watchNicList, type NicList } from "./nic-list.ts";
-import { toNodeStateFacts, type NodeStateFacts } from "./node-state-facts.ts";
-import type { OperatorSettings } from "./operator-settings.ts";
+import { watchNicList, type NicList } from "./node-states/nic-list.ts";
+import { toNodeStateFacts, type NodeStateFacts } from "./node-states/node-state-facts.ts";
+import type { OperatorSettings } from "./start/operator-settings.ts";
 
 /** Disposing it ends the watches and leaves what was known. */
 export interface ClusterCaches extends NetworkCaches, AsyncDisposable {

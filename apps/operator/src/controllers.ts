@@ -10,14 +10,14 @@ import { startCertificateControllers } from "./certificates/certificate-controll
 import { startComponentControllers } from "./components/component-controllers.ts";
 import { startDevicePluginControllers } from "./device-plugin/device-plugin-controllers.ts";
 import { startDrainControllers } from "./drain/drain-controllers.ts";
-import { createFailureReports } from "./failure-reports.ts";
-import { createLiveRules } from "./live-rules.ts";
+import { createFailureReports } from "./status/failure-reports.ts";
+import { createLiveRules } from "./node-states/live-rules.ts";
 import { startNetworkControllers } from "./networks/network-controller.ts";
-import { startNodeControllers } from "./node-controllers.ts";
+import { startNodeControllers } from "./node-states/node-controllers.ts";
 import type { OperatorContext } from "./operator-context.ts";
-import type { OperatorMetrics } from "./operator-metrics.ts";
-import type { OperatorSettings } from "./operator-settings.ts";
-import { createVerdicts } from "./verdicts.ts";
+import type { OperatorMetrics } from "./metrics/operator-metrics.ts";
+import type { OperatorSettings } from "./start/operator-settings.ts";
+import { createVerdicts } from "./node-states/verdicts.ts";
 
 export interface ControllersOptions {
   /** Refuses requests once the lease is lost. */

@@ -7,10 +7,10 @@
 import type { Ageing, Controller, ControllerOptions, EventRecorder, Transport } from "@switchyard/kube";
 import type { Logger } from "@switchyard/service";
 import type { ClusterCaches } from "./caches.ts";
-import type { About } from "./failure-reports.ts";
-import type { LiveRules } from "./live-rules.ts";
-import type { OperatorSettings } from "./operator-settings.ts";
-import type { Verdicts } from "./verdicts.ts";
+import type { About } from "./status/failure-reports.ts";
+import type { LiveRules } from "./node-states/live-rules.ts";
+import type { OperatorSettings } from "./start/operator-settings.ts";
+import type { Verdicts } from "./node-states/verdicts.ts";
 
 export interface OperatorContext {
   /** Refuses requests once the lease is lost. */

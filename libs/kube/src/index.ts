@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-export { connect, type ConnectOptions } from "./connect.ts";
-export type { HttpTransportOptions } from "./http-transport.ts";
+export { connect, type ConnectOptions } from "./connect/connect.ts";
+export type { HttpTransportOptions } from "./http/http-transport.ts";
 export {
   metadataOnly,
   type ContentType,
@@ -9,9 +9,9 @@ export {
   type TransportRequest,
   type WatchEvent,
   type WatchRequest,
-} from "./transport.ts";
-export { KubeError, isKubeError, type KubeErrorDetails, type OwnCode, type StatusCause } from "./kube-error.ts";
-export { collectionPath, objectPath } from "./resource-path.ts";
+} from "./http/transport.ts";
+export { KubeError, isKubeError, type KubeErrorDetails, type OwnCode, type StatusCause } from "./http/kube-error.ts";
+export { collectionPath, objectPath } from "./http/resource-path.ts";
 export {
   apiVersionOf,
   isKubeObject,
@@ -24,16 +24,16 @@ export {
   type OwnerReference,
   type ResourceType,
 } from "./kube-object.ts";
-export { listPages, type ListRequest, type Page } from "./list-pages.ts";
-export { reflect, type ReflectorOptions } from "./reflector.ts";
-export type { Cache, Change, Observations, Observed } from "./cache.ts";
-export { HeardClock, staleAmong, whenFresh, type Ageing, type CacheAge, type FailedWatch } from "./cache-age.ts";
-export { ObjectStore, type ObjectSink, type StoreOptions } from "./object-store.ts";
-export type { Indexers } from "./object-index.ts";
-export { joinWatches, type JoinedWatches } from "./join-watches.ts";
-export { watchObjects, type WatchOptions } from "./watch-objects.ts";
-export { WorkQueue, type WorkQueueOptions } from "./work-queue.ts";
-export { fromCache, type Source } from "./source.ts";
+export { listPages, type ListRequest, type Page } from "./http/list-pages.ts";
+export { reflect, type ReflectorOptions } from "./cache/reflector.ts";
+export type { Cache, Change, Observations, Observed } from "./cache/cache.ts";
+export { HeardClock, staleAmong, whenFresh, type Ageing, type CacheAge, type FailedWatch } from "./cache/cache-age.ts";
+export { ObjectStore, type ObjectSink, type StoreOptions } from "./cache/object-store.ts";
+export type { Indexers } from "./cache/object-index.ts";
+export { joinWatches, type JoinedWatches } from "./cache/join-watches.ts";
+export { watchObjects, type WatchOptions } from "./cache/watch-objects.ts";
+export { WorkQueue, type WorkQueueOptions } from "./controller/work-queue.ts";
+export { fromCache, type Source } from "./controller/source.ts";
 export {
   startController,
   type Controller,
@@ -44,28 +44,28 @@ export {
   type Outcome,
   type Reconcile,
   type Requeue,
-} from "./controller.ts";
-export { createWriter, type ApplyOptions, type WriteResult, type Writer, type WriterOptions } from "./apply.ts";
-export type { Intent, IntentMetadata, StatusIntent } from "./intent.ts";
-export { patchMetadata, type MetadataChanges, type MetadataPatch } from "./patch-metadata.ts";
-export { addFinalizer, removeFinalizer, type FinalizerChange } from "./finalizers.ts";
-export { maxMessageBytes, setCondition, type Condition } from "./conditions.ts";
-export { cutText } from "./cut-text.ts";
+} from "./controller/controller.ts";
+export { createWriter, type ApplyOptions, type WriteResult, type Writer, type WriterOptions } from "./write/apply.ts";
+export type { Intent, IntentMetadata, StatusIntent } from "./write/intent.ts";
+export { patchMetadata, type MetadataChanges, type MetadataPatch } from "./write/patch-metadata.ts";
+export { addFinalizer, removeFinalizer, type FinalizerChange } from "./write/finalizers.ts";
+export { maxMessageBytes, setCondition, type Condition } from "./write/conditions.ts";
+export { cutText } from "./json/cut-text.ts";
 export { systemClock, sleep, type Clock } from "./clock.ts";
-export { backoffMs, type BackoffRange } from "./backoff.ts";
-export { equalJson } from "./equal-json.ts";
-export { shareEqual, sharingEqual } from "./share-equal.ts";
+export { backoffMs, type BackoffRange } from "./controller/backoff.ts";
+export { equalJson } from "./json/equal-json.ts";
+export { shareEqual, sharingEqual } from "./cache/share-equal.ts";
 export { linkAbort, type LinkedAbort } from "./linked-abort.ts";
-export { runWhenLeading } from "./leader-election.ts";
+export { runWhenLeading } from "./leadership/leader-election.ts";
 export {
   defaultLeaseTimings,
   type LeaderElectionOptions,
   type Leadership,
   type LeaseTimings,
-} from "./leader-election-options.ts";
-export { guardTransport } from "./leader-election-guard.ts";
-export type { LeaseName } from "./leader-election-lease.ts";
-export { createEventRecorder, type EventRecorder, type EventRecorderOptions } from "./events.ts";
-export type { EventSource, News } from "./events-object.ts";
-export { microTime } from "./micro-time.ts";
-export { isBehind } from "./resource-version.ts";
+} from "./leadership/options.ts";
+export { guardTransport } from "./leadership/guard-transport.ts";
+export type { LeaseName } from "./leadership/lease.ts";
+export { createEventRecorder, type EventRecorder, type EventRecorderOptions } from "./events/events.ts";
+export type { EventSource, News } from "./events/event-object.ts";
+export { microTime } from "./json/micro-time.ts";
+export { isBehind } from "./cache/resource-version.ts";

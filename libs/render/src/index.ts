@@ -5,11 +5,11 @@ export {
   targetNamespace,
   type Network,
   type NetworkContext,
-} from "./render-network.ts";
-export { linuxBridgesOf } from "./candidate-bridges.ts";
-export type { NetworkProblem, NetworkTexts } from "./network-texts.ts";
-export { parseJsonObject, parseJsonObjects, type JsonProblem } from "./parse-json.ts";
-export { formatJson, type Json, type JsonNumber, type JsonObject } from "./json.ts";
+} from "./networks/render-network.ts";
+export { linuxBridgesOf } from "./networks/candidate-bridges.ts";
+export type { NetworkProblem, NetworkTexts } from "./networks/network-texts.ts";
+export { parseJsonObject, parseJsonObjects, type JsonProblem } from "./networks/parse-json.ts";
+export { formatJson, type Json, type JsonNumber, type JsonObject } from "./networks/json.ts";
 export {
   devicePluginConfigMap,
   formatDevicePluginConfig,
@@ -18,13 +18,13 @@ export {
   type DevicePluginResource,
   type DeviceSelectors,
   type RenderedDevicePluginConfig,
-} from "./device-plugin-config.ts";
-export { nodeDevicePluginConfig } from "./node-device-plugin-config.ts";
+} from "./device-plugin/device-plugin-config.ts";
+export { nodeDevicePluginConfig } from "./device-plugin/node-device-plugin-config.ts";
 export {
   policyDevicePluginConfig,
   type NicModel,
   type PolicyDevicePluginSources,
-} from "./policy-device-plugin-config.ts";
+} from "./device-plugin/policy-device-plugin-config.ts";
 export {
   componentImageVariables,
   type AdmissionServerSettings,
@@ -37,7 +37,7 @@ export {
   type PrometheusOperatorSettings,
   type TlsSettings,
 } from "./components/component-settings.ts";
-export type { Manifest, ManifestMetadata } from "./components/manifest.ts";
+export type { Manifest, ManifestMetadata } from "./components/objects/manifest.ts";
 export {
   componentNames,
   type ComponentName,
@@ -46,9 +46,9 @@ export {
   type RenderedComponents,
 } from "./components/rendered-components.ts";
 export { componentInventory, type InventoryItem } from "./components/component-inventory.ts";
-export { componentKinds, resourceTypeOf } from "./components/component-kinds.ts";
+export { componentKinds, resourceTypeOf } from "./components/objects/component-kinds.ts";
 export { isControlPlaneExternal, isOfControlPlane } from "./components/control-plane.ts";
-export { grantsNodeRights } from "./components/node-identity.ts";
-export { hasOwnSecret } from "./components/own-secret.ts";
-export { operatorIdentity } from "./components/operator-identity.ts";
+export { grantsNodeRights } from "./components/rights/node-identity.ts";
+export { hasOwnSecret } from "./components/servers/own-secret.ts";
+export { operatorIdentity } from "./components/rights/operator-identity.ts";
 export { renderComponents } from "./components/render-components.ts";

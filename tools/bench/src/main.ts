@@ -4,8 +4,8 @@
  */
 import { TestingError } from "@switchyard/testing";
 import { VmLabError } from "@switchyard/vm-lab";
-import { BenchError } from "./bench-error.ts";
-import { runCniBench } from "./cni.ts";
+import { BenchError } from "./harness/bench-error.ts";
+import { runCniBench } from "./cni/run-cni-bench.ts";
 import { runDaemonBench } from "./daemon/run-daemon-bench.ts";
 import { runFleetBench } from "./fleet/run-fleet-bench.ts";
 import { runWebhookBench } from "./webhook/run-webhook-bench.ts";

@@ -4,7 +4,7 @@
  * Usage: `await using server = await listen(path, (request, socket) => socket.write(replyTo(request, {})))`.
  */
 import { createServer, type Socket } from "node:net";
-import { isArray, isObject, parseJson, type JsonObject, type JsonValue } from "../json.ts";
+import { isArray, isObject, parseJson, type JsonObject, type JsonValue } from "../request/json.ts";
 
 /** One request as it came. */
 export interface Received {

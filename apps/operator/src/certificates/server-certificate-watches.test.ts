@@ -3,8 +3,8 @@ import { expect, it } from "@jest/globals";
 import type { Transport } from "@switchyard/kube";
 import type { CertificateSource, ComponentSettings } from "@switchyard/render";
 import { commonFlags, parseFlags } from "@switchyard/service";
-import { operatorFlags } from "../operator-flags.ts";
-import { readOperatorSettings } from "../operator-settings.ts";
+import { operatorFlags } from "../start/operator-flags.ts";
+import { readOperatorSettings } from "../start/operator-settings.ts";
 import { watchServerCertificates } from "./server-certificate-watches.ts";
 
 type Kind = "self-made" | "cert-manager";

@@ -14,8 +14,8 @@ import {
   type Transport,
 } from "@switchyard/kube";
 import type { ComponentSettings, TlsSettings } from "@switchyard/render";
-import { recordAt } from "./machine-config.ts";
-import { readTlsProfile, type ApiServerConfig } from "./tls-profile.ts";
+import { recordAt } from "./openshift/machine-config.ts";
+import { readTlsProfile, type ApiServerConfig } from "./openshift/tls-profile.ts";
 
 export interface ClusterFacts {
   /**

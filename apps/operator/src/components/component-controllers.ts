@@ -15,16 +15,16 @@ import { createWriter, fromCache, removeFinalizer, type Source } from "@switchya
 import { isControlPlaneExternal } from "@switchyard/render";
 import { managers } from "../managers.ts";
 import type { OperatorContext } from "../operator-context.ts";
-import { pace } from "../pace.ts";
-import { isStaying } from "../staying-config.ts";
-import { createTransitionEvents } from "../transition-events.ts";
-import { concernsNodes } from "../wake.ts";
+import { pace } from "../status/pace.ts";
+import { isStaying } from "./staying-config.ts";
+import { createTransitionEvents } from "../status/transition-events.ts";
+import { concernsNodes } from "../node-states/wake.ts";
 import { createComponentWriters } from "./component-writers.ts";
 import { concernsControlPlane } from "./control-plane.ts";
-import { concernsOffload, createHardwareOffloadReconciler } from "./hardware-offload-reconciler.ts";
-import { createMachineConfigs } from "./machine-configs.ts";
+import { concernsOffload, createHardwareOffloadReconciler } from "./openshift/hardware-offload-reconciler.ts";
+import { createMachineConfigs } from "./openshift/machine-configs.ts";
 import { createOperatorConfigReconciler } from "./operator-config-reconciler.ts";
-import { createSystemdModeReconciler, systemdModeConfigName } from "./systemd-mode.ts";
+import { createSystemdModeReconciler, systemdModeConfigName } from "./openshift/systemd-mode.ts";
 
 /** While a thousand pods are replaced, their DaemonSet changes all the time. */
 const intervalMs = 1_000;

@@ -7,7 +7,7 @@
 import { operatorConfigName, operatorConfigReasons } from "@switchyard/api";
 import { isKubeError } from "@switchyard/kube";
 import type { RenderedComponents } from "@switchyard/render";
-import type { Judgement } from "../judgement.ts";
+import type { Judgement } from "../status/judgement.ts";
 import type { SyncFailure, SyncOutcome } from "./sync-components.ts";
 
 const { ready, rollingOut, syncFailed, unsupported } = operatorConfigReasons;

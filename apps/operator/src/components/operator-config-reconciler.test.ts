@@ -9,7 +9,7 @@ import {
 } from "@switchyard/api";
 import { KubeError, ObjectStore } from "@switchyard/kube";
 import { componentImageVariables, componentInventory, type ComponentSettings } from "@switchyard/render";
-import type { Judgement } from "../judgement.ts";
+import type { Judgement } from "../status/judgement.ts";
 import { createKeepingWriter } from "../testing/cluster.ts";
 import { createComponentCluster } from "../testing/component-cluster.ts";
 import { createOperatorConfigReconciler } from "./operator-config-reconciler.ts";

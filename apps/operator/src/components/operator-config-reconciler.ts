@@ -6,8 +6,8 @@
 import { operatorConfigName, type ObjectMeta, type OwnerReference, type SriovOperatorConfig } from "@switchyard/api";
 import { isKubeError, type Cache, type Reconcile, type Requeue, type Writer } from "@switchyard/kube";
 import { renderComponents, type ComponentSettings, type Manifest, type RenderedComponents } from "@switchyard/render";
-import { conditionsFor, type Judgement } from "../judgement.ts";
-import type { TellTransition } from "../transition-events.ts";
+import { conditionsFor, type Judgement } from "../status/judgement.ts";
+import type { TellTransition } from "../status/transition-events.ts";
 import { describeFailure, judgeOperatorConfig, notHonoured } from "./judge-operator-config.ts";
 import { removeUnowned, syncComponents, type SyncDeps, type SyncFailure, type SyncOutcome } from "./sync-components.ts";
 

@@ -33,8 +33,8 @@ import {
   type NicModel,
   type PolicyDevicePluginSources,
 } from "@switchyard/render";
-import type { LiveRules } from "../live-rules.ts";
-import type { NodeStateFacts } from "../node-state-facts.ts";
+import type { LiveRules } from "../node-states/live-rules.ts";
+import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 import { configMapName, type ConfigMap } from "./config-map-watches.ts";
 
 export interface ConfigMapDeps {

@@ -8,8 +8,8 @@ import { createWriter, fromCache, patchMetadata, type Controller, type Source } 
 import { isDeepStrictEqual } from "node:util";
 import { managers } from "../managers.ts";
 import type { OperatorContext } from "../operator-context.ts";
-import { pace } from "../pace.ts";
-import { concernsNodes, nodeOfState } from "../wake.ts";
+import { pace } from "../status/pace.ts";
+import { concernsNodes, nodeOfState } from "../node-states/wake.ts";
 import { createConfigMapReconciler } from "./config-map-reconciler.ts";
 import { configMapName, configMaps as configMapType, type ConfigMap } from "./config-map-watches.ts";
 import { createNodeLabelReconciler, nodeOfResources } from "./node-label-reconciler.ts";

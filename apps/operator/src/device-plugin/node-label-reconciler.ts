@@ -12,8 +12,8 @@ import { annotations, labels, type DrainRequest, type Node } from "@switchyard/a
 import { isKubeError, type Cache, type Change, type MetadataPatch, type Reconcile } from "@switchyard/kube";
 import { isInNodeSet } from "@switchyard/policy";
 import { isDeepStrictEqual } from "node:util";
-import type { LiveRules } from "../live-rules.ts";
-import type { NodeStateFacts } from "../node-state-facts.ts";
+import type { LiveRules } from "../node-states/live-rules.ts";
+import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 
 export interface NodeLabelDeps {
   readonly nodes: Cache<Node>;

@@ -8,10 +8,10 @@
  */
 import { conditionTypes, drainReasons, type Condition } from "@switchyard/api";
 import { setCondition } from "@switchyard/kube";
-import type { Place } from "./drain-queue.ts";
+import type { Place } from "./slots/drain-queue.ts";
 import { holding, isWaiting } from "./drain-facts.ts";
-import type { Stall } from "./held-slot.ts";
-import type { PodFacts } from "./pod-facts.ts";
+import type { Stall } from "./slots/held-slot.ts";
+import type { PodFacts } from "./eviction/pod-facts.ts";
 
 /** Where a drain stands. */
 export type DrainPhase =

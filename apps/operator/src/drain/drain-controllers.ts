@@ -19,25 +19,25 @@ import {
 } from "@switchyard/api";
 import { createWriter, equalJson, fromCache, type Change, type News, type Transport } from "@switchyard/kube";
 import type { ClusterCaches } from "../caches.ts";
-import type { LiveRules } from "../live-rules.ts";
+import type { LiveRules } from "../node-states/live-rules.ts";
 import { managers } from "../managers.ts";
-import type { NodeStateFacts } from "../node-state-facts.ts";
+import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
-import type { OperatorSettings } from "../operator-settings.ts";
-import { pace } from "../pace.ts";
-import { createClaimedDevices } from "./claimed-devices.ts";
-import { createDefaultPoolStatusReconciler, defaultPoolKey } from "./default-pool-status.ts";
+import type { OperatorSettings } from "../start/operator-settings.ts";
+import { pace } from "../status/pace.ts";
+import { createClaimedDevices } from "./eviction/claimed-devices.ts";
+import { createDefaultPoolStatusReconciler, defaultPoolKey } from "./slots/default-pool-status.ts";
 import { createDrainAnswers } from "./drain-answers.ts";
-import { createDrainPausesReconciler, drainPausesKey } from "./drain-pauses.ts";
-import { createDrainPlaces } from "./drain-places.ts";
+import { createDrainPausesReconciler, drainPausesKey } from "./slots/drain-pauses.ts";
+import { createDrainPlaces } from "./slots/drain-places.ts";
 import { createDrainReconciler } from "./drain-reconciler.ts";
 import { createDrainReporter } from "./drain-reporter.ts";
-import { createDrainTurnsReconciler, drainTurnsKey } from "./drain-turns.ts";
-import { evictPod } from "./evict-pod.ts";
-import { createMachineConfigPools } from "./machine-config-pools.ts";
-import { createNodeDrainer } from "./node-drainer.ts";
+import { createDrainTurnsReconciler, drainTurnsKey } from "./slots/drain-turns.ts";
+import { evictPod } from "./eviction/evict-pod.ts";
+import { createMachineConfigPools } from "./slots/machine-config-pools.ts";
+import { createNodeDrainer } from "./eviction/node-drainer.ts";
 import { closeNode, openNode } from "./node-marks.ts";
-import { followNodePods, type NodePods } from "./node-pods.ts";
+import { followNodePods, type NodePods } from "./eviction/node-pods.ts";
 
 export interface DrainOptions {
   readonly transport: Transport;

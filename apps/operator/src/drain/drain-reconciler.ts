@@ -7,14 +7,14 @@
 import { annotations, type Node } from "@switchyard/api";
 import type { Cache, Reconcile, Requeue } from "@switchyard/kube";
 import { isInNodeSet } from "@switchyard/policy";
-import type { LiveRules } from "../live-rules.ts";
-import type { NodeStateFacts } from "../node-state-facts.ts";
+import type { LiveRules } from "../node-states/live-rules.ts";
+import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 import type { DrainAnswers, Swap } from "./drain-answers.ts";
 import { answerOf, missingAnnotations, requestFor, wasDrainedFor, type DrainNeed } from "./drain-facts.ts";
-import type { DrainPlaces } from "./drain-places.ts";
+import type { DrainPlaces } from "./slots/drain-places.ts";
 import type { DrainReporter } from "./drain-reporter.ts";
-import { heldSlot } from "./held-slot.ts";
-import type { NodeDrainer } from "./node-drainer.ts";
+import { heldSlot } from "./slots/held-slot.ts";
+import type { NodeDrainer } from "./eviction/node-drainer.ts";
 import { isMarked } from "./node-marks.ts";
 
 export interface DrainDeps {

@@ -8,8 +8,8 @@ import { conditionTypes, type Condition, type SriovNetworkNodeState } from "@swi
 import { equalJson, type News, type Writer } from "@switchyard/kube";
 import { drainConditions, listPods, stallConditions, type DrainPhase } from "./drain-conditions.ts";
 import { holding, type DrainFacts } from "./drain-facts.ts";
-import type { Stall } from "./held-slot.ts";
-import type { PodFacts } from "./pod-facts.ts";
+import type { Stall } from "./slots/held-slot.ts";
+import type { PodFacts } from "./eviction/pod-facts.ts";
 
 /** A node's state as the cache has it. */
 export interface DrainSubject {

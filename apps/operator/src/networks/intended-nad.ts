@@ -6,9 +6,9 @@
 import { err, networkReasons, type NetworkAttachmentDefinition, type Result } from "@switchyard/api";
 import type { Cache } from "@switchyard/kube";
 import { linuxBridgesOf, renderNetwork, type Network } from "@switchyard/render";
-import type { Judgement } from "../judgement.ts";
-import type { NodeStateFacts } from "../node-state-facts.ts";
-import type { OperatorSettings } from "../operator-settings.ts";
+import type { Judgement } from "../status/judgement.ts";
+import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
+import type { OperatorSettings } from "../start/operator-settings.ts";
 
 /** What a NetworkAttachmentDefinition depends on beside its network. */
 export interface IntentSources {

@@ -5,7 +5,7 @@
  */
 import { networkAttachmentDefinitions, networkReasons } from "@switchyard/api";
 import { isKubeError } from "@switchyard/kube";
-import type { Judgement } from "../judgement.ts";
+import type { Judgement } from "../status/judgement.ts";
 
 export function nadKindMissing(): Judgement {
   const { kind, plural, group } = networkAttachmentDefinitions;

@@ -7,7 +7,7 @@ import { networkAttachmentDefinitions, type NetworkAttachmentDefinition } from "
 import { createWriter, type Cache, type EventRecorder, type Transport } from "@switchyard/kube";
 import type { Network } from "@switchyard/render";
 import { managers } from "../managers.ts";
-import type { NodeStateFacts } from "../node-state-facts.ts";
+import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
 import type { IntentSources } from "./intended-nad.ts";
 import type { NetworkCaches } from "./network-caches.ts";

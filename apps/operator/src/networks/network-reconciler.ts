@@ -27,7 +27,7 @@ import {
   type Writer,
 } from "@switchyard/kube";
 import { targetNamespace, type Network } from "@switchyard/render";
-import type { Judgement } from "../judgement.ts";
+import type { Judgement } from "../status/judgement.ts";
 import { intendNad, type IntentSources } from "./intended-nad.ts";
 import { claimNad } from "./nad-claim.ts";
 import { judgeRefusal, nadKindMissing, namespaceGoing, namespaceMissing } from "./nad-refusal.ts";

@@ -5,8 +5,8 @@
  */
 import { isKubeError, type EventRecorder, type Writer } from "@switchyard/kube";
 import type { Network } from "@switchyard/render";
-import { conditionsFor, type Judgement } from "../judgement.ts";
-import { createTransitionEvents } from "../transition-events.ts";
+import { conditionsFor, type Judgement } from "../status/judgement.ts";
+import { createTransitionEvents } from "../status/transition-events.ts";
 import type { NetworkKind } from "./network-name.ts";
 
 export interface NetworkStatusDeps {

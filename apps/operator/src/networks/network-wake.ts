@@ -8,7 +8,7 @@ import type { BridgeNetwork } from "@switchyard/api";
 import { fromCache, type Cache, type Change, type Source } from "@switchyard/kube";
 import { linuxBridgesOf, type Network } from "@switchyard/render";
 import { isDeepStrictEqual } from "node:util";
-import type { NodeStateFacts } from "../node-state-facts.ts";
+import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 import { ownerRefOf, placeOf, type NadFacts, type NetworkCaches } from "./network-caches.ts";
 import { networkRef, parseNetworkRef } from "./network-name.ts";
 import { isGoing, networkCachesByKind, type Networks } from "./networks.ts";

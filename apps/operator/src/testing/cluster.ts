@@ -26,10 +26,10 @@ import {
   type ManagedFieldsEntry,
   type Writer,
 } from "@switchyard/kube";
-import { createLiveRules } from "../live-rules.ts";
-import { createNicListStore, type ConfigMap } from "../nic-list.ts";
-import { toNodeStateFacts, type NodeStateFacts } from "../node-state-facts.ts";
-import { createVerdicts } from "../verdicts.ts";
+import { createLiveRules } from "../node-states/live-rules.ts";
+import { createNicListStore, type ConfigMap } from "../node-states/nic-list.ts";
+import { toNodeStateFacts, type NodeStateFacts } from "../node-states/node-state-facts.ts";
+import { createVerdicts } from "../node-states/verdicts.ts";
 
 const namespace = "sriov-network-operator";
 

@@ -6,10 +6,10 @@
  */
 import { createConnection } from "node:net";
 import { createInterface } from "node:readline";
-import { attempts } from "../attempts.ts";
-import { HostError } from "../host-error.ts";
-import type { Host } from "../host.ts";
-import type { KernelEvent } from "../kernel-events.ts";
+import { attempts } from "../calls/attempts.ts";
+import { HostError } from "../calls/host-error.ts";
+import type { Host } from "../ports/host.ts";
+import type { KernelEvent } from "../ports/kernel-events.ts";
 import { createFakeEvents } from "./fake-events.ts";
 import { decodeMessage, encodeMessage, isObject, type Message } from "./remote-wire.ts";
 

@@ -3,7 +3,7 @@
  * The events of the fake kernel: each watcher has a queue of its own, as each netlink socket has.
  * Usage: `const events = createFakeEvents(); events.emit({ kind: "link", name: "eth0" }); events.port.watch(signal)`.
  */
-import type { KernelEvent, KernelEvents } from "../kernel-events.ts";
+import type { KernelEvent, KernelEvents } from "../ports/kernel-events.ts";
 
 export interface FakeEvents {
   readonly port: KernelEvents;

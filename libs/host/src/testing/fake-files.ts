@@ -3,7 +3,7 @@
  * HostFiles on the fake kernel's disk, which outlives the daemon. Directories are there as long as something is in them.
  * Usage: `const files = createFakeFiles(); files.write("/etc/motd", "hello\n");`
  */
-import { largestTextBytes, type HostFiles } from "../host-files.ts";
+import { largestTextBytes, type HostFiles } from "../ports/host-files.ts";
 import { answer, Refusal } from "./refusal.ts";
 
 export interface FakeFiles {

@@ -3,13 +3,13 @@
  * The edge of the fake kernel: faults strike, writes are noted, and what it refuses becomes a HostError.
  * Usage: `createFakeHost(ports, { clock, faults, writes })`.
  */
-import { attemptOf } from "../attempt-of.ts";
-import { HostError } from "../host-error.ts";
-import type { Host } from "../host.ts";
+import { attemptOf } from "../calls/attempt-of.ts";
+import { HostError } from "../calls/host-error.ts";
+import type { Host } from "../ports/host.ts";
 import type { Clock } from "./clock.ts";
 import type { Faults } from "./faults.ts";
 import { Refusal } from "./refusal.ts";
-import { isWrite, wrapPorts, type PortCall } from "../wrap-ports.ts";
+import { isWrite, wrapPorts, type PortCall } from "../calls/wrap-ports.ts";
 
 /** A call that changes the host, or would have. */
 export interface FakeWrite extends PortCall {

@@ -7,9 +7,9 @@
  */
 import { randomUUID } from "node:crypto";
 import type { PciAddress } from "@switchyard/api";
-import type { Host } from "../host.ts";
-import type { KernelEvent } from "../kernel-events.ts";
-import type { RdmaMode } from "../rdma.ts";
+import type { Host } from "../ports/host.ts";
+import type { KernelEvent } from "../ports/kernel-events.ts";
+import type { RdmaMode } from "../ports/rdma.ts";
 import { systemClock, type Clock } from "./clock.ts";
 import { createFakeEvents } from "./fake-events.ts";
 import { createFakeFiles } from "./fake-files.ts";

@@ -3,7 +3,7 @@
  * Links on the fake kernel; errnos and words as net/core/dev.c and rtnetlink.c give them (6.12).
  * Usage: `const links = createFakeLinks({ bus, netdevs, hasCarrier, onReset })`.
  */
-import type { Link, Links } from "../links.ts";
+import type { Link, Links } from "../ports/links.ts";
 import type { Netdev, Netdevs } from "./fake-netdevs.ts";
 import type { PfFunction } from "./fake-functions.ts";
 import type { PciBus } from "./fake-pci.ts";

@@ -3,8 +3,8 @@
  * KernelModules on the fake kernel: a driver registers when its module is loaded.
  * Usage: `const modules = createFakeModules({ bus, rdma, drivers: new Set(["igbvf"]) })`.
  */
-import { checkKernelName } from "../kernel-name.ts";
-import type { KernelModules } from "../kernel-modules.ts";
+import { checkKernelName } from "../linux/kernel-name.ts";
+import type { KernelModules } from "../ports/kernel-modules.ts";
 import type { PciBus } from "./fake-pci.ts";
 import type { FakeRdma } from "./fake-rdma.ts";
 import { answer, Refusal } from "./refusal.ts";

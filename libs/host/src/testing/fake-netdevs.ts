@@ -4,7 +4,7 @@
  * Usage: `const netdevs = createNetdevs(emit); netdevs.add({ parent, mac, mtu: 1500, maxMtu: 9216 })`.
  */
 import type { PciAddress } from "@switchyard/api";
-import type { KernelEvent } from "../kernel-events.ts";
+import type { KernelEvent } from "../ports/kernel-events.ts";
 import { Refusal } from "./refusal.ts";
 
 /** One network interface. */

@@ -5,7 +5,7 @@
  * Usage: `const bus = createPciBus({ netdevs, emit, nextMac }); bus.plug(port)`.
  */
 import type { PciAddress } from "@switchyard/api";
-import type { KernelEvent } from "../kernel-events.ts";
+import type { KernelEvent } from "../ports/kernel-events.ts";
 import type { Netdevs } from "./fake-netdevs.ts";
 import { newPf, newVf, type AnyFunction, type PfFunction, type VfFunction } from "./fake-functions.ts";
 import type { FakePort, FakeSriov } from "./nic-models.ts";

@@ -3,8 +3,8 @@
  * The RDMA subsystem of the fake kernel: a module that is loaded or not, its mode, and RDMA devices, which are names here.
  * Usage: `const { port, load } = createFakeRdma({ mode: "exclusive", emit })`.
  */
-import type { KernelEvent } from "../kernel-events.ts";
-import type { Rdma, RdmaMode } from "../rdma.ts";
+import type { KernelEvent } from "../ports/kernel-events.ts";
+import type { Rdma, RdmaMode } from "../ports/rdma.ts";
 import { answer, Refusal } from "./refusal.ts";
 
 export interface FakeRdmaDeps {

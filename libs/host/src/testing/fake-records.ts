@@ -4,8 +4,8 @@
  * Usage: `const records = createFakeRecords()`.
  */
 import type { PciAddress } from "@switchyard/api";
-import { formatPfRecord, parsePfRecord } from "../pf-record-file.ts";
-import type { PfRecord, PfRecords } from "../pf-records.ts";
+import { formatPfRecord, parsePfRecord } from "../linux/pf-record-file.ts";
+import type { PfRecord, PfRecords } from "../ports/pf-records.ts";
 import { answer } from "./refusal.ts";
 
 export function createFakeRecords(): PfRecords {

@@ -4,8 +4,8 @@
  * Usage: `const sriov = createFakeSriov({ bus, netdevs, clock, setNumVfsMs: 0, onReset })`.
  */
 import type { PciAddress } from "@switchyard/api";
-import { checkKernelName } from "../kernel-name.ts";
-import type { PfFacts, SriovSysfs, VfFacts } from "../sriov-sysfs.ts";
+import { checkKernelName } from "../linux/kernel-name.ts";
+import type { PfFacts, SriovSysfs, VfFacts } from "../ports/sriov-sysfs.ts";
 import type { Clock } from "./clock.ts";
 import type { Netdevs } from "./fake-netdevs.ts";
 import type { AnyFunction, PfFunction, VfFunction } from "./fake-functions.ts";

@@ -4,8 +4,8 @@
  * interfaces their names.
  * Usage: `const udev = createFakeUdev({ ... }); udev.onEvent({ kind: "link", name: "eth0" })`.
  */
-import type { KernelEvent } from "../kernel-events.ts";
-import type { Udev } from "../udev.ts";
+import type { KernelEvent } from "../ports/kernel-events.ts";
+import type { Udev } from "../ports/udev.ts";
 import type { Clock } from "./clock.ts";
 import type { Netdev, Netdevs } from "./fake-netdevs.ts";
 import type { PciBus } from "./fake-pci.ts";

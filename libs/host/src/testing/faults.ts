@@ -3,8 +3,8 @@
  * Faults on command: what goes wrong at which call of which port.
  * Usage: `faults.add({ port: "sriov", method: "setNumVfs", nth: 2 }, { code: "EIO" })`.
  */
-import type { Host } from "../host.ts";
-import { isWrite, type PortCall } from "../wrap-ports.ts";
+import type { Host } from "../ports/host.ts";
+import { isWrite, type PortCall } from "../calls/wrap-ports.ts";
 
 /** Which calls a fault hits. */
 export interface FaultMatch {

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { PciAddress } from "@switchyard/api";
-import type { Host } from "../host.ts";
+import type { Host } from "../ports/host.ts";
 import { systemClock, type Clock } from "./clock.ts";
 import { connectFakeHost } from "./connect-fake-host.ts";
 import { runContractCase, type ContractWorld } from "./contract/world.ts";

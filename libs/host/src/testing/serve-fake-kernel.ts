@@ -7,8 +7,8 @@
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { createInterface } from "node:readline";
-import { HostError } from "../host-error.ts";
-import type { Host } from "../host.ts";
+import { HostError } from "../calls/host-error.ts";
+import type { Host } from "../ports/host.ts";
 import type { FakeKernel } from "./fake-kernel.ts";
 import { decodeMessage, encodeMessage, isObject, type Message } from "./remote-wire.ts";
 

@@ -4,7 +4,7 @@
  * do the messages of YAML and JSON parsers, which show the text around a mistake.
  * Usage: `throw badConfig(["/home/me/.kube/config"], 'there is no user "u"')`.
  */
-import { KubeError } from "../kube-error.ts";
+import { KubeError } from "../http/kube-error.ts";
 import { isRecord } from "../kube-object.ts";
 
 /** `cause` is given only where its fields hold no secret. */

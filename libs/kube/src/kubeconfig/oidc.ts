@@ -11,7 +11,7 @@ import { readFile } from "node:fs/promises";
 import type { OutgoingHttpHeaders } from "node:http";
 import * as openid from "openid-client";
 import { Agent, fetch } from "undici";
-import { reloadMs } from "../credentials.ts";
+import { reloadMs } from "../connect/credentials.ts";
 import { isRecord } from "../kube-object.ts";
 import { messageOf } from "./kubeconfig-error.ts";
 

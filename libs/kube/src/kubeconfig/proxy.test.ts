@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { startTestProxy } from "@switchyard/testing";
-import { HttpTransport } from "../http-transport.ts";
+import { HttpTransport } from "../http/http-transport.ts";
 import { FakeApiServer } from "../testing/fake-api-server.ts";
 import { TemporaryDirectory } from "../testing/temporary-directory.ts";
 import { readKubeconfig } from "./read-kubeconfig.ts";

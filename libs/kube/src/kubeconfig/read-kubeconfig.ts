@@ -6,7 +6,7 @@
  * Usage: `const endpoint = await readKubeconfig(["/home/me/.kube/config"], "lab")`.
  */
 import type { Cluster, KubeConfig } from "@kubernetes/client-node";
-import type { Endpoint } from "../endpoint.ts";
+import type { Endpoint } from "../connect/endpoint.ts";
 import { authenticateByKubeconfig } from "./authenticate.ts";
 import { completeUser } from "./complete-user.ts";
 import { badConfig } from "./kubeconfig-error.ts";

@@ -5,12 +5,12 @@
  * Usage: `const world = new World(() => 0.5); const a = world.start("a"); await world.clock.advance(5_000)`.
  */
 import { sleep, type Clock } from "../clock.ts";
-import { equalJson } from "../equal-json.ts";
-import { isKubeError, KubeError } from "../kube-error.ts";
+import { equalJson } from "../json/equal-json.ts";
+import { isKubeError, KubeError } from "../http/kube-error.ts";
 import { isRecord } from "../kube-object.ts";
-import type { Leadership } from "../leader-election-options.ts";
-import { runWhenLeading } from "../leader-election.ts";
-import type { Transport, TransportRequest } from "../transport.ts";
+import type { Leadership } from "../leadership/options.ts";
+import { runWhenLeading } from "../leadership/leader-election.ts";
+import type { Transport, TransportRequest } from "../http/transport.ts";
 import { turns } from "./eventually.ts";
 import { FakeClock } from "./fake-clock.ts";
 

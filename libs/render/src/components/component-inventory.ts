@@ -5,7 +5,7 @@
  * Usage: `componentInventory(settings).filter(({ component }) => component === "metrics-exporter")`.
  */
 import type { ResourceType } from "@switchyard/api";
-import { componentKinds, isComponentKind, type ComponentKind } from "./component-kinds.ts";
+import { componentKinds, isComponentKind, type ComponentKind } from "./objects/component-kinds.ts";
 import type { ComponentSettings } from "./component-settings.ts";
 import { componentNames, type ComponentName } from "./rendered-components.ts";
 

@@ -2,7 +2,7 @@
 /** What a part that the operator deploys consists of, and what all parts say of their objects. */
 import { apiVersion, operatorConfigName, type SriovOperatorConfig } from "@switchyard/api";
 import type { ComponentImageName, ComponentSettings } from "./component-settings.ts";
-import type { Manifest, ManifestMetadata } from "./manifest.ts";
+import type { Manifest, ManifestMetadata } from "./objects/manifest.ts";
 import type { ComponentName, ComponentProblem } from "./rendered-components.ts";
 
 export interface ComponentInput {

@@ -3,10 +3,10 @@ import { describe, expect, it } from "@jest/globals";
 import type { SriovOperatorConfigSpec } from "@switchyard/api";
 import fc from "fast-check";
 import { componentInventory } from "./component-inventory.ts";
-import { isComponentKind, resourceTypeOf } from "./component-kinds.ts";
+import { isComponentKind, resourceTypeOf } from "./objects/component-kinds.ts";
 import { componentImageVariables, type CertificateSource, type ComponentSettings } from "./component-settings.ts";
-import type { RoleBinding } from "./kube-objects.ts";
-import type { Manifest } from "./manifest.ts";
+import type { RoleBinding } from "./objects/kube-objects.ts";
+import type { Manifest } from "./objects/manifest.ts";
 import { renderComponents } from "./render-components.ts";
 import { configWith, everyComponent, isDaemonSet, settingsWith } from "./testing/deployment.ts";
 

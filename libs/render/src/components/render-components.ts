@@ -8,12 +8,12 @@ import type { SriovOperatorConfig } from "@switchyard/api";
 import { featureGateDefaults } from "@switchyard/policy";
 import type { Component, ComponentInput } from "./component.ts";
 import { componentImageVariables, type ComponentImageName, type ComponentSettings } from "./component-settings.ts";
-import { configDaemon } from "./config-daemon.ts";
-import { devicePlugin } from "./device-plugin.ts";
-import { metricsExporter } from "./metrics-exporter.ts";
-import { networkResourcesInjector } from "./network-resources-injector.ts";
-import { nodeIdentity } from "./node-identity.ts";
-import { operatorWebhook } from "./operator-webhook.ts";
+import { configDaemon } from "./node/config-daemon.ts";
+import { devicePlugin } from "./node/device-plugin.ts";
+import { metricsExporter } from "./node/metrics-exporter.ts";
+import { networkResourcesInjector } from "./servers/network-resources-injector.ts";
+import { nodeIdentity } from "./rights/node-identity.ts";
+import { operatorWebhook } from "./servers/operator-webhook.ts";
 import {
   componentNames,
   type ComponentName,
@@ -21,7 +21,7 @@ import {
   type RenderedComponent,
   type RenderedComponents,
 } from "./rendered-components.ts";
-import { tlsWarnings } from "./tls-flags.ts";
+import { tlsWarnings } from "./servers/tls-flags.ts";
 
 const components: Readonly<Record<ComponentName, Component>> = {
   "node-identity": nodeIdentity,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What becomes of the parts that the operator deploys. */
-import type { Manifest } from "./manifest.ts";
+import type { Manifest } from "./objects/manifest.ts";
 
 /** A part that is deployed, or removed, as a whole. */
 export type ComponentName = (typeof componentNames)[number];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { describeGoal, missedGoals } from "../measure/goal.ts";
+import { describeGoal, missedGoals } from "../harness/goal.ts";
 import { daemonGoals } from "./daemon-goals.ts";
 import type { ChangeResult, DaemonReport } from "./daemon-results.ts";
 

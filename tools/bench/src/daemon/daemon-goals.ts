@@ -3,8 +3,8 @@
  * The goals of performance.md ("Config daemon"). Pure.
  * Usage: `missedGoals(daemonGoals(report))`
  */
-import { atMost, stopGoal, type Goal } from "../measure/goal.ts";
-import { total } from "../measure/request-count.ts";
+import { atMost, stopGoal, type Goal } from "../harness/goal.ts";
+import { total } from "../harness/request-count.ts";
 import type { ChangeResult, DaemonReport } from "./daemon-results.ts";
 
 const timesKernel = 1.3;

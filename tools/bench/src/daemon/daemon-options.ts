@@ -4,8 +4,8 @@
  * Usage: `parseDaemonOptions(["--vm", "--idle-seconds", "300"])`
  */
 import { parseArgs } from "node:util";
-import { BenchError } from "../bench-error.ts";
-import { parseCount } from "../parse-count.ts";
+import { BenchError } from "../harness/bench-error.ts";
+import { parseCount } from "../harness/parse-count.ts";
 
 export interface DaemonOptions {
   /** In the VM lab on a real kernel; else on the fake kernel. */

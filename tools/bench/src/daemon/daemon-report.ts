@@ -3,10 +3,10 @@
  * The figures of a daemon, for people. Pure.
  * Usage: `process.stdout.write(renderDaemonReport(report))`
  */
-import { describeGoal, missedGoals } from "../measure/goal.ts";
-import { describeMachine } from "../measure/machine-facts.ts";
-import { listCounts } from "../measure/request-count.ts";
-import { renderTable, showMb, showRatio, showSeconds } from "../measure/table.ts";
+import { describeGoal, missedGoals } from "../harness/goal.ts";
+import { describeMachine } from "../harness/machine-facts.ts";
+import { listCounts } from "../harness/request-count.ts";
+import { renderTable, showMb, showRatio, showSeconds } from "../harness/table.ts";
 import type { KernelTime } from "./kernel-baseline.ts";
 import type { ChangeResult, Cost, DaemonReport, IdleResult, RefusalResult, StartResult } from "./daemon-results.ts";
 

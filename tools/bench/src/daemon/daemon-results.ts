@@ -2,9 +2,9 @@
 /**
  * What was measured of a daemon. Seconds begin when the order is sent to the API server, or when the process starts.
  */
-import type { MachineFacts } from "../measure/machine-facts.ts";
-import type { Goal } from "../measure/goal.ts";
-import type { RequestCount } from "../measure/request-count.ts";
+import type { MachineFacts } from "../harness/machine-facts.ts";
+import type { Goal } from "../harness/goal.ts";
+import type { RequestCount } from "../harness/request-count.ts";
 import type { KernelTimes } from "./kernel-baseline.ts";
 
 /** What something cost the daemon until it rested again. */

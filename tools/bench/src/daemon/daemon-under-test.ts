@@ -2,8 +2,8 @@
 /**
  * A daemon that is measured, wherever it runs.
  */
-import type { AuditTail } from "../measure/audit-tail.ts";
-import type { ProcessReading } from "../measure/process-meter.ts";
+import type { AuditTail } from "../harness/audit-tail.ts";
+import type { ProcessReading } from "../harness/process-meter.ts";
 import type { NodeUnderTest } from "./node-under-test.ts";
 
 /** Disposing it ends the daemon and its host. */

@@ -7,11 +7,11 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { PodAccount } from "@switchyard/testing";
 import type { Guest, GuestProcess } from "@switchyard/vm-lab";
-import { BenchError } from "../bench-error.ts";
-import type { BenchCluster } from "../cluster/bench-cluster.ts";
-import { parseMemory, parseStat } from "../measure/proc-files.ts";
-import { untilReady } from "../measure/readiness.ts";
-import type { Run } from "../run-control.ts";
+import { BenchError } from "../harness/bench-error.ts";
+import type { BenchCluster } from "../harness/bench-cluster.ts";
+import { parseMemory, parseStat } from "../harness/proc-files.ts";
+import { untilReady } from "../harness/readiness.ts";
+import type { Run } from "../harness/run-control.ts";
 import type { DaemonUnderTest } from "./daemon-under-test.ts";
 import { createNodeUnderTest, nodeUnderTest } from "./node-under-test.ts";
 

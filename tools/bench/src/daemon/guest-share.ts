@@ -7,7 +7,7 @@ import { bundleForGuest } from "@switchyard/vm-lab";
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { buildApp } from "../measure/bundle.ts";
+import { buildApp } from "../harness/bundle.ts";
 
 /** Disposing it removes the directory. */
 export interface GuestShare extends AsyncDisposable {

@@ -4,7 +4,7 @@
  * Usage: `bestOf(await measureKernel(guest, run.signal), await measureKernel(guest, run.signal))`
  */
 import type { Guest } from "@switchyard/vm-lab";
-import { BenchError } from "../bench-error.ts";
+import { BenchError } from "../harness/bench-error.ts";
 
 /** Titles of the changes that the kernel is asked for alone, too. */
 export const guestChanges = {

@@ -4,10 +4,10 @@
  * Usage: `const result = await measure.change("0 -> 4", 1, [pf(4)])` with `const measure = createDaemonMeasures(daemon, …)`
  */
 import type { InterfaceSpec } from "@switchyard/api";
-import { untilIdle } from "../measure/process-meter.ts";
-import type { Progress } from "../measure/progress.ts";
-import { countRequests } from "../measure/request-count.ts";
-import { pause, until } from "../measure/until.ts";
+import { untilIdle } from "../harness/process-meter.ts";
+import type { Progress } from "../harness/progress.ts";
+import { countRequests } from "../harness/request-count.ts";
+import { pause, until } from "../harness/until.ts";
 import type { ChangeResult, Cost, IdleResult, RefusalResult, StartResult } from "./daemon-results.ts";
 import type { DaemonUnderTest } from "./daemon-under-test.ts";
 

@@ -5,10 +5,10 @@
  */
 import { createFakeKernel, serveFakeKernel, type FakeNic } from "@switchyard/host/testing";
 import { join } from "node:path";
-import type { BenchCluster } from "../cluster/bench-cluster.ts";
-import { bundleProgram } from "../measure/bundle.ts";
-import { createMeasuredService } from "../measure/measured-service.ts";
-import type { Run } from "../run-control.ts";
+import type { BenchCluster } from "../harness/bench-cluster.ts";
+import { bundleProgram } from "../harness/bundle.ts";
+import { createMeasuredService } from "../harness/measured-service.ts";
+import type { Run } from "../harness/run-control.ts";
 import type { DaemonUnderTest } from "./daemon-under-test.ts";
 import { createNodeUnderTest, nodeUnderTest } from "./node-under-test.ts";
 

@@ -14,11 +14,11 @@ import {
   type SriovNetworkNodeStateStatus,
 } from "@switchyard/api";
 import { collectionPath, isRecord, objectPath } from "@switchyard/kube";
-import { BenchError } from "../bench-error.ts";
-import type { BenchCluster } from "../cluster/bench-cluster.ts";
-import { metadataOnly, type PlainClient } from "../cluster/plain-client.ts";
-import { until } from "../measure/until.ts";
-import type { Run } from "../run-control.ts";
+import { BenchError } from "../harness/bench-error.ts";
+import type { BenchCluster } from "../harness/bench-cluster.ts";
+import { metadataOnly, type PlainClient } from "../harness/plain-client.ts";
+import { until } from "../harness/until.ts";
+import type { Run } from "../harness/run-control.ts";
 
 export const nodeUnderTest = { name: "worker", namespace: "switchyard" } as const;
 

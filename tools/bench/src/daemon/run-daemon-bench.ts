@@ -5,12 +5,12 @@
 import { bootGuest } from "@switchyard/vm-lab";
 import { cp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { BenchError } from "../bench-error.ts";
-import { startBenchCluster, type BenchCluster } from "../cluster/bench-cluster.ts";
-import { describeGoal, missedGoals } from "../measure/goal.ts";
-import { readMachine } from "../measure/machine-facts.ts";
-import { startProgress, type Progress } from "../measure/progress.ts";
-import { startRun, type Run } from "../run-control.ts";
+import { BenchError } from "../harness/bench-error.ts";
+import { startBenchCluster, type BenchCluster } from "../harness/bench-cluster.ts";
+import { describeGoal, missedGoals } from "../harness/goal.ts";
+import { readMachine } from "../harness/machine-facts.ts";
+import { startProgress, type Progress } from "../harness/progress.ts";
+import { startRun, type Run } from "../harness/run-control.ts";
 import { daemonGoals } from "./daemon-goals.ts";
 import { daemonHelp, parseDaemonOptions, type DaemonOptions } from "./daemon-options.ts";
 import { renderDaemonReport } from "./daemon-report.ts";

@@ -13,12 +13,12 @@ import {
   type DrainRequest,
 } from "@switchyard/api";
 import { collectionPath, isRecord, objectPath } from "@switchyard/kube";
-import type { BenchCluster } from "../cluster/bench-cluster.ts";
-import { inParallel, metadataOnly } from "../cluster/plain-client.ts";
-import type { MeasuredService } from "../measure/measured-service.ts";
-import type { Progress } from "../measure/progress.ts";
-import { pause, until } from "../measure/until.ts";
-import type { Run } from "../run-control.ts";
+import type { BenchCluster } from "../harness/bench-cluster.ts";
+import { inParallel, metadataOnly } from "../harness/plain-client.ts";
+import type { MeasuredService } from "../harness/measured-service.ts";
+import type { Progress } from "../harness/progress.ts";
+import { pause, until } from "../harness/until.ts";
+import type { Run } from "../harness/run-control.ts";
 import { createDrainLog, type DrainWave } from "./drain-log.ts";
 import { nodeName, operatorNamespace } from "./fleet-objects.ts";
 import { watchStates, type Metadata } from "./watch-states.ts";

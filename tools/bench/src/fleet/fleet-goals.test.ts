@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { describeGoal, missedGoals } from "../measure/goal.ts";
+import { describeGoal, missedGoals } from "../harness/goal.ts";
 import { fleetGoals, waveGoals } from "./fleet-goals.ts";
 import type { StepResult } from "./step-result.ts";
 

@@ -3,8 +3,8 @@
  * The goals of performance.md ("What the Go operator costs") for the operator. Pure.
  * Usage: `missedGoals(fleetGoals(results, { nodes: 1000 }))`
  */
-import { atMost, type Goal } from "../measure/goal.ts";
-import { total, withoutLeases } from "../measure/request-count.ts";
+import { atMost, type Goal } from "../harness/goal.ts";
+import { total, withoutLeases } from "../harness/request-count.ts";
 import type { DrainWave } from "./drain-log.ts";
 import { stepTitles, titleOf, type StepId, type StepResult } from "./step-result.ts";
 

@@ -4,8 +4,8 @@
  * Usage: `parseFleetOptions(["--nodes", "1000", "--check"])`
  */
 import { parseArgs } from "node:util";
-import { BenchError } from "../bench-error.ts";
-import { parseCount } from "../parse-count.ts";
+import { BenchError } from "../harness/bench-error.ts";
+import { parseCount } from "../harness/parse-count.ts";
 import { mostPolicies } from "./fleet-objects.ts";
 import { profileNames, profiles, type ProfileName } from "./fleet-profile.ts";
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { atMost } from "../measure/goal.ts";
+import { atMost } from "../harness/goal.ts";
 import { renderFleetReport, type FleetReport } from "./fleet-report.ts";
 
 const report: FleetReport = {

@@ -3,10 +3,10 @@
  * The figures of a run, for people and for programs. Pure.
  * Usage: `process.stdout.write(renderFleetReport(report))`
  */
-import { describeGoal, type Goal } from "../measure/goal.ts";
-import { describeMachine, type MachineFacts } from "../measure/machine-facts.ts";
-import { listCounts, total, withoutLeases } from "../measure/request-count.ts";
-import { renderTable, showMb, showRatio, showSeconds } from "../measure/table.ts";
+import { describeGoal, type Goal } from "../harness/goal.ts";
+import { describeMachine, type MachineFacts } from "../harness/machine-facts.ts";
+import { listCounts, total, withoutLeases } from "../harness/request-count.ts";
+import { renderTable, showMb, showRatio, showSeconds } from "../harness/table.ts";
 import type { DrainWave } from "./drain-log.ts";
 import type { FleetOptions } from "./fleet-options.ts";
 import { titleOf, type StepResult } from "./step-result.ts";

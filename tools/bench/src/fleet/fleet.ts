@@ -16,12 +16,12 @@ import {
 import { collectionPath, isRecord, objectPath } from "@switchyard/kube";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { BenchError } from "../bench-error.ts";
-import type { BenchCluster } from "../cluster/bench-cluster.ts";
-import { createPlainClient, inParallel, type PlainClient } from "../cluster/plain-client.ts";
-import { bundleProgram } from "../measure/bundle.ts";
-import type { Progress } from "../measure/progress.ts";
-import { until } from "../measure/until.ts";
+import { BenchError } from "../harness/bench-error.ts";
+import type { BenchCluster } from "../harness/bench-cluster.ts";
+import { createPlainClient, inParallel, type PlainClient } from "../harness/plain-client.ts";
+import { bundleProgram } from "../harness/bundle.ts";
+import type { Progress } from "../harness/progress.ts";
+import { until } from "../harness/until.ts";
 import { createArrivals, type Arrivals } from "./arrivals.ts";
 import type { FleetOptions } from "./fleet-options.ts";
 import {
@@ -33,7 +33,7 @@ import {
   reportedState,
   stateWithSpec,
 } from "./fleet-objects.ts";
-import type { Run } from "../run-control.ts";
+import type { Run } from "../harness/run-control.ts";
 import { profiles } from "./fleet-profile.ts";
 import { applyPlainly, writePlainStates } from "./plain-states.ts";
 import { watchArrivals } from "./watch-arrivals.ts";

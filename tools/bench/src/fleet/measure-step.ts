@@ -4,13 +4,13 @@
  * Usage: `results.push(await measureStep(bench, { id: "first-policy", round: 1, act, wanted }))`
  */
 import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
-import type { BenchUser } from "../cluster/bench-cluster.ts";
-import type { MeasuredService } from "../measure/measured-service.ts";
-import { loadBetween, readLoad } from "../measure/machine-load.ts";
-import { untilIdle } from "../measure/process-meter.ts";
-import type { Progress } from "../measure/progress.ts";
-import { countRequests } from "../measure/request-count.ts";
-import { pause, until } from "../measure/until.ts";
+import type { BenchUser } from "../harness/bench-cluster.ts";
+import type { MeasuredService } from "../harness/measured-service.ts";
+import { loadBetween, readLoad } from "../harness/machine-load.ts";
+import { untilIdle } from "../harness/process-meter.ts";
+import type { Progress } from "../harness/progress.ts";
+import { countRequests } from "../harness/request-count.ts";
+import { pause, until } from "../harness/until.ts";
 import type { Fleet } from "./fleet.ts";
 import { operatorNamespace, plainNamespace } from "./fleet-objects.ts";
 import { titleOf, type StepId, type StepResult } from "./step-result.ts";

@@ -6,9 +6,9 @@
  */
 import { nodes as nodeType, type SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { collectionPath, isRecord } from "@switchyard/kube";
-import { BenchError } from "../bench-error.ts";
-import { readIdentity } from "../cluster/identity.ts";
-import { createPlainClient } from "../cluster/plain-client.ts";
+import { BenchError } from "../harness/bench-error.ts";
+import { readIdentity } from "../harness/identity.ts";
+import { createPlainClient } from "../harness/plain-client.ts";
 import { writePlainStates } from "./plain-states.ts";
 
 const [kubeconfig = "", connections = "", specText = ""] = process.argv.slice(2);

@@ -5,7 +5,7 @@
  */
 import { sriovNetworkNodeStates, type SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { objectPath } from "@switchyard/kube";
-import { inParallel, metadataOnly, type PlainClient } from "../cluster/plain-client.ts";
+import { inParallel, metadataOnly, type PlainClient } from "../harness/plain-client.ts";
 import { nodeName, ownedStateWithSpec, plainNamespace } from "./fleet-objects.ts";
 
 export interface PlainWriting {

@@ -4,14 +4,14 @@
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { BenchError } from "../bench-error.ts";
-import { startBenchCluster } from "../cluster/bench-cluster.ts";
-import { describeGoal, missedGoals, stopGoal } from "../measure/goal.ts";
-import { buildApp } from "../measure/bundle.ts";
-import { createMeasuredService } from "../measure/measured-service.ts";
-import { readMachine } from "../measure/machine-facts.ts";
-import { startRun } from "../run-control.ts";
-import { startProgress } from "../measure/progress.ts";
+import { BenchError } from "../harness/bench-error.ts";
+import { startBenchCluster } from "../harness/bench-cluster.ts";
+import { describeGoal, missedGoals, stopGoal } from "../harness/goal.ts";
+import { buildApp } from "../harness/bundle.ts";
+import { createMeasuredService } from "../harness/measured-service.ts";
+import { readMachine } from "../harness/machine-facts.ts";
+import { startRun } from "../harness/run-control.ts";
+import { startProgress } from "../harness/progress.ts";
 import { createFleet } from "./fleet.ts";
 import { measureDrainWave } from "./drain-wave.ts";
 import { fleetGoals, waveGoals } from "./fleet-goals.ts";

@@ -2,8 +2,8 @@
 /**
  * What a step of the scenario cost. Times are seconds from the step's begin, the first write of whoever causes it.
  */
-import type { Load } from "../measure/machine-load.ts";
-import type { RequestCount } from "../measure/request-count.ts";
+import type { Load } from "../harness/machine-load.ts";
+import type { RequestCount } from "../harness/request-count.ts";
 
 export const stepTitles = {
   start: "start, create node states",

@@ -3,8 +3,8 @@
  * The simulated daemons' ears: all node states of whatever namespace, noted as they come.
  * Usage: `await using watch = await watchArrivals(client, arrivals, fail)`
  */
-import { BenchError } from "../bench-error.ts";
-import type { PlainClient } from "../cluster/plain-client.ts";
+import { BenchError } from "../harness/bench-error.ts";
+import type { PlainClient } from "../harness/plain-client.ts";
 import type { Arrivals, SeenObject } from "./arrivals.ts";
 import { watchStates, type Metadata, type StatesWatch } from "./watch-states.ts";
 

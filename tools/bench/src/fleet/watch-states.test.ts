@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import type { BenchError } from "../bench-error.ts";
-import type { PlainClient } from "../cluster/plain-client.ts";
+import type { BenchError } from "../harness/bench-error.ts";
+import type { PlainClient } from "../harness/plain-client.ts";
 import { watchStates } from "./watch-states.ts";
 
 const event = (type: string, name: string, resourceVersion: string) =>

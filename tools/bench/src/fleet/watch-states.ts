@@ -6,8 +6,8 @@
  */
 import { sriovNetworkNodeStates } from "@switchyard/api";
 import { collectionPath, isRecord } from "@switchyard/kube";
-import { BenchError } from "../bench-error.ts";
-import { metadataOnly, type PlainClient } from "../cluster/plain-client.ts";
+import { BenchError } from "../harness/bench-error.ts";
+import { metadataOnly, type PlainClient } from "../harness/plain-client.ts";
 
 export type Metadata = Readonly<Record<string, unknown>>;
 

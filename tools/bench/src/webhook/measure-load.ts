@@ -3,8 +3,8 @@
  * One load of reviews on one server: how long each took, and what the server spent.
  * Usage: `results.push(await measureLoad(target, { load: loads[0], round: 1, reviews: 300 }))`
  */
-import type { MeasuredService } from "../measure/measured-service.ts";
-import { inParallel } from "../cluster/plain-client.ts";
+import type { MeasuredService } from "../harness/measured-service.ts";
+import { inParallel } from "../harness/plain-client.ts";
 import type { KnownReview, Reviews } from "./review-objects.ts";
 import type { ReviewClient } from "./review-client.ts";
 import { summarize, type Latencies } from "./latencies.ts";

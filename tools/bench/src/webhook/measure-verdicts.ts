@@ -4,7 +4,7 @@
  * good one).
  * Usage: `const { wrong } = await measureVerdicts(client, reviews, signal)`
  */
-import { inParallel } from "../cluster/plain-client.ts";
+import { inParallel } from "../harness/plain-client.ts";
 import { paths } from "./measure-load.ts";
 import type { ReviewAnswer, ReviewClient } from "./review-client.ts";
 import type { Reviews } from "./review-objects.ts";

@@ -7,7 +7,7 @@ import { isRecord } from "@switchyard/kube";
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { Agent, request } from "node:https";
-import { BenchError } from "../bench-error.ts";
+import { BenchError } from "../harness/bench-error.ts";
 
 export interface ReviewAnswer {
   /** From the first byte of the request to the last of the answer. */

@@ -3,12 +3,12 @@
  * `npm run bench -- webhook`: the admission webhook beside a real API server and the objects of a fleet.
  */
 import { writeFile } from "node:fs/promises";
-import { BenchError } from "../bench-error.ts";
-import { buildApp, bundleProgram } from "../measure/bundle.ts";
-import { describeGoal, missedGoals, stopGoal } from "../measure/goal.ts";
-import { readMachine } from "../measure/machine-facts.ts";
-import { startProgress } from "../measure/progress.ts";
-import { startRun } from "../run-control.ts";
+import { BenchError } from "../harness/bench-error.ts";
+import { buildApp, bundleProgram } from "../harness/bundle.ts";
+import { describeGoal, missedGoals, stopGoal } from "../harness/goal.ts";
+import { readMachine } from "../harness/machine-facts.ts";
+import { startProgress } from "../harness/progress.ts";
+import { startRun } from "../harness/run-control.ts";
 import { measureProfile } from "./measure-profile.ts";
 import type { ProfileResult } from "./profile-result.ts";
 import { webhookGoals } from "./webhook-goals.ts";

@@ -13,8 +13,8 @@ import {
   type SriovNetworkNodePolicy,
 } from "@switchyard/api";
 import { collectionPath, objectPath } from "@switchyard/kube";
-import type { BenchCluster } from "../cluster/bench-cluster.ts";
-import { inParallel, metadataOnly, type PlainRequest } from "../cluster/plain-client.ts";
+import type { BenchCluster } from "../harness/bench-cluster.ts";
+import { inParallel, metadataOnly, type PlainRequest } from "../harness/plain-client.ts";
 import {
   firstPolicy,
   morePolicies,
@@ -23,7 +23,7 @@ import {
   operatorNamespace,
   reportedState,
 } from "../fleet/fleet-objects.ts";
-import type { Progress } from "../measure/progress.ts";
+import type { Progress } from "../harness/progress.ts";
 import { podObject, podType } from "./pod-objects.ts";
 import type { WebhookOptions } from "./webhook-options.ts";
 import { reportedInterfaces, type WebhookProfile } from "./webhook-profile.ts";

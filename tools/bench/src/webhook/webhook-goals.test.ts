@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { describeGoal, missedGoals } from "../measure/goal.ts";
+import { describeGoal, missedGoals } from "../harness/goal.ts";
 import type { LoadResult } from "./measure-load.ts";
 import type { ProfileResult } from "./profile-result.ts";
 import { webhookGoals } from "./webhook-goals.ts";

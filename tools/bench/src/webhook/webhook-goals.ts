@@ -3,7 +3,7 @@
  * The goals of performance.md ("Webhook"). Pure.
  * Usage: `missedGoals(webhookGoals(result))`
  */
-import { atMost, type Goal } from "../measure/goal.ts";
+import { atMost, type Goal } from "../harness/goal.ts";
 import type { LoadResult } from "./measure-load.ts";
 import type { ProfileResult } from "./profile-result.ts";
 

@@ -4,8 +4,8 @@
  * Usage: `parseWebhookOptions(["--profile", "vf256", "--check"])`
  */
 import { parseArgs } from "node:util";
-import { BenchError } from "../bench-error.ts";
-import { parseCount } from "../parse-count.ts";
+import { BenchError } from "../harness/bench-error.ts";
+import { parseCount } from "../harness/parse-count.ts";
 import { webhookProfileNames, type WebhookProfileName } from "./webhook-profile.ts";
 
 export interface WebhookOptions {

@@ -3,9 +3,9 @@
  * The figures of a run, for people and for programs. Pure.
  * Usage: `process.stdout.write(renderWebhookReport(report))`
  */
-import { describeGoal, type Goal } from "../measure/goal.ts";
-import { describeMachine, type MachineFacts } from "../measure/machine-facts.ts";
-import { renderTable, showMb, showRatio, showSeconds } from "../measure/table.ts";
+import { describeGoal, type Goal } from "../harness/goal.ts";
+import { describeMachine, type MachineFacts } from "../harness/machine-facts.ts";
+import { renderTable, showMb, showRatio, showSeconds } from "../harness/table.ts";
 import type { LoadResult } from "./measure-load.ts";
 import type { ProfileResult } from "./profile-result.ts";
 import { titleOf } from "./webhook-goals.ts";

@@ -27,18 +27,18 @@ import {
   type Transport,
   type TransportRequest,
 } from "@switchyard/kube";
-import { createLiveRules } from "../../live-rules.ts";
-import { createNicListStore } from "../../nic-list.ts";
+import { createLiveRules } from "../../node-states/live-rules.ts";
+import { createNicListStore } from "../../node-states/nic-list.ts";
 import { managers } from "../../managers.ts";
 import { nic } from "../../testing/cluster.ts";
 import { createMemoryApi } from "../../networks/testing/memory-api.ts";
-import { toNodeStateFacts, type NodeStateFacts } from "../../node-state-facts.ts";
+import { toNodeStateFacts, type NodeStateFacts } from "../../node-states/node-state-facts.ts";
 import { drainControllers, type DrainOptions } from "../drain-controllers.ts";
-import { drainPausesKey } from "../drain-pauses.ts";
-import { drainTurnsKey } from "../drain-turns.ts";
-import { machineConfigPools, machineConfigs } from "../machine-config-pools.ts";
-import type { NodePods } from "../node-pods.ts";
-import type { PodFacts } from "../pod-facts.ts";
+import { drainPausesKey } from "../slots/drain-pauses.ts";
+import { drainTurnsKey } from "../slots/drain-turns.ts";
+import { machineConfigPools, machineConfigs } from "../slots/machine-config-pools.ts";
+import type { NodePods } from "../eviction/node-pods.ts";
+import type { PodFacts } from "../eviction/pod-facts.ts";
 
 export const drainNamespace = "sriov-network-operator";
 

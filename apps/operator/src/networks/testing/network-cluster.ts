@@ -15,7 +15,7 @@ import {
   type SriovNetworkNodeStateSpec,
 } from "@switchyard/api";
 import { isRecord, ObjectStore, type News } from "@switchyard/kube";
-import { toNodeStateFacts, type NodeStateFacts } from "../../node-state-facts.ts";
+import { toNodeStateFacts, type NodeStateFacts } from "../../node-states/node-state-facts.ts";
 import { networkStores } from "../network-caches.ts";
 import { networkController } from "../network-controller.ts";
 import { networkTypes, type NetworkKind } from "../network-name.ts";

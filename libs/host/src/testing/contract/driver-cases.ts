@@ -2,8 +2,8 @@
 /** What must hold of VFs and their drivers: bind, unbind, override, probe, autoprobe, modules. */
 import assert from "node:assert/strict";
 import type { PciAddress } from "@switchyard/api";
-import { HostError } from "../../host-error.ts";
-import type { Host } from "../../host.ts";
+import { HostError } from "../../calls/host-error.ts";
+import type { Host } from "../../ports/host.ts";
 import {
   assertRefused,
   eventually,

@@ -2,8 +2,8 @@
 /** What must hold of events: whatever changes is told, with the PCI function that it belongs to. */
 import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
-import type { Host } from "../../host.ts";
-import type { KernelEvent } from "../../kernel-events.ts";
+import type { Host } from "../../ports/host.ts";
+import type { KernelEvent } from "../../ports/kernel-events.ts";
 import { eventually, linkOf, makeVf, type ContractCase } from "./world.ts";
 
 /** Notes events while `act` runs, and until all of `expected` came. */

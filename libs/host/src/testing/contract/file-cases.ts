@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What must hold of the host's files. */
 import assert from "node:assert/strict";
-import { largestTextBytes, type HostFiles } from "../../host-files.ts";
+import { largestTextBytes, type HostFiles } from "../../ports/host-files.ts";
 import { assertRefused, type ContractWorld } from "./world.ts";
 
 /** All that these cases need of a world. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What must hold of the boot, devlink, RDMA, udev and the records. */
 import assert from "node:assert/strict";
-import type { PfRecord } from "../../pf-records.ts";
+import type { PfRecord } from "../../ports/pf-records.ts";
 import { linkOf, makeVfs, readVfs, settle, type ContractCase } from "./world.ts";
 
 export const otherCases: readonly ContractCase[] = [

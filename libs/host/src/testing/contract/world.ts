@@ -6,11 +6,11 @@
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseMacAddress, type MacAddress, type PciAddress } from "@switchyard/api";
-import { HostError } from "../../host-error.ts";
-import type { Host } from "../../host.ts";
-import type { Link } from "../../links.ts";
-import type { RdmaMode } from "../../rdma.ts";
-import type { PfFacts, VfFacts } from "../../sriov-sysfs.ts";
+import { HostError } from "../../calls/host-error.ts";
+import type { Host } from "../../ports/host.ts";
+import type { Link } from "../../ports/links.ts";
+import type { RdmaMode } from "../../ports/rdma.ts";
+import type { PfFacts, VfFacts } from "../../ports/sriov-sysfs.ts";
 
 /** A machine with one dual-port igb, and hands that do what its administrator would do at a shell. */
 export interface ContractWorld {

@@ -5,9 +5,9 @@
  */
 import type { SriovOperatorConfig, SriovOperatorConfigSpec } from "@switchyard/api";
 import { componentImageVariables, type ComponentSettings } from "../component-settings.ts";
-import type { DaemonSet } from "../kube-objects.ts";
-import type { Manifest } from "../manifest.ts";
-import type { Container, EnvVar, PodTemplate } from "../pod-template.ts";
+import type { DaemonSet } from "../objects/kube-objects.ts";
+import type { Manifest } from "../objects/manifest.ts";
+import type { Container, EnvVar, PodTemplate } from "../objects/pod-template.ts";
 import { renderComponents } from "../render-components.ts";
 import type { ComponentName } from "../rendered-components.ts";
 

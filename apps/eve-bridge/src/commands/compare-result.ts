@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * CHECK's judgement: is the pod's interface still what the result of ADD says? The Go plugin never looks
+ * (eve-and-afxdp.md a9).
+ * Usage: `const faults = compareResult(prevResult, seen, { ifName, netns, isVirtualMachine })`; none means all is well.
+ */
+import { formatCidr, formatIp, isUnspecified, networkOf } from "../network/ip-address.ts";
+import type { PodLink, PodNetwork } from "../network/pod-network.ts";
+import type { CniInterface, CniResult } from "../request/result.ts";
+
+/** Which interface, and whose. */
+export interface Checked {
+  readonly ifName: string;
+  readonly netns: string;
+  readonly isVirtualMachine: boolean;
+}
+
+/** The differences, a sentence each. */
+export function compareResult(expected: CniResult, seen: PodNetwork, checked: Checked): string[] {
+  const { ifName, netns } = checked;
+  const index = expected.interfaces.findIndex(({ name, sandbox }) => name === ifName && sandbox === netns);
+  const wanted = expected.interfaces[index];
+  if (wanted === undefined) return [`prevResult has no interface ${ifName} in ${netns}`];
+  const link = seen.links.find(({ name }) => name === ifName);
+  if (link === undefined) return [`the pod has no interface ${ifName}`];
+  return [
+    ...compareLink(wanted, link, checked),
+    ...compareAddresses(expected, index, link),
+    ...compareRoutes(expected, seen, ifName),
+  ];
+}
+
+function compareLink(wanted: CniInterface, link: PodLink, { isVirtualMachine }: Checked): string[] {
+  const faults: string[] = [];
+  // KubeVirt puts the interface in a bridge of its own and gives the address to the guest.
+  const gaveAway = isVirtualMachine && link.master !== "";
+  if (wanted.mac !== undefined && wanted.mac.toLowerCase() !== link.mac && !gaveAway) {
+    faults.push(`${link.name} has MAC ${link.mac}, not ${wanted.mac}`);
+  }
+  if (wanted.mtu !== undefined && wanted.mtu !== link.mtu) {
+    faults.push(`${link.name} has MTU ${link.mtu}, not ${wanted.mtu}`);
+  }
+  return faults;
+}
+
+function compareAddresses({ ips }: CniResult, index: number, link: PodLink): string[] {
+  return ips
+    .filter((ip) => (ip.interface ?? index) === index)
+    .map(({ address }) => formatCidr(address))
+    .filter((address) => !link.addresses.includes(address))
+    .map((address) => `${link.name} lacks address ${address}`);
+}
+
+/** A route without gateway is on the link, or goes to the gateway of the address: plugins read it either way. */
+function compareRoutes({ routes }: CniResult, seen: PodNetwork, ifName: string): string[] {
+  return routes
+    .map(({ dst, gw }) => ({
+      dst: formatCidr(networkOf(dst)),
+      gateway: gw === undefined || isUnspecified(gw) ? undefined : formatIp(gw),
+    }))
+    .filter(
+      ({ dst, gateway }) =>
+        !seen.routes.some(
+          (route) => route.dst === dst && route.dev === ifName && (gateway ?? route.gateway) === route.gateway,
+        ),
+    )
+    .map(({ dst, gateway }) => `no route to ${dst}${gateway === undefined ? "" : ` via ${gateway}`} through ${ifName}`);
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * DEL: leaves nothing of an interface, however often it is asked and however little is left.
+ * Usage: `await del(call)`.
+ */
+import { lockOf, readRecord, removeRecord } from "../state/attachment-record.ts";
+import { waitFor, type Call } from "./call.ts";
+import { CniError, describe } from "../request/cni-error.ts";
+import { parseCniArgs } from "../request/cni-args.ts";
+import { acquireLock, type OwnerLock } from "../state/owner-lock.ts";
+import type { CniRequest } from "../request/request.ts";
+import { teardown } from "./teardown.ts";
+
+/** Throws when something may be left; the runtime then tries again. */
+export async function del(call: Call): Promise<void> {
+  const { env } = call.request;
+  const { stateDir } = call.settings;
+  const lock = await lockIfPossible(call);
+  try {
+    const record = readRecord(stateDir, env);
+    // Later CNI_ARGS may lack what ADD was told.
+    const args = call.request.args.podName === "" && record ? parseCniArgs(record.args) : call.request.args;
+    const request: CniRequest = { ...call.request, args };
+    await teardown({ ...call, request }, record);
+    removeRecord(stateDir, env);
+  } finally {
+    lock?.release();
+  }
+}
+
+/** A full or read-only /run keeps ADD from starting; it must not keep pods from ending. */
+async function lockIfPossible(call: Call): Promise<OwnerLock | undefined> {
+  const wait = waitFor(call, call.timeouts.lock);
+  try {
+    return await acquireLock(lockOf(call.settings.stateDir, call.request.env), wait);
+  } catch (error) {
+    if (error instanceof CniError) throw error;
+    call.log.error("no lock", { error: describe(error) });
+    return undefined;
+  }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import { existsSync, readFileSync } from "node:fs";
+import { describe, expect, it } from "@jest/globals";
+import { cniCode } from "../request/cni-error.ts";
+import { runCommand } from "./run-command.ts";
+import { createStopSignal } from "../process/stop-signal.ts";
+import { createScratch } from "../testing/scratch.ts";
+
+const patient = { timeoutMs: 20_000 };
+const sh = (script: string, options: Parameters<typeof runCommand>[2] = patient) =>
+  runCommand("/bin/sh", ["-c", script], options);
+
+describe("runCommand", () => {
+  it("gives stdin and returns what was printed, and how it ended", async () => {
+    expect(await sh("cat; echo oops >&2; exit 3", { ...patient, stdin: "ü" })).toEqual({
+      status: 3,
+      stdout: "ü",
+      stderr: "oops\n",
+    });
+  });
+
+  it("does not mind a program that reads nothing of a megabyte", async () => {
+    expect((await sh("exit 0", { ...patient, stdin: "x".repeat(1 << 20) })).status).toBe(0);
+  });
+
+  it("says when a signal ended it", async () => {
+    expect((await sh("kill -9 $$")).status).toBeNull();
+  });
+
+  it("kills what takes too long, with all that it started", async () => {
+    using scratch = createScratch();
+    const script = `sleep 1000 & echo $! > ${scratch.path("pid")}; wait`;
+    await expect(sh(script, { timeoutMs: 300 })).rejects.toMatchObject({ code: cniCode.tryAgain });
+    const pid = existsSync(scratch.path("pid")) ? readFileSync(scratch.path("pid"), "utf8").trim() : "";
+    expect([pid !== "", isRunning(pid)]).toEqual([true, false]);
+  });
+
+  it("kills what prints without end", async () => {
+    await expect(sh("yes")).rejects.toMatchObject({ code: cniCode.delegate });
+  });
+
+  it("kills it when the runtime says stop, and starts nothing after", async () => {
+    const { signal, stop } = createStopSignal();
+    const running = sh("sleep 1000", { ...patient, signal });
+    stop();
+    await expect(running).rejects.toMatchObject({ message: "stopped by a signal" });
+    await expect(sh("true", { ...patient, signal })).rejects.toMatchObject({ message: "stopped by a signal" });
+  });
+
+  it("passes on why a program cannot be started", async () => {
+    await expect(runCommand("/nowhere/x", [], patient)).rejects.toMatchObject({ code: "ENOENT" });
+  });
+});
+
+/** Killed processes may wait a moment to be reaped. */
+function isRunning(pid: string): boolean {
+  try {
+    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Runs a program to its end or to a deadline, when it is killed with all that it started.
+ * Usage: `const { status, stdout } = await runCommand("/opt/cni/bin/dhcp", [], { env, stdin: conf, timeoutMs: 60_000 })`.
+ */
+import { spawn } from "node:child_process";
+import { CniError, cniCode } from "../request/cni-error.ts";
+import type { Wait } from "../process/deadline.ts";
+import { stoppedError } from "../process/stop-signal.ts";
+
+/** How to run a program. */
+export interface CommandOptions extends Wait {
+  readonly env?: NodeJS.ProcessEnv;
+  readonly stdin?: string;
+}
+
+/** How it ended. */
+export interface CommandOutcome {
+  /** The exit status; null when a signal ended it. */
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** More than any plugin has to say. */
+const maxOutputBytes = 4 * 1024 * 1024;
+
+/** Throws code 11 when time or patience ends first, the system's error when the program cannot be started. */
+export function runCommand(file: string, args: readonly string[], options: CommandOptions): Promise<CommandOutcome> {
+  const { env, stdin = "", timeoutMs, signal } = options;
+  if (signal?.stopped === true) return Promise.reject(stoppedError());
+
+  return new Promise((resolve, reject) => {
+    // A process group of its own: plugins start further ones, which must end with them.
+    const child = spawn(file, args, { env, stdio: "pipe", detached: true });
+    let failure: Error | undefined;
+    const give = (error: Error) => {
+      failure ??= error;
+      killGroup(child.pid);
+    };
+    const timer = setTimeout(() => {
+      give(new CniError(cniCode.tryAgain, `${file} did not end within ${timeoutMs} ms`));
+    }, timeoutMs);
+    const stop = () => {
+      give(stoppedError());
+    };
+    const forget = signal?.onStop(stop);
+
+    const output = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
+    let bytes = 0;
+    for (const name of ["stdout", "stderr"] as const) {
+      child[name].on("data", (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes > maxOutputBytes)
+          give(new CniError(cniCode.delegate, `${file} printed more than ${maxOutputBytes} bytes`));
+        else output[name].push(chunk);
+      });
+    }
+    child.stdin.on("error", () => undefined); // it need not read what it is told
+    child.stdin.end(stdin);
+
+    const settle = (finish: () => void) => {
+      clearTimeout(timer);
+      forget?.();
+      finish();
+    };
+    child.on("error", (error) => {
+      settle(() => {
+        reject(error);
+      });
+    });
+    child.on("close", (status) => {
+      settle(() => {
+        if (failure !== undefined) reject(failure);
+        else resolve({ status, stdout: textOf(output.stdout), stderr: textOf(output.stderr) });
+      });
+    });
+  });
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // it has ended meanwhile
+  }
+}
+
+function textOf(chunks: readonly Buffer[]): string {
+  return Buffer.concat(chunks).toString("utf8");
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What is in a pod's network namespace. Node has neither setns(2) nor netlink, so util-linux's `nsenter` and iproute2's
+ * `ip -j` look for us; only CHECK and unusual DELs ask.
+ * Usage: `const seen = await lookIntoPod("/var/run/netns/cni-1", { timeoutMs: 5_000 })`.
+ */
+import { CniError, cniCode } from "../request/cni-error.ts";
+import type { Wait } from "../process/deadline.ts";
+import { formatCidr, isIpv4, networkOf, parseCidr, parseIp } from "./ip-address.ts";
+import { isArray, isObject, parseJson, type JsonObject, type JsonValue } from "../request/json.ts";
+import { runCommand } from "../delegates/run-command.ts";
+
+/** The interfaces and routes of a namespace. */
+export interface PodNetwork {
+  readonly links: readonly PodLink[];
+  readonly routes: readonly PodRoute[];
+}
+
+/** One interface. */
+export interface PodLink {
+  readonly name: string;
+  /** Lower case, with colons; "" for interfaces without. */
+  readonly mac: string;
+  readonly mtu: number;
+  /** The bridge it is in, "" for none. */
+  readonly master: string;
+  /** "address/bits", shortest spelling. */
+  readonly addresses: readonly string[];
+}
+
+/** One route of the main table. */
+export interface PodRoute {
+  /** "network/bits", shortest spelling. */
+  readonly dst: string;
+  /** "" for a destination on the link. */
+  readonly gateway: string;
+  readonly dev: string;
+}
+
+/** Throws code 5 when `nsenter` or `ip` is missing or does not do what it should. */
+export async function lookIntoPod(netns: string, wait: Wait): Promise<PodNetwork> {
+  const ip = (...args: string[]) => runIp(netns, args, wait);
+  const [links, ipv4, ipv6] = await Promise.all([
+    ip("-details", "address", "show"),
+    ip("-4", "route", "show"),
+    ip("-6", "route", "show"),
+  ]);
+  return {
+    links: links.map(parseLink),
+    routes: [...ipv4.map((route) => parseRoute(route, 4)), ...ipv6.map((route) => parseRoute(route, 6))],
+  };
+}
+
+async function runIp(netns: string, args: readonly string[], wait: Wait): Promise<readonly JsonObject[]> {
+  const what = `nsenter --net=${netns} ip -j ${args.join(" ")}`;
+  const fail = (details: string, cause?: unknown) =>
+    new CniError(cniCode.io, `cannot look into the pod: ${what}`, { details, cause });
+  let outcome;
+  try {
+    outcome = await runCommand("nsenter", [`--net=${netns}`, "ip", "-j", ...args], { env: process.env, ...wait });
+  } catch (cause) {
+    if (cause instanceof CniError) throw cause;
+    throw fail("nsenter cannot be started", cause);
+  }
+  if (outcome.status !== 0) throw fail(outcome.stderr.trim());
+  try {
+    const list = parseJson(outcome.stdout.trim() === "" ? "[]" : outcome.stdout);
+    if (isArray(list)) return list.filter(isObject);
+  } catch {
+    // reported below: an `ip` that does not know -j prints text
+  }
+  throw fail("it printed no JSON: iproute2 is needed");
+}
+
+function parseLink(link: JsonObject): PodLink {
+  const addresses = link["addr_info"];
+  return {
+    name: textOf(link["ifname"]),
+    mac: textOf(link["address"]).toLowerCase(),
+    mtu: typeof link["mtu"] === "number" ? link["mtu"] : 0,
+    master: textOf(link["master"]),
+    addresses: (isArray(addresses) ? addresses.filter(isObject) : []).map(({ local, prefixlen }) =>
+      spell(`${textOf(local)}/${typeof prefixlen === "number" ? prefixlen : ""}`),
+    ),
+  };
+}
+
+function parseRoute(route: JsonObject, family: 4 | 6): PodRoute {
+  const dst = textOf(route["dst"]);
+  return { dst: spellDestination(dst, family), gateway: textOf(route["gateway"]), dev: textOf(route["dev"]) };
+}
+
+/** `ip` says "default" and leaves out the length of a host's route. */
+function spellDestination(dst: string, family: 4 | 6): string {
+  if (dst === "default") return family === 4 ? "0.0.0.0/0" : "::/0";
+  const host = parseIp(dst);
+  if (host !== undefined) return formatCidr({ address: host, bits: isIpv4(host) ? 32 : 128 });
+  const cidr = parseCidr(dst);
+  return cidr === undefined ? dst : formatCidr(networkOf(cidr));
+}
+
+function spell(text: string): string {
+  const cidr = parseCidr(text);
+  return cidr === undefined ? text : formatCidr(cidr);
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value : "";
+}

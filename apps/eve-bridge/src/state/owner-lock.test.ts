@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "@jest/globals";
+import { cniCode } from "../request/cni-error.ts";
+import { acquireLock, sweepLocks, tryLock } from "./owner-lock.ts";
+import { createStopSignal } from "../process/stop-signal.ts";
+import { createScratch } from "../testing/scratch.ts";
+
+const source = JSON.stringify(join(__dirname, "owner-lock.ts"));
+
+/** A process of its own that runs `code` with the locks at hand; resolves when it has printed something. */
+async function start(code: string): Promise<ChildProcess> {
+  const text = `import { acquireLock, tryLock } from ${source};\n${code}`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", text], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  await once(child.stdout, "data");
+  return child;
+}
+
+/** One that holds the lock until it is killed. */
+function holder(dir: string): Promise<ChildProcess> {
+  return start(
+    `tryLock({ dir: ${JSON.stringify(dir)}, name: "a:b" }); console.log("held"); setInterval(() => {}, 1000);`,
+  );
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  child.kill("SIGKILL");
+  await once(child, "exit");
+}
+
+describe("tryLock", () => {
+  it("gives the lock to one at a time", () => {
+    using scratch = createScratch();
+    const name = { dir: scratch.path("locks"), name: "a:b" };
+    const first = tryLock(name);
+    expect(tryLock(name)).toBeUndefined();
+    expect(tryLock({ ...name, name: "a:c" })).toBeDefined();
+    first?.release();
+    expect(tryLock(name)).toBeDefined();
+  });
+
+  it("leaves nothing when released", () => {
+    using scratch = createScratch();
+    tryLock({ dir: scratch.dir, name: "a:b" })?.release();
+    expect(readdirSync(scratch.dir)).toEqual([]);
+  });
+
+  it("does not take it from a process that lives, and takes it from one that was killed", async () => {
+    using scratch = createScratch();
+    const owner = await holder(scratch.dir);
+    expect(tryLock({ dir: scratch.dir, name: "a:b" })).toBeUndefined();
+    await kill(owner);
+    expect(tryLock({ dir: scratch.dir, name: "a:b" })).toBeDefined();
+  });
+
+  it("is not deceived by a new process with the owner's id", () => {
+    using scratch = createScratch();
+    mkdirSync(scratch.path("a:b"));
+    writeFileSync(scratch.path("a:b", `${process.pid}-1-1`), "");
+    expect(tryLock({ dir: scratch.dir, name: "a:b" })).toBeDefined();
+  });
+
+  it("clears away what was left by one that was killed while making the lock", () => {
+    using scratch = createScratch();
+    mkdirSync(scratch.path("a:b::1-1-1"));
+    mkdirSync(scratch.path("a:c::1-1-1"));
+    tryLock({ dir: scratch.dir, name: "a:b" })?.release();
+    expect(readdirSync(scratch.dir)).toEqual(["a:c::1-1-1"]);
+  });
+});
+
+describe("acquireLock", () => {
+  it("waits for the owner to let go", async () => {
+    using scratch = createScratch();
+    const name = { dir: scratch.dir, name: "a:b" };
+    const first = tryLock(name);
+    const second = acquireLock(name, { timeoutMs: 20_000 });
+    first?.release();
+    (await second).release();
+    expect(readdirSync(scratch.dir)).toEqual([]);
+  });
+
+  it("fails with code 11 when the owner keeps it", async () => {
+    using scratch = createScratch();
+    const name = { dir: scratch.dir, name: "a:b" };
+    tryLock(name);
+    await expect(acquireLock(name, { timeoutMs: 20 })).rejects.toMatchObject({ code: cniCode.tryAgain });
+  });
+
+  it("stops waiting when told to", async () => {
+    using scratch = createScratch();
+    const name = { dir: scratch.dir, name: "a:b" };
+    const { signal, stop } = createStopSignal();
+    tryLock(name);
+    stop();
+    await expect(acquireLock(name, { timeoutMs: 20_000, signal })).rejects.toMatchObject({
+      message: "stopped by a signal",
+    });
+  });
+
+  it("never lets two processes in at once, though owners are killed all the time", async () => {
+    using scratch = createScratch();
+    const inside = scratch.path("inside");
+    const overlap = scratch.path("overlap");
+    const code = `
+      import { appendFileSync, existsSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
+      const isAlive = (pid) => {
+        try {
+          return !/\\) [ZX] /.test(readFileSync("/proc/" + pid + "/stat", "utf8")); // dead ones wait to be reaped
+        } catch {
+          return false;
+        }
+      };
+      const [inside, overlap] = ${JSON.stringify([inside, overlap])};
+      for (let i = 0; i < 40; i++) {
+        const lock = await acquireLock({ dir: ${JSON.stringify(scratch.path("locks"))}, name: "a:b" }, { timeoutMs: 60_000 });
+        // Who is killed inside leaves its id there: only that of a living process is an overlap.
+        const other = existsSync(inside) ? readFileSync(inside, "utf8") : "";
+        if (other !== "" && isAlive(other)) appendFileSync(overlap, process.pid + " met " + other);
+        writeFileSync(inside, String(process.pid));
+        if (process.argv[1] === "die" && i === 20) process.kill(process.pid, "SIGKILL");
+        await new Promise((resolve) => setImmediate(resolve));
+        unlinkSync(inside);
+        lock.release();
+      }`;
+    const text = `import { acquireLock } from ${source};\n${code}`;
+    const children = ["", "die", "die", ""].map((fate) =>
+      spawn(process.execPath, ["--input-type=module", "-e", text, fate], { stdio: ["ignore", "ignore", "inherit"] }),
+    );
+    const ends = await Promise.all(
+      children.map(async (child) => (await once(child, "exit")) as [number | null, string | null]),
+    );
+    expect(ends.map(([status, signal]) => status ?? signal).sort()).toEqual([0, 0, "SIGKILL", "SIGKILL"]);
+    expect(existsSync(overlap) ? readFileSync(overlap, "utf8") : "").toBe("");
+  }, 60_000);
+});
+
+describe("sweepLocks", () => {
+  it("removes what dead processes left and nothing else", async () => {
+    using scratch = createScratch();
+    const owner = await holder(scratch.dir);
+    tryLock({ dir: scratch.dir, name: "mine:x" });
+    mkdirSync(scratch.path("a:c::1-1-1"));
+    mkdirSync(scratch.path("a:d"));
+    writeFileSync(scratch.path("a:d", "1-1-1"), "");
+    sweepLocks(scratch.dir);
+    expect(readdirSync(scratch.dir).sort()).toEqual(["a:b", "mine:x"]);
+    await kill(owner);
+    sweepLocks(scratch.dir);
+    expect(readdirSync(scratch.dir)).toEqual(["mine:x"]);
+  });
+
+  it("does not mind a directory that is not there", () => {
+    expect(() => {
+      sweepLocks("/nowhere/locks");
+    }).not.toThrow();
+  });
+});

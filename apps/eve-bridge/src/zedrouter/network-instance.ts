@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Interfaces in EVE's network instances: zedrouter makes them, the DHCP daemon finds their addresses, zedrouter sets
+ * those (eve-and-afxdp.md a4). Virtual machines and air-gapped networks get no addresses from us.
+ * Usage: `const result = await connectToNetworkInstance(call, record)`; `await checkNetworkInstance(call)`.
+ */
+import type { Connect } from "../commands/add.ts";
+import { logged, waitFor, type Call } from "../commands/call.ts";
+import { CniError, cniCode } from "../request/cni-error.ts";
+import { isVirtualMachine } from "../network/routing-policy.ts";
+import { connectZedrouter, podInterfaceOf, wantedInterfaceOf } from "./zedrouter-connection.ts";
+
+/** Makes the interface. zedrouter is reached before anything is recorded: what fails before has made nothing. */
+export const connectToNetworkInstance: Connect = async (call, record) => {
+  const { request, timeouts } = call;
+  const { args, env } = request;
+  const pod = wantedInterfaceOf(request);
+
+  // Not closed: this process ends next, and closing by hand would take it half a millisecond.
+  const zedrouter = await connectZedrouter(call);
+  record({ step: "connecting", lease: false });
+  const { useDhcp, interfaces } = await logged(call, "RPC ConnectPodAtL2", () =>
+    zedrouter.connectAtL2(pod, waitFor(call, timeouts.rpc)),
+  );
+  const index = interfaces.findIndex(({ name }) => name === env.ifName);
+  if (index < 0) {
+    const details = interfaces.map(({ name }) => name).join(" ");
+    throw new CniError(cniCode.protocol, `zedrouter did not name interface ${env.ifName}`, { details });
+  }
+  if (!useDhcp || isVirtualMachine(args)) return { interfaces, ips: [], routes: [], dns: {} };
+
+  record({ step: "leasing", lease: true });
+  const { acquireLease } = await import("../delegates/dhcp-lease.ts");
+  const ipam = await acquireLease(call, interfaces[index]?.mac ?? args.mac);
+  await logged(call, "RPC ConnectPodAtL3", () => zedrouter.connectAtL3(pod, ipam, waitFor(call, timeouts.rpc)));
+  const ips = ipam.ips.map((ip) => ({ ...ip, interface: index }));
+  return { interfaces, ips, routes: ipam.routes, dns: ipam.dns };
+};
+
+/** CHECK of such an interface, as zedrouter and the DHCP daemon see it. */
+export async function checkNetworkInstance(call: Call, mac: string | undefined): Promise<void> {
+  const { request, timeouts } = call;
+  const zedrouter = await connectZedrouter(call);
+  try {
+    const { usesDhcp } = await logged(call, "RPC CheckPodConnection", () =>
+      zedrouter.check(podInterfaceOf(request), waitFor(call, timeouts.rpc)),
+    );
+    if (!usesDhcp || isVirtualMachine(request.args)) return;
+  } finally {
+    zedrouter.close();
+  }
+  const { checkLease } = await import("../delegates/dhcp-lease.ts");
+  await checkLease(call, mac);
+}

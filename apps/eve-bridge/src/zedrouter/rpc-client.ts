@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * JSON-RPC 1.0 over AF_UNIX as Go's net/rpc/jsonrpc speaks it (eve-and-afxdp.md a5): `{"method","params":[one],"id"}`,
+ * answered by `{"id","result","error"}`.
+ * Usage: `const rpc = await dial(path, { timeoutMs: 3_000 }); await rpc.call("RPCServer.DisconnectPod", args, …); rpc.close()`.
+ */
+import { connect, type Socket } from "node:net";
+import { CniError, cniCode, errnoOf } from "../request/cni-error.ts";
+import { deadlineIn, leftMs, nowMs, sleep, type Wait } from "../process/deadline.ts";
+import { isObject, type JsonObject, type JsonValue } from "../request/json.ts";
+import { createFrameReader } from "./rpc-frames.ts";
+import { stoppedError, throwIfStopped } from "../process/stop-signal.ts";
+
+/** One connection. Calls are made one after the other. */
+export interface RpcConnection {
+  /**
+   * Throws code 100 when the server says no, 101 when its answer is none, 11 when the answer does not come. Whether the
+   * server has done what it was asked is then unknown.
+   */
+  call(method: string, params: JsonObject, wait: Wait): Promise<JsonObject>;
+  close(): void;
+}
+
+/** The server is not there at the moment: it starts, or its backlog is full. */
+const transient = new Set(["ENOENT", "ECONNREFUSED", "EAGAIN"]);
+const redialPauseMs = 50;
+const maxAnswerBytes = 1024 * 1024;
+
+/** Connects, trying again while nobody listens. Throws code 11, 5 for what waiting cannot help. */
+export async function dial(path: string, { timeoutMs, signal }: Wait): Promise<RpcConnection> {
+  const deadline = deadlineIn(timeoutMs);
+  for (;;) {
+    throwIfStopped(signal);
+    try {
+      return createConnection(await connectOnce(path, leftMs(deadline, timeoutMs)));
+    } catch (cause) {
+      const errno = errnoOf(cause);
+      if (errno === undefined) throw cause;
+      const unreachable = (code: number) =>
+        new CniError(code, `failed to dial zedrouter RPC socket ${path}`, { details: errno, cause });
+      if (!transient.has(errno)) throw unreachable(cniCode.io);
+      if (nowMs() + redialPauseMs >= deadline.endMs) throw unreachable(cniCode.tryAgain);
+      await sleep(redialPauseMs);
+    }
+  }
+}
+
+/** One line of a request, as Go's client writes it. */
+export function encodeRequest(method: string, params: JsonObject, id: number): string {
+  return `${JSON.stringify({ method, params: [params], id })}\n`;
+}
+
+/** What an answer says. Throws code 100 for the server's no, 101 for what is no answer. */
+export function decodeReply(method: string, reply: JsonObject): JsonObject {
+  const { result, error } = reply;
+  if (typeof error === "string") throw new CniError(cniCode.refused, `RPC ${method} failed: ${error}`);
+  if (error !== null && error !== undefined) throw badAnswer(method, reply);
+  if (!isObject(result)) throw badAnswer(method, reply);
+  return result;
+}
+
+function connectOnce(path: string, timeoutMs: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ path });
+    const timer = setTimeout(() => {
+      socket.destroy(new CniError(cniCode.tryAgain, `no connection to ${path} within ${timeoutMs} ms`));
+    }, timeoutMs);
+    socket.once("connect", () => {
+      clearTimeout(timer);
+      socket.removeAllListeners("error");
+      resolve(socket);
+    });
+    socket.once("error", (error) => {
+      clearTimeout(timer);
+      reject(error);
+    });
+  });
+}
+
+function createConnection(socket: Socket): RpcConnection {
+  const frames = createFrameReader(maxAnswerBytes);
+  let nextId = 0;
+  let broken: CniError | undefined;
+  let waiting: { id: number; resolve: (reply: JsonObject) => void; reject: (error: CniError) => void } | undefined;
+
+  const breakOff = (error: CniError) => {
+    broken ??= error;
+    waiting?.reject(broken);
+    socket.destroy();
+  };
+  socket.on("error", (cause) => {
+    breakOff(new CniError(cniCode.tryAgain, "the connection to zedrouter broke", { cause, details: cause.message }));
+  });
+  socket.on("close", () => {
+    breakOff(new CniError(cniCode.tryAgain, "zedrouter closed the connection without an answer"));
+  });
+  socket.on("data", (chunk: Buffer) => {
+    try {
+      for (const reply of frames.push(chunk)) receive(reply);
+    } catch (error) {
+      if (!(error instanceof CniError)) throw error;
+      breakOff(error);
+    }
+  });
+
+  /** Answers to other ids are late or double: the calls they belong to have ended. */
+  function receive(reply: JsonValue): void {
+    if (isObject(reply) && reply["id"] === waiting?.id) waiting?.resolve(reply);
+  }
+
+  return {
+    async call(method, params, { timeoutMs, signal }) {
+      throwIfStopped(signal);
+      if (broken !== undefined) throw broken;
+      const id = nextId++;
+      const reply = await new Promise<JsonObject>((resolve, reject) => {
+        const timer = setTimeout(() => {
+          finish(
+            reject,
+            new CniError(cniCode.tryAgain, `zedrouter did not answer RPC ${method} within ${timeoutMs} ms`),
+          );
+        }, timeoutMs);
+        const stop = () => {
+          finish(reject, stoppedError());
+        };
+        const finish = <T>(settle: (value: T) => void, value: T) => {
+          clearTimeout(timer);
+          forget?.();
+          waiting = undefined;
+          settle(value);
+        };
+        const forget = signal?.onStop(stop);
+        waiting = {
+          id,
+          resolve: (answer) => {
+            finish(resolve, answer);
+          },
+          reject: (error) => {
+            finish(reject, error);
+          },
+        };
+        socket.write(encodeRequest(method, params, id));
+      });
+      return decodeReply(method, reply);
+    },
+    close() {
+      broken ??= new CniError(cniCode.internal, "the connection is closed");
+      socket.destroy();
+    },
+  };
+}
+
+function badAnswer(method: string, reply: JsonObject): CniError {
+  const details = JSON.stringify(reply).slice(0, 200);
+  return new CniError(cniCode.protocol, `zedrouter's answer to RPC ${method} has neither result nor error`, {
+    details,
+  });
+}

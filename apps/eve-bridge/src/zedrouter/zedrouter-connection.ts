@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A call's connection to zedrouter, and the call's interface in zedrouter's terms.
+ * Usage: `const zedrouter = await connectZedrouter(call); try { await zedrouter.check(pod, wait); } finally { zedrouter.close(); }`.
+ */
+import { waitFor, type Call } from "../commands/call.ts";
+import { CniError, cniCode } from "../request/cni-error.ts";
+import { kindOf } from "../request/json.ts";
+import { parseMac, type MacAddress } from "../network/mac-address.ts";
+import type { CniRequest } from "../request/request.ts";
+import { dial } from "./rpc-client.ts";
+import { createZedrouter, type PodInterface, type Zedrouter } from "./zedrouter.ts";
+
+/** zedrouter's verbs, until closed. */
+export interface ZedrouterConnection extends Zedrouter {
+  close(): void;
+}
+
+/** Waits a little for a zedrouter that restarts. Throws code 11. */
+export async function connectZedrouter(call: Call): Promise<ZedrouterConnection> {
+  const rpc = await dial(call.settings.rpcSocket, waitFor(call, call.timeouts.dial));
+  return {
+    ...createZedrouter(rpc),
+    close: () => {
+      rpc.close();
+    },
+  };
+}
+
+/** The interface of a call. `netns` is for a DEL that does not say where the interface was. */
+export function podInterfaceOf({ env, conf, args }: CniRequest, netns = "", mac?: MacAddress): PodInterface {
+  const networkInstance = conf.raw["networkInstance"];
+  return {
+    podName: args.podName,
+    podNamespace: args.podNamespace,
+    netns: env.netns === "" ? netns : env.netns,
+    ifName: env.ifName,
+    ...(mac === undefined ? {} : { mac }),
+    ...(typeof networkInstance === "string" ? { networkInstance } : {}),
+  };
+}
+
+/** The interface that ADD is asked for; it alone is told a MAC. Throws codes 4 and 7 for what no interface can be made of. */
+export function wantedInterfaceOf(request: CniRequest): PodInterface {
+  if (request.args.podName === "") {
+    throw new CniError(cniCode.invalidEnvironment, "CNI_ARGS: K8S_POD_NAME is missing");
+  }
+  const networkInstance = request.conf.raw["networkInstance"];
+  if (networkInstance !== undefined && typeof networkInstance !== "string") {
+    throw new CniError(cniCode.invalidConfig, `networkInstance must be a string, not ${kindOf(networkInstance)}`);
+  }
+  return podInterfaceOf(request, "", wantedMac(request));
+}
+
+function wantedMac({ args }: CniRequest): MacAddress | undefined {
+  if (args.mac === "") return undefined;
+  const mac = parseMac(args.mac);
+  if (mac !== undefined) return mac;
+  throw new CniError(cniCode.invalidEnvironment, "CNI_ARGS: MAC is no hardware address", { details: args.mac });
+}

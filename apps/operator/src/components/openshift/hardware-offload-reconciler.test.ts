@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { sriovNetworkPoolConfigs, type ObjectMeta, type SriovNetworkPoolConfig } from "@switchyard/api";
+import { KubeError, ObjectStore, type KubeObject } from "@switchyard/kube";
+import { createKeepingWriter } from "../../testing/cluster.ts";
+import { concernsOffload, createHardwareOffloadReconciler } from "./hardware-offload-reconciler.ts";
+import { offloadMachineConfig } from "./hardware-offload.ts";
+import type { MachineConfigs } from "./machine-configs.ts";
+
+const namespace = "sriov-network-operator";
+
+/** A Machine Config Operator that takes what there is, with one pool "offload" of three machines. */
+function setUp({ isOpenshift = true } = {}) {
+  let version = 0;
+  const present = new Map<string, KubeObject>();
+  const applied: string[] = [];
+  const pools = new ObjectStore({
+    ...{ type: sriovNetworkPoolConfigs, namespace },
+    project: (pool: SriovNetworkPoolConfig) => pool,
+  });
+  pools.beginList();
+  pools.endList("0");
+  const { writer, statuses } = createKeepingWriter<SriovNetworkPoolConfig>();
+  const freed: string[] = [];
+  let updated = 0;
+  let isManaged = true;
+  let refusal: KubeError | undefined;
+  const machineConfigs: MachineConfigs = {
+    apply(config) {
+      if (refusal !== undefined) return Promise.reject(refusal);
+      applied.push(config.metadata.name);
+      present.set(config.metadata.name, config);
+      return Promise.resolve();
+    },
+    read: (name) => Promise.resolve(present.get(name)),
+    listLabelled() {
+      const labelled = [...present.values()].filter(({ metadata }) => {
+        return metadata.labels?.["app.kubernetes.io/component"] === "hardware-offload";
+      });
+      return refusal === undefined
+        ? Promise.resolve(labelled.map(({ metadata }) => metadata.name))
+        : Promise.reject(refusal);
+    },
+    listPools: () =>
+      refusal === undefined ? Promise.resolve(["master", "offload", "other"]) : Promise.reject(refusal),
+    delete({ metadata }) {
+      present.delete(metadata.name);
+      return Promise.resolve();
+    },
+    readPool(name) {
+      if (name !== "offload") return Promise.reject(new KubeError(name, "NotFound", { status: 404 }));
+      const source = [...present.keys()].map((one) => ({ name: one }));
+      const status = {
+        configuration: { name: updated === 3 ? "b" : "a" },
+        machineCount: 3,
+        updatedMachineCount: updated,
+      };
+      return Promise.resolve({ spec: { configuration: { name: "b", source } }, status });
+    },
+  };
+  const reconcile = createHardwareOffloadReconciler({
+    ...{ pools, writer, machineConfigs: isOpenshift ? machineConfigs : undefined },
+    removeFinalizer({ name }) {
+      freed.push(name);
+      return Promise.resolve();
+    },
+    isManaged: () => isManaged,
+    now: () => new Date("2026-11-21T00:00:00Z"),
+  });
+  return {
+    ...{ present, applied, freed },
+    put(name: string, machineConfigPool: string, metadata: Partial<ObjectMeta> = {}): void {
+      const pool: SriovNetworkPoolConfig = {
+        ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkPoolConfig" },
+        metadata: { ...metadata, name, namespace, generation: 1, resourceVersion: `${++version}` },
+        spec: { ovsHardwareOffloadConfig: { name: machineConfigPool } },
+      };
+      pools.upsert(pool);
+    },
+    remove: (name: string) => {
+      pools.remove({ name, namespace });
+    },
+    /** The API server refuses what is asked of these kinds. */
+    refuse(error: KubeError): void {
+      refusal = error;
+    },
+    /** The SriovOperatorConfig goes. */
+    abandon(): void {
+      isManaged = false;
+    },
+    update(machines: number): void {
+      updated = machines;
+    },
+    run: () => reconcile("all", AbortSignal.timeout(10_000)),
+    told: (name: string) => {
+      const conditions = statuses.get(name)?.conditions ?? [];
+      const holding = conditions.find(({ status }) => status === "True");
+      return `${holding?.type ?? ""}: ${holding?.message ?? ""}`;
+    },
+  };
+}
+
+describe("a change of a pool", () => {
+  const pool = (more: Partial<SriovNetworkPoolConfig>, metadata: Partial<ObjectMeta> = {}): SriovNetworkPoolConfig => ({
+    ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkPoolConfig", ...more },
+    metadata: { name: "a", namespace, generation: 1, ...metadata },
+  });
+  const before = pool({ spec: { maxUnavailable: 1 } });
+
+  it.each([
+    {
+      what: "its status",
+      after: pool({ spec: { maxUnavailable: 1 }, status: { matchedNodeCount: 1 } }),
+      concerns: false,
+    },
+    { what: "its spec", after: pool({ spec: { maxUnavailable: 2 } }), concerns: true },
+    { what: "its finalizers", after: pool({ spec: { maxUnavailable: 1 } }, { finalizers: ["x"] }), concerns: true },
+    {
+      what: "its deletion",
+      after: pool({ spec: { maxUnavailable: 1 } }, { deletionTimestamp: "2026-11-21T00:00:00Z" }),
+      concerns: true,
+    },
+    { what: "its end", after: undefined, concerns: true },
+  ])("matters, or not: $what, $concerns", ({ after, concerns }) => {
+    expect(concernsOffload({ key: "a", before, after })).toBe(concerns);
+  });
+});
+
+/** As upstream's operator of some release wrote it. */
+function byUpstream(pool: string, command: string, manager = "sriov-network-operator"): KubeObject {
+  const dropins = [{ name: "10-hw-offload.conf", contents: `[Service]\nExecStartPre=${command}\n` }];
+  const spec = {
+    config: { ignition: { version: "3.2.0" }, systemd: { units: [{ name: "ovs-vswitchd.service", dropins }] } },
+  };
+  return {
+    ...{ apiVersion: "machineconfiguration.openshift.io/v1", kind: "MachineConfig", spec },
+    metadata: {
+      name: `00-${pool}-ovs-hw-offload`,
+      labels: { "machineconfiguration.openshift.io/role": pool },
+      managedFields: [{ manager, operation: "Update" }],
+    },
+  };
+}
+
+const present = "/bin/ovs-vsctl --no-wait set Open_vSwitch . other_config:hw-offload=true";
+
+describe("upstream's MachineConfig", () => {
+  it.each([
+    { of: "its releases since 1.2", command: present },
+    { of: "releases before", command: "/bin/ovs-vsctl set Open_vSwitch . other_config:hw-offload=true" },
+    {
+      of: "releases with more settings",
+      command: `/bin/bash -c '/bin/ovs-vsctl --no-wait set Open_vSwitch . other_config:hw-offload="true" other_config:a="b" '`,
+    },
+  ])("stays as it is, since a changed text reboots the pool: $of", async ({ command }) => {
+    const { put, run, present, applied } = setUp();
+    const left = byUpstream("offload", command);
+    present.set(left.metadata.name, left);
+    put("a", "offload");
+    await run();
+    expect([applied, present.get(left.metadata.name)]).toEqual([[], left]);
+  });
+
+  it("has the text that ours has", () => {
+    expect(byUpstream("offload", present)).toMatchObject({ spec: offloadMachineConfig("offload").spec });
+  });
+
+  it("is told of where ovs-vswitchd may not start with it", async () => {
+    const { put, run, update, present, told } = setUp();
+    const left = byUpstream("offload", "/bin/ovs-vsctl set Open_vSwitch . other_config:hw-offload=true");
+    present.set(left.metadata.name, left);
+    put("a", "offload");
+    update(3);
+    await run();
+    expect(told("a")).toContain(
+      "Ready: 3 of 3 machines updated; the drop-in of 00-offload-ovs-hw-offload runs ovs-vsctl without --no-wait",
+    );
+  });
+
+  it.each([
+    {
+      what: "switches offload off",
+      command: "/bin/ovs-vsctl --no-wait set Open_vSwitch . other_config:hw-offload=false",
+    },
+    { what: "is for another role", command: present, role: "worker" },
+  ])("is put right where it $what", async ({ command, role }) => {
+    const { put, run, present, applied } = setUp();
+    const left = byUpstream("offload", command);
+    const labels = { "machineconfiguration.openshift.io/role": role ?? "offload" };
+    present.set(left.metadata.name, { ...left, metadata: { ...left.metadata, labels } });
+    put("a", "offload");
+    await run();
+    expect(applied).toEqual(["00-offload-ovs-hw-offload"]);
+  });
+
+  it("goes with its pool; one that somebody else wrote stays", async () => {
+    const { put, run, remove, present: configs } = setUp();
+    for (const left of [byUpstream("offload", present), byUpstream("other", present, "kubectl")]) {
+      configs.set(left.metadata.name, left);
+    }
+    put("a", "offload");
+    await run();
+    remove("a");
+    await run();
+    expect([...configs.keys()]).toEqual(["00-other-ovs-hw-offload"]);
+  });
+});
+
+describe("a pool with hardware offload", () => {
+  it("becomes a MachineConfig, and is ready once all machines have it", async () => {
+    const { put, run, update, present, told } = setUp();
+    put("a", "offload");
+    expect(await run()).toEqual({ afterMs: 15_000 });
+    expect([...present.keys()]).toEqual(["00-offload-ovs-hw-offload"]);
+    expect(JSON.stringify([...present.values()])).toContain("other_config:hw-offload=true");
+    expect(told("a")).toBe("Progressing: 0 of 3 machines updated");
+    update(3);
+    expect(await run()).toEqual({ afterMs: 300_000 });
+    expect(told("a")).toBe("Ready: 3 of 3 machines updated");
+  });
+
+  it("takes its MachineConfig along when it goes, also while the operator was away", async () => {
+    const { put, run, remove, present } = setUp();
+    present.set("00-old-ovs-hw-offload", offloadMachineConfig("old"));
+    put("a", "offload");
+    await run();
+    expect([...present.keys()]).toEqual(["00-offload-ovs-hw-offload"]);
+    remove("a");
+    expect(await run()).toBeUndefined();
+    expect(present.size).toBe(0);
+  });
+
+  it("is left as it is while nothing is managed", async () => {
+    const { put, run, remove, abandon, present } = setUp();
+    put("a", "offload");
+    await run();
+    abandon();
+    remove("a");
+    expect(await run()).toBeUndefined();
+    expect(present.size).toBe(1);
+  });
+
+  it("loses upstream's finalizer, also while it waits for its end", async () => {
+    const { put, run, freed, present } = setUp();
+    put("a", "offload", { deletionTimestamp: "2026-11-21T00:00:00Z" });
+    await run();
+    expect([freed, present.size]).toEqual([["a"], 0]);
+  });
+
+  it("is tried again when the API server refuses, and no pool is blamed for it", async () => {
+    const { put, run, refuse, told } = setUp();
+    put("a", "offload");
+    refuse(new KubeError("apply", "Forbidden", { status: 403 }));
+    await expect(run()).rejects.toMatchObject({ code: "Forbidden" });
+    expect(told("a")).toBe(": ");
+  });
+
+  it("leaves nothing to look for where the cluster has no MachineConfigs", async () => {
+    const { run, refuse } = setUp();
+    refuse(new KubeError("list", "NotFound", { status: 404 }));
+    expect(await run()).toBeUndefined();
+  });
+
+  it.each([
+    {
+      what: "the control plane's pool",
+      name: "master",
+      isOpenshift: true,
+      words: "master is the control plane's pool",
+    },
+    { what: "no pool", name: "typo", isOpenshift: true, words: "there is no MachineConfigPool typo" },
+    { what: "another cluster", name: "offload", isOpenshift: false, words: "is for OpenShift only" },
+  ])("says so where it cannot be: $what", async ({ name, isOpenshift, words }) => {
+    const { put, run, present, told } = setUp({ isOpenshift });
+    put("a", name);
+    await run();
+    expect(told("a")).toContain(`Degraded: spec.ovsHardwareOffloadConfig.name: ${words}`);
+    expect(present.size).toBe(0);
+  });
+});

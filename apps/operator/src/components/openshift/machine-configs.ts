@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The Machine Config Operator's objects, asked for and not watched: they are many and large, and ours are few.
+ * Usage: `createMachineConfigs(transport)`.
+ */
+import {
+  createWriter,
+  isKubeError,
+  isKubeObject,
+  KubeError,
+  listPages,
+  objectPath,
+  type KubeObject,
+  type ResourceType,
+  type Transport,
+} from "@switchyard/kube";
+import type { Manifest } from "@switchyard/render";
+import { machineConfigPools, machineConfigs as type } from "../../drain/slots/machine-config-pools.ts";
+import { managers } from "../../managers.ts";
+import { offloadLabels } from "./hardware-offload.ts";
+
+/** All reject with KubeError; lists and readPool with "NotFound" where the cluster has no such kinds. */
+export interface MachineConfigs {
+  /** Undefined: there is none, or no such kind. */
+  read(name: string, signal: AbortSignal): Promise<KubeObject | undefined>;
+  apply(config: Manifest, signal: AbortSignal): Promise<void>;
+  /** Deletes it as it was read; "Conflict" if it has changed since. */
+  delete(config: KubeObject, signal: AbortSignal): Promise<void>;
+  /** Names of the MachineConfigs with our labels. */
+  listLabelled(signal: AbortSignal): Promise<readonly string[]>;
+  /** Names of all MachineConfigPools. */
+  listPools(signal: AbortSignal): Promise<readonly string[]>;
+  readPool(name: string, signal: AbortSignal): Promise<unknown>;
+}
+
+export function createMachineConfigs(transport: Transport): MachineConfigs {
+  const writer = createWriter<KubeObject>({ transport, type, manager: managers.hardwareOffload });
+  const labelSelector = Object.entries(offloadLabels)
+    .map(([label, value]) => `${label}=${value}`)
+    .join(",");
+
+  async function listNames(of: ResourceType, signal: AbortSignal, selector?: string): Promise<readonly string[]> {
+    const names: string[] = [];
+    for await (const { items } of listPages(transport, { type: of, labelSelector: selector, signal })) {
+      names.push(...items.map(({ metadata }) => metadata.name));
+    }
+    return names;
+  }
+
+  return {
+    async read(name, signal) {
+      const path = objectPath(type, { name });
+      const found = await transport.request({ method: "GET", path, signal }).catch((error: unknown) => {
+        if (isKubeError(error, "NotFound")) return undefined;
+        throw error;
+      });
+      if (found === undefined || isKubeObject(found)) return found;
+      throw new KubeError(`GET ${path}`, "UnexpectedResponse");
+    },
+    async apply({ apiVersion: _, kind: _kind, ...intent }, signal) {
+      await writer.apply(intent, signal);
+    },
+    async delete({ metadata: { name, uid, resourceVersion } }, signal) {
+      await writer.delete(
+        { metadata: { name, ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) } },
+        signal,
+      );
+    },
+    listLabelled: (signal) => listNames(type, signal, labelSelector),
+    listPools: (signal) => listNames(machineConfigPools, signal),
+    readPool: (name, signal) =>
+      transport.request({ method: "GET", path: objectPath(machineConfigPools, { name }), signal }),
+  };
+}

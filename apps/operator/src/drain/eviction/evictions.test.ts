@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import type { EvictionResult } from "./evict-pod.ts";
+import { createEvictions, type EvictionsDeps } from "./evictions.ts";
+import type { PodFacts } from "./pod-facts.ts";
+import { createSpareHands } from "./spare-hands.ts";
+import { pod } from "../testing/drain-world.ts";
+
+const never = new AbortController().signal;
+
+/** Evictions with a clock; pods in `refusing` are refused. Those of all nodes share eight hands. */
+function world() {
+  const refusing = new Set<string>();
+  const asked: string[] = [];
+  const clock = { nowMs: 0, retryAfterMs: undefined as number | undefined, eachMs: 0, atOnce: 0, most: 0 };
+  const deps: EvictionsDeps = {
+    spare: createSpareHands(8),
+    async evict({ name }: PodFacts): Promise<EvictionResult> {
+      asked.push(name);
+      clock.most = Math.max(clock.most, ++clock.atOnce);
+      const endMs = clock.nowMs + clock.eachMs;
+      await Promise.resolve();
+      clock.nowMs = Math.max(clock.nowMs, endMs);
+      clock.atOnce--;
+      return refusing.has(name)
+        ? { kind: "refused", message: "budget", retryAfterMs: clock.retryAfterMs }
+        : { kind: "accepted" };
+    },
+    nowMs: () => clock.nowMs,
+    random: () => 1,
+  };
+  const ofNode = () => {
+    const evictions = createEvictions(deps);
+    return (...pods: readonly PodFacts[]) => evictions.attempt(pods, never);
+  };
+  return { refusing, asked, clock, attempt: ofNode(), ofNode };
+}
+
+describe("evictions", () => {
+  it("ask each pod once, and again only if it does not end", async () => {
+    const { asked, clock, attempt } = world();
+    await attempt(pod("a"), pod("b"));
+    expect(await attempt(pod("a"), pod("b", { endsBy: "2026-11-20T12:00:30Z" }))).toEqual({
+      refused: [],
+      nextMs: 5_000,
+    });
+    expect(asked).toEqual(["a", "b"]);
+    clock.nowMs = 5_000;
+    await attempt(pod("a"), pod("b", { endsBy: "2026-11-20T12:00:30Z" }));
+    expect(asked).toEqual(["a", "b", "a"]);
+  });
+
+  it("come back later and later for a pod that is refused, up to 30 s", async () => {
+    const { refusing, clock, attempt } = world();
+    refusing.add("a");
+    const waitsMs: number[] = [];
+    for (let time = 0; time < 7; time++) {
+      const { refused, nextMs } = await attempt(pod("a"));
+      expect(refused.map(({ message }) => message)).toEqual(["budget"]);
+      waitsMs.push(nextMs);
+      clock.nowMs += nextMs;
+    }
+    expect(waitsMs).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
+  });
+
+  it("wait as long as the API server asks for, but never for more than 30 s", async () => {
+    const { refusing, clock, attempt } = world();
+    refusing.add("a");
+    clock.retryAfterMs = 10_000;
+    expect((await attempt(pod("a"))).nextMs).toBe(10_000);
+    clock.nowMs = 10_000;
+    clock.retryAfterMs = 600_000;
+    expect((await attempt(pod("a"))).nextMs).toBe(30_000);
+  });
+
+  it("ask another pod of the same name at once", async () => {
+    const { refusing, asked, attempt } = world();
+    refusing.add("a");
+    await attempt(pod("a", { uid: "first" }));
+    refusing.clear();
+    await attempt(pod("a", { uid: "second" }));
+    expect(asked).toEqual(["a", "a"]);
+  });
+
+  it("end a look in which the API server takes its time, and go on with the next pods in another", async () => {
+    const { refusing, asked, clock, attempt } = world();
+    const pods = Array.from({ length: 20 }, (_, index) => pod(`p${index}`));
+    for (const { name } of pods) refusing.add(name);
+    clock.eachMs = 5_000;
+    const first = await attempt(...pods);
+    expect([asked.length, first.refused.length, first.nextMs]).toEqual([8, 8, 0]);
+    await attempt(...pods);
+    expect(asked.slice(8)).toEqual(pods.slice(8, 16).map(({ name }) => name));
+  });
+
+  it("are gentle to the API server: few at once of a node, hardly more of several", async () => {
+    const { asked, clock, attempt, ofNode } = world();
+    const pods = Array.from({ length: 50 }, (_, index) => pod(`p${index}`));
+    await attempt(...pods);
+    expect([asked.length, clock.most]).toEqual([50, 8]);
+    const elsewhere = pods.map((each) => ({ ...each, uid: `other-${each.uid}` }));
+    clock.nowMs = 5_000;
+    await Promise.all([attempt(...pods), ofNode()(...elsewhere), ofNode()(pod("third"))]);
+    expect([asked.length, clock.most]).toEqual([151, 11]); // a hand each, and eight that they share
+  });
+});

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import type { Condition } from "@switchyard/api";
+import { countDrains } from "./count-drains.ts";
+import type { DrainFacts } from "../drain-facts.ts";
+
+describe("countDrains", () => {
+  it("counts each state, degraded and stalled drains twice, those of others not at all", () => {
+    const degraded: Condition = {
+      ...{ type: "DrainDegraded", status: "True", reason: "PodsStay", message: "" },
+      lastTransitionTime: "2026-11-20T12:00:00Z",
+    };
+    const drains: readonly DrainFacts[] = [
+      { conditions: [], isExternal: false },
+      { desired: "Idle", current: "Idle", conditions: [], isExternal: false },
+      { desired: "Drain_Required", current: "Idle", conditions: [], isExternal: false },
+      { desired: "Drain_Required", current: "Draining", conditions: [], isExternal: false },
+      { desired: "Reboot_Required", current: "Draining", conditions: [degraded], isExternal: false },
+      { desired: "Drain_Required", current: "DrainComplete", conditions: [], isExternal: false },
+      { desired: "Drain_Required", current: "DrainComplete", conditions: [degraded], isExternal: false },
+      { desired: "Drain_Required", current: "Draining", conditions: [], isExternal: true },
+    ];
+    expect(Object.fromEntries(countDrains(drains.map((drain) => ({ drain }))))).toEqual({
+      ...{ waiting: 1, draining: 2, complete: 2, degraded: 1, stalled: 1 },
+    });
+  });
+});

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { annotations, daemonManager, upstreamDaemonManager, type Condition } from "@switchyard/api";
+import type { ManagedFieldsEntry } from "@switchyard/kube";
+import { toDrainFacts } from "../drain-facts.ts";
+import { byAge, describeStalls, heldSlot, toSlotFacts } from "./held-slot.ts";
+
+const noon = "2026-11-20T12:00:00Z";
+const drained: Condition = condition("DrainComplete", noon);
+
+function condition(type: string, lastTransitionTime: string, reason = "AllPodsGone", message = ""): Condition {
+  return { type, status: "True", reason, message, lastTransitionTime };
+}
+
+interface Scene {
+  readonly answer?: string;
+  readonly request?: string;
+  readonly conditions?: readonly Condition[];
+  readonly managedFields?: readonly ManagedFieldsEntry[];
+}
+
+/** The slot of node a, minutes after noon. */
+function slotAt(minutes: number, { answer = "DrainComplete", request = "Drain_Required", ...scene }: Scene = {}) {
+  const { conditions = [drained], managedFields = [] } = scene;
+  const notes = { [annotations.currentState]: answer, [annotations.desiredState]: request };
+  const metadata = { name: "a", annotations: notes, managedFields };
+  const state = { apiVersion: "v1", kind: "SriovNetworkNodeState", metadata, status: { conditions } };
+  const drain = toDrainFacts(state);
+  const slot = toSlotFacts(state, drain);
+  const subject = { name: "a", drain, ...(slot === undefined ? {} : { slot }) };
+  return heldSlot(subject, Date.parse(noon) + minutes * 60_000);
+}
+
+const reported = (time: string, manager = daemonManager): ManagedFieldsEntry => ({
+  ...{ manager, operation: "Apply", subresource: "status", time },
+});
+
+describe("heldSlot", () => {
+  it("is none while nothing is answered", () => {
+    expect(slotAt(60, { answer: "Idle" })).toBeUndefined();
+    expect(heldSlot(undefined, 0)).toBeUndefined();
+  });
+
+  it("does not stall while pods leave: the drain's own conditions tell of these", () => {
+    const conditions = [condition("DrainProgressing", noon)];
+    expect(slotAt(60, { answer: "Draining", conditions })).toEqual({
+      ...{ node: "a", state: "Draining", since: noon, sinceMs: Date.parse(noon) },
+      ...{ stall: undefined, stallsInMs: Infinity },
+    });
+  });
+
+  it("stalls when the daemon has reported nothing for 5 minutes", () => {
+    expect(slotAt(1)).toMatchObject({ stall: undefined, stallsInMs: 4 * 60_000 });
+    expect(slotAt(5)?.stall?.message).toBe(
+      `node a has been drained since ${noon} and keeps its slot: its config daemon has reported nothing since then`,
+    );
+  });
+
+  it.each([daemonManager, upstreamDaemonManager])("goes on for as long as %s reports", (manager) => {
+    const managedFields = [reported("2026-11-20T12:04:00Z", manager), reported("2026-11-20T12:30:00Z", "somebody")];
+    const conditions = [drained, condition("Progressing", noon, "Configuring", "3 steps to do")];
+    expect(slotAt(6, { managedFields, conditions })).toMatchObject({ stall: undefined, stallsInMs: 3 * 60_000 });
+    expect(slotAt(9, { managedFields, conditions })?.stall?.message).toMatch(
+      /: its config daemon has reported nothing since 2026-11-20T12:04:00Z \(Configuring: 3 steps to do\)$/,
+    );
+  });
+
+  it("stalls with a daemon that fails, however often it reports, in the daemon's words", () => {
+    const words = "setting sriov_numvfs on 0000:3b:00.0 for 5 min";
+    const conditions = [drained, condition("Degraded", noon, "StepHangs", words)];
+    const managedFields = [reported("2026-11-20T12:05:00Z")];
+    expect(slotAt(1, { conditions, managedFields })?.stall).toBeUndefined();
+    expect(slotAt(5, { conditions, managedFields })?.stall?.message).toBe(
+      `node a has been drained since ${noon} and keeps its slot: its config daemon reports StepHangs: ${words}`,
+    );
+  });
+
+  it("gives a node that reboots 20 minutes", () => {
+    expect(slotAt(19, { request: "Reboot_Required" })?.stall).toBeUndefined();
+    expect(slotAt(20, { request: "Reboot_Required" })?.stall).toBeDefined();
+  });
+
+  it("goes by the time of the answer where no condition has one, as with an external drainer", () => {
+    const fieldsV1 = { "f:metadata": { "f:annotations": { [`f:${annotations.currentState}`]: {} } } };
+    const managedFields = [
+      { manager: "drainer", operation: "Update", time: "2026-11-20T12:10:00Z", fieldsV1 },
+      { manager: "other", operation: "Update", time: "2026-11-20T12:20:00Z", fieldsV1: { "f:metadata": {} } },
+    ];
+    expect(slotAt(12, { conditions: [], managedFields })).toMatchObject({
+      ...{ since: "2026-11-20T12:10:00Z", stallsInMs: 3 * 60_000 },
+    });
+  });
+
+  it("never stalls where nobody knows since when it is held, or the time is none", () => {
+    for (const conditions of [[], [condition("DrainComplete", "yesterday")]]) {
+      expect(slotAt(60, { conditions })).toMatchObject({ since: undefined, stall: undefined, stallsInMs: Infinity });
+    }
+  });
+
+  it("keeps the daemon's words short", () => {
+    const conditions = [drained, condition("Degraded", noon, "StepFailed", "x".repeat(32_000))];
+    expect(slotAt(60, { conditions })?.stall?.message.length).toBeLessThan(450);
+  });
+});
+
+describe("describeStalls", () => {
+  it("names the longest-held slot, and counts the others", () => {
+    const slots = [
+      slotAt(60),
+      slotAt(60, { conditions: [condition("DrainComplete", "2026-11-20T11:00:00Z")] }),
+      slotAt(1),
+    ];
+    const held = slots.filter((slot) => slot !== undefined);
+    expect(describeStalls(held)).toMatch(
+      /^node a has been drained since 2026-11-20T11:00:00Z .* \(and so with 1 more\)$/,
+    );
+    expect(describeStalls(held.slice(2))).toBeUndefined();
+    expect(held.sort(byAge)[0]?.since).toBe("2026-11-20T11:00:00Z");
+  });
+});

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { annotations } from "@switchyard/api";
+import { Registry } from "@switchyard/service";
+import { registerFleetMetrics } from "./fleet-metrics.ts";
+import { createCluster, nic } from "../testing/cluster.ts";
+
+/** The sample lines of one metric. */
+async function samplesOf(registry: Registry, name: string): Promise<readonly string[]> {
+  const text = await registry.getSingleMetricAsString(name);
+  return text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+}
+
+describe("the fleet's metrics", () => {
+  it("count nodes by sync status and VFs by policy, as they are when somebody asks", async () => {
+    const cluster = createCluster();
+    const registry = new Registry();
+    registerFleetMetrics(registry, cluster);
+    cluster.addPolicy("fast");
+    cluster.addPolicy("unused");
+    const spec = {
+      interfaces: [{ pciAddress: "0000:3b:00.0", numVfs: 2, vfGroups: [{ policyName: "fast", vfRange: "0-1" }] }],
+    };
+    const Vfs = [0, 1].map((vfID) => ({ vfID, pciAddress: `0000:3b:02.${vfID}`, driver: "iavf" }));
+    const status = { interfaces: [nic({ numVfs: 2, Vfs })], syncStatus: "Succeeded" };
+    cluster.setState("worker-1", { spec, status });
+    cluster.setState("worker-2", { spec, status });
+    cluster.setState("worker-3");
+
+    expect(await samplesOf(registry, "switchyard_node_states")).toEqual([
+      'switchyard_node_states{sync_status="Succeeded"} 2',
+      'switchyard_node_states{sync_status="Unknown"} 1',
+    ]);
+    expect(await samplesOf(registry, "switchyard_policy_vfs")).toEqual([
+      'switchyard_policy_vfs{policy="fast"} 4',
+      'switchyard_policy_vfs{policy="unused"} 0',
+    ]);
+    cluster.removePolicy("unused");
+    cluster.setState("worker-2");
+    expect(await samplesOf(registry, "switchyard_policy_vfs")).toEqual(['switchyard_policy_vfs{policy="fast"} 2']);
+  });
+
+  it("show how old the oldest slots are, and that a daemon has stalled", async () => {
+    const cluster = createCluster();
+    const registry = new Registry();
+    registerFleetMetrics(registry, cluster, () => Date.parse("2026-11-20T12:10:00Z"));
+    const hold = (name: string, answer: string, lastTransitionTime: string) => {
+      const type = answer === "Draining" ? "DrainProgressing" : answer;
+      const condition = { type, status: "True", reason: "R", message: "", lastTransitionTime } as const;
+      cluster.setState(name, { status: { conditions: [condition] } }, { [annotations.currentState]: answer });
+    };
+    const ages = async () =>
+      (await samplesOf(registry, "switchyard_drain_slot_age_seconds")).map((line) => line.slice(33));
+    expect(await ages()).toEqual(['{state="draining"} 0', '{state="complete"} 0', '{state="stalled"} 0']);
+    hold("worker-1", "Draining", "2026-11-20T12:09:00Z");
+    hold("worker-2", "DrainComplete", "2026-11-20T12:08:00Z");
+    expect(await ages()).toEqual(['{state="draining"} 60', '{state="complete"} 120', '{state="stalled"} 0']);
+    hold("worker-3", "DrainComplete", "2026-11-20T12:00:00Z");
+    expect(await ages()).toEqual(['{state="draining"} 60', '{state="complete"} 600', '{state="stalled"} 600']);
+  });
+
+  it("show counts and conditions of policies and pools", async () => {
+    const cluster = createCluster();
+    const registry = new Registry();
+    registerFleetMetrics(registry, cluster);
+    cluster.addPool("gpu", { nodeSelector: {} });
+    cluster.addPolicy("fast");
+    const policy = cluster.policies.get("fast");
+    if (policy === undefined) throw new Error("no policy");
+    const rest = { reason: "Configured", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" };
+    const conditions = [
+      { type: "Ready", status: "True", ...rest },
+      { type: "Degraded", status: "False", ...rest },
+    ] as const;
+    const metadata = { ...policy.metadata, resourceVersion: "99" };
+    const reported = { ...policy, metadata, status: { matchedNodeCount: 3, readyNodeCount: 2, conditions } };
+    cluster.policies.upsert(reported);
+
+    expect(await samplesOf(registry, "switchyard_matched_nodes")).toEqual([
+      'switchyard_matched_nodes{kind="SriovNetworkNodePolicy",name="fast"} 3',
+      'switchyard_matched_nodes{kind="SriovNetworkPoolConfig",name="gpu"} 0',
+    ]);
+    expect(await samplesOf(registry, "switchyard_ready_nodes")).toContain(
+      'switchyard_ready_nodes{kind="SriovNetworkNodePolicy",name="fast"} 2',
+    );
+    expect(await samplesOf(registry, "switchyard_conditions")).toEqual([
+      'switchyard_conditions{kind="SriovNetworkNodePolicy",name="fast",type="Ready"} 1',
+      'switchyard_conditions{kind="SriovNetworkNodePolicy",name="fast",type="Degraded"} 0',
+    ]);
+  });
+});

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What there is and how far it is: nodes, VFs per policy, conditions. Counted from the caches whenever somebody asks, so
+ * every replica shows the same; take the maximum over replicas.
+ * Usage: `registerFleetMetrics(registry, caches);`
+ */
+import type { Condition, SriovNetworkNodePolicy, SriovNetworkPoolConfig } from "@switchyard/api";
+import type { Cache } from "@switchyard/kube";
+import { Gauge, type Registry } from "@switchyard/service";
+import { heldSlot } from "../drain/slots/held-slot.ts";
+import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
+
+export interface FleetCaches {
+  readonly states: Cache<NodeStateFacts>;
+  readonly policies: Cache<SriovNetworkNodePolicy>;
+  readonly pools: Cache<SriovNetworkPoolConfig>;
+}
+
+/** `nowMs` is the wall clock. */
+export function registerFleetMetrics(registry: Registry, caches: FleetCaches, nowMs: () => number = Date.now): void {
+  const { states, policies, pools } = caches;
+  const registers = [registry];
+  new Gauge({
+    name: "switchyard_node_states",
+    help: "SriovNetworkNodeStates by sync status.",
+    labelNames: ["sync_status"],
+    registers,
+    collect() {
+      this.reset();
+      for (const { syncStatus } of states.list()) this.inc({ sync_status: syncStatus || "Unknown" });
+    },
+  });
+  new Gauge({
+    name: "switchyard_policy_vfs",
+    help: "VFs that exist with the driver asked for, by policy.",
+    labelNames: ["policy"],
+    registers,
+    collect() {
+      this.reset();
+      for (const { metadata } of policies.list()) this.set({ policy: metadata.name }, 0);
+      for (const { configuredVfs } of states.list()) {
+        for (const [policy, count] of Object.entries(configuredVfs)) this.inc({ policy }, count);
+      }
+    },
+  });
+  const counting = { labelNames: ["kind", "name"], registers };
+  new Gauge({
+    ...counting,
+    name: "switchyard_matched_nodes",
+    help: "Nodes that a policy or a pool selects.",
+    collect() {
+      this.reset();
+      for (const { kind, metadata, status } of counted()) {
+        this.set({ kind, name: metadata.name }, status?.matchedNodeCount ?? 0);
+      }
+    },
+  });
+  new Gauge({
+    ...counting,
+    name: "switchyard_ready_nodes",
+    help: "Nodes that have what a policy or a pool asks of them.",
+    collect() {
+      this.reset();
+      for (const { kind, metadata, status } of counted()) {
+        this.set({ kind, name: metadata.name }, status?.readyNodeCount ?? 0);
+      }
+    },
+  });
+  new Gauge({
+    name: "switchyard_conditions",
+    help: "Conditions of policies and pools: 1 where it is True, else 0.",
+    labelNames: ["kind", "name", "type"],
+    registers,
+    collect() {
+      this.reset();
+      for (const { kind, metadata, status } of counted()) {
+        for (const { type, status: value } of conditionsOf(status)) {
+          this.set({ kind, name: metadata.name, type }, value === "True" ? 1 : 0);
+        }
+      }
+    },
+  });
+
+  new Gauge({
+    name: "switchyard_drain_slot_age_seconds",
+    help: "Age of the slot that has been held longest, by the state of its node: draining, complete, or stalled (complete, and its daemon does not go on). 0 where there is none.",
+    labelNames: ["state"],
+    registers,
+    collect() {
+      for (const [state, seconds] of slotAges(states.list(), nowMs())) this.set({ state }, seconds);
+    },
+  });
+
+  function counted(): readonly (SriovNetworkNodePolicy | SriovNetworkPoolConfig)[] {
+    return [...policies.list(), ...pools.list()];
+  }
+}
+
+function slotAges(states: readonly NodeStateFacts[], nowMs: number): ReadonlyMap<string, number> {
+  const ages = new Map([
+    ["draining", 0],
+    ["complete", 0],
+    ["stalled", 0],
+  ]);
+  for (const state of states) {
+    const slot = heldSlot(state, nowMs);
+    if (slot?.sinceMs === undefined) continue;
+    const seconds = Math.max(0, (nowMs - slot.sinceMs) / 1000);
+    const held =
+      slot.state === "Draining" ? ["draining"] : slot.stall === undefined ? ["complete"] : ["complete", "stalled"];
+    for (const name of held) ages.set(name, Math.max(ages.get(name) ?? 0, seconds));
+  }
+  return ages;
+}
+
+function conditionsOf(status: { readonly conditions?: readonly Condition[] } | undefined): readonly Condition[] {
+  return status?.conditions ?? [];
+}

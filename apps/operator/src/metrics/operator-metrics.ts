@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What an operator of the operator wants to see: how often, how long and how well each controller runs, and what waits;
+ * how far the nodes are is in fleet-metrics.ts.
+ */
+import type { Controller, ControllerMetrics } from "@switchyard/kube";
+import { Counter, Gauge, Histogram, showCacheAges, type AgeingCaches, type Registry } from "@switchyard/service";
+import { countDrains } from "../drain/slots/count-drains.ts";
+import { registerFleetMetrics, type FleetCaches } from "./fleet-metrics.ts";
+
+export interface OperatorMetrics {
+  of(controller: string): ControllerMetrics;
+  /** Shows the depth of its queue whenever somebody asks. */
+  watch(controller: Controller): void;
+  /** Shows the age of caches that a leader has beside those that all replicas have. */
+  watchCaches(caches: AgeingCaches): void;
+  /** 1 on the replica that leads. */
+  setLeading(isLeading: boolean): void;
+}
+
+/** `watched` are the caches that all replicas have. */
+export function createOperatorMetrics(
+  registry: Registry,
+  caches: FleetCaches,
+  watched: readonly AgeingCaches[],
+): OperatorMetrics {
+  const registers = [registry];
+  registerFleetMetrics(registry, caches);
+  const ofLeader = new Set<AgeingCaches>();
+  showCacheAges(registry, () => [...watched, ...ofLeader]);
+  const controllers = new Set<Controller>();
+
+  const reconciles = new Counter({
+    name: "switchyard_reconciles_total",
+    help: "Reconciles by controller and outcome: done, requeued, failed or stopped.",
+    labelNames: ["controller", "outcome"],
+    registers,
+  });
+  const seconds = new Histogram({
+    name: "switchyard_reconcile_seconds",
+    help: "Time of a reconcile.",
+    labelNames: ["controller"],
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
+    registers,
+  });
+  const waitSeconds = new Histogram({
+    name: "switchyard_queue_wait_seconds",
+    help: "Time that a key was ready before it was taken.",
+    labelNames: ["controller"],
+    buckets: [0.001, 0.01, 0.1, 1, 10],
+    registers,
+  });
+  new Gauge({
+    name: "switchyard_queue_depth",
+    help: "Keys that are ready and wait.",
+    labelNames: ["controller"],
+    registers,
+    collect() {
+      for (const { name, depth } of controllers) this.set({ controller: name }, depth);
+    },
+  });
+  new Gauge({
+    name: "switchyard_drains",
+    help: "Nodes for which a drain is asked: waiting for their turn, draining or complete. Degraded ones are draining, too, stalled ones complete.",
+    labelNames: ["state"],
+    registers,
+    collect() {
+      for (const [state, count] of countDrains(caches.states.list())) this.set({ state }, count);
+    },
+  });
+  const leading = new Gauge({ name: "switchyard_leading", help: "1 on the replica that leads.", registers });
+
+  return {
+    of: (controller) => ({
+      reconciled({ outcome, durationMs }) {
+        reconciles.inc({ controller, outcome });
+        seconds.observe({ controller }, durationMs / 1000);
+      },
+      waited(latencyMs) {
+        waitSeconds.observe({ controller }, latencyMs / 1000);
+      },
+    }),
+    watch(controller) {
+      controllers.add(controller);
+    },
+    watchCaches(some) {
+      ofLeader.add(some);
+    },
+    setLeading(isLeading) {
+      leading.set(isLeading ? 1 : 0);
+      if (isLeading) return;
+      controllers.clear();
+      ofLeader.clear();
+    },
+  };
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { annotations, type SriovNetworkNodeState } from "@switchyard/api";
+import { KubeError } from "@switchyard/kube";
+import { managers } from "../managers.ts";
+import { createNodeStateReconciler } from "./node-state-reconciler.ts";
+import { createCluster, createKeepingWriter, nic } from "../testing/cluster.ts";
+
+const never = new AbortController().signal;
+const nowMs = Date.parse("2026-11-20T12:00:00Z");
+
+function setUp(options: { readonly isStaying?: boolean } = {}) {
+  const cluster = createCluster();
+  const kept = createKeepingWriter<SriovNetworkNodeState>();
+  const removed: string[] = [];
+  const reconcile = createNodeStateReconciler({
+    ...cluster,
+    writer: kept.writer,
+    isStaying: () => Promise.resolve(options.isStaying ?? true),
+    removeAnnotation(name, annotation) {
+      removed.push(`${name} ${annotation}`);
+      return Promise.resolve();
+    },
+    namespace: "sriov-network-operator",
+    nowMs: () => nowMs,
+  });
+  return { ...cluster, ...kept, removed, reconcile: (name: string) => reconcile(name, never) };
+}
+
+describe("the node state reconciler", () => {
+  it("makes one state for a node of the node set, owned by the operator config", async () => {
+    const { addConfig, addNode, reconcile, applied } = setUp();
+    addConfig();
+    addNode("worker-1");
+    await reconcile("worker-1");
+    expect(applied.get("worker-1")).toEqual({
+      metadata: {
+        name: "worker-1",
+        annotations: { [annotations.desiredState]: "Idle", [annotations.currentState]: "Idle" },
+        ownerReferences: [
+          {
+            apiVersion: "sriovnetwork.openshift.io/v1",
+            kind: "SriovOperatorConfig",
+            name: "default",
+            uid: "uid-default",
+            controller: true,
+            blockOwnerDeletion: true,
+          },
+        ],
+      },
+      spec: { interfaces: [] },
+    });
+  });
+
+  it("makes none for an operator config that is gone, though the cache still shows it", async () => {
+    const { addConfig, addNode, setState, reconcile, applied } = setUp({ isStaying: false });
+    addConfig();
+    for (const name of ["worker-1", "worker-2"]) addNode(name);
+    setState("worker-2");
+    expect([await reconcile("worker-1"), await reconcile("worker-2")]).toEqual([{ afterMs: 5_000 }, undefined]);
+    expect([...applied.keys()]).toEqual(["worker-2"]);
+  });
+
+  it("takes nothing from others when it makes a state that the cache does not show yet", async () => {
+    const { addConfig, addNode, reconcile, options } = setUp();
+    addConfig();
+    addNode("worker-1");
+    await reconcile("worker-1");
+    expect(options.get("worker-1")).toEqual({ force: false });
+  });
+
+  it("sends along the annotations that are still its own, and then only to the state as it was seen", async () => {
+    const { addConfig, addNode, setState, reconcile, applied, options, states } = setUp();
+    addConfig();
+    addNode("worker-1");
+    const own = (...names: readonly string[]) => {
+      const fieldsV1 = {
+        "f:metadata": { "f:annotations": Object.fromEntries(names.map((name) => [`f:${name}`, {}])) },
+      };
+      return [{ manager: managers.nodeState, operation: "Apply", fieldsV1 }];
+    };
+    const { desiredState, currentState } = annotations;
+    const notes = { [desiredState]: "Drain_Required", [currentState]: "Idle" };
+    setState("worker-1", { spec: {} }, notes, own(currentState));
+    await reconcile("worker-1");
+    const version = states.observed({ name: "worker-1", namespace: "sriov-network-operator" })?.resourceVersion;
+    expect(applied.get("worker-1")?.metadata.annotations).toEqual({ [currentState]: "Idle" });
+    expect(options.get("worker-1")).toEqual({ seenVersion: version });
+
+    setState("worker-1", { spec: {} }, { ...notes, [currentState]: "Draining" }, own());
+    await reconcile("worker-1");
+    expect([applied.get("worker-1")?.metadata.annotations, options.get("worker-1")]).toEqual([undefined, {}]);
+  });
+
+  it("looks again where somebody else has just written the state", async () => {
+    const { addConfig, addNode, reconcile, writer, verdicts } = setUp();
+    addConfig();
+    addNode("worker-1");
+    writer.apply = () => Promise.reject(new KubeError("PATCH", "Conflict", { status: 409 }));
+    expect(await reconcile("worker-1")).toEqual({ afterMs: expect.any(Number) });
+    expect(verdicts.get("worker-1")).toBeUndefined();
+  });
+
+  it("manages nothing while there is no operator config", async () => {
+    const { addNode, reconcile, applied } = setUp();
+    addNode("worker-1");
+    await reconcile("worker-1");
+    expect(applied.size).toBe(0);
+  });
+
+  it("leaves control-plane nodes without a state", async () => {
+    const { addConfig, nodes, reconcile, applied } = setUp();
+    addConfig();
+    nodes.upsert({ apiVersion: "v1", kind: "Node", metadata: { name: "control", labels: {} } });
+    await reconcile("control");
+    expect(applied.size).toBe(0);
+  });
+
+  it("keeps a spec while the daemon has not reported yet", async () => {
+    const { addConfig, addNode, setState, reconcile, applied } = setUp();
+    const spec = { interfaces: [{ pciAddress: "0000:3b:00.0", numVfs: 4 }] };
+    addConfig();
+    addNode("worker-1");
+    setState("worker-1", { spec });
+    await reconcile("worker-1");
+    expect(applied.get("worker-1")?.spec).toEqual(spec);
+  });
+
+  it("merges what the policies ask of the node's NICs, and remembers what came of it", async () => {
+    const { addConfig, addNode, addPolicy, setState, reconcile, applied, verdicts } = setUp();
+    addConfig();
+    addNode("worker-1");
+    addPolicy("fast");
+    addPolicy("wrong", { nicSelector: { pfNames: ["ens1f0#5-2"] } });
+    setState("worker-1", { status: { interfaces: [nic()] } });
+    await reconcile("worker-1");
+    expect(applied.get("worker-1")?.spec?.interfaces?.map(({ pciAddress, numVfs }) => [pciAddress, numVfs])).toEqual([
+      ["0000:3b:00.0", 2],
+    ]);
+    expect(verdicts.get("worker-1")?.problems.map(({ policyName }) => policyName)).toEqual(["wrong"]);
+  });
+
+  it("keeps the state of a node that left until a deadline, and deletes it then", async () => {
+    const { addConfig, setState, reconcile, applied, deleted } = setUp();
+    addConfig();
+    setState("gone", { spec: { interfaces: [] } });
+    expect(await reconcile("gone")).toEqual({ afterMs: 60_000 });
+    const stamp = { "sriovnetwork.openshift.io/keep-state-until": "2026-11-20T12:01:00Z" };
+    expect(applied.get("gone")?.metadata.annotations).toEqual(stamp);
+    setState("gone", {}, { "sriovnetwork.openshift.io/keep-state-until": "2026-11-20T11:59:00Z" });
+    expect(await reconcile("gone")).toBeUndefined();
+    expect(deleted).toEqual(["gone"]);
+  });
+
+  it("lifts the deadline when the node is back, whoever wrote it", async () => {
+    const { addConfig, addNode, setState, reconcile, removed } = setUp();
+    addConfig();
+    addNode("back");
+    setState("back", {}, { "sriovnetwork.openshift.io/keep-state-until": "2026-11-20T12:30:00Z" });
+    await reconcile("back");
+    expect(removed).toEqual(["back sriovnetwork.openshift.io/keep-state-until"]);
+  });
+});

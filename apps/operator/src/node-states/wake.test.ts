@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import type { SriovNetworkNodePolicy, SriovOperatorConfig } from "@switchyard/api";
+import { createCluster, nic } from "../testing/cluster.ts";
+import type { NodeStateFacts } from "./node-state-facts.ts";
+import { createVerdicts } from "./verdicts.ts";
+import { concernsNodes, isEcho, nodeOfState, nodesOfPolicy } from "./wake.ts";
+
+function policy(nodeSelector: Readonly<Record<string, string>>, status = {}): SriovNetworkNodePolicy {
+  const cluster = createCluster();
+  cluster.addPolicy("p", { nodeSelector });
+  const found = cluster.policies.get("p");
+  if (found === undefined) throw new Error("no policy");
+  return { ...found, status };
+}
+
+function laterGeneration(before: SriovNetworkNodePolicy): SriovNetworkNodePolicy {
+  return { ...before, metadata: { ...before.metadata, generation: (before.metadata.generation ?? 0) + 2 } };
+}
+
+describe("nodesOfPolicy", () => {
+  const { nodes, addNode } = createCluster();
+  addNode("a", { rack: "1" });
+  addNode("b", { rack: "2" });
+  addNode("c", { rack: "3" });
+
+  it.each([
+    {
+      change: "a new policy wakes the nodes that it selects",
+      before: undefined,
+      after: policy({ rack: "1" }),
+      wakes: ["a"],
+    },
+    {
+      change: "a moved selector wakes old and new",
+      before: policy({ rack: "1" }),
+      after: policy({ rack: "2" }),
+      wakes: ["a", "b"],
+    },
+    { change: "a deleted policy wakes its nodes", before: policy({ rack: "3" }), after: undefined, wakes: ["c"] },
+    {
+      change: "a policy that changed to and fro while nobody looked wakes its nodes",
+      before: policy({ rack: "1" }),
+      after: laterGeneration(policy({ rack: "1" })),
+      wakes: ["a"],
+    },
+    { change: "our own status wakes nobody", before: policy({}), after: policy({}, { readyNodeCount: 1 }), wakes: [] },
+  ])("$change", ({ before, after, wakes }) => {
+    expect(nodesOfPolicy({ key: "p", before, after }, nodes)).toEqual(wakes);
+  });
+});
+
+describe("concernsNodes", () => {
+  const config = (uid: string, rest: Partial<SriovOperatorConfig> = {}, going = {}): SriovOperatorConfig => ({
+    ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovOperatorConfig" },
+    metadata: { name: "default", uid, ...going },
+    ...rest,
+  });
+
+  it.each([
+    { change: "a new config", before: undefined, after: config("1"), concerns: true },
+    { change: "another spec", before: config("1"), after: config("1", { spec: { useCDI: true } }), concerns: true },
+    { change: "another config of the same name", before: config("1"), after: config("2"), concerns: true },
+    {
+      change: "a config that is being deleted",
+      before: config("1"),
+      after: config("1", {}, { deletionTimestamp: "2026-11-21T00:00:00Z" }),
+      concerns: true,
+    },
+    {
+      change: "our own status",
+      before: config("1"),
+      after: config("1", { status: { observedGeneration: 1 } }),
+      concerns: false,
+    },
+  ])("$change: $concerns", ({ before, after, concerns }) => {
+    expect(concernsNodes({ key: "default", before, after })).toBe(concerns);
+  });
+});
+
+describe("nodeOfState", () => {
+  function facts(name: string, syncStatus: string) {
+    const { setState, states } = createCluster();
+    setState("n", { status: { interfaces: [nic({ name })], syncStatus } });
+    return states.get("n");
+  }
+
+  it("wakes the node for a NIC that was renamed", () => {
+    const change = { key: "n", before: facts("eth0", "Succeeded"), after: facts("eth1", "Succeeded") };
+    expect(nodeOfState(change)).toEqual(["n"]);
+  });
+
+  it("wakes nobody for the progress of a daemon", () => {
+    const change = { key: "n", before: facts("eth0", "InProgress"), after: facts("eth0", "Succeeded") };
+    expect(nodeOfState(change)).toEqual([]);
+  });
+});
+
+describe("isEcho", () => {
+  const wanted = { interfaces: [{ pciAddress: "0000:3b:00.0", numVfs: 4 }] };
+  const seen = (overrides: Partial<NodeStateFacts> = {}): NodeStateFacts => {
+    const { setState, states } = createCluster();
+    setState("n", { spec: structuredClone(wanted), status: { interfaces: [nic()] } });
+    const state = states.get("n");
+    if (state === undefined) throw new Error("no state");
+    return { ...state, ...overrides };
+  };
+  const other = { interfaces: [{ pciAddress: "0000:3b:00.0", numVfs: 5 }] };
+  function verdictsOf(...names: readonly string[]) {
+    const verdicts = createVerdicts();
+    const merged = { matches: [], problems: [], generations: new Map<string, number>() };
+    for (const name of names) verdicts.set(name, { ...merged, spec: wanted, interfaces: seen().interfaces });
+    return verdicts;
+  }
+
+  it.each<{ what: string; before?: NodeStateFacts; after: NodeStateFacts | undefined; echo: boolean }>([
+    { what: "a new state with what was written", after: seen(), echo: true },
+    { what: "the spec that was written", before: seen({ spec: other }), after: seen(), echo: true },
+    { what: "a spec that somebody edited", before: seen(), after: seen({ spec: other }), echo: false },
+    { what: "NICs that were not there", before: seen(), after: seen({ interfaces: [] }), echo: false },
+    { what: "a state in place of another one", before: seen(), after: seen({ uid: "other" }), echo: false },
+    { what: "a state that was to be deleted", after: seen({ keepStateUntil: "2026-11-21T00:00:00Z" }), echo: false },
+    { what: "a deletion", before: seen(), after: undefined, echo: false },
+  ])("$what: $echo", ({ before, after, echo }) => {
+    expect(isEcho({ key: "n", before, after }, verdictsOf("n"))).toBe(echo);
+  });
+
+  it("knows nothing of a node that was not merged for", () => {
+    expect(isEcho({ key: "n", before: undefined, after: seen() }, verdictsOf("m"))).toBe(false);
+  });
+
+  it("lets the verdict have the state's own values", () => {
+    const verdicts = verdictsOf("n");
+    const after = seen();
+    isEcho({ key: "n", before: undefined, after }, verdicts);
+    expect(verdicts.get("n")?.spec).toBe(after.spec);
+    expect(verdicts.get("n")?.interfaces).toBe(after.interfaces);
+  });
+});

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What a controller could not do, on the object that it is about: condition ReconcileFailed, in the error's words, for as
+ * long as it fails, and an event when that begins. What reconcilers expect they report themselves; this is for what the
+ * API server refuses, and for bugs, which would be in the log alone.
+ *
+ * The condition has a field manager of its own, so no writer of a status needs to know of it. It is written by a
+ * controller like all the others: while the API server is away, that is tried again.
+ * Usage: `const reports = createFailureReports({ … }); startController({ ...reports.controller, … }); reports.failed(…);`
+ */
+import {
+  conditionTypes,
+  operatorConfigName,
+  reconcileFailedReasons,
+  sriovNetworkNodePolicies,
+  sriovNetworkNodeStates,
+  sriovNetworkPoolConfigs,
+  sriovOperatorConfigs,
+  type Condition,
+} from "@switchyard/api";
+import {
+  apiVersionOf,
+  createWriter,
+  fromCache,
+  setCondition,
+  type Cache,
+  type EventRecorder,
+  type KubeObject,
+  type Observed,
+  type ResourceType,
+  type Transport,
+  type Writer,
+} from "@switchyard/kube";
+import type { ClusterCaches } from "../caches.ts";
+import { describeFailures, type Failure } from "./failure-words.ts";
+import { managers } from "../managers.ts";
+import { networkTypes, parseNetworkRef } from "../networks/network-name.ts";
+import { networkCachesByKind } from "../networks/networks.ts";
+import type { ControllerDefinition } from "../operator-context.ts";
+
+/** What a key of a controller is about: an object of ours. Absent: the SriovOperatorConfig. */
+export type About = "node" | "policy" | "pool" | "network";
+
+export interface FailureReports {
+  /** Writes the conditions. */
+  readonly controller: ControllerDefinition;
+  failed(at: FailedWork, error: unknown): void;
+  succeeded(at: Work): void;
+}
+
+/** A key of a controller. */
+export interface Work {
+  readonly controller: string;
+  readonly about: About | undefined;
+  readonly key: string;
+}
+
+export interface FailedWork extends Work {
+  /** In a row. */
+  readonly failures: number;
+}
+
+export interface FailureReportsDeps {
+  readonly transport: Transport;
+  /** The operator's. */
+  readonly namespace: string;
+  readonly caches: ClusterCaches;
+  readonly events: Pick<EventRecorder, "record">;
+  readonly now: () => Date;
+}
+
+/** One failure may be a conflict with somebody, which is over at the next try, a fifth of a second later. */
+const leastFailures = 2;
+
+/** A text that is another one at each try would be a write at each try. */
+const keepTextMs = 30_000;
+
+export function createFailureReports(deps: FailureReportsDeps): FailureReports {
+  const { events, now } = deps;
+  const kinds = kindsOf(deps);
+  /** By object, and by the work that fails. */
+  const failing = new Map<string, Map<string, Failure>>();
+  let enqueue = (_target: string): void => undefined;
+
+  /** The object, as far as the caches know it. */
+  function find(target: string): Found | undefined {
+    const [kind = "", ...place] = target.split("/");
+    const reported = kinds.get(kind);
+    const [name = "", namespace = deps.namespace] = place.toReversed();
+    const observed = reported?.cache.observed({ name, namespace });
+    return reported && observed && { ...reported, observed, metadata: { name, namespace, uid: observed.uid } };
+  }
+
+  async function reconcile(target: string, signal: AbortSignal): Promise<undefined> {
+    const found = find(target);
+    const failures = [...(failing.get(target)?.values() ?? [])];
+    const hasCondition = found?.observed.owned(managers.failures, "status") !== undefined;
+    if (found === undefined || (failures.length === 0 && !hasCondition)) return undefined;
+    await found.writer.applyStatus(
+      { metadata: found.metadata, status: { conditions: conditionsOf(failures) } },
+      signal,
+    );
+    return undefined;
+  }
+
+  return {
+    controller: {
+      name: "failure-reports",
+      reads: [], // what it says is of this process; the object is written by its uid
+      parallel: 4,
+      caches: [],
+      debounceMs: 20,
+      reconcile,
+      sources: [
+        {
+          start(add) {
+            enqueue = add;
+            return () => undefined;
+          },
+          whenSynced: () => Promise.resolve(),
+        },
+        // What an operator before us said, and cannot take back.
+        ...[...kinds].map(([kind, { cache }]) =>
+          fromCache(cache, ({ key, before }) => (before === undefined ? [`${kind}/${key}`] : [])),
+        ),
+      ],
+    },
+    failed(work, error) {
+      if (work.failures < leastFailures) return;
+      const own = targetOf(work);
+      const target = find(own) === undefined ? configTarget : own; // a node whose state cannot be made has none
+      const ofTarget = failing.get(target) ?? new Map<string, Failure>();
+      const known = ofTarget.get(idOf(work));
+      const at = now();
+      if (known !== undefined && at.getTime() - known.at.getTime() < keepTextMs) return;
+      const failure = { controller: work.controller, error, at, since: known?.since ?? at };
+      failing.set(target, ofTarget.set(idOf(work), failure));
+      enqueue(target);
+      const found = find(target);
+      if (known !== undefined || found === undefined) return;
+      const regarding = { apiVersion: apiVersionOf(found.type), kind: found.type.kind, metadata: found.metadata };
+      const note = describeFailures([failure]);
+      events.record({ regarding, type: "Warning", reason: "ReconcileFailed", note, action: "Reconcile" });
+    },
+    succeeded(work) {
+      for (const target of new Set([targetOf(work), configTarget])) {
+        const ofTarget = failing.get(target);
+        if (ofTarget?.delete(idOf(work)) !== true) continue;
+        if (ofTarget.size === 0) failing.delete(target);
+        enqueue(target);
+      }
+    },
+  };
+}
+
+/** Any object of ours, as far as it is written here. */
+interface Reported extends KubeObject {
+  readonly status?: { readonly conditions?: readonly Condition[] };
+}
+
+interface ReportedKind {
+  readonly type: ResourceType;
+  readonly cache: Cache<unknown>;
+  readonly writer: Writer<Reported>;
+}
+
+interface Found extends ReportedKind {
+  readonly observed: Observed;
+  readonly metadata: { readonly name: string; readonly namespace: string; readonly uid: string };
+}
+
+/** "SriovNetworkNodeState/worker-1", "OVSNetwork/tenant-a/blue": a kind, and a key of its cache. */
+const configTarget = `${sriovOperatorConfigs.kind}/${operatorConfigName}`;
+
+function kindsOf({ transport, namespace, caches }: FailureReportsDeps): ReadonlyMap<string, ReportedKind> {
+  const { operatorConfigs, states, policies, pools } = caches;
+  const ofNetworks = networkCachesByKind(caches);
+  const all: readonly (readonly [ResourceType, Cache<unknown>])[] = [
+    [sriovOperatorConfigs, operatorConfigs],
+    [sriovNetworkNodeStates, states],
+    [sriovNetworkNodePolicies, policies],
+    [sriovNetworkPoolConfigs, pools],
+    ...Object.values(networkTypes).map((type) => [type, ofNetworks[type.kind]] as const),
+  ];
+  return new Map(
+    all.map(([type, cache]) => {
+      const writer = createWriter<Reported>({ transport, namespace, type, cache, manager: managers.failures });
+      return [type.kind, { type, cache, writer }];
+    }),
+  );
+}
+
+function targetOf({ about, key }: Work): string {
+  switch (about) {
+    case undefined:
+      return configTarget;
+    case "node":
+      return `${sriovNetworkNodeStates.kind}/${key}`;
+    case "policy":
+      return `${sriovNetworkNodePolicies.kind}/${key}`;
+    case "pool":
+      return `${sriovNetworkPoolConfigs.kind}/${key}`;
+    case "network": {
+      const { kind = "", namespace = "", name = "" } = parseNetworkRef(key) ?? {};
+      return `${kind}/${namespace}/${name}`;
+    }
+  }
+}
+
+function idOf({ controller, key }: Work): string {
+  return `${controller} ${key}`;
+}
+
+function conditionsOf(failures: readonly Failure[]): readonly Condition[] {
+  const [first] = failures;
+  if (first === undefined) return [];
+  const verdict = {
+    ...({ type: conditionTypes.reconcileFailed, status: "True", reason: reconcileFailedReasons.retrying } as const),
+    message: describeFailures(failures),
+  };
+  return setCondition([], verdict, first.since);
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import type {
+  SriovNetworkNodePolicy,
+  SriovNetworkNodePolicySpec,
+  SriovNetworkNodeState,
+  VfStatus,
+} from "@switchyard/api";
+import { mergePolicies } from "@switchyard/policy";
+import { createPolicyStatusReconciler } from "./policy-status-reconciler.ts";
+import { createCluster, createKeepingWriter, nic } from "../testing/cluster.ts";
+import type { TellTransition } from "./transition-events.ts";
+
+const never = new AbortController().signal;
+const quiet = { tell: () => undefined, now: () => new Date(0) };
+
+/** Nodes whose states are as `given`, each merged as the node state reconciler would have done. */
+async function statusOf(
+  policy: Partial<SriovNetworkNodePolicySpec>,
+  given: Readonly<Record<string, NonNullable<SriovNetworkNodeState["status"]>>>,
+) {
+  const cluster = createCluster();
+  cluster.addConfig();
+  cluster.addPolicy("fast", policy);
+  for (const [name, status] of Object.entries(given)) {
+    cluster.addNode(name);
+    cluster.setState(name, { status });
+    const rules = cluster.rules();
+    const node = cluster.nodes.get(name);
+    if (rules === undefined || node === undefined) throw new Error("no rules");
+    const merged = mergePolicies(node, status.interfaces ?? [], rules);
+    cluster.verdicts.set(name, {
+      ...merged,
+      interfaces: cluster.states.get(name)?.interfaces ?? [],
+      generations: new Map([["fast", 1]]),
+    });
+    cluster.setState(name, { spec: merged.spec, status });
+  }
+  const kept = createKeepingWriter<SriovNetworkNodePolicy>();
+  const now = () => new Date("2026-11-20T12:00:00Z");
+  const tell = () => undefined;
+  const reconcile = createPolicyStatusReconciler({ ...cluster, writer: kept.writer, tell, now });
+  const requeue = await reconcile("fast", never);
+  const status = kept.statuses.get("fast");
+  const holds = status?.conditions?.filter((condition) => condition.status === "True") ?? [];
+  return {
+    requeue,
+    counts: [status?.matchedNodeCount, status?.readyNodeCount],
+    holds: holds.map(({ type, reason, message }) => `${type} ${reason}: ${message}`),
+    ready: status?.conditions?.find(({ type }) => type === "Ready")?.reason,
+  };
+}
+
+const vfs: readonly VfStatus[] = [0, 1].map((vfID) => ({
+  pciAddress: `0000:3b:02.${vfID}`,
+  vfID,
+  name: `ens1f0v${vfID}`,
+  mac: `02:00:00:00:00:0${vfID}`,
+  adminMac: `02:00:00:00:00:0${vfID}`,
+  mtu: 1500,
+  driver: "iavf",
+}));
+const done = { interfaces: [nic({ numVfs: 2, Vfs: vfs })], syncStatus: "Succeeded" };
+const fresh = { interfaces: [nic()], syncStatus: "Succeeded" };
+
+describe("the policy status reconciler", () => {
+  it("is ready when every node that has a matching NIC has what is asked", async () => {
+    const other = { interfaces: [nic({ name: "eth7" })], syncStatus: "Succeeded" };
+    expect(await statusOf({}, { "worker-1": done, "worker-2": other })).toEqual({
+      requeue: undefined,
+      counts: [2, 1],
+      holds: ["Ready Configured: 1 of 1 nodes configured; no NIC matches on worker-2"],
+      ready: "Configured",
+    });
+  });
+
+  it("is progressing while the hardware lacks something, whatever the node's last word was", async () => {
+    const { counts, holds } = await statusOf({}, { "worker-1": done, "worker-2": fresh });
+    expect(counts).toEqual([2, 1]);
+    expect(holds).toEqual(["Progressing Configuring: 1 of 2 nodes configured"]);
+  });
+
+  it("says on which node and where the policy is wrong", async () => {
+    const { holds } = await statusOf({ nicSelector: { pfNames: ["ens1f0#a-b"] } }, { "worker-1": fresh });
+    expect(holds).toHaveLength(1);
+    expect(holds[0]).toMatch(/^Degraded Invalid: worker-1: spec\.nicSelector\.pfNames\[0\]: .*a-b/);
+  });
+
+  it("says on which node more is asked for than there is", async () => {
+    const { holds } = await statusOf({ numVfs: 9 }, { "worker-1": fresh, "worker-2": fresh });
+    expect(holds).toEqual([
+      "Degraded NodesFailed: worker-1: numVfs: 9 VFs asked for, 0000:3b:00.0 can have 8; 1 more node",
+    ]);
+  });
+
+  it("shows a node's failure where work on the policy's own NICs is left", async () => {
+    const failed = { ...fresh, syncStatus: "Failed", lastSyncError: "set sriov_numvfs 2 on 0000:3b:00.0: ENOMEM" };
+    const { holds } = await statusOf({}, { "worker-1": failed });
+    expect(holds).toEqual(["Degraded NodesFailed: worker-1: set sriov_numvfs 2 on 0000:3b:00.0: ENOMEM"]);
+  });
+
+  it("is ready on a node that failed at something else", async () => {
+    const elsewhere = { ...done, syncStatus: "Failed", lastSyncError: "set sriov_numvfs 9 on 0000:5e:00.0: ENOMEM" };
+    expect((await statusOf({}, { "worker-1": elsewhere })).holds).toEqual([
+      "Ready Configured: 1 of 1 nodes configured",
+    ]);
+  });
+
+  it.each([
+    {
+      why: "selects no node",
+      policy: { nodeSelector: { rack: "7" } },
+      states: { "worker-1": fresh },
+      ready: "NoNodesMatched",
+    },
+    {
+      why: "matches no NIC",
+      policy: { nicSelector: { pfNames: ["eno9"] } },
+      states: { "worker-1": fresh },
+      ready: "NoNicsMatched",
+    },
+  ])("is neither ready nor in trouble when it $why", async ({ policy, states, ready }) => {
+    const result = await statusOf(policy, states);
+    expect([result.holds, result.ready]).toEqual([[], ready]);
+  });
+
+  it("does not count by a verdict that knows only an older generation of the policy", async () => {
+    const cluster = createCluster();
+    cluster.addConfig();
+    cluster.addPolicy("fast");
+    cluster.addNode("worker-1");
+    cluster.verdicts.set("worker-1", {
+      spec: {},
+      problems: [],
+      matches: [],
+      interfaces: [],
+      generations: new Map([["fast", 0]]),
+    });
+    const kept = createKeepingWriter<SriovNetworkNodePolicy>();
+    const reconcile = createPolicyStatusReconciler({ ...cluster, writer: kept.writer, ...quiet });
+    expect(await reconcile("fast", never)).toEqual({ afterMs: 200 });
+    expect(kept.statuses.size).toBe(0);
+  });
+
+  it("waits for verdicts on all nodes before it counts", async () => {
+    const cluster = createCluster();
+    cluster.addConfig();
+    cluster.addPolicy("fast");
+    cluster.addNode("worker-1");
+    const kept = createKeepingWriter<SriovNetworkNodePolicy>();
+    const reconcile = createPolicyStatusReconciler({ ...cluster, writer: kept.writer, ...quiet });
+    expect(await reconcile("fast", never)).toEqual({ afterMs: 200 });
+    expect(kept.statuses.size).toBe(0);
+  });
+
+  it.each([
+    { why: "there is no SriovOperatorConfig", name: "fast", config: false, reason: "NoOperatorConfig" },
+    { why: 'its name is "default", which nobody applies', name: "default", config: true, reason: "Ignored" },
+  ])("says so, and waits for nothing, when $why", async ({ name, config, reason }) => {
+    const cluster = createCluster();
+    if (config) cluster.addConfig();
+    cluster.addPolicy(name);
+    cluster.addNode("worker-1");
+    const kept = createKeepingWriter<SriovNetworkNodePolicy>();
+    const reconcile = createPolicyStatusReconciler({ ...cluster, writer: kept.writer, ...quiet });
+    expect(await reconcile(name, never)).toBeUndefined();
+    const conditions = kept.statuses.get(name)?.conditions;
+    expect(conditions?.map(({ type, status }) => `${type} ${status}`)).toEqual([
+      "Ready False",
+      "Progressing False",
+      "Degraded False",
+    ]);
+    expect(new Set(conditions?.map((condition) => condition.reason))).toEqual(new Set([reason]));
+  });
+
+  it("tells of what it has written", async () => {
+    const cluster = createCluster();
+    cluster.addConfig();
+    cluster.addPolicy("fast", { nodeSelector: { rack: "7" } });
+    const kept = createKeepingWriter<SriovNetworkNodePolicy>();
+    const told: string[] = [];
+    const tell: TellTransition = ({ metadata }, { reason }) => void told.push(`${metadata.name} ${reason}`);
+    const reconcile = createPolicyStatusReconciler({ ...cluster, writer: kept.writer, ...quiet, tell });
+    await reconcile("fast", never);
+    const unchanged = { ...kept.writer, applyStatus: () => Promise.resolve("unchanged" as const) };
+    await createPolicyStatusReconciler({ ...cluster, writer: unchanged, ...quiet, tell })("fast", never);
+    expect(told).toEqual(["fast NoNodesMatched"]);
+  });
+});

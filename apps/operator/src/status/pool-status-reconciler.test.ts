@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { annotations, type SriovNetworkPoolConfig, type SriovNetworkPoolConfigSpec } from "@switchyard/api";
+import { mergePolicies } from "@switchyard/policy";
+import { createPoolStatusReconciler } from "./pool-status-reconciler.ts";
+import { createCluster, createKeepingWriter, nic } from "../testing/cluster.ts";
+
+const never = new AbortController().signal;
+const everyNode = { nodeSelector: {} };
+
+interface Scene {
+  readonly config?: boolean;
+  /** Of each of the pools. */
+  readonly spec?: SriovNetworkPoolConfigSpec;
+  /** Since when worker-1 is drained, which it is then. */
+  readonly drainedSince?: string;
+}
+
+const noon = "2026-11-20T12:00:00Z";
+
+/** worker-1, discovered and with nothing to do, and worker-2, not discovered yet. */
+async function statusOf(pools: readonly string[], { config = true, spec = everyNode, drainedSince }: Scene = {}) {
+  const cluster = createCluster();
+  if (config) cluster.addConfig();
+  for (const name of pools) cluster.addPool(name, spec);
+  for (const name of ["worker-1", "worker-2"]) {
+    cluster.addNode(name);
+    const interfaces = name === "worker-1" ? [nic()] : [];
+    const isDrained = drainedSince !== undefined && name === "worker-1";
+    const drained = { type: "DrainComplete", status: "True", reason: "AllPodsGone", message: "" } as const;
+    const conditions = isDrained ? [{ ...drained, lastTransitionTime: drainedSince }] : [];
+    const notes = isDrained ? { [annotations.currentState]: "DrainComplete" } : {};
+    cluster.setState(name, { spec: {}, status: { interfaces, conditions } }, notes);
+    const rules = cluster.rules();
+    const node = cluster.nodes.get(name);
+    if (rules === undefined || node === undefined) continue;
+    cluster.verdicts.set(name, { ...mergePolicies(node, interfaces, rules), interfaces, generations: new Map() });
+  }
+  const kept = createKeepingWriter<SriovNetworkPoolConfig>();
+  const told: string[] = [];
+  const messages: string[] = [];
+  const reconcile = createPoolStatusReconciler({
+    ...cluster,
+    writer: kept.writer,
+    tell: ({ metadata }, { state, reason, message }) => {
+      told.push(`${metadata.name} ${state} ${reason}`);
+      messages.push(message);
+    },
+    now: () => new Date(noon),
+  });
+  const requeues = [];
+  for (const name of pools) requeues.push(await reconcile(name, never));
+  const status = kept.statuses.get(pools[0] ?? "");
+  const counts = [status?.matchedNodeCount, status?.readyNodeCount];
+  return { told, messages, counts, drainingNodes: status?.drainingNodes, requeue: requeues[0] };
+}
+
+describe("the pool status reconciler", () => {
+  it("counts the pool's nodes and those that are configured", async () => {
+    expect(await statusOf(["gpu"])).toEqual({
+      ...{ told: ["gpu progressing Configuring"], messages: ["1 of 2 nodes configured"], counts: [2, 1] },
+      ...{ drainingNodes: undefined, requeue: undefined },
+    });
+  });
+
+  it("names the nodes that hold its slots, and looks again when one of them should be done", async () => {
+    const drainedSince = "2026-11-20T11:58:00Z";
+    expect(await statusOf(["gpu"], { drainedSince })).toMatchObject({
+      told: ["gpu progressing Configuring"],
+      drainingNodes: [{ node: "worker-1", state: "DrainComplete", since: drainedSince }],
+      requeue: { afterMs: 3 * 60_000 },
+    });
+  });
+
+  it("is degraded when the daemon of a node that holds a slot does not go on, and names the node", async () => {
+    const drainedSince = "2026-11-20T11:55:00Z";
+    const { told, messages, drainingNodes, requeue } = await statusOf(["gpu"], { drainedSince });
+    expect(told).toEqual(["gpu degraded DaemonStalled"]);
+    expect(messages).toEqual([
+      `node worker-1 has been drained since ${drainedSince} and keeps its slot: ` +
+        "its config daemon has reported nothing since then",
+    ]);
+    expect([drainingNodes?.length, requeue]).toEqual([1, undefined]);
+  });
+
+  it("says on each of two pools that they overlap, where, and what holds there (M-44)", async () => {
+    const { told, messages } = await statusOf(["gpu", "storage"]);
+    expect(told).toEqual(["gpu degraded Overlap", "storage degraded Overlap"]);
+    const says = (other: string) =>
+      `spec.nodeSelector: node "worker-1" is also selected by "${other}": ` +
+      "the maxUnavailable of each holds for it; let one pool select it (and so with 1 more)";
+    expect(messages).toEqual([says("storage"), says("gpu")]);
+  });
+
+  it("says what is wrong with a pool by itself", async () => {
+    const { told, messages } = await statusOf(["gpu"], { spec: { maxUnavailable: "some" } });
+    expect([told, messages]).toEqual([
+      ["gpu degraded Invalid"],
+      [expect.stringMatching(/^spec.maxUnavailable: "some" is no number of nodes: write a whole number/)],
+    ]);
+  });
+
+  it("says that nothing is managed without a SriovOperatorConfig", async () => {
+    expect(await statusOf(["gpu"], { config: false })).toMatchObject({
+      told: ["gpu idle NoOperatorConfig"],
+      counts: [0, 0],
+    });
+  });
+});

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The status of one SriovNetworkPoolConfig: how many nodes it has, how many of them are configured, which of them hold a slot
+ * of its maxUnavailable, and with which pools it overlaps (M-44).
+ */
+import { policyReasons, type DrainingNode, type Node, type SriovNetworkPoolConfig } from "@switchyard/api";
+import type { Cache, Reconcile, Writer } from "@switchyard/kube";
+import {
+  isHardwareOffloadPool,
+  isInNodeSet,
+  poolOverlaps,
+  poolsSelecting,
+  type PoolProblem,
+  type Rules,
+} from "@switchyard/policy";
+import { byAge, describeStalls, heldSlot, type HeldSlot } from "../drain/slots/held-slot.ts";
+import { conditionsFor, isReady, withoutOperatorConfig, type Judgement } from "./judgement.ts";
+import type { LiveRules } from "../node-states/live-rules.ts";
+import { progressOf, type Progress } from "../node-states/node-progress.ts";
+import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
+import type { TellTransition } from "./transition-events.ts";
+import type { Verdicts } from "../node-states/verdicts.ts";
+
+export interface PoolStatusDeps {
+  readonly pools: Cache<SriovNetworkPoolConfig>;
+  readonly nodes: Cache<Node>;
+  readonly states: Cache<NodeStateFacts>;
+  readonly rules: LiveRules;
+  readonly verdicts: Verdicts;
+  readonly writer: Writer<SriovNetworkPoolConfig>;
+  readonly tell: TellTransition;
+  readonly now: () => Date;
+}
+
+/** As many as somebody reads. */
+const mostSlots = 100;
+
+const verdictsMissing = { afterMs: 200 };
+
+export function createPoolStatusReconciler(deps: PoolStatusDeps): Reconcile {
+  return async function reconcile(name, signal) {
+    const pool = deps.pools.get(name);
+    const rules = deps.rules();
+    if (pool === undefined || isHardwareOffloadPool(pool)) return undefined;
+
+    const members = rules === undefined ? [] : membersOf(name, deps.nodes, rules);
+    const wasReady = isReady(pool);
+    const nowMs = deps.now().getTime();
+    const slots = members.flatMap(({ metadata }) => heldSlot(deps.states.get(metadata.name), nowMs) ?? []).sort(byAge);
+    const progress: Progress[] = [];
+    for (const { metadata } of members) {
+      const verdict = deps.verdicts.get(metadata.name);
+      if (verdict === undefined) return verdictsMissing;
+      progress.push(progressOf(deps.states.get(metadata.name), verdict.spec, { wasReady }));
+    }
+    const readyNodeCount = progress.filter(({ kind }) => kind === "ready").length;
+    const { generation = 0 } = pool.metadata;
+    const judgement = rules === undefined ? withoutOperatorConfig : judge(name, { members, progress, slots, rules });
+    const result = await deps.writer.applyStatus(
+      {
+        metadata: { name },
+        status: {
+          conditions: conditionsFor(judgement, pool.status?.conditions ?? [], generation, deps.now()),
+          observedGeneration: generation,
+          matchedNodeCount: members.length,
+          readyNodeCount,
+          ...(slots.length === 0 ? {} : { drainingNodes: slots.slice(0, mostSlots).map(toDrainingNode) }),
+        },
+      },
+      signal,
+    );
+    if (result === "written") deps.tell(pool, judgement);
+    const afterMs = Math.min(...slots.map(({ stallsInMs }) => stallsInMs));
+    return Number.isFinite(afterMs) ? { afterMs } : undefined;
+  };
+}
+
+/** Nodes that the pool selects, also those that an older pool has. */
+function membersOf(name: string, nodes: Cache<Node>, rules: Rules): readonly Node[] {
+  return nodes
+    .list()
+    .filter(
+      (node) => isInNodeSet(node, rules) && poolsSelecting(node, rules).some(({ metadata }) => metadata.name === name),
+    );
+}
+
+/** What a pool is judged by. */
+interface PoolFacts {
+  readonly members: readonly Node[];
+  /** Of each member. */
+  readonly progress: readonly Progress[];
+  readonly slots: readonly HeldSlot[];
+  readonly rules: Rules;
+}
+
+function judge(name: string, { members, progress, slots, rules }: PoolFacts): Judgement {
+  const isOwn = ({ poolName }: PoolProblem): boolean => poolName === name;
+  const problem = rules.poolProblems.find(isOwn);
+  if (problem !== undefined) return degraded(policyReasons.invalid, problem);
+  const [overlap, ...others] = members.flatMap((node) => poolOverlaps(node, rules).filter(isOwn));
+  if (overlap !== undefined) return degraded(policyReasons.overlap, overlap, others.length);
+  const stall = describeStalls(slots);
+  if (stall !== undefined) return { state: "degraded", reason: policyReasons.daemonStalled, message: stall };
+  const ready = progress.filter(({ kind }) => kind === "ready").length;
+  const message = `${ready} of ${members.length} nodes configured`;
+  if (members.length === 0) {
+    return { state: "idle", reason: policyReasons.noNodes, message: "spec.nodeSelector selects no node" };
+  }
+  if (progress.some(({ kind }) => kind === "failed")) {
+    return { state: "degraded", reason: policyReasons.nodesFailed, message };
+  }
+  return ready === members.length
+    ? { state: "ready", reason: policyReasons.configured, message }
+    : { state: "progressing", reason: policyReasons.configuring, message };
+}
+
+function toDrainingNode({ node, state, since }: HeldSlot): DrainingNode {
+  return { node, state, ...(since === undefined ? {} : { since }) };
+}
+
+/** `more` nodes have the same problem. */
+function degraded(reason: string, { field, message }: PoolProblem, more = 0): Judgement {
+  const others = more === 0 ? "" : ` (and so with ${more} more)`;
+  return { state: "degraded", reason, message: `${field}: ${message}${others}` };
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Devlink needs hardware, so the kernel's side is answered here; the codec's bytes are proven in libs/netlink. */
+import { describe, expect, it } from "@jest/globals";
+import { NetlinkSocket, protocols } from "@switchyard/netlink";
+import { ack, createFakeKernel, reply, type Respond } from "@switchyard/netlink/testing";
+import { createLinuxDevlink } from "./linux-devlink.ts";
+import { pci } from "../testing/nic-models.ts";
+
+const pf = pci("0000:06:00.0");
+const controller = 16;
+const devlink = 21;
+
+/** A kernel whose devlink has the id 21 and answers as told. */
+function createDevlink(eswitch: Respond) {
+  const familyId = Buffer.from("010200000600010015000000", "hex"); // CTRL_CMD_NEWFAMILY, CTRL_ATTR_FAMILY_ID 21
+  const kernel = createFakeKernel((asked) =>
+    asked.type === controller ? [reply(asked, controller, familyId), ack(asked)] : eswitch(asked),
+  );
+  const socket = new NetlinkSocket({ protocol: protocols.generic, libc: kernel });
+  return { kernel, devlink: createLinuxDevlink(socket) };
+}
+
+/** DEVLINK_CMD_ESWITCH_GET's answer, DEVLINK_ATTR_ESWITCH_MODE. */
+function mode(value: number): Respond {
+  return (asked) => [reply(asked, devlink, Buffer.of(29, 1, 0, 0, 6, 0, 25, 0, value, 0, 0, 0)), ack(asked)];
+}
+
+describe("readEswitchMode", () => {
+  it.each([
+    { value: 0, expected: "legacy" },
+    { value: 1, expected: "switchdev" },
+  ])("reads $expected", async ({ value, expected }) => {
+    await expect(createDevlink(mode(value)).devlink.readEswitchMode(pf)).resolves.toBe(expected);
+  });
+
+  it.each(["ENODEV", "EOPNOTSUPP"] as const)("is undefined where the kernel says %s", async (code) => {
+    const { devlink } = createDevlink((asked) => [ack(asked, { code })]);
+    await expect(devlink.readEswitchMode(pf)).resolves.toBeUndefined();
+  });
+
+  it("is undefined where the kernel has no devlink", async () => {
+    const kernel = createFakeKernel((asked) => [ack(asked, { code: "ENOENT" })]);
+    const socket = new NetlinkSocket({ protocol: protocols.generic, libc: kernel });
+    await expect(createLinuxDevlink(socket).readEswitchMode(pf)).resolves.toBeUndefined();
+  });
+
+  it("asks for the family once, however many PFs there are", async () => {
+    const { kernel, devlink } = createDevlink(mode(1));
+    await Promise.all([devlink.readEswitchMode(pf), devlink.readEswitchMode(pf)]);
+    expect(kernel.requests.map(({ type }) => type)).toEqual([controller, 21, 21]);
+  });
+
+  it("asks again where the family could not be told", async () => {
+    let refused = false;
+    const kernel = createFakeKernel((asked) => {
+      if (refused) return [ack(asked, { code: "ENOENT" })];
+      refused = true;
+      return [ack(asked, { code: "ENOMEM" })];
+    });
+    const devlink = createLinuxDevlink(new NetlinkSocket({ protocol: protocols.generic, libc: kernel }));
+    await expect(devlink.readEswitchMode(pf)).rejects.toMatchObject({ code: "ENOMEM" });
+    await expect(devlink.readEswitchMode(pf)).resolves.toBeUndefined();
+  });
+
+  it("rejects with HostError for any other refusal, and for an answer that is none", async () => {
+    const refused = createDevlink((asked) => [ack(asked, { code: "EPERM", words: "no" })]).devlink;
+    await expect(refused.readEswitchMode(pf)).rejects.toMatchObject({
+      ...{ name: "HostError", code: "EPERM", words: "no" },
+      message: "read eswitch mode on 0000:06:00.0: EPERM (no)",
+    });
+    const odd = createDevlink(mode(7)).devlink;
+    await expect(odd.readEswitchMode(pf)).rejects.toMatchObject({ name: "HostError", code: "EBADMSG" });
+  });
+});

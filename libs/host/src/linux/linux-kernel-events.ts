@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * KernelEvents over rtnetlink and uevents; each watch has two sockets of its own, and no thread.
+ * Usage: `for await (const event of createLinuxKernelEvents().watch(signal)) ...`.
+ */
+import {
+  EventQueue,
+  NetlinkError,
+  watchLinks,
+  watchUevents,
+  type EventSink,
+  type LinkEvent,
+  type ListenOptions,
+  type Uevent,
+} from "@switchyard/netlink";
+import { basename } from "node:path";
+import { refusal } from "./ask-kernel.ts";
+import { attempts } from "../calls/attempts.ts";
+import type { HostError } from "../calls/host-error.ts";
+import type { KernelEvent, KernelEvents } from "../ports/kernel-events.ts";
+
+/** `options` are for tests. watch() throws HostError, and so does its reader where the kernel ends the events. */
+export function createLinuxKernelEvents(options: ListenOptions = {}): KernelEvents {
+  return {
+    watch(signal) {
+      const at = attempts.events.watch(signal);
+      const queue = new EventQueue<KernelEvent>({ signal, keyOf, overrun });
+      try {
+        watchLinks(sinkTo(queue, at, toLinkEvent), queue.closed, options);
+        watchUevents(sinkTo(queue, at, toDeviceEvent), queue.closed, options);
+      } catch (error) {
+        queue.close();
+        throw error instanceof NetlinkError ? refusal(at, error) : error;
+      }
+      return queue;
+    },
+  };
+}
+
+const overrun: KernelEvent = { kind: "overrun" };
+
+function sinkTo<Event>(
+  queue: EventQueue<KernelEvent>,
+  at: HostError["at"],
+  translate: (event: Event) => KernelEvent | undefined,
+): EventSink<Event> {
+  return {
+    event(event) {
+      const translated = translate(event);
+      if (translated !== undefined) queue.push(translated);
+    },
+    lost() {
+      queue.push(overrun);
+    },
+    failed(error) {
+      queue.fail(refusal(at, error));
+    },
+  };
+}
+
+/** Events that tell the same wait once. */
+function keyOf(event: KernelEvent): string {
+  switch (event.kind) {
+    case "link":
+      return `link ${event.name}`;
+    case "pci":
+      return `pci ${event.action} ${event.pciAddress}`;
+    case "rdma":
+      return `rdma ${event.action} ${event.name}`;
+    case "overrun":
+      return event.kind;
+  }
+}
+
+function toLinkEvent({ link: { name, parent } }: LinkEvent): KernelEvent {
+  return { kind: "link", name, ...(parent !== undefined && { parent }) };
+}
+
+function toDeviceEvent({ action, devpath, subsystem, variables }: Uevent): KernelEvent | undefined {
+  if (subsystem === "infiniband") return { kind: "rdma", action, name: basename(devpath) };
+  const pciAddress = variables.get("PCI_SLOT_NAME");
+  return subsystem === "pci" && pciAddress !== undefined ? { kind: "pci", action, pciAddress } : undefined;
+}

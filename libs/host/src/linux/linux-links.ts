@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Links over rtnetlink, and sysfs for the speed.
+ * Usage: `createLinuxLinks({ root: "/host", socket: new NetlinkSocket({ protocol: protocols.route }) })`.
+ */
+import { promises as fs } from "node:fs";
+import { join } from "node:path";
+import { listLinks, setLinkMtu, setLinkUp, setVfAddress, type LinkInfo, type NetlinkSocket } from "@switchyard/netlink";
+import { askKernel } from "./ask-kernel.ts";
+import { attempts } from "../calls/attempts.ts";
+import { HostError, isErrno, toHostError } from "../calls/host-error.ts";
+import type { Link, Links } from "../ports/links.ts";
+
+export interface LinuxLinksDeps {
+  /** What sys/class/net is under: "/" or "/host". Its sysfs must show the socket's network namespace. */
+  readonly root: string;
+  /** Of protocol route. Who opened it disposes of it. */
+  readonly socket: NetlinkSocket;
+}
+
+export function createLinuxLinks({ root, socket }: LinuxLinksDeps): Links {
+  const { links: at } = attempts;
+  return {
+    listLinks: () => askKernel(at.listLinks(), async () => (await listLinks(socket)).map(toLink)),
+    readSpeedMbps: (name) => readSpeedMbps(root, name),
+    setMtu: (name, mtu) => askKernel(at.setMtu(name, mtu), () => setLinkMtu(socket, name, mtu)),
+    setAdminUp: (name, up) => askKernel(at.setAdminUp(name, up), () => setLinkUp(socket, name, up)),
+    setVfMac: (pfName, vfId, mac) =>
+      askKernel(at.setVfMac(pfName, vfId, mac), () => setVfAddress(socket, pfName, { vfId, address: mac })),
+  };
+}
+
+const types = new Map<number, Link["type"]>([
+  [1, "ether"],
+  [32, "infiniband"],
+]); // by ARPHRD_*
+
+function toLink(info: LinkInfo): Link {
+  const { index, name, altNames, mtu, maxMtu, adminUp, parent, physPortName, physSwitchId } = info;
+  return {
+    ...{ index, name, altNames, mac: info.address, mtu, adminUp, type: types.get(info.hardwareType) ?? "other" },
+    ...(maxMtu !== undefined && { maxMtu }),
+    ...(parent !== undefined && { parent }),
+    ...(physPortName !== undefined && { physPortName }),
+    ...(physSwitchId !== undefined && { physSwitchId }),
+    vfs: info.vfs.map(({ vfId, address, vlan }) => ({ vfId, mac: address, vlan })).sort((a, b) => a.vfId - b.vfId),
+  };
+}
+
+// EINVAL: the interface is down, or (veth, bridges without ports) its driver has no notion of speed.
+const withoutSpeed: ReadonlySet<string> = new Set(["EINVAL", "EOPNOTSUPP"]);
+
+async function readSpeedMbps(root: string, name: string): Promise<number | undefined> {
+  const at = attempts.links.readSpeedMbps(name);
+  if (name.includes("/")) throw new HostError(at, "ENODEV", {}); // no interface, but a way out of the directory
+  try {
+    const speed = Number.parseInt(await fs.readFile(join(root, "sys/class/net", name, "speed"), "latin1"), 10);
+    // SPEED_UNKNOWN is -1, and 4294967295 where a driver holds it without a sign.
+    return speed > 0 && speed < 0xffff_ffff ? speed : undefined;
+  } catch (error) {
+    if (!isErrno(error)) throw error;
+    if (withoutSpeed.has(error.code)) return undefined;
+    throw error.code === "ENOENT" ? new HostError(at, "ENODEV", { cause: error }) : toHostError(at, error);
+  }
+}

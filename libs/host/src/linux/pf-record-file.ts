@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The text of a PF's record: upstream's JSON of the applied spec (sriov-operator.md F.7), with one key of ours beside
+ * its own, which upstream's decoder passes over.
+ * Usage: `parsePfRecord(formatPfRecord({ spec, initial: { mtu: 1500 } }))`.
+ */
+import { err, ok, type InterfaceSpec, type Result, type VfGroup } from "@switchyard/api";
+import type { PfRecord } from "../ports/pf-records.ts";
+
+/** Why a text is no record: it is no JSON, or what it says is no spec of an interface. */
+export interface PfRecordProblem {
+  readonly code: "not-json" | "not-a-record";
+}
+
+export function formatPfRecord({ spec, ...own }: PfRecord): string {
+  const isOurs = Object.keys(own).length > 0;
+  return `${JSON.stringify({ ...spec, ...(isOurs && { switchyard: own }) }, undefined, 2)}\n`;
+}
+
+/** Reads our records and upstream's. */
+export function parsePfRecord(text: string): Result<PfRecord, PfRecordProblem> {
+  const parsed = parseJson(text);
+  if (!parsed.ok) return parsed;
+  if (!isObject(parsed.value)) return err({ code: "not-a-record" });
+
+  const { switchyard, ...spec } = parsed.value;
+  if (!isInterfaceSpec(spec)) return err({ code: "not-a-record" });
+  if (switchyard === undefined) return ok({ spec });
+  return isOwn(switchyard) ? ok({ spec, ...switchyard }) : err({ code: "not-a-record" });
+}
+
+function parseJson(text: string): Result<unknown, PfRecordProblem> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return ok(value);
+  } catch {
+    return err({ code: "not-json" });
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isInterfaceSpec(value: Fields): value is Fields & InterfaceSpec {
+  return (
+    typeof value["pciAddress"] === "string" &&
+    have(value, "number", ["numVfs", "mtu"]) &&
+    have(value, "string", ["name", "linkType", "eSwitchMode"]) &&
+    have(value, "boolean", ["externallyManaged"]) &&
+    (value["vfGroups"] === undefined || (Array.isArray(value["vfGroups"]) && value["vfGroups"].every(isVfGroup)))
+  );
+}
+
+function isVfGroup(value: unknown): value is VfGroup {
+  return (
+    isObject(value) &&
+    have(value, "string", ["resourceName", "deviceType", "vfRange", "policyName", "vdpaType"]) &&
+    have(value, "number", ["mtu"]) &&
+    have(value, "boolean", ["isRdma", "needVhostNet", "excludeTopology"])
+  );
+}
+
+function isOwn(value: unknown): value is Omit<PfRecord, "spec"> {
+  if (!isObject(value)) return false;
+  const { initial, names } = value;
+  return (
+    (initial === undefined ||
+      (isObject(initial) && have(initial, "number", ["mtu"]) && have(initial, "string", ["eSwitchMode"]))) &&
+    (names === undefined || (Array.isArray(names) && names.every((name) => typeof name === "string"))) &&
+    have(value, "string", ["card"])
+  );
+}
+
+/** Whether each of `keys` is absent or of this type. */
+function have(value: Fields, type: "string" | "number" | "boolean", keys: readonly string[]): boolean {
+  return keys.every((key) => value[key] === undefined || typeof value[key] === type);
+}

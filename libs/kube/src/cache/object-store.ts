@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The objects behind a Cache. Whoever hears of them puts them in: the reflector in a service, a test by hand.
+ * Usage: `const nodes = new ObjectStore({ type: nodeType, project: ({ metadata }: Node) => ({ metadata }) })`.
+ */
+import { HeardClock, type CacheAge, type FailedWatch } from "./cache-age.ts";
+import type { Cache, Change, Observed } from "./cache.ts";
+import type { Clock } from "../clock.ts";
+import { equalJson } from "../json/equal-json.ts";
+import { KubeError } from "../http/kube-error.ts";
+import { apiVersionOf, isRecord, keyOf, type KubeObject, type ObjectName, type ResourceType } from "../kube-object.ts";
+import { ObjectIndex, type Indexers } from "./object-index.ts";
+import { observe } from "../write/owned-fields.ts";
+
+export interface StoreOptions<Wire extends KubeObject, T> {
+  readonly type: ResourceType;
+  /** Holds this namespace alone, so that keys are names. */
+  readonly namespace?: string | undefined;
+  /**
+   * Keeps of an object what is used of it, as JSON: all else is memory. `before` is what it made of the object last, for
+   * projections that keep what did not change of that (sharingEqual).
+   */
+  readonly project: (object: Wire, before: T | undefined) => T;
+  readonly indexes?: Indexers<T>;
+  /** Field managers of the writers that use this cache. */
+  readonly managers?: readonly string[];
+  /**
+   * Told what a projection, an index or a listener throws: the object stays as it was, or one listener misses a change,
+   * and all else goes on. Unless given, it is thrown at whoever puts the object in.
+   */
+  readonly report?: (error: unknown, at: FailedWatch) => void;
+  /** For its age; one that goes on while the machine sleeps, unless given. */
+  readonly clock?: Clock | undefined;
+}
+
+/** Who is told of all objects of a kind. */
+export interface ObjectSink extends Pick<CacheAge, "ageMs"> {
+  /** A list begins: what is not in it until endList() is gone. */
+  beginList(): void;
+  upsert(object: KubeObject): void;
+  remove(object: ObjectName): void;
+  endList(resourceVersion: string): void;
+  /** All changes up to this version were told. */
+  advance(resourceVersion: string): void;
+  /** The server does not know the kind, so there are no objects. */
+  notServed(): void;
+  /** The server has just confirmed that all it has to tell was told. */
+  heard(): void;
+}
+
+export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, CacheAge, ObjectSink {
+  readonly #options: StoreOptions<Wire, T>;
+  readonly #entries = new Map<string, Entry<T>>();
+  readonly #index: ObjectIndex<T>;
+  readonly #listeners = new Set<(change: Change<T>) => void>();
+  readonly #firstList = Promise.withResolvers<undefined>();
+  /** Keys of the list that is being read. */
+  #listed: Set<string> | undefined;
+  #position: string | undefined;
+  #served = true;
+  readonly #lastHeard: HeardClock;
+
+  constructor(options: StoreOptions<Wire, T>) {
+    this.#options = options;
+    this.#lastHeard = new HeardClock(options.clock);
+    this.#index = new ObjectIndex(options.indexes ?? {});
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get synced(): boolean {
+    return this.#position !== undefined || !this.#served;
+  }
+
+  get served(): boolean {
+    return this.#served;
+  }
+
+  get position(): string | undefined {
+    return this.#position;
+  }
+
+  get resource(): string {
+    return this.#options.type.plural;
+  }
+
+  get ageMs(): number {
+    return this.#lastHeard.ageMs;
+  }
+
+  get ages(): readonly CacheAge[] {
+    return [this];
+  }
+
+  async whenSynced(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const aborted = Promise.withResolvers<never>();
+    const stop = () => {
+      aborted.reject(signal.reason);
+    };
+    signal.addEventListener("abort", stop, { once: true });
+    try {
+      await Promise.race([this.#firstList.promise, aborted.promise]);
+    } finally {
+      signal.removeEventListener("abort", stop);
+    }
+  }
+
+  get(key: string): T | undefined {
+    return this.#entries.get(key)?.value;
+  }
+
+  list(): readonly T[] {
+    return Array.from(this.#entries.values(), ({ value }) => value);
+  }
+
+  keys(): Iterable<string> {
+    return this.#entries.keys();
+  }
+
+  byIndex(index: string, value: string): readonly T[] {
+    return Array.from(this.#index.keys(index, value)).flatMap((key) => this.#entries.get(key)?.value ?? []);
+  }
+
+  subscribe(listener: (change: Change<T>) => void): () => void {
+    this.#listeners.add(listener);
+    for (const [key, { value }] of this.#entries) listener({ key, before: undefined, after: value });
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  observed(name: ObjectName): Observed | undefined {
+    return this.#entries.get(this.#keyOf(name))?.observed;
+  }
+
+  tracks(manager: string): boolean {
+    return this.#options.managers?.includes(manager) ?? false;
+  }
+
+  beginList(): void {
+    this.#listed = new Set();
+  }
+
+  upsert(object: KubeObject): void {
+    const key = this.#keyOf(object.metadata);
+    this.#listed?.add(key);
+    const before = this.#entries.get(key);
+    const { uid, resourceVersion } = object.metadata;
+    if (before?.observed.uid === uid && before?.observed.resourceVersion === resourceVersion) return;
+    this.#guard(() => {
+      const value = this.#project(object, before?.value);
+      const observed = observe(object, this.#options.managers ?? []);
+      this.#index.refile(key, before?.value, value);
+      this.#entries.set(key, { value, observed });
+      if (before && equalButVersion(before.value, value)) return;
+      this.#tell({ key, before: before?.value, after: value });
+    });
+  }
+
+  remove(object: ObjectName): void {
+    this.#drop(this.#keyOf(object));
+  }
+
+  endList(resourceVersion: string): void {
+    const gone = [...this.#entries.keys()].filter((key) => this.#listed?.has(key) === false);
+    this.#listed = undefined;
+    this.#position = resourceVersion;
+    this.#served = true;
+    this.#firstList.resolve(undefined);
+    for (const key of gone) this.#drop(key);
+  }
+
+  advance(resourceVersion: string): void {
+    this.#position = resourceVersion;
+  }
+
+  notServed(): void {
+    this.#listed = undefined;
+    this.#position = undefined;
+    this.#served = false;
+    this.#firstList.resolve(undefined);
+    for (const key of [...this.#entries.keys()]) this.#drop(key);
+  }
+
+  heard(): void {
+    this.#lastHeard.heard();
+  }
+
+  #drop(key: string): void {
+    const before = this.#entries.get(key);
+    if (before === undefined) return;
+    this.#entries.delete(key);
+    this.#guard(() => {
+      this.#index.refile(key, before.value, undefined);
+    });
+    this.#tell({ key, before: before.value, after: undefined });
+  }
+
+  #project(object: KubeObject, before: T | undefined): T {
+    const { type, project } = this.#options;
+    // The API server has checked the object against its kind's schema: here JSON from the wire gets its type.
+    const isWire = (some: KubeObject): some is Wire => {
+      return some.apiVersion === apiVersionOf(type) && some.kind === type.kind;
+    };
+    if (isWire(object)) return project(object, before);
+    throw new KubeError(`read a ${type.kind}`, "UnexpectedResponse", { words: `${object.apiVersion} ${object.kind}` });
+  }
+
+  #tell(change: Change<T>): void {
+    for (const listener of [...this.#listeners]) {
+      this.#guard(() => {
+        listener(change);
+      });
+    }
+  }
+
+  #guard(run: () => void): void {
+    const { report } = this.#options;
+    if (report === undefined) {
+      run();
+      return;
+    }
+    try {
+      run();
+    } catch (error) {
+      report(error, this);
+    }
+  }
+
+  #keyOf({ name, namespace }: ObjectName): string {
+    const only = this.#options.namespace;
+    if (only === undefined) return keyOf({ name, namespace });
+    if (namespace === only) return name;
+    throw new RangeError(
+      `the cache of ${this.#options.type.kind} holds ${only} alone, not ${keyOf({ name, namespace })}`,
+    );
+  }
+}
+
+interface Entry<T> {
+  readonly value: T;
+  readonly observed: Observed;
+}
+
+// Each write brings a new resourceVersion; whether it also brings news is a matter of the rest.
+function equalButVersion(before: unknown, after: unknown): boolean {
+  return equalJson(withoutVersion(before), withoutVersion(after));
+}
+
+function withoutVersion(value: unknown): unknown {
+  if (!isRecord(value) || !isRecord(value["metadata"])) return value;
+  return { ...value, metadata: { ...value["metadata"], resourceVersion: undefined, managedFields: undefined } };
+}

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import type { Cache } from "./cache.ts";
+import { HttpTransport } from "../http/http-transport.ts";
+import { isKubeError } from "../http/kube-error.ts";
+import { eventually } from "../testing/eventually.ts";
+import { configMaps, FakeApiServer, type ConfigMap, type SeenRequest } from "../testing/fake-api-server.ts";
+import { FakeClock } from "../testing/fake-clock.ts";
+import { watchObjects, type WatchOptions } from "./watch-objects.ts";
+
+type Colors = Cache<string>;
+
+/** A server, and a cache of the colors in it. */
+async function setUp(
+  options: Partial<WatchOptions<ConfigMap, string>> = {},
+  before: (server: FakeApiServer) => void = () => {},
+) {
+  const server = await FakeApiServer.start();
+  before(server);
+  const clock = new FakeClock();
+  const transport = new HttpTransport(server.endpoint);
+  const reported: unknown[] = [];
+  const cache = watchObjects({
+    transport,
+    type: configMaps,
+    namespace: "ns",
+    project: ({ data }: ConfigMap) => data?.["color"] ?? "",
+    report: (error) => reported.push(isKubeError(error) ? error.code : error),
+    clock,
+    random: () => 1,
+    ...options,
+  });
+  return {
+    server,
+    clock,
+    cache,
+    reported,
+    lists: () => server.requests.filter((request) => isList(request)),
+    watches: () => server.requests.filter((request) => !isList(request)),
+    /** Waits until it holds; what the reflector pauses for is over at once. A watch may be silent for longer than that. */
+    async until(holds: () => boolean) {
+      await eventually(async () => {
+        if (clock.nextMs <= 60_000 && !holds()) await clock.advance(clock.nextMs);
+        return holds();
+      });
+    },
+    async [Symbol.asyncDispose]() {
+      await cache[Symbol.asyncDispose]();
+      await transport[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const isList = ({ query }: SeenRequest) => query["watch"] === undefined;
+
+function content(cache: Colors): Record<string, string> {
+  return Object.fromEntries(Array.from(cache.keys(), (key) => [key, cache.get(key) ?? ""]));
+}
+
+function putMany(server: FakeApiServer, count: number): void {
+  for (let index = 0; index < count; index++) server.put(`o-${index}`, { color: "red" });
+}
+
+describe("reflect", () => {
+  it("lists in pages and follows from there", async () => {
+    await using it = await setUp({ pageSize: 10 }, (server) => {
+      putMany(server, 25);
+    });
+    await it.cache.whenSynced(AbortSignal.timeout(10_000));
+    expect(it.cache.size).toBe(25);
+    expect(it.lists().map(({ query }) => query["limit"])).toEqual(["10", "10", "10"]);
+    it.server.put("o-0", { color: "blue" });
+    it.server.put("new", { color: "green" });
+    it.server.delete("o-1");
+    await eventually(() => !it.cache.get("o-1"));
+    expect([it.cache.get("o-0"), it.cache.get("new"), it.cache.size]).toEqual(["blue", "green", 25]);
+    expect(it.watches()).toHaveLength(1);
+  });
+
+  it("asks for bookmarks and a watch of 5 to 10 minutes, within its selectors", async () => {
+    await using it = await setUp({ labelSelector: "a=b", fieldSelector: "metadata.name=x" });
+    await eventually(() => it.server.watching === 1);
+    const [watch] = it.watches();
+    expect(it.lists()[0]?.query).toMatchObject({
+      labelSelector: "a=b",
+      fieldSelector: "metadata.name=x",
+      limit: "500",
+    });
+    expect(watch?.query).toMatchObject({
+      labelSelector: "a=b",
+      fieldSelector: "metadata.name=x",
+      allowWatchBookmarks: "true",
+      resourceVersion: "100",
+      timeoutSeconds: "600",
+    });
+  });
+
+  it.each(["in-order", "reset", "within-object"] as const)(
+    "misses nothing when the watch is cut (%s), and lists nothing again",
+    async (how) => {
+      await using it = await setUp();
+      await eventually(() => it.server.watching === 1);
+      it.server.put("a", { color: "red" });
+      await eventually(() => it.cache.size === 1);
+      it.server.cutWatches(how);
+      it.server.put("a", { color: "blue" });
+      it.server.put("b", { color: "red" });
+      await it.until(() => it.cache.size === 2);
+      expect(content(it.cache)).toEqual({ a: "blue", b: "red" });
+      expect(it.lists()).toHaveLength(1);
+      expect(it.reported).toEqual(how === "in-order" ? [] : ["ConnectionLost"]);
+    },
+  );
+
+  it("goes on from the last bookmark", async () => {
+    await using it = await setUp();
+    await eventually(() => it.server.watching === 1);
+    it.server.bookmark();
+    await eventually(() => it.cache.position === "101");
+    it.server.compact();
+    it.server.cutWatches("in-order");
+    await it.until(() => it.watches().length === 2);
+    expect(it.watches()[1]?.query["resourceVersion"]).toBe("101");
+    expect(it.lists()).toHaveLength(1);
+  });
+
+  it("lists again after a 410, and drops what is gone since", async () => {
+    await using it = await setUp({}, (server) => {
+      putMany(server, 3);
+    });
+    await eventually(() => it.server.watching === 1);
+    const changes: string[] = [];
+    it.cache.subscribe(({ key, before, after }) => changes.push(`${key}: ${before ?? "-"} ${after ?? "-"}`));
+    changes.length = 0;
+    it.server.cutWatches("reset");
+    it.server.delete("o-1");
+    it.server.put("o-2", { color: "blue" });
+    it.server.compact();
+    await it.until(() => it.lists().length === 2 && it.server.watching === 1);
+    expect(content(it.cache)).toEqual({ "o-0": "red", "o-2": "blue" });
+    expect(changes.sort()).toEqual(["o-1: red -", "o-2: red blue"]);
+    expect(it.reported).toEqual(["ConnectionLost"]);
+  });
+
+  it("begins a list again, in pages and later each time, when the server forgets it half-way", async () => {
+    await using it = await setUp({ pageSize: 2 }, (server) => {
+      putMany(server, 5);
+      const status = { kind: "Status", reason: "Expired", code: 410 };
+      const expired = { status: 410, body: JSON.stringify(status) };
+      for (let times = 0; times < 3; times++) server.failNext(expired, ({ query }) => query["continue"] !== undefined);
+    });
+    await it.until(() => it.cache.synced);
+    expect(it.cache.size).toBe(5);
+    const pages = it.lists().map(({ query }) => [query["limit"], query["continue"] === undefined ? "first" : "next"]);
+    const cut = [
+      ["2", "first"],
+      ["2", "next"],
+    ];
+    expect(pages).toEqual([...cut, ...cut, ...cut, ["2", "first"], ["2", "next"], ["2", "next"]]);
+    expect([it.clock.nowMs(), it.reported]).toEqual([500 + 1000 + 2000, ["Expired", "Expired", "Expired"]]);
+  });
+
+  it("is not synced, and tells why, until the server answers", async () => {
+    await using it = await setUp({}, (server) => {
+      for (let times = 0; times < 3; times++) server.failNext({ status: 403 });
+    });
+    await it.until(() => it.cache.synced);
+    expect(it.reported).toEqual(["Forbidden", "Forbidden", "Forbidden"]);
+    expect(it.clock.nowMs()).toBe(500 + 1000 + 2000);
+  });
+
+  it("waits as long as the server asks for", async () => {
+    await using it = await setUp({}, (server) => {
+      server.failNext({ status: 429, headers: { "retry-after": "60" } });
+    });
+    await it.until(() => it.cache.synced);
+    expect(it.clock.nowMs()).toBe(60_000);
+  });
+
+  it("waits less again once events have come", async () => {
+    await using it = await setUp();
+    await eventually(() => it.server.watching === 1);
+    for (let times = 0; times < 8; times++) it.server.failNext({ status: 503 });
+    it.server.cutWatches("reset");
+    await it.until(() => it.server.watching === 1);
+    it.server.put("a", { color: "red" });
+    await eventually(() => it.cache.size === 1);
+    const beforeMs = it.clock.nowMs();
+    it.server.cutWatches("reset");
+    await it.until(() => it.server.watching === 1);
+    expect(beforeMs).toBeGreaterThan(60_000);
+    expect(it.clock.nowMs() - beforeMs).toBe(500);
+  });
+
+  it("waits less again once a watch has lasted for longer than the pause before it, though nothing came", async () => {
+    await using it = await setUp();
+    await eventually(() => it.server.watching === 1);
+    for (let times = 0; times < 3; times++) it.server.failNext({ status: 503 });
+    it.server.cutWatches("reset");
+    await it.until(() => it.server.watching === 1);
+    const pauseBeforeMs = async (lastedMs: number) => {
+      await it.clock.advance(lastedMs);
+      const endedMs = it.clock.nowMs();
+      it.server.cutWatches("reset");
+      await it.until(() => it.server.watching === 1);
+      return it.clock.nowMs() - endedMs;
+    };
+    // The pause before this one was of 4 s.
+    expect(await pauseBeforeMs(3_000)).toBe(8_000);
+    expect(await pauseBeforeMs(8_000)).toBe(500);
+  });
+
+  it("does not spin when the server ends each watch at once", async () => {
+    await using it = await setUp();
+    await eventually(() => it.server.watching === 1);
+    for (let times = 0; times < 5; times++) it.server.failNext({ status: 200, body: "" });
+    it.server.cutWatches("in-order");
+    await it.until(() => it.server.watching === 1);
+    // The one that was cut, and five more: nothing had come in any of them.
+    expect(it.clock.nowMs()).toBe(500 + 1000 + 2000 + 4000 + 8000 + 15_000);
+  });
+
+  it("takes up a watch that has gone silent", async () => {
+    await using it = await setUp();
+    await eventually(() => it.server.watching === 1);
+    await it.clock.advance(149_000);
+    it.server.bookmark();
+    await eventually(() => it.cache.position === "101");
+    await it.clock.advance(149_000);
+    expect(it.watches()).toHaveLength(1);
+    await it.clock.advance(1000);
+    await it.until(() => it.watches().length === 2);
+    expect(it.watches()[1]?.query["resourceVersion"]).toBe("101");
+    expect(it.reported).toEqual(["Timeout"]);
+  });
+
+  it("lists again when it is sent what it cannot read", async () => {
+    await using it = await setUp();
+    await eventually(() => it.server.watching === 1);
+    it.server.sendRaw("{}\n");
+    it.server.put("a", { color: "red" });
+    await it.until(() => it.cache.size === 1);
+    expect([it.lists().length, it.reported]).toEqual([2, ["UnexpectedResponse"]]);
+  });
+
+  it("takes an object of megabytes", async () => {
+    await using it = await setUp();
+    await eventually(() => it.server.watching === 1);
+    it.server.put("big", { color: "x".repeat(3_000_000) });
+    await eventually(() => it.cache.get("big")?.length === 3_000_000);
+  });
+
+  it("knows how old it is, and reports it with each failure", async () => {
+    const failed: unknown[] = [];
+    await using it = await setUp({ report: (_, at) => failed.push({ ...at }) }, (server) => {
+      server.failNext({ status: 403 });
+    });
+    await it.until(() => it.server.watching === 1);
+    expect([it.cache.ageMs, failed]).toEqual([0, [{ resource: "configmaps", ageMs: 0 }]]);
+    await it.clock.advance(20_000);
+    expect(it.cache.ages).toMatchObject([{ resource: "configmaps", synced: true, ageMs: 20_000 }]);
+    it.server.put("a", { color: "red" });
+    await eventually(() => it.cache.ageMs === 0);
+    await it.clock.advance(60_000);
+    it.server.bookmark();
+    await eventually(() => it.cache.ageMs === 0);
+
+    await it.clock.advance(30_000);
+    for (let times = 0; times < 3; times++) it.server.failNext({ status: 403 });
+    it.server.cutWatches("in-order");
+    await it.until(() => failed.length === 4);
+    expect(failed.slice(1)).toEqual([30_000, 30_500, 31_500].map((ageMs) => ({ resource: "configmaps", ageMs })));
+  });
+
+  it("of a server that sends no bookmarks, is as old as the last watch that it accepted", async () => {
+    await using it = await setUp();
+    await eventually(() => it.server.watching === 1);
+    await it.clock.advance(100_000);
+    expect(it.cache.ageMs).toBe(100_000);
+    await it.clock.advance(50_000);
+    await eventually(() => it.cache.ageMs === 0);
+    expect(it.watches()).toHaveLength(2);
+  });
+
+  it("is not fresh by a watch that was accepted alone, where the server has sent bookmarks before", async () => {
+    await using it = await setUp();
+    await eventually(() => it.server.watching === 1);
+    it.server.bookmark();
+    await eventually(() => it.cache.position === "101");
+    await it.clock.advance(150_000);
+    await eventually(() => it.watches().length === 2 && it.server.watching === 1);
+    await it.clock.advance(150_000);
+    expect(it.cache.ageMs).toBe(300_000);
+    await eventually(() => it.watches().length === 3 && it.server.watching === 1);
+    it.server.bookmark();
+    await eventually(() => it.cache.ageMs === 0);
+  });
+
+  it("ends when it is disposed: in a watch, and in a pause", async () => {
+    const watching = await setUp();
+    await eventually(() => watching.server.watching === 1);
+    await watching.cache[Symbol.asyncDispose]();
+    await eventually(() => watching.server.watching === 0);
+    expect(watching.clock.pending).toBe(0);
+    await watching[Symbol.asyncDispose]();
+
+    const pausing = await setUp({}, (server) => {
+      server.failNext({ status: 503 });
+    });
+    await eventually(() => pausing.reported.length === 1);
+    await pausing[Symbol.asyncDispose]();
+    expect([pausing.clock.pending, pausing.lists().length]).toEqual([0, 1]);
+  });
+
+  it("takes a kind that the server does not know for one without objects, if that may be", async () => {
+    const notFound = { status: 404, body: "404 page not found" };
+    await using it = await setUp({ optional: true }, (server) => {
+      server.put("a", { color: "red" });
+      server.failNext(notFound);
+      server.failNext(notFound);
+    });
+    await it.cache.whenSynced(AbortSignal.timeout(10_000));
+    expect([it.cache.synced, it.cache.served, it.cache.position]).toEqual([true, false, undefined]);
+    await it.until(() => it.cache.served);
+    expect([content(it.cache), it.clock.nowMs(), it.reported]).toEqual([{ a: "red" }, 10_000, []]);
+  });
+
+  it("forgets the objects of a kind that the server no longer knows", async () => {
+    await using it = await setUp({ optional: true });
+    await eventually(() => it.server.watching === 1);
+    it.server.put("a", { color: "red" });
+    await eventually(() => it.cache.size === 1);
+    it.server.failNext({ status: 404, body: "404 page not found" });
+    it.server.cutWatches("in-order");
+    await it.until(() => !it.cache.served);
+    expect([it.cache.synced, it.cache.size]).toEqual([true, 0]);
+    await it.until(() => it.cache.served);
+    expect([content(it.cache), it.lists().length, it.reported]).toEqual([{ a: "red" }, 2, []]);
+  });
+
+  it("takes it for a failure else", async () => {
+    await using it = await setUp({}, (server) => {
+      server.failNext({ status: 404, body: "404 page not found" });
+    });
+    await eventually(() => it.reported.length === 1);
+    expect([it.reported, it.cache.synced, it.cache.served]).toEqual([["NotFound"], false, true]);
+  });
+});

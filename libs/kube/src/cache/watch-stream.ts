@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The body of a watch: one JSON object per line.
+ * Usage: `for await (const line of readLines(response)) yield parseWatchEvent(line, tried)`.
+ */
+import { KubeError } from "../http/kube-error.ts";
+import { isKubeObject, isRecord } from "../kube-object.ts";
+import { statusError } from "../http/status-error.ts";
+import type { WatchEvent } from "../http/transport.ts";
+
+/** The lines of a byte stream. Throws KubeError "ConnectionLost" if it ends within one, so that half an object is none. */
+export async function* readLines(
+  chunks: AsyncIterable<Buffer>,
+  tried: string,
+): AsyncGenerator<string, void, undefined> {
+  // Of the line that has begun. Joined once when it ends: an object may come in thousands of pieces.
+  let pieces: Buffer[] = [];
+  for await (const chunk of chunks) {
+    let from = 0;
+    for (let end; (end = chunk.indexOf(newline, from)) >= 0; from = end + 1) {
+      pieces.push(chunk.subarray(from, end));
+      yield Buffer.concat(pieces).toString("utf8");
+      pieces = [];
+    }
+    if (from < chunk.length) pieces.push(chunk.subarray(from));
+  }
+  if (pieces.length > 0) throw new KubeError(tried, "ConnectionLost", { words: "cut within an object" });
+}
+
+/** Throws KubeError for the server's ERROR event, and "UnexpectedResponse" for what is no event. */
+export function parseWatchEvent(line: string, tried: string): WatchEvent {
+  const event = parseJson(line, tried);
+  if (isRecord(event)) {
+    const { type, object } = event;
+    if (type === "ERROR") throw statusError(tried, undefined, object);
+    if (type === "BOOKMARK" && isRecord(object) && isRecord(object["metadata"])) {
+      const { resourceVersion } = object["metadata"];
+      if (typeof resourceVersion === "string") return { type, resourceVersion };
+    }
+    if ((type === "ADDED" || type === "MODIFIED" || type === "DELETED") && isKubeObject(object))
+      return { type, object };
+  }
+  throw new KubeError(tried, "UnexpectedResponse", { words: "not a watch event" });
+}
+
+/** Throws KubeError "UnexpectedResponse". */
+export function parseJson(text: string, tried: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new KubeError(tried, "UnexpectedResponse", { words: "not JSON", cause });
+  }
+}
+
+const newline = 0x0a;

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { connect } from "./connect.ts";
+import { readInCluster } from "./in-cluster.ts";
+import { FakeApiServer } from "../testing/fake-api-server.ts";
+import { TemporaryDirectory } from "../testing/temporary-directory.ts";
+
+function config(server: URL, namespace: string): string {
+  return JSON.stringify({
+    "current-context": "main",
+    contexts: [{ name: "main", context: { cluster: "c", namespace } }],
+    clusters: [{ name: "c", cluster: { server: server.href } }],
+  });
+}
+
+describe("connect", () => {
+  it("takes the kubeconfig that is named, else those of KUBECONFIG that exist", async () => {
+    await using server = await FakeApiServer.start();
+    const { server: url } = server.endpoint;
+    await using directory = await TemporaryDirectory.of({ a: config(url, "of-a"), b: config(url, "of-b") });
+    const env = { KUBECONFIG: `${directory.file("missing")}:${directory.file("a")}` };
+
+    await using named = await connect({ kubeconfig: directory.file("b"), env });
+    await using found = await connect({ env });
+    await using byFlag = await connect({ kubeconfig: env.KUBECONFIG, env }); // as services have it
+    expect([named.namespace, found.namespace, byFlag.namespace]).toEqual(["of-b", "of-a", "of-a"]);
+    const path = "/api/v1/namespaces/ns/configmaps";
+    expect(await found.request({ method: "GET", path })).toMatchObject({ kind: "ConfigMapList" });
+  });
+
+  it("rejects with BadConfig when there is nothing to go by, or not what was named", async () => {
+    await expect(connect({ env: {} })).rejects.toMatchObject({ code: "BadConfig" });
+    await expect(connect({ env: { KUBECONFIG: "/nowhere/config" } })).rejects.toMatchObject({ code: "BadConfig" });
+  });
+});
+
+describe("readInCluster", () => {
+  const env = { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "443" };
+
+  it("goes by the pod's service account", async () => {
+    await using directory = await TemporaryDirectory.of({ namespace: "net\n", "ca.crt": "CA", token: "secret\n" });
+    const { server, namespace, credentials } = await readInCluster(env, directory.path);
+    expect([server.href, namespace]).toEqual(["https://[fd00::1]/", "net"]);
+    expect(await credentials?.current()).toEqual({ headers: { authorization: "Bearer secret" }, tls: { ca: "CA" } });
+  });
+
+  it("rejects with BadConfig in a pod without one", async () => {
+    await using directory = await TemporaryDirectory.of();
+    await expect(readInCluster(env, directory.path)).rejects.toMatchObject({ code: "BadConfig" });
+  });
+});

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { createServer, type Agent } from "node:http";
+import { text } from "node:stream/consumers";
+import { Connections, http } from "./connections.ts";
+import { eventually } from "../testing/eventually.ts";
+
+/** A server that tells how many connections are open. */
+async function serve() {
+  const server = createServer((_, response) => response.end("{}"));
+  server.keepAliveTimeout = 0; // closing is for the other side to do
+  const open = new Set<object>();
+  server.on("connection", (socket) => {
+    open.add(socket);
+    socket.on("close", () => open.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const url = new URL(`http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`);
+  return {
+    url,
+    open,
+    async get(agent: Agent) {
+      const answer = await new Promise<AsyncIterable<Buffer>>((resolve) => http.get(url, { agent }, resolve));
+      return text(answer);
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const identity = (cert: string) => ({ ca: undefined, cert, key: undefined });
+
+describe("Connections", () => {
+  it("are used again while the identity stays, and end with it", async () => {
+    await using server = await serve();
+    using connections = new Connections({ server: server.url, namespace: "ns" });
+    const first = identity("first");
+    await server.get(connections.agent(first));
+    const [kept] = server.open;
+    await server.get(connections.agent(first));
+    expect([...server.open]).toEqual([kept]);
+
+    await server.get(connections.agent(identity("second")));
+    await eventually(() => server.open.size === 1);
+    expect(server.open).not.toContain(kept);
+  });
+
+  it("that are in use when the identity changes end when that is done", async () => {
+    await using server = await serve();
+    using connections = new Connections({ server: server.url, namespace: "ns" });
+    const underWay = server.get(connections.agent(identity("first")));
+    connections.agent(identity("second"));
+    expect(await underWay).toBe("{}");
+    await eventually(() => server.open.size === 0);
+  });
+
+  it("are not made with what is no certificate", () => {
+    using connections = new Connections({ server: new URL("https://api"), namespace: "ns" });
+    expect(() => connections.agent(identity("no PEM"))).toThrow("BadConfig");
+  });
+
+  it("are all closed at the end", async () => {
+    await using server = await serve();
+    const connections = new Connections({ server: server.url, namespace: "ns" });
+    const same = identity("same");
+    await Promise.all([server.get(connections.agent(same)), server.get(connections.agent(same))]);
+    expect(server.open.size).toBe(2);
+    connections[Symbol.dispose]();
+    await eventually(() => server.open.size === 0);
+  });
+});

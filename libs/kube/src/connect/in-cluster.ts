@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The API server as a pod reaches it: by the service account that the kubelet mounts.
+ * Usage: `const endpoint = await readInCluster(process.env)`.
+ */
+import { readFile } from "node:fs/promises";
+import { isIPv6 } from "node:net";
+import { join } from "node:path";
+import { keepFresh, type Credentials } from "./credentials.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { KubeError } from "../http/kube-error.ts";
+
+/** Rejects with KubeError "BadConfig" outside of a pod. */
+export async function readInCluster(
+  env: Readonly<Record<string, string | undefined>>,
+  directory = "/var/run/secrets/kubernetes.io/serviceaccount",
+): Promise<Endpoint> {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
+  if (!host || !port) {
+    const words = "no kubeconfig is given, and KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set";
+    throw new KubeError("find the API server", "BadConfig", { words });
+  }
+  return {
+    server: new URL(`https://${isIPv6(host) ? `[${host}]` : host}:${port}`),
+    namespace: (await read(directory, "namespace")) || "default",
+    credentials: keepFresh(() => readServiceAccount(directory)),
+  };
+}
+
+/** Its token and the authority that signs the API server's certificate. Rejects with KubeError "BadConfig". */
+export async function readServiceAccount(directory: string): Promise<Credentials> {
+  const [token, ca] = await Promise.all([read(directory, "token"), read(directory, "ca.crt")]);
+  return { headers: { authorization: `Bearer ${token}` }, tls: { ca } };
+}
+
+async function read(directory: string, name: string): Promise<string> {
+  const file = join(directory, name);
+  try {
+    return (await readFile(file, "utf8")).trim();
+  } catch (cause) {
+    throw new KubeError(`read ${file}`, "BadConfig", { words: "no service account is mounted", cause });
+  }
+}

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { startController, type ControllerOptions, type FailedReconcile, type Reconcile } from "./controller.ts";
+import type { Ageing, CacheAge } from "../cache/cache-age.ts";
+import { KubeError } from "../http/kube-error.ts";
+import { ObjectStore } from "../cache/object-store.ts";
+import { fromCache, type Source } from "./source.ts";
+import { configMaps, type ConfigMap } from "../testing/fake-api-server.ts";
+import { eventually, turns } from "../testing/eventually.ts";
+import { FakeClock } from "../testing/fake-clock.ts";
+
+/** A source that is told by hand what to say. */
+class Keys implements Source {
+  readonly #synced = Promise.withResolvers<undefined>();
+  add: (key: string) => void = () => {};
+  stopped = false;
+
+  start(enqueue: (key: string) => void): () => void {
+    this.add = enqueue;
+    return () => {
+      this.stopped = true;
+    };
+  }
+
+  sync(): this {
+    this.#synced.resolve(undefined);
+    return this;
+  }
+
+  async whenSynced(signal: AbortSignal): Promise<void> {
+    const aborted = new Promise<never>((_, reject) => {
+      signal.addEventListener("abort", () => {
+        reject(new Error("stopped"));
+      });
+    });
+    await Promise.race([this.#synced.promise, aborted]);
+  }
+}
+
+/** A cache that is as old as it is told. */
+class Age implements Ageing {
+  ageMs = 0;
+
+  get ages(): readonly CacheAge[] {
+    return [{ resource: "nodes", synced: true, ageMs: this.ageMs }];
+  }
+}
+
+function start(reconcile: Reconcile, options: Partial<ControllerOptions> = {}) {
+  const clock = new FakeClock();
+  const keys = new Keys();
+  const reported: (FailedReconcile & { readonly error: unknown })[] = [];
+  const outcomes: string[] = [];
+  const stop = new AbortController();
+  const controller = startController({
+    name: "test",
+    reconcile,
+    sources: [keys],
+    signal: stop.signal,
+    clock,
+    random: () => 1,
+    backoff: { baseMs: 1000, maxMs: 60_000 },
+    report: (error, at) => reported.push({ ...at, error }),
+    metrics: { reconciled: ({ outcome }) => outcomes.push(outcome), waited: () => {} },
+    ...options,
+  });
+  return { clock, keys, reported, outcomes, stop, controller };
+}
+
+/** Work that goes on until it is told to end. */
+function createSlowWork() {
+  const running = new Map<string, { readonly end: () => void; readonly signal: AbortSignal }>();
+  let most = 0;
+  const reconcile: Reconcile = async (key, signal) => {
+    await new Promise<void>((end) => {
+      running.set(key, { end, signal });
+      most = Math.max(most, running.size);
+    });
+    running.delete(key);
+    return undefined;
+  };
+  return { reconcile, running, most: () => most };
+}
+
+describe("startController", () => {
+  it("does nothing before all that it reads is synced", async () => {
+    const worked: string[] = [];
+    const other = new Keys();
+    const { clock, keys } = start((key) => Promise.resolve(void worked.push(key)), { caches: [other] });
+    keys.add("a");
+    keys.sync();
+    await clock.advance(1000);
+    expect(worked).toEqual([]);
+    other.sync();
+    await clock.advance(0);
+    expect(worked).toEqual(["a"]);
+  });
+
+  it("lets keys wait while something that it reads is stale, and takes them when all is fresh", async () => {
+    const worked: string[] = [];
+    const [own, other] = [new Age(), new Age()];
+    const stale: unknown[] = [];
+    const freshness = { caches: [own, other], maxAgeMs: 300_000, onStale: (ages: unknown) => stale.push(ages) };
+    const { clock, keys } = start((key) => Promise.resolve(void worked.push(key)), { freshness });
+    keys.add("a");
+    keys.sync();
+    await clock.advance(1000);
+    other.ageMs = 300_001;
+    for (const key of ["b", "c"]) keys.add(key);
+    await clock.advance(3_600_000);
+    expect([worked, stale]).toEqual([["a"], [[{ resource: "nodes", synced: true, ageMs: 300_001 }]]]);
+    own.ageMs = 400_000;
+    other.ageMs = 0;
+    await clock.advance(10_000);
+    expect(worked).toEqual(["a"]);
+    own.ageMs = 0;
+    await clock.advance(1000);
+    expect(worked.toSorted()).toEqual(["a", "b", "c"]);
+  });
+
+  it("ends though it waits for something stale, and does nothing more", async () => {
+    const worked: string[] = [];
+    const cache = new Age();
+    const freshness = { caches: [cache], maxAgeMs: 300_000, onStale: () => undefined };
+    const { clock, keys, controller } = start((key) => Promise.resolve(void worked.push(key)), { freshness });
+    cache.ageMs = Infinity;
+    keys.add("a");
+    keys.sync();
+    await clock.advance(1000);
+    await controller[Symbol.asyncDispose]();
+    cache.ageMs = 0;
+    await clock.advance(10_000);
+    expect([worked, clock.pending]).toEqual([[], 0]);
+  });
+
+  it("takes what was there at the start at once, and what comes later after the debounce", async () => {
+    const at: (readonly [string, number])[] = [];
+    const { clock, keys } = start((key) => {
+      at.push([key, clock.nowMs()]);
+      return Promise.resolve(undefined);
+    });
+    keys.add("early");
+    keys.add("early");
+    keys.sync();
+    await clock.advance(0);
+    keys.add("late");
+    await clock.advance(1000);
+    expect(at).toEqual([
+      ["early", 0],
+      ["late", 100],
+    ]);
+  });
+
+  it("works on as many keys at once as it may, and on none twice", async () => {
+    const { reconcile, running, most } = createSlowWork();
+    const { clock, keys, controller } = start(reconcile, { parallel: 2 });
+    keys.sync();
+    for (const key of ["a", "b", "c"]) keys.add(key);
+    await clock.advance(1000);
+    keys.add("a");
+    await clock.advance(1000);
+    expect([...running.keys()]).toEqual(["a", "b"]);
+    expect(controller.depth).toBe(1);
+    while (running.size > 0) {
+      running.get([...running.keys()][0] ?? "")?.end();
+      await turns();
+    }
+    expect(most()).toBe(2);
+  });
+
+  it("is idle when it has begun and each key has a hand", async () => {
+    const { reconcile, running } = createSlowWork();
+    const { clock, keys, controller } = start(reconcile, { parallel: 1 });
+    let isIdle = false;
+    void controller.whenIdle().then(() => (isIdle = true));
+    keys.add("a");
+    keys.add("b");
+    await clock.advance(1000);
+    expect(isIdle).toBe(false); // not begun
+    keys.sync();
+    await clock.advance(1000);
+    expect(isIdle).toBe(false);
+    running.get("a")?.end();
+    await turns();
+    expect(isIdle).toBe(true);
+    running.get("b")?.end();
+  });
+
+  it("comes back when reconcile says so, unless something brings the key back sooner", async () => {
+    const at: number[] = [];
+    const { clock, keys, outcomes } = start(() => {
+      at.push(clock.nowMs());
+      return Promise.resolve(at.length < 3 ? { afterMs: 5000 } : undefined);
+    });
+    keys.sync().add("a");
+    await clock.advance(100);
+    await clock.advance(900);
+    keys.add("a");
+    await clock.advance(60_000);
+    expect(at).toEqual([0, 1100, 6100]);
+    expect(outcomes).toEqual(["requeued", "requeued", "done"]);
+  });
+
+  it("reports each failure once and tries again, later each time, until it succeeds", async () => {
+    const at: number[] = [];
+    const { clock, keys, reported, outcomes } = start(() => {
+      at.push(clock.nowMs());
+      return at.length < 4 ? Promise.reject(new Error(`no ${at.length}`)) : Promise.resolve(undefined);
+    });
+    keys.sync().add("a");
+    await clock.advance(60_000);
+    expect(at).toEqual([0, 1000, 3000, 7000]);
+    expect(reported.map(({ key, failures }) => [key, failures])).toEqual([
+      ["a", 1],
+      ["a", 2],
+      ["a", 3],
+    ]);
+    expect(outcomes).toEqual(["failed", "failed", "failed", "done"]);
+  });
+
+  it("begins with short pauses again after a success", async () => {
+    const at: number[] = [];
+    const { clock, keys, reported } = start(() => {
+      at.push(clock.nowMs());
+      return at.length === 3 ? Promise.resolve({ afterMs: 10_000 }) : Promise.reject(new Error("no"));
+    });
+    keys.sync().add("a");
+    await clock.advance(14_100);
+    expect(at).toEqual([0, 1000, 3000, 13_000, 14_000]);
+    expect(reported.map(({ failures }) => failures)).toEqual([1, 2, 1, 2]);
+  });
+
+  it("waits as long as the server asked for", async () => {
+    const at: number[] = [];
+    const { clock, keys } = start(() => {
+      at.push(clock.nowMs());
+      const busy = new KubeError("PATCH /a", "TooManyRequests", { status: 429, retryAfterMs: 30_000 });
+      return at.length === 1 ? Promise.reject(busy) : Promise.resolve(undefined);
+    });
+    keys.sync().add("a");
+    await clock.advance(60_000);
+    expect(at).toEqual([0, 30_000]);
+  });
+
+  it("keeps a key that fails from no other key", async () => {
+    const worked: string[] = [];
+    const { clock, keys } = start(
+      (key) => {
+        worked.push(key);
+        return key === "bad" ? Promise.reject(new Error("no")) : Promise.resolve(undefined);
+      },
+      { parallel: 1 },
+    );
+    keys.sync();
+    for (const key of ["bad", "a", "b"]) keys.add(key);
+    await clock.advance(100);
+    expect(worked).toEqual(["bad", "a", "b"]);
+  });
+
+  it("aborts a reconcile that takes too long, as a failure", async () => {
+    const { clock, keys, reported } = start(
+      (_, signal) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => {
+            reject(signal.reason as Error);
+          });
+        }),
+      { deadlineMs: 5000 },
+    );
+    keys.sync().add("a");
+    await clock.advance(5100);
+    expect(reported).toMatchObject([{ key: "a", error: { code: "Timeout" } }]);
+  });
+
+  it("finishes what is in hand when it is disposed, and takes nothing more", async () => {
+    const { reconcile, running } = createSlowWork();
+    const { clock, keys, controller } = start(reconcile, { parallel: 1 });
+    keys.sync().add("a");
+    keys.add("b");
+    await clock.advance(100);
+    let ended = false;
+    const disposed = controller[Symbol.asyncDispose]().then(() => (ended = true));
+    await turns();
+    expect([running.get("a")?.signal.aborted, ended, keys.stopped]).toEqual([false, false, true]);
+    running.get("a")?.end();
+    await disposed;
+    expect(running.size).toBe(0);
+    expect(clock.pending).toBe(0);
+  });
+
+  it("gives what is in hand a last deadline when it is disposed", async () => {
+    const { reconcile, running } = createSlowWork();
+    const { clock, keys, controller } = start(reconcile, { drainMs: 3000 });
+    keys.sync().add("a");
+    await clock.advance(100);
+    const work = running.get("a");
+    const disposed = controller[Symbol.asyncDispose]();
+    await clock.advance(2999);
+    expect(work?.signal.aborted).toBe(false);
+    await clock.advance(1);
+    expect(work?.signal.reason).toMatchObject({ code: "Timeout" });
+    work?.end();
+    await disposed;
+  });
+
+  it("aborts what is in hand when its signal aborts, and that is no failure", async () => {
+    const stopped = new Error("the lease is lost");
+    const { clock, keys, stop, reported, outcomes } = start(
+      (_, signal) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => {
+            reject(signal.reason as Error);
+          });
+        }),
+    );
+    keys.sync().add("a");
+    await clock.advance(100);
+    stop.abort(stopped);
+    await eventually(() => outcomes.length > 0);
+    keys.add("b");
+    await clock.advance(10_000);
+    expect([outcomes, reported]).toEqual([["stopped"], []]);
+  });
+
+  it("can be disposed before it was synced, and started after its signal has aborted", async () => {
+    const { controller } = start(() => Promise.resolve(undefined));
+    await controller[Symbol.asyncDispose]();
+    const late = start(() => Promise.resolve(undefined), { signal: AbortSignal.abort() });
+    await late.controller[Symbol.asyncDispose]();
+    expect(late.keys.stopped).toBe(true);
+  });
+});
+
+describe("fromCache", () => {
+  it("gives the keys that each change concerns, those of existing objects first", async () => {
+    const cache = new ObjectStore({ type: configMaps, namespace: "ns", project: (some: ConfigMap) => some.data });
+    const put = (name: string, resourceVersion: string, color: string) => {
+      const metadata = { name, namespace: "ns", uid: name, resourceVersion };
+      cache.upsert({ apiVersion: "v1", kind: "ConfigMap", metadata, ...{ data: { color } } });
+    };
+    put("a", "1", "red");
+    const keys: string[] = [];
+    const source = fromCache(cache, ({ before, after }) => [before?.["color"] ?? "-", after?.["color"] ?? "-"]);
+    const stop = source.start((key) => keys.push(key));
+    put("a", "2", "blue");
+    cache.remove({ name: "a", namespace: "ns" });
+    stop();
+    put("b", "3", "green");
+    cache.endList("3");
+    await source.whenSynced(AbortSignal.timeout(1000));
+    expect(keys).toEqual(["-", "red", "red", "blue", "blue", "-"]);
+  });
+});

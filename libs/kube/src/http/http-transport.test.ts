@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { createServer, type RequestListener } from "node:http";
+import { keepFresh } from "../connect/credentials.ts";
+import { HttpTransport, type HttpTransportOptions } from "./http-transport.ts";
+import { readServiceAccount } from "../connect/in-cluster.ts";
+import { eventually } from "../testing/eventually.ts";
+import { FakeApiServer } from "../testing/fake-api-server.ts";
+import { FakeClock } from "../testing/fake-clock.ts";
+import { TemporaryDirectory } from "../testing/temporary-directory.ts";
+import type { WatchEvent } from "./transport.ts";
+
+const path = "/api/v1/namespaces/ns/configmaps";
+
+async function setUp(options: HttpTransportOptions = {}) {
+  const server = await FakeApiServer.start();
+  const transport = new HttpTransport(server.endpoint, options);
+  return {
+    server,
+    transport,
+    async [Symbol.asyncDispose]() {
+      await transport[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A server that does nothing but `listener`; `connections` are those that were ever opened. */
+async function serve(listener: RequestListener) {
+  const http = createServer(listener);
+  let connections = 0;
+  http.on("connection", () => connections++);
+  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+  const address = http.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  return {
+    server: new URL(`http://127.0.0.1:${port ?? 0}`),
+    connections: () => connections,
+    async [Symbol.asyncDispose]() {
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+    },
+  };
+}
+
+describe("HttpTransport.request", () => {
+  it("sends what it is told, as JSON, and gives the answer's JSON", async () => {
+    await using it = await setUp({ userAgent: "test/1" });
+    const answer = await it.transport.request({
+      method: "PATCH",
+      path: `${path}/a`,
+      query: { fieldManager: "me & you", force: true, dryRun: undefined },
+      contentType: "application/apply-patch+yaml",
+      accept: "application/json;as=x",
+      body: { data: { color: "grün" } },
+    });
+    expect(answer).toMatchObject({ kind: "ConfigMap", data: { color: "grün" } });
+    expect(it.server.requests).toMatchObject([
+      {
+        method: "PATCH",
+        path: `${path}/a`,
+        query: { fieldManager: "me & you", force: "true" },
+        headers: {
+          "content-type": "application/apply-patch+yaml",
+          accept: "application/json;as=x",
+          "user-agent": "test/1",
+        },
+        body: { data: { color: "grün" } },
+      },
+    ]);
+  });
+
+  it("authenticates, and keeps the path that a server stands below", async () => {
+    await using server = await serve(({ url, headers }, response) => {
+      response.end(JSON.stringify({ url, headers }));
+    });
+    const url = new URL("/k8s/clusters/c-1/", server.server);
+    const headers = { authorization: "Bearer secret", "impersonate-group": ["a", "b"] };
+    const credentials = keepFresh(() => Promise.resolve({ headers, tls: {} }));
+    await using transport = new HttpTransport({ server: url, namespace: "ns", credentials });
+    expect(await transport.request({ method: "GET", path: "/version" })).toMatchObject({
+      url: "/k8s/clusters/c-1/version",
+      headers: { authorization: "Bearer secret", "impersonate-group": "a, b" },
+    });
+  });
+
+  it("looks for another token when the server has refused one", async () => {
+    await using directory = await TemporaryDirectory.of({ token: "old", "ca.crt": "" });
+    await using server = await serve(({ headers }, response) => {
+      response.writeHead(headers.authorization === "Bearer new" ? 200 : 401).end("{}");
+    });
+    const credentials = keepFresh(() => readServiceAccount(directory.path));
+    await using transport = new HttpTransport({ ...server, namespace: "ns", credentials });
+    await expect(transport.request({ method: "GET", path: "/" })).rejects.toMatchObject({ code: "Unauthorized" });
+    await directory.write("token", "new");
+    expect(await transport.request({ method: "GET", path: "/" })).toEqual({});
+  });
+
+  it("opens as many connections as it may, and uses them again", async () => {
+    await using server = await serve((_, response) => response.end("{}"));
+    await using transport = new HttpTransport({ ...server, namespace: "ns" }, { maxConnections: 3 });
+    const get = () => transport.request({ method: "GET", path: "/" });
+    await Promise.all(Array.from({ length: 50 }, get));
+    await Promise.all(Array.from({ length: 50 }, get));
+    expect(server.connections()).toBe(3);
+  });
+
+  it("sends reserved requests over one connection of their own, though all others hang", async () => {
+    await using server = await serve(({ url = "" }, response) => {
+      if (url !== "/writes") response.end("{}");
+    });
+    await using transport = new HttpTransport({ ...server, namespace: "ns" }, { maxConnections: 2 });
+    const end = new AbortController();
+    const hanging = Array.from({ length: 10 }, () =>
+      transport.request({ method: "PATCH", path: "/writes", body: {}, signal: end.signal }).catch(() => "ended"),
+    );
+    await eventually(() => server.connections() === 2);
+    const renew = () =>
+      transport.request({ method: "PUT", path: "/lease", body: {}, timeoutMs: 5_000, reserved: true });
+    expect([await renew(), await renew()]).toEqual([{}, {}]);
+    expect(await Promise.all([renew(), renew(), renew()])).toEqual([{}, {}, {}]);
+    expect(server.connections()).toBe(3);
+    end.abort();
+    await Promise.all(hanging);
+  });
+
+  it("rejects with what the server's Status says", async () => {
+    await using it = await setUp();
+    const details = { name: "a", causes: [{ reason: "FieldValueInvalid", message: "is bad", field: "spec.x" }] };
+    const status = { kind: "Status", reason: "Invalid", message: "a is bad", details, code: 422 };
+    it.server.failNext({ status: 422, body: JSON.stringify(status) });
+    await expect(it.transport.request({ method: "GET", path: `${path}/a` })).rejects.toMatchObject({
+      name: "KubeError",
+      message: `GET ${path}/a: Invalid (a is bad)`,
+      tried: `GET ${path}/a`,
+      code: "Invalid",
+      status: 422,
+      details,
+    });
+  });
+
+  it.each([
+    { status: 429, headers: { "retry-after": "3" }, body: "slow down", code: "TooManyRequests", retryAfterMs: 3000 },
+    { status: 503, headers: {}, body: "<html>down</html>", code: "ServiceUnavailable", retryAfterMs: undefined },
+    { status: 302, headers: { location: "/login" }, body: "", code: "UnexpectedResponse", retryAfterMs: undefined },
+    {
+      status: 500,
+      headers: {},
+      body: JSON.stringify({ kind: "Status", reason: "ServerTimeout", details: { retryAfterSeconds: 2 } }),
+      code: "ServerTimeout",
+      retryAfterMs: 2000,
+    },
+  ])("rejects with $code for a $status", async ({ code, retryAfterMs, ...fault }) => {
+    await using it = await setUp();
+    it.server.failNext(fault);
+    const failure = it.transport.request({ method: "GET", path });
+    await expect(failure).rejects.toMatchObject({ code, status: fault.status, retryAfterMs });
+  });
+
+  it("rejects with UnexpectedResponse for what is no JSON", async () => {
+    await using it = await setUp();
+    it.server.failNext({ status: 200, body: "{" });
+    await expect(it.transport.request({ method: "GET", path })).rejects.toMatchObject({ code: "UnexpectedResponse" });
+  });
+
+  it("rejects with ConnectionLost when there is no server, and when it hangs up", async () => {
+    await using it = await setUp();
+    it.server.failNext("reset");
+    const lost = it.transport.request({ method: "GET", path });
+    await expect(lost).rejects.toMatchObject({ code: "ConnectionLost", cause: { code: "ECONNRESET" } });
+    await it.server[Symbol.asyncDispose]();
+    const refused = it.transport.request({ method: "GET", path });
+    await expect(refused).rejects.toMatchObject({ code: "ConnectionLost", cause: { code: "ECONNREFUSED" } });
+  });
+
+  it("rejects with ConnectionLost when the answer is cut", async () => {
+    await using server = await serve((_, response) => {
+      response.writeHead(200, { "content-length": "100" }).write("{");
+      setImmediate(() => response.destroy());
+    });
+    await using transport = new HttpTransport({ ...server, namespace: "ns" });
+    await expect(transport.request({ method: "GET", path: "/" })).rejects.toMatchObject({ code: "ConnectionLost" });
+  });
+
+  it("rejects with Timeout when there is no answer in time, also while it waits for a connection", async () => {
+    const clock = new FakeClock();
+    await using it = await setUp({ clock, maxConnections: 1 });
+    it.server.failNext("silence");
+    const slow = it.transport.request({ method: "GET", path, timeoutMs: 5000 });
+    const queued = it.transport.request({ method: "GET", path, timeoutMs: 4000 });
+    const both = Promise.allSettled([slow, queued]);
+    await eventually(() => it.server.requests.length === 1);
+    await clock.advance(4000);
+    expect(await Promise.race([slow, queued.catch((error: unknown) => error)])).toMatchObject({ code: "Timeout" });
+    await clock.advance(1000);
+    expect(await both).toMatchObject([{ reason: { code: "Timeout" } }, { reason: { code: "Timeout" } }]);
+    expect(await it.transport.request({ method: "GET", path })).toMatchObject({ kind: "ConfigMapList" });
+    expect(clock.pending).toBe(0);
+  });
+
+  it("rejects with the signal's reason when it aborts, before and after", async () => {
+    await using it = await setUp();
+    const reason = new Error("enough");
+    const get = (signal: AbortSignal) => it.transport.request({ method: "GET", path, signal });
+    await expect(get(AbortSignal.abort(reason))).rejects.toBe(reason);
+    it.server.failNext("silence");
+    const stop = new AbortController();
+    const failure = get(stop.signal);
+    void eventually(() => it.server.requests.length > 0).then(() => {
+      stop.abort(reason);
+    });
+    await expect(failure).rejects.toBe(reason);
+  });
+
+  it("ends what is under way when it is disposed", async () => {
+    await using it = await setUp();
+    it.server.failNext("silence");
+    const failure = it.transport.request({ method: "GET", path }).catch((error: unknown) => error);
+    await eventually(() => it.server.requests.length === 1);
+    const watching = it.transport
+      .watch({ path })
+      [Symbol.asyncIterator]()
+      .next()
+      .catch((error: unknown) => error);
+    await eventually(() => it.server.requests.length === 2);
+    await it.transport[Symbol.asyncDispose]();
+    expect(await Promise.all([failure, watching])).toMatchObject([
+      { code: "ConnectionLost" },
+      { code: "ConnectionLost" },
+    ]);
+    await expect(it.transport.request({ method: "GET", path })).rejects.toMatchObject({ code: "ConnectionLost" });
+  });
+});
+
+describe("HttpTransport.watch", () => {
+  async function setUpWatch() {
+    const set = await setUp();
+    const events: WatchEvent[] = [];
+    const ended = (async () => {
+      for await (const event of set.transport.watch({ path, query: { resourceVersion: "100" } })) events.push(event);
+      return "ended";
+    })().catch((error: unknown) => error);
+    await eventually(() => set.server.watching === 1);
+    return { ...set, events, ended };
+  }
+
+  it("gives events as they come, and ends when the server ends it in order", async () => {
+    await using it = await setUpWatch();
+    it.server.put("a", { color: "red" });
+    await eventually(() => it.events.length === 1);
+    it.server.delete("a");
+    it.server.bookmark();
+    await eventually(() => it.events.length === 3);
+    it.server.cutWatches("in-order");
+    expect(await it.ended).toBe("ended");
+    expect(it.events).toMatchObject([
+      { type: "ADDED", object: { metadata: { name: "a" }, data: { color: "red" } } },
+      { type: "DELETED", object: { metadata: { name: "a" } } },
+      { type: "BOOKMARK", resourceVersion: "103" },
+    ]);
+  });
+
+  it.each(["reset", "within-object"] as const)("throws ConnectionLost when it is cut: %s", async (how) => {
+    await using it = await setUpWatch();
+    it.server.put("a", { color: "red" });
+    await eventually(() => it.events.length === 1);
+    it.server.cutWatches(how);
+    expect(await it.ended).toMatchObject({ code: "ConnectionLost" });
+    expect(it.events).toHaveLength(1);
+  });
+
+  it("throws Expired when the server has forgotten the place", async () => {
+    await using it = await setUp();
+    it.server.put("a", {});
+    it.server.compact();
+    const events = Array.fromAsync(it.transport.watch({ path, query: { resourceVersion: "100" } }));
+    await expect(events).rejects.toMatchObject({ code: "Expired", status: 410 });
+  });
+
+  it("has no deadline but for its beginning", async () => {
+    const clock = new FakeClock();
+    await using it = await setUp({ clock });
+    it.server.failNext("silence");
+    const first = it.transport.watch({ path, timeoutMs: 1000 })[Symbol.asyncIterator]().next();
+    const failure = first.catch((error: unknown) => error);
+    await eventually(() => it.server.requests.length === 1);
+    await clock.advance(1000);
+    expect(await failure).toMatchObject({ code: "Timeout" });
+
+    const next = it.transport
+      .watch({ path, timeoutMs: 1000, query: { resourceVersion: "100" } })
+      [Symbol.asyncIterator]()
+      .next();
+    await eventually(() => it.server.watching === 1 && clock.pending === 0);
+    await clock.advance(3_600_000);
+    it.server.put("a", {});
+    expect((await next).value).toMatchObject({ type: "ADDED" });
+  });
+
+  it("takes the connection that a request has left, and others go round it", async () => {
+    const bookmark = { type: "BOOKMARK", object: { metadata: { resourceVersion: "1" } } };
+    await using server = await serve(({ url }, response) => {
+      if (url?.includes("watch=true") === true) response.write(`${JSON.stringify(bookmark)}\n`);
+      else response.end("{}");
+    });
+    await using transport = new HttpTransport({ ...server, namespace: "ns" });
+    await transport.request({ method: "GET", path });
+    const watch = transport.watch({ path });
+    expect((await watch.next()).value).toEqual({ type: "BOOKMARK", resourceVersion: "1" });
+    expect(server.connections()).toBe(1);
+    await transport.request({ method: "GET", path });
+    expect(server.connections()).toBe(2);
+    await watch.return();
+  });
+
+  it("does not wait for requests, nor they for it, and closes when nobody listens any more", async () => {
+    await using it = await setUp({ maxConnections: 1 });
+    const watches = [1, 2, 3].map(() =>
+      it.transport.watch({ path, query: { resourceVersion: "100" } })[Symbol.asyncIterator](),
+    );
+    const events = watches.map((watch) => watch.next());
+    await eventually(() => it.server.watching === 3);
+    await it.transport.request({
+      method: "PATCH",
+      path: `${path}/a`,
+      contentType: "application/apply-patch+yaml",
+      body: {},
+    });
+    expect(await Promise.all(events)).toHaveLength(3);
+    await Promise.all(watches.map((watch) => watch.return()));
+    await eventually(() => it.server.watching === 0);
+  });
+});

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Transport over node:https (docs/decisions/001-kubernetes-transport.md has the figures that speak for it), on
+ * connections that stay open: a few requests at once, and any number of watches, each of which has one as long as it lasts.
+ * Reserved requests, those of the leader's lease, have a connection and a slot of their own, opened when first used.
+ * Usage: `await using transport = new HttpTransport(endpoint, { maxConnections: 16 })`.
+ */
+import type { IncomingMessage } from "node:http";
+import https from "node:https";
+import type { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
+import { Connections, http, probeAfterMs } from "../connect/connections.ts";
+import { systemClock, type Clock } from "../clock.ts";
+import { createAnonymous, type CredentialSource } from "../connect/credentials.ts";
+import type { Endpoint } from "../connect/endpoint.ts";
+import { isKubeError, KubeError } from "./kube-error.ts";
+import { linkAbort, type LinkedAbort } from "../linked-abort.ts";
+import { Slots } from "./slots.ts";
+import { statusError } from "./status-error.ts";
+import type { Query, Transport, TransportRequest, WatchEvent, WatchRequest } from "./transport.ts";
+import { parseJson, parseWatchEvent, readLines } from "../cache/watch-stream.ts";
+
+export interface HttpTransportOptions {
+  /** For requests, the others wait; watches and the reserved connection come on top. 32 unless given. */
+  readonly maxConnections?: number | undefined;
+  /** Says who we are in the server's logs; "switchyard" unless given. */
+  readonly userAgent?: string | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+export class HttpTransport implements Transport {
+  readonly namespace: string;
+  readonly #server: URL;
+  readonly #credentials: CredentialSource;
+  readonly #proxy: string | undefined;
+  readonly #shared: Lane;
+  readonly #reserved: Lane;
+  readonly #clock: Clock;
+  readonly #userAgent: string;
+  readonly #closed = new AbortController();
+
+  constructor(endpoint: Endpoint, options: HttpTransportOptions = {}) {
+    this.namespace = endpoint.namespace;
+    this.#server = endpoint.server;
+    this.#credentials = endpoint.credentials ?? createAnonymous();
+    this.#proxy = endpoint.proxy;
+    this.#shared = { connections: new Connections(endpoint), slots: new Slots(options.maxConnections ?? 32) };
+    this.#reserved = { connections: new Connections(endpoint), slots: new Slots(1) };
+    this.#clock = options.clock ?? systemClock;
+    this.#userAgent = options.userAgent ?? "switchyard";
+  }
+
+  async request(request: TransportRequest): Promise<unknown> {
+    const tried = `${request.method} ${request.path}`;
+    const { slots, connections } = request.reserved === true ? this.#reserved : this.#shared;
+    using abort = this.#begin(request, tried);
+    try {
+      await slots.take(abort.signal);
+      try {
+        const response = await this.#send(request, { tried, connections, signal: abort.signal });
+        return parseJson(await readAll(response), tried);
+      } finally {
+        slots.give();
+      }
+    } catch (error) {
+      abort.signal.throwIfAborted();
+      throw asKubeError(error, tried);
+    }
+  }
+
+  async *watch(request: WatchRequest): AsyncGenerator<WatchEvent, void, undefined> {
+    const tried = `watch ${request.path}`;
+    using abort = this.#begin(request, tried);
+    try {
+      const get = { ...request, method: "GET", query: { ...request.query, watch: true } } as const;
+      const { connections } = this.#shared;
+      const response = await this.#send(get, { tried, connections, signal: abort.signal });
+      abort.clear();
+      request.onOpen?.();
+      for await (const line of readLines(response, tried)) yield parseWatchEvent(line, tried);
+    } catch (error) {
+      abort.signal.throwIfAborted();
+      throw asKubeError(error, tried);
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closed.abort(new KubeError("use the transport", "ConnectionLost", { words: "it was closed" }));
+    this.#shared.connections[Symbol.dispose]();
+    this.#reserved.connections[Symbol.dispose]();
+    return Promise.resolve();
+  }
+
+  #begin({ signal, timeoutMs = 30_000 }: Pick<WatchRequest, "signal" | "timeoutMs">, tried: string): LinkedAbort {
+    const abort = linkAbort(signal, this.#closed.signal);
+    abort.in(this.#clock, timeoutMs, () => {
+      return new KubeError(tried, "Timeout", { words: `no answer within ${timeoutMs} ms` });
+    });
+    return abort;
+  }
+
+  /** Resolves with the answer once its head is here and says success. */
+  async #send(request: TransportRequest, { tried, connections, signal }: Sending): Promise<IncomingMessage> {
+    const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
+    const { headers, tls } = await this.#credentials.current();
+    signal.throwIfAborted();
+    const { promise: answered, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const options: https.RequestOptions = {
+      method: request.method,
+      path: pathOn(this.#server, request.path, request.query),
+      agent: connections.agent(tls),
+      signal,
+      headers: {
+        accept: request.accept ?? "application/json",
+        "user-agent": this.#userAgent,
+        ...headers,
+        ...(body && { "content-type": request.contentType ?? "application/json", "content-length": body.length }),
+      },
+    };
+    const { request: begin } = this.#server.protocol === "http:" ? http : https;
+    const outgoing = begin(this.#server, options, resolve);
+    outgoing.on("error", (error) => {
+      reject(this.#proxy === undefined ? error : proxyError(error, tried, this.#proxy));
+    });
+    outgoing.on("socket", (socket) => {
+      socket.setKeepAlive(true, probeAfterMs);
+      whenOpen(socket, () => {
+        try {
+          request.beforeSend?.();
+          outgoing.end(body); // the headers wait for this
+        } catch (error) {
+          reject(error);
+          outgoing.destroy();
+        }
+      });
+    });
+
+    const response = await answered;
+    const { statusCode: status = 0 } = response;
+    if (status >= 200 && status < 300) return response;
+    if (status === 401) this.#credentials.refused();
+    throw statusError(tried, { status, retryAfter: response.headers["retry-after"] }, asJson(await readAll(response)));
+  }
+}
+
+/** Connections, and how many requests go over them at once. */
+interface Lane {
+  readonly connections: Connections;
+  readonly slots: Slots;
+}
+
+interface Sending {
+  readonly tried: string;
+  readonly connections: Connections;
+  readonly signal: AbortSignal;
+}
+
+/** Runs it at once on a connection that is there; else Node would keep the request and send it as soon as it is. */
+function whenOpen(socket: Socket, run: () => void): void {
+  if (socket instanceof TLSSocket) {
+    if (socket.getFinished() === undefined) socket.once("secureConnect", run);
+    else run();
+  } else if (socket.connecting) {
+    socket.once("connect", run);
+  } else {
+    run();
+  }
+}
+
+function pathOn(server: URL, path: string, query: Query = {}): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, `${value}`);
+  return `${server.pathname.replace(/\/$/, "")}${path}${search.size === 0 ? "" : `?${search.toString()}`}`;
+}
+
+async function readAll(response: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** The JSON in `text`, or else the text: a refusal can come from a proxy. */
+function asJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** What Node throws for the wire (it has a code) is the connection's fault; anything else is ours. */
+function asKubeError(error: unknown, tried: string): unknown {
+  if (isKubeError(error) || typeof error !== "object" || error === null || !("code" in error)) return error;
+  const words = "message" in error && error.message !== "" ? String(error.message) : String(error.code);
+  return new KubeError(tried, "ConnectionLost", { words, cause: error });
+}
+
+/** The answer of a proxy has no code, and its message does not say where it comes from. */
+function proxyError(cause: NodeJS.ErrnoException, tried: string, proxy: string): KubeError {
+  const words = `through the proxy ${proxy}: ${cause.message || (cause.code ?? "failed")}`;
+  return new KubeError(tried, "ConnectionLost", { words, cause });
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import fc from "fast-check";
+import { runWhenLeading } from "./leader-election.ts";
+import type { Leadership } from "./options.ts";
+import { World, type Replica } from "../testing/leader-election-world.ts";
+
+describe("runWhenLeading", () => {
+  const middling = () => 0.5;
+
+  it("lets the first one lead, for as long as it renews", async () => {
+    const world = new World(middling);
+    world.start("a");
+    await world.clock.advance(1_000);
+    world.start("b");
+    await world.clock.advance(60_000);
+    expect([world.leaders, world.holder, world.terms]).toEqual([["a"], "a", 1]);
+  });
+
+  it("follows a leader that died once its lease is over", async () => {
+    const world = new World(middling);
+    const a = world.start("a");
+    world.start("b");
+    await world.clock.advance(4_000);
+    a.freeze(); // for ever
+    await world.clock.advance(10_000);
+    expect(world.leaders).toEqual([]); // a's deadline is over, its lease is not
+    await world.clock.advance(10_000);
+    expect([world.leaders, world.holder]).toEqual([["b"], "b"]);
+  });
+
+  it("gives the lease back when work has ended, not before, and then another leads at once", async () => {
+    const world = new World(middling);
+    const a = world.start("a");
+    const windingDown = Promise.withResolvers<undefined>();
+    a.onWork = () => windingDown.promise;
+    await world.clock.advance(1_000);
+    world.start("b");
+    a.end.abort();
+    await world.clock.advance(30_000);
+    expect([world.leaders, world.holder]).toEqual([["a"], "a"]); // still renewed
+
+    windingDown.resolve(undefined);
+    await world.clock.advance(3_000);
+    await a.done;
+    expect([world.leaders, world.holder]).toEqual([["b"], "b"]);
+  });
+
+  it("refuses the writes of a leader that was frozen, before it knows that it was", async () => {
+    const world = new World(middling);
+    const a = world.start("a");
+    world.start("b");
+    await world.clock.advance(4_000);
+    a.freeze();
+    await world.clock.advance(20_000);
+    await a.thaw();
+    await world.clock.advance(1_000);
+    expect([world.leaders, world.arrivals.at(-1)?.by]).toEqual([["b"], "b"]);
+    expect(isInOrder(world.arrivals.map(({ term }) => term))).toBe(true);
+  });
+
+  it("leads again, with new work, after it was frozen and nobody else came", async () => {
+    const world = new World(middling);
+    const a = world.start("a");
+    await world.clock.advance(1_000);
+    a.freeze();
+    await world.clock.advance(20_000);
+    await a.thaw();
+    expect(world.leaders).toEqual([]);
+    await world.clock.advance(8_000);
+    expect([world.leaders, world.terms]).toEqual([["a"], 2]);
+  });
+
+  it("takes back a lease that it lost only when what it wrote before must have arrived", async () => {
+    const world = new World(middling);
+    const a = world.start("a");
+    let first: Leadership | undefined;
+    a.onWork = (leadership) => Promise.resolve(void (first ??= leadership));
+    await world.clock.advance(1_000);
+    a.lossOfAnswers = 1; // its renewals are written and not heard of
+    await world.clock.advance(8_500);
+    const path = "/api/v1/namespaces/ns/configmaps/work";
+    a.longestDelayMs = 8_000; // 4 s there
+    const late = first?.transport.request({ method: "PATCH", path, body: { term: 1 } });
+    const given = expect(late).rejects.toMatchObject({ code: "Timeout" });
+    a.longestDelayMs = 100;
+    while (world.leaders.length > 0) await world.clock.advance(10);
+    expect(world.holder).toBe("a");
+    a.lossOfAnswers = 0;
+    await world.clock.advance(10_000);
+    await given;
+    expect([world.leaders, world.terms]).toEqual([["a"], 2]);
+    expect(isInOrder(world.arrivals.map(({ term }) => term))).toBe(true);
+  });
+
+  it("goes on through lost answers and through changes by others", async () => {
+    const world = new World(middling);
+    const a = world.start("a");
+    world.start("b");
+    await world.clock.advance(1_000);
+    a.lossOfAnswers = 1;
+    await world.clock.advance(3_000); // a renewal is written and not heard of
+    a.lossOfAnswers = 0;
+    world.changeLease({ touched: 1 });
+    await world.clock.advance(30_000);
+    expect([world.leaders, world.terms]).toEqual([["a"], 1]);
+  });
+
+  it("stops at once when it finds that the Lease was taken or deleted by hand", async () => {
+    const world = new World(middling);
+    const a = world.start("a");
+    let ended: Leadership | undefined;
+    a.onWork = (leadership) => Promise.resolve(void (ended ??= leadership));
+    await world.clock.advance(1_000);
+    world.changeLease({ spec: { holderIdentity: "someone", leaseDurationSeconds: 3600 } });
+    await world.clock.advance(3_000);
+    expect([world.leaders, ended?.signal.aborted, ended?.signal.reason]).toEqual([
+      [],
+      true,
+      expect.objectContaining({ code: "NotLeading" }),
+    ]);
+
+    world.lease = undefined;
+    await world.clock.advance(3_000_000);
+    expect(world.leaders).toEqual([]); // it saw that someone may lead for an hour
+    await world.clock.advance(700_000);
+    expect(world.leaders).toEqual(["a"]);
+  });
+
+  it("counts from before a renewal was sent, however late its answer came", async () => {
+    const world = new World(middling);
+    const a = world.start("a");
+    await world.clock.advance(2_150); // the first renewal is sent at 2,200
+    a.longestDelayMs = 4_000; // 2 s there, 2 s back
+    await world.clock.advance(5_000);
+    a.lossOfRequests = 1;
+    await world.clock.advance(5_000);
+    expect(world.leaders).toEqual(["a"]);
+    await world.clock.advance(100);
+    expect(world.leaders).toEqual([]);
+  });
+
+  it("counts from before the lease was asked for, too", async () => {
+    const world = new World(middling);
+    const a = world.start("a");
+    a.longestDelayMs = 4_000;
+    await world.clock.advance(6_100); // it asked for the lease at 2,050 and had it at 6,050
+    a.lossOfRequests = 1;
+    await world.clock.advance(5_900);
+    expect(world.leaders).toEqual(["a"]);
+    await world.clock.advance(100);
+    expect(world.leaders).toEqual([]);
+  });
+
+  it("hands on what work failed with, after it has given the lease back", async () => {
+    const world = new World(middling);
+    const a = world.start("a");
+    a.onWork = () => Promise.reject(new Error("a bug"));
+    const done = expect(a.done).rejects.toThrow("a bug");
+    await world.clock.advance(1_000);
+    a.end.abort();
+    await world.clock.advance(1_000);
+    await done;
+    expect(world.holder).toBe("");
+  });
+
+  it.each([
+    { does: "an empty identity", wrong: { identity: "" } },
+    { does: "parts of a second", wrong: { timings: { leaseDurationMs: 1_500, renewDeadlineMs: 1_000, retryMs: 200 } } },
+    { does: "no margin", wrong: { timings: { leaseDurationMs: 10_000, renewDeadlineMs: 9_000, retryMs: 2_000 } } },
+    { does: "one try only", wrong: { timings: { leaseDurationMs: 15_000, renewDeadlineMs: 3_000, retryMs: 2_000 } } },
+  ])("refuses $does", async ({ wrong }) => {
+    const { signal } = new AbortController();
+    const transport = { namespace: "", request: never, watch: never, [Symbol.asyncDispose]: never };
+    const lease = { namespace: "ns", name: "x" };
+    const options = { transport, lease, identity: "a", signal, onLeading: never, report: never, ...wrong };
+    await expect(runWhenLeading(options)).rejects.toBeInstanceOf(RangeError);
+  });
+
+  it("never lets two lead, and always lets one lead in the end", async () => {
+    const fault = fc.record({
+      afterMs: fc.integer({ min: 100, max: 9_000 }),
+      replica: fc.nat(2),
+      kind: fc.constantFrom("freeze", "thaw", "lose requests", "lose answers", "delay", "heal", "end", "touch"),
+    });
+    const paces = fc.tuple(...["a", "b", "c"].map(() => fc.double({ min: 0.98, max: 1.02, noNaN: true })));
+    const random = fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }));
+
+    const holds = fc.asyncProperty(paces, fc.array(fault, { maxLength: 25 }), random, async (pace, faults, numbers) => {
+      const world = new World(() => Number(numbers.next().value));
+      const replicas = ["a", "b", "c"].map((identity, index) => world.start(identity, pace[index]));
+      for (const { afterMs, replica, kind } of faults) {
+        await step(world, afterMs);
+        const target = replicas[replica];
+        if (target !== undefined) await afflict(world, target, kind);
+      }
+      expect(isInOrder(world.arrivals.map(({ term }) => term))).toBe(true);
+
+      for (const replica of replicas) await afflict(world, replica, "heal");
+      for (const replica of replicas) await afflict(world, replica, "thaw");
+      world.start("d");
+      await step(world, 40_000);
+      expect(world.leaders).toHaveLength(1);
+      expect(isInOrder(world.arrivals.map(({ term }) => term))).toBe(true);
+      for (const { end } of world.replicas) end.abort();
+      await world.clock.advance(40_000);
+      await Promise.all(world.replicas.map(({ done }) => done));
+      expect(world.holder).toBe("");
+    });
+    await fc.assert(holds, { numRuns: 60 });
+  }, 120_000);
+});
+
+/** Time passes; two leaders never show. */
+async function step(world: World, ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 250) {
+    await world.clock.advance(Math.min(250, ms - passed));
+    expect(world.leaders.length).toBeLessThanOrEqual(1);
+  }
+}
+
+async function afflict(world: World, replica: Replica, kind: string): Promise<void> {
+  if (kind === "freeze") replica.freeze();
+  if (kind === "thaw") await replica.thaw();
+  if (kind === "lose requests") replica.lossOfRequests = 0.7;
+  if (kind === "lose answers") replica.lossOfAnswers = 0.7;
+  if (kind === "delay") replica.longestDelayMs = 4_000;
+  if (kind === "heal") Object.assign(replica, { lossOfRequests: 0, lossOfAnswers: 0, longestDelayMs: 100 });
+  if (kind === "end") replica.end.abort();
+  if (kind === "touch") world.changeLease({ touched: world.clock.nowMs() });
+}
+
+/** Whether no leader wrote after a later one had written. */
+function isInOrder(terms: readonly number[]): boolean {
+  return terms.every((term, index) => term >= (terms[index - 1] ?? 0));
+}
+
+function never(): never {
+  throw new TypeError("not to be called");
+}

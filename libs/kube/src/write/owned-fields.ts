@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What stands of a manager's last apply: the part of an object whose fields that manager owns, with the values of now.
+ * metadata.managedFields holds the fields as a tree (structured-merge-diff's FieldsV1) which also tells what the lists
+ * are: `k:{...}` entries are known by their keys, `v:...` entries by their value, and a list or map without children is
+ * owned whole. So no schema is needed here.
+ * Usage: `observe(object, ["switchyard-node-states"]).owned("switchyard-node-states", "") === intentDigest(intent)`.
+ */
+import { hash } from "node:crypto";
+import { ownsContent } from "./adopt-fields.ts";
+import type { Observed } from "../cache/cache.ts";
+import { canonicalJson } from "../json/canonical-json.ts";
+import { isRecord, type KubeObject, type ManagedFieldsEntry } from "../kube-object.ts";
+
+type Tree = Readonly<Record<string, unknown>>;
+
+/** What a writer needs to know of `object`, for these managers. */
+export function observe(object: KubeObject, managers: readonly string[]): Observed {
+  const owned = new Map<string, string>();
+  const updaters: string[] = [];
+  for (const entry of managers.length === 0 ? [] : (object.metadata.managedFields ?? [])) {
+    const { manager = "", operation, subresource = "" } = entry;
+    if (operation === "Update" && ownsContent(entry)) updaters.push(`${manager}/${subresource}`);
+    else if (operation === "Apply" && managers.includes(manager))
+      owned.set(`${manager}/${subresource}`, digest(extractOwned(object, entry)));
+  }
+  return {
+    uid: object.metadata.uid ?? "",
+    resourceVersion: object.metadata.resourceVersion ?? "",
+    owned: (manager, subresource) => owned.get(`${manager}/${subresource}`),
+    updatedBy: (manager, subresource) => updaters.includes(`${manager}/${subresource}`),
+  };
+}
+
+/** The digest that `owned` has once this intent was applied and nobody changed its fields. */
+export function intentDigest(intent: Tree): string {
+  return digest(intent);
+}
+
+/** The fields of `object` that `entry` (one of its managedFields) owns. */
+export function extractOwned(object: KubeObject, entry: ManagedFieldsEntry): Tree {
+  if (!isRecord(entry.fieldsV1)) return {};
+  const others = object.metadata.managedFields?.filter((other) => other !== entry).map((other) => other.fieldsV1) ?? [];
+  const owned = extract(object, entry.fieldsV1, others.filter(isRecord));
+  return isRecord(owned) ? owned : {};
+}
+
+// apiVersion, kind and the name are nobody's fields. Of metadata, an empty map or list means nothing and is not stored.
+function digest(content: Tree): string {
+  const { metadata, ...fields } = content;
+  const own: Record<string, unknown> = {};
+  for (const name of ["labels", "annotations", "finalizers", "ownerReferences"]) {
+    const value = isRecord(metadata) ? metadata[name] : undefined;
+    if (value !== undefined && value !== null && Object.keys(value).length > 0) own[name] = value;
+  }
+  return hash(
+    "sha256",
+    canonicalJson({ ...fields, apiVersion: undefined, kind: undefined, metadata: own }),
+    "base64url",
+  );
+}
+
+function extract(value: unknown, owned: Tree, others: readonly Tree[]): unknown {
+  const children = Object.keys(owned).filter((child) => child !== ".");
+  if (children.length === 0) return whole(value, others);
+  if (Array.isArray(value)) return extractItems(value, owned, others);
+  if (!isRecord(value)) return value;
+
+  const part: Record<string, unknown> = {};
+  for (const child of children) {
+    const name = child.slice("f:".length);
+    if (Object.hasOwn(value, name)) part[name] = extract(value[name], below(owned, child), allBelow(others, child));
+  }
+  return part;
+}
+
+// Owned whole: a scalar, an atomic list or map. Or one that we applied empty and others fill, entry by entry: of that
+// nothing is ours but its being there.
+function whole(value: unknown, others: readonly Tree[]): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (!others.some((other) => Object.keys(other).some((child) => child !== "."))) return value;
+  return Array.isArray(value) ? [] : {};
+}
+
+function extractItems(items: readonly unknown[], owned: Tree, others: readonly Tree[]): unknown[] {
+  const children = new Map<string, string>();
+  let keyNames: readonly string[] | undefined;
+  for (const child of Object.keys(owned)) {
+    if (child === ".") continue;
+    const key: unknown = JSON.parse(child.slice("k:".length));
+    if (child.startsWith("k:") && isRecord(key)) keyNames ??= Object.keys(key);
+    children.set(canonicalJson(key), child);
+  }
+
+  return items.flatMap((item) => {
+    const key = keyNames && isRecord(item) ? Object.fromEntries(keyNames.map((name) => [name, item[name]])) : item;
+    const child = children.get(canonicalJson(key));
+    return child === undefined ? [] : [extract(item, below(owned, child), allBelow(others, child))];
+  });
+}
+
+function below(tree: Tree, child: string): Tree {
+  const next = tree[child];
+  return isRecord(next) ? next : {};
+}
+
+function allBelow(trees: readonly Tree[], child: string): Tree[] {
+  return trees.flatMap((tree) => (Object.hasOwn(tree, child) ? [below(tree, child)] : []));
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import type { SriovOperatorConfigSpec } from "@switchyard/api";
+import type { ComponentSettings } from "../component-settings.ts";
+import { renderComponents } from "../render-components.ts";
+import { configWith, containerOf, envOf, podOf, settingsWith } from "../testing/deployment.ts";
+
+const name = "sriov-network-config-daemon";
+
+function env(spec: SriovOperatorConfigSpec = {}, overrides: Partial<ComponentSettings> = {}) {
+  return envOf(containerOf(podOf("config-daemon", spec, overrides), name));
+}
+
+describe("the config daemon's pods", () => {
+  it("install the CNI plugins whose images are given", () => {
+    const all = podOf("config-daemon").spec.initContainers?.map((container) => container.name);
+    expect(all).toEqual(["sriov-cni", "sriov-infiniband-cni", "ovs-cni", "rdma-cni", "accelerated-bridge-cni"]);
+    const { sriovCni, ibSriovCni, configDaemon } = settingsWith().images;
+    const few = podOf("config-daemon", {}, { images: { sriovCni, ibSriovCni, configDaemon } });
+    expect(few.spec.initContainers?.map(({ image }) => image)).toEqual([sriovCni, ibSriovCni]);
+  });
+
+  it("start each installer as its image wants it, for the directory that the operator is told of", () => {
+    const pod = podOf("config-daemon", {}, { cniBinPath: "/var/lib/cni/bin" });
+    const starts = pod.spec.initContainers?.map(({ command, args, image }) => ({ image, start: command ?? args }));
+    const to = "/host/opt/cni/bin/";
+    expect(starts).toEqual([
+      { image: "sriovCni:1", start: ["--no-sleep"] },
+      { image: "ibSriovCni:1", start: ["--no-sleep"] },
+      { image: "ovsCni:1", start: ["cp", "-f", "/ovs", "/ovs-mirror-producer", "/ovs-mirror-consumer", to] },
+      { image: "rdmaCni:1", start: ["--no-sleep"] },
+      { image: "acceleratedBridgeCni:1", start: ["cp", "-f", "/usr/bin/accelerated-bridge", to] },
+    ]);
+    for (const { securityContext, volumeMounts } of pod.spec.initContainers ?? []) {
+      expect(securityContext).toEqual({ privileged: true });
+      expect(volumeMounts).toEqual([
+        { name: "cnibin", mountPath: "/host/opt/cni/bin" },
+        { name: "os-release", mountPath: "/host/etc/os-release", readOnly: true },
+      ]);
+    }
+    for (const [name, hostPath] of [
+      ["cnibin", { path: "/var/lib/cni/bin", type: "DirectoryOrCreate" }],
+      ["os-release", { path: "/etc/os-release", type: "File" }],
+    ]) {
+      expect(pod.spec.volumes).toContainEqual({ name, hostPath });
+    }
+  });
+
+  it("may do all to their node, and see all of it but its processes", () => {
+    const pod = podOf("config-daemon");
+    const { securityContext, volumeMounts, livenessProbe } = containerOf(pod, name);
+    expect(pod.spec).toMatchObject({ hostNetwork: true });
+    expect(pod.spec).not.toHaveProperty("hostPID");
+    expect(securityContext).toEqual({ privileged: true, readOnlyRootFilesystem: true });
+    expect(volumeMounts).toEqual([
+      { name: "host", mountPath: "/host" },
+      { name: "tmp", mountPath: "/tmp" },
+    ]);
+    expect(pod.spec.volumes).toContainEqual({ name: "host", hostPath: { path: "/" } });
+    expect(livenessProbe?.httpGet).toMatchObject({ host: "127.0.0.1", port: 29118 });
+  });
+
+  it("run on Linux workers, unless other nodes are asked for", () => {
+    const linuxWorkers = { "kubernetes.io/os": "linux", "node-role.kubernetes.io/worker": "" };
+    expect(podOf("config-daemon").spec.nodeSelector).toEqual(linuxWorkers);
+    expect(podOf("config-daemon", { configDaemonNodeSelector: { sriov: "yes" } }).spec.nodeSelector).toEqual({
+      sriov: "yes",
+    });
+  });
+
+  it("know who they are, and what the cluster is", () => {
+    expect(env()).toEqual({
+      NODE_NAME: "spec.nodeName",
+      POD_NAME: "metadata.name",
+      NAMESPACE: "metadata.namespace",
+      HOST_ROOT: "/host",
+      HEALTH_ADDRESS: "127.0.0.1:29118",
+      MAX_PFS: "1",
+    });
+  });
+
+  it("take the API server's address from the kubelet on OpenShift", () => {
+    expect(env({}, { clusterType: "openshift" })).toMatchObject({
+      API_SERVER_FROM: "/host/etc/kubernetes/kubeconfig",
+    });
+  });
+
+  it("are told what the config asks for", () => {
+    const configDaemonEnvVars = { HTTPS_PROXY: "http://a b", USE_EXTERNAL_DRAINER: "false", LOG_LEVEL: "debug" };
+    const told = env({ featureGates: { parallelNicConfig: true } }, { useExternalDrainer: true });
+    expect([told["MAX_PFS"], told["USE_EXTERNAL_DRAINER"]]).toEqual([undefined, "true"]);
+    expect(env({ configDaemonEnvVars }, { useExternalDrainer: true })).toMatchObject({
+      ...configDaemonEnvVars,
+      MAX_PFS: "1",
+    });
+  });
+
+  it.each([
+    // M-14: nothing is written for units at boot.
+    { field: "spec.configurationMode", spec: { configurationMode: "systemd" } },
+    { field: "spec.disablePlugins", spec: { disablePlugins: ["mellanox"] } },
+    { field: "spec.featureGates.mellanoxFirmwareReset", spec: { featureGates: { mellanoxFirmwareReset: true } } },
+    { field: "spec.enableOvsOffload", spec: { enableOvsOffload: true } },
+  ] as const)("change nothing for $field, which has no effect, and that is told", ({ field, spec }) => {
+    const { components, problems } = renderComponents(configWith(spec), settingsWith());
+    expect(problems).toMatchObject([{ severity: "warning", field }]);
+    const without = renderComponents(configWith(), settingsWith());
+    expect([components, without.problems]).toEqual([without.components, []]);
+  });
+
+  it("tell nobody of what has the effect that it says", () => {
+    const spec = {
+      configurationMode: "daemon",
+      disablePlugins: [],
+      featureGates: { mellanoxFirmwareReset: false },
+    } as const;
+    expect(renderComponents(configWith(spec), settingsWith()).problems).toEqual([]);
+  });
+
+  it("get no variable that makes a privileged process run other code or be another one, and that is told", () => {
+    const hostile = ["NODE_OPTIONS", "LD_PRELOAD", "PATH", "KUBECONFIG", "NODE_NAME", "GODEBUG"];
+    const configDaemonEnvVars = { ...Object.fromEntries(hostile.map((name) => [name, "x"])), TZ: "a\nb" };
+    expect(env({ configDaemonEnvVars })).toEqual(env());
+    expect(renderComponents(configWith({ configDaemonEnvVars }), settingsWith()).problems).toMatchObject(
+      [...hostile, "TZ"].map((name) => ({ severity: "warning", field: `spec.configDaemonEnvVars.${name}` })),
+    );
+  });
+});

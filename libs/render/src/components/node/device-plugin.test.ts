@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { containerOf, envOf, podOf } from "../testing/deployment.ts";
+
+const plugin = (...of: Parameters<typeof podOf>) => containerOf(podOf(...of), "sriov-device-plugin");
+
+describe("the device plugin's pods", () => {
+  it("run on nodes with something to offer", () => {
+    const { nodeSelector } = podOf("device-plugin", { configDaemonNodeSelector: { sriov: "yes" } }).spec;
+    expect(nodeSelector).toEqual({ sriov: "yes", "sriovnetwork.openshift.io/device-plugin": "Enabled" });
+  });
+
+  it("have the plugin read what its neighbours write", () => {
+    const pod = podOf("device-plugin");
+    for (const name of ["wait-for-config", "follow-config"]) {
+      const { CONFIG_FILE = "" } = envOf(containerOf(pod, name));
+      expect(plugin("device-plugin").args).toContain(`--config-file=${CONFIG_FILE}`);
+    }
+    expect(pod.spec.shareProcessNamespace).toBe(true);
+  });
+
+  it("run the plugin with the resources' prefix, on the kubelet's directories", () => {
+    const { args, securityContext, volumeMounts = [] } = plugin("device-plugin", {}, { resourcePrefix: "example.com" });
+    expect(args).toEqual([
+      ...["-v=10", "-logtostderr", "--resource-prefix=example.com", "--config-file=/etc/pcidp/config.json"],
+    ]);
+    expect(securityContext).toEqual({ privileged: true, readOnlyRootFilesystem: true, runAsUser: 0 });
+    const pod = podOf("device-plugin");
+    const paths = (pod.spec.volumes ?? []).flatMap((volume) => ("hostPath" in volume ? [volume.hostPath] : []));
+    const directories = [
+      "/var/lib/kubelet/device-plugins",
+      "/var/lib/kubelet/plugins_registry",
+      "/var/run/k8s.cni.cncf.io/devinfo/dp",
+    ];
+    expect(paths).toEqual(directories.map((path) => ({ path, type: "DirectoryOrCreate" })));
+    expect(volumeMounts.map(({ mountPath }) => mountPath)).toEqual(["/etc/pcidp", ...directories]);
+    expect(volumeMounts.filter(({ readOnly }) => readOnly).map(({ mountPath }) => mountPath)).toEqual(["/etc/pcidp"]);
+    expect(pod.spec.hostNetwork).toBe(true);
+  });
+
+  it("have a configurer that knows its node, and is asked for its health and may signal the plugin while it follows", () => {
+    const [first, follower] = ["wait-for-config", "follow-config"].map((of) => containerOf(podOf("device-plugin"), of));
+    if (first === undefined || follower === undefined) throw new RangeError();
+    const common = {
+      NODE_NAME: "spec.nodeName",
+      NAMESPACE: "metadata.namespace",
+      CONFIG_FILE: "/etc/pcidp/config.json",
+    };
+    expect(envOf(first)).toEqual({ ...common, WAIT: "true", BLOCK_UNTIL_CONFIGURED: "true" });
+    expect(envOf(follower)).toEqual({
+      ...{ ...common, WAIT: "false", BLOCK_UNTIL_CONFIGURED: "true", HEALTH_ADDRESS: "127.0.0.1:29119" },
+    });
+    expect([first.livenessProbe, follower.livenessProbe?.httpGet]).toEqual([
+      ...[undefined, { path: "/healthz", port: 29119, scheme: "HTTP", host: "127.0.0.1" }],
+    ]);
+    expect(first.securityContext).toMatchObject({ runAsUser: 0, allowPrivilegeEscalation: false });
+    expect(follower.securityContext).toEqual({ runAsUser: 0, privileged: true, readOnlyRootFilesystem: true });
+  });
+
+  it("wait for a configured node, unless the gate is off", () => {
+    const blocks = (blockDevicePluginUntilConfigured: boolean) =>
+      ["wait-for-config", "follow-config"].map((name) => {
+        const { BLOCK_UNTIL_CONFIGURED, WAIT } = envOf(
+          containerOf(podOf("device-plugin", { featureGates: { blockDevicePluginUntilConfigured } }), name),
+        );
+        return { BLOCK_UNTIL_CONFIGURED, WAIT };
+      });
+    const both = (BLOCK_UNTIL_CONFIGURED: string) => [
+      { BLOCK_UNTIL_CONFIGURED, WAIT: "true" },
+      { BLOCK_UNTIL_CONFIGURED, WAIT: "false" },
+    ];
+    expect([blocks(true), blocks(false)]).toEqual([both("true"), both("false")]);
+  });
+
+  it("hand devices out by CDI where that is asked for, and leave no trace of it elsewhere (M-49)", () => {
+    expect(plugin("device-plugin", { useCDI: true }).args).toContain("--use-cdi");
+    const hostPath = { path: "/var/run/cdi", type: "DirectoryOrCreate" };
+    expect(podOf("device-plugin", { useCDI: true }).spec.volumes).toContainEqual({ name: "dynamic-cdi", hostPath });
+    expect(JSON.stringify(podOf("device-plugin"))).not.toContain("cdi");
+  });
+
+  it("start the plugin anew when it ends, and end with it", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "switchyard-plugin-"));
+    const starts = join(directory, "starts");
+    // Ends at once the first time; stays the second time, until it is told to end.
+    const program = [
+      ...["#!/bin/sh", `trap 'echo told to end >> ${starts}; kill $!; exit' TERM`, `echo "$@" >> ${starts}`],
+      ...[`[ $(wc -l < ${starts}) = 1 ] && exit 3`, "sleep 60 &", "wait", ""],
+    ];
+    await writeFile(join(directory, "sriovdp"), program.join("\n"), { mode: 0o755 });
+    const { command: [shell = "", ...command] = [], args = [] } = plugin("device-plugin");
+    const child = spawn(shell, [...command, ...args], {
+      env: { PATH: `${directory}:${process.env["PATH"] ?? ""}` },
+      stdio: "ignore",
+    });
+    const ended = once(child, "exit");
+    const lines = async () =>
+      (await readFile(starts, "utf8").catch(() => "")).split("\n").filter((line) => line !== "");
+    for (let tries = 0; tries < 1000 && (await lines()).length < 2; tries++) await delay(20);
+    expect(await lines()).toEqual([args.join(" "), args.join(" ")]);
+    child.kill("SIGTERM");
+    await ended;
+    expect(await lines()).toEqual([args.join(" "), args.join(" "), "told to end"]);
+    await rm(directory, { recursive: true });
+  });
+});

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import type { WebhookConfiguration } from "../objects/kube-objects.ts";
+import type { Manifest } from "../objects/manifest.ts";
+import { containerOf, objectsOf, podOf, settingsWith } from "../testing/deployment.ts";
+
+function webhook(resourceInjectorMatchCondition: boolean) {
+  const objects = objectsOf("network-resources-injector", { featureGates: { resourceInjectorMatchCondition } });
+  return objects.find(isRegistration)?.webhooks[0];
+}
+
+describe("the injector", () => {
+  it("is not needed for a pod to be created", () => {
+    expect(webhook(false)).toMatchObject({ failurePolicy: "Ignore" });
+    expect(webhook(false)).not.toHaveProperty("matchConditions");
+  });
+
+  it("is needed by the gate, but only for pods that name networks in either annotation", () => {
+    // e2e/integration/certificates.test.ts has a real API server read it.
+    const expression =
+      'has(object.metadata.annotations) && ["k8s.v1.cni.cncf.io/networks", "v1.multus-cni.io/default-network"]' +
+      ".exists(key, key in object.metadata.annotations)";
+    expect(webhook(true)).toMatchObject({
+      failurePolicy: "Fail",
+      matchConditions: [{ name: "include-networks-annotation", expression }],
+    });
+  });
+
+  it("is asked about each new pod, at the path that it serves", () => {
+    expect(webhook(false)).toMatchObject({
+      ...{ name: "network-resources-injector-config.k8s.io", sideEffects: "None", timeoutSeconds: 10 },
+      clientConfig: { service: { name: "network-resources-injector-service", namespace: "sriov", path: "/mutate" } },
+      rules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods"] }],
+    });
+  });
+
+  it("serves where its Service leads, with the certificate of its Secret, and health where its probes ask", () => {
+    const server = { ...settingsWith().injector, secretName: "cert" };
+    const pod = podOf("network-resources-injector", {}, { injector: server });
+    const { command, args = [], livenessProbe, volumeMounts } = containerOf(pod, "webhook-server");
+    expect(command).toEqual(["webhook"]);
+    expect(args).toEqual([
+      ...["--bind-address=0.0.0.0", "--port=6443"],
+      ...["--tls-private-key-file=/etc/tls/tls.key", "--tls-cert-file=/etc/tls/tls.crt"],
+      ...["--insecure=true", "--logtostderr=true", "--health-check-port=8444"],
+    ]);
+    expect(livenessProbe?.httpGet.port).toBe(8444);
+    expect(volumeMounts).toEqual([{ name: "tls", mountPath: "/etc/tls", readOnly: true }]);
+    expect(pod.spec.volumes).toEqual([{ name: "tls", secret: { secretName: "cert" } }]);
+  });
+
+  it("gets the TLS settings as flags", () => {
+    const tls = { minVersion: "VersionTLS12", cipherSuites: [], curvePreferences: ["X25519", "secp256r1"] } as const;
+    const { args } = containerOf(podOf("network-resources-injector", {}, { tls }), "webhook-server");
+    expect(args).toEqual(expect.arrayContaining(["--tls-min-version=VersionTLS12", "--tls-curve-preferences=29,23"]));
+  });
+
+  it("has its switches in the ConfigMap that it looks for", () => {
+    const objects = objectsOf("network-resources-injector");
+    const switches = objects.find(({ kind }) => kind === "ConfigMap");
+    expect(switches?.metadata).toMatchObject({ name: "nri-control-switches", namespace: "sriov" });
+    const data = switches !== undefined && "data" in switches ? switches.data : undefined;
+    const { "config.json": text = "" } = isRecord(data) ? data : {};
+    expect(JSON.parse(String(text))).toEqual({ features: { enableHugePageDownApi: true } });
+    const reads = objects.flatMap((object) => ("rules" in object ? [object.rules] : []));
+    expect(JSON.stringify(reads)).toContain('"resources":["configmaps"],"resourceNames":["nri-control-switches"]');
+  });
+
+  it("does not run as root, as which its image would: as the user that OpenShift chooses, or one of ours", () => {
+    const user = (clusterType: "kubernetes" | "openshift") =>
+      podOf("network-resources-injector", {}, { clusterType }).spec.securityContext;
+    expect(user("kubernetes")).toEqual({ runAsNonRoot: true, runAsUser: 65_532 });
+    expect(user("openshift")).toEqual({ runAsNonRoot: true });
+  });
+});
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
+
+function isRegistration(object: Manifest): object is WebhookConfiguration {
+  return object.kind === "MutatingWebhookConfiguration";
+}

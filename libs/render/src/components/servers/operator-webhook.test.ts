@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import type { CertificateSource, ComponentSettings } from "../component-settings.ts";
+import type { Role, WebhookConfiguration } from "../objects/kube-objects.ts";
+import type { Manifest } from "../objects/manifest.ts";
+import { containerOf, envOf, objectsOf, podOf, settingsWith } from "../testing/deployment.ts";
+
+function withCertificates(certificates: CertificateSource): Partial<ComponentSettings> {
+  return { webhook: { ...settingsWith().webhook, certificates } };
+}
+
+function registrations(overrides: Partial<ComponentSettings> = {}): readonly WebhookConfiguration[] {
+  return objectsOf("operator-webhook", {}, overrides).filter(isRegistration);
+}
+
+describe("the webhook's registrations", () => {
+  it("are two of the same name, which are made last", () => {
+    const objects = objectsOf("operator-webhook");
+    expect(objects.slice(-2)).toEqual(registrations());
+    expect(registrations().map(({ kind, metadata }) => [kind, metadata.name])).toEqual([
+      ["MutatingWebhookConfiguration", "sriov-operator-webhook-config"],
+      ["ValidatingWebhookConfiguration", "sriov-operator-webhook-config"],
+    ]);
+  });
+
+  it("ask at its paths about all kinds that it knows, and store nothing without an answer", () => {
+    const question = {
+      ...{ name: "operator-webhook.sriovnetwork.openshift.io", failurePolicy: "Fail", sideEffects: "None" },
+      ...{ admissionReviewVersions: ["v1"], timeoutSeconds: 10 },
+    };
+    const service = { name: "operator-webhook-service", namespace: "sriov", port: 443 };
+    const asked = registrations().map(({ webhooks }) => webhooks);
+    expect(asked).toMatchObject([
+      [{ ...question, clientConfig: { service: { ...service, path: "/mutating-custom-resource" } } }],
+      [{ ...question, clientConfig: { service: { ...service, path: "/validating-custom-resource" } } }],
+    ]);
+    const rules = asked.map((webhooks) =>
+      webhooks.flatMap(({ rules }) =>
+        rules.map(({ operations, resources, ...of }) => {
+          expect(of).toEqual({ apiGroups: ["sriovnetwork.openshift.io"], apiVersions: ["v1"], scope: "Namespaced" });
+          return `${operations.join(" ")}: ${resources.join(" ")}`;
+        }),
+      ),
+    );
+    expect(rules).toEqual([
+      ["CREATE UPDATE: sriovnetworknodepolicies"],
+      [
+        "CREATE UPDATE DELETE: sriovnetworknodepolicies sriovnetworkpoolconfigs sriovoperatorconfigs",
+        "CREATE UPDATE: sriovnetworks sriovibnetworks ovsnetworks bridgenetworks",
+      ],
+    ]);
+  });
+
+  it("ask nothing when the operator writes, nor when a deletion is carried out (M-50)", () => {
+    for (const { webhooks } of registrations({ operatorServiceAccount: "me" })) {
+      const [expression = "", ...more] = webhooks.flatMap(({ matchConditions = [] }) =>
+        matchConditions.map((condition) => condition.expression),
+      );
+      expect(more).toEqual([]);
+      const [, exempt = "[]"] = /^!\(request\.userInfo\.username in (\[.*\])\)$/.exec(expression) ?? [];
+      expect(JSON.parse(exempt)).toEqual([
+        "system:serviceaccount:sriov:me",
+        "system:serviceaccount:kube-system:namespace-controller",
+        "system:serviceaccount:kube-system:generic-garbage-collector",
+        "system:kube-controller-manager",
+      ]);
+    }
+  });
+
+  it("ask about no status and no SriovNetworkNodeState", () => {
+    const resources = registrations().flatMap(({ webhooks }) =>
+      webhooks.flatMap(({ rules }) => rules.flatMap((rule) => rule.resources)),
+    );
+    expect(resources).toContain("bridgenetworks");
+    expect(resources.filter((resource) => resource.includes("/") || resource.includes("nodestates"))).toEqual([]);
+  });
+
+  it.each([
+    { certificates: { kind: "self-made" }, annotations: undefined, caBundle: undefined },
+    { certificates: { kind: "given", caBundle: "UEVN" }, annotations: undefined, caBundle: "UEVN" },
+    {
+      certificates: { kind: "cert-manager" },
+      annotations: { "cert-manager.io/inject-ca-from": "sriov/operator-webhook-cert" },
+      caBundle: undefined,
+    },
+    {
+      certificates: { kind: "service-ca" },
+      annotations: { "service.beta.openshift.io/inject-cabundle": "true" },
+      caBundle: undefined,
+    },
+  ] as const)(
+    "say whom to trust only where it is known: $certificates.kind",
+    ({ certificates, annotations, caBundle }) => {
+      for (const { metadata, webhooks } of registrations(withCertificates(certificates))) {
+        expect(metadata.annotations).toEqual(annotations);
+        expect(webhooks.map(({ clientConfig }) => clientConfig.caBundle)).toEqual([caBundle]);
+        expect(webhooks.every(({ clientConfig }) => "caBundle" in clientConfig === (caBundle !== undefined))).toBe(
+          true,
+        );
+      }
+    },
+  );
+});
+
+describe("the webhook's pods", () => {
+  const container = (overrides: Partial<ComponentSettings> = {}) =>
+    containerOf(podOf("operator-webhook", {}, overrides), "webhook-server");
+
+  it.each<CertificateSource>([
+    { kind: "self-made" },
+    { kind: "given", caBundle: "UEVN" },
+    { kind: "cert-manager" },
+    { kind: "service-ca" },
+  ])(
+    "read their certificate from the mounted Secret, whoever makes it, and may write nothing: $kind",
+    (certificates) => {
+      const overrides = withCertificates(certificates);
+      expect(container(overrides).volumeMounts).toEqual([{ name: "tls", mountPath: "/etc/tls", readOnly: true }]);
+      const volume = { name: "tls", secret: { secretName: "operator-webhook-cert" } };
+      expect(podOf("operator-webhook", {}, overrides).spec.volumes).toEqual([volume]);
+      const rules = objectsOf("operator-webhook", {}, overrides)
+        .filter(isRole)
+        .flatMap((role) => role.rules);
+      expect(new Set(rules.flatMap(({ verbs }) => verbs))).toEqual(new Set(["get", "list", "watch"]));
+      expect(rules.filter(({ resources }) => resources.includes("secrets"))).toEqual([]);
+    },
+  );
+
+  it("serve where their Service leads, and health and metrics beside it", () => {
+    expect(envOf(container())).toEqual({
+      ...{ NAMESPACE: "metadata.namespace", LISTEN_ADDRESS: ":6443" },
+      ...{ HEALTH_ADDRESS: ":8444", METRICS_ADDRESS: ":8444", MALLOC_ARENA_MAX: "1" },
+      RESOURCE_PREFIX: "openshift.io",
+    });
+    expect(container().livenessProbe?.httpGet).toEqual({ path: "/healthz", port: 8444, scheme: "HTTP" });
+    expect(container().readinessProbe?.httpGet).toEqual({ path: "/readyz", port: 8444, scheme: "HTTP" });
+    const others = { devMode: true, resourcePrefix: "example.com" };
+    expect(envOf(container(others))).toMatchObject({ DEV_MODE: "true", RESOURCE_PREFIX: "example.com" });
+  });
+
+  it("serve TLS as upstream's environment asks", () => {
+    const suites = ["ECDHE-RSA-AES128-GCM-SHA256", "TLS_AES_128_GCM_SHA256"];
+    const tls = { minVersion: "VersionTLS12", cipherSuites: suites, curvePreferences: ["X25519"] } as const;
+    expect(envOf(container({ tls }))).toMatchObject({
+      ...{ TLS_MIN_VERSION: "VersionTLS12", TLS_CIPHER_SUITES: suites.join(","), TLS_CURVE_PREFERENCES: "X25519" },
+    });
+    expect(Object.keys(envOf(container())).filter((name) => name.startsWith("TLS_"))).toEqual([]);
+  });
+
+  it("run beside the API server, or anywhere where that is somebody else's", () => {
+    expect(podOf("operator-webhook").spec.affinity).toBeDefined();
+    expect(podOf("operator-webhook", {}, { isControlPlaneExternal: true }).spec.affinity).toBeUndefined();
+  });
+});
+
+function isRegistration(object: Manifest): object is WebhookConfiguration {
+  return object.kind.endsWith("WebhookConfiguration");
+}
+
+function isRole(object: Manifest): object is Role {
+  return object.kind === "Role" || object.kind === "ClusterRole";
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A real API server with our CRDs and the users of a run. The program under measurement and the plain client are service
+ * accounts, as in a cluster: an administrator is exempt from the server's fairness queues and would show figures that
+ * nobody gets.
+ * Usage: `await using cluster = await startBenchCluster({ namespaces, progress, fail }); cluster.admin.request(…)`
+ */
+import { apiVersion } from "@switchyard/api";
+import { ensureBinaries, eventually, findWorkspaceRoot, startControlPlane, type PodAccount } from "@switchyard/testing";
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { isRecord } from "@switchyard/kube";
+import { createAuditTail, type AuditTail } from "./audit-tail.ts";
+import type { Progress } from "./progress.ts";
+import { readIdentity, type Identity } from "./identity.ts";
+import { createPlainClient, type PlainClient } from "./plain-client.ts";
+
+export interface BenchUser {
+  readonly kubeconfig: string;
+  /** For programs that are measured as in a pod: one with a kubeconfig needs 18 MB more. */
+  readonly pod: PodAccount;
+  readonly identity: Identity;
+  /** What it asked of the server since the last read. */
+  readonly requests: AuditTail;
+}
+
+export interface BenchCluster extends AsyncDisposable {
+  readonly admin: PlainClient;
+  readonly server: string;
+  /** For logs; gone at the end. */
+  readonly directory: string;
+  readonly versions: { readonly kubernetes: string; readonly etcd: string };
+  /** A service account of this name that may do everything. */
+  user(name: string): Promise<BenchUser>;
+}
+
+export interface BenchClusterOptions {
+  /** To be made. */
+  readonly namespaces: readonly string[];
+  readonly progress: Progress;
+  /** Told when a process of the control plane ends. */
+  readonly fail: (error: unknown) => void;
+}
+
+export async function startBenchCluster({ namespaces, progress, fail }: BenchClusterOptions): Promise<BenchCluster> {
+  await using parts = new AsyncDisposableStack();
+  progress.at("binaries of a control plane");
+  const binaries = await ensureBinaries();
+  progress.at("starting etcd and kube-apiserver");
+  const controlPlane = parts.use(await startControlPlane({ binaries, auditLog: true }));
+  await controlPlane.applyCrds(join(findWorkspaceRoot(), "charts/switchyard/crds"));
+  const admin = parts.use(createPlainClient(await readIdentity(controlPlane.kubeconfig), adminConnections));
+  await untilWatchable(admin);
+  for (const name of [accountNamespace, ...namespaces])
+    await admin.request({ method: "POST", path: "/api/v1/namespaces", body: namespace(name) });
+  await admin.request({
+    method: "POST",
+    path: "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+    body: everythingFor(serviceAccounts),
+  });
+
+  void controlPlane.failed.then(fail);
+  const versions = { kubernetes: await versionOf(admin), etcd: await etcdVersion(join(binaries, "etcd")) };
+  const owned = parts.move();
+  return {
+    admin,
+    server: controlPlane.server,
+    directory: controlPlane.dataDir,
+    versions,
+    async user(name) {
+      const user = `system:serviceaccount:${accountNamespace}:${name}`;
+      const kubeconfig = await controlPlane.clientFor({ user, groups: [serviceAccounts] });
+      const requests = createAuditTail(join(controlPlane.dataDir, "audit.log"), user);
+      const pod = await controlPlane.podAccount(accountNamespace, name);
+      return { kubeconfig, pod, identity: await readIdentity(kubeconfig), requests };
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** For a second after a CRD was made, its server refuses watches with 429: "storage is (re)initializing". */
+async function untilWatchable(admin: PlainClient): Promise<void> {
+  const group = `/apis/${apiVersion}`;
+  const list: unknown = JSON.parse(await admin.request({ method: "GET", path: group }));
+  const resources = isRecord(list) && Array.isArray(list["resources"]) ? list["resources"] : [];
+  const names = resources.flatMap((resource: unknown) =>
+    isRecord(resource) && typeof resource["name"] === "string" ? [resource["name"]] : [],
+  );
+  const kinds = names.filter((name) => !name.includes("/")); // not nodestates/status
+  await Promise.all(
+    kinds.map(async (kind) => {
+      const end = new AbortController();
+      const path = `${group}/${kind}?watch=true`;
+      await eventually(path, () => admin.watch({ path }, end.signal));
+      end.abort();
+    }),
+  );
+}
+
+// Statuses of a fleet are written by it: as fast as the server takes them.
+const adminConnections = 32;
+
+const serviceAccounts = "system:serviceaccounts";
+const accountNamespace = "bench";
+
+function namespace(name: string) {
+  return { apiVersion: "v1", kind: "Namespace", metadata: { name } };
+}
+
+function everythingFor(group: string) {
+  return {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRoleBinding",
+    metadata: { name: "bench" },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
+    subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "Group", name: group }],
+  };
+}
+
+async function versionOf(client: PlainClient): Promise<string> {
+  const answer: unknown = JSON.parse(await client.request({ method: "GET", path: "/version" }));
+  return isRecord(answer) ? String(answer["gitVersion"]) : "unknown";
+}
+
+async function etcdVersion(file: string): Promise<string> {
+  const { stdout } = await promisify(execFile)(file, ["--version"]);
+  return /^etcd Version: (\S+)/.exec(stdout)?.[1] ?? "unknown";
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Whom the harness is to the API server, from a kubeconfig as libs/testing writes it: JSON, certificates inside.
+ * Usage: `const identity = await readIdentity(cluster.kubeconfig)`
+ */
+import { readFile } from "node:fs/promises";
+import { BenchError } from "./bench-error.ts";
+
+export interface Identity {
+  /** "https://127.0.0.1:6443" */
+  readonly server: string;
+  /** PEM texts. */
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** Rejects with BenchError `platform` on a kubeconfig of any other shape. */
+export async function readIdentity(kubeconfig: string): Promise<Identity> {
+  const config: unknown = JSON.parse(await readFile(kubeconfig, "utf8"));
+  const text = (...path: readonly (string | number)[]): string => {
+    let value: unknown = config;
+    for (const step of path) value = typeof value === "object" && value !== null ? Reflect.get(value, step) : undefined;
+    if (typeof value === "string") return value;
+    throw new BenchError("platform", `${kubeconfig} has no ${path.join(".")}`);
+  };
+  const pem = (...path: readonly (string | number)[]) => Buffer.from(text(...path), "base64").toString("utf8");
+  return {
+    server: text("clusters", 0, "cluster", "server"),
+    ca: pem("clusters", 0, "cluster", "certificate-authority-data"),
+    cert: pem("users", 0, "user", "client-certificate-data"),
+    key: pem("users", 0, "user", "client-key-data"),
+  };
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * CPU time and memory of a running process, read from /proc: nothing is added to what is measured.
+ * Usage: `const meter = createProcessMeter(pid); const before = meter.read(); …; meter.read().cpuSeconds - before.cpuSeconds`
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { BenchError } from "./bench-error.ts";
+import { parseMemory, parseStat, type ProcMemory, type ProcStat } from "./proc-files.ts";
+import { pause } from "./until.ts";
+
+export type ProcessReading = ProcStat & ProcMemory;
+
+export interface ProcessMeter {
+  /** Throws BenchError `ended` once the process is gone. */
+  read(): ProcessReading;
+}
+
+/** `procRoot` is for tests. */
+export function createProcessMeter(pid: number, procRoot = "/proc"): ProcessMeter {
+  const file = (name: string): string => {
+    try {
+      return readFileSync(join(procRoot, String(pid), name), "utf8");
+    } catch (cause) {
+      throw new BenchError("ended", `process ${pid} is gone`, cause);
+    }
+  };
+  return { read: () => ({ ...parseStat(file("stat")), ...parseMemory(file("status")) }) };
+}
+
+/** How long a process must have used next to nothing to count as done, and how long that is waited for. */
+export interface IdleOptions {
+  readonly quietMs?: number;
+  readonly withinMs?: number;
+}
+
+/** Waits until the process rests: what it still does after the last visible effect belongs to the measurement too. */
+export async function untilIdle(
+  meter: { read(): ProcessReading | Promise<ProcessReading> },
+  signal: AbortSignal,
+  { quietMs = 600, withinMs = 20_000 }: IdleOptions = {},
+): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  for (let before = (await meter.read()).cpuSeconds; performance.now() < deadline;) {
+    await pause(quietMs, signal);
+    const after = (await meter.read()).cpuSeconds;
+    if (after - before <= restingShare * (quietMs / 1000)) return;
+    before = after;
+  }
+}
+
+// Two ticks of 10 ms in the 600 ms of the default: timers and lease renewals go on for ever.
+const restingShare = 0.04;

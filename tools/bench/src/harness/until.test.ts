@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { BenchError } from "./bench-error.ts";
+import { until } from "./until.ts";
+
+const never = new AbortController().signal;
+
+describe("until", () => {
+  it("ends with the first yes", async () => {
+    let asked = 0;
+    await until("three", () => ++asked === 3, { withinMs: 60_000, signal: never, everyMs: 1 });
+    expect(asked).toBe(3);
+  });
+
+  it("names what did not come in time", async () => {
+    const waiting = until("the spec", () => false, { withinMs: 0, signal: never, everyMs: 1 });
+    await expect(waiting).rejects.toMatchObject({ code: "late", message: "the spec: not within 0 s" });
+  });
+
+  it("gives up at once, with its reason, when the run cannot go on", async () => {
+    const run = new AbortController();
+    const waiting = until("the spec", () => false, { withinMs: 60_000, signal: run.signal, everyMs: 50_000 });
+    run.abort(new BenchError("ended", "the operator ended"));
+    await expect(waiting).rejects.toMatchObject({ code: "ended" });
+  });
+});
