@@ -4,8 +4,7 @@
  * ways, the real plugin, which is started again whenever it ends, and what it sees of a kubelet.
  * Usage: `await using node = await bootPluginNode(stage, "vm"); node.start(node.programs.daemon); node.announced("fast")`.
  */
-import { createNode } from "@switchyard/demo/scenes";
-import { namespace, type Stage } from "@switchyard/demo/stage";
+import { createNode, namespace, type TestCluster } from "@switchyard/test-cluster";
 import { bootGuest, bundleForGuest, type Guest, type GuestProcess } from "@switchyard/vm-lab";
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -43,7 +42,7 @@ const pluginLoop = `while :; do
   echo "ended: $?" >&2; sleep 0.2
 done`;
 
-export async function bootPluginNode(stage: Stage, name: string): Promise<PluginNode> {
+export async function bootPluginNode(stage: TestCluster, name: string): Promise<PluginNode> {
   await using stack = new AsyncDisposableStack();
   const share = await mkdtemp(join(tmpdir(), "switchyard-guest-"));
   stack.defer(() => rm(share, { recursive: true, force: true }));
@@ -105,7 +104,7 @@ interface KubeletLine {
 }
 
 /** The API server as the guest reaches it (slirp's address of the host), under the name in the server's certificate. */
-async function kubeconfigForGuest({ cluster }: Stage): Promise<string> {
+async function kubeconfigForGuest({ cluster }: TestCluster): Promise<string> {
   const text = await readFile(cluster.kubeconfig, "utf8");
   const server = cluster.server.replace("127.0.0.1", "10.0.2.2");
   return text.replace(`"server": "${cluster.server}"`, `"server": "${server}", "tls-server-name": "localhost"`);

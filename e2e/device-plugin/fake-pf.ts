@@ -9,7 +9,7 @@ import {
   type SriovNetworkNodeState,
   type SriovNetworkNodeStateStatus,
 } from "@switchyard/api";
-import { namespace } from "@switchyard/demo/stage";
+import { namespace } from "@switchyard/test-cluster";
 import { isKubeObject, objectPath, type KubeObject, type Transport } from "@switchyard/kube";
 import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -5,8 +5,7 @@
  * Usage: `await using node = await createHostNode(stage, "worker-1"); node.startDaemon(); node.loseDaemon();`
  */
 import { runDaemon } from "@switchyard/config-daemon/daemon";
-import { createNode } from "@switchyard/demo/scenes";
-import { namespace, type Stage } from "@switchyard/demo/stage";
+import { createNode, namespace, type TestCluster } from "@switchyard/test-cluster";
 import type { Host } from "@switchyard/host";
 import { createFakeKernel, mlx5, type FakeKernel } from "@switchyard/host/testing";
 import type { Transport } from "@switchyard/kube";
@@ -25,7 +24,7 @@ export interface HostNode extends AsyncDisposable {
 /** A step that takes longer is left behind. */
 export const stepDeadlineMs = 400;
 
-export async function createHostNode(stage: Stage, name: string): Promise<HostNode> {
+export async function createHostNode(stage: TestCluster, name: string): Promise<HostNode> {
   const kernel = createFakeKernel({ nics: [mlx5("0000:3b:00.0")] });
   const stream = createWriteStream(join(stage.directory, `${name}.log`), { flags: "a" });
   const { log } = createLogger({ service: "config-daemon", level: "info", stream });

@@ -7,13 +7,19 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodePolicySpec, SriovNetworkNodeState } from "@switchyard/api";
-import { watchNews, type News } from "@switchyard/demo/node-news";
-import { applyPolicy, policyIs } from "@switchyard/demo/scenes";
-import { namespace, setStage, type Stage } from "@switchyard/demo/stage";
+import {
+  applyPolicy,
+  namespace,
+  type News,
+  policyIs,
+  startTestCluster,
+  type TestCluster,
+  watchNews,
+  silentNarrator,
+} from "@switchyard/test-cluster";
 import { pci, type FakeWrite } from "@switchyard/host/testing";
 import { eventually } from "@switchyard/testing";
 import { setTimeout as delay } from "node:timers/promises";
-import { silentNarrator } from "../src/silent-narrator.ts";
 import { createHostNode, stepDeadlineMs, type HostNode } from "./host-node.ts";
 
 const [first, second] = [pci("0000:3b:00.0"), pci("0000:3b:00.1")];
@@ -28,11 +34,11 @@ interface Point {
   readonly nth: number;
 }
 
-let stage: Stage;
+let stage: TestCluster;
 let news: News;
 
 beforeAll(async () => {
-  stage = await setStage(silentNarrator);
+  stage = await startTestCluster(silentNarrator);
   await stage.kubectl(["apply", "-f", "-"], {
     ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovOperatorConfig" },
     ...{ metadata: { name: "default", namespace }, spec: { disableDrain: true } },

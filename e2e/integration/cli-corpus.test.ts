@@ -5,14 +5,13 @@
  * that their YAML is read alike too.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { setStage, type Stage } from "@switchyard/demo/stage";
+import { startTestCluster, type TestCluster, silentNarrator } from "@switchyard/test-cluster";
 import { isRecord } from "@switchyard/kube";
 import { ensureBinaries, eventually } from "@switchyard/testing";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runProgram } from "../src/run-program.ts";
-import { silentNarrator } from "../src/silent-narrator.ts";
 import { startRegisteredWebhook } from "../src/start-webhook.ts";
 import { objectOf, refused, taken } from "./crd-cases.ts";
 import { create, namespace, workspace } from "./crd-objects.ts";
@@ -22,12 +21,12 @@ const testMs = 2 * 60_000;
 const corpus = join(workspace, "apps/cli/testdata/corpus");
 
 describe("switchyard validate", () => {
-  let stage: Stage;
+  let stage: TestCluster;
   let kubectl: string;
   let folder: string;
 
   beforeAll(async () => {
-    stage = await setStage(silentNarrator);
+    stage = await startTestCluster(silentNarrator);
     kubectl = join(await ensureBinaries(), "kubectl");
     await startRegisteredWebhook(stage);
     await eventually(

@@ -11,14 +11,19 @@ import {
   type InterfaceStatus,
   type SriovNetworkNodeState,
 } from "@switchyard/api";
-import { createNode, createOperatorConfig } from "@switchyard/demo/scenes";
-import { namespace, setStage, type Stage } from "@switchyard/demo/stage";
+import {
+  createNode,
+  createOperatorConfig,
+  namespace,
+  startTestCluster,
+  type TestCluster,
+  silentNarrator,
+} from "@switchyard/test-cluster";
 import { isRecord, objectPath } from "@switchyard/kube";
 import { eventually } from "@switchyard/testing";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { runProgram } from "../src/run-program.ts";
-import { silentNarrator } from "../src/silent-narrator.ts";
 import { startRegisteredWebhook } from "../src/start-webhook.ts";
 import { objectOf, type Spec } from "./crd-cases.ts";
 import { workspace, type Manifest } from "./crd-objects.ts";
@@ -45,10 +50,10 @@ const files = [
 ];
 
 describe("switchyard render", () => {
-  let stage: Stage;
+  let stage: TestCluster;
 
   beforeAll(async () => {
-    stage = await setStage(silentNarrator);
+    stage = await startTestCluster(silentNarrator);
     await createOperatorConfig(stage);
     for (const name of workers) {
       await createNode(stage, name);
@@ -106,7 +111,7 @@ async function render(flags: readonly string[], input: readonly unknown[] = []):
   return items.map(nodeSpecOf);
 }
 
-async function specInCluster(stage: Stage, name: string): Promise<NodeSpec> {
+async function specInCluster(stage: TestCluster, name: string): Promise<NodeSpec> {
   return nodeSpecOf(await get(stage, objectPath(sriovNetworkNodeStates, { name, namespace })));
 }
 
@@ -129,19 +134,19 @@ function winners([first]: readonly NodeSpec[]): unknown {
 }
 
 /** What a user has of a node without its cluster: the state with what the daemon found. */
-async function discoveredState(stage: Stage, name: string): Promise<unknown> {
+async function discoveredState(stage: TestCluster, name: string): Promise<unknown> {
   const state = await get(stage, objectPath(sriovNetworkNodeStates, { name, namespace }));
   if (!isState(state)) throw new TypeError("no node state");
   const { apiVersion, kind, status } = state;
   return { apiVersion, kind, metadata: { name, namespace }, status };
 }
 
-function get(stage: Stage, path: string): Promise<unknown> {
+function get(stage: TestCluster, path: string): Promise<unknown> {
   return stage.transport.request({ method: "GET", path });
 }
 
 /** Two ports of an Intel card, one of another, and two InfiniBand ports, as the node's daemon would report them. */
-async function report(stage: Stage, name: string): Promise<void> {
+async function report(stage: TestCluster, name: string): Promise<void> {
   const path = objectPath(sriovNetworkNodeStates, { name, namespace });
   await eventually(`the state of ${name}`, () => get(stage, path));
   const port = (pciAddress: string, nic: Partial<InterfaceStatus>): InterfaceStatus => ({

@@ -6,12 +6,17 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { sriovNetworkNodeStates } from "@switchyard/api";
-import { createNode, createOperatorConfig } from "@switchyard/demo/scenes";
-import { namespace, setStage, type Stage } from "@switchyard/demo/stage";
+import {
+  createNode,
+  createOperatorConfig,
+  namespace,
+  startTestCluster,
+  type TestCluster,
+  silentNarrator,
+} from "@switchyard/test-cluster";
 import { objectPath } from "@switchyard/kube";
 import { eventually } from "@switchyard/testing";
 import { allocateClaim, deviceClaim, publishDevices } from "../src/device-claims.ts";
-import { silentNarrator } from "../src/silent-narrator.ts";
 import { startRegisteredWebhook } from "../src/start-webhook.ts";
 import { objectOf, type Spec } from "./crd-cases.ts";
 import type { Manifest } from "./crd-objects.ts";
@@ -92,10 +97,10 @@ const cases: readonly (readonly [kind: string, spec: Spec, name?: string])[] = [
 ];
 
 describe("switchyard validate", () => {
-  let stage: Stage;
+  let stage: TestCluster;
 
   beforeAll(async () => {
-    stage = await setStage(silentNarrator);
+    stage = await startTestCluster(silentNarrator);
     await createOperatorConfig(stage);
     for (const name of ["worker-1", "worker-2"]) {
       await createNode(stage, name);
@@ -138,12 +143,12 @@ describe("switchyard validate", () => {
   }, 180_000);
 });
 
-async function apply(stage: Stage, object: object): Promise<void> {
+async function apply(stage: TestCluster, object: object): Promise<void> {
   await stage.cluster.kubectl(["apply", "-f", "-"], { input: JSON.stringify(object) });
 }
 
 /** As the driver and the scheduler do it. */
-async function allocateVf(stage: Stage): Promise<void> {
+async function allocateVf(stage: TestCluster): Promise<void> {
   const [driver, node, device] = ["nics.example.com", "worker-2", "vf-0"];
   const devices = { [device]: { "resource.kubernetes.io/pciBusID": "0000:3b:02.0" } };
   await publishDevices((object) => apply(stage, object), { driver, node, devices });
@@ -153,7 +158,7 @@ async function allocateVf(stage: Stage): Promise<void> {
 }
 
 /** Two PFs, as the node's daemon would report them. */
-async function report(stage: Stage, name: string): Promise<void> {
+async function report(stage: TestCluster, name: string): Promise<void> {
   const path = objectPath(sriovNetworkNodeStates, { name, namespace });
   await eventually(`the state of ${name}`, () => stage.transport.request({ method: "GET", path }));
   const pf = (index: number) => ({

@@ -10,7 +10,7 @@ import {
   type SriovNetworkNodePolicy,
   type SriovNetworkNodePolicySpec,
 } from "@switchyard/api";
-import { namespace } from "@switchyard/demo/stage";
+import { namespace } from "@switchyard/test-cluster";
 import { igb, pci } from "@switchyard/host/testing";
 import { watchObjects, type Cache } from "@switchyard/kube";
 import { eventually, type GuardedProcess } from "@switchyard/testing";

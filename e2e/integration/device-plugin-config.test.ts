@@ -12,7 +12,7 @@ import {
   type Condition,
   type SriovNetworkNodePolicySpec,
 } from "@switchyard/api";
-import { namespace } from "@switchyard/demo/stage";
+import { namespace } from "@switchyard/test-cluster";
 import { collectionPath, connect, isKubeError, objectPath, patchMetadata, type Transport } from "@switchyard/kube";
 import {
   type ControlPlane,

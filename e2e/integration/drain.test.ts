@@ -483,7 +483,7 @@ describe("operator and daemon together", () => {
     const daemon = spawnGuarded(
       process.execPath,
       [
-        join(findWorkspaceRoot(), "tools/demo/src/fake-node.ts"),
+        join(findWorkspaceRoot(), "apps/config-daemon/src/testing/fake-node.ts"),
         ...common,
         "--node-name",
         "real",

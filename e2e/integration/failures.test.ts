@@ -5,20 +5,26 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Condition, SriovNetworkNodeState } from "@switchyard/api";
-import { watchNews, type News } from "@switchyard/demo/node-news";
-import { applyPolicy, createOperatorConfig, policyIs } from "@switchyard/demo/scenes";
-import { setStage, type Stage } from "@switchyard/demo/stage";
+import {
+  applyPolicy,
+  createOperatorConfig,
+  type News,
+  policyIs,
+  startTestCluster,
+  type TestCluster,
+  watchNews,
+  silentNarrator,
+} from "@switchyard/test-cluster";
 import { igb, pci } from "@switchyard/host/testing";
 import { eventually } from "@switchyard/testing";
 import { createWorker } from "../src/fake-worker.ts";
-import { silentNarrator } from "../src/silent-narrator.ts";
 
 const pf = pci("0000:01:00.0");
-let stage: Stage;
+let stage: TestCluster;
 let news: News;
 
 beforeAll(async () => {
-  stage = await setStage(silentNarrator);
+  stage = await startTestCluster(silentNarrator);
   await createOperatorConfig(stage);
   news = watchNews(stage.transport, silentNarrator);
 }, 600_000);

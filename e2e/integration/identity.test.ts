@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { annotations } from "@switchyard/api";
-import { certificateFlags, issueWebhookCertificate, writeWebhookCertificate } from "@switchyard/demo/admission";
+import { certificateFlags, issueWebhookCertificate, writeWebhookCertificate } from "@switchyard/test-cluster";
 import { connect, isKubeError, isRecord, type Transport } from "@switchyard/kube";
 import type { Manifest } from "@switchyard/render";
 import { createFakeKernel, igb, serveFakeKernel } from "@switchyard/host/testing";
@@ -229,7 +229,7 @@ describe("a process of ours, started as its pod would start it", () => {
       const socket = join(deployed.cluster.dataDir, "kernel.sock");
       await using _kernel = await serveFakeKernel(kernel, socket);
       await using _daemon = await startRendered(deployed, `${daemonAccount}/${daemonAccount}`, {
-        ...{ program: "tools/demo/src/fake-node.ts", node: "worker-3" },
+        ...{ program: "apps/config-daemon/src/testing/fake-node.ts", node: "worker-3" },
         env: { KERNEL_SOCKET: socket, HEALTH_ADDRESS: "0" },
       });
       await using admin = await connect({ kubeconfig: deployed.cluster.kubeconfig });

@@ -3,7 +3,7 @@
  * The alerts and the dashboard that come with the chart: well-formed, and about metrics that our processes really have.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { certificateFlags, issueWebhookCertificate, writeWebhookCertificate } from "@switchyard/demo/admission";
+import { certificateFlags, issueWebhookCertificate, writeWebhookCertificate } from "@switchyard/test-cluster";
 import { igb } from "@switchyard/host/testing";
 import { isRecord } from "@switchyard/kube";
 import { eventually, findFreePorts, findWorkspaceRoot } from "@switchyard/testing";

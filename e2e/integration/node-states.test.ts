@@ -14,8 +14,7 @@ import {
   type SriovNetworkNodeState,
   type SriovNetworkNodeStateSpec,
 } from "@switchyard/api";
-import { createNode } from "@switchyard/demo/scenes";
-import { namespace } from "@switchyard/demo/stage";
+import { createNode, namespace } from "@switchyard/test-cluster";
 import { objectPath, watchObjects, type Cache } from "@switchyard/kube";
 import { eventually, isWrite, type GuardedProcess } from "@switchyard/testing";
 import { isDeepStrictEqual } from "node:util";

@@ -13,8 +13,7 @@ import {
   type DrainRequest,
   type SriovNetworkNodeState,
 } from "@switchyard/api";
-import { createNode } from "@switchyard/demo/scenes";
-import { namespace } from "@switchyard/demo/stage";
+import { createNode, namespace } from "@switchyard/test-cluster";
 import { objectPath, patchMetadata, watchObjects, type Cache } from "@switchyard/kube";
 import { eventually, findWorkspaceRoot, isWrite, type AuditEvent } from "@switchyard/testing";
 import { join } from "node:path";

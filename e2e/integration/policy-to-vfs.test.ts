@@ -5,23 +5,30 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodePolicySpec, SriovNetworkNodeState } from "@switchyard/api";
-import { watchNews, type News } from "@switchyard/demo/node-news";
-import { applyPolicy, createOperatorConfig, policyIs } from "@switchyard/demo/scenes";
-import { namespace, setStage, type Stage } from "@switchyard/demo/stage";
+import {
+  applyPolicy,
+  createOperatorConfig,
+  namespace,
+  type News,
+  policyIs,
+  startTestCluster,
+  type TestCluster,
+  watchNews,
+  silentNarrator,
+} from "@switchyard/test-cluster";
 import { igb, pci } from "@switchyard/host/testing";
 import { eventually, findFreePorts, findWorkspaceRoot } from "@switchyard/testing";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createWorker } from "../src/fake-worker.ts";
 import { runProgram } from "../src/run-program.ts";
-import { silentNarrator } from "../src/silent-narrator.ts";
 
 const pf = pci("0000:01:00.0");
-let stage: Stage;
+let stage: TestCluster;
 let news: News;
 
 beforeAll(async () => {
-  stage = await setStage(silentNarrator);
+  stage = await startTestCluster(silentNarrator);
   await createOperatorConfig(stage);
   news = watchNews(stage.transport, silentNarrator);
 }, 600_000);

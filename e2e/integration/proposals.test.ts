@@ -5,13 +5,18 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { customResources, sriovNetworkNodeStates } from "@switchyard/api";
-import { createNode, createOperatorConfig } from "@switchyard/demo/scenes";
-import { namespace, setStage, type Stage } from "@switchyard/demo/stage";
+import {
+  createNode,
+  createOperatorConfig,
+  namespace,
+  startTestCluster,
+  type TestCluster,
+  silentNarrator,
+} from "@switchyard/test-cluster";
 import { objectPath } from "@switchyard/kube";
 import { ensureBinaries, eventually } from "@switchyard/testing";
 import { join } from "node:path";
 import { runProgram } from "../src/run-program.ts";
-import { silentNarrator } from "../src/silent-narrator.ts";
 import { startRegisteredWebhook } from "../src/start-webhook.ts";
 import { objectOf } from "./crd-cases.ts";
 import { patch, readManifests, workspace, type Manifest } from "./crd-objects.ts";
@@ -47,10 +52,10 @@ const refused: Readonly<Record<string, string>> = {
   "SriovNetworkPoolConfig/bridges-in-a-pool": 'unknown field "spec.bridges"',
 };
 
-let stage: Stage;
+let stage: TestCluster;
 
 beforeAll(async () => {
-  stage = await setStage(silentNarrator);
+  stage = await startTestCluster(silentNarrator);
   for (const name of ["tenant-a", "tenant-b", "hpc"]) await stage.cluster.kubectl(["create", "namespace", name]);
   await startRegisteredWebhook(stage);
   const isThere = async () => (await askServer(stage, objectOf("SriovNetwork", {}))).allowed;

@@ -4,7 +4,7 @@
  * that server, as its users would.
  * Usage: `expect(await askSwitchyard(stage, [object])).toEqual([await askServer(stage, object)])`.
  */
-import type { Stage } from "@switchyard/demo/stage";
+import type { TestCluster } from "@switchyard/test-cluster";
 import { isKubeError, isRecord } from "@switchyard/kube";
 import { ensureBinaries } from "@switchyard/testing";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ export interface Answer {
 }
 
 /** Whether the API server would store a new object, by its own word. */
-export async function askServer(stage: Stage, object: Manifest): Promise<Answer> {
+export async function askServer(stage: TestCluster, object: Manifest): Promise<Answer> {
   try {
     const created = await create(stage.transport, object, { dryRun: true });
     const warnings = await warningsFor(stage, object);
@@ -40,7 +40,7 @@ export async function askServer(stage: Stage, object: Manifest): Promise<Answer>
 }
 
 /** The warnings for a new object, as kubectl shows them. */
-export async function warningsFor(stage: Stage, object: Manifest): Promise<readonly string[]> {
+export async function warningsFor(stage: TestCluster, object: Manifest): Promise<readonly string[]> {
   const kubectl = join(await ensureBinaries(), "kubectl");
   const args = ["create", "--kubeconfig", stage.cluster.kubeconfig, "--dry-run=server", "-f", "-"];
   const { stderr } = await runProgram(kubectl, args, { input: JSON.stringify(object) });
@@ -48,7 +48,7 @@ export async function warningsFor(stage: Stage, object: Manifest): Promise<reado
 }
 
 /** What `switchyard validate` says of each object, alone in the cluster of the stage. */
-export async function askSwitchyard(stage: Stage, objects: readonly Manifest[]): Promise<readonly Answer[]> {
+export async function askSwitchyard(stage: TestCluster, objects: readonly Manifest[]): Promise<readonly Answer[]> {
   const program = join(workspace, "apps/cli/bin/switchyard.mjs");
   const flags = ["--kubeconfig", stage.cluster.kubeconfig, "-o", "json", "-f", "-"];
   // One by one: beside each other they would conflict, as nothing is stored here.

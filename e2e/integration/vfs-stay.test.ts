@@ -5,22 +5,28 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodeState } from "@switchyard/api";
-import { watchNews, type News } from "@switchyard/demo/node-news";
-import { applyPolicy, policyIs } from "@switchyard/demo/scenes";
-import { namespace, setStage, type Stage } from "@switchyard/demo/stage";
+import {
+  applyPolicy,
+  namespace,
+  type News,
+  policyIs,
+  startTestCluster,
+  type TestCluster,
+  watchNews,
+  silentNarrator,
+} from "@switchyard/test-cluster";
 import { igb, pci } from "@switchyard/host/testing";
 import { eventually } from "@switchyard/testing";
 import { createWorker, type FakeWorker } from "../src/fake-worker.ts";
-import { silentNarrator } from "../src/silent-narrator.ts";
 
 const pf = pci("0000:01:00.0");
 const node = "worker-1";
-let stage: Stage;
+let stage: TestCluster;
 let news: News;
 let worker: FakeWorker;
 
 beforeAll(async () => {
-  stage = await setStage(silentNarrator);
+  stage = await startTestCluster(silentNarrator);
   await createConfig();
   news = watchNews(stage.transport, silentNarrator);
   worker = await createWorker(stage, node, [igb("0000:01:00.0")]);

@@ -11,31 +11,34 @@ import {
   type SriovNetworkNodePolicySpec,
 } from "@switchyard/api";
 import {
+  createNode,
+  createOperatorConfig,
   issueWebhookCertificate,
+  namespace,
   registerWebhooks,
+  startTestCluster,
+  type TestCluster,
   startWebhook,
   webhookConfiguration,
   writeWebhookCertificate,
-} from "@switchyard/demo/admission";
-import { createNode, createOperatorConfig } from "@switchyard/demo/scenes";
-import { namespace, setStage, type Stage } from "@switchyard/demo/stage";
+  silentNarrator,
+} from "@switchyard/test-cluster";
 import { collectionPath, isKubeError, objectPath } from "@switchyard/kube";
 import { eventually, findFreePorts, type GuardedProcess } from "@switchyard/testing";
 import { connect as connectTls } from "node:tls";
-import { silentNarrator } from "../src/silent-narrator.ts";
 
 jest.setTimeout(60_000); // machines are busy
 
 const registrations = "/apis/admissionregistration.k8s.io/v1";
 const pci = "0000:3b:00.0";
 
-let stage: Stage;
+let stage: TestCluster;
 let port: number;
 let secondPort: number;
 let webhook: GuardedProcess;
 
 beforeAll(async () => {
-  stage = await setStage(silentNarrator);
+  stage = await startTestCluster(silentNarrator);
   [port = 0, secondPort = 0] = await findFreePorts(2);
   await createOperatorConfig(stage);
   for (const name of ["worker-1", "worker-2", "worker-3"]) {

@@ -4,8 +4,7 @@
  * killed and started again while the kernel lives on.
  * Usage: `await using worker = await createWorker(stage, "worker-1", [igb("0000:01:00.0")]); await worker.daemon.kill();`
  */
-import { createNode } from "@switchyard/demo/scenes";
-import type { Stage } from "@switchyard/demo/stage";
+import { createNode, type TestCluster } from "@switchyard/test-cluster";
 import { createFakeKernel, serveFakeKernel, type FakeKernel, type FakeNic } from "@switchyard/host/testing";
 import type { GuardedProcess } from "@switchyard/testing";
 import { join } from "node:path";
@@ -19,7 +18,7 @@ export interface FakeWorker extends AsyncDisposable {
 }
 
 /** Registers the node; its daemon is not started yet. */
-export async function createWorker(stage: Stage, name: string, nics: readonly FakeNic[]): Promise<FakeWorker> {
+export async function createWorker(stage: TestCluster, name: string, nics: readonly FakeNic[]): Promise<FakeWorker> {
   const kernel = createFakeKernel({ nics });
   const socket = join(stage.directory, `${name}.sock`);
   const server = await serveFakeKernel(kernel, socket);
@@ -34,7 +33,7 @@ export async function createWorker(stage: Stage, name: string, nics: readonly Fa
     },
     startDaemon(flags = []) {
       const args = ["--node-name", name, "--kernel-socket", socket, ...flags];
-      daemon = stage.start(name, "tools/demo/src/fake-node.ts", args);
+      daemon = stage.start(name, "apps/config-daemon/src/testing/fake-node.ts", args);
     },
     async [Symbol.asyncDispose]() {
       await daemon?.kill();

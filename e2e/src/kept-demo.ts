@@ -6,7 +6,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { findWorkspaceRoot } from "@switchyard/testing";
-import { namespace } from "@switchyard/demo/stage";
+import { namespace } from "@switchyard/test-cluster";
 
 export interface KeptDemo extends AsyncDisposable {
   /** The operator's, in which kubectl works. */

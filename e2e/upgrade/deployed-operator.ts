@@ -4,7 +4,7 @@
  * variables alone what to do (sriov-operator.md H).
  * Usage: `const operator = await installOperator(stage, environment); operator.start(); await operator.stop();`
  */
-import { namespace } from "@switchyard/demo/stage";
+import { namespace } from "@switchyard/test-cluster";
 import { operatorIdentity } from "@switchyard/render";
 import { findWorkspaceRoot, spawnGuarded, type GuardedProcess } from "@switchyard/testing";
 import { join } from "node:path";

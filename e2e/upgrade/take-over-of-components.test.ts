@@ -14,7 +14,7 @@ import {
   type Condition,
   type ResourceType,
 } from "@switchyard/api";
-import { namespace } from "@switchyard/demo/stage";
+import { namespace } from "@switchyard/test-cluster";
 import {
   apiVersionOf,
   collectionPath,

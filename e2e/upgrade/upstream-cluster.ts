@@ -17,7 +17,7 @@ import {
   type ResourceType,
   type SriovNetworkNodePolicySpec,
 } from "@switchyard/api";
-import { namespace } from "@switchyard/demo/stage";
+import { namespace } from "@switchyard/test-cluster";
 import { i40e, igb, mlx5, pci, type FakeKernel, type FakeNic } from "@switchyard/host/testing";
 import type { KubeObject } from "@switchyard/kube";
 import { createWorker, type FakeWorker } from "../src/fake-worker.ts";

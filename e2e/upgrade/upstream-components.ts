@@ -5,7 +5,7 @@
  * Usage: `const left = await leaveComponents(stage, caBundle); await registerWebhooks(stage, caBundle);`
  */
 import { operatorConfigName, sriovOperatorConfigs, upstreamFinalizers, type ResourceType } from "@switchyard/api";
-import { namespace } from "@switchyard/demo/stage";
+import { namespace } from "@switchyard/test-cluster";
 import { isRecord, type KubeObject } from "@switchyard/kube";
 import { componentKinds } from "@switchyard/render";
 import { formerCniDaemonSet, upstreamDaemonSets } from "./upstream-daemon-sets.ts";

@@ -5,7 +5,7 @@
  * Usage: `for (const daemonSet of upstreamDaemonSets()) await operator.create(daemonSets, daemonSet)`
  */
 import { labels } from "@switchyard/api";
-import { namespace } from "@switchyard/demo/stage";
+import { namespace } from "@switchyard/test-cluster";
 import { foreignImages, upstreamImages } from "./deployed-operator.ts";
 import type { NewObject } from "./upstream-stage.ts";
 

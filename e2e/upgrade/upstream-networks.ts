@@ -13,7 +13,7 @@ import {
   upstreamFinalizers,
   type ResourceType,
 } from "@switchyard/api";
-import { namespace } from "@switchyard/demo/stage";
+import { namespace } from "@switchyard/test-cluster";
 import { apiVersionOf, type KubeObject } from "@switchyard/kube";
 import { upstream, type NewObject, type UpstreamStage } from "./upstream-stage.ts";
 

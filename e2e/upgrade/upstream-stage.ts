@@ -5,7 +5,7 @@
  * Usage: `await using stage = await setUpstreamStage(); await stage.as(operator).create(policy); stage.startOperator();`
  */
 import { upstreamDaemonManager, upstreamManager, type ResourceType } from "@switchyard/api";
-import { namespace, type Stage } from "@switchyard/demo/stage";
+import { namespace, type TestCluster } from "@switchyard/test-cluster";
 import {
   apiVersionOf,
   collectionPath,
@@ -18,6 +18,8 @@ import {
   type ObjectName,
 } from "@switchyard/kube";
 import {
+  binariesFor,
+  ensureBinaries,
   findWorkspaceRoot,
   spawnGuarded,
   startControlPlane,
@@ -59,7 +61,7 @@ export interface Writing {
   applyStatus(type: ResourceType, place: Place, status: object): Promise<KubeObject>;
 }
 
-export interface UpstreamStage extends Stage {
+export interface UpstreamStage extends TestCluster {
   as(manager: string): Writing;
   read(type: ResourceType, place: Place): Promise<KubeObject>;
   /** Undefined where there is none. */
@@ -80,7 +82,8 @@ export async function setUpstreamStage({
   try {
     const directory = await mkdtemp(join(tmpdir(), "switchyard-upgrade-"));
     stack.defer(() => rm(directory, { recursive: true, force: true }));
-    const cluster = stack.use(await startControlPlane({ controllerManager, auditLog: true }));
+    const binaries = await ensureBinaries({ names: binariesFor({ controllerManager }) });
+    const cluster = stack.use(await startControlPlane({ binaries, controllerManager, auditLog: true }));
     await cluster.applyCrds(join(findWorkspaceRoot(), "charts/switchyard/crds"));
     await cluster.kubectl(["create", "namespace", namespace]);
     const transport = stack.use(await connect({ kubeconfig: cluster.kubeconfig }));
@@ -142,6 +145,8 @@ export async function setUpstreamStage({
           if (isKubeError(error, "NotFound")) return undefined;
           throw error;
         }),
+      kubectlFile: join(binaries, "kubectl"),
+      use: (resource) => stack.use(resource),
       startOperator: () => start("operator", "apps/operator/src/main.ts", []),
       audit: () => cluster.auditEvents(),
       [Symbol.asyncDispose]: () => stack.disposeAsync(),

@@ -3,21 +3,28 @@
  * The config daemon on a real kernel with real VFs (igb in the VM lab), beside a real API server and the operator.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { bootGuestNode, type GuestNode } from "@switchyard/demo/guest-node";
-import { watchNews, type News } from "@switchyard/demo/node-news";
-import { applyPolicy, createOperatorConfig, policyIs, policySpec } from "@switchyard/demo/scenes";
-import { setStage, type Stage } from "@switchyard/demo/stage";
+import { bootGuestNode, type GuestNode } from "@switchyard/vm-lab/guest-node";
+import {
+  applyPolicy,
+  createOperatorConfig,
+  type News,
+  policyIs,
+  policySpec,
+  startTestCluster,
+  type TestCluster,
+  watchNews,
+  silentNarrator,
+} from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
-import { silentNarrator } from "../src/silent-narrator.ts";
 
 const sysfs = "/sys/bus/pci/devices/0000:01:00.0";
 const within = { withinMs: 180_000 };
-let stage: Stage;
+let stage: TestCluster;
 let news: News;
 let node: GuestNode;
 
 beforeAll(async () => {
-  stage = await setStage(silentNarrator);
+  stage = await startTestCluster(silentNarrator);
   await createOperatorConfig(stage);
   news = watchNews(stage.transport, silentNarrator);
   node = await bootGuestNode(stage, "vm");

@@ -5,9 +5,16 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodePolicy, SriovNetworkNodeState, VfGroup } from "@switchyard/api";
-import { watchNews, type News } from "@switchyard/demo/node-news";
-import { applyPolicy, createOperatorConfig, policySpec } from "@switchyard/demo/scenes";
-import { setStage, type Stage } from "@switchyard/demo/stage";
+import {
+  applyPolicy,
+  createOperatorConfig,
+  type News,
+  policySpec,
+  startTestCluster,
+  type TestCluster,
+  watchNews,
+  silentNarrator,
+} from "@switchyard/test-cluster";
 import { formatDevicePluginConfig, nodeDevicePluginConfig, policyDevicePluginConfig } from "@switchyard/render";
 import { eventually } from "@switchyard/testing";
 import fc from "fast-check";
@@ -18,7 +25,6 @@ import { bootPluginNode, type PluginNode } from "../device-plugin/boot-plugin-no
 import { buildPlugin } from "../device-plugin/build-plugin.ts";
 import { pfStatus } from "../device-plugin/fake-pf.ts";
 import { runPlugin } from "../device-plugin/run-plugin.ts";
-import { silentNarrator } from "../src/silent-narrator.ts";
 
 const flags = '"IsRdma":false,"NeedVhostNet":false';
 const within = { withinMs: 180_000 };
@@ -69,12 +75,12 @@ describe("the real device plugin", () => {
 });
 
 describe("the device plugin on igb", () => {
-  let stage: Stage;
+  let stage: TestCluster;
   let news: News;
   let node: PluginNode;
 
   beforeAll(async () => {
-    stage = await setStage(silentNarrator);
+    stage = await startTestCluster(silentNarrator);
     await createOperatorConfig(stage);
     news = watchNews(stage.transport, silentNarrator);
     node = await bootPluginNode(stage, "vm");

@@ -5,8 +5,7 @@
 import { once } from "node:events";
 import { dirname } from "node:path";
 import { parseArgs } from "node:util";
-import { createNarrator } from "./narrator.ts";
-import { namespace, setStage } from "./stage.ts";
+import { createNarrator, namespace, startTestCluster } from "@switchyard/test-cluster";
 import { tellStory } from "./story.ts";
 
 const help = `Usage: npm run demo [-- --vm] [-- --keep]
@@ -26,7 +25,7 @@ if (values.help === true) {
 
 const narrator = createNarrator(process.stdout, process.env);
 narrator.scene("Setting the stage");
-await using stage = await setStage(narrator);
+await using stage = await startTestCluster(narrator);
 const tell = values.vm === true ? (await import("./vm-story.ts")).tellVmStory : tellStory;
 await tell(stage, narrator);
 narrator.line("done", `the whole story took ${narrator.elapsedS().toFixed(1)} s`);

@@ -17,21 +17,25 @@ import {
 import { eventually, findFreePorts } from "@switchyard/testing";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { registerWebhooks, startWebhook } from "./admission.ts";
-import { playKubelets, startPod } from "./fake-kubelet.ts";
-import type { Narrator } from "./narrator.ts";
-import { watchNews, type News } from "./node-news.ts";
 import {
   applyNetwork,
   applyPolicy,
   createNode,
   createOperatorConfig,
   eachNode,
+  namespace,
+  type Narrator,
+  type News,
+  playKubelets,
   policyIs,
   policySpec as spec,
+  registerWebhooks,
+  type TestCluster,
+  startPod,
+  startWebhook,
   waitFor,
-} from "./scenes.ts";
-import { namespace, type DemoStage, type Stage } from "./stage.ts";
+  watchNews,
+} from "@switchyard/test-cluster";
 
 interface Actor {
   readonly node: string;
@@ -48,7 +52,7 @@ const actors: readonly Actor[] = [
   { node: "worker-3", nic: mlx5("0000:5e:00.0"), firstPort: "enp94s0f0np0" },
 ];
 
-export async function tellStory(stage: DemoStage, narrator: Narrator): Promise<void> {
+export async function tellStory(stage: TestCluster, narrator: Narrator): Promise<void> {
   narrator.scene("Three nodes with different NICs: Intel 82576, Intel XXV710, NVIDIA ConnectX-5");
   await createOperatorConfig(stage);
   const kernels = new Map<string, FakeKernel>();
@@ -155,7 +159,7 @@ export async function tellStory(stage: DemoStage, narrator: Narrator): Promise<v
 }
 
 /** Starts the webhook, and waits until the API server gets its answers. */
-async function startAdmission(stage: Stage, narrator: Narrator): Promise<void> {
+async function startAdmission(stage: TestCluster, narrator: Narrator): Promise<void> {
   const [port = 0] = await findFreePorts(1);
   await registerWebhooks(stage, port);
   startWebhook(stage, "webhook", port);
@@ -165,13 +169,18 @@ async function startAdmission(stage: Stage, narrator: Narrator): Promise<void> {
 }
 
 /** A node of the API, its kernel, and its daemon as a process. */
-async function bringUp(actor: Actor, stage: DemoStage): Promise<FakeKernel> {
+async function bringUp(actor: Actor, stage: TestCluster): Promise<FakeKernel> {
   await createNode(stage, actor.node);
   const kernel = createFakeKernel({ nics: [actor.nic], setNumVfsMs: 300 });
   kernel.addAltName(actor.firstPort, "uplink0");
   const socket = join(stage.directory, `${actor.node}.sock`);
   stage.use(await serveFakeKernel(kernel, socket));
-  stage.start(actor.node, "tools/demo/src/fake-node.ts", ["--node-name", actor.node, "--kernel-socket", socket]);
+  stage.start(actor.node, "apps/config-daemon/src/testing/fake-node.ts", [
+    "--node-name",
+    actor.node,
+    "--kernel-socket",
+    socket,
+  ]);
   return kernel;
 }
 
@@ -185,7 +194,7 @@ function messageOf(type: string): string {
 }
 
 /** Runs beside the device plugin of a node; answers where that finds its configuration. */
-async function followDevicePlugin(stage: Stage, node: string, kernel: FakeKernel | undefined): Promise<string> {
+async function followDevicePlugin(stage: TestCluster, node: string, kernel: FakeKernel | undefined): Promise<string> {
   const file = join(stage.directory, `${node}-device-plugin.json`);
   // The host's file system, as far as the follower needs it: in which boot the node is.
   const hostRoot = join(stage.directory, `${node}-root`);

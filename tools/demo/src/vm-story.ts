@@ -4,16 +4,22 @@
  * on this machine. What it starts runs until the end of the stage.
  */
 import type { Guest } from "@switchyard/vm-lab";
-import { bootGuestNode } from "./guest-node.ts";
-import type { Narrator } from "./narrator.ts";
-import { watchNews } from "./node-news.ts";
-import { applyPolicy, createOperatorConfig, eachNode, policyIs, policySpec } from "./scenes.ts";
-import type { DemoStage } from "./stage.ts";
+import { bootGuestNode } from "@switchyard/vm-lab/guest-node";
+import {
+  applyPolicy,
+  createOperatorConfig,
+  type TestCluster,
+  eachNode,
+  type Narrator,
+  policyIs,
+  policySpec,
+  watchNews,
+} from "@switchyard/test-cluster";
 
 const node = "vm-worker";
 const sysfs = "/sys/bus/pci/devices/0000:01:00.0";
 
-export async function tellVmStory(stage: DemoStage, narrator: Narrator): Promise<void> {
+export async function tellVmStory(stage: TestCluster, narrator: Narrator): Promise<void> {
   narrator.scene("One node on a real kernel: QEMU with two ports of an Intel 82576 (igb)");
   const worker = stage.use(await bootGuestNode(stage, node));
   const { guest } = worker;

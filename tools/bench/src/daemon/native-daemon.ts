@@ -24,7 +24,7 @@ export async function createNativeDaemon(options: NativeDaemonOptions): Promise<
   await using parts = new AsyncDisposableStack();
   const kernel = createFakeKernel({ nics });
   const socket = join(cluster.directory, "kernel.sock");
-  const script = await bundleProgram("tools/demo/src/fake-node.ts");
+  const script = await bundleProgram("apps/config-daemon/src/testing/fake-node.ts");
   parts.use(await serveFakeKernel(kernel, socket));
   const node = parts.use(await createNodeUnderTest(cluster, run));
   const user = await cluster.user("daemon");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * What every story plays on: a real API server with our CRDs and the operator, as processes of their own.
- * Usage: `await using stage = await setStage(narrator);`
+ * Usage: `await using stage = await startTestCluster(narrator);`
  */
 import { connect, type Transport } from "@switchyard/kube";
 import {
@@ -21,7 +21,7 @@ import type { Narrator } from "./narrator.ts";
 /** The operator's namespace, upstream's default. */
 export const namespace = "sriov-network-operator";
 
-export interface Stage extends AsyncDisposable {
+export interface TestCluster extends AsyncDisposable {
   readonly cluster: ControlPlane;
   readonly transport: Transport;
   /** For sockets and logs; gone at the end. */
@@ -30,17 +30,13 @@ export interface Stage extends AsyncDisposable {
   start(name: string, script: string, args: readonly string[]): GuardedProcess;
   /** Runs kubectl, shown as a user would type it; `input` goes to its stdin. What it prints is told. */
   kubectl(args: readonly string[], input?: unknown): Promise<string>;
-}
-
-/** A stage that stories are told on. */
-export interface DemoStage extends Stage {
   /** The kubectl that came with the control plane. */
   readonly kubectlFile: string;
-  /** Keeps a resource until the end of the stage, where resources are disposed of in reverse order. */
+  /** Disposes of the resource when the cluster ends, in reverse order of the calls. */
   use<T extends AsyncDisposable>(resource: T): T;
 }
 
-export async function setStage(narrator: Narrator): Promise<DemoStage> {
+export async function startTestCluster(narrator: Narrator): Promise<TestCluster> {
   const stack = new AsyncDisposableStack();
   try {
     const binaries = await ensureBinaries({
@@ -58,7 +54,7 @@ export async function setStage(narrator: Narrator): Promise<DemoStage> {
     const transport = stack.use(await connect({ kubeconfig: cluster.kubeconfig }));
     narrator.line("set-up", `API server ready at ${cluster.server}, CRDs installed`);
 
-    const stage: Omit<DemoStage, keyof AsyncDisposable> = {
+    const stage: Omit<TestCluster, keyof AsyncDisposable> = {
       cluster,
       transport,
       directory,

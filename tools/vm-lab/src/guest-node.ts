@@ -8,8 +8,7 @@ import { bootGuest, bundleForGuest, type Guest, type GuestProcess } from "@switc
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createNode } from "./scenes.ts";
-import { namespace, type Stage } from "./stage.ts";
+import { createNode, namespace, type TestCluster } from "@switchyard/test-cluster";
 
 export interface GuestNode extends AsyncDisposable {
   readonly guest: Guest;
@@ -18,7 +17,7 @@ export interface GuestNode extends AsyncDisposable {
 }
 
 /** Registers the node and boots its guest, with udev, so that interfaces have their real names. */
-export async function bootGuestNode(stage: Stage, name: string): Promise<GuestNode> {
+export async function bootGuestNode(stage: TestCluster, name: string): Promise<GuestNode> {
   await using stack = new AsyncDisposableStack();
   // Guests may run side by side: each has a copy of the bundle, and a kubeconfig for its own API server beside it.
   const share = await mkdtemp(join(tmpdir(), "switchyard-guest-"));
@@ -40,7 +39,7 @@ export async function bootGuestNode(stage: Stage, name: string): Promise<GuestNo
 }
 
 /** The API server as the guest reaches it (slirp's address of the host), under the name in the server's certificate. */
-async function kubeconfigForGuest({ cluster }: Stage): Promise<string> {
+async function kubeconfigForGuest({ cluster }: TestCluster): Promise<string> {
   const text = await readFile(cluster.kubeconfig, "utf8");
   const server = cluster.server.replace("127.0.0.1", "10.0.2.2");
   return text.replace(`"server": "${cluster.server}"`, `"server": "${server}", "tls-server-name": "localhost"`);

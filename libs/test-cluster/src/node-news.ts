@@ -15,7 +15,7 @@ import {
 } from "@switchyard/api";
 import { watchObjects, type Cache, type Transport } from "@switchyard/kube";
 import type { Narrator } from "./narrator.ts";
-import { namespace } from "./stage.ts";
+import { namespace } from "./test-cluster.ts";
 
 /** Disposing it ends the watching. */
 export interface News extends AsyncDisposable {

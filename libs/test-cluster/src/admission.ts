@@ -9,7 +9,7 @@ import { collectionPath } from "@switchyard/kube";
 import type { GuardedProcess } from "@switchyard/testing";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Stage } from "./stage.ts";
+import type { TestCluster } from "./test-cluster.ts";
 
 /** Upstream's name of both configurations. */
 export const webhookConfiguration = "sriov-operator-webhook-config";
@@ -18,13 +18,13 @@ export const webhookConfiguration = "sriov-operator-webhook-config";
 const [validMs, clockSkewMs] = [30 * 24 * 3_600_000, 3_600_000];
 
 /** Starts a replica; replicas share one certificate. */
-export function startWebhook(stage: Stage, name: string, port: number): GuardedProcess {
+export function startWebhook(stage: TestCluster, name: string, port: number): GuardedProcess {
   const listen = ["--listen-address", `127.0.0.1:${port}`, "--shutdown-delay", "100ms"];
   return stage.start(name, "apps/webhook/src/main.ts", [...listen, ...certificateFlags(stage)]);
 }
 
 /** Where the webhooks of a stage read their certificate. */
-export function certificateFlags(stage: Pick<Stage, "directory">): readonly string[] {
+export function certificateFlags(stage: Pick<TestCluster, "directory">): readonly string[] {
   const { certFile, keyFile } = certificateFiles(stage);
   return ["--tls-cert-file", certFile, "--tls-private-key-file", keyFile];
 }
@@ -37,14 +37,14 @@ export async function issueWebhookCertificate(): Promise<IssuedCertificate> {
 }
 
 /** Webhooks of the stage that run take it, too. */
-export async function writeWebhookCertificate(stage: Pick<Stage, "directory">, pair: KeyPair): Promise<void> {
+export async function writeWebhookCertificate(stage: Pick<TestCluster, "directory">, pair: KeyPair): Promise<void> {
   const { certFile, keyFile } = certificateFiles(stage);
   await writeFile(keyFile, pair.key, { mode: 0o600 });
   await writeFile(certFile, pair.cert);
 }
 
 /** From here on the API server asks at `port`, and refuses what it gets no answer on. */
-export async function registerWebhooks(stage: Stage, port: number): Promise<void> {
+export async function registerWebhooks(stage: TestCluster, port: number): Promise<void> {
   const certificate = await issueWebhookCertificate();
   await writeWebhookCertificate(stage, certificate);
   const caBundle = Buffer.from(certificate.ca).toString("base64");
@@ -59,7 +59,7 @@ export async function registerWebhooks(stage: Stage, port: number): Promise<void
   }
 }
 
-function certificateFiles({ directory }: Pick<Stage, "directory">) {
+function certificateFiles({ directory }: Pick<TestCluster, "directory">) {
   return { certFile: join(directory, "webhook.crt"), keyFile: join(directory, "webhook.key") };
 }
 

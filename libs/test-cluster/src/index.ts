@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/** A cluster for tests, the demo and the benchmarks: a real API server, and Switchyard's processes beside it. */
+export {
+  certificateFlags,
+  issueWebhookCertificate,
+  registerWebhooks,
+  startWebhook,
+  webhookConfiguration,
+  writeWebhookCertificate,
+} from "./admission.ts";
+export { applyNetwork, applyPolicy, createNode, createOperatorConfig, policySpec } from "./cluster-objects.ts";
+export { playKubelets, startPod, type PodNews } from "./fake-kubelet.ts";
+export { createNarrator, silentNarrator, type Narrator } from "./narrator.ts";
+export { watchNews, type News } from "./node-news.ts";
+export { namespace, startTestCluster, type TestCluster } from "./test-cluster.ts";
+export { eachNode, policyIs, waitFor } from "./wait-for.ts";

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Waiting for what a change leads to: a condition, all nodes, a policy.
+ * Usage: `await policyIs(news, "fast", "Ready");`
+ */
+import type { SriovNetworkNodeState } from "@switchyard/api";
+import { eventually } from "@switchyard/testing";
+import type { News } from "./node-news.ts";
+import type { TestCluster } from "./test-cluster.ts";
+
+/** Waits for the condition of an object ("sriovnetwork/fast-net"), as a pipeline would. */
+export async function waitFor(stage: TestCluster, object: string, type: string): Promise<void> {
+  const output = await stage.kubectl(["wait", `--for=condition=${type}`, object, "--timeout=60s"]);
+  if (!output.includes("condition met")) throw new Error(`${object} is not ${type}: ${output}`);
+}
+
+/** Waits until all of so many nodes are as `holds` says. */
+export async function eachNode(
+  news: News,
+  { nodes: count, withinMs }: { readonly nodes: number; readonly withinMs: number },
+  what: string,
+  holds: (state: SriovNetworkNodeState) => boolean,
+): Promise<void> {
+  const hold = (): boolean => news.states.size === count && news.states.list().every(holds);
+  await eventually(`each node: ${what}`, hold, { withinMs });
+}
+
+/** Waits until the policy's condition holds for its present generation. */
+export async function policyIs(news: News, name: string, type: string, withinMs = 30_000): Promise<void> {
+  const holds = (): boolean => {
+    const policy = news.policies.get(name);
+    const { conditions = [], observedGeneration } = policy?.status ?? {};
+    const holding = conditions.some((condition) => condition.type === type && condition.status === "True");
+    return holding && observedGeneration === policy?.metadata.generation;
+  };
+  await eventually(`policy ${name} ${type}`, holds, { withinMs });
+}
