@@ -28,7 +28,7 @@ const exitCode = await runService({
       env: "MAX_PFS",
       help: "PFs worked on at once; UV_THREADPOOL_SIZE, unless set, follows it.",
     }),
-    podName: flag(text("NAME"), { default: "", env: "POD_NAME", help: "The pod that this process runs in." }),
+    podName: flag(text("NAME"), { env: "POD_NAME", help: "The pod that this process runs in." }),
     useExternalDrainer: flag(yesOrNo, {
       default: "false",
       env: "USE_EXTERNAL_DRAINER",
@@ -49,8 +49,7 @@ const exitCode = await runService({
     }
     await using transport = await connect({ kubeconfig, env: { ...process.env, ...apiServer } });
     const condition = createLockCondition({ transport, nodeName, namespace, now: () => new Date() });
-    const podName = flags.podName === "" ? undefined : flags.podName;
-    await using _lock = await takeLock({ hostRoot, podName, condition, log, setNotReady, signal });
+    await using _lock = await takeLock({ hostRoot, podName: flags.podName, condition, log, setNotReady, signal });
     await using host = createLinuxHost(hostRoot, {
       onUnreadableRecord: (file) => {
         log.warn({ ...file }, "not a PF record; left alone");
