@@ -14,6 +14,7 @@ export const testingErrorCodes = {
   start: "a process of the control plane ended or was not ready in time",
   kubectl: "kubectl ended with an error",
   etcd: "etcd refused a request",
+  "open-vswitch": "the programs of Open vSwitch are not there",
   timeout: "a condition did not come true in time",
 } as const;
 
