@@ -121,7 +121,9 @@ describe("the daemon on igb", () => {
     const first = node.startDaemon();
     first.stderr.resume();
     const lock = "/run/switchyard/config-daemon.lock";
-    await eventually("the first works", async () => (await inGuest(`cat ${lock} || true`)).includes('"pid"'), within);
+    // The file of a daemon that has ended stays, so the process that it names must run.
+    const holder = `pid=$(sed -n 's/.*"pid":\\([0-9]*\\).*/\\1/p' ${lock}); grep -c main.mjs /proc/$pid/cmdline || true`;
+    await eventually("the first works", async () => (await inGuest(holder)) === "1", within);
     expect(await inGuest(`stat -c '%a %u' ${lock} /run/switchyard`)).toBe("600 0\n700 0");
     const second = node.startDaemon();
     let log = "";
