@@ -53,3 +53,13 @@ export async function requestGeneric(
   const answers = await socket.request({ tried, type: id, payload: Buffer.concat([header, ...attributes]) });
   return answers.map(({ payload }) => parseAttributes(payload.subarray(headerBytes)));
 }
+
+/** Lists what the family has: the attributes of each answer of a dump. Rejects with NetlinkError. */
+export async function requestGenericDump(
+  { socket, id }: GenericFamily,
+  { tried, command, attributes }: GenericRequest,
+): Promise<readonly (readonly Attribute[])[]> {
+  const header = Buffer.from([command, 0, 0, 0]);
+  const answers = await socket.dump({ tried, type: id, payload: Buffer.concat([header, ...attributes]) });
+  return answers.map(({ payload }) => parseAttributes(payload.subarray(headerBytes)));
+}

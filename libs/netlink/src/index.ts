@@ -12,7 +12,31 @@ export {
   type DevlinkHandle,
   type EswitchMode,
 } from "./devlink/eswitch.ts";
-export { getRdmaMode, type RdmaMode } from "./rdma/netns-mode.ts";
+export { ethtoolFamily, getFeatures, setFeature, type LinkFeatures } from "./ethtool/features.ts";
+export { getRdmaMode, setRdmaMode, type RdmaMode } from "./rdma/netns-mode.ts";
+export {
+  createBridge,
+  deleteLink,
+  listBridges,
+  setBridge,
+  setLinkAlias,
+  setMaster,
+  type BridgeLink,
+  type NewBridge,
+  type VlanProtocol,
+} from "./rtnetlink/bridge.ts";
+export { setVfGuids, type VfGuid } from "./rtnetlink/vf-guid.ts";
+export {
+  addVdpaDevice,
+  deleteVdpaDevice,
+  listVdpaDevices,
+  listVdpaManagementDevices,
+  vdpaFamily,
+  type NewVdpaDevice,
+  type VdpaDevice,
+  type VdpaManagementDevice,
+  type VdpaManagementHandle,
+} from "./vdpa/vdpa.ts";
 export type { LinkInfo, LinkVfInfo } from "./rtnetlink/link-message.ts";
 export { listLinks } from "./rtnetlink/list-links.ts";
 export { setLinkMtu, setLinkUp, setVfAddress, type VfAddress } from "./rtnetlink/set-link.ts";

@@ -28,6 +28,8 @@ export interface NetlinkRequest {
   /** RTM_*, or the id of a generic family. */
   readonly type: number;
   readonly payload: Buffer;
+  /** Whether the request makes an object, which must not exist yet: EEXIST if it does. */
+  readonly creates?: boolean;
 }
 
 export interface NetlinkSocketOptions {
@@ -71,7 +73,10 @@ export class NetlinkSocket implements AsyncDisposable {
 
   /** Sends a request and resolves with the answers before its ack. Rejects with NetlinkError. */
   request(request: NetlinkRequest): Promise<readonly Message[]> {
-    return this.#inTurn(request.tried, async () => (await this.#exchange(request, 0)).messages);
+    return this.#inTurn(
+      request.tried,
+      async () => (await this.#exchange(request, request.creates === true ? messageFlags.create : 0)).messages,
+    );
   }
 
   /**

@@ -8,12 +8,13 @@
  */
 import { malformed } from "../netlink-error.ts";
 import type { NetlinkSocket } from "../netlink-socket.ts";
-import { find, parseAttributes } from "../wire/attributes.ts";
+import { bytes, find, parseAttributes } from "../wire/attributes.ts";
 
 export type RdmaMode = "exclusive" | "shared";
 
 // RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_SYS_GET)
 const getSystem = (5 << 10) + 6;
+const setSystem = (5 << 10) + 7; // RDMA_NLDEV_CMD_SYS_SET
 const netnsMode = 66; // RDMA_NLDEV_SYS_ATTR_NETNS_MODE
 const modes: readonly RdmaMode[] = ["exclusive", "shared"]; // by their numbers
 
@@ -25,4 +26,14 @@ export async function getRdmaMode(socket: NetlinkSocket): Promise<RdmaMode> {
   const mode = modes[value?.[0] ?? -1];
   if (mode === undefined) throw malformed(`RDMA mode ${value?.toString("hex") ?? "missing"}`);
   return mode;
+}
+
+/**
+ * `rdma system set netns MODE`. Rejects with NetlinkError: EBUSY if another network namespace than the first has RDMA devices
+ * in use, EINVAL if the kernel is older than 5.2.
+ */
+export async function setRdmaMode(socket: NetlinkSocket, mode: RdmaMode): Promise<void> {
+  const tried = `set RDMA mode ${mode}`;
+  const payload = bytes(netnsMode, Buffer.of(modes.indexOf(mode)));
+  await socket.request({ tried, type: setSystem, payload });
 }

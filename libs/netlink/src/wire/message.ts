@@ -24,7 +24,7 @@ export interface Verdict {
 }
 
 /** NLM_F_*: the flags that we send or look for. */
-export const messageFlags = { request: 0x1, ack: 0x4, dump: 0x300, dumpInterrupted: 0x10 } as const;
+export const messageFlags = { request: 0x1, ack: 0x4, dump: 0x300, create: 0x600, dumpInterrupted: 0x10 } as const;
 
 const headerBytes = 16;
 const messageTypes = { error: 2, done: 3 };
