@@ -49,7 +49,14 @@ export { createWriter, type ApplyOptions, type WriteResult, type Writer, type Wr
 export type { Intent, IntentMetadata, StatusIntent } from "./write/intent.ts";
 export { patchMetadata, type MetadataChanges, type MetadataPatch } from "./write/patch-metadata.ts";
 export { addFinalizer, removeFinalizer, type FinalizerChange } from "./write/finalizers.ts";
-export { maxMessageBytes, setCondition, type Condition } from "./write/conditions.ts";
+export {
+  maxMessageBytes,
+  setCondition,
+  setConditions,
+  type Condition,
+  type NewCondition,
+  type SetConditionsOptions,
+} from "./write/conditions.ts";
 export { cutText } from "./json/cut-text.ts";
 export { systemClock, sleep, type Clock } from "./clock.ts";
 export { backoffMs, type BackoffRange } from "./controller/backoff.ts";

@@ -38,4 +38,7 @@ export { createMetrics, Counter, Gauge, Histogram, Registry } from "./metrics.ts
 export { startProbes, type NotReady, type ProbeOptions, type Probes } from "./probes.ts";
 export { cacheProblems, showCacheAges, type AgeingCaches } from "./cache-ages.ts";
 export { levelOfVerbosity } from "./verbosity.ts";
+export { whenAborted } from "./when-aborted.ts";
+export { mapConcurrently } from "./map-concurrently.ts";
+export { isErrno, type ErrnoError } from "./errno.ts";
 export { ServiceError, type ServiceErrorCode } from "./service-error.ts";

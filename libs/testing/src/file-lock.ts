@@ -7,7 +7,7 @@
  */
 import { rm, stat, utimes, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { hasCode } from "./testing-error.ts";
+import { isErrno } from "@switchyard/service";
 
 export interface FileLockOptions {
   /** Called once, when another process has it. */
@@ -41,7 +41,7 @@ async function take(path: string): Promise<boolean> {
     await writeFile(path, `${process.pid}\n`, { flag: "wx" });
     return true;
   } catch (error) {
-    if (hasCode(error, "EEXIST")) return false;
+    if (isErrno(error, "EEXIST")) return false;
     throw error;
   }
 }
@@ -51,6 +51,6 @@ async function dropIfStale(path: string, staleMs: number): Promise<void> {
     const { mtimeMs } = await stat(path);
     if (Date.now() - mtimeMs > staleMs) await rm(path, { force: true });
   } catch (error) {
-    if (!hasCode(error, "ENOENT")) throw error; // given back meanwhile
+    if (!isErrno(error, "ENOENT")) throw error; // given back meanwhile
   }
 }

@@ -9,9 +9,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
+import { isErrno } from "@switchyard/service";
 import type { BinaryName, BinaryVersions } from "./binary-cache.ts";
 import { withProgress, type WriteLine } from "./progress.ts";
-import { hasCode, TestingError } from "./testing-error.ts";
+import { TestingError } from "./testing-error.ts";
 
 export interface GoBuild {
   readonly moduleDirectory: string;
@@ -42,7 +43,7 @@ export async function whyNoGo(needed: string, env: GoBuild["env"]): Promise<stri
     const { stdout } = await promisify(execFile)("go", ["env", "GOVERSION"], { env, cwd: tmpdir() });
     return isOlder(stdout.trim(), needed) ? `${stdout.trim()} is older than ${needed}` : undefined;
   } catch (error) {
-    return hasCode(error, "ENOENT") ? "no `go` on the PATH" : String(error);
+    return isErrno(error, "ENOENT") ? "no `go` on the PATH" : String(error);
   }
 }
 

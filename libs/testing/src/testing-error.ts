@@ -32,8 +32,3 @@ export class TestingError extends Error {
     this.details = details;
   }
 }
-
-/** Whether Node threw this with `code` ("ENOENT"). Not by `instanceof`: Jest runs tests in another realm. */
-export function hasCode(error: unknown, code: string): boolean {
-  return typeof error === "object" && error !== null && "code" in error && error.code === code;
-}
