@@ -72,7 +72,7 @@ export {
 } from "./leadership/options.ts";
 export { guardTransport } from "./leadership/guard-transport.ts";
 export type { LeaseName } from "./leadership/lease.ts";
-export { createEventRecorder, type EventRecorder, type EventRecorderOptions } from "./events/events.ts";
-export type { EventSource, News } from "./events/event-object.ts";
+export { createEventRecorder, type EventRecorder, type EventRecorderOptions } from "./events/event-recorder.ts";
+export type { EventSource, News } from "./events/render-event.ts";
 export { microTime } from "./json/micro-time.ts";
 export { isBehind } from "./cache/resource-version.ts";
