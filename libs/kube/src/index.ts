@@ -62,7 +62,7 @@ export { backoffMs, type BackoffRange } from "./controller/backoff.ts";
 export { equalJson } from "./json/equal-json.ts";
 export { shareEqual, sharingEqual } from "./cache/share-equal.ts";
 export { runWhenLeading } from "./leadership/leader-election.ts";
-export type { LeaderElectionOptions, Leadership, LeaseTimings } from "./leadership/options.ts";
+export type { LeaderElectionOptions, Leadership, LeaseTimings } from "./leadership/leader-election-options.ts";
 export type { LeaseName } from "./leadership/lease.ts";
 export { createEventRecorder, type EventRecorder, type EventRecorderOptions } from "./events/event-recorder.ts";
 export type { EventSource, News } from "./events/render-event.ts";

@@ -8,7 +8,7 @@ import { sleep, type Clock } from "../clock.ts";
 import { equalJson } from "../json/equal-json.ts";
 import { isKubeError, KubeError } from "../http/kube-error.ts";
 import { isRecord } from "../kube-object.ts";
-import type { Leadership } from "../leadership/options.ts";
+import type { Leadership } from "../leadership/leader-election-options.ts";
 import { runWhenLeading } from "../leadership/leader-election.ts";
 import type { Transport, TransportRequest } from "../http/transport.ts";
 import { turns } from "./eventually.ts";
