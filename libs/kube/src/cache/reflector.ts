@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Keeps a sink like the API server: lists all objects in pages, then follows the watch from there for as long as the
- * process lives. A watch that ends is taken up where it was; where the server has forgotten that place (410), all is
- * listed again, and what the list lacks was deleted. Lists are always paged, also after a failure: a list in one piece may
- * be too large to ever succeed. Model: client-go's reflector.
+ * reflect keeps a sink in step with the API server: it lists all objects in pages and then watches from there. A watch
+ * that ends continues at its last resourceVersion. If the server no longer has that version (410), all objects are listed
+ * again, and objects that the list lacks were deleted. Lists are always paged, also after a failure, since an unpaged list
+ * can be too large to succeed. The model is client-go's reflector.
  * Usage: `await reflect({ transport, type: nodes, sink: store, report, signal })`.
  */
 import { backoffMs } from "../controller/backoff.ts";
@@ -20,36 +20,36 @@ import type { Transport, WatchEvent } from "../http/transport.ts";
 export interface ReflectorOptions {
   readonly transport: Transport;
   readonly type: ResourceType;
-  /** All namespaces unless given. */
+  /** All namespaces by default. */
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
-  /** Objects in one answer to a list; 500 unless given. Less for large objects: a page is in memory whole. */
+  /** Objects per page of a list; 500 by default. Use less for large objects, since a whole page is in memory. */
   readonly pageSize?: number | undefined;
   /**
-   * The server may not know the kind, as long as nobody has installed its CRD: then it has no objects, and is asked again
-   * every 5 s. Unless given, that is a failure like any other.
+   * Whether the CRD of the kind may be missing. If it is, the sink has no objects, and the server is asked again every 5 s.
+   * By default this is a failure.
    */
   readonly optional?: boolean | undefined;
   readonly sink: ObjectSink;
-  /** Told each failure; it is tried again. That the server has forgotten where a watch would go on is none. */
+  /** Called for each failure; the request is retried. An expired resourceVersion of a watch is not a failure. */
   readonly report: (error: unknown, at: FailedWatch) => void;
   readonly signal: AbortSignal;
   readonly clock?: Clock | undefined;
   readonly random?: (() => number) | undefined;
 }
 
-/** Resolves once the signal has aborted. */
+/** Resolves when the signal aborts. Never rejects. */
 export async function reflect(options: ReflectorOptions): Promise<void> {
   const { transport, type, namespace, labelSelector, fieldSelector, pageSize = 500, sink, report, signal } = options;
   const { clock = systemClock, random = Math.random, optional = false } = options;
   const what = `watch ${type.plural}`;
-  /** Where the watch goes on; undefined when a list is due. */
+  /** resourceVersion from which the watch continues; undefined when a list is needed. */
   let position: string | undefined;
-  /** Since an event came, or a watch lasted for longer than the pause before it. */
+  /** Failures since the last event or since a watch lasted longer than the pause before it. */
   let failures = 0;
   let lastPauseMs = 0;
-  /** The server is known to send bookmarks. That it accepts a watch, and then is silent, confirms nothing. */
+  /** Whether the server has sent a bookmark. Then an accepted watch without events does not confirm the content. */
   let sendsBookmarks = false;
 
   while (!signal.aborted) {
@@ -66,9 +66,9 @@ export async function reflect(options: ReflectorOptions): Promise<void> {
         continue;
       }
       failures++;
-      const forgotten = isKubeError(error, "Expired", "Gone");
-      if (!forgotten || position === undefined) report(error, { resource: type.plural, ageMs: sink.ageMs });
-      if (forgotten || isKubeError(error, "UnexpectedResponse")) position = undefined;
+      const isExpired = isKubeError(error, "Expired", "Gone");
+      if (!isExpired || position === undefined) report(error, { resource: type.plural, ageMs: sink.ageMs });
+      if (isExpired || isKubeError(error, "UnexpectedResponse")) position = undefined;
       const atLeastMs = isKubeError(error) ? (error.retryAfterMs ?? 0) : 0;
       await pause(Math.max(atLeastMs, backoffMs(failures, { baseMs: 500, maxMs: 15_000 }, random)));
     }
@@ -87,13 +87,13 @@ export async function reflect(options: ReflectorOptions): Promise<void> {
     return resourceVersion;
   }
 
-  /** Returns when the server ends the watch, as it does every few minutes, or when it has gone silent. */
+  /** Returns when the server ends the watch, as it does every few minutes, or when the watch is silent for too long. */
   async function follow(resourceVersion: string): Promise<void> {
-    const timeoutSeconds = Math.floor(300 + random() * 300); // spread, so that a fleet does not come back together
+    const timeoutSeconds = Math.floor(300 + random() * 300); // random, so that the watches of many nodes do not end together
     const query = { resourceVersion, timeoutSeconds, allowWatchBookmarks: true, labelSelector, fieldSelector };
     const path = collectionPath(type, namespace);
     const startMs = clock.nowMs();
-    const silent = new KubeError(what, "Timeout", { words: `silent for ${silenceMs} ms` });
+    const silent = new KubeError(what, "Timeout", { words: `no event or bookmark for ${silenceMs} ms` });
     using abort = linkAbort(signal);
     let heard = false;
     let openedMs = Infinity;
@@ -117,12 +117,13 @@ export async function reflect(options: ReflectorOptions): Promise<void> {
       if (clock.nowMs() - openedMs >= Math.max(lastPauseMs, atOnceMs)) failures = 0;
     }
     if (!heard && clock.nowMs() - startMs < atOnceMs)
-      throw new KubeError(what, "ConnectionLost", { words: "ended at once" });
+      throw new KubeError(what, "ConnectionLost", { words: "the watch ended at once" });
   }
 
   function take(event: WatchEvent): string {
     const version = event.type === "BOOKMARK" ? event.resourceVersion : event.object.metadata.resourceVersion;
-    if (version === undefined) throw new KubeError(what, "UnexpectedResponse", { words: "no resourceVersion" });
+    if (version === undefined)
+      throw new KubeError(what, "UnexpectedResponse", { words: "the event has no resourceVersion" });
     if (event.type === "DELETED") sink.remove(event.object.metadata);
     else if (event.type !== "BOOKMARK") sink.upsert(event.object);
     sendsBookmarks ||= event.type === "BOOKMARK";
@@ -133,19 +134,19 @@ export async function reflect(options: ReflectorOptions): Promise<void> {
 
   async function pause(pauseMs: number): Promise<void> {
     lastPauseMs = pauseMs;
-    await sleep(clock, pauseMs, signal).catch(() => undefined); // aborted: the loop sees it
+    await sleep(clock, pauseMs, signal).catch(() => undefined); // the loop checks the signal
   }
 }
 
-// Bookmarks come each minute where there is nothing else to say. A server that sends none costs a reconnection.
+// The server sends a bookmark about once a minute. If it sends none, an idle watch is only reconnected.
 const silenceMs = 150_000;
 
-/** A watch that ends within this time has not begun. */
+/** A watch without events that ends within this time counts as a failure. */
 const atOnceMs = 1_000;
 
 const notServedMs = 5_000;
 
-// A function, since the compiler takes `signal.aborted` for constant within a loop that tests it.
+// A function, since the compiler treats `signal.aborted` as constant within a loop that tests it.
 function isAborted(signal: AbortSignal): boolean {
   return signal.aborted;
 }
