@@ -9,7 +9,7 @@
 import { backoffMs } from "../controller/backoff.ts";
 import type { FailedWatch } from "./cache-age.ts";
 import { sleep, systemClock, type Clock } from "../clock.ts";
-import { isKubeError, KubeError } from "../http/kube-error.ts";
+import { isKubeError, KubeError, type OwnCode } from "../http/kube-error.ts";
 import type { ResourceType } from "../kube-object.ts";
 import { linkAbort } from "../linked-abort.ts";
 import { listPages } from "../http/list-pages.ts";
@@ -41,101 +41,117 @@ export interface ReflectorOptions {
 
 /** Resolves when the signal aborts. Never rejects. */
 export async function reflect(options: ReflectorOptions): Promise<void> {
-  const { transport, type, namespace, labelSelector, fieldSelector, pageSize = 500, sink, report, signal } = options;
-  const { clock = systemClock, random = Math.random, optional = false } = options;
-  const what = `watch ${type.plural}`;
-  /** resourceVersion from which the watch continues; undefined when a list is needed. */
-  let position: string | undefined;
-  /** Failures since the last event or since a watch lasted longer than the pause before it. */
-  let failures = 0;
-  let lastPauseMs = 0;
-  /** Whether the server has sent a bookmark. Then an accepted watch without events does not confirm the content. */
-  let sendsBookmarks = false;
-
+  const { signal } = options;
+  const progress: Progress = { position: undefined, failures: 0, lastPauseMs: 0, sendsBookmarks: false };
   while (!signal.aborted) {
     try {
-      position ??= await list();
-      await follow(position);
+      progress.position ??= await list(options);
+      await follow(options, progress, progress.position);
     } catch (error) {
       if (isAborted(signal)) return;
-      if (optional && isKubeError(error, "NotFound")) {
-        position = undefined;
-        sink.notServed();
-        sink.heard();
-        await pause(notServedMs);
-        continue;
-      }
-      failures++;
-      const isExpired = isKubeError(error, "Expired", "Gone");
-      if (!isExpired || position === undefined) report(error, { resource: type.plural, ageMs: sink.ageMs });
-      if (isExpired || isKubeError(error, "UnexpectedResponse")) position = undefined;
-      const atLeastMs = isKubeError(error) ? (error.retryAfterMs ?? 0) : 0;
-      await pause(Math.max(atLeastMs, backoffMs(failures, { baseMs: 500, maxMs: 15_000 }, random)));
+      await handleFailure(options, progress, error);
     }
   }
+}
 
-  async function list(): Promise<string> {
-    let resourceVersion = "";
-    sink.beginList();
-    const pages = listPages(transport, { type, namespace, labelSelector, fieldSelector, pageSize, signal });
-    for await (const page of pages) {
-      for (const item of page.items) sink.upsert(item);
-      resourceVersion = page.resourceVersion;
-    }
-    sink.endList(resourceVersion);
-    sink.heard();
-    return resourceVersion;
+interface Progress {
+  /** resourceVersion from which the watch continues; undefined when a list is needed. */
+  position: string | undefined;
+  /** Failures since the last event or since a watch lasted longer than the pause before it. */
+  failures: number;
+  lastPauseMs: number;
+  /** Whether the server has sent a bookmark. Then an accepted watch without events does not confirm the content. */
+  sendsBookmarks: boolean;
+}
+
+async function list(options: ReflectorOptions): Promise<string> {
+  const { transport, type, namespace, labelSelector, fieldSelector, pageSize = 500, sink, signal } = options;
+  let resourceVersion = "";
+  sink.beginList();
+  const pages = listPages(transport, { type, namespace, labelSelector, fieldSelector, pageSize, signal });
+  for await (const page of pages) {
+    for (const item of page.items) sink.upsert(item);
+    resourceVersion = page.resourceVersion;
   }
+  sink.endList(resourceVersion);
+  sink.heard();
+  return resourceVersion;
+}
 
-  /** Returns when the server ends the watch, as it does every few minutes, or when the watch is silent for too long. */
-  async function follow(resourceVersion: string): Promise<void> {
-    const timeoutSeconds = Math.floor(300 + random() * 300); // random, so that the watches of many nodes do not end together
-    const query = { resourceVersion, timeoutSeconds, allowWatchBookmarks: true, labelSelector, fieldSelector };
-    const path = collectionPath(type, namespace);
-    const startMs = clock.nowMs();
-    const silent = new KubeError(what, "Timeout", { words: `no event or bookmark for ${silenceMs} ms` });
-    using abort = linkAbort(signal);
-    let heard = false;
-    let openedMs = Infinity;
-    const onOpen = () => {
-      openedMs = clock.nowMs();
-      if (!sendsBookmarks) sink.heard();
-    };
-    try {
+/** Returns when the server ends the watch, as it does every few minutes, or when the watch is silent for too long. */
+async function follow(options: ReflectorOptions, progress: Progress, resourceVersion: string): Promise<void> {
+  const { transport, type, namespace, labelSelector, fieldSelector, sink, report, signal } = options;
+  const { clock = systemClock, random = Math.random } = options;
+  const timeoutSeconds = Math.floor(300 + random() * 300); // random, so that the watches of many nodes do not end together
+  const query = { resourceVersion, timeoutSeconds, allowWatchBookmarks: true, labelSelector, fieldSelector };
+  const path = collectionPath(type, namespace);
+  const startMs = clock.nowMs();
+  const silent = watchError(type, "Timeout", `no event or bookmark for ${silenceMs} ms`);
+  using abort = linkAbort(signal);
+  let hasEvents = false;
+  let openedMs = Infinity;
+  const onOpen = () => {
+    openedMs = clock.nowMs();
+    if (!progress.sendsBookmarks) sink.heard();
+  };
+  try {
+    abort.in(clock, silenceMs, () => silent);
+    for await (const event of transport.watch({ path, query, signal: abort.signal, onOpen })) {
+      progress.position = take(options, progress, event);
+      hasEvents = true;
+      progress.failures = 0;
       abort.in(clock, silenceMs, () => silent);
-      for await (const event of transport.watch({ path, query, signal: abort.signal, onOpen })) {
-        position = take(event);
-        heard = true;
-        failures = 0;
-        abort.in(clock, silenceMs, () => silent);
-      }
-    } catch (error) {
-      if (error !== silent) throw error;
-      if (sendsBookmarks) report(silent, { resource: type.plural, ageMs: sink.ageMs });
-      return;
-    } finally {
-      if (clock.nowMs() - openedMs >= Math.max(lastPauseMs, atOnceMs)) failures = 0;
     }
-    if (!heard && clock.nowMs() - startMs < atOnceMs)
-      throw new KubeError(what, "ConnectionLost", { words: "the watch ended at once" });
+  } catch (error) {
+    if (error !== silent) throw error;
+    if (progress.sendsBookmarks) report(silent, { resource: type.plural, ageMs: sink.ageMs });
+    return;
+  } finally {
+    if (clock.nowMs() - openedMs >= Math.max(progress.lastPauseMs, atOnceMs)) progress.failures = 0;
   }
+  if (!hasEvents && clock.nowMs() - startMs < atOnceMs) {
+    throw watchError(type, "ConnectionLost", "the watch ended at once");
+  }
+}
 
-  function take(event: WatchEvent): string {
-    const version = event.type === "BOOKMARK" ? event.resourceVersion : event.object.metadata.resourceVersion;
-    if (version === undefined)
-      throw new KubeError(what, "UnexpectedResponse", { words: "the event has no resourceVersion" });
-    if (event.type === "DELETED") sink.remove(event.object.metadata);
-    else if (event.type !== "BOOKMARK") sink.upsert(event.object);
-    sendsBookmarks ||= event.type === "BOOKMARK";
-    sink.advance(version);
+/** Passes the event to the sink and returns its resourceVersion. */
+function take({ type, sink }: ReflectorOptions, progress: Progress, event: WatchEvent): string {
+  const version = event.type === "BOOKMARK" ? event.resourceVersion : event.object.metadata.resourceVersion;
+  if (version === undefined) throw watchError(type, "UnexpectedResponse", "the event has no resourceVersion");
+  if (event.type === "DELETED") sink.remove(event.object.metadata);
+  else if (event.type !== "BOOKMARK") sink.upsert(event.object);
+  progress.sendsBookmarks ||= event.type === "BOOKMARK";
+  sink.advance(version);
+  sink.heard();
+  return version;
+}
+
+/** Reports the error and waits before the next attempt. */
+async function handleFailure(options: ReflectorOptions, progress: Progress, error: unknown): Promise<void> {
+  const { type, sink, report, optional = false, random = Math.random } = options;
+  if (optional && isKubeError(error, "NotFound")) {
+    progress.position = undefined;
+    sink.notServed();
     sink.heard();
-    return version;
+    await pause(options, progress, notServedMs);
+    return;
   }
+  progress.failures++;
+  const isExpired = isKubeError(error, "Expired", "Gone");
+  if (!isExpired || progress.position === undefined) report(error, { resource: type.plural, ageMs: sink.ageMs });
+  if (isExpired || isKubeError(error, "UnexpectedResponse")) progress.position = undefined;
+  const atLeastMs = isKubeError(error) ? (error.retryAfterMs ?? 0) : 0;
+  const ownMs = backoffMs(progress.failures, { baseMs: 500, maxMs: 15_000 }, random);
+  await pause(options, progress, Math.max(atLeastMs, ownMs));
+}
 
-  async function pause(pauseMs: number): Promise<void> {
-    lastPauseMs = pauseMs;
-    await sleep(clock, pauseMs, signal).catch(() => undefined); // the loop checks the signal
-  }
+async function pause({ clock = systemClock, signal }: ReflectorOptions, progress: Progress, ms: number): Promise<void> {
+  progress.lastPauseMs = ms;
+  await sleep(clock, ms, signal).catch(() => undefined); // the loop checks the signal
+}
+
+function watchError(type: ResourceType, code: OwnCode, words: string): KubeError {
+  return new KubeError(`watch ${type.plural}`, code, { words });
 }
 
 // The server sends a bookmark about once a minute. If it sends none, an idle watch is only reconnected.

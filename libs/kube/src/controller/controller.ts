@@ -88,8 +88,8 @@ export interface Controller extends AsyncDisposable {
 
 /** Starts a controller, which runs until it is disposed or the signal aborts. */
 export function startController(options: ControllerOptions): Controller {
-  const { name, reconcile, sources, caches = [], freshness, metrics, report } = options;
-  const { parallel = 16, deadlineMs = 60_000, drainMs = 8_000, clock = systemClock } = options;
+  const { name, sources, caches = [], freshness, metrics } = options;
+  const { parallel = 16, drainMs = 8_000, clock = systemClock } = options;
 
   const queue = createQueue(options);
   const mustStop = linkAbort(options.signal);
@@ -97,7 +97,8 @@ export function startController(options: ControllerOptions): Controller {
   mustStop.signal.addEventListener("abort", end, { once: true });
   const begun = Promise.withResolvers<undefined>();
   let hasBegun = false;
-  let waiting: Promise<void> | undefined;
+  const attempt = createAttempt(options, queue, mustStop.signal);
+  const untilFresh = createFreshnessGate(freshness, clock, ending.signal);
   const stopSources = sources.map((source) =>
     source.start((key) => {
       // The keys before the start are added together, so they need no debounce.
@@ -150,7 +151,7 @@ export function startController(options: ControllerOptions): Controller {
   async function takeKeys(): Promise<void> {
     let key;
     while ((key = await queue.take()) !== undefined) {
-      if (freshness !== undefined && isAnyStale(freshness)) await untilFresh(freshness);
+      await untilFresh();
       if (ending.signal.aborted) return;
       const startMs = clock.nowMs();
       const outcome = await attempt(key);
@@ -158,22 +159,18 @@ export function startController(options: ControllerOptions): Controller {
       metrics?.reconciled({ outcome, durationMs: clock.nowMs() - startMs });
     }
   }
+}
 
-  /** All workers share one wait. Resolves also when the controller ends. */
-  function untilFresh({ caches: read, maxAgeMs, onStale }: Freshness): Promise<void> {
-    if (waiting === undefined) {
-      onStale(staleAmong(read, maxAgeMs));
-      waiting = whenFresh(read, { maxAgeMs, clock, signal: ending.signal })
-        .catch(() => undefined) // the controller ended; whenFresh() rejects for no other reason
-        .finally(() => {
-          waiting = undefined;
-        });
-    }
-    return waiting;
-  }
+/** Runs reconcile for one key, with the deadline, and requeues the key as needed. */
+function createAttempt(
+  options: ControllerOptions,
+  queue: WorkQueue,
+  mustStop: AbortSignal,
+): (key: string) => Promise<Outcome> {
+  const { name, reconcile, report, deadlineMs = 60_000, clock = systemClock } = options;
 
-  async function attempt(key: string): Promise<Outcome> {
-    using abort = linkAbort(mustStop.signal);
+  return async function attempt(key) {
+    using abort = linkAbort(mustStop);
     abort.in(clock, deadlineMs, () => {
       return new KubeError(`${name} ${key}`, "Timeout", { words: `reconcile did not end within ${deadlineMs} ms` });
     });
@@ -184,16 +181,32 @@ export function startController(options: ControllerOptions): Controller {
       queue.addAfter(key, requeue.afterMs);
       return "requeued";
     } catch (error) {
-      if (mustStop.signal.aborted) return "stopped";
+      if (mustStop.aborted) return "stopped";
       const failures = queue.retry(key, isKubeError(error) ? error.retryAfterMs : undefined);
       report(error, { controller: name, key, failures });
       return "failed";
     }
-  }
+  };
 }
 
-function isAnyStale({ caches, maxAgeMs }: Freshness): boolean {
-  return caches.some(({ ageMs }) => ageMs > maxAgeMs);
+/** Returns a function that resolves when no cache is stale or `signal` aborts. All workers share one wait. */
+function createFreshnessGate(freshness: Freshness | undefined, clock: Clock, signal: AbortSignal): () => Promise<void> {
+  if (freshness === undefined) return () => Promise.resolve();
+  const { caches, maxAgeMs, onStale } = freshness;
+  let waiting: Promise<void> | undefined;
+
+  return async function untilFresh() {
+    if (!caches.some(({ ageMs }) => ageMs > maxAgeMs)) return;
+    if (waiting === undefined) {
+      onStale(staleAmong(caches, maxAgeMs));
+      waiting = whenFresh(caches, { maxAgeMs, clock, signal })
+        .catch(() => undefined) // the controller ended; whenFresh() rejects for no other reason
+        .finally(() => {
+          waiting = undefined;
+        });
+    }
+    await waiting;
+  };
 }
 
 function createQueue(options: ControllerOptions): WorkQueue {

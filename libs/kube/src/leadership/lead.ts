@@ -3,11 +3,11 @@
  * lead runs the work of a leader and renews the lease until the work has ended, also while the work stops.
  * Usage: `if ((await lead(election, held)) === "lost") console.log("another replica may lead")`.
  */
-import { sleep } from "../clock.ts";
+import { sleep, type Clock } from "../clock.ts";
 import { isKubeError, KubeError } from "../http/kube-error.ts";
 import type { Election, HeldLease } from "./election.ts";
 import { guardTransport } from "./guard-transport.ts";
-import { readLease, writeLease } from "./lease.ts";
+import { readLease, writeLease, type LeaseName } from "./lease.ts";
 import { linkAbort } from "../linked-abort.ts";
 
 /**
@@ -40,7 +40,7 @@ export async function lead(election: Election, { lease, validUntilMs }: HeldLeas
   return end.signal.aborted && !election.signal.aborted ? "lost" : "ended";
 
   async function renew(): Promise<void> {
-    for (let pauseMs = timings.retryMs; (await pause(pauseMs)) && remainingMs() > 0;) {
+    for (let pauseMs = timings.retryMs; (await pause(clock, pauseMs, workEnded.signal)) && remainingMs() > 0;) {
       try {
         pauseMs = (await renewOnce()) ? timings.retryMs : 0;
       } catch (error) {
@@ -68,14 +68,16 @@ export async function lead(election: Election, { lease, validUntilMs }: HeldLeas
       lease = found;
     } else {
       validUntilMs = -Infinity;
-      end.abort(notLeading(found === undefined ? "the Lease was deleted" : `the Lease is held by "${found.holder}"`));
+      end.abort(
+        notLeading(name, found === undefined ? "the Lease was deleted" : `the Lease is held by "${found.holder}"`),
+      );
     }
     return false;
   }
 
   function holdUntil(deadlineMs: number): void {
     validUntilMs = deadlineMs;
-    end.in(clock, remainingMs(), () => notLeading(`the Lease was not renewed for ${timings.renewDeadlineMs} ms`));
+    end.in(clock, remainingMs(), () => notLeading(name, `the Lease was not renewed for ${timings.renewDeadlineMs} ms`));
   }
 
   /** Releases the lease so that the next leader need not wait until it expires. */
@@ -87,15 +89,16 @@ export async function lead(election: Election, { lease, validUntilMs }: HeldLeas
       report(error);
     }
   }
+}
 
-  function pause(ms: number): Promise<boolean> {
-    return sleep(clock, ms, workEnded.signal).then(
-      () => true,
-      () => false,
-    );
-  }
+/** Resolves with false if the signal aborts during the pause. */
+function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<boolean> {
+  return sleep(clock, ms, signal).then(
+    () => true,
+    () => false,
+  );
+}
 
-  function notLeading(words: string): KubeError {
-    return new KubeError(`lead by Lease ${name.namespace}/${name.name}`, "NotLeading", { words });
-  }
+function notLeading({ namespace, name }: LeaseName, words: string): KubeError {
+  return new KubeError(`lead by Lease ${namespace}/${name}`, "NotLeading", { words });
 }
