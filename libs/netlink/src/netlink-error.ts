@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * NetlinkError is the error class of this library. It has the operation and the kernel's response.
- * Usage: `throw new NetlinkError("set mtu 9000 on eth0", "EINVAL", { words: "mtu greater than device maximum" })`.
+ * Usage: `throw new NetlinkError("set mtu 9000 on eth0", "EINVAL", "mtu greater than device maximum")`.
  */
 import { errnoName } from "./errno.ts";
 

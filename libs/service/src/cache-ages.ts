@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * showCacheAges exposes the age of the caches as a metric, and cacheProblems lists caches that are not usable, for /readyz.
- * Usage: `showCacheAges(metrics, () => [nodes, policies]); setNotReady(() => cacheProblems([nodes, policies], maxAgeMs));`
+ * Usage: `showCacheAges(metrics, () => [nodes, policies]); const problems = cacheProblems([nodes, policies], 300_000);`
  */
 import { Gauge, type Registry } from "./prom-client.cjs";
 

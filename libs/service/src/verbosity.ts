@@ -2,7 +2,7 @@
 /**
  * levelOfVerbosity maps SriovOperatorConfig.spec.logLevel, which applies to all services of a cluster, to a log level
  * (sriov-operator.md A.6): 0 is "warn", 1 is "info", 2 is "debug".
- * Usage: `setLogLevel(levelOfVerbosity(config?.spec?.logLevel, flags.logLevel))`.
+ * Usage: `const level = levelOfVerbosity(config?.spec?.logLevel, flags.logLevel)`.
  */
 import type { LogLevel } from "./logger.ts";
 

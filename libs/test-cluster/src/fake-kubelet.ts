@@ -14,7 +14,7 @@ import {
   type Transport,
 } from "@switchyard/kube";
 
-export const pods: ResourceType = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true };
+const pods: ResourceType = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true };
 
 /** The fields of a pod in use. */
 interface Pod extends KubeObject {

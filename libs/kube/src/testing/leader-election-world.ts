@@ -14,7 +14,7 @@ import type { Transport, TransportRequest } from "../http/transport.ts";
 import { turns } from "./eventually.ts";
 import { FakeClock } from "./fake-clock.ts";
 
-export const leaseName = { namespace: "ns", name: "operator" };
+const leaseName = { namespace: "ns", name: "operator" };
 const leasePath = "/apis/coordination.k8s.io/v1/namespaces/ns/leases";
 const work: TransportRequest = { method: "PATCH", path: "/api/v1/namespaces/ns/configmaps/work", body: {} };
 

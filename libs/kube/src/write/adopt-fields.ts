@@ -60,7 +60,7 @@ export async function adoptFields(adoption: Adoption): Promise<void> {
 }
 
 /** Reports whether the entry is an update by one of `managers`. */
-export function isUpdateBy({ manager, operation }: ManagedFieldsEntry, managers: readonly string[]): boolean {
+function isUpdateBy({ manager, operation }: ManagedFieldsEntry, managers: readonly string[]): boolean {
   return operation === "Update" && manager !== undefined && managers.includes(manager);
 }
 
