@@ -118,7 +118,7 @@ describe("an operator that may not watch nodes any more", () => {
       isRefused = true;
       await createNode(); // unheard
 
-      await eventually("it is not ready", async () => (await readReady()).includes("nodes: not heard of for"), {
+      await eventually("it is not ready", async () => (await readReady()).includes("nodes: cache is stale"), {
         withinMs: 2 * maxAgeS * 1_000,
         everyMs: 1_000,
       });

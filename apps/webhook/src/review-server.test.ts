@@ -111,7 +111,9 @@ describe("before the caches are in", () => {
 
 describe("with caches that are out of date", () => {
   it("is not ready, and still answers who asks", async () => {
-    await using late = await startTestServer({ notReady: () => ["nodes: not heard of for 312 s"] });
+    await using late = await startTestServer({
+      notReady: () => ["nodes: cache is stale; the API server last confirmed it 312 s ago"],
+    });
     expect((await late.get(paths.ready)).status).toBe(503);
     expect((await late.post(paths.validate, createPolicy("p1"))).status).toBe(200);
   });

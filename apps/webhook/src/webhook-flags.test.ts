@@ -8,7 +8,7 @@ describe("the webhook's flags", () => {
     const env = { TLS_MIN_VERSION: "VersionTLS13", TLS_CURVE_PREFERENCES: "X25519,secp256r1", DEV_MODE: "TRUE" };
     const parsed = parseFlags(webhookFlags, [], env);
     expect(parsed).toMatchObject({
-      asked: "run",
+      kind: "run",
       values: {
         listenAddress: { host: "", port: 6443 },
         tlsMinVersion: "TLSv1.3",
@@ -22,7 +22,7 @@ describe("the webhook's flags", () => {
 
   it("refuse what would not be secure", () => {
     for (const env of [{ TLS_MIN_VERSION: "VersionTLS10" }, { TLS_CIPHER_SUITES: "TLS_RSA_WITH_RC4_128_SHA" }]) {
-      expect(parseFlags(webhookFlags, [], env)).toMatchObject({ asked: "nothing", problem: { code: "bad-value" } });
+      expect(parseFlags(webhookFlags, [], env)).toMatchObject({ kind: "invalid", problem: { code: "bad-value" } });
     }
   });
 });

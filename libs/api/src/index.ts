@@ -95,6 +95,7 @@ export { sriovIBNetworks, type SriovIBNetwork, type SriovIBNetworkSpec } from ".
 export { ovsNetworks, type OVSNetwork, type OVSNetworkSpec } from "./ovs-network.ts";
 export { bridgeNetworks, type BridgeNetwork, type BridgeNetworkSpec } from "./bridge-network.ts";
 export { ok, err, type Result } from "./result.ts";
+export { defined, type Defined } from "./defined.ts";
 export { parsePciAddress, type PciAddress, type PciAddressProblem } from "./pci-address.ts";
 export { parseMacAddress, isUnicast, type MacAddress, type MacAddressProblem } from "./mac-address.ts";
 export { isUpstreamUnit, upstreamUnitProgram, upstreamUnits } from "./upstream-units.ts";

@@ -4,13 +4,13 @@ import { X509Certificate } from "node:crypto";
 import { createCertificateKeeper, type CertificateStore } from "./certificate-keeper.ts";
 import type { StoredCertificates } from "./certificate-state.ts";
 
-jest.setTimeout(60_000); // machines are busy
+jest.setTimeout(60_000); // CI machines are busy
 
 const names = ["operator-webhook-service.ns.svc", "127.0.0.1"];
 const dayMs = 24 * 3_600_000;
 const timings = { validMs: 90 * dayMs, renewBeforeMs: 30 * dayMs, announceMs: 600_000 };
 
-/** A cluster: one Secret with optimistic concurrency, clients that hear of a bundle with the next tick. */
+/** A cluster with one Secret, with optimistic concurrency, and one CA bundle. */
 function createCluster(startMs = Date.UTC(2026, 0, 1)) {
   const cluster = {
     nowMs: startMs,
@@ -20,7 +20,7 @@ function createCluster(startMs = Date.UTC(2026, 0, 1)) {
     writes: 0,
   };
 
-  /** A replica sees the Secret as of its last look. */
+  /** A replica, which sees the Secret as of its last refresh(). */
   function createReplica() {
     let seen = { version: 0, secret: cluster.secret };
     const shown: string[] = [];
@@ -46,7 +46,7 @@ function createCluster(startMs = Date.UTC(2026, 0, 1)) {
     });
     return {
       keep,
-      look: () => {
+      refresh: () => {
         seen = { version: cluster.version, secret: cluster.secret };
       },
       shown: () => shown.at(-1),
@@ -63,8 +63,8 @@ function isTrusted(cert: string | undefined, bundle: string, nowMs: number): boo
   return isValid && authorities.some((pem) => leaf.verify(new X509Certificate(pem).publicKey));
 }
 
-describe("the keeper of certificates", () => {
-  it("makes one, and then has nothing to do until it is to be renewed", async () => {
+describe("createCertificateKeeper", () => {
+  it("issues a certificate and then does nothing until the renewal", async () => {
     const { cluster, createReplica } = createCluster();
     const { keep, shown } = createReplica();
     await keep();
@@ -73,7 +73,7 @@ describe("the keeper of certificates", () => {
     expect(cluster.writes).toBe(1);
   });
 
-  it("announces the next one before it shows it, and keeps the old authority after that", async () => {
+  it("announces the next certificate before its use and keeps the old CA afterwards", async () => {
     const { cluster, createReplica } = createCluster();
     const { keep, shown } = createReplica();
     await keep();
@@ -91,7 +91,7 @@ describe("the keeper of certificates", () => {
     expect(cluster.writes).toBe(3);
   });
 
-  it("does not show one whose authority was published only now", async () => {
+  it("does not use a certificate whose CA was published only now", async () => {
     const { cluster, createReplica } = createCluster();
     const { keep, shown } = createReplica();
     await keep();
@@ -106,7 +106,7 @@ describe("the keeper of certificates", () => {
     expect(shown()).not.toBe(first);
   });
 
-  it("makes a new one where the old one is no good: expired, broken, or for other names", async () => {
+  it("issues a new certificate when the old one has expired or is invalid", async () => {
     const { cluster, createReplica } = createCluster();
     const replica = createReplica();
     await replica.keep();
@@ -117,32 +117,32 @@ describe("the keeper of certificates", () => {
     expect(replica.shown()).not.toBe(first);
     const secret = cluster.secret;
     cluster.secret = secret && { ...secret, current: { ...secret.current, key: "garbage" } };
-    replica.look();
+    replica.refresh();
     await replica.keep();
     expect(isTrusted(replica.shown(), cluster.bundle, cluster.nowMs)).toBe(true);
   });
 
-  it("makes a new one where somebody deleted it, and has the old one trusted while servers still show it", async () => {
+  it("issues a new certificate after a deletion and keeps the old CA published", async () => {
     const { cluster, createReplica } = createCluster();
-    const { keep, look, shown } = createReplica();
+    const { keep, refresh, shown } = createReplica();
     await keep();
     await keep();
     const first = shown();
     cluster.secret = undefined;
-    look();
+    refresh();
     await keep();
     expect(shown()).not.toBe(first);
     for (const cert of [first, shown()]) expect(isTrusted(cert, cluster.bundle, cluster.nowMs)).toBe(true);
   });
 
-  it("never lets two replicas fight, nor show what is not trusted, for a year of late looks", async () => {
+  it("has a trusted certificate on two replicas with delayed reads for a year", async () => {
     const { cluster, createReplica } = createCluster();
     const replicas = [createReplica(), createReplica()];
-    // Each sees the other's writes at its next look only.
+    // Each replica sees the writes of the other only after refresh().
     for (let hour = 0; hour < 365 * 24; hour += 7) {
       for (const replica of hour % 2 === 0 ? replicas : replicas.toReversed()) {
         await replica.keep();
-        replica.look();
+        replica.refresh();
         await replica.keep();
       }
       for (const replica of replicas) {
@@ -150,7 +150,7 @@ describe("the keeper of certificates", () => {
       }
       cluster.nowMs += 7 * 3_600_000;
     }
-    // One at first, then two for each renewal, every 60 days.
+    // One write at first, then two for each renewal, every 60 days.
     expect(cluster.writes).toBeLessThanOrEqual(1 + 2 * 6);
   });
 });

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Keeps the certificate of all replicas: made when there is none, renewed before its end, announced before it is shown.
- * Replicas never fight: each step is written on condition that nobody wrote meanwhile, and who loses reads what the
- * other made. What is deleted is made anew, and clients trust the old one as well: servers show it until they hear of it,
- * which takes minutes where they read it from a mounted Secret.
+ * createCertificateKeeper manages the serving certificate of all replicas: it issues a certificate if there is none, renews
+ * it before it expires, and announces the new CA before the new certificate is used.
+ * Replicas do not conflict: a write fails if another replica has written since the last read, and then the replica reads
+ * the result of the other. After a deletion a new certificate is issued, and clients still trust the old CA: servers use
+ * the old certificate until they see the new one, which takes minutes for a mounted Secret.
  * Usage: `const keep = createCertificateKeeper({ store, names, timings, nowMs, onChange }); await keep();`
  */
 import {
@@ -18,39 +19,39 @@ import {
 import { issueCertificate } from "./issue-certificate.ts";
 import type { KeyPair } from "./issued-certificate.ts";
 
-/** What the replicas share. */
+/** Storage that all replicas share. */
 export interface CertificateStore {
-  /** Undefined where nothing is stored, or nothing that can be read. */
+  /** Returns undefined if nothing is stored or the content cannot be read. */
   read(): StoredCertificates | undefined;
-  /** "lost" if what was read last is not what is stored any more: read again later. */
+  /** Resolves with "lost" if the content has changed since the last read(). */
   write(stored: StoredCertificates): Promise<"written" | "lost">;
-  /** Makes clients trust the bundle. "published" if they already did, all of them; "changed" if they will soon. */
+  /** Publishes the CA bundle. Resolves with "published" if all clients already had it, else with "changed". */
   publish(bundle: string): Promise<"published" | "changed">;
 }
 
 export interface CertificateKeeperOptions {
   readonly store: CertificateStore;
-  /** That the server is called by. */
+  /** DNS names and IP addresses of the server. */
   readonly names: readonly string[];
   readonly timings: CertificateTimings;
   readonly nowMs: () => number;
-  /** Told what to show; the same pair may come again. */
+  /** Called with the certificate to use, also if it has not changed. */
   readonly onChange: (pair: KeyPair) => void;
 }
 
-/** How soon to look again when somebody else was faster, or clients learn of a new authority right now. */
+/** Time until the next call after a lost write or while clients receive a new bundle. */
 const soonMs = 1000;
 
-/** Timers take 24 days at most; clocks are set. */
+/** Longest time between two calls: the system clock can be changed, and timers are limited to 24 days. */
 const longestWaitMs = 3_600_000;
 
-/** Does what is due, and says how long nothing will be. Rejects with what the store rejects with. */
+/** Returns a function that does the next step and resolves with the time until the next call. It rejects with errors of the store. */
 export function createCertificateKeeper(
   options: CertificateKeeperOptions,
 ): () => Promise<{ readonly afterMs: number }> {
   const { store, names, timings, nowMs, onChange } = options;
 
-  /** The last good one, which servers may show though it is gone. */
+  /** The last usable certificates. Servers may still use them after a deletion. */
   let known: StoredCertificates | undefined;
 
   function read(): StoredCertificates | undefined {
@@ -63,11 +64,11 @@ export function createCertificateKeeper(
   return async function keep() {
     const stored = read();
     const step = nextStep(stored, nowMs(), timings);
-    // What is there is shown first: it is trusted, and the next one can wait.
+    // The existing certificate is trusted, so it is used before the next step.
     if (stored !== undefined && step.kind !== "create") onChange(stored.current);
     const published = stored === undefined ? "changed" : await store.publish(bundleOf(stored));
     if (step.kind === "keep") return { afterMs: Math.min(Math.max(step.untilMs - nowMs(), soonMs), longestWaitMs) };
-    // Not before all clients were told of it, and had the time to hear.
+    // All clients must have the CA of the next certificate, and must have had time to read it.
     if (step.kind === "promote" && published === "changed") return { afterMs: soonMs };
 
     const issued = step.kind === "promote" ? undefined : await issueCertificate(requestFor(names, nowMs(), timings));

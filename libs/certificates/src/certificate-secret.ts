@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Certificates as the data of a Secret of type kubernetes.io/tls, which servers can mount: `tls.crt` and `tls.key` are
- * what is shown, `ca.crt` is who is to be trusted. The rest is for whoever renews them.
+ * toSecretData and fromSecretData convert certificates to and from the data of a Secret of type kubernetes.io/tls. Servers
+ * mount `tls.crt`, `tls.key` and `ca.crt`, the bundle of trusted CAs. The other keys are for renewal.
  * Usage: `const stored = fromSecretData(secret.data)`.
  */
 import { bundleOf, type StoredCertificates } from "./certificate-state.ts";
 import type { IssuedCertificate } from "./issued-certificate.ts";
 
-/** Values are base64. */
+/** Data of a Secret: base64 values by key. */
 export type SecretData = Readonly<Record<string, string>>;
 
 const keys = {
@@ -34,7 +34,7 @@ export function toSecretData(stored: StoredCertificates): SecretData {
   return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, toBase64(text)]));
 }
 
-/** Undefined where there is nothing to show. Whether it is good for anything, isUsable() knows. */
+/** Returns undefined if there is no complete certificate. Does not check the certificate; see isUsable. */
 export function fromSecretData(data: SecretData): StoredCertificates | undefined {
   const text = (key: string): string => Buffer.from(data[key] ?? "", "base64").toString();
   const certificate = (ca: string, cert: string, key: string): IssuedCertificate | undefined =>
@@ -45,12 +45,12 @@ export function fromSecretData(data: SecretData): StoredCertificates | undefined
   return { current, next, previousCa: data[keys.previousCa] === undefined ? undefined : text(keys.previousCa) };
 }
 
-/** Known by a key that only ours have, which a backup restores, too. */
-export function isSelfMade(data: SecretData): boolean {
+/** Reports whether Switchyard wrote the data, by a key that only its Secrets have. A backup restores the key, too. */
+export function isOwnSecret(data: SecretData): boolean {
   return data[keys.currentCa] !== undefined;
 }
 
-/** As Secrets and caBundles have their texts. */
+/** Encodes a text for the data of a Secret or a caBundle. */
 export function toBase64(text: string): string {
   return Buffer.from(text).toString("base64");
 }

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * When a certificate is made, renewed and put to use, as a function of what is stored and the time. A renewed certificate
- * is first announced: its authority is published beside the old one for a while before any server shows it, and the old
- * one stays published after that. So every moment each server is trusted by all who ask, however they lag behind.
+ * nextStep decides when a certificate is issued, renewed and put to use, from the stored certificates and the time. It is
+ * pure. A new certificate is announced first: its CA is published together with the old one before any server uses the
+ * certificate, and the old CA stays published afterwards. So clients trust all servers at any time, even if clients and
+ * servers see changes late.
  * Usage: `const step = nextStep(stored, nowMs, timings)`.
  */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import type { CertificateRequest, IssuedCertificate } from "./issued-certificate.ts";
 
-/** What all replicas share. */
+/** Certificates that all replicas share. */
 export interface StoredCertificates {
-  /** What servers show. */
+  /** The certificate in use. */
   readonly current: IssuedCertificate;
-  /** Announced; shown by nobody yet. */
+  /** The announced next certificate, which no server uses yet. */
   readonly next?: IssuedCertificate | undefined;
-  /** Authority, PEM, of what was shown before; some servers may still show it. */
+  /** CA certificate (PEM) of the certificate before, which some servers may still use. */
   readonly previousCa?: string | undefined;
 }
 
 export interface CertificateTimings {
-  /** How long a certificate is valid. */
+  /** Validity of a certificate. */
   readonly validMs: number;
-  /** How long before its end the next one is made. */
+  /** Time before the expiry at which the next certificate is issued. */
   readonly renewBeforeMs: number;
-  /** How long the next one is announced before it is shown. */
+  /** Time between the announcement of a certificate and its use. */
   readonly announceMs: number;
 }
 
@@ -33,11 +34,14 @@ export const defaultTimings: CertificateTimings = {
   announceMs: 10 * 60_000,
 };
 
-/** "create": there is nothing to show; "renew": make the next one; "promote": show it. Else: when to look again. */
+/**
+ * "create": issue a certificate, since there is none; "renew": issue the next certificate; "promote": use the next
+ * certificate; "keep": do nothing until `untilMs`.
+ */
 export type CertificateStep =
   { readonly kind: "create" | "renew" | "promote" } | { readonly kind: "keep"; readonly untilMs: number };
 
-/** Clocks differ: a certificate is valid from somewhat before it is made. */
+/** The validity starts this time before the issue, since clocks differ. */
 const clockSkewMs = 3_600_000;
 
 export function nextStep(
@@ -57,7 +61,7 @@ export function nextStep(
   return nowMs >= dueMs ? { kind: "renew" } : { kind: "keep", untilMs: dueMs };
 }
 
-/** What is to be asked for, made now. */
+/** Returns the request for a certificate that is issued now. */
 export function requestFor(
   names: readonly string[],
   nowMs: number,
@@ -66,7 +70,7 @@ export function requestFor(
   return { names, notBefore: new Date(nowMs - clockSkewMs), notAfter: new Date(nowMs + validMs) };
 }
 
-/** What is stored after a step, for which `issued` was made unless it is "promote". */
+/** Returns the certificates to store after a step. `issued` is the new certificate, except for "promote". */
 export function afterStep(
   stored: StoredCertificates | undefined,
   kind: "create" | "renew" | "promote",
@@ -80,12 +84,12 @@ export function afterStep(
   return { current: issued, previousCa: stored?.current.ca };
 }
 
-/** All authorities that are to be trusted now, PEM. */
+/** Returns all CA certificates that clients must trust now, in PEM format. */
 export function bundleOf({ current, next, previousCa = "" }: StoredCertificates): string {
   return `${current.ca}${next?.ca ?? ""}${previousCa}`;
 }
 
-/** Whether the certificate is of the key, of the authority, and for all of the names. */
+/** Reports whether the certificate matches its key and CA and is valid for all names. */
 export function isUsable({ ca, cert, key }: IssuedCertificate, names: readonly string[]): boolean {
   try {
     const leaf = new X509Certificate(cert);
@@ -94,7 +98,7 @@ export function isUsable({ ca, cert, key }: IssuedCertificate, names: readonly s
       leaf.checkPrivateKey(createPrivateKey(key)) && leaf.checkIssued(new X509Certificate(ca)) && names.every(isFor)
     );
   } catch {
-    return false; // not PEM
+    return false; // invalid PEM
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What there is of a server's certificate: the Secret that has it, and the webhook configurations where the API server reads
- * whom to trust. Both are watched, so that what somebody deletes or overwrites is put right at once.
+ * watchCertificates watches the Secret with a serving certificate, and the webhook configurations with its CA bundle, so
+ * that a deleted or changed object is restored at once.
  * Usage: `await using watches = watchCertificates({ transport, places, report });`
  */
 import {
@@ -18,9 +18,9 @@ import type { SecretData } from "./certificate-secret.ts";
 
 export interface CertificatePlaces {
   readonly namespace: string;
-  /** Nothing else is to be in it. */
+  /** Name of a Secret for this certificate only. */
   readonly secretName: string;
-  /** Who calls the server. */
+  /** Webhook configurations that refer to the server. */
   readonly registrations: readonly RegistrationName[];
 }
 
@@ -53,7 +53,7 @@ export interface RegistrationWatch {
 export interface WatchCertificatesOptions {
   readonly transport: Transport;
   readonly places: CertificatePlaces;
-  /** Told each failure of a watch; it is taken up again. */
+  /** Called for each failure of a watch, which is retried. */
   readonly report: (error: unknown, at: FailedWatch) => void;
 }
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Certificates as they are asked for and made. All texts are PEM. */
+/** The types of certificate requests and certificates. All texts are in PEM format. */
 
 export interface CertificateRequest {
-  /** DNS names or IP addresses that the server is called by; the first is its common name. */
+  /** DNS names and IP addresses of the server. The first becomes the common name. */
   readonly names: readonly string[];
   readonly notBefore: Date;
   readonly notAfter: Date;
 }
 
-/** What a server shows. `cert` may be a chain, the server's own first. */
+/** A certificate with its key. `cert` can be a chain that starts with the server's certificate. */
 export interface KeyPair {
   readonly cert: string;
   readonly key: string;
 }
 
 export interface IssuedCertificate extends KeyPair {
-  /** Who trusts this trusts the server. */
+  /** Certificate of the CA that signed `cert`. */
   readonly ca: string;
 }

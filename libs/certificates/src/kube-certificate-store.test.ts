@@ -11,9 +11,9 @@ interface Secret extends KubeObject {
 
 const [namespace, name] = ["ns", "cert"];
 const stored = (of: string) => ({ current: { ca: `${of} ca`, cert: `${of} cert`, key: `${of} key` } });
-const foreign = { "tls.crt": toBase64("theirs"), "tls.key": toBase64("theirs") };
+const foreign = { "tls.crt": toBase64("foreign"), "tls.key": toBase64("foreign") };
 
-/** One Secret, with the API server's rules for writes. Who watches sees it as of the last deliver(). */
+/** One Secret with the API server's rules for writes. The watch sees it as of the last deliver(). */
 function createWorld() {
   let version = 0;
   let live: Secret | undefined;
@@ -41,11 +41,11 @@ function createWorld() {
     live = { apiVersion: "v1", kind: "Secret", metadata, data };
   }
 
-  /** What a request asks for must be what there is. */
-  function expectVersion(asked: unknown): void {
+  /** Throws unless the request has the current uid and resourceVersion. */
+  function expectVersion(expected: unknown): void {
     if (live === undefined) throw new KubeError("write", "NotFound");
     const { uid, resourceVersion } = live.metadata;
-    if (isRecord(asked) && asked.uid === uid && asked.resourceVersion === resourceVersion) return;
+    if (isRecord(expected) && expected.uid === uid && expected.resourceVersion === resourceVersion) return;
     throw new KubeError("write", "Conflict");
   }
 
@@ -79,8 +79,8 @@ function createWorld() {
 
 const { signal } = new AbortController();
 
-describe("certificates in a Secret", () => {
-  it("are given back as they were written", async () => {
+describe("createCertificateStore", () => {
+  it("reads certificates as they were written", async () => {
     const { store, deliver } = createWorld();
     expect(store.read()).toBeUndefined();
     expect(await store.write(stored("first"))).toBe("written");
@@ -89,20 +89,20 @@ describe("certificates in a Secret", () => {
     expect(await store.write(stored("second"))).toBe("written");
   });
 
-  it("are not written over what came after the last look, whether or not the watch has told of it", async () => {
+  it("does not overwrite changes since the last read, whether or not the watch has seen them", async () => {
     const { store, put, data, deliver } = createWorld();
     for (const tells of [false, true]) {
       store.read();
       const others = toSecretData(stored(`others ${String(tells)}`));
       put(others);
       if (tells) deliver();
-      expect(await store.write(stored("ours"))).toBe("lost");
+      expect(await store.write(stored("own"))).toBe("lost");
       expect(data()).toEqual(others);
       deliver();
     }
   });
 
-  it("are lost, not restored, where they were deleted since the last look", async () => {
+  it("does not create a Secret again that was deleted since the last read", async () => {
     const { store, data, remove, deliver } = createWorld();
     await store.write(stored("first"));
     deliver();
@@ -112,7 +112,7 @@ describe("certificates in a Secret", () => {
     expect(data()).toBeUndefined();
   });
 
-  it("of somebody else are neither written over nor removed", async () => {
+  it("throws for a Secret of another program and does not delete it", async () => {
     const { store, put, data, deliver } = createWorld();
     put(foreign);
     deliver();
@@ -121,7 +121,7 @@ describe("certificates in a Secret", () => {
     expect(data()).toEqual(foreign);
   });
 
-  it("may take the place of nothing, as in a Secret that was made empty for them", async () => {
+  it("writes into an empty Secret", async () => {
     const { store, put, data, deliver } = createWorld();
     put({});
     deliver();
@@ -130,7 +130,7 @@ describe("certificates in a Secret", () => {
     expect(data()).toEqual(toSecretData(stored("first")));
   });
 
-  it("are removed as they were seen only", async () => {
+  it("deletes the Secret only in the version that was seen", async () => {
     const { store, put, data, deliver } = createWorld();
     await store.write(stored("first"));
     deliver();

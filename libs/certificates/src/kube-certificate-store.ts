@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Certificates in a Secret, and their authorities in the caBundle of webhook configurations. A Secret that somebody else
- * filled is never written to, nor deleted.
+ * createCertificateStore stores certificates in a Secret and publishes their CAs in the caBundle of webhook configurations.
+ * It never writes or deletes a Secret that another program has filled.
  * Usage: `const store = createCertificateStore({ transport, watches })`.
  */
 import { collectionPath, isKubeError, objectPath, type ObjectMeta, type Transport } from "@switchyard/kube";
 import type { CertificateStore } from "./certificate-keeper.ts";
-import { fromSecretData, isSelfMade, toBase64, toSecretData } from "./certificate-secret.ts";
+import { fromSecretData, isOwnSecret, toBase64, toSecretData } from "./certificate-secret.ts";
 import {
   secretType as type,
   type CertificateWatches,
@@ -16,16 +16,16 @@ import {
 } from "./certificate-watches.ts";
 import { CertificatesError } from "./certificates-error.ts";
 
-/** Rejects with KubeError, and CertificatesError "ForeignSecret". */
+/** read() throws CertificatesError "ForeignSecret". All other methods reject with KubeError. */
 export interface KubeCertificateStore extends CertificateStore {
-  /** Deletes the Secret, if it was made here. What was announced stays. */
+  /** Deletes the Secret if Switchyard wrote it. The published CA bundle stays. */
   remove(signal: AbortSignal): Promise<void>;
 }
 
 export interface CertificateStoreOptions {
   readonly transport: Pick<Transport, "request">;
   readonly watches: CertificateWatches;
-  /** What is to stand on the Secret as of now; nothing unless given. */
+  /** Returns labels and owner references for the Secret; none by default. */
   readonly describe?: () => Pick<ObjectMeta, "labels" | "ownerReferences">;
 }
 
@@ -33,14 +33,14 @@ export function createCertificateStore(options: CertificateStoreOptions): KubeCe
   const { transport, watches, describe = () => ({}) } = options;
   const { namespace, secretName: name } = watches.places;
   const path = objectPath(type, { name, namespace });
-  /** What the last read() saw. What came since must not be written over: nobody has looked at it. */
+  /** The Secret of the last read(). A write must not overwrite a later version. */
   let basis: SeenSecret | undefined;
 
   return {
     read() {
       basis = watches.secrets.get(name);
       if (basis === undefined || Object.keys(basis.data).length === 0) return undefined;
-      if (!isSelfMade(basis.data)) throw new CertificatesError("ForeignSecret", `${namespace}/${name}`);
+      if (!isOwnSecret(basis.data)) throw new CertificatesError("ForeignSecret", `${namespace}/${name}`);
       return fromSecretData(basis.data);
     },
     async write(stored) {
@@ -67,26 +67,26 @@ export function createCertificateStore(options: CertificateStoreOptions): KubeCe
     },
     async publish(bundle) {
       const caBundle = toBase64(bundle);
-      const changes = await Promise.all(watches.registrations.map((watch) => announce(transport, watch, caBundle)));
+      const changes = await Promise.all(watches.registrations.map((watch) => publishTo(transport, watch, caBundle)));
       return changes.includes(true) ? "changed" : "published";
     },
     async remove(signal) {
       const secret = watches.secrets.get(name);
-      if (secret === undefined || !isSelfMade(secret.data)) return;
+      if (secret === undefined || !isOwnSecret(secret.data)) return;
       const { uid, resourceVersion } = secret;
       const body = { apiVersion: "v1", kind: "DeleteOptions", preconditions: { uid, resourceVersion } };
       try {
         await transport.request({ method: "DELETE", path, body, signal });
       } catch (error) {
-        // Whoever changed it has told the watch, too.
+        // The watch reports the change, too.
         if (!isKubeError(error, "NotFound", "Conflict")) throw error;
       }
     },
   };
 }
 
-/** Whether it was not yet so. */
-async function announce(
+/** Returns whether the webhook configuration has changed. */
+async function publishTo(
   transport: Pick<Transport, "request">,
   watch: RegistrationWatch,
   caBundle: string,
@@ -104,7 +104,7 @@ function differences(webhooks: SeenRegistration, caBundle: string): readonly obj
     webhook.caBundle === caBundle
       ? []
       : [
-          { op: "test", path: `/webhooks/${index}/name`, value: webhook.name }, // the list may be another by now
+          { op: "test", path: `/webhooks/${index}/name`, value: webhook.name }, // fails if the list has changed
           { op: "add", path: `/webhooks/${index}/clientConfig/caBundle`, value: caBundle },
         ],
   );

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a Service is called within a cluster. The API server asks for the first one.
+ * serviceNames returns the DNS names of a Service in a cluster. The API server uses the first one.
  * Usage: `serviceNames("operator-webhook-service", namespace)`.
  */
 export function serviceNames(service: string, namespace: string): readonly string[] {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A certificate for a server, and the authority that vouches for it (RFC 5280). Each authority signs one certificate and
- * its key is forgotten at once: nobody can steal it, and who trusts it trusts nothing else.
+ * signCertificate makes a serving certificate and the CA that signs it (RFC 5280). Each CA signs one certificate, and its
+ * key is not stored. So the key cannot be stolen, and a client that trusts the CA trusts only this certificate.
  * Usage: `const { ca, cert, key } = await signCertificate({ names, notBefore, notAfter })`.
  */
-// @peculiar/x509 wants it to be there before itself.
+// @peculiar/x509 needs this import before its own.
 import "reflect-metadata";
 import {
   BasicConstraintsExtension,
@@ -20,17 +20,17 @@ import { randomBytes, webcrypto } from "node:crypto";
 import { isIP } from "node:net";
 import type { CertificateRequest, IssuedCertificate } from "./issued-certificate.ts";
 
-/** Keys are P-256: making them costs a millisecond. */
+/** P-256 keys, which take a millisecond to make. */
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 
-/** Common names have at most 64 characters (RFC 5280, ub-common-name); clients look at the alternative names. */
+/** A common name has at most 64 characters (RFC 5280, ub-common-name). Clients check the alternative names. */
 const longestCommonName = 64;
 
 export async function signCertificate({ names, notBefore, notAfter }: CertificateRequest): Promise<IssuedCertificate> {
   const [caKeys, keys] = await Promise.all([generateKeys(), generateKeys()]);
   const commonName = (names[0] ?? "server").slice(0, longestCommonName);
   const validity = { notBefore, notAfter };
-  // Of a name of its own each time: with equal names verifiers would mix up the authorities of an old and a new bundle.
+  // A new name for each CA: with equal names, verifiers would confuse the CAs in a bundle.
   const caName = [{ CN: [`switchyard-${randomBytes(8).toString("hex")}`] }];
   const ca = await X509CertificateGenerator.createSelfSigned({
     ...validity,
@@ -66,7 +66,7 @@ export async function signCertificate({ names, notBefore, notAfter }: Certificat
   };
 }
 
-/** So that texts can be put one behind the other. */
+/** Ends the text with one newline, so that texts can be concatenated. */
 function withEnd(pem: string): string {
   return `${pem.trimEnd()}\n`;
 }
@@ -75,7 +75,7 @@ function generateKeys(): Promise<webcrypto.CryptoKeyPair> {
   return webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
 }
 
-/** Positive, and of 16 bytes at most 20 (RFC 5280, 4.1.2.2). */
+/** Returns a positive number of 16 bytes; RFC 5280 4.1.2.2 allows 20. */
 function serialNumber(): string {
   const bytes = randomBytes(16);
   bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Time as it is injected: what waits asks a Clock, so that tests turn it by hand.
+ * Clock is the source of time for code that waits, so that tests can replace it. sleep waits by a Clock.
  * Usage: `await sleep(systemClock, 500, signal)`.
  */
 import { performance } from "node:perf_hooks";
 
 export interface Clock {
-  /** Never goes back; only differences mean something. */
+  /** Monotonic time; only differences have a meaning. */
   nowMs(): number;
-  /** Calls `run` once, `delayMs` from now. The answer cancels it, and does nothing afterwards. */
+  /** Calls `run` once after `delayMs`. Returns a function that cancels the call. */
   after(delayMs: number, run: () => void): () => void;
 }
 
-/** The process's own time. */
+/** The clock of this process. */
 export const systemClock: Clock = {
   nowMs: () => performance.now(),
   after(delayMs, run) {
@@ -23,7 +23,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Resolves after `delayMs`; rejects with the signal's reason once it aborts. */
+/** Resolves after `delayMs`; rejects with the signal's reason when it aborts. */
 export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
@@ -33,12 +33,12 @@ export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promi
     });
     function stop() {
       cancel();
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the reason is the caller's own
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the caller chose the reason
       reject(signal.reason);
     }
     signal.addEventListener("abort", stop, { once: true });
   });
 }
 
-// setTimeout fires at once for more. 24 days early is early enough for whoever asks again.
+// setTimeout fires at once for longer delays. A timer that fires early, after 24 days, does no harm.
 const longestTimerMs = 2 ** 31 - 1;

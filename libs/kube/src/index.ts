@@ -27,12 +27,11 @@ export {
 export { listPages, type ListRequest, type Page } from "./http/list-pages.ts";
 export { reflect, type ReflectorOptions } from "./cache/reflector.ts";
 export type { Cache, Change, Observations, Observed } from "./cache/cache.ts";
-export { HeardClock, staleAmong, whenFresh, type Ageing, type CacheAge, type FailedWatch } from "./cache/cache-age.ts";
+export { HeardClock, whenFresh, type Ageing, type CacheAge, type FailedWatch } from "./cache/cache-age.ts";
 export { ObjectStore, type ObjectSink, type StoreOptions } from "./cache/object-store.ts";
 export type { Indexers } from "./cache/object-index.ts";
 export { joinWatches, type JoinedWatches } from "./cache/join-watches.ts";
 export { watchObjects, type WatchOptions } from "./cache/watch-objects.ts";
-export { WorkQueue, type WorkQueueOptions } from "./controller/work-queue.ts";
 export { fromCache, type Source } from "./controller/source.ts";
 export {
   startController,
@@ -45,27 +44,26 @@ export {
   type Reconcile,
   type Requeue,
 } from "./controller/controller.ts";
-export { createWriter, type ApplyOptions, type WriteResult, type Writer, type WriterOptions } from "./write/apply.ts";
+export { createWriter, type ApplyOptions, type WriteResult, type Writer, type WriterOptions } from "./write/writer.ts";
 export type { Intent, IntentMetadata, StatusIntent } from "./write/intent.ts";
 export { patchMetadata, type MetadataChanges, type MetadataPatch } from "./write/patch-metadata.ts";
-export { addFinalizer, removeFinalizer, type FinalizerChange } from "./write/finalizers.ts";
-export { maxMessageBytes, setCondition, type Condition } from "./write/conditions.ts";
+export { removeFinalizer, type FinalizerRemoval } from "./write/remove-finalizer.ts";
+export {
+  maxMessageBytes,
+  setCondition,
+  setConditions,
+  type Condition,
+  type NewCondition,
+  type SetConditionsOptions,
+} from "./write/conditions.ts";
 export { cutText } from "./json/cut-text.ts";
 export { systemClock, sleep, type Clock } from "./clock.ts";
 export { backoffMs, type BackoffRange } from "./controller/backoff.ts";
 export { equalJson } from "./json/equal-json.ts";
 export { shareEqual, sharingEqual } from "./cache/share-equal.ts";
-export { linkAbort, type LinkedAbort } from "./linked-abort.ts";
 export { runWhenLeading } from "./leadership/leader-election.ts";
-export {
-  defaultLeaseTimings,
-  type LeaderElectionOptions,
-  type Leadership,
-  type LeaseTimings,
-} from "./leadership/options.ts";
-export { guardTransport } from "./leadership/guard-transport.ts";
+export type { LeaderElectionOptions, Leadership, LeaseTimings } from "./leadership/leader-election-options.ts";
 export type { LeaseName } from "./leadership/lease.ts";
-export { createEventRecorder, type EventRecorder, type EventRecorderOptions } from "./events/events.ts";
-export type { EventSource, News } from "./events/event-object.ts";
-export { microTime } from "./json/micro-time.ts";
+export { createEventRecorder, type EventRecorder, type EventRecorderOptions } from "./events/event-recorder.ts";
+export type { EventSource, News } from "./events/render-event.ts";
 export { isBehind } from "./cache/resource-version.ts";

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Kubernetes objects in the one shape that this lib knows: plain JSON with apiVersion, kind and metadata, whichever way
- * they came (get, list or watch).
+ * KubeObject is a Kubernetes object as JSON with apiVersion, kind and metadata, whether it comes from a get, a list or a
+ * watch. This file also has the types of names and metadata.
  * Usage: `if (isKubeObject(value)) console.log(keyOf(value.metadata))`.
  */
 
-/** Where a kind lives in the API. */
+/** A resource of the API: the names of a kind in paths and objects. */
 export interface ResourceType {
-  /** "" for core. */
+  /** API group; "" for the core group. */
   readonly group: string;
   readonly version: string;
   readonly kind: string;
@@ -22,7 +22,7 @@ export interface KubeObject {
   readonly metadata: ObjectMeta;
 }
 
-/** metav1.ObjectMeta, the fields that are used here. */
+/** metav1.ObjectMeta with the fields in use. */
 export interface ObjectMeta {
   readonly name: string;
   readonly namespace?: string;
@@ -31,7 +31,7 @@ export interface ObjectMeta {
   readonly generation?: number;
   /** RFC 3339. */
   readonly creationTimestamp?: string;
-  /** RFC 3339; set once deletion was asked for. */
+  /** RFC 3339; set when the object is being deleted. */
   readonly deletionTimestamp?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
@@ -50,7 +50,7 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean;
 }
 
-/** metav1.ManagedFieldsEntry: which fields one manager owns. */
+/** metav1.ManagedFieldsEntry: the fields that one manager owns. */
 export interface ManagedFieldsEntry {
   readonly manager?: string;
   readonly operation?: string;
@@ -63,23 +63,23 @@ export interface ManagedFieldsEntry {
   readonly fieldsV1?: unknown;
 }
 
-/** The name of one object. `namespace` stays away for kinds that have none. */
+/** Name of an object. Cluster-scoped objects have no namespace. */
 export interface ObjectName {
   readonly name: string;
   readonly namespace?: string | undefined;
 }
 
-/** The apiVersion of a kind's objects: "v1", "apps/v1". */
+/** Returns the apiVersion of the objects of a type: "v1" or "apps/v1". */
 export function apiVersionOf(type: ResourceType): string {
   return type.group === "" ? type.version : `${type.group}/${type.version}`;
 }
 
-/** "namespace/name", or "name" where there is no namespace. */
+/** Returns "namespace/name", or "name" if there is no namespace. */
 export function keyOf({ name, namespace }: ObjectName): string {
   return namespace === undefined ? name : `${namespace}/${name}`;
 }
 
-/** Whether `value` has what every object of the API has. */
+/** Reports whether `value` has apiVersion, kind and metadata.name. */
 export function isKubeObject(value: unknown): value is KubeObject {
   return (
     isRecord(value) &&
@@ -90,7 +90,7 @@ export function isKubeObject(value: unknown): value is KubeObject {
   );
 }
 
-/** Whether `value` is a JSON object: neither null nor an array. */
+/** Reports whether `value` is a JSON object, not null or an array. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -6,7 +6,7 @@ import { linkAbort } from "./linked-abort.ts";
 import { FakeClock } from "./testing/fake-clock.ts";
 
 describe("linkAbort", () => {
-  it("aborts with the reason of whichever source comes first, also of one that was first already", () => {
+  it("aborts with the reason of the first source, also if it has aborted before", () => {
     const [a, b] = [new AbortController(), new AbortController()];
     const abort = linkAbort(a.signal, undefined, b.signal);
     b.abort("b");
@@ -14,19 +14,19 @@ describe("linkAbort", () => {
     expect([abort.signal.reason, linkAbort(a.signal).signal.reason]).toEqual(["b", "a"]);
   });
 
-  it("aborts in time, unless that is taken back or put off", async () => {
+  it("aborts at the deadline unless it is cancelled or replaced", async () => {
     const clock = new FakeClock();
-    const [kept, put, taken] = [linkAbort(), linkAbort(), linkAbort()];
-    for (const abort of [kept, put, taken]) abort.in(clock, 100, () => new Error("late"));
-    put.in(clock, 200, () => new Error("later"));
-    taken.clear();
+    const [kept, replaced, cancelled] = [linkAbort(), linkAbort(), linkAbort()];
+    for (const abort of [kept, replaced, cancelled]) abort.in(clock, 100, () => new Error("late"));
+    replaced.in(clock, 200, () => new Error("later"));
+    cancelled.clear();
     await clock.advance(100);
-    expect([kept, put, taken].map(({ signal }) => signal.aborted)).toEqual([true, false, false]);
+    expect([kept, replaced, cancelled].map(({ signal }) => signal.aborted)).toEqual([true, false, false]);
     await clock.advance(100);
-    expect(put.signal.reason).toMatchObject({ message: "later" });
+    expect(replaced.signal.reason).toMatchObject({ message: "later" });
   });
 
-  it("leaves nothing with its sources and the clock", () => {
+  it("leaves no listener or timer behind when it is disposed", () => {
     const clock = new FakeClock();
     const source = new AbortController();
     {
@@ -39,7 +39,7 @@ describe("linkAbort", () => {
 });
 
 describe("sleep", () => {
-  it("ends in time, or with the signal's reason", async () => {
+  it("resolves after the delay or rejects with the signal's reason", async () => {
     const clock = new FakeClock();
     const stop = new AbortController();
     const asleep = sleep(clock, 100, stop.signal);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * One abort signal that follows several: the caller's, the owner's end, a deadline. Unlike AbortSignal.any it lets go
- * of its sources when disposed; those live as long as the process, and thousands of requests come and go.
- * Usage: `using abort = linkAbort(callerSignal, closed); abort.in(clock, timeoutMs, () => new KubeError(...))`.
+ * linkAbort makes an abort signal that follows several others and a deadline. Unlike AbortSignal.any, it removes its
+ * listeners when it is disposed: the sources live as long as the process, which makes thousands of requests.
+ * Usage: `using abort = linkAbort(callerSignal, closed); abort.in(clock, timeoutMs, () => new KubeError(tried, "Timeout"))`.
  */
 import type { Clock } from "./clock.ts";
 
@@ -11,7 +11,7 @@ export interface LinkedAbort extends Disposable {
   abort(reason: unknown): void;
   /** Aborts with `reason()` after `delayMs`. A second call replaces the first. */
   in(clock: Clock, delayMs: number, reason: () => Error): void;
-  /** Takes back the call of `in`. */
+  /** Cancels the call of `in`. */
   clear(): void;
 }
 

@@ -10,7 +10,7 @@ describe("errnoName", () => {
     { errno: 121, name: "EREMOTEIO" },
     { errno: 524, name: "ENOTSUPP" },
     { errno: 4000, name: "E4000" },
-  ])("$errno is $name", ({ errno, name }) => {
+  ])("returns $name for $errno", ({ errno, name }) => {
     expect(errnoName(errno)).toBe(name);
   });
 });

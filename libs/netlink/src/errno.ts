@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Names of Linux error numbers (errno.h). Usage: `errnoName(16)` is "EBUSY".
+ * errnoName returns the names of Linux error numbers (errno.h).
+ * Usage: `errnoName(16)`, which is "EBUSY".
  */
 import { constants } from "node:os";
 
-// Node knows the portable ones. The kernel and its drivers use more; ENOTSUPP is not even for user space, and yet seen.
+// Node knows only the portable errors. Drivers use more, even ENOTSUPP, which is not meant for user space.
 const linuxOnly = { ESHUTDOWN: 108, EREMOTEIO: 121, ENOKEY: 126, ENOTSUPP: 524 };
 
-// Last one wins: 11 and 95 have two names each, and the kernel's own sources say EAGAIN and EOPNOTSUPP.
+// Added last, so that they win: 11 and 95 have two names each, and the kernel sources use these.
 const preferred = { EAGAIN: constants.errno.EAGAIN, EOPNOTSUPP: constants.errno.EOPNOTSUPP };
 
 const names = new Map(
@@ -16,7 +17,7 @@ const names = new Map(
     .map(([name, errno]) => [errno, name]),
 );
 
-/** The name of a positive errno; "E1234" for one without. */
+/** Returns the name of a positive errno, or "E1234" for an unknown one. */
 export function errnoName(errno: number): string {
   return names.get(errno) ?? `E${errno}`;
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The lock of an open file (flock(2)), which the kernel releases when the file is closed or its process is gone.
- * Usage: `const file = await fs.open(path, "r+"); if (tryFileLock(file.fd)) …`.
+ * tryFileLock takes the lock of an open file (flock(2)). The kernel releases it when the file is closed or the process ends.
+ * Usage: `const isLocked = tryFileLock(file.fd)`.
  */
 import type { Libc } from "./libc.ts";
 import { loadLibc } from "./native-libc.ts";
 import { NetlinkError, checked } from "./netlink-error.ts";
 
-/** Whether the lock is ours now; false while another open file has it. Throws NetlinkError (EBADF, ENOLCK). */
+/** Returns true if this file has the lock now, false if another open file has it. Throws NetlinkError: EBADF, ENOLCK. */
 export function tryFileLock(fd: number, libc: Libc = loadLibc()): boolean {
   try {
     checked("lock the file", libc.flock(fd));

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Generic netlink: families with names, whose ids the kernel gives at boot (struct genlmsghdr: u8 command, u8 version,
- * u16 reserved). Usage: `const family = await resolveFamily(socket, "devlink")`.
+ * resolveFamily and requestGeneric implement generic netlink. Families have names, and the kernel assigns their ids at boot
+ * (struct genlmsghdr: u8 command, u8 version, u16 reserved).
+ * Usage: `const family = await resolveFamily(socket, "devlink")`.
  */
 import { malformed, NetlinkError } from "./netlink-error.ts";
 import type { NetlinkSocket } from "./netlink-socket.ts";
 import { find, parseAttributes, readU16, text, type Attribute } from "./wire/attributes.ts";
 
-/** A family, and the socket to ask it on. */
+/** A family and the socket for its requests. */
 export interface GenericFamily {
   readonly socket: NetlinkSocket;
   readonly id: number;
 }
 
-/** One question to a family. */
+/** A request to a family. */
 export interface GenericRequest {
   /** As in NetlinkRequest. */
   readonly tried: string;
@@ -24,7 +25,7 @@ export interface GenericRequest {
 const headerBytes = 4;
 const controller = { id: 16, getFamily: 3, familyId: 1, familyName: 2 }; // linux/genetlink.h
 
-/** `genl ctrl get name NAME`. Undefined where the kernel has no such family, nor a module that brings it. */
+/** `genl ctrl get name NAME`. Returns undefined if neither the kernel nor a module that it can load has the family. */
 export async function resolveFamily(socket: NetlinkSocket, name: string): Promise<GenericFamily | undefined> {
   try {
     const [answer] = await requestGeneric(
@@ -44,7 +45,7 @@ export async function resolveFamily(socket: NetlinkSocket, name: string): Promis
   }
 }
 
-/** Asks the family; the attributes of each answer. Rejects with NetlinkError. */
+/** Sends a request and returns the attributes of each reply. Rejects with NetlinkError. */
 export async function requestGeneric(
   { socket, id }: GenericFamily,
   { tried, command, attributes }: GenericRequest,

@@ -5,13 +5,7 @@ export { tryFileLock } from "./file-lock.ts";
 export { NetlinkError } from "./netlink-error.ts";
 export { NetlinkSocket, type NetlinkRequest, type NetlinkSocketOptions } from "./netlink-socket.ts";
 export { resolveFamily, type GenericFamily } from "./generic-netlink.ts";
-export {
-  devlinkFamily,
-  getEswitchMode,
-  setEswitchMode,
-  type DevlinkHandle,
-  type EswitchMode,
-} from "./devlink/eswitch.ts";
+export { devlinkFamily, getEswitchMode, type DevlinkHandle, type EswitchMode } from "./devlink/eswitch.ts";
 export { ethtoolFamily, getFeatures, setFeature, type LinkFeatures } from "./ethtool/features.ts";
 export { getRdmaMode, setRdmaMode, type RdmaMode } from "./rdma/netns-mode.ts";
 export {

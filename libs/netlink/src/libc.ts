@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Port: the few system calls that netlink needs and Node lacks. All give the result or the negative errno, as the kernel itself does.
- * `loadLibc()` is the real one; a test can answer for the kernel instead.
+ * Libc is the port for system calls that netlink needs and Node lacks. All return the result or a negative errno, as the
+ * kernel does. loadLibc() returns the real implementation; tests can use a fake.
  */
 
-/** System calls on netlink sockets, network namespaces and locks of files. */
+/** System calls for netlink sockets, network namespaces and file locks. */
 export interface Libc {
-  /** A new AF_NETLINK socket, closed on exec. */
+  /** Opens an AF_NETLINK socket that is closed on exec. */
   socket(protocol: number): number;
-  /** Gives the socket an address and joins the multicast groups of the bit mask. */
+  /** Binds the socket and joins the multicast groups of the bit mask. */
   bind(fd: number, groups: number): number;
-  /** Sets an option whose value is an int. */
+  /** Sets an option with an int value. */
   setsockopt(fd: number, level: number, option: number, value: number): number;
   close(fd: number): number;
-  /** Moves the calling thread, the one that runs JavaScript, into the network namespace open at `fd`. */
+  /** Moves the calling thread, which runs JavaScript, into the network namespace of `fd`. */
   setns(fd: number): number;
-  /** Takes the exclusive lock of the open file, without waiting (flock(2)): -EAGAIN while another open file has it. */
+  /** Takes the exclusive lock of the open file without waiting (flock(2)); -EAGAIN if another open file has it. */
   flock(fd: number): number;
-  /** Holds a thread of libuv's pool while the kernel works on the message, which can take seconds. */
+  /** Occupies a thread of libuv's pool while the kernel handles the message, which can take seconds. */
   send(fd: number, message: Buffer): Promise<number>;
   /**
-   * Never waits for a message, but holds a thread of libuv's pool while the kernel prepares the next part of a dump.
-   * The datagram's full length, more than the buffer's where it was cut.
+   * Does not wait for a message, but occupies a thread of libuv's pool while the kernel prepares the next part of a dump.
+   * Resolves with the full length of the datagram, which exceeds the buffer if the datagram was truncated.
    */
   recv(fd: number, buffer: Buffer): Promise<number>;
-  /** As recv, at once and on this thread, for sockets without requests. `sender` gets a struct sockaddr_nl. */
+  /** Like recv, but synchronous and for sockets without requests. Writes a struct sockaddr_nl to `sender`. */
   recvfrom(fd: number, buffer: Buffer, sender: Buffer): number;
-  /** Calls `onReadable` from the event loop while there is something to read, or an error; the result ends that. */
+  /** Calls `onReadable` from the event loop when there is a message or an error. Returns a function that ends this. */
   watchReadable(fd: number, onReadable: () => void): () => void;
 }
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Libc by FFI: the only file that knows koffi (3.3.4). Usage: `const libc = loadLibc()`.
+ * loadLibc implements Libc by FFI. It is the only file that uses koffi (3.3.4).
+ * Usage: `const libc = loadLibc()`.
  *
- * Requests go through libuv's thread pool, one thread for as long as the kernel works on one. Waiting for events needs
- * no thread: koffi.node.poll is libuv's own poll on the descriptor. A blocking recv() or poll() in the pool would do
- * too, but takes a thread for good, and exit() joins the pool: process.exit() hangs until such a call returns.
+ * A request occupies a thread of libuv's pool while the kernel handles it. Waiting for events needs no thread:
+ * koffi.node.poll uses libuv's poll on the descriptor. A blocking recv() or poll() in the pool would occupy a thread
+ * forever, and process.exit() would hang until the call returns, since exit() joins the pool.
  */
 import koffi from "koffi";
 import { addressBytes, type Libc } from "./libc.ts";
 
-/** Binds the C library of this process, glibc or musl. */
+/** Returns the C library of this process, glibc or musl. */
 export function loadLibc(): Libc {
   loaded ??= bindLibc();
   return loaded;
@@ -85,7 +86,7 @@ function int(value: number): Buffer {
   return bytes;
 }
 
-// What the kernel reads or writes on other threads; koffi does not keep it from the garbage collector.
+// Buffers that the kernel uses on other threads. koffi does not protect them from the garbage collector.
 const inUse = new Set<Buffer>();
 
 function onThreadPool(call: AsyncSystemCall, fd: number, bytes: Buffer, flags: number): Promise<number> {
@@ -102,11 +103,11 @@ function onThreadPool(call: AsyncSystemCall, fd: number, bytes: Buffer, flags: n
 function watchReadable(fd: number, onReadable: () => void): () => void {
   let drain: NodeJS.Immediate | undefined;
 
-  // koffi's declaration has one parameter, its code gives two: libuv's status and the events (3.3.4, uv.cc).
+  // koffi declares one parameter but passes two: libuv's status and the events (3.3.4, uv.cc).
   function wake(status: unknown): void {
-    // On POLLERR libuv stops the handle, and that is how a netlink socket tells of lost messages.
+    // On POLLERR, which a netlink socket reports for lost messages, libuv stops the handle.
     if (status !== 0) handle.start({ readable: true }, wake);
-    // koffi calls from outside Node's callback scope, so promises settled here would wait for some other event.
+    // koffi calls outside of Node's callback scope, so callbacks of promises would wait for another event.
     drain ??= setImmediate(() => {
       drain = undefined;
       onReadable();

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The one error of this lib: what was tried, and the kernel's answer.
- * Usage: `throw new NetlinkError("set mtu 9000 on eth0", "EINVAL", { words: "mtu greater than device maximum" })`.
+ * NetlinkError is the error class of this library. It has the operation and the kernel's response.
+ * Usage: `throw new NetlinkError("set mtu 9000 on eth0", "EINVAL", "mtu greater than device maximum")`.
  */
 import { errnoName } from "./errno.ts";
 
-/** "set mtu 9000 on eth0: EINVAL (mtu greater than device maximum)". Branch on `code` only. */
+/** "set mtu 9000 on eth0: EINVAL (mtu greater than device maximum)". Branch on `code`, never on the message. */
 export class NetlinkError extends Error {
   override readonly name = "NetlinkError";
   readonly tried: string;
   /**
-   * The errno's name, as the kernel answered. Three are ours: "malformed" for a message that breaks the format,
-   * "ETIMEDOUT" for no answer in time, "ECANCELED" for a request on a socket that is disposed of.
+   * Name of the kernel's errno. Three codes come from this library: "malformed" for a message in the wrong format,
+   * "ETIMEDOUT" for no response in time, and "ECANCELED" for a request on a disposed socket.
    */
   readonly code: string;
-  /** The kernel's own words (extended ack), where it gave any; for "malformed", what is wrong. */
+  /** Message of the kernel (extended ack), if it sent one; for "malformed", the problem. */
   readonly words: string | undefined;
 
   constructor(tried: string, code: string, words?: string) {
@@ -25,13 +25,13 @@ export class NetlinkError extends Error {
   }
 }
 
-/** The result of a system call; throws where it is a negative errno, as all functions of Libc give them. */
+/** Returns the result of a Libc function, or throws NetlinkError if it is a negative errno. */
 export function checked(tried: string, result: number): number {
   if (result < 0) throw new NetlinkError(tried, errnoName(-result));
   return result;
 }
 
-/** A message that breaks the format. */
+/** Returns the error for a message in the wrong format. */
 export function malformed(what: string): NetlinkError {
   return new NetlinkError("read netlink message", "malformed", what);
 }

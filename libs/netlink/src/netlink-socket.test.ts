@@ -18,7 +18,7 @@ const payloads = (messages: readonly { readonly payload: Buffer }[]) =>
   messages.map(({ payload }) => payload.toString());
 
 describe("request", () => {
-  it("resolves with the answers before the ack, in one datagram or in several", async () => {
+  it("resolves with the replies before the ack, in one or in several datagrams", async () => {
     const together: Respond = (asked) => [Buffer.concat([reply(asked, 16, answer), ack(asked)])];
     const apart: Respond = (asked) => [reply(asked, 16, answer), ack(asked)];
     for (const respond of [together, apart]) {
@@ -27,7 +27,7 @@ describe("request", () => {
     }
   });
 
-  it("rejects with the errno's name and the kernel's words", async () => {
+  it("rejects with the name of the errno and the kernel's message", async () => {
     await using socket = open((asked) => [
       ack(asked, { code: "EINVAL", words: "mtu greater than device maximum" }),
     ]).socket;
@@ -38,7 +38,7 @@ describe("request", () => {
     });
   });
 
-  it("takes turns: the kernel sees the second request when the first is answered", async () => {
+  it("sends the second request after the first is complete", async () => {
     const first = Promise.withResolvers<undefined>();
     let started = 0;
     const { kernel, socket } = open(async (asked) => {
@@ -54,7 +54,7 @@ describe("request", () => {
     await socket[Symbol.asyncDispose]();
   });
 
-  it("rejects with ETIMEDOUT at the deadline, and what waited behind is never sent late", async () => {
+  it("rejects with ETIMEDOUT at the deadline and does not send waiting requests later", async () => {
     const slow = Promise.withResolvers<undefined>();
     const { kernel, socket } = open(
       async (asked) => {
@@ -70,7 +70,7 @@ describe("request", () => {
     expect(kernel.requests).toHaveLength(1);
   });
 
-  it("is told that messages were lost, and the next request finds an empty socket", async () => {
+  it("rejects after lost messages, and the next request starts with an empty socket", async () => {
     let lossy = true;
     const { socket } = open((asked) => {
       if (!lossy) return [reply(asked, 16, answer), ack(asked)];
@@ -82,7 +82,7 @@ describe("request", () => {
     await socket[Symbol.asyncDispose]();
   });
 
-  it("ignores answers to an earlier request", async () => {
+  it("ignores replies to an earlier request", async () => {
     await using socket = open((asked) => [
       Buffer.concat([reply({ ...asked, sequence: 99 }, 16, Buffer.from("stale")), ack({ ...asked, sequence: 99 })]),
       ack(asked),
@@ -90,21 +90,21 @@ describe("request", () => {
     await expect(socket.request(request)).resolves.toEqual([]);
   });
 
-  it("rejects with malformed where the answer breaks the format, and recovers", async () => {
+  it("rejects with malformed for a reply in the wrong format and recovers", async () => {
     const datagrams = [Buffer.from("nonsense"), undefined];
     await using socket = open((asked) => [datagrams.shift() ?? ack(asked)]).socket;
     await expect(socket.request(request)).rejects.toMatchObject({ code: "malformed" });
     await expect(socket.request(request)).resolves.toEqual([]);
   });
 
-  it("rejects rather than waits where no answer is there after sending", async () => {
+  it("rejects at once if there is no reply after sending", async () => {
     await using socket = open(() => []).socket;
     await expect(socket.request(request)).rejects.toMatchObject({ code: "EAGAIN" });
   });
 });
 
 describe("dump", () => {
-  it("joins the parts", async () => {
+  it("resolves with the items of all parts", async () => {
     await using socket = open((asked) => {
       expect(asked.flags).toBe(dumpFlags);
       return [reply(asked, 16, Buffer.from("one")), reply(asked, 16, Buffer.from("two")), done(asked)];
@@ -112,7 +112,7 @@ describe("dump", () => {
     expect(payloads(await socket.dump(request))).toEqual(["one", "two"]);
   });
 
-  it("starts again where a change interrupted it", async () => {
+  it("repeats a dump that a change interrupted", async () => {
     const names = ["old", "new"];
     await using socket = open((asked) => {
       const name = names.shift() ?? "";
@@ -121,7 +121,7 @@ describe("dump", () => {
     expect(payloads(await socket.dump(request))).toEqual(["new"]);
   });
 
-  it("rejects with EINTR where changes never pause", async () => {
+  it("rejects with EINTR if each dump is interrupted", async () => {
     const { kernel, socket } = open((asked) => [done(asked, { interrupted: true })]);
     await expect(socket.dump(request)).rejects.toMatchObject({ code: "EINTR" });
     expect(kernel.requests).toHaveLength(10);
@@ -130,7 +130,7 @@ describe("dump", () => {
 });
 
 describe("dispose", () => {
-  it("waits for the request in hand, refuses those that wait, and closes the descriptor", async () => {
+  it("waits for the running request, rejects waiting ones, and closes the descriptor", async () => {
     const slow = Promise.withResolvers<undefined>();
     const { kernel, socket } = open(async (asked) => {
       await slow.promise;

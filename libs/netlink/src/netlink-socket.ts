@@ -1,29 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A netlink socket for requests (RFC 3549; the kernel's Documentation/userspace-api/netlink/intro.rst).
- * Usage: `await using socket = new NetlinkSocket({ protocol: protocols.route }); await socket.request({ ... })`.
+ * NetlinkSocket sends requests to the kernel (RFC 3549; Documentation/userspace-api/netlink/intro.rst of the kernel).
+ * Usage: `await using socket = new NetlinkSocket({ protocol: protocols.route }); await listLinks(socket)`.
  *
- * Requests on one socket take turns, so a socket holds at most one thread of libuv's pool, for as long as the kernel works
- * on the request in hand and never while idle. Work that may take seconds at several places at once wants as many
- * sockets, and the pool as many threads.
+ * Requests on one socket run one after the other. So a socket occupies at most one thread of libuv's pool, while the kernel
+ * handles a request. Slow requests that must run in parallel need several sockets and as many threads in the pool.
  */
 import { errnoName } from "./errno.ts";
 import type { Libc } from "./libc.ts";
 import { loadLibc } from "./native-libc.ts";
 import { checked, malformed, NetlinkError } from "./netlink-error.ts";
 import { inNetworkNamespace } from "./network-namespace.ts";
-import {
-  encodeMessage,
-  messageFlags,
-  parseMessages,
-  parseVerdict,
-  type Message,
-  type Verdict,
-} from "./wire/message.ts";
+import { encodeMessage, messageFlags, parseMessages, parseAck, type Message, type Ack } from "./wire/message.ts";
 
-/** One question to the kernel. */
+/** A request to the kernel. */
 export interface NetlinkRequest {
-  /** What is tried, on what, as its error will say: "set mtu 9000 on eth0". */
+  /** The operation and its target for error messages: "set mtu 9000 on eth0". */
   readonly tried: string;
   /** RTM_*, or the id of a generic family. */
   readonly type: number;
@@ -35,9 +27,9 @@ export interface NetlinkRequest {
 export interface NetlinkSocketOptions {
   /** One of `protocols`. */
   readonly protocol: number;
-  /** A network namespace other than this process's: "/run/netns/blue", "/proc/123/ns/net". */
+  /** Another network namespace than that of this process: "/run/netns/blue", "/proc/123/ns/net". */
   readonly netns?: string | undefined;
-  /** A request without an answer by then rejects with ETIMEDOUT. An eswitch with many VFs can take a minute. */
+  /** Time limit of a request; it then rejects with ETIMEDOUT. Default: 120 s. An eswitch with many VFs can take a minute. */
   readonly timeoutMs?: number | undefined;
   readonly libc?: Libc | undefined;
 }
@@ -45,11 +37,11 @@ export interface NetlinkSocketOptions {
 const solNetlink = 270;
 const socketOptions = { capAck: 10, extAck: 11, getStrictCheck: 12 };
 
-// How long messages get cannot be known beforehand: each attribute can have 64 KiB, and a PF with 256 VFs has 49 KiB of VF
-// details (196 bytes each: igb, 6.12). The memory is touched, and so real, only as far as messages reach.
+// The length of messages is not known in advance: an attribute can have 64 KiB, and a PF with 256 VFs has 49 KiB of VF
+// details (196 bytes each: igb, 6.12). Only the part of the buffer that messages use takes physical memory.
 const receiveBytes = 1 << 20;
 
-// As many as a node's VFs can reasonably disturb a list of links in a row.
+// Limit for lists that are interrupted by changes again and again, for example while VFs are created.
 const maxDumps = 10;
 
 export class NetlinkSocket implements AsyncDisposable {
@@ -59,19 +51,19 @@ export class NetlinkSocket implements AsyncDisposable {
   readonly #buffer = Buffer.alloc(receiveBytes);
   #turn: Promise<void> = Promise.resolve();
   #sequence = 0;
-  #answered = true;
+  #isComplete = true;
   #disposed = false;
 
-  /** Throws NetlinkError: EPERM, ENOENT for no such namespace, EPROTONOSUPPORT. */
+  /** Throws NetlinkError: EPERM, EPROTONOSUPPORT, ENOENT if the namespace does not exist. */
   constructor({ protocol, netns, timeoutMs = 120_000, libc = loadLibc() }: NetlinkSocketOptions) {
     this.#libc = libc;
     this.#timeoutMs = timeoutMs;
     this.#fd = inNetworkNamespace(libc, netns, () => checked("open netlink socket", libc.socket(protocol)));
-    // Kernels that lack one of these (GET_STRICT_CHK came with 4.20) give fewer words or more links, and do work.
+    // All are optional. Kernels without them (GET_STRICT_CHK came with 4.20) send shorter errors or more links.
     for (const option of Object.values(socketOptions)) libc.setsockopt(this.#fd, solNetlink, option, 1);
   }
 
-  /** Sends a request and resolves with the answers before its ack. Rejects with NetlinkError. */
+  /** Sends a request and resolves with the replies before its ack. Rejects with NetlinkError. */
   request(request: NetlinkRequest): Promise<readonly Message[]> {
     return this.#inTurn(
       request.tried,
@@ -80,8 +72,8 @@ export class NetlinkSocket implements AsyncDisposable {
   }
 
   /**
-   * Lists what the request asks for. A dump that a change interrupted is inconsistent, and is done again; EINTR when changes
-   * never pause. Rejects with NetlinkError.
+   * Sends a dump request and resolves with its items. Repeats a dump that was interrupted by a change, since it is
+   * inconsistent. Rejects with NetlinkError; EINTR if each dump is interrupted.
    */
   dump(request: NetlinkRequest): Promise<readonly Message[]> {
     return this.#inTurn(request.tried, async () => {
@@ -89,11 +81,11 @@ export class NetlinkSocket implements AsyncDisposable {
         const { messages, interrupted } = await this.#exchange(request, messageFlags.dump);
         if (!interrupted) return messages;
       }
-      throw new NetlinkError(request.tried, "EINTR", `changed during each of ${maxDumps} dumps`);
+      throw new NetlinkError(request.tried, "EINTR", `interrupted by changes in each of ${maxDumps} attempts`);
     });
   }
 
-  /** Waits for the request in hand, since the kernel cannot be told to stop; those that wait reject with ECANCELED. */
+  /** Waits for the running request, since it cannot be aborted. Waiting requests reject with ECANCELED. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#disposed) return this.#turn;
     this.#disposed = true;
@@ -103,14 +95,14 @@ export class NetlinkSocket implements AsyncDisposable {
     await this.#turn;
   }
 
-  /** Runs `work` when all before it have ended. A deadline rejects at once, and yet the next turn waits for the kernel. */
+  /** Runs `work` after all earlier requests. At the deadline it rejects at once, but the next request waits for the kernel. */
   #inTurn<Result>(tried: string, work: () => Promise<Result>): Promise<Result> {
     if (this.#disposed) return Promise.reject(new NetlinkError(tried, "ECANCELED"));
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     let expired = false;
     const deadline = setTimeout(() => {
       expired = true;
-      reject(new NetlinkError(tried, "ETIMEDOUT", `no answer in ${this.#timeoutMs} ms`));
+      reject(new NetlinkError(tried, "ETIMEDOUT", `no response within ${this.#timeoutMs} ms`));
     }, this.#timeoutMs);
 
     this.#turn = this.#turn.then(async () => {
@@ -128,9 +120,9 @@ export class NetlinkSocket implements AsyncDisposable {
   }
 
   async #exchange({ tried, type, payload }: NetlinkRequest, kind: number): Promise<Exchange> {
-    if (!this.#answered) await this.#discardRest();
+    if (!this.#isComplete) await this.#discardRest();
     this.#sequence = (this.#sequence + 1) >>> 0;
-    this.#answered = false;
+    this.#isComplete = false;
     const flags = messageFlags.request | messageFlags.ack | kind;
     const message = encodeMessage({ type, flags, sequence: this.#sequence }, payload);
     checked(tried, await this.#libc.send(this.#fd, message));
@@ -138,14 +130,14 @@ export class NetlinkSocket implements AsyncDisposable {
     const messages: Message[] = [];
     let interrupted = false;
     for (;;) {
-      for (const answer of await this.#receive(tried)) {
-        if (answer.sequence !== this.#sequence) continue; // left over from a request that failed half way
-        interrupted ||= (answer.flags & messageFlags.dumpInterrupted) !== 0;
-        const verdict = parseVerdict(answer);
-        if (verdict === undefined) messages.push(answer);
+      for (const message of await this.#receive(tried)) {
+        if (message.sequence !== this.#sequence) continue; // of an earlier request that failed before its ack
+        interrupted ||= (message.flags & messageFlags.dumpInterrupted) !== 0;
+        const ack = parseAck(message);
+        if (ack === undefined) messages.push(message);
         else {
-          this.#answered = true;
-          accept(tried, verdict);
+          this.#isComplete = true;
+          throwIfRefused(tried, ack);
           return { messages, interrupted };
         }
       }
@@ -153,18 +145,18 @@ export class NetlinkSocket implements AsyncDisposable {
   }
 
   async #receive(tried: string): Promise<readonly Message[]> {
-    // The kernel answers within send(), so there is always something to read: EAGAIN would be an answer lost.
+    // The kernel replies within send(), so there is always a message. EAGAIN means that the reply was lost.
     const length = checked(tried, await this.#libc.recv(this.#fd, this.#buffer));
     if (length > receiveBytes) throw malformed(`datagram of ${length} bytes`);
     return parseMessages(Buffer.from(this.#buffer.subarray(0, length)));
   }
 
-  /** A dump that was given up half way must be read to its end: the kernel starts no second one (EBUSY). */
+  /** Reads an abandoned dump to its end, since the kernel does not start a second one (EBUSY). */
   async #discardRest(): Promise<void> {
     let result: number;
     do result = await this.#libc.recv(this.#fd, this.#buffer);
     while (
-      // ENOBUFS is told once per loss. EAGAIN is the end, and any other error comes again with the request that follows.
+      // ENOBUFS is reported once per loss. EAGAIN is the end. Any other error occurs again with the next request.
       result >= 0 ||
       errnoName(-result) === "ENOBUFS"
     );
@@ -176,6 +168,6 @@ interface Exchange {
   readonly interrupted: boolean;
 }
 
-function accept(tried: string, { errno, words }: Verdict): void {
+function throwIfRefused(tried: string, { errno, words }: Ack): void {
   if (errno !== 0) throw new NetlinkError(tried, errnoName(errno), words);
 }

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Sockets in other network namespaces. Usage: `inNetworkNamespace(libc, "/run/netns/blue", () => libc.socket(0))`.
+ * inNetworkNamespace opens sockets in another network namespace.
+ * Usage: `inNetworkNamespace(libc, "/run/netns/blue", () => libc.socket(0))`.
  */
 import { closeSync, openSync } from "node:fs";
+import { isErrno } from "@switchyard/service";
 import type { Libc } from "./libc.ts";
 import { checked, NetlinkError } from "./netlink-error.ts";
 
 /**
- * Runs `act` with this thread in the namespace at `path`; where that is undefined, in its own. A socket stays for ever in the
- * namespace it was made in. `act` must be synchronous: the event loop must never see the other namespace.
- * Throws NetlinkError: ENOENT, EPERM, EINVAL for a file that is no network namespace.
+ * Runs `act` with this thread in the network namespace at `path`, or in its own one if `path` is undefined. A socket stays
+ * in the namespace in which it was opened. `act` must be synchronous, so that no other code runs in the other namespace.
+ * Throws NetlinkError: ENOENT, EPERM, or EINVAL if the file is not a network namespace.
  */
 export function inNetworkNamespace<Result>(libc: Libc, path: string | undefined, act: () => Result): Result {
   if (path === undefined) return act();
@@ -19,7 +21,7 @@ export function inNetworkNamespace<Result>(libc: Libc, path: string | undefined,
     try {
       return act();
     } finally {
-      // Refused only if the privilege that allowed the way in is gone. Nothing sensible can be done in the wrong namespace.
+      // Fails only if the process has lost its privilege since the call above. It cannot continue in the wrong namespace.
       checked("return to own network namespace", libc.setns(home));
     }
   } finally {
@@ -40,8 +42,7 @@ function open(path: string): number {
   try {
     return openSync(path, "r");
   } catch (cause) {
-    const code = typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined;
-    if (typeof code !== "string") throw cause;
-    throw new NetlinkError(`open network namespace ${path}`, code);
+    if (!isErrno(cause)) throw cause;
+    throw new NetlinkError(`open network namespace ${path}`, cause.code);
   }
 }

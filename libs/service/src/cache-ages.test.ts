@@ -14,13 +14,18 @@ const roles = {
 
 describe("cacheProblems", () => {
   it.each([
-    { does: "has none where all is fresh", caches: [nodes], maxAgeMs: 30_000, problems: [] },
-    { does: "names what is too old", caches: [nodes], maxAgeMs: 29_999, problems: ["nodes: not heard of for 30 s"] },
+    { does: "returns nothing when all caches are fresh", caches: [nodes], maxAgeMs: 30_000, problems: [] },
     {
-      does: "names what is not synced, and each once",
+      does: "reports a stale cache",
+      caches: [nodes],
+      maxAgeMs: 29_999,
+      problems: ["nodes: cache is stale; the API server last confirmed it 30 s ago"],
+    },
+    {
+      does: "reports caches that are not synced, and each problem once",
       caches: [nodes, roles, roles],
       maxAgeMs: 300_000,
-      problems: ["roles: not heard of for 312 s", "secrets: not synced"],
+      problems: ["roles: cache is stale; the API server last confirmed it 312 s ago", "secrets: cache is not synced"],
     },
   ])("$does", ({ caches, maxAgeMs, problems }) => {
     expect(cacheProblems(caches, maxAgeMs)).toEqual(problems);

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a process shows of the age of its caches: a metric, and why /readyz says no.
- * Usage: `showCacheAges(metrics, () => [nodes, policies]); setNotReady(() => cacheProblems([nodes, policies], maxAgeMs));`
+ * showCacheAges exposes the age of the caches as a metric, and cacheProblems lists caches that are not usable, for /readyz.
+ * Usage: `showCacheAges(metrics, () => [nodes, policies]); const problems = cacheProblems([nodes, policies], 300_000);`
  */
 import { Gauge, type Registry } from "./prom-client.cjs";
 
-/** Caches that follow the API server, of one resource or several. */
+/** The ages of one or more caches. libs/kube has the same shape. */
 export interface AgeingCaches {
   readonly ages: readonly {
-    /** Plural: "nodes". */
+    /** Plural name: "nodes". */
     readonly resource: string;
-    /** Whether the first list is in. */
+    /** Whether the first list is complete. */
     readonly synced: boolean;
-    /** Since the API server last confirmed the content. */
+    /** Time since the API server last confirmed the content. */
     readonly ageMs: number;
   }[];
 }
 
-/** Of each resource the oldest cache, whenever somebody asks. */
+/** Adds the metric switchyard_cache_age_seconds, with the oldest cache of each resource at the time of the scrape. */
 export function showCacheAges(registry: Registry, caches: () => Iterable<AgeingCaches>): void {
   new Gauge({
     name: "switchyard_cache_age_seconds",
-    help: "Time since the API server last confirmed what a cache has, by a list, an event or a bookmark; above 75 something is wrong.",
+    help: "Time in seconds since the API server last confirmed the content of a cache by a list, an event or a bookmark. A bookmark arrives about once a minute, so a value above 75 indicates a problem.",
     labelNames: ["resource"],
     registers: [registry],
     collect() {
@@ -31,13 +31,13 @@ export function showCacheAges(registry: Registry, caches: () => Iterable<AgeingC
   });
 }
 
-/** A sentence for each resource that is not synced, or that was not confirmed for longer than `maxAgeMs`. */
+/** Returns one line for each resource with a cache that is not synced or is older than `maxAgeMs`. */
 export function cacheProblems(caches: Iterable<AgeingCaches>, maxAgeMs: number): readonly string[] {
   const problems = Array.from(caches).flatMap(({ ages }) =>
     ages.flatMap(({ resource, synced, ageMs }) => {
-      if (!synced) return [`${resource}: not synced`];
+      if (!synced) return [`${resource}: cache is not synced`];
       if (ageMs <= maxAgeMs) return [];
-      return [`${resource}: not heard of for ${Math.round(ageMs / 1000)} s`];
+      return [`${resource}: cache is stale; the API server last confirmed it ${Math.round(ageMs / 1000)} s ago`];
     }),
   );
   return [...new Set(problems)];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The flags that every service takes.
+ * commonFlags are the flags that every service accepts.
  */
 import { durationMs, listenAddress, oneOf, text, type FlagKind } from "./flag-kinds.ts";
 import { flag, type FlagsOf } from "./flags.ts";
@@ -9,7 +9,7 @@ import { logLevels } from "./logger.ts";
 /** Values of commonFlags. */
 export type CommonValues = typeof commonFlags extends FlagsOf<infer Values> ? Values : never;
 
-/** Bookmarks arrive each minute: with less, healthy caches would look stale. */
+/** The API server sends a bookmark about once a minute, so a shorter age would make healthy caches look stale. */
 const cacheAge: FlagKind<number> = {
   ...durationMs,
   expected: "a duration of at least 90s",
@@ -22,31 +22,31 @@ const cacheAge: FlagKind<number> = {
 export const commonFlags = {
   kubeconfig: flag(text("FILE"), {
     env: "KUBECONFIG",
-    help: "How to reach the cluster. Absent: as a pod of it, by its service account.",
+    help: "Kubeconfig file for the connection to the cluster. If not set, the service account of the pod is used.",
   }),
   namespace: flag(text("NAMESPACE"), {
     required: true,
     env: "NAMESPACE",
-    help: "Namespace that the operator runs in; its own objects are honoured there only.",
+    help: "Namespace of the operator. Policies, pools and the SriovOperatorConfig are read from this namespace only.",
   }),
   logLevel: flag(oneOf(...logLevels), {
     default: "info",
     env: "LOG_LEVEL",
-    help: "Least severe lines that are written.",
+    help: "Minimum severity of log lines.",
   }),
   healthAddress: flag(listenAddress, {
     default: "0",
     env: "HEALTH_ADDRESS",
-    help: "Where /healthz and /readyz are served; 0 is nowhere.",
+    help: "Address that serves /healthz and /readyz. 0 disables them.",
   }),
   metricsAddress: flag(listenAddress, {
     default: "0",
     env: "METRICS_ADDRESS",
-    help: "Where /metrics is served, for Prometheus; 0 is nowhere. May be the health address.",
+    help: "Address that serves Prometheus metrics at /metrics. 0 disables them. It can be the same as --health-address.",
   }),
   maxCacheAge: flag(cacheAge, {
     default: "5m",
     env: "MAX_CACHE_AGE",
-    help: "A cache that the API server has not confirmed for longer is stale: /readyz says so, and the operator does not act on it.",
+    help: "A cache is stale when the API server has not confirmed its content for longer than this. While a cache is stale, /readyz reports it and the operator does not act on its content.",
   }),
 };

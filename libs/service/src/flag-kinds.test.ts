@@ -19,7 +19,7 @@ describe("durationMs", () => {
     expect(durationMs.parse(written)).toBeUndefined();
   });
 
-  it("adds up its parts", () => {
+  it("is the sum of its parts", () => {
     const parts = fc.tuple(fc.nat(99), fc.nat(99), fc.nat(99), fc.nat(9999));
     fc.assert(
       fc.property(parts, ([hours, minutes, seconds, ms]) => {
@@ -52,26 +52,26 @@ describe("listenAddress", () => {
 describe("integer", () => {
   const percent = integer({ minimum: 0, maximum: 100 });
 
-  it("keeps to its bounds, both included", () => {
+  it("accepts both bounds and nothing outside them", () => {
     expect(["-1", "0", "100", "101"].map(percent.parse)).toEqual([undefined, 0, 100, undefined]);
   });
 
-  it("refuses what JavaScript's Number would take", () => {
+  it("refuses other texts that Number() accepts", () => {
     expect(["", " 1", "1e1", "0x1", "1.0", "Infinity"].map(percent.parse)).toEqual(Array(6).fill(undefined));
   });
 });
 
-describe("the other kinds", () => {
-  it("knows true and false in upstream's spellings", () => {
+describe("yesOrNo, oneOf and text", () => {
+  it("read true and false in upstream's spellings", () => {
     expect(["true", "TRUE", "1", "False", "0"].map(yesOrNo.parse)).toEqual([true, true, true, false, false]);
     expect(["yes", "", "constructor"].map(yesOrNo.parse)).toEqual([undefined, undefined, undefined]);
   });
 
-  it("takes listed words as they are written only", () => {
+  it("accept only the listed words, in the same case", () => {
     expect(["daemon", "Daemon", ""].map(oneOf("daemon", "systemd").parse)).toEqual(["daemon", undefined, undefined]);
   });
 
-  it("refuses the empty text", () => {
+  it("refuse the empty text", () => {
     expect(["a b", ""].map(text("NAME").parse)).toEqual(["a b", undefined]);
   });
 });

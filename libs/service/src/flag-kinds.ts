@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Kinds of values that a flag or an environment variable can hold: how each is written, and what it is then.
- * Usage: `durationMs.parse("1m30s")` is 90000; `oneOf("daemon", "systemd").parse("foo")` is undefined.
+ * Kinds of flag values: text, yesOrNo, oneOf, integer, durationMs and listenAddress. Each parses a text to its value.
+ * Usage: `durationMs.parse("1m30s")`, which is 90000.
  */
 
-/** A way to write values of one type. */
+/** Parses and describes the values of one type. */
 export interface FlagKind<Value> {
-  /** Stands for the value in --help: "FILE". */
+  /** Name of the value in --help: "FILE". */
   readonly placeholder: string;
-  /** What is expected, as it follows "is not": "a whole number from 0 to 9". */
+  /** Description of valid values; follows "expected" in messages: "a whole number from 0 to 9". */
   readonly expected: string;
-  /** What the flag means when it stands alone, without a value. Absent: it cannot. */
+  /** Value of a flag that is given without one. If absent, the flag needs a value. */
   readonly alone?: string;
-  /** The value, or undefined if the text is none. */
+  /** Returns the value, or undefined if the text is not valid. */
   readonly parse: (text: string) => Value | undefined;
 }
 
-/** Where a server listens. An empty host is every address of the machine, port 0 any free port. */
+/** Address of a server. An empty host means all addresses of the machine, port 0 any free port. */
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
 }
 
-/** Any text but the empty one. `placeholder` says what the text is: "FILE". */
+/** Any text that is not empty. */
 export function text(placeholder: string): FlagKind<string> {
   return {
     placeholder,
-    expected: "a text of at least one character",
+    expected: "a text that is not empty",
     parse: (value) => (value === "" ? undefined : value),
   };
 }
@@ -38,7 +38,7 @@ const booleans = new Map([
   ["0", false],
 ]);
 
-/** True or false; true when the flag stands alone. "1", "0" and any case are known too, as upstream's environment has them. */
+/** True or false; true for a flag without a value. Upstream's environment variables also use "1", "0" and any case. */
 export const yesOrNo: FlagKind<boolean> = {
   placeholder: "true|false",
   expected: "true or false",
@@ -46,7 +46,7 @@ export const yesOrNo: FlagKind<boolean> = {
   parse: (value) => booleans.get(value.toLowerCase()),
 };
 
-/** One of a few words. */
+/** One of `words`. */
 export function oneOf<const Word extends string>(...words: readonly Word[]): FlagKind<Word> {
   return {
     placeholder: words.join("|"),
@@ -55,7 +55,7 @@ export function oneOf<const Word extends string>(...words: readonly Word[]): Fla
   };
 }
 
-/** A whole number, both bounds included. */
+/** A whole number between two bounds, both included. */
 export function integer(bounds: { readonly minimum: number; readonly maximum: number }): FlagKind<number> {
   return {
     placeholder: "NUMBER",
@@ -69,7 +69,7 @@ export function integer(bounds: { readonly minimum: number; readonly maximum: nu
 
 const unitMs = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
 
-/** A length of time in milliseconds, written as Kubernetes does: "500ms", "30s", "1h30m", and "0". */
+/** A duration in milliseconds, written as in Kubernetes: "500ms", "30s", "1h30m" or "0". */
 export const durationMs: FlagKind<number> = {
   placeholder: "DURATION",
   expected: "a duration such as 500ms, 30s or 1h30m",
@@ -87,10 +87,10 @@ export const durationMs: FlagKind<number> = {
   },
 };
 
-/** "HOST:PORT", ":PORT" for every address, "[::1]:PORT" for IPv6; "0" is off. */
+/** "HOST:PORT", ":PORT" for all addresses of the machine, "[::1]:PORT" for IPv6, or "0" for off. */
 export const listenAddress: FlagKind<ListenAddress | "off"> = {
   placeholder: "HOST:PORT",
-  expected: "host:port, or 0 for off",
+  expected: "host:port, or 0 to disable",
   parse: (value) => {
     if (value === "0") return "off";
     const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:[\]]*)):(\d{1,5})$/.exec(value) ?? [];

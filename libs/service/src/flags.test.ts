@@ -14,30 +14,30 @@ const flags = {
   useCdi: flag(yesOrNo, { default: "false", env: "USE_CDI", help: "Offer devices by CDI." }),
 };
 
-/** Values, or the problem's code and line. */
+/** Returns the values, or the code and message of the problem. */
 function parse(argv: readonly string[], env: Environment = {}): unknown {
   const parsed = parseFlags(flags, argv, env);
-  if (parsed.asked === "run") return parsed.values;
-  return parsed.asked === "nothing" ? [parsed.problem.code, parsed.problem.message] : parsed.asked;
+  if (parsed.kind === "run") return parsed.values;
+  return parsed.kind === "invalid" ? [parsed.problem.code, parsed.problem.message] : parsed.kind;
 }
 
 const byDefault = { hostRoot: undefined, mode: "daemon", resyncMs: 300_000, workers: 4, useCdi: false };
 
 describe("parseFlags", () => {
-  it("fills in defaults, and leaves the optional absent", () => {
+  it("fills in defaults and leaves optional flags undefined", () => {
     expect(parse(["--node-name", "w1"])).toEqual({ ...byDefault, nodeName: "w1" });
   });
 
-  it("takes the command line before the environment before the default", () => {
+  it("prefers the command line to the environment and the environment to the default", () => {
     const env = { NODE_NAME: "from-env", MODE: "systemd", WORKERS: "8" };
     expect(parse(["--workers=16"], env)).toMatchObject({ nodeName: "from-env", mode: "systemd", workers: 16 });
   });
 
-  it("takes an empty variable for none", () => {
+  it("treats an empty variable as not set", () => {
     expect(parse(["--node-name", "w1"], { WORKERS: "", HOST_ROOT: "" })).toEqual({ ...byDefault, nodeName: "w1" });
   });
 
-  it("lets the last of two win", () => {
+  it("uses the last value of a flag that is given twice", () => {
     expect(parse(["--node-name", "a", "--node-name=b"])).toMatchObject({ nodeName: "b" });
   });
 
@@ -45,67 +45,78 @@ describe("parseFlags", () => {
     [["--use-cdi"], true],
     [["--use-cdi=true"], true],
     [["--use-cdi=false"], false],
-  ])("takes %j for %j", (argv, useCdi) => {
+  ])("reads %j as %j", (argv, useCdi) => {
     expect(parse(argv, { NODE_NAME: "w1", USE_CDI: useCdi ? "false" : "true" })).toMatchObject({ useCdi });
   });
 
-  it("lets a value begin with a dash when it is tied to its flag", () => {
+  it("accepts a value that begins with a dash after an equals sign", () => {
     expect(parse(["--node-name=-w1"])).toMatchObject({ nodeName: "-w1" });
   });
 
   it.each([
-    [[], "missing", "--node-name is missing; the variable NODE_NAME sets it too"],
-    [["--wrokers", "4"], "unknown-flag", "unknown flag --wrokers; --help lists them"],
-    [["--workers=4", "-x"], "unknown-flag", "unknown flag -x; --help lists them"],
-    [["--no-use-cdi"], "unknown-flag", "unknown flag --no-use-cdi; --help lists them"],
+    [[], "missing", "flag --node-name is required; set it or the environment variable NODE_NAME"],
+    [["--wrokers", "4"], "unknown-flag", "unknown flag --wrokers; --help lists all flags"],
+    [["--workers=4", "-x"], "unknown-flag", "unknown flag -x; --help lists all flags"],
+    [["--no-use-cdi"], "unknown-flag", "unknown flag --no-use-cdi; --help lists all flags"],
     [["start"], "unexpected-argument", 'unexpected argument "start"'],
     [["--", "start"], "unexpected-argument", 'unexpected argument "start"'],
     [["--use-cdi", "false"], "unexpected-argument", 'unexpected argument "false"'],
-    [["--mode"], "no-value", "--mode needs a value, one of daemon, systemd"],
-    [["--mode", "--use-cdi"], "no-value", "--mode needs a value, one of daemon, systemd"],
-    [["--node-name", ""], "bad-value", '--node-name: "" is not a text of at least one character'],
-    [["--node-name=a", "--workers", "0"], "bad-value", '--workers: "0" is not a whole number from 1 to 64'],
+    [["--mode"], "no-value", "flag --mode needs a value: expected one of daemon, systemd"],
+    [["--mode", "--use-cdi"], "no-value", "flag --mode needs a value: expected one of daemon, systemd"],
+    [["--node-name", ""], "bad-value", 'invalid value "" for flag --node-name: expected a text that is not empty'],
+    [
+      ["--node-name=a", "--workers", "0"],
+      "bad-value",
+      'invalid value "0" for flag --workers: expected a whole number from 1 to 64',
+    ],
   ])("refuses %j: %s", (argv, code, message) => {
     expect(parse(argv)).toEqual([code, message]);
   });
 
-  it("names the variable that holds a bad value", () => {
+  it("names the environment variable with an invalid value", () => {
     expect(parse(["--node-name=a"], { MODE: "foo" })).toEqual([
       "bad-value",
-      'MODE: "foo" is not one of daemon, systemd',
+      'invalid value "foo" for environment variable MODE: expected one of daemon, systemd',
     ]);
   });
 
-  it("answers --help and --version whatever else is there", () => {
+  it("returns help or version whatever the other arguments are", () => {
     expect([parse(["--wrong", "--help"]), parse(["-h"]), parse(["--version"])]).toEqual(["help", "help", "version"]);
   });
 });
 
 describe("flag", () => {
-  it("refuses a default that is none, when the process starts", () => {
+  it("throws for a default that is not valid", () => {
     expect(() => flag(durationMs, { default: "5", env: "RESYNC", help: "" })).toThrow(ServiceError);
   });
 });
 
 describe("renderHelp", () => {
-  it("names the default and the variable of each flag", () => {
-    const { nodeName, resyncMs, useCdi } = flags;
-    expect(renderHelp({ name: "tool", summary: "does things", flags: { nodeName, resyncMs, useCdi } })).toBe(
+  it("lists the default and the variable of each flag in lines of at most 80 columns", () => {
+    const { nodeName, resyncMs } = flags;
+    const useCdi = flag(yesOrNo, {
+      default: "false",
+      env: "USE_CDI",
+      help: "Offer devices by CDI, the container device interface, to runtimes that know it.",
+    });
+    expect(renderHelp({ name: "tool", summary: "Does things.", flags: { nodeName, resyncMs, useCdi } })).toBe(
       [
-        "tool: does things",
+        "Usage: tool [FLAG...]",
         "",
-        "Usage: tool [flags]",
+        "Does things.",
         "",
+        "Flags:",
         "  --node-name NAME",
-        "        Name of the node. (required, env NODE_NAME)",
+        "      Name of the node. (required, env NODE_NAME)",
         "  --resync-ms DURATION",
-        "        Time between full syncs. (default 5m, env RESYNC)",
+        "      Time between full syncs. (default 5m, env RESYNC)",
         "  --use-cdi",
-        "        Offer devices by CDI. (default false, env USE_CDI)",
-        "  --help",
-        "        Print this and exit.",
+        "      Offer devices by CDI, the container device interface, to runtimes that",
+        "      know it. (default false, env USE_CDI)",
+        "  -h, --help",
+        "      Print this help and exit.",
         "  --version",
-        "        Print the version and exit.",
+        "      Print the version and exit.",
         "",
       ].join("\n"),
     );

@@ -1,49 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Typed flags of a process. Each can also be set by an environment variable; the command line wins over it, and it over
- * the default. An empty variable counts as absent: that is what a pod gets from a reference to nothing.
- * Usage: `const flags = { resync: flag(durationMs, { default: "5m", env: "RESYNC", help: "Time between full syncs." }) }`,
- * then `parseFlags(flags, process.argv.slice(2), process.env)` has `values.resync`, a number.
+ * flag and parseFlags provide the typed flags of a process. The value of a flag comes from the command line, else from
+ * its environment variable, else from its default. An empty variable counts as not set: a pod gets one from an optional
+ * reference to a ConfigMap key that does not exist.
+ * Usage: `const flags = { resync: flag(durationMs, { default: "5m", env: "RESYNC", help: "Time between full syncs." }) }`.
  */
 import { parseArgs } from "node:util";
 import type { FlagKind } from "./flag-kinds.ts";
 import { ServiceError } from "./service-error.ts";
 
-/** A flag whose value is a Value, which has undefined in it when the flag may be absent. */
+/** A flag with values of type Value; undefined belongs to Value when the flag is optional. */
 export interface Flag<Value> {
   readonly kind: Omit<FlagKind<unknown>, "parse">;
-  /** One sentence or two for --help. */
+  /** Text for --help: one or two sentences. */
   readonly help: string;
-  /** Environment variable that sets it. */
+  /** Environment variable that sets the flag. */
   readonly env: string;
-  /** Default, as a user would write it. */
+  /** Default, as a user would write it on the command line. */
   readonly default: string | undefined;
-  /** Without a default: the user must give a value. */
+  /** The flag has no default and the user must set it. */
   readonly required: boolean;
-  /** Value of a text; of the default, when there is no text. Never throws: users mistype. */
+  /** Returns the value of `text`, or of the default if `text` is undefined. Never throws: a typing error is no exception. */
   readonly read: (text: string | undefined) => { readonly value: Value } | "malformed" | "missing";
 }
 
-/** Flags by name: `nodeName` is --node-name. */
+/** Flags by name: the flag `nodeName` is --node-name on the command line. */
 export type FlagsOf<Values> = { readonly [Name in keyof Values]: Flag<Values[Name]> };
 
-/** Flags of any types. */
+/** Flags with values of any type. */
 export type AnyFlags = Readonly<Record<string, Flag<unknown>>>;
 
-/** What the command line asks for. */
-export type ParsedFlags<Values> = { readonly asked: "run"; readonly values: Values } | AskedOtherwise;
+/** What a command line asks for: to run with these values, or something else. */
+export type ParsedFlags<Values> = { readonly kind: "run"; readonly values: Values } | NoRun;
 
-/** What is not "run with these values": --help, --version, or nothing that could be understood. */
-export type AskedOtherwise =
-  { readonly asked: "help" | "version" } | { readonly asked: "nothing"; readonly problem: FlagProblem };
+/** The command line has --help or --version, or is invalid. */
+export type NoRun = { readonly kind: "help" | "version" } | { readonly kind: "invalid"; readonly problem: FlagProblem };
 
-/** Why a command line cannot be understood; `message` is one line for the user. */
+/** Why a command line is invalid. `message` is one line for the user. */
 export interface FlagProblem {
   readonly code: "unknown-flag" | "unexpected-argument" | "no-value" | "bad-value" | "missing";
   readonly message: string;
 }
 
-/** Environment variables, as process.env has them. */
+/** Environment variables, such as process.env. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 interface FlagText {
@@ -51,12 +50,15 @@ interface FlagText {
   readonly help: string;
 }
 
-/** A flag that always has a value: its default, or the user must give one. Throws ServiceError if the default is none. */
+/**
+ * Defines a flag that always has a value: it has a default or is required. Throws ServiceError BAD_FLAG_DEFAULT if the
+ * default cannot be parsed.
+ */
 export function flag<Value>(
   kind: FlagKind<Value>,
   options: FlagText & ({ readonly default: string } | { readonly required: true }),
 ): Flag<Value>;
-/** A flag that may be absent. */
+/** Defines an optional flag. */
 export function flag<Value>(kind: FlagKind<Value>, options: FlagText): Flag<Value | undefined>;
 export function flag<Value>(
   kind: FlagKind<Value>,
@@ -65,7 +67,7 @@ export function flag<Value>(
   if (options.default !== undefined && kind.parse(options.default) === undefined) {
     throw new ServiceError(
       "BAD_FLAG_DEFAULT",
-      `default of ${options.env}: "${options.default}" is not ${kind.expected}`,
+      `invalid default "${options.default}" of flag with variable ${options.env}: expected ${kind.expected}`,
     );
   }
   return {
@@ -83,50 +85,53 @@ export function flag<Value>(
   };
 }
 
-/** Reads arguments (without node and the script) and environment. Every process also has --help and --version. */
+/** Reads the values of `flags` from arguments (without node and the script), environment and defaults. */
 export function parseFlags<Values extends object>(
   flags: FlagsOf<Values>,
   argv: readonly string[],
   env: Environment,
 ): ParsedFlags<Values> {
   const given = readArguments(flags, argv);
-  return given.asked === "run" ? readValues(flags, given.texts, env) : given;
+  return given.kind === "run" ? readValues(flags, given.texts, env) : given;
 }
 
-/** The command line's texts by option ("--node-name"), checked against the names of `flags` but not yet read. */
+/**
+ * Returns the texts of the command line by option ("--node-name"). Checks that each option is one of `flags`, --help or
+ * --version, but does not parse the texts.
+ */
 export function readArguments(
   flags: AnyFlags,
   argv: readonly string[],
-): { readonly asked: "run"; readonly texts: ReadonlyMap<string, string> } | AskedOtherwise {
+): { readonly kind: "run"; readonly texts: ReadonlyMap<string, string> } | NoRun {
   const kinds = new Map(Object.entries(flags).map(([name, { kind }]) => [optionOf(name), kind]));
   const options = Object.fromEntries(
     [...kinds].map(
       ([option, kind]) => [option.slice(2), { type: kind.alone === undefined ? "string" : "boolean" }] as const,
     ),
   );
-  // Not strict: node's own messages span lines, and it refuses "--flag=true".
+  // Not strict: the messages of strict mode have several lines, and it refuses "--flag=true".
   const { tokens } = parseArgs({ args: [...argv], options, strict: false, allowPositionals: true, tokens: true });
 
   const texts = new Map<string, string>();
   const words = tokens.filter((token) => token.kind === "option").map((token) => token.rawName);
-  if (words.includes("--help") || words.includes("-h")) return { asked: "help" };
-  if (words.includes("--version")) return { asked: "version" };
+  if (words.includes("--help") || words.includes("-h")) return { kind: "help" };
+  if (words.includes("--version")) return { kind: "version" };
   for (const token of tokens) {
     if (token.kind === "option-terminator") continue;
-    if (token.kind === "positional") return nothing("unexpected-argument", `unexpected argument "${token.value}"`);
+    if (token.kind === "positional") return invalid("unexpected-argument", `unexpected argument "${token.value}"`);
     const kind = kinds.get(token.rawName);
-    if (kind === undefined) return nothing("unknown-flag", `unknown flag ${token.rawName}; --help lists them`);
+    if (kind === undefined) return invalid("unknown-flag", `unknown flag ${token.rawName}; --help lists all flags`);
     const text = token.value ?? kind.alone;
-    // "--namespace --log-level debug" forgot a value; who means one that begins with a dash writes "--flag=-value".
+    // "--namespace --log-level debug" lacks a value. A value that begins with a dash is written "--flag=-value".
     if (text === undefined || (token.inlineValue === false && text.startsWith("-"))) {
-      return nothing("no-value", `${token.rawName} needs a value, ${kind.expected}`);
+      return invalid("no-value", `flag ${token.rawName} needs a value: expected ${kind.expected}`);
     }
     texts.set(token.rawName, text);
   }
-  return { asked: "run", texts };
+  return { kind: "run", texts };
 }
 
-/** Values of `flags` from texts of the command line, the environment and the defaults. Texts of other flags are ignored. */
+/** Reads the values of `flags` from the texts of readArguments, the environment and the defaults. Ignores other texts. */
 export function readValues<Values extends object>(
   flags: FlagsOf<Values>,
   texts: ReadonlyMap<string, string>,
@@ -139,22 +144,25 @@ export function readValues<Values extends object>(
     const argument = texts.get(option);
     const variable = env[one.env] === "" ? undefined : env[one.env];
     const reading = one.read(argument ?? variable);
-    if (reading === "missing") return nothing("missing", `${option} is missing; the variable ${one.env} sets it too`);
+    if (reading === "missing") {
+      return invalid("missing", `flag ${option} is required; set it or the environment variable ${one.env}`);
+    }
     if (reading === "malformed") {
-      const source = argument === undefined ? one.env : option;
-      return nothing("bad-value", `${source}: "${argument ?? variable ?? ""}" is not ${one.kind.expected}`);
+      const source = argument === undefined ? `environment variable ${one.env}` : `flag ${option}`;
+      const given = argument ?? variable ?? "";
+      return invalid("bad-value", `invalid value "${given}" for ${source}: expected ${one.kind.expected}`);
     }
     values[name] = reading.value;
   }
-  // Each value was read by the flag of its name, which is what Values says; the compiler cannot follow the loop.
-  return { asked: "run", values: values as Values };
+  // Values has, for each name, the type that the flag of this name reads. The compiler cannot see this in a loop.
+  return { kind: "run", values: values as Values };
 }
 
-/** "--node-name" for "nodeName". */
+/** Returns "--node-name" for "nodeName". */
 export function optionOf(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-function nothing(code: FlagProblem["code"], message: string): AskedOtherwise {
-  return { asked: "nothing", problem: { code, message } };
+function invalid(code: FlagProblem["code"], message: string): NoRun {
+  return { kind: "invalid", problem: { code, message } };
 }

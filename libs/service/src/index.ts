@@ -4,11 +4,11 @@ export {
   flag,
   parseFlags,
   type AnyFlags,
-  type AskedOtherwise,
   type Environment,
   type Flag,
   type FlagProblem,
   type FlagsOf,
+  type NoRun,
   type ParsedFlags,
 } from "./flags.ts";
 export {
@@ -22,20 +22,13 @@ export {
   type ListenAddress,
 } from "./flag-kinds.ts";
 export { commonFlags, type CommonValues } from "./common-flags.ts";
-export { renderHelp } from "./help.ts";
-export {
-  createLogger,
-  logLevels,
-  type LogFields,
-  type Logger,
-  type LogLevel,
-  type LogMethod,
-  type LogStream,
-  type RootLogger,
-} from "./logger.ts";
+export { createLogger, type LogFields, type Logger, type LogLevel, type LogMethod, type RootLogger } from "./logger.ts";
+export type { LogStream } from "./readable-stream.ts";
 export { compileLittle, roomForYoung, runFrugally, useOneArena } from "./memory.ts";
-export { createMetrics, Counter, Gauge, Histogram, Registry } from "./metrics.ts";
-export { startProbes, type NotReady, type ProbeOptions, type Probes } from "./probes.ts";
+export { Counter, Gauge, Histogram, Registry } from "./metrics.ts";
+export type { NotReady } from "./probes.ts";
 export { cacheProblems, showCacheAges, type AgeingCaches } from "./cache-ages.ts";
 export { levelOfVerbosity } from "./verbosity.ts";
-export { ServiceError, type ServiceErrorCode } from "./service-error.ts";
+export { whenAborted } from "./when-aborted.ts";
+export { mapConcurrently } from "./map-concurrently.ts";
+export { isErrno, type ErrnoError } from "./errno.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import { stripVTControlCharacters } from "node:util";
 import { createLogger, type LogLevel, type RootLogger } from "./logger.ts";
 
-/** A logger and what it wrote. */
+/** Returns a logger that appends its lines to `lines`. */
 function loggerInto(lines: string[], level: LogLevel, isTTY = false): RootLogger {
   return createLogger({ service: "test", level, stream: { isTTY, write: (line) => lines.push(line) } });
 }
@@ -12,13 +12,13 @@ function fieldsOf(line: string | undefined): unknown {
   return JSON.parse(line ?? "");
 }
 
-/** Text without the terminal's colours. */
+/** Returns `text` without colour codes. */
 function uncoloured(text: string | undefined): string | undefined {
   return text === undefined ? undefined : stripVTControlCharacters(text);
 }
 
 describe("createLogger, on a pipe", () => {
-  it("writes one JSON object a line, with level, time and service", () => {
+  it("writes one JSON object per line, with level, time and service", () => {
     const lines: string[] = [];
     loggerInto(lines, "info").log.info({ node: "worker-1" }, "plan applied\nin full");
     expect(lines).toHaveLength(1);
@@ -32,7 +32,7 @@ describe("createLogger, on a pipe", () => {
     });
   });
 
-  it("says an error's code and its causes", () => {
+  it("writes the code and the causes of an error", () => {
     const lines: string[] = [];
     const cause = Object.assign(new Error("EBUSY"), { code: "EBUSY", syscall: "write" });
     loggerInto(lines, "info").log.error({ error: new Error("set sriov_numvfs 8", { cause }) }, "step failed");
@@ -41,21 +41,21 @@ describe("createLogger, on a pipe", () => {
     });
   });
 
-  it("changes the level of children made before, both ways", () => {
+  it("changes the level of existing children in both directions", () => {
     const lines: string[] = [];
     const { log, setLevel } = loggerInto(lines, "info");
     const child = log.child({ key: "a" }).child({ part: 1 });
-    child.debug("unseen");
+    child.debug("hidden");
     setLevel("debug");
-    child.debug("seen");
+    child.debug("shown");
     setLevel("error");
-    child.warn("unseen");
-    expect(lines.map(fieldsOf)).toMatchObject([{ msg: "seen", key: "a", part: 1 }]);
+    child.warn("hidden");
+    expect(lines.map(fieldsOf)).toMatchObject([{ msg: "shown", key: "a", part: 1 }]);
   });
 });
 
 describe("createLogger, on a terminal", () => {
-  it("writes a line for people", () => {
+  it("writes readable text", () => {
     const lines: string[] = [];
     loggerInto(lines, "info", true).log.warn({ node: "worker-1", why: "too many VFs", vfs: [1, 2] }, "refused");
     expect(uncoloured(lines[0])).toMatch(
@@ -63,7 +63,7 @@ describe("createLogger, on a terminal", () => {
     );
   });
 
-  it("tells a foreseen error by its message, a bug with its place", () => {
+  it("shows the message of an error with a code and the stack of one without", () => {
     const lines: string[] = [];
     const { log } = loggerInto(lines, "info", true);
     log.error({ error: Object.assign(new Error("no space"), { code: "ENOSPC" }) }, "failed");

@@ -1,49 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Log lines: JSON on a pipe or file, readable text on a terminal.
- * Usage: `log.info({ node, steps: 3 }, "plan applied")` writes
- * `{"level":"info","time":"2026-11-20T21:08:33.120Z","service":"operator","node":"worker-1","steps":3,"msg":"plan applied"}`.
- * Errors go under the key `error`, with their causes. Lines are written at once, so a crash loses none.
+ * createLogger makes the logger of a process. It writes JSON lines to a pipe or file and readable text to a terminal:
+ * {"level":"info","time":"2026-11-20T21:08:33.120Z","service":"operator","node":"worker-1","steps":3,"msg":"plan applied"}
+ * An error belongs in the field `error`; it is written with its causes. Lines are written synchronously, so a crash loses
+ * none.
+ * Usage: `createLogger({ service: "operator", level: "info" }).log.info({ node, steps: 3 }, "plan applied")`.
  */
 import { pino, stdSerializers, stdTimeFunctions } from "pino";
-import { createReadableStream } from "./readable-log.ts";
+import { createReadableStream, type LogStream } from "./readable-stream.ts";
 
-/** From silent to chatty. */
+/** Log levels, most severe first. */
 export const logLevels = ["error", "warn", "info", "debug", "trace"] as const;
 
 export type LogLevel = (typeof logLevels)[number];
 
-/** Facts of a line, by name. */
+/** Fields of a log line by name. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Writes one line: a constant message, with what varies in the fields. */
+/** Writes one line. The message is a constant text; values that vary go into fields. */
 export interface LogMethod {
   (fields: LogFields, message: string): void;
   (message: string): void;
 }
 
-/** What code that logs is given. */
+/** Writes log lines at each level. */
 export type Logger = Readonly<Record<LogLevel, LogMethod>> & {
-  /** A logger that adds these fields to each line. */
+  /** Returns a logger that adds these fields to each line. */
   child(fields: LogFields): Logger;
 };
 
-/** The logger of a process, which decides on the level. */
+/** The logger of a process, with its level. */
 export interface RootLogger {
   readonly log: Logger;
-  /** Takes effect at once, for all children too. */
+  /** Sets the level of this logger and of all its children. */
   readonly setLevel: (level: LogLevel) => void;
-}
-
-/** Where lines go. */
-export interface LogStream {
-  readonly isTTY?: boolean;
-  write(line: string): unknown;
 }
 
 const severity: Readonly<Record<LogLevel, number>> = { error: 50, warn: 40, info: 30, debug: 20, trace: 10 };
 
-/** `service` is in each line. The stream is stderr unless another is given. */
+/** `service` is a field of each line. The default stream is stderr. */
 export function createLogger(options: {
   readonly service: string;
   readonly level: LogLevel;
@@ -53,7 +48,7 @@ export function createLogger(options: {
   let least = severity[level];
   const log = pino(
     {
-      // Each pino child has a level of its own, fixed when it is made. So pino lets all lines pass and the hook decides.
+      // The level of a pino child is fixed when it is created. To change it later, pino passes all lines and the hook filters.
       level: "trace",
       hooks: {
         logMethod(line, write, lineSeverity) {

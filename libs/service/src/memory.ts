@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Keeps the memory of a service small. V8 lets its heap grow to several times that before it collects, and
- * by default keeps 48 MB for what is young: an operator of 1,000 nodes came to 265 MB that way, and comes to 109 MB with
- * this, for a tenth more CPU (Node 24.21, `npm run bench -- fleet`).
- * Usage: `runFrugally();` or `useOneArena(roomForYoung);` first of all in a main.ts; runService() calls keepHeapSmall() itself.
+ * Functions that reduce the memory of a service. By default V8 lets the heap grow to several times the size of the live
+ * objects before it collects, and reserves up to 48 MB for new objects. An operator of 1,000 nodes used 265 MB with these
+ * defaults and uses 109 MB with keepHeapSmall, for 10 % more CPU time (Node 24.21, `npm run bench -- fleet`).
+ * runService calls keepHeapSmall. A main.ts calls runFrugally or useOneArena before anything else.
+ * Usage: `useOneArena(roomForYoung)`.
  */
 import { setFlagsFromString } from "node:v8";
 
-/** The heap stays near what is live. V8 reads both flags at each collection, so a process that runs already may set them. */
+/** Keeps the heap close to the size of the live objects. V8 reads both flags at each collection, so they can be set late. */
 export function keepHeapSmall(): void {
   setFlagsFromString("--heap-growing-percent=20");
   setFlagsFromString("--semi-space-growth-factor=1");
 }
 
 /**
- * Keeps V8's optimizing compilers out of a process that is asked now and then: they take 10 to 40 MB while and after they
- * work, for code that is seldom run often enough to repay it. Baseline code stays. The webhook at 1,000 nodes comes to
- * 105 MB instead of 136 MB under load, for the same CPU time (Node 24.21, `npm run bench -- webhook`).
+ * Disables V8's optimizing compilers, for a process that gets occasional requests. They take 10 to 40 MB during and after
+ * their work, and such a process seldom runs code often enough to profit from it. The baseline compiler stays enabled.
+ * Under load at 1,000 nodes the webhook uses 105 MB instead of 136 MB and the same CPU time (Node 24.21,
+ * `npm run bench -- webhook`).
  */
 export function compileLittle(): void {
   setFlagsFromString("--no-opt");
@@ -24,22 +26,22 @@ export function compileLittle(): void {
 }
 
 /**
- * For what is young in a process that hears of a thousand objects at once: V8's 1 MB is full of them after 2 ms, and they
- * are moved before they are garbage. Takes an eighth off the operator's CPU time, for 10 MB (Node 24.21, `npm run bench
- * -- fleet`).
+ * V8 flag that gives new objects 8 MB from the start, for a process that receives a thousand objects at once. They fill
+ * V8's initial 1 MB within 2 ms and are then copied although they soon become garbage. The flag saves 12 % of the
+ * operator's CPU time and costs 10 MB (Node 24.21, `npm run bench -- fleet`).
  */
 export const roomForYoung = "--min-semi-space-size=8";
 
 /**
- * No compilers to machine code (--lite-mode would take WebAssembly along, which .ts files need), little room for what is
- * young, one thread that helps the collector.
+ * No compilation to machine code, 1 MB for new objects, and one helper thread for the garbage collector. --lite-mode
+ * cannot be used: it also disables WebAssembly, which Node needs to run .ts files.
  */
 const frugal = ["--no-sparkplug", "--no-maglev", "--no-opt", "--max-semi-space-size=1", "--v8-pool-size=1"];
 
 /**
- * Starts the program anew, in this very process, so that it needs as little memory as can be: for what does next to
- * nothing but is on every node. Saves 5 MB of the daemon's 68, most of it pages of V8's compilers, which are then never
- * touched; it costs 15 ms. Flags set later have no such effect (Node 24.21).
+ * Replaces this process by the same program with V8 flags for the least memory, for a program that is mostly idle and
+ * runs on every node. It saves 5 MB of the daemon's 68 MB, mostly pages of V8's compilers that are then never touched, and
+ * takes 15 ms. The same flags have no such effect when they are set later (Node 24.21).
  */
 export function runFrugally(): void {
   if (frugal.every((flag) => process.execArgv.includes(flag)) || process.execve === undefined) return;
@@ -48,9 +50,9 @@ export function runFrugally(): void {
 }
 
 /**
- * Starts the program anew, in this very process, with one arena of glibc's for all threads: V8's compilers leave theirs
- * grown for good. The operator at 1,000 nodes comes to 124 MB instead of 149 MB (Node 24.21, `npm run bench -- fleet`).
- * Whoever sets MALLOC_ARENA_MAX has decided otherwise. `v8Flags` are those that must be there when V8 starts.
+ * Replaces this process by the same program with one glibc malloc arena for all threads, since the arenas of V8's compiler
+ * threads never shrink. The operator at 1,000 nodes uses 124 MB instead of 149 MB (Node 24.21, `npm run bench -- fleet`).
+ * Does nothing if MALLOC_ARENA_MAX is set. `v8Flags` are flags that V8 reads only at its start.
  */
 export function useOneArena(...v8Flags: readonly string[]): void {
   if (process.env["MALLOC_ARENA_MAX"] !== undefined || process.execve === undefined) return;

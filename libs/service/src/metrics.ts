@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The metrics of a process. All of the default ones are read when somebody asks for them: an idle process does nothing.
- * Usage: `new Counter({ name: "switchyard_plans_total", help: "Plans made.", registers: [metrics] })`.
+ * createMetrics makes the metrics registry of a process. The default metrics are computed at each scrape, so an idle
+ * process does no work for them.
+ * Usage: `new Counter({ name: "switchyard_plans_total", help: "Number of plans made.", registers: [metrics] })`.
  */
 import { performance } from "node:perf_hooks";
 import { Counter, Gauge, Histogram, Registry } from "./prom-client.cjs";
 
 export { Counter, Gauge, Histogram, Registry };
 
-/** A registry with what tells a sick process from a healthy one: CPU, memory, busy event loop, start time, version. */
+/** Returns a registry with the default metrics: CPU time, memory, busy time of the event loop, start time and version. */
 export function createMetrics(about: { readonly name: string; readonly version: string }): Registry {
   const metrics = new Registry();
   const registers = [metrics];
 
   new Counter({
     name: "process_cpu_seconds_total",
-    help: "CPU time spent, user and system.",
+    help: "Total user and system CPU time in seconds.",
     registers,
     collect() {
       const { user, system } = process.cpuUsage();
@@ -25,7 +26,7 @@ export function createMetrics(about: { readonly name: string; readonly version: 
   });
   new Gauge({
     name: "process_resident_memory_bytes",
-    help: "Resident memory.",
+    help: "Resident memory in bytes.",
     registers,
     collect() {
       this.set(process.memoryUsage.rss());
@@ -33,12 +34,12 @@ export function createMetrics(about: { readonly name: string; readonly version: 
   });
   new Gauge({
     name: "process_start_time_seconds",
-    help: "When the process started, in seconds since 1970.",
+    help: "Start time of the process in seconds since the Unix epoch.",
     registers,
   }).set(performance.timeOrigin / 1000);
   new Counter({
     name: "nodejs_eventloop_busy_seconds_total",
-    help: "Time in which the event loop ran code; its rate is the share of one CPU that is the limit.",
+    help: "Total time in seconds in which the event loop ran code. A rate close to 1 means that the process needs all of the one CPU that it can use.",
     registers,
     collect() {
       this.reset();
@@ -47,7 +48,7 @@ export function createMetrics(about: { readonly name: string; readonly version: 
   });
   new Gauge({
     name: "switchyard_build_info",
-    help: "Always 1; what runs is in the labels.",
+    help: "Always 1. The labels name the service and its version.",
     labelNames: ["service", "version"],
     registers,
   }).set({ service: about.name, version: about.version }, 1);

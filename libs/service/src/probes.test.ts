@@ -16,26 +16,26 @@ async function get(port: number | undefined, path: string, init?: RequestInit): 
 }
 
 describe("startProbes", () => {
-  it("tells alive from ready, with the reasons", async () => {
-    const reasons = ["cache of nodes is not synced", "no lease"];
+  it("serves /healthz and /readyz, with the reasons for not ready", async () => {
+    const reasons = ["nodes: cache is not synced", "no lease"];
     await using probes = await startProbes(options({ healthAddress: local, notReady: () => reasons }));
     expect(await get(probes.healthPort, "/healthz")).toEqual([200, "ok\n"]);
-    expect(await get(probes.healthPort, "/readyz")).toEqual([503, "cache of nodes is not synced\nno lease\n"]);
+    expect(await get(probes.healthPort, "/readyz")).toEqual([503, "nodes: cache is not synced\nno lease\n"]);
     reasons.length = 0;
     expect(await get(probes.healthPort, "/readyz?verbose")).toEqual([200, "ok\n"]);
   });
 
-  it("says why the process has to be started again", async () => {
-    const reasons = ["the main loop has not turned for 16 min"];
+  it("serves the reasons to restart the process", async () => {
+    const reasons = ["the main loop has been blocked for 16 min"];
     await using probes = await startProbes(options({ healthAddress: local, notAlive: () => reasons }));
-    expect(await get(probes.healthPort, "/healthz")).toEqual([503, "the main loop has not turned for 16 min\n"]);
+    expect(await get(probes.healthPort, "/healthz")).toEqual([503, "the main loop has been blocked for 16 min\n"]);
     reasons.length = 0;
     expect(await get(probes.healthPort, "/healthz")).toEqual([200, "ok\n"]);
   });
 
-  it("serves the default metrics and those that were added", async () => {
+  it("serves the default metrics and added ones", async () => {
     const some = options({ metricsAddress: local });
-    new Counter({ name: "switchyard_plans_total", help: "Plans made.", registers: [some.metrics] }).inc(2);
+    new Counter({ name: "switchyard_plans_total", help: "Number of plans made.", registers: [some.metrics] }).inc(2);
     await using probes = await startProbes(some);
     const [status, body] = await get(probes.metricsPort, "/metrics");
     expect(status).toBe(200);
@@ -46,29 +46,32 @@ describe("startProbes", () => {
     expect(body).toContain("switchyard_plans_total 2\n");
   });
 
-  it("keeps health and metrics apart, unless they have one address", async () => {
+  it("serves health and metrics on one server only when they have the same address", async () => {
     await using apart = await startProbes(
       options({ healthAddress: local, metricsAddress: { ...local, host: "localhost" } }),
     );
-    expect(await get(apart.healthPort, "/metrics")).toEqual([404, "here are: /healthz /readyz\n"]);
+    expect(await get(apart.healthPort, "/metrics")).toEqual([404, "not found; available: /healthz /readyz\n"]);
     await using shared = await startProbes(options({ healthAddress: local, metricsAddress: local }));
     expect(shared.metricsPort).toBe(shared.healthPort);
     expect(await get(shared.metricsPort, "/healthz")).toEqual([200, "ok\n"]);
     expect((await get(shared.metricsPort, "/metrics"))[0]).toBe(200);
   });
 
-  it("only answers questions", async () => {
+  it("accepts only GET and HEAD", async () => {
     await using probes = await startProbes(options({ healthAddress: local }));
-    expect(await get(probes.healthPort, "/healthz", { method: "POST" })).toEqual([405, "GET only\n"]);
+    expect(await get(probes.healthPort, "/healthz", { method: "POST" })).toEqual([
+      405,
+      "method not allowed; use GET\n",
+    ]);
     expect(await get(probes.healthPort, "/healthz", { method: "HEAD" })).toEqual([200, ""]);
   });
 
-  it("opens no port that is off", async () => {
+  it("opens no port when the addresses are off", async () => {
     await using probes = await startProbes(options({}));
     expect([probes.healthPort, probes.metricsPort]).toEqual([undefined, undefined]);
   });
 
-  it("says which address is taken, and lets go of the one it had", async () => {
+  it("names the address that is in use and closes the server that has started", async () => {
     await using taken = await startProbes(options({ healthAddress: local }));
     const port = taken.healthPort ?? 0;
     const attempt = startProbes(
@@ -81,7 +84,7 @@ describe("startProbes", () => {
     });
   });
 
-  it("closes while a client keeps its connection", async () => {
+  it("closes while a client keeps its connection open", async () => {
     const probes = await startProbes(options({ healthAddress: local }));
     await get(probes.healthPort, "/healthz"); // fetch keeps the connection alive
     await probes[Symbol.asyncDispose]();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The HTTP endpoints of a service: /healthz (the process lives), /readyz (it can do its work now), /metrics.
- * Usage: `await using probes = await startProbes({ healthAddress, metricsAddress, notReady: () => [], metrics })`.
+ * startProbes serves the HTTP endpoints of a service: /healthz (the process is alive), /readyz (it can do its work now)
+ * and /metrics.
+ * Usage: `await using probes = await startProbes({ healthAddress, metricsAddress, notReady, notAlive, metrics })`.
  */
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -9,29 +10,29 @@ import type { ListenAddress } from "./flag-kinds.ts";
 import type { Registry } from "./prom-client.cjs";
 import { ServiceError } from "./service-error.ts";
 
-/** Why the service cannot do its work now, a sentence each; none: it is ready. */
+/** Returns why the service is not ready (or not alive), one line per reason. An empty list means that it is. */
 export type NotReady = () => readonly string[];
 
-/** What is served, and where. */
+/** The content of the endpoints and their addresses. */
 export interface ProbeOptions {
   readonly healthAddress: ListenAddress | "off";
-  /** The same address as healthAddress is served by the same server. */
+  /** If it equals healthAddress, one server has all endpoints. */
   readonly metricsAddress: ListenAddress | "off";
   readonly notReady: NotReady;
-  /** Why the process has to be started again, a sentence each; none: it lives. */
+  /** Reasons to restart the process. */
   readonly notAlive: NotReady;
   readonly metrics: Registry;
 }
 
 /** Running endpoints. */
 export interface Probes extends AsyncDisposable {
-  /** Ports in use, where the address said 0: any. Absent: off. */
+  /** Ports in use, also when the address has port 0; undefined when off. */
   readonly healthPort: number | undefined;
   readonly metricsPort: number | undefined;
 }
 
-// Not `import { createServer }`: an ES module's import of node:http touches its lazy WebSocket exports, and with them
-// loads all of fetch: 14 MB of resident memory against 4 MB (Node 24.21).
+// Not `import { createServer }`: importing node:http from an ES module evaluates its lazy WebSocket exports, which load
+// all of fetch. That takes 14 MB of resident memory instead of 4 MB (Node 24.21).
 const { createServer } = process.getBuiltinModule("node:http");
 
 interface Answer {
@@ -42,12 +43,12 @@ interface Answer {
 
 type Pages = Readonly<Record<string, () => Answer | Promise<Answer>>>;
 
-/** Listens. Rejects with ServiceError LISTEN_FAILED when an address cannot be had. */
+/** Starts the servers. Rejects with ServiceError LISTEN_FAILED if one cannot listen on its address. */
 export async function startProbes(options: ProbeOptions): Promise<Probes> {
   const { healthAddress, metricsAddress, notReady, notAlive, metrics } = options;
   const health: Pages = {
-    "/healthz": () => verdict(notAlive()),
-    "/readyz": () => verdict(notReady()),
+    "/healthz": () => statusOf(notAlive()),
+    "/readyz": () => statusOf(notReady()),
   };
   const scrape: Pages = {
     "/metrics": async () => ({ status: 200, type: metrics.contentType, body: await metrics.metrics() }),
@@ -57,11 +58,11 @@ export async function startProbes(options: ProbeOptions): Promise<Probes> {
   await using started = new AsyncDisposableStack();
   const healthPort = await serve(shared ? { ...health, ...scrape } : health, healthAddress, started);
   const metricsPort = shared ? healthPort : await serve(scrape, metricsAddress, started);
-  const running = started.move(); // a failure above closes what already listens
+  const running = started.move(); // if the second server fails above, `started` closes the first
   return { healthPort, metricsPort, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-function verdict(reasons: readonly string[]): Answer {
+function statusOf(reasons: readonly string[]): Answer {
   return reasons.length === 0 ? { status: 200, body: "ok\n" } : { status: 503, body: `${reasons.join("\n")}\n` };
 }
 
@@ -84,8 +85,8 @@ async function serve(
 
 async function answer(pages: Pages, method = "", url = ""): Promise<Answer> {
   const page = new Map(Object.entries(pages)).get(url.split("?", 1)[0] ?? "");
-  if (page === undefined) return { status: 404, body: `here are: ${Object.keys(pages).join(" ")}\n` };
-  if (method !== "GET" && method !== "HEAD") return { status: 405, body: "GET only\n" };
+  if (page === undefined) return { status: 404, body: `not found; available: ${Object.keys(pages).join(" ")}\n` };
+  if (method !== "GET" && method !== "HEAD") return { status: 405, body: "method not allowed; use GET\n" };
   try {
     return await page();
   } catch (error) {
@@ -98,8 +99,8 @@ async function listen(server: Server, { host, port }: ListenAddress): Promise<vo
   server.once("error", (cause: NodeJS.ErrnoException) => {
     reject(new ServiceError("LISTEN_FAILED", `listen on ${host}:${port}: ${cause.code ?? cause.message}`, cause));
   });
-  // No host: all addresses of both families.
-  server.listen({ port, ...(host === "" ? {} : { host }) }, () => {
+  // Without a host, Node listens on all addresses of IPv4 and IPv6.
+  server.listen({ port, host: host === "" ? undefined : host }, () => {
     resolve(undefined);
   });
   await promise;
@@ -110,7 +111,7 @@ async function close(server: Server): Promise<void> {
   server.close(() => {
     resolve(undefined);
   });
-  server.closeAllConnections(); // a client that keeps its connection open would hold up the exit
+  server.closeAllConnections(); // an idle keep-alive connection would delay the exit
   await promise;
 }
 

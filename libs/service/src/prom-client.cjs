@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// prom-client's parts that are used, by file: its index also loads a push gateway, cluster support and OpenTelemetry's
-// types, 9 MB of resident memory in each process against 0.2 MB for these four.
+// The parts of prom-client in use. They are loaded by file, since its index also loads a push gateway, cluster support and
+// the OpenTelemetry types: 9 MB of resident memory in each process instead of 0.2 MB.
 "use strict";
 exports.Registry = require("prom-client/lib/registry");
 exports.Counter = require("prom-client/lib/counter");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The life of a process: flags, log, probes, metrics, signals, exit code.
- * Usage, all of a main.ts: `process.exit(await runService({ name: "operator", version, summary, flags, main }))`.
+ * runService runs a service from its start to its exit code: it provides flags, log, probes, metrics and signal handling.
+ * Usage: `process.exit(await runService({ name: "operator", version, summary, flags, main }))`.
  */
 import { commonFlags, type CommonValues } from "./common-flags.ts";
-import { readArguments, readValues, type AnyFlags, type AskedOtherwise, type FlagsOf } from "./flags.ts";
+import { readArguments, readValues, type AnyFlags, type FlagsOf, type NoRun } from "./flags.ts";
 import { renderHelp } from "./help.ts";
 import { createLogger, type Logger, type LogLevel } from "./logger.ts";
 import { createMetrics } from "./metrics.ts";
@@ -13,22 +13,22 @@ import type { Registry } from "./prom-client.cjs";
 import { keepHeapSmall } from "./memory.ts";
 import { watchForEnd } from "./watch-for-end.ts";
 
-/** A process, described. */
+/** Description of a service. */
 export interface Service<Own extends object> {
   readonly name: string;
   readonly version: string;
-  /** One line for --help: what the process is for. */
+  /** Purpose of the process for --help: one sentence. */
   readonly summary: string;
-  /** Flags beside commonFlags. */
+  /** Flags in addition to commonFlags. */
   readonly flags: FlagsOf<Own>;
   /**
-   * The work. Once `signal` aborts it takes no new work, finishes what it has in hand and returns; rejecting with the
-   * signal's reason is as good. Returning before is the end of a process that has done its job.
+   * Does the work of the service. When `signal` aborts, it must start no new work, finish the current step, and return or
+   * reject with the signal's reason. A service that returns earlier has done its job and exits with 0.
    */
   readonly main: (context: ServiceContext<Own>) => Promise<void>;
 }
 
-/** What `main` is given. */
+/** Arguments of `main`. */
 export interface ServiceContext<Own extends object> {
   readonly flags: CommonValues & Own;
   readonly log: Logger;
@@ -36,16 +36,16 @@ export interface ServiceContext<Own extends object> {
   readonly metrics: Registry;
   /** Aborts at SIGTERM or SIGINT. */
   readonly signal: AbortSignal;
-  /** Sets what /readyz asks. Until then the service is not ready. */
+  /** Sets the check behind /readyz. Before the first call the service is not ready. */
   readonly setNotReady: (check: NotReady) => void;
-  /** Sets what /healthz asks: why the process has to be started again. Until then, that it answers is enough. */
+  /** Sets the check behind /healthz. Before the first call /healthz always succeeds. */
   readonly setNotAlive: (check: NotReady) => void;
 }
 
-/** EX_USAGE of sysexits.h: an unknown flag, a bad value. */
+/** EX_USAGE of sysexits.h, for an unknown flag or an invalid value. */
 const exitUsage = 64;
 
-/** Runs a service and resolves with its exit code. Never rejects; what went wrong is the last line of the log. */
+/** Runs a service and resolves with its exit code. Never rejects; an error is logged in the last line. */
 export async function runService<Own extends object>(
   service: Service<Own>,
   from: Pick<NodeJS.Process, "argv" | "env"> = process,
@@ -53,15 +53,15 @@ export async function runService<Own extends object>(
   keepHeapSmall();
   const all = { ...commonFlags, ...service.flags };
   const given = readArguments(all, from.argv.slice(2));
-  if (given.asked !== "run") return answerOtherwise(service, all, given);
+  if (given.kind !== "run") return printInstead(service, all, given);
   const common = readValues(commonFlags, given.texts, from.env);
-  if (common.asked !== "run") return answerOtherwise(service, all, common);
+  if (common.kind !== "run") return printInstead(service, all, common);
   const own = readValues(service.flags, given.texts, from.env);
-  if (own.asked !== "run") return answerOtherwise(service, all, own);
-  return live(service, { ...common.values, ...own.values });
+  if (own.kind !== "run") return printInstead(service, all, own);
+  return runParsed(service, { ...common.values, ...own.values });
 }
 
-async function live<Own extends object>(service: Service<Own>, flags: CommonValues & Own): Promise<number> {
+async function runParsed<Own extends object>(service: Service<Own>, flags: CommonValues & Own): Promise<number> {
   const { log, setLevel } = createLogger({ service: service.name, level: flags.logLevel });
   const metrics = createMetrics(service);
   using end = watchForEnd(log);
@@ -88,31 +88,32 @@ async function live<Own extends object>(service: Service<Own>, flags: CommonValu
       await service.main({ flags, log, setLogLevel: setLevel, metrics, signal, setNotReady, setNotAlive });
     } catch (error) {
       if (!isAbort(error, signal)) {
-        log.error({ error }, "failed");
+        log.error({ error }, "service failed");
         return 1;
       }
     }
-    log.info("ended");
+    log.info("stopped");
     return 0;
   }
   return await Promise.race([work(), end.forced.then(() => 1)]);
 }
 
-function answerOtherwise(
+/** Prints the help, the version or the problem with the command line. Returns the exit code. */
+function printInstead(
   about: { readonly name: string; readonly version: string; readonly summary: string },
   flags: AnyFlags,
-  given: AskedOtherwise,
+  given: NoRun,
 ): number {
-  if (given.asked === "nothing") {
+  if (given.kind === "invalid") {
     process.stderr.write(`${about.name}: ${given.problem.message}\n`);
     return exitUsage;
   }
   const { name, version, summary } = about;
-  process.stdout.write(given.asked === "help" ? renderHelp({ name, summary, flags }) : `${name} ${version}\n`);
+  process.stdout.write(given.kind === "help" ? renderHelp({ name, summary, flags }) : `${name} ${version}\n`);
   return 0;
 }
 
-/** Whether an error is but the echo of a signal: its reason, or how Node's own functions say that they were aborted. */
+/** Reports whether `error` only says that `signal` aborted: it is the reason, or the AbortError of a Node function. */
 function isAbort(error: unknown, signal: AbortSignal): boolean {
   if (!signal.aborted) return false;
   if (error === signal.reason) return true;

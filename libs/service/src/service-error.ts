@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The errors of this lib. Branch on `code` only.
+ * ServiceError is the error class of this library. Callers branch on `code`, never on the message.
  */
 
-/** BAD_FLAG_DEFAULT is a bug in a flag's definition; LISTEN_FAILED has the system's error as its cause. */
+/** BAD_FLAG_DEFAULT is a bug in the definition of a flag. LISTEN_FAILED has the error of the system call as its cause. */
 export type ServiceErrorCode = "BAD_FLAG_DEFAULT" | "LISTEN_FAILED";
 
-/** What kept a process from starting. */
+/** Why a process could not start. */
 export class ServiceError extends Error {
   override readonly name = "ServiceError";
   readonly code: ServiceErrorCode;

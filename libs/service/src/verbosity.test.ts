@@ -9,7 +9,7 @@ describe("levelOfVerbosity", () => {
     { verbosity: 2, level: "debug" },
     { verbosity: undefined, level: "error" },
     { verbosity: 7, level: "error" },
-  ])("is $level for $verbosity, where the flag says error", ({ verbosity, level }) => {
+  ])("returns $level for verbosity $verbosity and flag value error", ({ verbosity, level }) => {
     expect(levelOfVerbosity(verbosity, "error")).toBe(level);
   });
 });

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What ends a process from outside its work: signals, errors that nobody caught, and the limit on the time to stop.
+ * watchForEnd watches for the events that end a process: SIGTERM, SIGINT, uncaught exceptions, and the time limit for a
+ * graceful stop.
  */
-import type { Logger } from "./logger.ts";
+import type { LogFields, Logger } from "./logger.ts";
 
-/** Watches this process until disposed. */
+/** Watches this process until it is disposed. */
 export interface EndWatch extends Disposable {
   /** Aborts at the first SIGTERM or SIGINT. */
   readonly signal: AbortSignal;
-  /** Resolves when the process must not wait for its work any longer. Why is in the log. */
+  /** Resolves when the process must exit without waiting for its work. The reason is in the log. */
   readonly forced: Promise<void>;
 }
 
-// A process that was told to stop is gone within 10 s; the rest is for closing the servers.
+// A process exits within 10 s of a signal. The remaining 0.5 s are for closing the servers.
 const stopLimitMs = 9500;
 
 export function watchForEnd(log: Logger): EndWatch {
@@ -20,18 +21,19 @@ export function watchForEnd(log: Logger): EndWatch {
   const forced = Promise.withResolvers<undefined>();
   const watching = new DisposableStack();
 
-  function force(why: string, error?: unknown): void {
-    log.error(error === undefined ? {} : { error }, why);
+  function force(fields: LogFields, message: string): void {
+    log.error(fields, message);
     forced.resolve(undefined);
   }
 
   function onSignal(name: NodeJS.Signals): void {
     if (stop.signal.aborted) {
-      force("ended by a second signal, with work in hand");
+      force({ signal: name }, "second signal received; exiting before the work is finished");
       return;
     }
     log.info({ signal: name }, "stopping");
-    const limit = setTimeout(force, stopLimitMs, `did not stop within ${stopLimitMs} ms, ended with work in hand`);
+    const fields = { limitMs: stopLimitMs };
+    const limit = setTimeout(force, stopLimitMs, fields, "stop timed out; exiting before the work is finished");
     watching.defer(() => {
       clearTimeout(limit);
     });
@@ -39,16 +41,16 @@ export function watchForEnd(log: Logger): EndWatch {
   }
 
   function onUncaught(error: unknown): void {
-    force("uncaught error", error);
+    force({ error }, "uncaught exception; exiting");
   }
 
   for (const name of ["SIGTERM", "SIGINT"] as const) {
     process.on(name, onSignal);
     watching.defer(() => process.off(name, onSignal));
   }
-  process.on("uncaughtException", onUncaught); // rejections that nobody handles come here too
+  process.on("uncaughtException", onUncaught); // also called for unhandled rejections
   watching.defer(() => process.off("uncaughtException", onUncaught));
-  // Signal handlers keep no process alive, and a service may at times have no socket open.
+  // Signal handlers do not keep a process alive, and a service can have no open socket at times.
   const alive = setInterval(() => undefined, 3_600_000);
   watching.defer(() => {
     clearInterval(alive);

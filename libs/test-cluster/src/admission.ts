@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The admission webhook beside a stage: registered as the operator does, but at loopback in place of a Service, and with a
- * certificate in files, which pods mount from a Secret.
- * Usage: `await registerWebhooks(stage, port); startWebhook(stage, "webhook", port);`
+ * registerWebhooks and startWebhook run the admission webhook for a test cluster. The registration is that of the operator,
+ * but with a loopback URL instead of a Service. The certificate is in files, which pods would mount from a Secret.
+ * Usage: `await registerWebhooks(cluster, 8443); startWebhook(cluster, "webhook", 8443);`
  */
 import { issueCertificate, type IssuedCertificate, type KeyPair } from "@switchyard/certificates";
 import { collectionPath } from "@switchyard/kube";
@@ -11,42 +11,42 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { TestCluster } from "./test-cluster.ts";
 
-/** Upstream's name of both configurations. */
+/** Name of both webhook configurations, as upstream has it. */
 export const webhookConfiguration = "sriov-operator-webhook-config";
 
-/** How long the certificate of a stage is valid, and from when: clocks of guests may be behind. */
+/** Validity of the certificate. It starts early, since the clocks of virtual machines can be behind. */
 const [validMs, clockSkewMs] = [30 * 24 * 3_600_000, 3_600_000];
 
-/** Starts a replica; replicas share one certificate. */
-export function startWebhook(stage: TestCluster, name: string, port: number): GuardedProcess {
+/** Starts a replica of the webhook. All replicas use the same certificate. */
+export function startWebhook(cluster: TestCluster, name: string, port: number): GuardedProcess {
   const listen = ["--listen-address", `127.0.0.1:${port}`, "--shutdown-delay", "100ms"];
-  return stage.start(name, "apps/webhook/src/main.ts", [...listen, ...certificateFlags(stage)]);
+  return cluster.start(name, "apps/webhook/src/main.ts", [...listen, ...certificateFlags(cluster)]);
 }
 
-/** Where the webhooks of a stage read their certificate. */
-export function certificateFlags(stage: Pick<TestCluster, "directory">): readonly string[] {
-  const { certFile, keyFile } = certificateFiles(stage);
+/** Returns the flags with the certificate files of a cluster. */
+export function certificateFlags(cluster: Pick<TestCluster, "directory">): readonly string[] {
+  const { certFile, keyFile } = certificateFiles(cluster);
   return ["--tls-cert-file", certFile, "--tls-private-key-file", keyFile];
 }
 
-/** A new certificate for webhooks on loopback. */
+/** Issues a certificate for webhooks on loopback. */
 export async function issueWebhookCertificate(): Promise<IssuedCertificate> {
   const nowMs = Date.now();
   const validity = { notBefore: new Date(nowMs - clockSkewMs), notAfter: new Date(nowMs + validMs) };
   return issueCertificate({ names: ["127.0.0.1"], ...validity });
 }
 
-/** Webhooks of the stage that run take it, too. */
-export async function writeWebhookCertificate(stage: Pick<TestCluster, "directory">, pair: KeyPair): Promise<void> {
-  const { certFile, keyFile } = certificateFiles(stage);
+/** Writes the certificate files. Running webhooks reload them. */
+export async function writeWebhookCertificate(cluster: Pick<TestCluster, "directory">, pair: KeyPair): Promise<void> {
+  const { certFile, keyFile } = certificateFiles(cluster);
   await writeFile(keyFile, pair.key, { mode: 0o600 });
   await writeFile(certFile, pair.cert);
 }
 
-/** From here on the API server asks at `port`, and refuses what it gets no answer on. */
-export async function registerWebhooks(stage: TestCluster, port: number): Promise<void> {
+/** Registers the webhooks at `port`. From then on the API server rejects requests if the webhook does not respond. */
+export async function registerWebhooks(cluster: TestCluster, port: number): Promise<void> {
   const certificate = await issueWebhookCertificate();
-  await writeWebhookCertificate(stage, certificate);
+  await writeWebhookCertificate(cluster, certificate);
   const caBundle = Buffer.from(certificate.ca).toString("base64");
   const common = { admissionReviewVersions: ["v1"], sideEffects: "None", failurePolicy: "Fail", timeoutSeconds: 10 };
   for (const { kind, plural, path, rules } of configurations) {
@@ -55,7 +55,7 @@ export async function registerWebhooks(stage: TestCluster, port: number): Promis
     const webhooks = [{ ...common, name: "operator-webhook.sriovnetwork.openshift.io", clientConfig, rules }];
     const metadata = { name: webhookConfiguration };
     const body = { apiVersion: `${type.group}/${type.version}`, kind, metadata, webhooks };
-    await stage.transport.request({ method: "POST", path: collectionPath(type), body });
+    await cluster.transport.request({ method: "POST", path: collectionPath(type), body });
   }
 }
 
@@ -63,7 +63,7 @@ function certificateFiles({ directory }: Pick<TestCluster, "directory">) {
   return { certFile: join(directory, "webhook.crt"), keyFile: join(directory, "webhook.key") };
 }
 
-const ours = { apiGroups: ["sriovnetwork.openshift.io"], apiVersions: ["v1"] };
+const ownGroup = { apiGroups: ["sriovnetwork.openshift.io"], apiVersions: ["v1"] };
 
 const networks = ["sriovnetworks", "sriovibnetworks", "ovsnetworks", "bridgenetworks"];
 
@@ -72,7 +72,7 @@ const configurations = [
     kind: "MutatingWebhookConfiguration",
     plural: "mutatingwebhookconfigurations",
     path: "/mutating-custom-resource",
-    rules: [{ ...ours, operations: ["CREATE", "UPDATE"], resources: ["sriovnetworknodepolicies"] }],
+    rules: [{ ...ownGroup, operations: ["CREATE", "UPDATE"], resources: ["sriovnetworknodepolicies"] }],
   },
   {
     kind: "ValidatingWebhookConfiguration",
@@ -80,11 +80,11 @@ const configurations = [
     path: "/validating-custom-resource",
     rules: [
       {
-        ...ours,
+        ...ownGroup,
         operations: ["CREATE", "UPDATE", "DELETE"],
         resources: ["sriovnetworknodepolicies", "sriovnetworkpoolconfigs", "sriovoperatorconfigs"],
       },
-      { ...ours, operations: ["CREATE", "UPDATE"], resources: networks },
+      { ...ownGroup, operations: ["CREATE", "UPDATE"], resources: networks },
     ],
   },
 ];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Objects that a test creates as a user or a kubelet would: the operator's config, nodes, policies and networks.
+ * These functions create objects as a user or a kubelet does: the SriovOperatorConfig, nodes, policies and networks.
  * Usage: `await applyPolicy(cluster, "fast", policySpec({ pfNames: ["enp1s0f0"] }, { resourceName: "fast", numVfs: 4 }));`
  */
 import {
@@ -13,9 +13,9 @@ import {
 import { collectionPath } from "@switchyard/kube";
 import { namespace, type TestCluster } from "./test-cluster.ts";
 
-/** All defaults: nodes are drained one at a time before their VFs go. */
-export async function createOperatorConfig(stage: TestCluster): Promise<void> {
-  await stage.kubectl(["apply", "-f", "-"], {
+/** Creates the SriovOperatorConfig with defaults, so that nodes are drained one at a time. */
+export async function createOperatorConfig(cluster: TestCluster): Promise<void> {
+  await cluster.kubectl(["apply", "-f", "-"], {
     apiVersion: "sriovnetwork.openshift.io/v1",
     kind: "SriovOperatorConfig",
     metadata: { name: "default", namespace },
@@ -23,18 +23,18 @@ export async function createOperatorConfig(stage: TestCluster): Promise<void> {
   });
 }
 
-/** A worker as a kubelet would register it. */
-export async function createNode(stage: TestCluster, name: string): Promise<void> {
+/** Creates a worker node as a kubelet would register it. */
+export async function createNode(cluster: TestCluster, name: string): Promise<void> {
   const labels = {
     "kubernetes.io/hostname": name,
     "kubernetes.io/os": "linux",
     "node-role.kubernetes.io/worker": "",
   };
   const body = { apiVersion: "v1", kind: "Node", metadata: { name, labels } };
-  await stage.transport.request({ method: "POST", path: collectionPath(nodes), body });
+  await cluster.transport.request({ method: "POST", path: collectionPath(nodes), body });
 }
 
-/** A policy for all workers. */
+/** Returns the spec of a policy for all workers. */
 export function policySpec(
   nicSelector: NicSelector,
   rest: Omit<SriovNetworkNodePolicySpec, "nicSelector" | "nodeSelector">,
@@ -42,16 +42,17 @@ export function policySpec(
   return { nodeSelector: { "node-role.kubernetes.io/worker": "" }, nicSelector, ...rest };
 }
 
-export async function applyPolicy(stage: TestCluster, name: string, spec: SriovNetworkNodePolicySpec): Promise<void> {
+/** Creates or updates a policy. */
+export async function applyPolicy(cluster: TestCluster, name: string, spec: SriovNetworkNodePolicySpec): Promise<void> {
   const { group, version, kind } = sriovNetworkNodePolicies;
   const metadata = { name, namespace };
-  await stage.kubectl(["apply", "-f", "-"], { apiVersion: `${group}/${version}`, kind, metadata, spec });
+  await cluster.kubectl(["apply", "-f", "-"], { apiVersion: `${group}/${version}`, kind, metadata, spec });
 }
 
-/** A SriovNetwork for pods of the namespace default, which get VFs of the resource "fast". */
-export async function applyNetwork(stage: TestCluster, name: string, ipam: string): Promise<void> {
+/** Creates a SriovNetwork with the resource "fast" for pods in the namespace "default". */
+export async function applyNetwork(cluster: TestCluster, name: string, ipam: string): Promise<void> {
   const { group, version, kind } = sriovNetworks;
   const metadata = { name, namespace };
   const spec = { networkNamespace: "default", resourceName: "fast", vlan: 100, spoofChk: "on", ipam };
-  await stage.kubectl(["apply", "-f", "-"], { apiVersion: `${group}/${version}`, kind, metadata, spec });
+  await cluster.kubectl(["apply", "-f", "-"], { apiVersion: `${group}/${version}`, kind, metadata, spec });
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the kubelets of nodes that are only API objects would do with pods: run those that are bound, and end those that
- * are told to.
- * Usage: `await using _ = playKubelets(transport, (pod, what) => narrator.line(pod, what));`
+ * playKubelets acts as the kubelets of nodes that exist only as API objects: it sets bound pods to Running and removes pods
+ * that are being deleted.
+ * Usage: `await using _kubelets = playKubelets(transport, ({ name, node, what }) => narrator.line(node, name + what));`
  */
 import {
   collectionPath,
@@ -14,9 +14,9 @@ import {
   type Transport,
 } from "@switchyard/kube";
 
-export const pods: ResourceType = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true };
+const pods: ResourceType = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true };
 
-/** A pod, the fields that are used. */
+/** The fields of a pod in use. */
 interface Pod extends KubeObject {
   readonly spec?: { readonly nodeName?: string };
   readonly status?: { readonly phase?: string };
@@ -28,7 +28,7 @@ export interface PodNews {
   readonly what: "runs" | "is gone";
 }
 
-/** Until it is disposed. */
+/** Runs until the result is disposed. Calls `tell` for each pod that runs or is gone. */
 export function playKubelets(transport: Transport, tell: (news: PodNews) => void): AsyncDisposable {
   const cache = watchObjects({ transport, type: pods, report: () => undefined, project: (pod: Pod) => pod });
   const ended = new Set<string | undefined>();
@@ -62,7 +62,7 @@ export function playKubelets(transport: Transport, tell: (news: PodNews) => void
   }
 }
 
-/** A pod on a node that uses `resource` ("openshift.io/fast"). */
+/** Creates a pod on a node that uses `resource` ("openshift.io/fast"). */
 export async function startPod(transport: Transport, name: string, nodeName: string, resource: string): Promise<void> {
   const resources = { requests: { [resource]: "1" }, limits: { [resource]: "1" } };
   const containers = [{ name: "app", image: "registry.example/app:1", resources }];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A cluster for tests, the demo and the benchmarks: a real API server, and Switchyard's processes beside it. */
+/** A cluster for tests, the demo and the benchmarks: a real API server with Switchyard's processes. */
 export {
   certificateFlags,
   issueWebhookCertificate,

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Tells the story: lines with the time since the start, readable on a terminal and in a plain log.
+ * createNarrator makes the output of the demo: lines with the time since the start, for a terminal or a plain log.
  * Usage: `const narrator = createNarrator(process.stdout, process.env); narrator.scene("A policy is applied");`
  */
 
 export interface Narrator {
-  /** A new part of the story. */
+  /** Writes the title of a new part. */
   scene(title: string): void;
-  /** Something that happened, of somebody: "worker-1", "kubectl". */
+  /** Writes what `who` did or what happened to it: "worker-1", "kubectl". */
   line(who: string, text: string): void;
-  /** What a command printed, as it stands. */
+  /** Writes the output of a command. */
   output(text: string): void;
-  /** Seconds since the start. */
+  /** Returns the seconds since the start. */
   elapsedS(): number;
 }
 
@@ -20,7 +20,7 @@ export interface NarratorStream {
   write(text: string): unknown;
 }
 
-/** Colours only on a terminal, and not under NO_COLOR. */
+/** Uses colours on a terminal, unless NO_COLOR is set. */
 export function createNarrator(stream: NarratorStream, env: Readonly<Record<string, string | undefined>>): Narrator {
   const startMs = performance.now();
   const isColoured = stream.isTTY === true && !env["NO_COLOR"];
@@ -42,7 +42,7 @@ export function createNarrator(stream: NarratorStream, env: Readonly<Record<stri
   };
 }
 
-/** Writes nothing: a test reports failures in its own way. */
+/** Writes nothing, for tests. */
 export const silentNarrator: Narrator = {
   scene: () => undefined,
   line: () => undefined,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a node's state tells a spectator, in one line, and only when it changes.
- * Usage: `watchNews(transport, narrator)`.
+ * watchNews watches node states and policies and writes a line for each visible change.
+ * Usage: `await using news = watchNews(transport, narrator);`
  */
 import {
   annotations,
@@ -17,13 +17,13 @@ import { watchObjects, type Cache, type Transport } from "@switchyard/kube";
 import type { Narrator } from "./narrator.ts";
 import { namespace } from "./test-cluster.ts";
 
-/** Disposing it ends the watching. */
+/** Disposing it ends the watches. */
 export interface News extends AsyncDisposable {
   readonly states: Cache<SriovNetworkNodeState>;
   readonly policies: Cache<SriovNetworkNodePolicy>;
 }
 
-/** Follows node states and policies, and tells of each change that a person would notice. */
+/** Watches node states and policies and writes each change of their summary or drain to the narrator. */
 export function watchNews(transport: Transport, narrator: Narrator): News {
   const common = { transport, namespace, report: () => undefined };
   const states = watchObjects({
@@ -60,7 +60,7 @@ export function watchNews(transport: Transport, narrator: Narrator): News {
   };
 }
 
-/** "Succeeded: enp1s0f0 7 VFs (igbvf), mtu 9000". */
+/** Returns "Succeeded  [enp1s0f0 4/7 (4 igbvf) mtu 9000]". */
 function stateNews({ status = {} }: SriovNetworkNodeState): string {
   if (status.syncStatus === undefined || status.syncStatus === "") return "";
   const pfs = (status.interfaces ?? []).filter(({ totalvfs = 0 }) => totalvfs > 0).map(describePf);
@@ -68,7 +68,7 @@ function stateNews({ status = {} }: SriovNetworkNodeState): string {
   return `${status.syncStatus}${error}  [${pfs.join("; ")}]`;
 }
 
-/** How its drain goes on: "drain: 1 pod left: default/web-1". */
+/** Returns the progress of a drain: "drain: 1 pod left: default/web-1". */
 function drainNews(before: SriovNetworkNodeState | undefined, after: SriovNetworkNodeState): string | undefined {
   const answerOf = (state: SriovNetworkNodeState | undefined) =>
     state?.metadata.annotations?.[annotations.currentState] ?? "Idle";
@@ -85,7 +85,7 @@ function describePf({ name = "?", numVfs = 0, totalvfs = 0, mtu = 0, Vfs = [] }:
   return `${name} ${numVfs}/${totalvfs}${vfs === "" ? "" : ` (${vfs})`}${mtu === 1500 ? "" : ` mtu ${mtu}`}`;
 }
 
-/** "Ready: 3 of 3 nodes configured". */
+/** Returns "Ready (Reason): message". */
 function policyNews({ status = {} }: SriovNetworkNodePolicy): string {
   const holds = (status.conditions ?? []).find(({ status: value }) => value === "True");
   const ready = (status.conditions ?? []).find(({ type }) => type === "Ready");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What every story plays on: a real API server with our CRDs and the operator, as processes of their own.
- * Usage: `await using stage = await startTestCluster(narrator);`
+ * startTestCluster starts a real API server with Switchyard's CRDs and the operator, each in its own process.
+ * Usage: `await using cluster = await startTestCluster(silentNarrator);`
  */
 import { connect, type Transport } from "@switchyard/kube";
 import {
@@ -18,19 +18,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Narrator } from "./narrator.ts";
 
-/** The operator's namespace, upstream's default. */
+/** Namespace of the operator: upstream's default. */
 export const namespace = "sriov-network-operator";
 
 export interface TestCluster extends AsyncDisposable {
   readonly cluster: ControlPlane;
   readonly transport: Transport;
-  /** For sockets and logs; gone at the end. */
+  /** Directory for sockets and logs, which is deleted at the end. */
   readonly directory: string;
-  /** Starts one of our TypeScript programs; it ends with the stage. Its log is `<name>.log` in the directory. */
+  /** Starts a TypeScript program of the workspace, which ends with the cluster. It logs to `<name>.log` in the directory. */
   start(name: string, script: string, args: readonly string[]): GuardedProcess;
-  /** Runs kubectl, shown as a user would type it; `input` goes to its stdin. What it prints is told. */
+  /** Runs kubectl with `input` as stdin. Shows the command and its output. */
   kubectl(args: readonly string[], input?: unknown): Promise<string>;
-  /** The kubectl that came with the control plane. */
+  /** Path of the kubectl of the control plane. */
   readonly kubectlFile: string;
   /** Disposes of the resource when the cluster ends, in reverse order of the calls. */
   use<T extends AsyncDisposable>(resource: T): T;
@@ -47,21 +47,21 @@ export async function startTestCluster(narrator: Narrator): Promise<TestCluster>
     const directory = await mkdtemp(join(tmpdir(), "switchyard-demo-"));
     stack.defer(() => rm(directory, { recursive: true, force: true }));
     narrator.line("set-up", "starting etcd and kube-apiserver");
-    const cluster = stack.use(await startControlPlane({ binaries }));
-    await cluster.applyCrds(join(findWorkspaceRoot(), "charts/switchyard/crds"));
-    await cluster.applyCrds(join(findWorkspaceRoot(), "libs/testing/testdata/multus"));
-    await cluster.kubectl(["create", "namespace", namespace]);
-    const transport = stack.use(await connect({ kubeconfig: cluster.kubeconfig }));
-    narrator.line("set-up", `API server ready at ${cluster.server}, CRDs installed`);
+    const controlPlane = stack.use(await startControlPlane({ binaries }));
+    await controlPlane.applyCrds(join(findWorkspaceRoot(), "charts/switchyard/crds"));
+    await controlPlane.applyCrds(join(findWorkspaceRoot(), "libs/testing/testdata/multus"));
+    await controlPlane.kubectl(["create", "namespace", namespace]);
+    const transport = stack.use(await connect({ kubeconfig: controlPlane.kubeconfig }));
+    narrator.line("set-up", `API server ready at ${controlPlane.server}, CRDs installed`);
 
-    const stage: Omit<TestCluster, keyof AsyncDisposable> = {
-      cluster,
+    const cluster: Omit<TestCluster, keyof AsyncDisposable> = {
+      cluster: controlPlane,
       transport,
       directory,
       kubectlFile: join(binaries, "kubectl"),
       use: (resource) => stack.use(resource),
       start(name, script, args) {
-        const common = ["--kubeconfig", cluster.kubeconfig, "--namespace", namespace];
+        const common = ["--kubeconfig", controlPlane.kubeconfig, "--namespace", namespace];
         const file = join(findWorkspaceRoot(), script);
         const started = spawnGuarded(process.execPath, [file, ...common, ...args], {
           log: join(directory, `${name}.log`),
@@ -71,20 +71,20 @@ export async function startTestCluster(narrator: Narrator): Promise<TestCluster>
       },
       async kubectl(args, input) {
         narrator.line("$ kubectl", args.join(" "));
-        const output = await runKubectl(stage.kubectlFile, cluster.kubeconfig, args, input);
+        const output = await runKubectl(cluster.kubectlFile, controlPlane.kubeconfig, args, input);
         narrator.output(output);
         return output;
       },
     };
-    stage.start("operator", "apps/operator/src/main.ts", []);
-    return { ...stage, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+    cluster.start("operator", "apps/operator/src/main.ts", []);
+    return { ...cluster, [Symbol.asyncDispose]: () => stack.disposeAsync() };
   } catch (error) {
     await stack.disposeAsync();
     throw error;
   }
 }
 
-/** What kubectl writes, refusals included: they are part of the story. */
+/** Returns the output of kubectl, including its errors, which the demo shows. */
 async function runKubectl(file: string, kubeconfig: string, args: readonly string[], input: unknown): Promise<string> {
   const child = spawn(file, ["--kubeconfig", kubeconfig, "--namespace", namespace, ...args]);
   const chunks: Buffer[] = [];

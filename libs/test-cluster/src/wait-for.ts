@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Waiting for what a change leads to: a condition, all nodes, a policy.
+ * waitFor, eachNode and policyIs wait for the result of a change.
  * Usage: `await policyIs(news, "fast", "Ready");`
  */
 import type { SriovNetworkNodeState } from "@switchyard/api";
@@ -8,13 +8,13 @@ import { eventually } from "@switchyard/testing";
 import type { News } from "./node-news.ts";
 import type { TestCluster } from "./test-cluster.ts";
 
-/** Waits for the condition of an object ("sriovnetwork/fast-net"), as a pipeline would. */
-export async function waitFor(stage: TestCluster, object: string, type: string): Promise<void> {
-  const output = await stage.kubectl(["wait", `--for=condition=${type}`, object, "--timeout=60s"]);
+/** Waits for a condition of an object ("sriovnetwork/fast-net") by kubectl wait, as a pipeline does. */
+export async function waitFor(cluster: TestCluster, object: string, type: string): Promise<void> {
+  const output = await cluster.kubectl(["wait", `--for=condition=${type}`, object, "--timeout=60s"]);
   if (!output.includes("condition met")) throw new Error(`${object} is not ${type}: ${output}`);
 }
 
-/** Waits until all of so many nodes are as `holds` says. */
+/** Waits until there are this many node states and `holds` returns true for each. */
 export async function eachNode(
   news: News,
   { nodes: count, withinMs }: { readonly nodes: number; readonly withinMs: number },
@@ -25,7 +25,7 @@ export async function eachNode(
   await eventually(`each node: ${what}`, hold, { withinMs });
 }
 
-/** Waits until the policy's condition holds for its present generation. */
+/** Waits until the condition of a policy is True for its current generation. */
 export async function policyIs(news: News, name: string, type: string, withinMs = 30_000): Promise<void> {
   const holds = (): boolean => {
     const policy = news.policies.get(name);

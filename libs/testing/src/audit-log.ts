@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The API server's own record of who asked for what: the judge in tests of what was, or was not, written.
- * Usage: `(await readAuditLog(controlPlane.auditLog)).filter(isWrite)`
+ * readAuditLog reads the audit log of an API server, with which tests check the requests of each client.
+ * Usage: `(await readAuditLog("/tmp/cluster/audit.log")).filter(isWrite)`.
  */
 import { readFile } from "node:fs/promises";
 
-/** The fields of audit.k8s.io/v1 Event that tests look at; one per finished request. */
+/** A finished request: the fields of audit.k8s.io/v1 Event that tests use. */
 export interface AuditEvent {
   readonly auditID: string;
   readonly verb: string;
@@ -23,13 +23,13 @@ export interface AuditEvent {
   /** RFC 3339 with microseconds. */
   readonly requestReceivedTimestamp: string;
   readonly stageTimestamp: string;
-  /** What was sent, of the requests that change something. */
+  /** Body of the request, for writes. */
   readonly requestObject?: unknown;
 }
 
 /**
- * An audit policy for --audit-policy-file: each request once, when it is done; those that change something with what
- * was sent.
+ * Returns an audit policy for --audit-policy-file. It logs each request once, when it is complete, and the bodies of
+ * writes.
  */
 export function renderAuditPolicy(): string {
   return JSON.stringify({
@@ -43,10 +43,10 @@ export function renderAuditPolicy(): string {
   });
 }
 
-/** All events so far, in the order in which they were done. A request's event may come a moment after its answer. */
+/** Returns all events in the order of completion. An event can be logged shortly after the response of its request. */
 export async function readAuditLog(path: string): Promise<readonly AuditEvent[]> {
   const text = await readFile(path, "utf8");
-  // The last line may be half written.
+  // The last line may be incomplete.
   const lines = text.slice(0, text.lastIndexOf("\n") + 1).split("\n");
   return lines
     .filter((line) => line !== "")
@@ -54,12 +54,12 @@ export async function readAuditLog(path: string): Promise<readonly AuditEvent[]>
     .filter(isAuditEvent);
 }
 
-/** Whether the request could change something. */
+/** Reports whether the request is a write. */
 export function isWrite(event: AuditEvent): boolean {
   return ["create", "update", "patch", "delete", "deletecollection"].includes(event.verb);
 }
 
-// What tests count by; the rest may be missing in any event.
+// The fields that tests need; any other field can be missing.
 function isAuditEvent(value: unknown): value is AuditEvent {
   if (typeof value !== "object" || value === null) return false;
   return "auditID" in value && "verb" in value && "requestURI" in value && "user" in value && "stageTimestamp" in value;

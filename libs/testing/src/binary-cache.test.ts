@@ -12,7 +12,7 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true }));
 
 describe("readVersions", () => {
-  it("reads what go.mod pins, in a block or by itself", () => {
+  it("reads versions in a block or in a single line", () => {
     const block =
       "go 1.26.0\n\nrequire (\n\tgo.etcd.io/etcd/server/v3 v3.6.16\n\tk8s.io/kubernetes v1.36.3 // indirect\n)\n";
     const single = "go 1.26.0\nrequire k8s.io/kubernetes v1.36.3\nrequire go.etcd.io/etcd/server/v3 v3.6.16\n";
@@ -22,7 +22,7 @@ describe("readVersions", () => {
 });
 
 describe("openBinaryCache", () => {
-  it("is another directory when a version or a checksum changes", async () => {
+  it("uses another directory when a version or a checksum changes", async () => {
     const env = { XDG_CACHE_HOME: "/cache" };
     const rootFor = async (goMod: string, goSum: string) => {
       await writeFile(join(directory, "go.mod"), goMod);
@@ -37,7 +37,7 @@ describe("openBinaryCache", () => {
 });
 
 describe("missingFrom", () => {
-  it("names what is not there or cannot be run", async () => {
+  it("returns binaries that do not exist or are not executable", async () => {
     await writeFile(join(directory, "etcd"), "", { mode: 0o755 });
     await writeFile(join(directory, "kubectl"), "", { mode: 0o644 });
     expect(await missingFrom(directory, ["etcd", "kubectl", "kube-apiserver"])).toEqual(["kubectl", "kube-apiserver"]);
@@ -45,7 +45,7 @@ describe("missingFrom", () => {
 });
 
 describe("fillCache", () => {
-  it("shows all of a filling at its end, and nothing of one that failed", async () => {
+  it("moves all files at the end and none after a failure", async () => {
     const target = join(directory, "go");
     const failing = fillCache(target, async (temporary) => {
       await writeFile(join(temporary, "etcd"), "half");
@@ -58,7 +58,7 @@ describe("fillCache", () => {
     expect([await readdir(directory), await readdir(target)]).toEqual([["go"], ["etcd"]]);
   });
 
-  it("clears away what killed fillings left, once that is surely old", async () => {
+  it("removes directories of killed processes after a day", async () => {
     const [old, fresh] = [join(directory, "go.tmp-old"), join(directory, "go.tmp-new")];
     await mkdir(old);
     await mkdir(fresh);

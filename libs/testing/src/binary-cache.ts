@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Where the control plane's binaries are kept between runs: a directory per set of versions, and in it one per origin,
- * so that a set is never mixed of two origins. A file there is complete: it came by rename.
- * Usage: `const cache = await openBinaryCache(module, process.env); await missingFrom(cache.directory("go"), ["etcd"])`
+ * openBinaryCache opens the cache for the binaries of the control plane. It has a directory per set of versions, and in it
+ * one per origin, so that binaries of two origins are never mixed. Files are created by rename, so they are complete.
+ * Usage: `const cache = await openBinaryCache("tools/control-plane", process.env); cache.directory("go")`.
  */
 import { createHash } from "node:crypto";
 import { access, constants, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
 
-export const binaryNames = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"] as const;
-export type BinaryName = (typeof binaryNames)[number];
+export type BinaryName = "etcd" | "kube-apiserver" | "kube-controller-manager" | "kube-scheduler" | "kubectl";
 
-/** What tools/control-plane/go.mod pins. */
+/** The versions in tools/control-plane/go.mod. */
 export interface BinaryVersions {
   /** "1.36.3" */
   readonly kubernetes: string;
   /** "3.6.16" */
   readonly etcd: string;
-  /** The oldest Go that builds them, "1.26". */
+  /** Oldest Go version that can build them, "1.26". */
   readonly go: string;
 }
 
@@ -30,7 +29,10 @@ export interface BinaryCache {
 
 const temporaryMark = ".tmp-";
 
-/** The cache for the versions in `moduleDirectory`. `XDG_CACHE_HOME` moves it, a change of go.mod or go.sum renews it. */
+/**
+ * Returns the cache for the versions in go.mod and go.sum of `moduleDirectory`; any change of these files leads to another
+ * directory. The cache is below XDG_CACHE_HOME or ~/.cache.
+ */
 export async function openBinaryCache(
   moduleDirectory: string,
   env: Readonly<Record<string, string | undefined>>,
@@ -44,7 +46,7 @@ export async function openBinaryCache(
   return { root, versions, directory: (origin) => join(root, origin) };
 }
 
-/** Reads a go.mod. What it lacks is "", and then matches no version. */
+/** Reads the versions in a go.mod. A version that is missing is "". */
 export function readVersions(goMod: string): BinaryVersions {
   const versionOf = (module: string) =>
     new RegExp(String.raw`^\s*(?:require\s+)?${module} v(\S+)`, "m").exec(goMod)?.[1] ?? "";
@@ -55,7 +57,7 @@ export function readVersions(goMod: string): BinaryVersions {
   };
 }
 
-/** Those of `names` that are not there, or cannot be run. */
+/** Returns the names of binaries that do not exist or are not executable. */
 export async function missingFrom(directory: string, names: readonly BinaryName[]): Promise<readonly BinaryName[]> {
   const missing = await Promise.all(
     names.map(async (name) => {
@@ -69,7 +71,7 @@ export async function missingFrom(directory: string, names: readonly BinaryName[
   return missing.flat();
 }
 
-/** Gives `fill` an empty directory beside `directory` and moves what it puts there into place, file by file. */
+/** Calls `fill` with an empty directory next to `directory` and then moves its files to `directory`, one by one. */
 export async function fillCache(directory: string, fill: (temporary: string) => Promise<void>): Promise<void> {
   await mkdir(directory, { recursive: true });
   await dropLeftovers(directory);
@@ -82,7 +84,7 @@ export async function fillCache(directory: string, fill: (temporary: string) => 
   }
 }
 
-// Of fills that were killed; one that is a day old cannot be at work.
+// Removes directories of killed processes. A directory that is older than a day is not in use.
 async function dropLeftovers(directory: string): Promise<void> {
   const parent = dirname(directory);
   const leftovers = (await readdir(parent)).filter((name) => name.startsWith(basename(directory) + temporaryMark));

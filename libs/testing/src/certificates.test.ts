@@ -9,7 +9,7 @@ describe("createAuthority", () => {
   const authority = createAuthority("test", now);
   const root = new X509Certificate(authority.cert);
 
-  it("signs itself, as an authority, for a year", () => {
+  it("has a self-signed CA certificate that is valid for a year", () => {
     expect(root.ca).toBe(true);
     expect(root.verify(root.publicKey)).toBe(true);
     expect([root.validFromDate, root.validToDate]).toEqual([
@@ -18,14 +18,14 @@ describe("createAuthority", () => {
     ]);
   });
 
-  it("names users by CN and their groups by O, as Kubernetes reads them", () => {
+  it("puts the user into CN and the groups into O", () => {
     const { cert } = authority.issueClient({ user: "system:node:worker-1", groups: ["system:nodes", "ünïcode"] });
     const client = new X509Certificate(cert);
     expect(client.subject.split("\n")).toEqual(["O=system:nodes", "O=ünïcode", "CN=system:node:worker-1"]);
     expect(client.keyUsage).toEqual(["1.3.6.1.5.5.7.3.2"]);
   });
 
-  it("names servers by addresses and names", () => {
+  it("puts addresses and names of servers into the subject alternative names", () => {
     const server = new X509Certificate(authority.issueServer(["127.0.0.1", "kubernetes.default.svc"]).cert);
     expect([server.checkIP("127.0.0.1"), server.checkHost("kubernetes.default.svc")]).toEqual([
       "127.0.0.1",
@@ -34,7 +34,7 @@ describe("createAuthority", () => {
     expect(server.checkHost("elsewhere")).toBeUndefined();
   });
 
-  it("issues certificates that OpenSSL reads and verifies, whatever the user's name", () => {
+  it("issues certificates that OpenSSL accepts, for any user name", () => {
     const name = fc.string({ unit: "grapheme", minLength: 1, maxLength: 60 }).filter((text) => text.isWellFormed());
     const holds = fc.property(name, fc.array(name, { maxLength: 5 }), (user, groups) => {
       const client = new X509Certificate(authority.issueClient({ user, groups }).cert);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A certificate authority for one test run: it signs the API server's certificate and one per user, whose name and
- * groups Kubernetes reads from the subject (CN and O). Keys are P-256, as making them costs a millisecond (RFC 5280).
- * Usage: `const ca = createAuthority("test"); ca.issueClient({ user: "jane", groups: ["dev"] }).cert`
+ * createAuthority makes a certificate authority for a test run (RFC 5280). It signs the certificate of the API server and
+ * one per user; Kubernetes reads the user and groups from the subject (CN and O). It uses P-256 keys, which take a
+ * millisecond to make.
+ * Usage: `const ca = createAuthority("test"); ca.issueClient({ user: "jane", groups: ["dev"] })`.
  */
 import { generateKeyPairSync, randomBytes, sign, type KeyObject } from "node:crypto";
 import { isIPv4 } from "node:net";
@@ -20,23 +21,23 @@ import {
   utf8,
 } from "./der.ts";
 
-/** A certificate and its private key, both PEM. */
+/** A certificate and its private key, both in PEM format. */
 export interface KeyPair {
   readonly cert: string;
   readonly key: string;
 }
 
-/** Who a client is to the API server. */
+/** Identity of a client of the API server. */
 export interface UserIdentity {
   readonly user: string;
-  /** `system:authenticated` is added by the server. */
+  /** Groups of the user. The server adds `system:authenticated`. */
   readonly groups?: readonly string[];
 }
 
 export interface Authority {
-  /** The authority's own certificate, PEM. */
+  /** Certificate of the authority in PEM format. */
   readonly cert: string;
-  /** For a server that is called by these names and IPv4 addresses. */
+  /** Issues a certificate for a server with these DNS names and IPv4 addresses. */
   issueServer(names: readonly string[]): KeyPair;
   issueClient(identity: UserIdentity): KeyPair;
 }
@@ -54,10 +55,10 @@ const oids = {
 } as const;
 
 const dayMs = 24 * 60 * 60 * 1000;
-// ECDSA signatures name no parameters (RFC 5758 3.2).
+// ECDSA signature algorithms have no parameters (RFC 5758 3.2).
 const signatureAlgorithm = sequence(oid(oids.ecdsaWithSha256));
 
-/** Makes an authority called `name`. Its certificates hold from a day before `now`, as clocks differ, for a year. */
+/** Makes an authority with this name. Its certificates are valid from a day before `now`, since clocks differ, for a year. */
 export function createAuthority(name: string, now: Date = new Date()): Authority {
   const own = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const issuer = subject({ commonName: name });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The files that the processes of a control plane are started with: certificates, keys, kubeconfigs, the audit policy.
+ * writeControlPlaneFiles writes the files of a control plane: certificates, keys, kubeconfigs and the audit policy.
  * Usage: `const { writeKubeconfig } = await writeControlPlaneFiles(layout)`
  */
 import { generateKeyPairSync } from "node:crypto";
@@ -11,17 +11,17 @@ import { createAuthority, type KeyPair, type UserIdentity } from "./certificates
 import { controlPlaneFiles, serverUrl, type ControlPlaneLayout } from "./control-plane-flags.ts";
 import { renderKubeconfig } from "./kubeconfig.ts";
 
-/** A person, by a certificate made on the spot; or a token that the API server issued, such as a service account's. */
+/** A user, for whom a certificate is issued, or a token of the API server, such as that of a service account. */
 export type Client = UserIdentity | { readonly token: string };
 
 export interface ControlPlaneFiles {
-  /** For our own requests, as cluster administrator. */
+  /** Credentials of the cluster administrator. */
   readonly admin: KeyPair & { readonly ca: string };
-  /** Writes a kubeconfig for this client into the data directory; its path. */
+  /** Writes a kubeconfig for the client into the data directory and returns its path. */
   writeKubeconfig(name: string, client: Client): Promise<string>;
 }
 
-/** All files anew: what an earlier run in this directory has signed is void, the objects in its etcd are not. */
+/** Writes new files. Certificates of an earlier run in this directory become invalid; its objects in etcd stay. */
 export async function writeControlPlaneFiles(layout: ControlPlaneLayout): Promise<ControlPlaneFiles> {
   const { dataDir } = layout;
   const authority = createAuthority("switchyard-test");

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Command lines of a control plane on loopback, with nothing that a test does not need (control-plane.md).
- * Usage: `spawnGuarded(binary, apiServerFlags(layout), { log })`
+ * etcdFlags, apiServerFlags and controllerManagerFlags make the command lines of a minimal control plane on loopback.
+ * Usage: `spawnGuarded("/cache/kube-apiserver", apiServerFlags(layout), { log: "/tmp/kube-apiserver.log" })`.
  */
 import { join } from "node:path";
 
-/** What the processes are told: one directory for all files, and their ports. */
+/** Directory, ports and options of a control plane. */
 export interface ControlPlaneLayout {
   readonly dataDir: string;
   readonly ports: { readonly etcd: number; readonly etcdPeer: number; readonly apiServer: number };
-  /** Whether a controller manager runs: only then do namespaces get the service accounts that pods need. */
+  /** Whether a controller manager runs. Without it, namespaces have no service accounts, which pods need. */
   readonly controllerManager: boolean;
   readonly auditLog: boolean;
 }
 
-/** Names of the files in `dataDir` that the flags refer to, or that come of them. */
+/** Names of the files in `dataDir` that the flags name. */
 export const controlPlaneFiles = {
   caCert: "ca.crt",
   serverCert: "apiserver.crt",
@@ -44,7 +44,7 @@ export function etcdFlags(layout: ControlPlaneLayout): readonly string[] {
     `--listen-peer-urls=${peer}`,
     `--initial-advertise-peer-urls=${peer}`,
     `--initial-cluster=default=${peer}`,
-    "--unsafe-no-fsync", // killed processes lose nothing by it, only a crash of the machine does
+    "--unsafe-no-fsync", // a killed process loses no data; only a crash of the machine would
     "--log-level=warn",
   ];
 }
@@ -63,17 +63,17 @@ export function apiServerFlags(layout: ControlPlaneLayout): readonly string[] {
     `--service-account-signing-key-file=${file("serviceAccountKey")}`,
     "--authorization-mode=Node,RBAC",
     "--enable-admission-plugins=NodeRestriction",
-    // Without a controller manager nobody makes the service accounts that this plugin would wait for.
+    // Without a controller manager, the service accounts that this plugin waits for are never created.
     ...(layout.controllerManager ? [] : ["--disable-admission-plugins=ServiceAccount"]),
     "--allow-privileged",
-    "--shutdown-watch-termination-grace-period=2s", // else SIGTERM takes a minute while a watch is open
+    "--shutdown-watch-termination-grace-period=2s", // otherwise SIGTERM takes a minute while a watch is open
     "--service-cluster-ip-range=10.0.0.0/24",
-    "--endpoint-reconciler-type=none", // a loopback address is no endpoint that it would accept
+    "--endpoint-reconciler-type=none", // endpoints cannot have loopback addresses
     ...(layout.auditLog
       ? [
           `--audit-policy-file=${file("auditPolicy")}`,
           `--audit-log-path=${file("auditLog")}`,
-          "--audit-log-maxsize=4096", // MiB; from the default of 100 on, what came first would be in another file
+          "--audit-log-maxsize=4096", // MiB; at the default of 100, the log would be rotated
         ]
       : []),
   ];
@@ -87,6 +87,6 @@ export function controllerManagerFlags(layout: ControlPlaneLayout): readonly str
     `--service-account-private-key-file=${file("serviceAccountKey")}`,
     "--use-service-account-credentials",
     "--leader-elect=false",
-    "--secure-port=0", // serves nothing, so needs no port
+    "--secure-port=0", // no server, so no port is needed
   ];
 }

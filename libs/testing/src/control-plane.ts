@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A real API server for tests: etcd and kube-apiserver on loopback, and a controller manager where one is wanted. It can
- * be stopped, killed and started again on the same address with the same data, as clients must live through that.
- * Usage: `await cluster.killApiServer(); await cluster.startApiServer()` (start-control-plane.ts makes one)
+ * ControlPlane is a real API server for tests: etcd, kube-apiserver and optionally kube-controller-manager on loopback. The
+ * API server can be stopped, killed and restarted at the same address with the same data. startControlPlane makes one.
+ * Usage: `await cluster.killApiServer(); await cluster.startApiServer();`
  */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -27,32 +27,32 @@ import type { PodAccount } from "./pod-process.ts";
 import { TestingError } from "./testing-error.ts";
 
 export interface ControlPlaneOptions {
-  /** A directory that `ensureBinaries` returned. Default: that of `binariesFor` these options. */
+  /** Directory of the binaries. Default: the result of ensureBinaries for these options. */
   readonly binaries?: string;
-  /** Runs kube-controller-manager too: service accounts, garbage collection, DaemonSets. */
+  /** Also run kube-controller-manager, for service accounts, garbage collection and DaemonSets. */
   readonly controllerManager?: boolean;
-  /** Records every request, for `auditEvents`. */
+  /** Log every request for `auditEvents`. */
   readonly auditLog?: boolean;
-  /** Where all files go. It stays, and the next start there serves the same objects. Else: a directory that goes at the end. */
+  /** Directory for all files. It is kept, and a later start serves the same objects. Default: a temporary directory. */
   readonly dataDir?: string;
 }
 
 const components = ["etcd", "kube-apiserver", "kube-controller-manager"] as const;
-/** An idle machine needs 3 to 5 s, and the controller manager as much again. */
+/** An idle machine needs 3 to 5 s, and as long for the controller manager. */
 const readyWithinMs = 90_000;
 const stopWithinMs = 30_000;
 
 type Component = (typeof components)[number];
 
-/** A running control plane. Disposing of it kills all its processes. */
+/** A running control plane. Disposing it kills all its processes. */
 export class ControlPlane implements AsyncDisposable {
   /** "https://127.0.0.1:<port>" */
   readonly server: string;
   /** Path of a kubeconfig for the cluster's administrator (system:masters). */
   readonly kubeconfig: string;
-  /** Where the logs are, among others. */
+  /** Directory of the logs and other files. */
   readonly dataDir: string;
-  /** Settles when a process ends that nobody told to: a crash. */
+  /** Resolves when a process ends unexpectedly. */
   readonly failed: Promise<TestingError>;
   readonly #options: ControlPlaneOptions & { readonly binaries: string };
   readonly #layout: ControlPlaneLayout;
@@ -61,7 +61,7 @@ export class ControlPlane implements AsyncDisposable {
   readonly #fail: (error: TestingError) => void;
   #clients = 0;
 
-  /** Starts nothing yet: use `startControlPlane`. */
+  /** Does not start any process; use startControlPlane. */
   constructor(
     options: ControlPlaneOptions & { readonly binaries: string },
     layout: ControlPlaneLayout,
@@ -78,7 +78,7 @@ export class ControlPlane implements AsyncDisposable {
     this.#fail = resolve;
   }
 
-  /** Part of `startControlPlane`. */
+  /** Starts all processes and waits until they are ready. Called by startControlPlane. */
   async start(): Promise<void> {
     this.#spawn("etcd", etcdFlags(this.#layout));
     await this.startApiServer();
@@ -87,14 +87,14 @@ export class ControlPlane implements AsyncDisposable {
     await this.#untilReady("/api/v1/namespaces/default/serviceaccounts/default");
   }
 
-  /** Starts it again after stopApiServer or killApiServer: same address, same objects, same certificates. */
+  /** Starts the API server again after stopApiServer or killApiServer, with the same address, objects and certificates. */
   async startApiServer(): Promise<void> {
     this.#spawn("kube-apiserver", apiServerFlags(this.#layout));
     await this.#untilReady("/readyz");
-    await this.#untilReady("/api/v1/namespaces/default"); // made after the server calls itself ready
+    await this.#untilReady("/api/v1/namespaces/default"); // created after the server reports ready
   }
 
-  /** Ends it as a rollout does, by SIGTERM: it finishes what is in flight and ends all watches in order. */
+  /** Stops the API server by SIGTERM, as a rollout does: it finishes running requests and ends all watches. */
   async stopApiServer(): Promise<void> {
     const server = this.#take("kube-apiserver");
     server?.signal("TERM");
@@ -103,26 +103,26 @@ export class ControlPlane implements AsyncDisposable {
     clearTimeout(timer);
   }
 
-  /** Ends it as a crash does: connections break off. */
+  /** Kills the API server; its connections break. */
   async killApiServer(): Promise<void> {
     await this.#take("kube-apiserver")?.kill();
   }
 
   /**
-   * Makes etcd forget the past. The API server still remembers some of it: for 410 Gone on an old resourceVersion
-   * start it again too.
+   * Compacts etcd. The API server still has old versions in memory: to get 410 Gone for an old resourceVersion, restart it,
+   * too.
    */
   async compactEtcd(): Promise<void> {
     await compactEtcd(etcdUrl(this.#layout));
   }
 
-  /** Path of a kubeconfig for a user, or for the bearer of a token. */
+  /** Writes a kubeconfig for a user or a token and returns its path. */
   async clientFor(client: Client): Promise<string> {
     this.#clients += 1;
     return this.#files.writeKubeconfig(`client-${this.#clients}`, client);
   }
 
-  /** A new token of a service account, made if it is not there, with what its pods know of this server. */
+  /** Creates a service account if needed and returns a new token of it with the data that its pods get. */
   async podAccount(namespace: string, serviceAccount: string): Promise<PodAccount> {
     const of = [serviceAccount, "-n", namespace];
     const object = await this.kubectl(["create", "serviceaccount", ...of, "--dry-run=client", "-o", "json"]);
@@ -131,7 +131,7 @@ export class ControlPlane implements AsyncDisposable {
     return { server: this.server, authority: this.#files.admin.ca, token: token.trim(), namespace };
   }
 
-  /** What kubectl writes to stdout. As administrator, unless `options` names another kubeconfig. */
+  /** Runs kubectl as administrator, or with the kubeconfig of `options`, and returns its standard output. */
   async kubectl(args: readonly string[], options: Partial<KubectlOptions> = {}): Promise<string> {
     return runKubectl(join(this.#options.binaries, "kubectl"), args, { kubeconfig: this.kubeconfig, ...options });
   }
@@ -142,12 +142,12 @@ export class ControlPlane implements AsyncDisposable {
     await this.kubectl(["wait", "--for=condition=Established", "--timeout=60s", "-f", path]);
   }
 
-  /** Every finished request so far, if `auditLog` was asked for; one that was just answered may be missing yet. */
+  /** Returns all finished requests, with the option `auditLog`. A request that has just finished may be missing. */
   async auditEvents(): Promise<readonly AuditEvent[]> {
     return readAuditLog(join(this.dataDir, controlPlaneFiles.auditLog));
   }
 
-  /** Path of the file that has all a process wrote, over all its starts. */
+  /** Returns the path of the log of a process, which has the output of all its starts. */
   logOf(component: Component): string {
     return join(this.dataDir, `${component}.log`);
   }
@@ -159,7 +159,7 @@ export class ControlPlane implements AsyncDisposable {
   }
 
   #spawn(component: Component, flags: readonly string[]): void {
-    if (this.#running.has(component)) throw new TestingError("start", `${component} runs already`);
+    if (this.#running.has(component)) throw new TestingError("start", `${component} is already running`);
     const started = spawnGuarded(join(this.#options.binaries, component), flags, { log: this.logOf(component) });
     this.#running.set(component, started);
     const ended = async () => {
@@ -168,7 +168,7 @@ export class ControlPlane implements AsyncDisposable {
     started.exited.then(ended, ended);
   }
 
-  /** From here on its end is no crash. */
+  /** Returns the process. Its end is not a crash from now on. */
   #take(component: Component): GuardedProcess | undefined {
     const found = this.#running.get(component);
     this.#running.delete(component);

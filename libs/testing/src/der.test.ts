@@ -8,15 +8,15 @@ describe("DER", () => {
     { does: "keeps an integer non-negative", value: integer(Buffer.from("ff", "hex")), hex: "020200ff" },
     { does: "drops leading zeros", value: integer(Buffer.from("000001", "hex")), hex: "020101" },
     { does: "writes zero in one byte", value: integer(Buffer.of(0, 0)), hex: "020100" },
-    { does: "packs large arcs", value: oid("1.2.840.10045.4.3.2"), hex: "06082a8648ce3d040302" },
-    { does: "counts the bytes of a text", value: utf8("ü"), hex: "0c02c3bc" },
+    { does: "encodes large arcs", value: oid("1.2.840.10045.4.3.2"), hex: "06082a8648ce3d040302" },
+    { does: "uses the length of a text in bytes", value: utf8("ü"), hex: "0c02c3bc" },
     {
       does: "writes times in UTC",
       value: utcTime(new Date("2026-11-20T12:34:56Z")),
       hex: "170d3236313132303132333435365a",
     },
-    { does: "tells unused bits", value: bitString(Buffer.of(0x80), 7), hex: "03020780" },
-    { does: "nests", value: explicit(0, sequence(integer(Buffer.of(2)))), hex: "a0053003020102" },
+    { does: "encodes unused bits", value: bitString(Buffer.of(0x80), 7), hex: "03020780" },
+    { does: "nests values", value: explicit(0, sequence(integer(Buffer.of(2)))), hex: "a0053003020102" },
   ])("$does", ({ value, hex }) => {
     expect(value.toString("hex")).toBe(hex);
   });

@@ -16,7 +16,7 @@ describe("ensureBinaries", () => {
   });
   afterEach(() => rm(directory, { recursive: true }));
 
-  // Two kinds of `go`: both only write what they are asked to build.
+  // Two kinds of `go`. Both write only a file for the requested binary.
   async function installGo(version: string): Promise<void> {
     const script = `#!/bin/sh
 if [ "$1" = env ]; then echo ${version}; exit; fi
@@ -31,18 +31,18 @@ echo "$3" > "$2"; /bin/chmod +x "$2"
     return error instanceof TestingError ? error : undefined;
   };
 
-  it("names all four ways, and what came of each, when none works", async () => {
+  it("names all four sources and the reasons when none works", async () => {
     const error = await failure({});
     expect(error?.code).toBe("binaries");
     expect(error?.message.split("\n").slice(1)).toEqual([
-      "  1. a directory named by KUBEBUILDER_ASSETS: not set",
+      "  1. the directory in KUBEBUILDER_ASSETS: not set",
       expect.stringMatching(/^ {2}2\. the cache of an earlier run: no etcd, kube-apiserver, kubectl in /),
-      "  3. the envtest archive: switched off by SWITCHYARD_ENVTEST_INDEX",
-      expect.stringMatching(/^ {2}4\. a build of .*tools\/control-plane by Go 1\.26 or later: no `go` on the PATH$/),
+      "  3. the envtest archive: disabled by SWITCHYARD_ENVTEST_INDEX",
+      expect.stringMatching(/^ {2}4\. a build of .*tools\/control-plane by Go 1\.26 or later: `go` is not in PATH$/),
     ]);
   });
 
-  it("uses KUBEBUILDER_ASSETS when it has all, and says what it lacks when not", async () => {
+  it("uses KUBEBUILDER_ASSETS if it has all binaries, and reports missing ones", async () => {
     const assets = join(directory, "bin");
     env = { ...env, KUBEBUILDER_ASSETS: assets };
     await writeFile(join(assets, "etcd"), "", { mode: 0o755 });
@@ -50,7 +50,7 @@ echo "$3" > "$2"; /bin/chmod +x "$2"
     expect((await failure({ names: ["etcd", "kubectl"] }))?.message).toContain(`no kubectl in ${assets}`);
   });
 
-  it("builds once, and later only what is missing", async () => {
+  it("builds once and later builds only missing binaries", async () => {
     await installGo("go1.26.8");
     const lines: string[] = [];
     const progress = (line: string) => void lines.push(line);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The binaries of a control plane, from the first of four places that has them all (control-plane.md): the directory in
- * KUBEBUILDER_ASSETS, our cache, the envtest archive, a build from Go modules. The last two fill the cache.
- * Usage: `const binaries = await ensureBinaries({ names: ["etcd", "kube-apiserver", "kubectl"] })`
+ * ensureBinaries finds the binaries of a control plane. It uses the first of four sources that has all of them: the
+ * directory in KUBEBUILDER_ASSETS, the cache, the envtest archive, and a build from Go modules. The last two fill the cache.
+ * Usage: `const binaries = await ensureBinaries({ names: ["etcd", "kube-apiserver", "kubectl"] })`.
  */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -17,16 +17,16 @@ import { findWorkspaceRoot } from "./workspace-root.ts";
 export interface EnsureBinariesOptions {
   /** Default: etcd, kube-apiserver and kubectl. */
   readonly names?: readonly BinaryName[];
-  /** Takes a line at least every 2 s while it works. Default: to stderr. */
+  /** Called with a line at least every 2 s during a download or build. Default: writes to stderr. */
   readonly progress?: WriteLine;
   /**
-   * Default: the process's. Read here: KUBEBUILDER_ASSETS, XDG_CACHE_HOME, and SWITCHYARD_ENVTEST_INDEX, the address of a
-   * mirror of the envtest index ("" to not look for an archive at all).
+   * Environment variables; process.env by default. The function reads KUBEBUILDER_ASSETS, XDG_CACHE_HOME and
+   * SWITCHYARD_ENVTEST_INDEX, the URL of a mirror of the envtest index ("" disables the download).
    */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
-/** What a control plane is made of, and kubectl. */
+/** Returns the names of the binaries of a control plane, with kubectl. */
 export function binariesFor({
   controllerManager = false,
 }: {
@@ -35,13 +35,13 @@ export function binariesFor({
   return controllerManager ? [...envtestBinaries, "kube-controller-manager"] : envtestBinaries;
 }
 
-/** One way to have them: where they are now, or why it does not work. */
-interface Way {
+/** A source of binaries. attempt() resolves with their directory or with the reason why it does not have them. */
+interface Source {
   readonly name: string;
   readonly attempt: () => Promise<{ readonly directory: string } | { readonly why: string }>;
 }
 
-/** The directory that holds all of them. Rejects with TestingError `binaries`, which names each way and what came of it. */
+/** Resolves with the directory of all binaries. Rejects with TestingError `binaries`, which has the result of each source. */
 export async function ensureBinaries(options: EnsureBinariesOptions = {}): Promise<string> {
   const { names = envtestBinaries, progress = writeToStderr, env = process.env } = options;
   const request = { names, progress, env };
@@ -49,12 +49,12 @@ export async function ensureBinaries(options: EnsureBinariesOptions = {}): Promi
   const cache = await openBinaryCache(moduleDirectory, env);
   const tried: string[] = [];
 
-  const atHand = await firstOf([fromAssets(request), fromCache(request, cache)]);
-  if (atHand !== undefined) return atHand;
+  const existing = await firstOf([fromAssets(request), fromCache(request, cache)]);
+  if (existing !== undefined) return existing;
 
   await mkdir(cache.root, { recursive: true });
   const onWait = () => {
-    progress(`waiting for another process that fills ${cache.root}`);
+    progress(`waiting for another process that is filling ${cache.root}`);
   };
   const made = await withFileLock(join(cache.root, "lock"), { onWait }, async () => {
     const filledMeanwhile = await fromCache(request, cache).attempt();
@@ -64,11 +64,14 @@ export async function ensureBinaries(options: EnsureBinariesOptions = {}): Promi
   if (made !== undefined) return made;
   throw new TestingError(
     "binaries",
-    [`no control plane to test against (${names.join(", ")}). One of these would do:`, ...tried].join("\n"),
+    [
+      `cannot find the binaries of the control plane (${names.join(", ")}). Provide one of these sources:`,
+      ...tried,
+    ].join("\n"),
   );
 
-  async function firstOf(ways: readonly Way[]): Promise<string | undefined> {
-    for (const { name, attempt } of ways) {
+  async function firstOf(sources: readonly Source[]): Promise<string | undefined> {
+    for (const { name, attempt } of sources) {
       const outcome = await attempt();
       if ("directory" in outcome) return outcome.directory;
       tried.push(`  ${tried.length + 1}. ${name}: ${outcome.why}`);
@@ -77,25 +80,25 @@ export async function ensureBinaries(options: EnsureBinariesOptions = {}): Promi
   }
 }
 
-function fromAssets({ names, env }: Required<EnsureBinariesOptions>): Way {
+function fromAssets({ names, env }: Required<EnsureBinariesOptions>): Source {
   const directory = env["KUBEBUILDER_ASSETS"] ?? "";
   return {
-    name: "a directory named by KUBEBUILDER_ASSETS",
-    attempt: async () => (directory === "" ? { why: "not set" } : whole(directory, names)),
+    name: "the directory in KUBEBUILDER_ASSETS",
+    attempt: async () => (directory === "" ? { why: "not set" } : checkComplete(directory, names)),
   };
 }
 
-function fromCache({ names }: Required<EnsureBinariesOptions>, cache: BinaryCache): Way {
+function fromCache({ names }: Required<EnsureBinariesOptions>, cache: BinaryCache): Source {
   return {
     name: "the cache of an earlier run",
     async attempt() {
-      const envtest = await whole(cache.directory("envtest"), names);
-      return "directory" in envtest ? envtest : whole(cache.directory("go"), names);
+      const envtest = await checkComplete(cache.directory("envtest"), names);
+      return "directory" in envtest ? envtest : checkComplete(cache.directory("go"), names);
     },
   };
 }
 
-function fromArchive({ names, env, progress }: Required<EnsureBinariesOptions>, cache: BinaryCache): Way {
+function fromArchive({ names, env, progress }: Required<EnsureBinariesOptions>, cache: BinaryCache): Source {
   const indexUrl = env["SWITCHYARD_ENVTEST_INDEX"] ?? envtestIndexUrl;
   const platform = `${process.platform}-${process.arch === "x64" ? "amd64" : process.arch}`;
   const directory = cache.directory("envtest");
@@ -103,10 +106,10 @@ function fromArchive({ names, env, progress }: Required<EnsureBinariesOptions>, 
   return {
     name: "the envtest archive",
     async attempt() {
-      if (indexUrl === "") return { why: "switched off by SWITCHYARD_ENVTEST_INDEX" };
+      if (indexUrl === "") return { why: "disabled by SWITCHYARD_ENVTEST_INDEX" };
       const lacking = names.filter((name) => !envtestBinaries.includes(name));
-      if (lacking.length > 0) return { why: `it has no ${lacking.join(", ")}` };
-      progress(`looking for ${indexUrl}`);
+      if (lacking.length > 0) return { why: `does not contain ${lacking.join(", ")}` };
+      progress(`downloading ${indexUrl}`);
       return fill(directory, names, (outDirectory) =>
         unpackEnvtest({ indexUrl, kubernetes, platform, outDirectory, write: progress }),
       );
@@ -114,7 +117,7 @@ function fromArchive({ names, env, progress }: Required<EnsureBinariesOptions>, 
   };
 }
 
-function fromSources(request: Required<EnsureBinariesOptions>, cache: BinaryCache, moduleDirectory: string): Way {
+function fromSources(request: Required<EnsureBinariesOptions>, cache: BinaryCache, moduleDirectory: string): Source {
   const { names, env, progress } = request;
   const { versions } = cache;
   const directory = cache.directory("go");
@@ -137,10 +140,11 @@ async function fill(directory: string, names: readonly BinaryName[], put: (outDi
   } catch (error) {
     return { why: error instanceof TestingError ? error.message : String(error) };
   }
-  return whole(directory, names);
+  return checkComplete(directory, names);
 }
 
-async function whole(directory: string, names: readonly BinaryName[]) {
+/** Resolves with the directory if it has all binaries. */
+async function checkComplete(directory: string, names: readonly BinaryName[]) {
   const missing = await missingFrom(directory, names);
   return missing.length === 0 ? { directory } : { why: `no ${missing.join(", ")} in ${directory}` };
 }

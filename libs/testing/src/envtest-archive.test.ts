@@ -34,7 +34,7 @@ describe("chooseRelease", () => {
     { version: "1.37.0" },
   ]);
 
-  it("takes the newest patch of the minor version for the platform", () => {
+  it("returns the newest patch release of the minor version for the platform", () => {
     expect(chooseRelease(index, "1.36.3", "linux-amd64")).toEqual({
       version: "1.36.10",
       sha512: "abc",
@@ -42,7 +42,7 @@ describe("chooseRelease", () => {
     });
   });
 
-  it("finds nothing for an unknown platform, version or format", () => {
+  it("returns undefined for an unknown platform, version or format", () => {
     expect(chooseRelease(index, "1.36.3", "linux-s390x")).toBeUndefined();
     expect(chooseRelease(index, "1.3.0", "linux-amd64")).toBeUndefined();
     expect(chooseRelease("<html>", "1.36.3", "linux-amd64")).toBeUndefined();
@@ -54,7 +54,7 @@ describe("unpackEnvtest", () => {
   let server: Server;
   let origin: string;
   let archive: Buffer;
-  let sha512: string; // what the index says
+  let sha512: string; // in the index
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), "envtest-"));
@@ -85,19 +85,19 @@ describe("unpackEnvtest", () => {
     return outDirectory;
   }
 
-  it("unpacks what the index vouches for", async () => {
+  it("unpacks an archive with the checksum of the index", async () => {
     sha512 = createHash("sha512").update(archive).digest("hex");
     const out = await unpackFrom("/index");
     expect(await readdir(out)).toEqual(["etcd"]);
     expect(await readFile(join(out, "etcd"), "utf8")).toBe("#!/bin/sh\n");
   });
 
-  it("unpacks nothing that has another checksum", async () => {
+  it("rejects an archive with another checksum", async () => {
     sha512 = "00";
     await expect(unpackFrom("/index")).rejects.toMatchObject({ code: "archive" });
   });
 
-  it("gives up on a host that does not answer", async () => {
+  it("rejects when the host does not respond in time", async () => {
     await expect(unpackFrom("/silent")).rejects.toMatchObject({ code: "archive" });
   });
 });

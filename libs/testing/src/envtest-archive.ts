@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The archive with etcd, kube-apiserver and kubectl that the Kubernetes project publishes for tests ("envtest"). Its
- * index, in the controller-tools repository, names each archive and its SHA-512.
+ * unpackEnvtest downloads the archive with etcd, kube-apiserver and kubectl that the Kubernetes project publishes for tests
+ * ("envtest"). An index in the controller-tools repository has the URL and SHA-512 of each archive.
  * Usage: `await unpackEnvtest({ indexUrl: envtestIndexUrl, kubernetes: "1.36.3", platform, outDirectory, write })`
  */
 import { execFile } from "node:child_process";
@@ -16,38 +16,35 @@ import { TestingError } from "./testing-error.ts";
 export const envtestIndexUrl =
   "https://raw.githubusercontent.com/kubernetes-sigs/controller-tools/HEAD/envtest-releases.yaml";
 
-/** All that an archive holds. */
+/** The binaries in an archive. */
 export const envtestBinaries: readonly BinaryName[] = ["etcd", "kube-apiserver", "kubectl"];
 
 export interface EnvtestRelease {
   readonly version: string;
   readonly url: string;
-  /** In hex. */
+  /** Hexadecimal. */
   readonly sha512: string;
 }
 
 export interface EnvtestRequest {
   readonly indexUrl: string;
-  /** The wanted version, "1.36.3"; the newest patch of its minor will do. */
+  /** Version, "1.36.3". The newest patch release of its minor version is used. */
   readonly kubernetes: string;
   /** "linux-amd64" */
   readonly platform: string;
   readonly outDirectory: string;
   readonly write: WriteLine;
-  /** How long the index may take to begin answering: 3 s, as many machines cannot reach it at all. */
+  /** Time limit for the head of a response; 3 s by default, since many machines cannot reach the index. */
   readonly reachWithinMs?: number;
 }
 
-/** Puts the archive's files into `outDirectory`. Rejects with TestingError `archive`; nothing that fails its checksum is unpacked. */
+/** Unpacks the archive into `outDirectory` after it has checked the SHA-512. Rejects with TestingError `archive`. */
 export async function unpackEnvtest(request: EnvtestRequest): Promise<void> {
   const { indexUrl, kubernetes, platform, outDirectory, write, reachWithinMs = 3_000 } = request;
   const index = await (await get(indexUrl, reachWithinMs)).text();
   const release = chooseRelease(index, kubernetes, platform);
   if (release === undefined) {
-    throw new TestingError(
-      "archive",
-      `${indexUrl} has no Kubernetes ${kubernetes} (or other patch of it) for ${platform}`,
-    );
+    throw new TestingError("archive", `${indexUrl} has no patch release of Kubernetes ${kubernetes} for ${platform}`);
   }
   const archive = join(outDirectory, "envtest.tar.gz");
   const response = await get(release.url, 10 * reachWithinMs);
@@ -58,15 +55,15 @@ export async function unpackEnvtest(request: EnvtestRequest): Promise<void> {
       received += count;
     });
     if (sha512 !== release.sha512) {
-      throw new TestingError("archive", `${release.url}: SHA-512 is ${sha512}, the index says ${release.sha512}`);
+      throw new TestingError("archive", `${release.url} has SHA-512 ${sha512}, but the index has ${release.sha512}`);
     }
   });
-  // Its files lie in controller-tools/envtest/.
+  // The files are in controller-tools/envtest/.
   await promisify(execFile)("tar", ["-xzf", archive, "-C", outDirectory, "--strip-components=2"]);
   await rm(archive);
 }
 
-/** The newest patch release of `kubernetes`' minor version for `platform` in an index, which is block style YAML. */
+/** Returns the newest patch release of the minor version for `platform`. The index is YAML in block style. */
 export function chooseRelease(index: string, kubernetes: string, platform: string): EnvtestRelease | undefined {
   const entry = /^ {4}envtest-v(\S+?)-(\w+-\w+)\.tar\.gz:\n((?: {6}.*\n?)*)/gm;
   const releases = [...index.matchAll(entry)].flatMap(([, version = "", entryPlatform, fields = ""]) => {
@@ -80,14 +77,14 @@ export function chooseRelease(index: string, kubernetes: string, platform: strin
   return releases.toSorted(newestFirst)[0];
 }
 
-// 3 of "1.36.3"; undefined for another minor version and for pre-releases.
+// Returns 3 for "1.36.3"; undefined for another minor version and for pre-releases.
 function patchOf(version: string, kubernetes: string): number | undefined {
   const minor = kubernetes.split(".").slice(0, 2).join(".");
   const [, patch] = version.startsWith(`${minor}.`) ? (/^\d+\.\d+\.(\d+)$/.exec(version) ?? []) : [];
   return patch === undefined ? undefined : Number(patch);
 }
 
-/** The answer, once its head is there. */
+/** Resolves with the response when its head has arrived. */
 async function get(url: string, reachWithinMs: number): Promise<Response> {
   const unreachable = new AbortController();
   const timer = setTimeout(() => {
@@ -99,13 +96,13 @@ async function get(url: string, reachWithinMs: number): Promise<Response> {
     throw new TestingError("archive", `${url}: HTTP ${response.status}`);
   } catch (cause) {
     if (cause instanceof TestingError) throw cause;
-    throw new TestingError("archive", `${url}: not reached (within ${reachWithinMs} ms)`, { cause });
+    throw new TestingError("archive", `${url}: no response within ${reachWithinMs} ms`, { cause });
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** Writes the body to `path`; its SHA-512. */
+/** Writes the body to `path` and returns its SHA-512. */
 async function save({ body }: Response, path: string, onBytes: (count: number) => void): Promise<string> {
   const hash = createHash("sha512");
   await using file = await open(path, "w");

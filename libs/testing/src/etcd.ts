@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The one thing that tests ask of etcd itself: to forget its past, so that a watch from an old resourceVersion is
- * answered 410 Gone. Through etcd's JSON gateway, `/v3/kv/*` (etcd API v3).
- * Usage: `const revision = await compactEtcd("http://127.0.0.1:2379")`
+ * compactEtcd compacts etcd, so that a watch from an old resourceVersion fails with 410 Gone. It uses the JSON gateway of
+ * etcd (API v3, path /v3/kv).
+ * Usage: `const revision = await compactEtcd("http://127.0.0.1:2379")`.
  */
 import { TestingError } from "./testing-error.ts";
 
-/** Drops all history up to the present revision, which it returns; the present objects stay. */
+/** Drops the history up to the current revision and returns that revision. Current objects stay. */
 export async function compactEtcd(url: string): Promise<number> {
   const { header } = await post(`${url}/v3/kv/range`, { key: Buffer.of(0).toString("base64"), count_only: true });
   const revision = Number(header?.revision);
-  if (!Number.isSafeInteger(revision)) throw new TestingError("etcd", `${url}: an answer without a revision`);
+  if (!Number.isSafeInteger(revision)) throw new TestingError("etcd", `${url}: the response has no revision`);
   await post(`${url}/v3/kv/compaction`, { revision: `${revision}`, physical: true });
   return revision;
 }
 
 interface EtcdAnswer {
-  /** int64, so a string in JSON. */
+  /** int64, which is a string in JSON. */
   readonly header?: { readonly revision?: string };
 }
 

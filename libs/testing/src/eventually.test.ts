@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import { eventually } from "./eventually.ts";
 
 describe("eventually", () => {
-  it("takes the first answer that is neither undefined, nor false, nor thrown", async () => {
+  it("resolves with the first value that is neither undefined nor false nor an error", async () => {
     const answers = [undefined, false, new Error("not yet"), 0];
     const ask = () => {
       const next = answers.shift();
@@ -13,14 +13,14 @@ describe("eventually", () => {
     expect(await eventually("a number", ask, { everyMs: 1 })).toBe(0);
   });
 
-  it("ends with what was thrown last", async () => {
+  it("rejects with the last error as cause at the time limit", async () => {
     const cause = new Error("refused");
-    const asking = eventually("a node", () => Promise.reject(cause), { withinMs: 5, everyMs: 1 });
-    await expect(asking).rejects.toMatchObject({ code: "timeout", message: "a node: not within 5 ms", cause });
+    const waiting = eventually("a node", () => Promise.reject(cause), { withinMs: 5, everyMs: 1 });
+    await expect(waiting).rejects.toMatchObject({ code: "timeout", message: "a node: not within 5 ms", cause });
   });
 
-  it("ends with its signal", async () => {
-    const asking = eventually("nothing", () => false, { signal: AbortSignal.abort(new Error("enough")) });
-    await expect(asking).rejects.toThrow("enough");
+  it("rejects with the reason of its signal", async () => {
+    const waiting = eventually("nothing", () => false, { signal: AbortSignal.abort(new Error("enough")) });
+    await expect(waiting).rejects.toThrow("enough");
   });
 });

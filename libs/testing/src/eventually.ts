@@ -1,48 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Waits for a condition by asking again: for tests against real processes, which cannot be told to be done.
- * Usage: `await eventually("the node state", () => read(name), { withinMs: 10_000 })`
+ * eventually polls until a condition is true, for tests with real processes.
+ * Usage: `await eventually("the node state exists", () => states.get("worker-1"), { withinMs: 10_000 })`.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { TestingError } from "./testing-error.ts";
 
 export interface EventuallyOptions {
-  /** 30 s: generous, as it costs nothing when all is well. */
+  /** Time limit; 30 s by default. */
   readonly withinMs?: number;
-  /** 50 ms */
+  /** Time between two attempts; 50 ms by default. */
   readonly everyMs?: number;
   readonly signal?: AbortSignal;
 }
 
 /**
- * The first value of `ask` that is neither undefined nor false. An `ask` that throws has no answer yet; what it threw
- * last is the cause of the TestingError `timeout` that ends the waiting.
+ * Resolves with the first value of `read` that is neither undefined nor false. An error of `read` counts as no value yet.
+ * Rejects with TestingError `timeout`, with the last error of `read` as its cause.
  */
 export async function eventually<T>(
   what: string,
-  ask: () => T | Promise<T>,
+  read: () => T | Promise<T>,
   { withinMs = 30_000, everyMs = 50, signal }: EventuallyOptions = {},
 ): Promise<Exclude<Awaited<T>, undefined | false>> {
   const deadline = performance.now() + withinMs;
   for (;;) {
-    const answer = await attempt(ask);
-    if ("value" in answer && isAnswer(answer.value)) return answer.value;
+    const result = await attempt(read);
+    if ("value" in result && isValue(result.value)) return result.value;
     signal?.throwIfAborted();
     if (performance.now() > deadline) {
-      throw new TestingError("timeout", `${what}: not within ${withinMs} ms`, answer);
+      throw new TestingError("timeout", `${what}: not within ${withinMs} ms`, result);
     }
     await sleep(everyMs, undefined, { signal });
   }
 }
 
-async function attempt<T>(ask: () => T | Promise<T>): Promise<{ value: Awaited<T> } | { cause: unknown }> {
+async function attempt<T>(read: () => T | Promise<T>): Promise<{ value: Awaited<T> } | { cause: unknown }> {
   try {
-    return { value: await ask() };
+    return { value: await read() };
   } catch (cause) {
     return { cause };
   }
 }
 
-function isAnswer<T>(value: T): value is Exclude<T, undefined | false> {
+function isValue<T>(value: T): value is Exclude<T, undefined | false> {
   return value !== undefined && value !== false;
 }

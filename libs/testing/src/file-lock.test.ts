@@ -16,7 +16,7 @@ describe("withFileLock", () => {
   });
   afterEach(() => rm(directory, { recursive: true }));
 
-  it("lets one at a time in, and the next when the work has failed", async () => {
+  it("runs one work at a time and the next one after a failure", async () => {
     const seen: string[] = [];
     const enter = (name: string) =>
       withFileLock(path, {}, async () => {
@@ -33,7 +33,7 @@ describe("withFileLock", () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it("tells that it waits, and takes over what a dead process left", async () => {
+  it("reports that it waits and takes over the lock of a dead process", async () => {
     const longAgo = new Date(Date.now() - 60_000);
     await writeFile(path, "1\n");
     await utimes(path, longAgo, longAgo);
@@ -45,7 +45,7 @@ describe("withFileLock", () => {
     expect(waits).toBe(1);
   });
 
-  it("keeps its lock fresh while it works", async () => {
+  it("touches its lock while the work runs", async () => {
     const staleMs = 1_000;
     const seen: string[] = [];
     let second: Promise<void> | undefined;

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A lock between processes, to spare work, not to be safe: what it guards must be right without it too (here: files
- * appear by rename). The holder touches the file; a file that nobody has touched for a while belongs to the dead.
- * (A pid in it would not do: the cache may be shared between containers, which count theirs apart.)
- * Usage: `await withFileLock("/cache/lock", { onWait }, () => build())`
+ * withFileLock runs work under a lock between processes. The lock only saves duplicate work: the work must be correct
+ * without it, too. The holder touches the lock file regularly; a file that was not touched for a while belongs to a dead
+ * process. The file cannot use a pid, since containers with different pid namespaces can share the cache.
+ * Usage: `await withFileLock("/cache/lock", { onWait }, () => build())`.
  */
 import { rm, stat, utimes, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { hasCode } from "./testing-error.ts";
+import { isErrno } from "@switchyard/service";
 
 export interface FileLockOptions {
-  /** Called once, when another process has it. */
+  /** Called once if another process has the lock. */
   readonly onWait?: () => void;
-  /** How long an untouched lock counts: 15 s, of which the holder needs a small part. */
+  /** Time after which an untouched lock is ignored; 15 s by default. The holder touches it ten times as often. */
   readonly staleMs?: number;
 }
 
-/** Does `work` alone. */
+/** Waits for the lock, runs `work` and releases the lock. Rejects with the error of `work`. */
 export async function withFileLock<T>(path: string, options: FileLockOptions, work: () => Promise<T>): Promise<T> {
   const { onWait, staleMs = 15_000 } = options;
   for (let waited = false; !(await take(path)); waited = true) {
@@ -26,7 +26,7 @@ export async function withFileLock<T>(path: string, options: FileLockOptions, wo
   }
   const touching = setInterval(() => {
     const now = new Date();
-    utimes(path, now, now).catch(() => undefined); // taken from us as stale: the work is then done twice, no worse
+    utimes(path, now, now).catch(() => undefined); // another process took it as stale; the work is then done twice
   }, staleMs / 10);
   try {
     return await work();
@@ -41,7 +41,7 @@ async function take(path: string): Promise<boolean> {
     await writeFile(path, `${process.pid}\n`, { flag: "wx" });
     return true;
   } catch (error) {
-    if (hasCode(error, "EEXIST")) return false;
+    if (isErrno(error, "EEXIST")) return false;
     throw error;
   }
 }
@@ -51,6 +51,6 @@ async function dropIfStale(path: string, staleMs: number): Promise<void> {
     const { mtimeMs } = await stat(path);
     if (Date.now() - mtimeMs > staleMs) await rm(path, { force: true });
   } catch (error) {
-    if (!hasCode(error, "ENOENT")) throw error; // given back meanwhile
+    if (!isErrno(error, "ENOENT")) throw error; // released in the meantime
   }
 }

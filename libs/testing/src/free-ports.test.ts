@@ -5,13 +5,13 @@ import { createServer } from "node:net";
 import { findFreePorts, isPortTaken } from "./free-ports.ts";
 
 describe("findFreePorts", () => {
-  it("finds different ports, outside the range of outgoing connections", async () => {
+  it("returns different ports outside the range of outgoing connections", async () => {
     const ports = await findFreePorts(20);
     expect(new Set(ports).size).toBe(20);
     expect(ports.filter((port) => port < 13_000 || port > 32_767)).toEqual([]);
   });
 
-  it("tells a taken port from a free one", async () => {
+  it("distinguishes used and free ports", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
     const address = server.address();

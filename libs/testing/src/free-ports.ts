@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Loopback ports for servers that must be told theirs. Not the kernel's choice (port 0): that lies in the range of
- * outgoing connections, any of which could take the port before our server has it, or while our server is restarted.
- * Usage: `const [etcd, apiServer] = await findFreePorts(2)`
+ * findFreePorts finds loopback ports for servers that need a fixed port. It does not use port 0: the kernel would choose a
+ * port in the range of outgoing connections, and such a connection could take the port before the server uses it or while
+ * the server restarts.
+ * Usage: `const [etcd, apiServer] = await findFreePorts(2)`.
  */
 import { randomInt } from "node:crypto";
 import { createServer, type Server } from "node:net";
 
-// Below Linux's outgoing ports (ip_local_port_range, from 32768) and above the ports that services are known by.
+// Below the outgoing ports of Linux (ip_local_port_range, from 32768) and above well-known ports.
 const lowest = 13_000;
 const highest = 32_767;
 
-/** `count` different ports that nobody had a moment ago. Another process can still take one: be ready to ask again. */
+/** Returns `count` different ports that are free now. Another process can still take one, so callers must retry. */
 export async function findFreePorts(count: number): Promise<readonly number[]> {
   const held: { readonly port: number; readonly server: Server }[] = [];
   try {
@@ -26,7 +27,7 @@ export async function findFreePorts(count: number): Promise<readonly number[]> {
   return held.map(({ port }) => port);
 }
 
-/** Whether something listens on this loopback port now. */
+/** Reports whether a process listens on this loopback port. */
 export async function isPortTaken(port: number): Promise<boolean> {
   const server = await hold(port);
   if (server !== undefined) await release(server);
@@ -38,7 +39,7 @@ function hold(port: number): Promise<Server | undefined> {
     const server = createServer();
     server.once("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "EADDRINUSE") resolve(undefined);
-      else reject(error); // no loopback at all: asking for other ports would never end
+      else reject(error); // for example no loopback interface: the loop would never end
     });
     server.listen({ port, host: "127.0.0.1", exclusive: true }, () => {
       resolve(server);

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The control plane's binaries from their sources, which the Go module proxy has (control-plane.md): minutes the first
- * time, seconds from Go's own cache.
- * Usage: `await buildWithGo({ moduleDirectory, names: ["etcd"], outDirectory, versions, env, write })`
+ * buildWithGo builds the binaries of the control plane from Go modules. The first build takes minutes, later ones seconds,
+ * since Go caches packages.
+ * Usage: `await buildWithGo({ moduleDirectory, names: ["etcd"], outDirectory, versions, env, write })`.
  */
 import { execFile, spawn } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
+import { isErrno } from "@switchyard/service";
 import type { BinaryName, BinaryVersions } from "./binary-cache.ts";
 import { withProgress, type WriteLine } from "./progress.ts";
-import { hasCode, TestingError } from "./testing-error.ts";
+import { TestingError } from "./testing-error.ts";
 
 export interface GoBuild {
   readonly moduleDirectory: string;
@@ -22,11 +23,11 @@ export interface GoBuild {
   readonly write: WriteLine;
 }
 
-/** Builds one after the other: they share most packages. Rejects with TestingError `build`. */
+/** Builds the binaries one after the other, since they share most packages. Rejects with TestingError `build`. */
 export async function buildWithGo(build: GoBuild): Promise<void> {
   const { names, write } = build;
   for (const [index, name] of names.entries()) {
-    const what = `building ${name} (${index + 1} of ${names.length}; the first time takes some 5 minutes in all)`;
+    const what = `building ${name} (${index + 1} of ${names.length}; the first build of all takes about 5 minutes)`;
     let lastLine: string | undefined;
     await withProgress(what, { write, detail: () => lastLine }, () =>
       runGo(build, goBuildArguments(name, build.versions, join(build.outDirectory, name)), (line) => {
@@ -36,19 +37,19 @@ export async function buildWithGo(build: GoBuild): Promise<void> {
   }
 }
 
-/** Why Go cannot build them; undefined when it can. */
+/** Returns why Go cannot build the binaries, or undefined if it can. */
 export async function whyNoGo(needed: string, env: GoBuild["env"]): Promise<string | undefined> {
   try {
     const { stdout } = await promisify(execFile)("go", ["env", "GOVERSION"], { env, cwd: tmpdir() });
     return isOlder(stdout.trim(), needed) ? `${stdout.trim()} is older than ${needed}` : undefined;
   } catch (error) {
-    return hasCode(error, "ENOENT") ? "no `go` on the PATH" : String(error);
+    return isErrno(error, "ENOENT") ? "`go` is not in PATH" : String(error);
   }
 }
 
-/** go build's arguments for one binary. */
+/** Returns the arguments of `go` for one binary. */
 export function goBuildArguments(name: BinaryName, versions: BinaryVersions, out: string): readonly string[] {
-  // Left at v0.0.0 without this, and clients complain.
+  // Without these flags the version would be v0.0.0, which clients report as an error.
   const [major = "", minor = ""] = versions.kubernetes.split(".");
   const stamps = [`gitVersion=v${versions.kubernetes}`, `gitMajor=${major}`, `gitMinor=${minor}`];
   const isEtcd = name === "etcd";
@@ -85,7 +86,7 @@ function runGo(
   });
 }
 
-/** Whether "go1.25.4" is older than "1.26". A version that cannot be read is new: a development build. */
+/** Reports whether "go1.25.4" is older than "1.26". Other formats are development builds, which count as new. */
 function isOlder(goVersion: string, needed: string): boolean {
   const [, major, minor] = /^go(\d+)\.(\d+)/.exec(goVersion) ?? [];
   const [neededMajor = 0, neededMinor = 0] = needed.split(".").map(Number);

@@ -17,11 +17,11 @@ describe("spawnGuarded", () => {
   });
   afterEach(() => rm(directory, { recursive: true }));
 
-  // A server that tells its pid.
+  // A server that prints its pid.
   const server = ["-c", "echo $$; while :; do sleep 0.05; done"];
   const readPid = () => eventually("the pid", async () => Number(await readFile(log, "utf8")) || undefined);
 
-  it("passes arguments and the exit status on, and appends output to the log", async () => {
+  it("passes arguments and the exit status and appends output to the log", async () => {
     const one = spawnGuarded("/bin/sh", ["-c", 'echo "$1"; exit 3', "sh", "two words; $(false)"], { log });
     expect(await one.exited).toBe(3);
     expect(one.hasExited()).toBe(true);
@@ -30,16 +30,16 @@ describe("spawnGuarded", () => {
     expect(await readFile(log, "utf8")).toBe("two words; $(false)\nagain\n");
   });
 
-  it("reports a file that is not there", async () => {
+  it("reports a missing file", async () => {
     expect(await spawnGuarded(join(directory, "none"), [], { log }).exited).toBe(127);
   });
 
-  it("kills, and does not return before the process is gone", async () => {
+  it("waits for the end of a killed process", async () => {
     const running = spawnGuarded("/bin/sh", server, { log });
     const pid = await readPid();
     await running.kill();
     expect(isAlive(pid)).toBe(false);
-    await running.kill(); // again is no error
+    await running.kill(); // a second call is not an error
   });
 
   it("sends signals", async () => {
@@ -51,7 +51,7 @@ describe("spawnGuarded", () => {
     expect(await running.exited).toBe(5);
   });
 
-  it("leaves no orphan when we are killed", async () => {
+  it("leaves no orphan when the parent is killed", async () => {
     const module = join(process.cwd(), "src/guarded-process.ts");
     const script = `import(process.argv[1]).then((m) => m.spawnGuarded("/bin/sh", ${JSON.stringify(server)}, { log: process.argv[2] }))`;
     const parent = spawn(process.execPath, ["-e", script, module, log], { stdio: "inherit" });

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A server as a child process that cannot outlive us, even when we are killed: a small shell between holds the reading
- * end of a pipe, and when the pipe's other end goes, kills the server. (Linux alone could do with PR_SET_PDEATHSIG,
- * which Node cannot set.) The same pipe carries the signals that we send.
- * Usage: `const etcd = spawnGuarded("/cache/etcd", ["--data-dir", dir], { log: "/tmp/etcd.log" }); await etcd.kill()`
+ * spawnGuarded starts a server as a child process that ends together with this process, even if this one is killed. A small
+ * shell between them reads from a pipe and kills the server when the other end of the pipe closes. (Linux has
+ * PR_SET_PDEATHSIG for this, but Node cannot set it.) The same pipe transports signals to the server.
+ * Usage: `const etcd = spawnGuarded("/cache/etcd", ["--data-dir", "/tmp/etcd"], { log: "/tmp/etcd.log" }); await etcd.kill();`
  */
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 
 export interface GuardedProcess {
-  /** Settles when the process has ended and its ports are free: its exit status, 128 + n after signal n. */
+  /** Resolves when the process has ended and its ports are free, with its exit status, or 128 + n after signal n. */
   readonly exited: Promise<number>;
   readonly hasExited: () => boolean;
-  /** Does nothing once the process has ended. */
+  /** Sends a signal. Does nothing if the process has ended. */
   signal(name: "TERM" | "STOP" | "CONT" | "USR2"): void;
-  /** SIGKILL, and waits for the end. */
+  /** Sends SIGKILL and waits for the end of the process. */
   kill(): Promise<void>;
 }
 
-// One pipe, fd 3: a line is a signal's name, its end means that we are gone. `read` is of the shell itself, so no
-// process is left over. The watcher goes first when the server ends: its pid may soon be somebody else's.
+// fd 3 is the pipe. Each line is the name of a signal, and its end means that the parent has ended. `read` is a builtin of
+// the shell, so no process is left over. When the server ends, the watcher is killed first, since the pid can be reused.
 const guardScript = `
 exec 3<&0
 "$@" </dev/null 3<&- &
@@ -35,26 +35,26 @@ kill -s KILL $watcher 2>/dev/null
 exit $status
 `;
 
-/** Starts `file`; its output is appended to `options.log`. A missing file is exit status 127. */
+/** Starts `file` and appends its output to `options.log`. If the file does not exist, the exit status is 127. */
 export function spawnGuarded(file: string, args: readonly string[], options: { readonly log: string }): GuardedProcess {
   const log = openSync(options.log, "a");
-  // detached: a Ctrl-C in the terminal is for us alone, we end our servers in order.
+  // detached: Ctrl-C in the terminal goes only to this process, which then stops its servers.
   const guard = spawn("/bin/sh", ["-c", guardScript, "guard", file, ...args], {
     stdio: ["pipe", log, log],
     detached: true,
   });
   closeSync(log);
-  guard.stdin?.on("error", () => undefined); // EPIPE: it ended before it read our signal
+  guard.stdin?.on("error", () => undefined); // EPIPE: the guard ended before it read the signal
   let ended = false;
   const exited = new Promise<number>((resolve, reject) => {
     guard.once("error", reject);
     guard.once("exit", (status) => {
       ended = true;
       guard.stdin?.destroy();
-      resolve(status ?? 137); // null: the guard itself was killed
+      resolve(status ?? 137); // null: the guard was killed by a signal
     });
   });
-  exited.catch(() => undefined); // told to whoever waits; to nobody it is no crash
+  exited.catch(() => undefined); // an unhandled rejection if nobody waits
 
   return {
     exited,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-export { isWrite, readAuditLog, type AuditEvent } from "./audit-log.ts";
-export { binaryNames, type BinaryName } from "./binary-cache.ts";
+export { isWrite, type AuditEvent } from "./audit-log.ts";
+export type { BinaryName } from "./binary-cache.ts";
 export { createAuthority, type Authority, type KeyPair, type UserIdentity } from "./certificates.ts";
 export { ControlPlane, type ControlPlaneOptions } from "./control-plane.ts";
 export type { Client } from "./control-plane-files.ts";
@@ -20,5 +20,5 @@ export { missingForPods, podCommand, type PodAccount } from "./pod-process.ts";
 export { writeToStderr, type WriteLine } from "./progress.ts";
 export { startControlPlane } from "./start-control-plane.ts";
 export { startTestProxy, type TestProxy, type TestTunnel } from "./test-proxy.ts";
-export { testingErrorCodes, TestingError, type TestingErrorCode } from "./testing-error.ts";
+export { TestingError, type TestingErrorCode } from "./testing-error.ts";
 export { findWorkspaceRoot } from "./workspace-root.ts";

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Kubeconfig text for one server and one user. Written as JSON, which is YAML too.
- * Usage: `renderKubeconfig({ server, authority: ca.cert, as: { token } })`
+ * renderKubeconfig makes a kubeconfig for one server and one user, as JSON, which is also YAML.
+ * Usage: `renderKubeconfig({ server: "https://127.0.0.1:6443", authority: ca.cert, as: { token } })`.
  */
 import type { KeyPair } from "./certificates.ts";
 
-/** How the user proves who it is: by certificate, or by a token, such as one of a service account. */
+/** Credentials of a user: a certificate with its key, or a token. */
 export type Credentials = KeyPair | { readonly token: string };
 
 export interface KubeconfigParts {
   /** "https://127.0.0.1:6443" */
   readonly server: string;
-  /** PEM certificate of the authority that signed the server's. */
+  /** CA certificate of the server in PEM format. */
   readonly authority: string;
   readonly as: Credentials;
 }
 
-/** The file's text. Certificates are inside, so the file can be moved. */
+/** Returns the text of the file. It contains the certificates, so the file can be moved. */
 export function renderKubeconfig({ server, authority, as }: KubeconfigParts): string {
   const user =
     "token" in as

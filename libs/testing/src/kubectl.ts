@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Runs kubectl against one server, apart from the user's own kubeconfig and caches.
- * Usage: `await runKubectl(path, ["get", "nodes", "-o", "json"], { kubeconfig })`
+ * runKubectl runs kubectl for one server. It does not use the user's own kubeconfig and caches.
+ * Usage: `await runKubectl("/cache/kubectl", ["get", "nodes", "-o", "json"], { kubeconfig })`.
  */
 import { execFile } from "node:child_process";
 import { dirname, join } from "node:path";
@@ -9,11 +9,11 @@ import { TestingError } from "./testing-error.ts";
 
 export interface KubectlOptions {
   readonly kubeconfig: string;
-  /** What it reads from stdin, for `-f -`. */
+  /** Text for stdin, for `-f -`. */
   readonly input?: string;
 }
 
-/** Its stdout. Rejects with TestingError `kubectl`: the arguments and its stderr. */
+/** Resolves with stdout. Rejects with TestingError `kubectl`, which has the arguments and stderr. */
 export function runKubectl(file: string, args: readonly string[], options: KubectlOptions): Promise<string> {
   const { kubeconfig, input } = options;
   const cache = join(dirname(kubeconfig), "kubectl-cache");
@@ -24,7 +24,7 @@ export function runKubectl(file: string, args: readonly string[], options: Kubec
       else
         reject(new TestingError("kubectl", `kubectl ${args.join(" ")}: ${stderr || cause.message}`, { cause, stderr }));
     });
-    running.stdin?.on("error", () => undefined); // EPIPE: it ended without reading all
+    running.stdin?.on("error", () => undefined); // EPIPE: kubectl ended before it read all input
     running.stdin?.end(input);
   });
 }

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A program of this machine as a pod has it: no kubeconfig, and the files and variables of a service account, which only its
- * own view of the file system has (a mount namespace).
+ * podCommand starts a program of this machine like in a pod: without a kubeconfig, and with the files and variables of a
+ * service account. The files exist only in the mount namespace of the program.
  * Usage: `const { file, args } = podCommand(await cluster.podAccount(namespace, "webhook"), [process.execPath, main]);`
  */
 import { spawnSync } from "node:child_process";
 
-/** What a pod knows of the API server and of itself. */
+/** The API server and the service account of a pod. */
 export interface PodAccount {
   /** "https://127.0.0.1:6443" */
   readonly server: string;
-  /** PEM certificate of the authority that signed the server's. */
+  /** CA certificate of the server in PEM format. */
   readonly authority: string;
   readonly token: string;
   readonly namespace: string;
 }
 
-/** Why no program can be started like this here, for the name of a skipped test; undefined if it can. */
+/** Returns why this machine cannot create a mount namespace, for the name of a skipped test, or undefined if it can. */
 export function missingForPods(): string | undefined {
   const probe = spawnSync("unshare", [...ownMounts(), "mount", "-t", "tmpfs", "tmpfs", "/mnt"], { encoding: "utf8" });
   const reason = probe.error?.message ?? (probe.status === 0 ? undefined : probe.stderr.trim());
-  if (reason !== undefined) console.error(`SKIPPED, no mount namespace can be made: ${reason}`);
+  if (reason !== undefined) console.error(`SKIPPED: cannot create a mount namespace: ${reason}`);
   return reason;
 }
 
-/** The command that becomes `program`, without a process between. */
+/** Returns the command, which replaces itself by `program`. */
 export function podCommand(
   { server, authority, token, namespace }: PodAccount,
   program: readonly string[],
@@ -35,7 +35,7 @@ export function podCommand(
   return { file: "/usr/bin/env", args: ["-u", "KUBECONFIG", ...variables, ...becomePod, ...program] };
 }
 
-/** Flags of unshare. Others than root may mount as the root of a user namespace. */
+/** Flags of unshare. Users other than root can mount as root of a user namespace. */
 function ownMounts(): readonly string[] {
   return [...(process.getuid?.() === 0 ? [] : ["--map-root-user"]), "--mount"];
 }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Says every two seconds what long work is at: minutes of silence look like a hang.
- * Usage: `await withProgress("building etcd", { write }, () => build())`
+ * withProgress reports the progress of long work every two seconds, so that it does not look like a hang.
+ * Usage: `await withProgress("building etcd", { write: writeToStderr }, () => build())`.
  */
 
-/** Takes one line for a person, without its newline. */
+/** Writes one line, which has no newline at its end. */
 export type WriteLine = (line: string) => void;
 
 export interface ProgressOptions {
   readonly write: WriteLine;
-  /** Latest detail, if the work has one to tell. */
+  /** Returns the latest detail, if there is one. */
   readonly detail?: () => string | undefined;
   readonly everyMs?: number;
   readonly nowMs?: () => number;
 }
 
-/** Does `work`; meanwhile lines as "building etcd: 12 s (go: downloading …)". Work of less than two seconds shows one line. */
+/** Runs `work` and writes lines such as "building etcd: 12 s (go: downloading …)". Work of less than 2 s writes one line. */
 export async function withProgress<T>(what: string, options: ProgressOptions, work: () => Promise<T>): Promise<T> {
   const { write, detail, everyMs = 2_000, nowMs = () => performance.now() } = options;
   const startMs = nowMs();
@@ -31,7 +31,7 @@ export async function withProgress<T>(what: string, options: ProgressOptions, wo
   }
 }
 
-/** To stderr. */
+/** Writes the line to stderr. */
 export function writeToStderr(line: string): void {
   process.stderr.write(`${line}\n`);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Starts a control plane in a fresh directory, on ports that nobody has.
- * Usage: `await using cluster = await startControlPlane({ controllerManager: true })`
+ * startControlPlane starts a control plane on free ports.
+ * Usage: `await using cluster = await startControlPlane({ controllerManager: true })`.
  */
 import { mkdir, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,8 +14,8 @@ import { findFreePorts, isPortTaken } from "./free-ports.ts";
 const startAttempts = 3;
 
 /**
- * Starts all and waits until it is ready. Rejects with TestingError: `binaries`, or `start`, which shows the ends of the
- * logs.
+ * Starts all processes and waits until they are ready. Rejects with TestingError `binaries`, or `start`, which has the ends
+ * of the logs.
  */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   const binaries = options.binaries ?? (await ensureBinaries({ names: binariesFor(options) }));
@@ -32,7 +32,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
       return controlPlane;
     } catch (error) {
       await controlPlane[Symbol.asyncDispose]();
-      // Ours are dead: whoever has a port of ours now was faster than we were, and other ports will do.
+      // The own processes have ended. If a port is in use now, another process has taken it, and the start is retried.
       const taken = await Promise.all(Object.values(ports).map(isPortTaken));
       if (attempt === startAttempts || !taken.includes(true)) throw error;
       await mkdir(dataDir, { recursive: true });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A proxy on this machine, for HTTP (CONNECT, RFC 9110 9.3.6) or SOCKS 5 without a password (RFC 1928), that notes the
- * tunnels it was asked for.
- * Usage: `await using proxy = await startTestProxy("http"); const cluster = { server, "proxy-url": proxy.url };`
+ * startTestProxy starts a proxy for HTTP (CONNECT, RFC 9110 9.3.6) or SOCKS 5 without a password (RFC 1928), which records
+ * the requested tunnels.
+ * Usage: `await using proxy = await startTestProxy("http"); console.log(proxy.url, proxy.tunnels);`
  */
 import { createServer as createHttpServer } from "node:http";
 import { connect, createServer, type Server, type Socket } from "node:net";
@@ -18,11 +18,11 @@ export interface TestProxy extends AsyncDisposable {
 export interface TestTunnel {
   /** "127.0.0.1:6443" */
   readonly to: string;
-  /** The header proxy-authorization, where there is one. */
+  /** The header proxy-authorization, if there is one. */
   readonly authorization: string | undefined;
 }
 
-/** Disposing it cuts all tunnels. With a `status` other than 200, an HTTP proxy refuses all tunnels by it. */
+/** Disposing the proxy closes all tunnels. With a `status` other than 200, an HTTP proxy rejects all tunnels with it. */
 export async function startTestProxy(protocol: "http" | "socks5", { status = 200 } = {}): Promise<TestProxy> {
   const tunnels: TestTunnel[] = [];
   const sockets = new Set<Socket>();
@@ -53,7 +53,7 @@ function serveConnect(tunnels: TestTunnel[], status: number): Server {
   });
 }
 
-/** Each message of the client comes in one piece, since it waits for the answer; other address types are not needed. */
+/** Each message of the client arrives in one piece, since it waits for the response. Only IPv4 addresses are supported. */
 function serveSocks(tunnels: TestTunnel[]): Server {
   return createServer((client) => {
     client.once("data", () => {
@@ -67,7 +67,7 @@ function serveSocks(tunnels: TestTunnel[]): Server {
   });
 }
 
-/** Connects the client to the server `to`, and sends it `answer` first. */
+/** Sends `answer` to the client and connects it to the server `to`. */
 function join(client: Socket, to: string, answer: string | Buffer): void {
   const [host, port] = to.split(":");
   const server = connect(Number(port), host, () => client.write(answer));

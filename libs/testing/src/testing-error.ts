@@ -1,30 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The one error of this lib. Branch on `code`; the message is for people and ends with what to do where there is
- * something to do.
- * Usage: `throw new TestingError("kubectl", "kubectl get nodes: exit 1", { stderr })`
+ * TestingError is the error class of this library. Branch on `code`, never on the message, which is for people.
+ * Usage: `throw new TestingError("kubectl", "kubectl get nodes: exit 1", { stderr })`.
  */
 
-/** What went wrong, one word per cause. */
-export const testingErrorCodes = {
-  workspace: "no nx.json above the working directory",
-  binaries: "none of the ways to get the control plane's binaries worked",
-  build: "go build failed",
-  archive: "the envtest archive could not be had, or is not what its index says",
-  start: "a process of the control plane ended or was not ready in time",
-  kubectl: "kubectl ended with an error",
-  etcd: "etcd refused a request",
-  "open-vswitch": "the programs of Open vSwitch are not there",
-  timeout: "a condition did not come true in time",
-} as const;
+export type TestingErrorCode =
+  /** There is no nx.json at or above the working directory. */
+  | "workspace"
+  /** No source has the binaries of the control plane. */
+  | "binaries"
+  /** go build failed. */
+  | "build"
+  /** The envtest archive cannot be downloaded or has another checksum than in its index. */
+  | "archive"
+  /** A process of the control plane ended or was not ready in time. */
+  | "start"
+  /** kubectl failed. */
+  | "kubectl"
+  /** etcd rejected a request. */
+  | "etcd"
+  /** The programs of Open vSwitch are missing. */
+  | "open-vswitch"
+  /** A condition was not true in time. */
+  | "timeout";
 
-export type TestingErrorCode = keyof typeof testingErrorCodes;
-
-/** A failure of test equipment, never of what is tested. */
+/** A failure of the test environment, not of the tested code. */
 export class TestingError extends Error {
   override readonly name = "TestingError";
   readonly code: TestingErrorCode;
-  /** Facts to look at: exit status, stderr, the end of a log. */
+  /** Details such as exit status, stderr or the end of a log. */
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(code: TestingErrorCode, message: string, details: Readonly<Record<string, unknown>> = {}) {
@@ -32,9 +36,4 @@ export class TestingError extends Error {
     this.code = code;
     this.details = details;
   }
-}
-
-/** Whether Node threw this with `code` ("ENOENT"). Not by `instanceof`: Jest runs tests in another realm. */
-export function hasCode(error: unknown, code: string): boolean {
-  return typeof error === "object" && error !== null && "code" in error && error.code === code;
 }

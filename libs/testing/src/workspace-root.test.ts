@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { findWorkspaceRoot } from "./workspace-root.ts";
 
 describe("findWorkspaceRoot", () => {
-  it("finds nx.json from anywhere below it", () => {
+  it("finds nx.json from any directory below it", () => {
     const root = findWorkspaceRoot(join(process.cwd(), "src/no/such/directory"));
     expect(existsSync(join(root, "nx.json"))).toBe(true);
   });
 
-  it("says so when there is none", () => {
+  it("throws when there is none", () => {
     expect(() => findWorkspaceRoot("/proc")).toThrow(expect.objectContaining({ code: "workspace" }));
   });
 });

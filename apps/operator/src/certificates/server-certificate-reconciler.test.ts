@@ -135,7 +135,7 @@ describe("a server's certificate", () => {
   });
 
   it.each([
-    { reason: "ForeignSecret", refusal: new CertificatesError("ForeignSecret", "ns/cert"), words: "somebody else" },
+    { reason: "ForeignSecret", refusal: new CertificatesError("ForeignSecret", "ns/cert"), words: "did not issue" },
     {
       reason: "Refused",
       refusal: new KubeError("POST secrets", "Forbidden", { words: "not today" }),

@@ -17,7 +17,7 @@ interface Case {
 
 function settingsFor({ webhook, injector, injectorSecret }: Case): ComponentSettings {
   const parsed = parseFlags({ ...commonFlags, ...operatorFlags }, [], { NAMESPACE: "sriov" });
-  if (parsed.asked !== "run") throw new Error(JSON.stringify(parsed));
+  if (parsed.kind !== "run") throw new Error(JSON.stringify(parsed));
   const { components } = readOperatorSettings(parsed.values);
   const by = (kind: Kind): { readonly certificates: CertificateSource } => ({ certificates: { kind } });
   return {

@@ -11,7 +11,7 @@ const base64 = Buffer.from(pem).toString("base64");
 function settings(environment: Environment): OperatorSettings {
   const flags = { ...commonFlags, ...operatorFlags };
   const parsed = parseFlags(flags, [], { NAMESPACE: "sriov-network-operator", ...environment });
-  if (parsed.asked !== "run") throw new Error(JSON.stringify(parsed));
+  if (parsed.kind !== "run") throw new Error(JSON.stringify(parsed));
   return readOperatorSettings(parsed.values);
 }
 

@@ -12,7 +12,7 @@ const everywhere = (port: number) => ({ host: "", port });
 function addresses(...argv: readonly string[]): unknown {
   const flags = { ...commonFlags, ...operatorFlags };
   const parsed = parseFlags(flags, fromUpstreamFlags(argv).argv, { NAMESPACE: "sriov-network-operator" });
-  if (parsed.asked !== "run") return parsed.asked === "nothing" ? parsed.problem.message : parsed.asked;
+  if (parsed.kind !== "run") return parsed.kind === "invalid" ? parsed.problem.message : parsed.kind;
   return [parsed.values.metricsAddress, parsed.values.healthAddress];
 }
 
@@ -28,7 +28,7 @@ describe("flags of upstream's operator", () => {
   });
 
   it("leave all else as it is: what is unknown is refused, and values that look like flags stay values", () => {
-    expect(addresses("--metrics-bind-adress=0")).toBe("unknown flag --metrics-bind-adress; --help lists them");
+    expect(addresses("--metrics-bind-adress=0")).toBe("unknown flag --metrics-bind-adress; --help lists all flags");
     const argv = ["--webhook-secret=a=--metrics-bind-address", "--zap=1", "--namespace", "zap-devel"];
     expect(fromUpstreamFlags(argv)).toEqual({ argv, ignored: [] });
   });
@@ -53,6 +53,9 @@ describe("flags of upstream's operator", () => {
   it("are taken by the process", () => {
     const argv = [join(__dirname, "../main.ts"), "--namespace=sriov", "--health-probe-bind-address=nowhere"];
     const { status, stderr } = spawnSync(process.execPath, argv, { encoding: "utf8" });
-    expect([status, stderr]).toEqual([64, 'operator: --health-address: "nowhere" is not host:port, or 0 for off\n']);
+    expect([status, stderr]).toEqual([
+      64,
+      'operator: invalid value "nowhere" for flag --health-address: expected host:port, or 0 to disable\n',
+    ]);
   });
 });

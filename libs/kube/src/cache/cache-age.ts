@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * How old the content of caches is. A watch that fails leaves its cache as it was: without an age, "not there" in a cache
- * that heard its last event hours ago looks like "was deleted".
- * Usage: `if (cache.ageMs > maxAgeMs) await whenFresh([cache], { maxAgeMs, clock, signal });`
+ * CacheAge is the age of a cache's content, and whenFresh waits for caches that are too old. A cache does not change while
+ * its watch fails. Without an age, an object that is missing in an old cache looks as if it was deleted.
+ * Usage: `await whenFresh([cache], { maxAgeMs: 300_000, clock: systemClock, signal })`.
  */
 import { sleep, type Clock } from "../clock.ts";
 import { bootClock } from "../leadership/boot-clock.ts";
 
-/** One cache. */
+/** State and age of one cache. */
 export interface CacheAge {
-  /** Plural: "nodes". */
+  /** Plural name: "nodes". */
   readonly resource: string;
-  /** Whether the first list is in. */
+  /** Whether the first list is complete. */
   readonly synced: boolean;
   /**
-   * Since the API server last confirmed the content: by a list, an event, a bookmark, or by accepting a watch from there.
-   * Before the first list, since it was asked for.
+   * Time since the API server last confirmed the content by a list, an event or a bookmark, or by accepting a watch if it
+   * sends no bookmarks. Before the first list: time since it was requested.
    */
   readonly ageMs: number;
 }
 
-/** Whose watch failed, or could not be used. */
+/** The cache whose watch failed or whose object could not be processed. */
 export type FailedWatch = Pick<CacheAge, "resource" | "ageMs">;
 
-/** A cache, or several that are of use together only. */
+/** One cache, or several that are used together. */
 export interface Ageing {
-  /** Of the oldest. */
+  /** Age of the oldest cache. */
   readonly ageMs: number;
   readonly ages: readonly CacheAge[];
 }
@@ -36,7 +36,7 @@ export interface FreshnessLimit {
   readonly signal: AbortSignal;
 }
 
-/** Counts from when it is created, or last heard. Its clock goes on while the machine sleeps, unless given. */
+/** Measures the time since its creation or the last heard(). Its default clock continues while the machine is suspended. */
 export class HeardClock {
   readonly #clock: Pick<Clock, "nowMs">;
   #heardAtMs: number;
@@ -55,16 +55,16 @@ export class HeardClock {
   }
 }
 
-/** Those that are older than the limit. */
+/** Returns the caches that are older than the limit. */
 export function staleAmong(caches: Iterable<Ageing>, maxAgeMs: number): readonly CacheAge[] {
   return Array.from(caches).flatMap(({ ages }) => ages.filter(({ ageMs }) => ageMs > maxAgeMs));
 }
 
-/** Resolves once none is older than the limit, within a second; rejects with the signal's reason. */
+/** Resolves within a second when no cache is older than the limit; rejects with the signal's reason. */
 export async function whenFresh(caches: readonly Pick<Ageing, "ageMs">[], limit: FreshnessLimit): Promise<void> {
   const { maxAgeMs, clock, signal } = limit;
   while (caches.some(({ ageMs }) => ageMs > maxAgeMs)) await sleep(clock, pollMs, signal);
 }
 
-// Asked only while one is stale, so that events need not tell anybody of it.
+// Polling is needed only while a cache is stale, and events stay free of notifications.
 const pollMs = 1_000;

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the API server has, as far as it was heard: what reconcilers read instead of asking. ObjectStore is one;
- * watchObjects() keeps one up to date.
- * Usage: `const node = nodes.get("worker-0"); const mine = states.byIndex("pool", "gpu")`.
+ * Cache is a local copy of the objects of one kind, which reconcilers read instead of asking the API server. ObjectStore
+ * implements it, and watchObjects keeps one up to date.
+ * Usage: `const node = nodes.get("worker-0"); const gpuNodes = nodes.byIndex("pool", "gpu")`.
  */
-
 import type { Ageing } from "./cache-age.ts";
 import type { ObjectName } from "../kube-object.ts";
 
 /**
- * Objects of one kind, each reduced to what is used of it. Keys are names where the kind has no namespaces or the cache
- * holds a single one, "namespace/name" otherwise.
+ * Objects of one kind, each reduced to its projection. Keys are names if the kind is cluster-scoped or the cache holds a
+ * single namespace, otherwise "namespace/name".
  */
 export interface Cache<T> extends Observations, Ageing {
-  /** Whether all objects that there were at the start are in. */
+  /** Whether the first list is complete. */
   readonly synced: boolean;
-  /** False while the server does not know the kind: then nothing is here. Only of a cache that takes it (`optional`). */
+  /** False while the server does not serve the kind; then the cache is empty. Only with the option `optional`. */
   readonly served: boolean;
   /** Resolves when synced; rejects with the signal's reason. */
   whenSynced(signal: AbortSignal): Promise<void>;
@@ -23,36 +22,36 @@ export interface Cache<T> extends Observations, Ageing {
   get(key: string): T | undefined;
   list(): readonly T[];
   keys(): Iterable<string>;
-  /** The objects that the index files under `value`. Throws RangeError if the cache has no such index. */
+  /** Returns the objects with `value` in the index. Throws RangeError if the cache does not have the index. */
   byIndex(index: string, value: string): readonly T[];
   /**
-   * Tells of each change from now on, beginning with all that is here already (`before` undefined). Changes that do not
-   * show in the projection are not told. The answer ends it.
+   * Calls `listener` for each object that exists (`before` is undefined) and then for each change of a projection. Returns
+   * a function that ends the subscription.
    */
   subscribe(listener: (change: Change<T>) => void): () => void;
 }
 
-/** An object came (no `before`), changed, or went (no `after`). */
+/** An object was added (no `before`), changed, or deleted (no `after`). */
 export interface Change<T> {
   readonly key: string;
   readonly before: T | undefined;
   readonly after: T | undefined;
 }
 
-/** What a writer must know of objects beyond their projection. */
+/** What a writer needs to know about objects beyond their projection. */
 export interface Observations {
   observed(name: ObjectName): Observed | undefined;
-  /** The resourceVersion up to which all changes are in; undefined before the first list. */
+  /** The resourceVersion up to which the cache has all changes; undefined before the first list. */
   readonly position: string | undefined;
-  /** Whether `owned` of the objects here knows this manager. */
+  /** Reports whether `owned` works for this manager. */
   tracks(manager: string): boolean;
 }
 
 export interface Observed {
   readonly uid: string;
   readonly resourceVersion: string;
-  /** Digest of the fields that the manager's last apply set, with their values of now (owned-fields.ts). */
+  /** Returns the digest of the fields of the manager's last apply, with their current values (owned-fields.ts). */
   owned(manager: string, subresource: string): string | undefined;
-  /** Whether this manager owns fields that it wrote by update, other than metadata. */
+  /** Reports whether the manager owns fields, other than metadata, that it wrote by update. */
   updatedBy(manager: string, subresource: string): boolean;
 }

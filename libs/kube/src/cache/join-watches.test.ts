@@ -45,7 +45,7 @@ function createWatch(ageMs = 0) {
 }
 
 describe("joinWatches", () => {
-  it("is synced when the last one is", async () => {
+  it("is synced when the last watch is synced", async () => {
     const [one, other] = [createWatch(), createWatch()];
     const joined = joinWatches([one.watch, other.watch]);
     let resolved = false;
@@ -60,29 +60,29 @@ describe("joinWatches", () => {
     expect(joined.synced).toBe(true);
   });
 
-  it("tells of each one's changes until that is ended, and ends all", async () => {
+  it("passes the changes of each watch until the subscription ends, and disposes all", async () => {
     const [one, other] = [createWatch(), createWatch()];
     const joined = joinWatches([one.watch, joinWatches([other.watch])]);
-    let told = 0;
+    let calls = 0;
     const end = joined.subscribe(() => {
-      told += 1;
+      calls += 1;
     });
     one.change();
     other.change();
     end();
     other.change();
-    expect(told).toBe(2);
+    expect(calls).toBe(2);
     await joined[Symbol.asyncDispose]();
     expect([one.ended(), other.ended()]).toEqual([true, true]);
   });
 
-  it("is synced where there is nothing to watch", async () => {
+  it("is synced without watches", async () => {
     const joined = joinWatches([]);
     await joined.whenSynced(AbortSignal.abort());
     expect(joined.synced).toBe(true);
   });
 
-  it("is as old as the oldest, and names each", () => {
+  it("has the age of the oldest watch and the ages of all", () => {
     const joined = joinWatches([createWatch(1_000).watch, createWatch(3_000).watch]);
     expect([joined.ageMs, joined.ages.map(({ ageMs }) => ageMs)]).toEqual([3_000, [1_000, 3_000]]);
     expect(joinWatches([]).ageMs).toBe(0);

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Several watches that are of use together only.
- * Usage: `return Object.assign(joinWatches([roles, bindings]), { ownerOf });`, as a spread would freeze `synced`.
+ * joinWatches combines several watches that are used together. To add members, use Object.assign: a spread would copy the
+ * current value of `synced`.
+ * Usage: `Object.assign(joinWatches([roles, bindings]), { ownerOf })`.
  */
 
 import type { Ageing } from "./cache-age.ts";
 
-/** Disposing it ends the watches. A cache that follows the API server is one, too. */
+/** Disposing it ends the watches. The result of watchObjects has this type, too. */
 export interface JoinedWatches extends Ageing, AsyncDisposable {
-  /** Whether all are. */
+  /** Whether all watches are synced. */
   readonly synced: boolean;
-  /** Resolves when all are; rejects with the signal's reason. */
+  /** Resolves when all watches are synced; rejects with the signal's reason. */
   whenSynced(signal: AbortSignal): Promise<void>;
-  /** Calls `listener` on each change of any, beginning with what is here already. The answer ends it. */
+  /** Calls `listener` for each object that exists and for each change. Returns a function that ends the subscription. */
   subscribe(listener: () => void): () => void;
 }
 

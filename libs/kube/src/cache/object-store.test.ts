@@ -39,7 +39,7 @@ function some(name: string, color: string, namespace = "ns"): KubeObject {
 const names = (found: readonly Kept[]) => found.map(({ metadata }) => metadata.name);
 
 describe("ObjectStore", () => {
-  it("keeps projections by name, and by namespace and name where it holds all namespaces", () => {
+  it("keeps projections by name, or by namespace and name for all namespaces", () => {
     const { store } = createStore();
     store.upsert(some("a", "red"));
     expect(store.get("a")?.color).toBe("red");
@@ -51,7 +51,7 @@ describe("ObjectStore", () => {
     expect(all.get("y/a")?.color).toBe("blue");
   });
 
-  it("finds by index, and never under a value that was", () => {
+  it("finds objects by the current values of an index", () => {
     const { store } = createStore();
     store.upsert(some("a", "red"));
     store.upsert(some("b", "red"));
@@ -62,7 +62,7 @@ describe("ObjectStore", () => {
     expect(() => store.byIndex("size", "1")).toThrow(RangeError);
   });
 
-  it("tells of what shows in the projection, and of nothing else", () => {
+  it("calls listeners only for changes of the projection", () => {
     const { store, changes } = createStore();
     store.upsert(some("a", "red"));
     const last = some("a", "red");
@@ -75,7 +75,7 @@ describe("ObjectStore", () => {
     expect(changes.slice(1)).toEqual(["a: red -> blue", "a: blue -> none"]);
   });
 
-  it("keeps the very value that the projection gives, which may be one for many objects", () => {
+  it("keeps the value of the projection, which objects can share", () => {
     const colors = new Map<string, Kept>();
     const { store } = createStore({
       project(object) {
@@ -89,7 +89,7 @@ describe("ObjectStore", () => {
     expect(store.get("a")).toBe(store.get("b"));
   });
 
-  it("shows the projection what it made of the object before", () => {
+  it("passes the last projection of the object to the projection", () => {
     const { store } = createStore({
       project: (object, before) => ({
         ...project(object),
@@ -102,22 +102,22 @@ describe("ObjectStore", () => {
     expect(store.list().map(({ color }) => color)).toEqual(["none, red, blue", "none, green"]);
   });
 
-  it("tells who comes late of all that is there", () => {
+  it("calls a new listener for all existing objects", () => {
     const { store } = createStore();
     store.upsert(some("a", "red"));
-    const told: Change<Kept>[] = [];
-    store.subscribe((change) => told.push(change))();
+    const seen: Change<Kept>[] = [];
+    store.subscribe((change) => seen.push(change))();
     store.upsert(some("b", "red"));
-    expect(told.map(({ key, before }) => [key, before])).toEqual([["a", undefined]]);
+    expect(seen.map(({ key, before }) => [key, before])).toEqual([["a", undefined]]);
   });
 
-  it("drops what a list does not have, once the list has ended", () => {
+  it("drops objects that a list lacks when the list ends", () => {
     const { store, changes } = createStore();
     store.upsert(some("a", "red"));
     store.upsert(some("b", "red"));
     store.beginList();
     store.upsert(some("b", "blue"));
-    store.beginList(); // the server forgot the first list half-way
+    store.beginList(); // the first list expired before its last page
     store.upsert(some("b", "blue"));
     expect(store.size).toBe(2);
     store.endList("9");
@@ -125,7 +125,7 @@ describe("ObjectStore", () => {
     expect(changes.slice(2)).toEqual(["b: red -> blue", "a: red -> none"]);
   });
 
-  it("is synced from its first list on", async () => {
+  it("is synced after the first list", async () => {
     const { store } = createStore();
     const waiting = store.whenSynced(new AbortController().signal);
     expect([store.synced, store.position]).toEqual([false, undefined]);
@@ -137,7 +137,7 @@ describe("ObjectStore", () => {
     expect([store.synced, store.position]).toEqual([true, "8"]);
   });
 
-  it("keeps an object as it was when its projection throws, and goes on with all others", () => {
+  it("keeps the last state of an object whose projection throws, and updates all others", () => {
     const reported: unknown[] = [];
     const { store } = createStore({
       report: (error) => reported.push(error),
@@ -156,7 +156,7 @@ describe("ObjectStore", () => {
     expect(reported).toMatchObject([{ message: "bad color" }]);
   });
 
-  it("tells all other listeners when one throws", () => {
+  it("calls all other listeners when one throws", () => {
     const reported: unknown[] = [];
     const { store, changes } = createStore({ report: (error) => reported.push(error) });
     store.subscribe(() => {
@@ -167,7 +167,7 @@ describe("ObjectStore", () => {
     expect([changes, reported.length]).toEqual([["a: none -> red", "and a"], 1]);
   });
 
-  it("takes no object of another kind, and is not asked about another namespace", () => {
+  it("throws for objects of another kind and of another namespace", () => {
     const { store } = createStore();
     const node = { ...some("a", "red"), kind: "Node" };
     expect(() => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The objects behind a Cache. Whoever hears of them puts them in: the reflector in a service, a test by hand.
+ * ObjectStore holds the objects of a Cache. The reflector fills it in a service, and a test fills it by hand.
  * Usage: `const nodes = new ObjectStore({ type: nodeType, project: ({ metadata }: Node) => ({ metadata }) })`.
  */
 import { HeardClock, type CacheAge, type FailedWatch } from "./cache-age.ts";
@@ -14,47 +14,48 @@ import { observe } from "../write/owned-fields.ts";
 
 export interface StoreOptions<Wire extends KubeObject, T> {
   readonly type: ResourceType;
-  /** Holds this namespace alone, so that keys are names. */
+  /** The only namespace in this store. Keys are then names without namespace. */
   readonly namespace?: string | undefined;
   /**
-   * Keeps of an object what is used of it, as JSON: all else is memory. `before` is what it made of the object last, for
-   * projections that keep what did not change of that (sharingEqual).
+   * Returns the part of an object that the cache keeps, as JSON. Keep only the fields in use, to save memory. `before` is
+   * the last result for the object, so that a projection can share unchanged parts (sharingEqual).
    */
   readonly project: (object: Wire, before: T | undefined) => T;
   readonly indexes?: Indexers<T>;
   /** Field managers of the writers that use this cache. */
   readonly managers?: readonly string[];
   /**
-   * Told what a projection, an index or a listener throws: the object stays as it was, or one listener misses a change,
-   * and all else goes on. Unless given, it is thrown at whoever puts the object in.
+   * Called with errors of projections, indexes and listeners. The store then keeps the last state of the object, or one
+   * listener misses a change; everything else continues. Without it, the method that adds the object throws the error.
    */
   readonly report?: (error: unknown, at: FailedWatch) => void;
-  /** For its age; one that goes on while the machine sleeps, unless given. */
+  /** Clock for the age. The default continues while the machine is suspended. */
   readonly clock?: Clock | undefined;
 }
 
-/** Who is told of all objects of a kind. */
+/** Receives the objects of a kind from a reflector. */
 export interface ObjectSink extends Pick<CacheAge, "ageMs"> {
-  /** A list begins: what is not in it until endList() is gone. */
+  /** Starts a list. Objects that are not added until endList() are deleted then. */
   beginList(): void;
   upsert(object: KubeObject): void;
   remove(object: ObjectName): void;
   endList(resourceVersion: string): void;
-  /** All changes up to this version were told. */
+  /** All changes up to this version have been passed. */
   advance(resourceVersion: string): void;
-  /** The server does not know the kind, so there are no objects. */
+  /** The server does not serve the kind, so there are no objects. */
   notServed(): void;
-  /** The server has just confirmed that all it has to tell was told. */
+  /** The server has just confirmed that all changes have been passed. */
   heard(): void;
 }
 
+/** A Cache and the sink that fills it. */
 export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, CacheAge, ObjectSink {
   readonly #options: StoreOptions<Wire, T>;
   readonly #entries = new Map<string, Entry<T>>();
   readonly #index: ObjectIndex<T>;
   readonly #listeners = new Set<(change: Change<T>) => void>();
   readonly #firstList = Promise.withResolvers<undefined>();
-  /** Keys of the list that is being read. */
+  /** Keys of the current list. */
   #listed: Set<string> | undefined;
   #position: string | undefined;
   #served = true;
@@ -153,10 +154,10 @@ export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, CacheA
     this.#guard(() => {
       const value = this.#project(object, before?.value);
       const observed = observe(object, this.#options.managers ?? []);
-      this.#index.refile(key, before?.value, value);
+      this.#index.update(key, before?.value, value);
       this.#entries.set(key, { value, observed });
       if (before && equalButVersion(before.value, value)) return;
-      this.#tell({ key, before: before?.value, after: value });
+      this.#notify({ key, before: before?.value, after: value });
     });
   }
 
@@ -194,22 +195,24 @@ export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, CacheA
     if (before === undefined) return;
     this.#entries.delete(key);
     this.#guard(() => {
-      this.#index.refile(key, before.value, undefined);
+      this.#index.update(key, before.value, undefined);
     });
-    this.#tell({ key, before: before.value, after: undefined });
+    this.#notify({ key, before: before.value, after: undefined });
   }
 
   #project(object: KubeObject, before: T | undefined): T {
     const { type, project } = this.#options;
-    // The API server has checked the object against its kind's schema: here JSON from the wire gets its type.
+    // The API server has validated the object against the schema of its kind, so it has the type of this kind.
     const isWire = (some: KubeObject): some is Wire => {
       return some.apiVersion === apiVersionOf(type) && some.kind === type.kind;
     };
     if (isWire(object)) return project(object, before);
-    throw new KubeError(`read a ${type.kind}`, "UnexpectedResponse", { words: `${object.apiVersion} ${object.kind}` });
+    throw new KubeError(`read a ${type.kind}`, "UnexpectedResponse", {
+      words: `got ${object.apiVersion} ${object.kind}`,
+    });
   }
 
-  #tell(change: Change<T>): void {
+  #notify(change: Change<T>): void {
     for (const listener of [...this.#listeners]) {
       this.#guard(() => {
         listener(change);
@@ -235,7 +238,7 @@ export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, CacheA
     if (only === undefined) return keyOf({ name, namespace });
     if (namespace === only) return name;
     throw new RangeError(
-      `the cache of ${this.#options.type.kind} holds ${only} alone, not ${keyOf({ name, namespace })}`,
+      `the cache of ${this.#options.type.kind} holds only namespace "${only}", not ${keyOf({ name, namespace })}`,
     );
   }
 }
@@ -245,7 +248,7 @@ interface Entry<T> {
   readonly observed: Observed;
 }
 
-// Each write brings a new resourceVersion; whether it also brings news is a matter of the rest.
+// Each write changes the resourceVersion and managedFields. Listeners are called only when other fields differ.
 function equalButVersion(before: unknown, after: unknown): boolean {
   return equalJson(withoutVersion(before), withoutVersion(after));
 }

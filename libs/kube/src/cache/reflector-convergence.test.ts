@@ -10,7 +10,7 @@ import { watchObjects } from "./watch-objects.ts";
 const expired = { status: 410, body: JSON.stringify({ kind: "Status", reason: "Expired", code: 410 }) };
 const faults = [expired, "reset", ...[404, 429, 500, 503].map((status) => ({ status, body: "fault" }))] as const;
 
-/** An object gets this color, or goes. */
+/** An object gets this color or is deleted. */
 const change = fc.record({
   name: fc.constantFrom("a", "b", "c", "d"),
   color: fc.constantFrom("red", "blue", undefined),
@@ -29,7 +29,7 @@ const steps = fc.array(
 );
 
 describe("watchObjects", () => {
-  it("ends as the server is, and has told each change, whatever happens in whatever order", async () => {
+  it("has the same objects as the server and has reported each change after any sequence of faults", async () => {
     const holds = fc.asyncProperty(steps, async (todo) => {
       await using server = await FakeApiServer.start();
       await using transport = new HttpTransport(server.endpoint);
@@ -39,11 +39,11 @@ describe("watchObjects", () => {
         project: ({ data }: ConfigMap) => data?.["color"] ?? "",
         report: () => undefined,
       });
-      const told = new Map<string, string>();
+      const seen = new Map<string, string>();
       const outOfStep: string[] = [];
       cache.subscribe(({ key, before, after }) => {
-        if (before !== told.get(key)) outOfStep.push(key);
-        keep(told, key, after);
+        if (before !== seen.get(key)) outOfStep.push(key);
+        keep(seen, key, after);
       });
 
       const real = new Map<string, string>();
@@ -69,13 +69,13 @@ describe("watchObjects", () => {
         if (!isThere() && isPausing(clock)) await clock.advance(clock.nextMs);
         return isThere();
       });
-      expect([outOfStep, equal(told, real)]).toEqual([[], true]);
+      expect([outOfStep, equal(seen, real)]).toEqual([[], true]);
     });
     await fc.assert(holds, { numRuns: 100, endOnFailure: true });
   }, 60_000);
 });
 
-/** A watch may be silent for longer than that. */
+/** Reports whether the reflector pauses. The limit of a silent watch is longer. */
 function isPausing(clock: FakeClock): boolean {
   return clock.nextMs <= 60_000;
 }

@@ -10,7 +10,7 @@ import { watchObjects, type WatchOptions } from "./watch-objects.ts";
 
 type Colors = Cache<string>;
 
-/** A server, and a cache of the colors in it. */
+/** Starts a server and a cache of the colors of its objects. */
 async function setUp(
   options: Partial<WatchOptions<ConfigMap, string>> = {},
   before: (server: FakeApiServer) => void = () => {},
@@ -37,7 +37,7 @@ async function setUp(
     reported,
     lists: () => server.requests.filter((request) => isList(request)),
     watches: () => server.requests.filter((request) => !isList(request)),
-    /** Waits until it holds; what the reflector pauses for is over at once. A watch may be silent for longer than that. */
+    /** Waits until `holds` returns true. Ends each pause of the reflector at once, but not the wait of a silent watch. */
     async until(holds: () => boolean) {
       await eventually(async () => {
         if (clock.nextMs <= 60_000 && !holds()) await clock.advance(clock.nextMs);
@@ -63,7 +63,7 @@ function putMany(server: FakeApiServer, count: number): void {
 }
 
 describe("reflect", () => {
-  it("lists in pages and follows from there", async () => {
+  it("lists in pages and watches from there", async () => {
     await using it = await setUp({ pageSize: 10 }, (server) => {
       putMany(server, 25);
     });
@@ -78,7 +78,7 @@ describe("reflect", () => {
     expect(it.watches()).toHaveLength(1);
   });
 
-  it("asks for bookmarks and a watch of 5 to 10 minutes, within its selectors", async () => {
+  it("requests bookmarks and a watch of 5 to 10 minutes with its selectors", async () => {
     await using it = await setUp({ labelSelector: "a=b", fieldSelector: "metadata.name=x" });
     await eventually(() => it.server.watching === 1);
     const [watch] = it.watches();
@@ -97,7 +97,7 @@ describe("reflect", () => {
   });
 
   it.each(["in-order", "reset", "within-object"] as const)(
-    "misses nothing when the watch is cut (%s), and lists nothing again",
+    "misses no change when the watch ends (%s) and does not list again",
     async (how) => {
       await using it = await setUp();
       await eventually(() => it.server.watching === 1);
@@ -113,7 +113,7 @@ describe("reflect", () => {
     },
   );
 
-  it("goes on from the last bookmark", async () => {
+  it("continues from the last bookmark", async () => {
     await using it = await setUp();
     await eventually(() => it.server.watching === 1);
     it.server.bookmark();
@@ -125,7 +125,7 @@ describe("reflect", () => {
     expect(it.lists()).toHaveLength(1);
   });
 
-  it("lists again after a 410, and drops what is gone since", async () => {
+  it("lists again after a 410 and drops deleted objects", async () => {
     await using it = await setUp({}, (server) => {
       putMany(server, 3);
     });
@@ -143,7 +143,7 @@ describe("reflect", () => {
     expect(it.reported).toEqual(["ConnectionLost"]);
   });
 
-  it("begins a list again, in pages and later each time, when the server forgets it half-way", async () => {
+  it("starts a list again with growing pauses when it expires between two pages", async () => {
     await using it = await setUp({ pageSize: 2 }, (server) => {
       putMany(server, 5);
       const status = { kind: "Status", reason: "Expired", code: 410 };
@@ -161,7 +161,7 @@ describe("reflect", () => {
     expect([it.clock.nowMs(), it.reported]).toEqual([500 + 1000 + 2000, ["Expired", "Expired", "Expired"]]);
   });
 
-  it("is not synced, and tells why, until the server answers", async () => {
+  it("is not synced and reports the error until the server responds", async () => {
     await using it = await setUp({}, (server) => {
       for (let times = 0; times < 3; times++) server.failNext({ status: 403 });
     });
@@ -170,7 +170,7 @@ describe("reflect", () => {
     expect(it.clock.nowMs()).toBe(500 + 1000 + 2000);
   });
 
-  it("waits as long as the server asks for", async () => {
+  it("waits as long as the server requests", async () => {
     await using it = await setUp({}, (server) => {
       server.failNext({ status: 429, headers: { "retry-after": "60" } });
     });
@@ -178,7 +178,7 @@ describe("reflect", () => {
     expect(it.clock.nowMs()).toBe(60_000);
   });
 
-  it("waits less again once events have come", async () => {
+  it("starts with short pauses again after an event", async () => {
     await using it = await setUp();
     await eventually(() => it.server.watching === 1);
     for (let times = 0; times < 8; times++) it.server.failNext({ status: 503 });
@@ -193,7 +193,7 @@ describe("reflect", () => {
     expect(it.clock.nowMs() - beforeMs).toBe(500);
   });
 
-  it("waits less again once a watch has lasted for longer than the pause before it, though nothing came", async () => {
+  it("starts with short pauses again after a watch that lasted longer than the pause before it, also without events", async () => {
     await using it = await setUp();
     await eventually(() => it.server.watching === 1);
     for (let times = 0; times < 3; times++) it.server.failNext({ status: 503 });
@@ -211,17 +211,17 @@ describe("reflect", () => {
     expect(await pauseBeforeMs(8_000)).toBe(500);
   });
 
-  it("does not spin when the server ends each watch at once", async () => {
+  it("pauses when the server ends each watch at once", async () => {
     await using it = await setUp();
     await eventually(() => it.server.watching === 1);
     for (let times = 0; times < 5; times++) it.server.failNext({ status: 200, body: "" });
     it.server.cutWatches("in-order");
     await it.until(() => it.server.watching === 1);
-    // The one that was cut, and five more: nothing had come in any of them.
+    // The watch that was ended and five more, all without events.
     expect(it.clock.nowMs()).toBe(500 + 1000 + 2000 + 4000 + 8000 + 15_000);
   });
 
-  it("takes up a watch that has gone silent", async () => {
+  it("reconnects a silent watch", async () => {
     await using it = await setUp();
     await eventually(() => it.server.watching === 1);
     await it.clock.advance(149_000);
@@ -235,7 +235,7 @@ describe("reflect", () => {
     expect(it.reported).toEqual(["Timeout"]);
   });
 
-  it("lists again when it is sent what it cannot read", async () => {
+  it("lists again after an event that it cannot read", async () => {
     await using it = await setUp();
     await eventually(() => it.server.watching === 1);
     it.server.sendRaw("{}\n");
@@ -244,14 +244,14 @@ describe("reflect", () => {
     expect([it.lists().length, it.reported]).toEqual([2, ["UnexpectedResponse"]]);
   });
 
-  it("takes an object of megabytes", async () => {
+  it("accepts an object of several megabytes", async () => {
     await using it = await setUp();
     await eventually(() => it.server.watching === 1);
     it.server.put("big", { color: "x".repeat(3_000_000) });
     await eventually(() => it.cache.get("big")?.length === 3_000_000);
   });
 
-  it("knows how old it is, and reports it with each failure", async () => {
+  it("knows its age and reports it with each failure", async () => {
     const failed: unknown[] = [];
     await using it = await setUp({ report: (_, at) => failed.push({ ...at }) }, (server) => {
       server.failNext({ status: 403 });
@@ -273,7 +273,7 @@ describe("reflect", () => {
     expect(failed.slice(1)).toEqual([30_000, 30_500, 31_500].map((ageMs) => ({ resource: "configmaps", ageMs })));
   });
 
-  it("of a server that sends no bookmarks, is as old as the last watch that it accepted", async () => {
+  it("has the age of the last accepted watch when the server sends no bookmarks", async () => {
     await using it = await setUp();
     await eventually(() => it.server.watching === 1);
     await it.clock.advance(100_000);
@@ -283,7 +283,7 @@ describe("reflect", () => {
     expect(it.watches()).toHaveLength(2);
   });
 
-  it("is not fresh by a watch that was accepted alone, where the server has sent bookmarks before", async () => {
+  it("is not confirmed by an accepted watch when the server sends bookmarks", async () => {
     await using it = await setUp();
     await eventually(() => it.server.watching === 1);
     it.server.bookmark();
@@ -297,7 +297,7 @@ describe("reflect", () => {
     await eventually(() => it.cache.ageMs === 0);
   });
 
-  it("ends when it is disposed: in a watch, and in a pause", async () => {
+  it("ends when it is disposed during a watch or a pause", async () => {
     const watching = await setUp();
     await eventually(() => watching.server.watching === 1);
     await watching.cache[Symbol.asyncDispose]();
@@ -313,7 +313,7 @@ describe("reflect", () => {
     expect([pausing.clock.pending, pausing.lists().length]).toEqual([0, 1]);
   });
 
-  it("takes a kind that the server does not know for one without objects, if that may be", async () => {
+  it("has no objects of an optional kind that the server does not serve", async () => {
     const notFound = { status: 404, body: "404 page not found" };
     await using it = await setUp({ optional: true }, (server) => {
       server.put("a", { color: "red" });
@@ -326,7 +326,7 @@ describe("reflect", () => {
     expect([content(it.cache), it.clock.nowMs(), it.reported]).toEqual([{ a: "red" }, 10_000, []]);
   });
 
-  it("forgets the objects of a kind that the server no longer knows", async () => {
+  it("drops the objects of an optional kind that the server no longer serves", async () => {
     await using it = await setUp({ optional: true });
     await eventually(() => it.server.watching === 1);
     it.server.put("a", { color: "red" });
@@ -339,7 +339,7 @@ describe("reflect", () => {
     expect([content(it.cache), it.lists().length, it.reported]).toEqual([{ a: "red" }, 2, []]);
   });
 
-  it("takes it for a failure else", async () => {
+  it("reports a failure for a kind that is not optional", async () => {
     await using it = await setUp({}, (server) => {
       server.failNext({ status: 404, body: "404 page not found" });
     });

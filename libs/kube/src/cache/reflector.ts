@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Keeps a sink like the API server: lists all objects in pages, then follows the watch from there for as long as the
- * process lives. A watch that ends is taken up where it was; where the server has forgotten that place (410), all is
- * listed again, and what the list lacks was deleted. Lists are always paged, also after a failure: a list in one piece may
- * be too large to ever succeed. Model: client-go's reflector.
+ * reflect keeps a sink in step with the API server: it lists all objects in pages and then watches from there. A watch
+ * that ends continues at its last resourceVersion. If the server no longer has that version (410), all objects are listed
+ * again, and objects that the list lacks were deleted. Lists are always paged, also after a failure, since an unpaged list
+ * can be too large to succeed. The model is client-go's reflector.
  * Usage: `await reflect({ transport, type: nodes, sink: store, report, signal })`.
  */
 import { backoffMs } from "../controller/backoff.ts";
 import type { FailedWatch } from "./cache-age.ts";
 import { sleep, systemClock, type Clock } from "../clock.ts";
-import { isKubeError, KubeError } from "../http/kube-error.ts";
+import { isKubeError, KubeError, type OwnCode } from "../http/kube-error.ts";
 import type { ResourceType } from "../kube-object.ts";
 import { linkAbort } from "../linked-abort.ts";
 import { listPages } from "../http/list-pages.ts";
@@ -20,132 +20,149 @@ import type { Transport, WatchEvent } from "../http/transport.ts";
 export interface ReflectorOptions {
   readonly transport: Transport;
   readonly type: ResourceType;
-  /** All namespaces unless given. */
+  /** All namespaces by default. */
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
-  /** Objects in one answer to a list; 500 unless given. Less for large objects: a page is in memory whole. */
+  /** Objects per page of a list; 500 by default. Use less for large objects, since a whole page is in memory. */
   readonly pageSize?: number | undefined;
   /**
-   * The server may not know the kind, as long as nobody has installed its CRD: then it has no objects, and is asked again
-   * every 5 s. Unless given, that is a failure like any other.
+   * Whether the CRD of the kind may be missing. If it is, the sink has no objects, and the server is asked again every 5 s.
+   * By default this is a failure.
    */
   readonly optional?: boolean | undefined;
   readonly sink: ObjectSink;
-  /** Told each failure; it is tried again. That the server has forgotten where a watch would go on is none. */
+  /** Called for each failure; the request is retried. An expired resourceVersion of a watch is not a failure. */
   readonly report: (error: unknown, at: FailedWatch) => void;
   readonly signal: AbortSignal;
   readonly clock?: Clock | undefined;
   readonly random?: (() => number) | undefined;
 }
 
-/** Resolves once the signal has aborted. */
+/** Resolves when the signal aborts. Never rejects. */
 export async function reflect(options: ReflectorOptions): Promise<void> {
-  const { transport, type, namespace, labelSelector, fieldSelector, pageSize = 500, sink, report, signal } = options;
-  const { clock = systemClock, random = Math.random, optional = false } = options;
-  const what = `watch ${type.plural}`;
-  /** Where the watch goes on; undefined when a list is due. */
-  let position: string | undefined;
-  /** Since an event came, or a watch lasted for longer than the pause before it. */
-  let failures = 0;
-  let lastPauseMs = 0;
-  /** The server is known to send bookmarks. That it accepts a watch, and then is silent, confirms nothing. */
-  let sendsBookmarks = false;
-
+  const { signal } = options;
+  const progress: Progress = { position: undefined, failures: 0, lastPauseMs: 0, sendsBookmarks: false };
   while (!signal.aborted) {
     try {
-      position ??= await list();
-      await follow(position);
+      progress.position ??= await list(options);
+      await follow(options, progress, progress.position);
     } catch (error) {
       if (isAborted(signal)) return;
-      if (optional && isKubeError(error, "NotFound")) {
-        position = undefined;
-        sink.notServed();
-        sink.heard();
-        await pause(notServedMs);
-        continue;
-      }
-      failures++;
-      const forgotten = isKubeError(error, "Expired", "Gone");
-      if (!forgotten || position === undefined) report(error, { resource: type.plural, ageMs: sink.ageMs });
-      if (forgotten || isKubeError(error, "UnexpectedResponse")) position = undefined;
-      const atLeastMs = isKubeError(error) ? (error.retryAfterMs ?? 0) : 0;
-      await pause(Math.max(atLeastMs, backoffMs(failures, { baseMs: 500, maxMs: 15_000 }, random)));
+      await handleFailure(options, progress, error);
     }
-  }
-
-  async function list(): Promise<string> {
-    let resourceVersion = "";
-    sink.beginList();
-    const pages = listPages(transport, { type, namespace, labelSelector, fieldSelector, pageSize, signal });
-    for await (const page of pages) {
-      for (const item of page.items) sink.upsert(item);
-      resourceVersion = page.resourceVersion;
-    }
-    sink.endList(resourceVersion);
-    sink.heard();
-    return resourceVersion;
-  }
-
-  /** Returns when the server ends the watch, as it does every few minutes, or when it has gone silent. */
-  async function follow(resourceVersion: string): Promise<void> {
-    const timeoutSeconds = Math.floor(300 + random() * 300); // spread, so that a fleet does not come back together
-    const query = { resourceVersion, timeoutSeconds, allowWatchBookmarks: true, labelSelector, fieldSelector };
-    const path = collectionPath(type, namespace);
-    const startMs = clock.nowMs();
-    const silent = new KubeError(what, "Timeout", { words: `silent for ${silenceMs} ms` });
-    using abort = linkAbort(signal);
-    let heard = false;
-    let openedMs = Infinity;
-    const onOpen = () => {
-      openedMs = clock.nowMs();
-      if (!sendsBookmarks) sink.heard();
-    };
-    try {
-      abort.in(clock, silenceMs, () => silent);
-      for await (const event of transport.watch({ path, query, signal: abort.signal, onOpen })) {
-        position = take(event);
-        heard = true;
-        failures = 0;
-        abort.in(clock, silenceMs, () => silent);
-      }
-    } catch (error) {
-      if (error !== silent) throw error;
-      if (sendsBookmarks) report(silent, { resource: type.plural, ageMs: sink.ageMs });
-      return;
-    } finally {
-      if (clock.nowMs() - openedMs >= Math.max(lastPauseMs, atOnceMs)) failures = 0;
-    }
-    if (!heard && clock.nowMs() - startMs < atOnceMs)
-      throw new KubeError(what, "ConnectionLost", { words: "ended at once" });
-  }
-
-  function take(event: WatchEvent): string {
-    const version = event.type === "BOOKMARK" ? event.resourceVersion : event.object.metadata.resourceVersion;
-    if (version === undefined) throw new KubeError(what, "UnexpectedResponse", { words: "no resourceVersion" });
-    if (event.type === "DELETED") sink.remove(event.object.metadata);
-    else if (event.type !== "BOOKMARK") sink.upsert(event.object);
-    sendsBookmarks ||= event.type === "BOOKMARK";
-    sink.advance(version);
-    sink.heard();
-    return version;
-  }
-
-  async function pause(pauseMs: number): Promise<void> {
-    lastPauseMs = pauseMs;
-    await sleep(clock, pauseMs, signal).catch(() => undefined); // aborted: the loop sees it
   }
 }
 
-// Bookmarks come each minute where there is nothing else to say. A server that sends none costs a reconnection.
+interface Progress {
+  /** resourceVersion from which the watch continues; undefined when a list is needed. */
+  position: string | undefined;
+  /** Failures since the last event or since a watch lasted longer than the pause before it. */
+  failures: number;
+  lastPauseMs: number;
+  /** Whether the server has sent a bookmark. Then an accepted watch without events does not confirm the content. */
+  sendsBookmarks: boolean;
+}
+
+async function list(options: ReflectorOptions): Promise<string> {
+  const { transport, type, namespace, labelSelector, fieldSelector, pageSize = 500, sink, signal } = options;
+  let resourceVersion = "";
+  sink.beginList();
+  const pages = listPages(transport, { type, namespace, labelSelector, fieldSelector, pageSize, signal });
+  for await (const page of pages) {
+    for (const item of page.items) sink.upsert(item);
+    resourceVersion = page.resourceVersion;
+  }
+  sink.endList(resourceVersion);
+  sink.heard();
+  return resourceVersion;
+}
+
+/** Returns when the server ends the watch, as it does every few minutes, or when the watch is silent for too long. */
+async function follow(options: ReflectorOptions, progress: Progress, resourceVersion: string): Promise<void> {
+  const { transport, type, namespace, labelSelector, fieldSelector, sink, report, signal } = options;
+  const { clock = systemClock, random = Math.random } = options;
+  const timeoutSeconds = Math.floor(300 + random() * 300); // random, so that the watches of many nodes do not end together
+  const query = { resourceVersion, timeoutSeconds, allowWatchBookmarks: true, labelSelector, fieldSelector };
+  const path = collectionPath(type, namespace);
+  const startMs = clock.nowMs();
+  const silent = watchError(type, "Timeout", `no event or bookmark for ${silenceMs} ms`);
+  using abort = linkAbort(signal);
+  let hasEvents = false;
+  let openedMs = Infinity;
+  const onOpen = () => {
+    openedMs = clock.nowMs();
+    if (!progress.sendsBookmarks) sink.heard();
+  };
+  try {
+    abort.in(clock, silenceMs, () => silent);
+    for await (const event of transport.watch({ path, query, signal: abort.signal, onOpen })) {
+      progress.position = take(options, progress, event);
+      hasEvents = true;
+      progress.failures = 0;
+      abort.in(clock, silenceMs, () => silent);
+    }
+  } catch (error) {
+    if (error !== silent) throw error;
+    if (progress.sendsBookmarks) report(silent, { resource: type.plural, ageMs: sink.ageMs });
+    return;
+  } finally {
+    if (clock.nowMs() - openedMs >= Math.max(progress.lastPauseMs, atOnceMs)) progress.failures = 0;
+  }
+  if (!hasEvents && clock.nowMs() - startMs < atOnceMs) {
+    throw watchError(type, "ConnectionLost", "the watch ended at once");
+  }
+}
+
+/** Passes the event to the sink and returns its resourceVersion. */
+function take({ type, sink }: ReflectorOptions, progress: Progress, event: WatchEvent): string {
+  const version = event.type === "BOOKMARK" ? event.resourceVersion : event.object.metadata.resourceVersion;
+  if (version === undefined) throw watchError(type, "UnexpectedResponse", "the event has no resourceVersion");
+  if (event.type === "DELETED") sink.remove(event.object.metadata);
+  else if (event.type !== "BOOKMARK") sink.upsert(event.object);
+  progress.sendsBookmarks ||= event.type === "BOOKMARK";
+  sink.advance(version);
+  sink.heard();
+  return version;
+}
+
+/** Reports the error and waits before the next attempt. */
+async function handleFailure(options: ReflectorOptions, progress: Progress, error: unknown): Promise<void> {
+  const { type, sink, report, optional = false, random = Math.random } = options;
+  if (optional && isKubeError(error, "NotFound")) {
+    progress.position = undefined;
+    sink.notServed();
+    sink.heard();
+    await pause(options, progress, notServedMs);
+    return;
+  }
+  progress.failures++;
+  const isExpired = isKubeError(error, "Expired", "Gone");
+  if (!isExpired || progress.position === undefined) report(error, { resource: type.plural, ageMs: sink.ageMs });
+  if (isExpired || isKubeError(error, "UnexpectedResponse")) progress.position = undefined;
+  const atLeastMs = isKubeError(error) ? (error.retryAfterMs ?? 0) : 0;
+  const ownMs = backoffMs(progress.failures, { baseMs: 500, maxMs: 15_000 }, random);
+  await pause(options, progress, Math.max(atLeastMs, ownMs));
+}
+
+async function pause({ clock = systemClock, signal }: ReflectorOptions, progress: Progress, ms: number): Promise<void> {
+  progress.lastPauseMs = ms;
+  await sleep(clock, ms, signal).catch(() => undefined); // the loop checks the signal
+}
+
+function watchError(type: ResourceType, code: OwnCode, words: string): KubeError {
+  return new KubeError(`watch ${type.plural}`, code, { words });
+}
+
+// The server sends a bookmark about once a minute. If it sends none, an idle watch is only reconnected.
 const silenceMs = 150_000;
 
-/** A watch that ends within this time has not begun. */
+/** A watch without events that ends within this time counts as a failure. */
 const atOnceMs = 1_000;
 
 const notServedMs = 5_000;
 
-// A function, since the compiler takes `signal.aborted` for constant within a loop that tests it.
+// A function, since the compiler treats `signal.aborted` as constant within a loop that tests it.
 function isAborted(signal: AbortSignal): boolean {
   return signal.aborted;
 }

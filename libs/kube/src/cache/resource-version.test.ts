@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { isBehind } from "./resource-version.ts";
 
 describe("isBehind", () => {
-  it("compares as numbers of any size", () => {
+  it("compares numbers of any size", () => {
     const version = fc.bigInt({ min: 1n, max: 2n ** 64n });
     const agrees = fc.property(version, version, (a, b) => {
       expect(isBehind(`${a}`, `${b}`)).toBe(a < b);
@@ -13,7 +13,7 @@ describe("isBehind", () => {
     expect(isBehind("9", "10")).toBe(true);
   });
 
-  it.each(["", "0", "01", "abc", "1.5"])("knows nothing of %o", (odd) => {
+  it.each(["", "0", "01", "abc", "1.5"])("returns false for %o", (odd) => {
     expect([isBehind(odd, "7"), isBehind("7", odd)]).toEqual([false, false]);
   });
 });

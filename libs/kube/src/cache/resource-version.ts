@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Order of resourceVersions. They are decimal numbers that grow with each write (Kubernetes promises it since 1.35; etcd
- * did so before).
- * Usage: `if (isBehind(cache.position, written)) console.log("the cache has yet to hear of our write")`.
+ * isBehind compares resourceVersions. They are decimal numbers that grow with each write: guaranteed by Kubernetes since
+ * 1.35, and a property of etcd before.
+ * Usage: `if (isBehind("99", "100")) console.log("the cache has not seen this write yet")`.
  */
 
-/** Whether `position` is known to be before `version`. Of what are no such numbers, nothing is known. */
+/** Reports whether `position` is before `version`. Returns false if one of them is not such a number. */
 export function isBehind(position: string, version: string): boolean {
   if (!decimal.test(position) || !decimal.test(version)) return false;
   return position.length === version.length ? position < version : position.length < version.length;

@@ -5,7 +5,7 @@ import { equalJson } from "../json/equal-json.ts";
 import type { KubeObject } from "../kube-object.ts";
 import { shareEqual, sharingEqual } from "./share-equal.ts";
 
-// Few names and values, so that equal parts come up.
+// Few names and values, so that equal parts are generated.
 const { value } = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3 },
@@ -16,7 +16,7 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
 }));
 
 describe("shareEqual", () => {
-  it("says what the new value says, and is the old one exactly where that says it, too", () => {
+  it("is equal to the new value, and is the old value exactly when both are equal", () => {
     const holds = fc.property(value, value, (before, after) => {
       const copies = structuredClone([before, after]);
       const shared = shareEqual(before, after);
@@ -27,7 +27,7 @@ describe("shareEqual", () => {
     fc.assert(holds, { numRuns: 2_000 });
   });
 
-  it("keeps the parts that did not change, and only those", () => {
+  it("shares exactly the parts that did not change", () => {
     const before = { spec: { a: [1, { b: 2 }] }, status: { c: [3] } };
     const shared = shareEqual(before, { spec: { a: [1, { b: 2 }] }, status: { c: [4] } });
     expect(shared).toEqual({ spec: { a: [1, { b: 2 }] }, status: { c: [4] } });
@@ -36,7 +36,7 @@ describe("shareEqual", () => {
 });
 
 describe("sharingEqual", () => {
-  it("makes a projection keep what did not change", () => {
+  it("makes a projection that shares unchanged parts", () => {
     const project = sharingEqual(({ kind, metadata: { labels } }: KubeObject) => ({ kind, labels }));
     const object = { apiVersion: "v1", kind: "Node", metadata: { name: "a", labels: { rack: "1" } } };
     const first = project(object, undefined);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A new JSON value made of the old one's parts, wherever they say the same. Whoever compares the two, or what was made of
- * the old one, is done at once where it finds the same part; and old parts lie where the garbage collector has put them.
- * Not for values whose parts are shared with others already (an interner's): what differs from before is copied.
- * Usage: `const value = shareEqual(before, parsed);`, of a whole cache `watchObjects({ project: sharingEqual(toFacts), … })`.
+ * shareEqual makes a new JSON value that reuses the equal parts of an old one. A later comparison of the two ends at once
+ * at each shared part, and the garbage collector need not copy new objects. Do not use it for values whose parts are
+ * already shared with other values, such as interned ones: parts that differ from the old value are copied.
+ * Usage: `const value = shareEqual(before, JSON.parse(text))`.
  */
 import { memberOf } from "../json/equal-json.ts";
 import { isRecord, type KubeObject } from "../kube-object.ts";
 
-/** The projection of a cache whose values keep what did not change of them. It must make JSON. */
+/** Returns a projection for a cache whose values share their unchanged parts. `project` must return JSON. */
 export function sharingEqual<Wire extends KubeObject, T>(project: (object: Wire) => T) {
   return (object: Wire, before: T | undefined): T => shareEqual(before, project(object));
 }
 
-/** Says what `after` says (equalJson); is `before` itself where that says it, too. Changes neither. */
+/** Returns a value equal to `after` (equalJson), and `before` itself if it is equal. Changes neither. */
 export function shareEqual<T>(before: unknown, after: T): T;
 export function shareEqual(before: unknown, after: unknown): unknown {
   if (Array.isArray(after)) return Array.isArray(before) ? shareItems(before, after) : after;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A cache that follows the API server.
+ * watchObjects makes a cache that a reflector keeps in step with the API server.
  * Usage: `await using nodes = watchObjects({ transport, type: nodeType, project: ({ metadata }: Node) => ({ metadata }), report })`.
  */
 import type { Cache } from "./cache.ts";
@@ -11,7 +11,7 @@ import { reflect, type ReflectorOptions } from "./reflector.ts";
 export type WatchOptions<Wire extends KubeObject, T> = StoreOptions<Wire, T> &
   Omit<ReflectorOptions, "sink" | "signal">;
 
-/** Follows from now on; disposing it ends that and leaves what was known. */
+/** Starts the watch. Disposing the cache ends the watch and keeps the content. */
 export function watchObjects<Wire extends KubeObject, T>(options: WatchOptions<Wire, T>): Cache<T> & AsyncDisposable {
   const store = new ObjectStore(options);
   const end = new AbortController();

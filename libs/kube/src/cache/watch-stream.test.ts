@@ -16,7 +16,7 @@ async function* inPieces(bytes: Buffer, cuts: readonly number[]): AsyncGenerator
 const object = { apiVersion: "v1", kind: "Node", metadata: { name: "a", resourceVersion: "7" } };
 
 describe("readLines", () => {
-  it("gives the same lines wherever the stream is cut, also within a character", async () => {
+  it("returns the same lines for any split of the stream, also within a character", async () => {
     const lines = fc.array(fc.string({ unit: "grapheme" }).map((text) => text.replaceAll("\n", "")));
     const same = fc.asyncProperty(lines, fc.array(fc.nat()), async (texts, cuts) => {
       const bytes = Buffer.from(texts.map((text) => `${text}\n`).join(""));
@@ -25,7 +25,7 @@ describe("readLines", () => {
     await fc.assert(same);
   });
 
-  it("takes a line of 32 MB in pieces of 16 KB", async () => {
+  it("reads a line of 32 MB in pieces of 16 KB", async () => {
     const bytes = Buffer.alloc(32 * 1024 * 1024, "x");
     bytes[bytes.length - 1] = 0x0a;
     const cuts = Array.from({ length: 2048 }, (_, index) => index * 16 * 1024);
@@ -33,7 +33,7 @@ describe("readLines", () => {
     expect(line).toHaveLength(bytes.length - 1);
   });
 
-  it("gives no half line: a stream that ends within one was cut", async () => {
+  it("throws for a stream that ends within a line", async () => {
     const lines = readLines(inPieces(Buffer.from('{"a":1}\n{"b":'), []), "watch");
     expect((await lines.next()).value).toBe('{"a":1}');
     await expect(lines.next()).rejects.toMatchObject({ code: "ConnectionLost" });
@@ -51,7 +51,7 @@ describe("parseWatchEvent", () => {
     expect(event).toEqual({ type: "BOOKMARK", resourceVersion: "9" });
   });
 
-  it("throws what an ERROR event says", () => {
+  it("throws the error of an ERROR event", () => {
     const status = {
       kind: "Status",
       status: "Failure",

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The body of a watch: one JSON object per line.
- * Usage: `for await (const line of readLines(response)) yield parseWatchEvent(line, tried)`.
+ * readLines and parseWatchEvent read the body of a watch, which has one JSON object per line.
+ * Usage: `for await (const line of readLines(response, "watch nodes")) parseWatchEvent(line, "watch nodes")`.
  */
 import { KubeError } from "../http/kube-error.ts";
 import { isKubeObject, isRecord } from "../kube-object.ts";
 import { statusError } from "../http/status-error.ts";
 import type { WatchEvent } from "../http/transport.ts";
 
-/** The lines of a byte stream. Throws KubeError "ConnectionLost" if it ends within one, so that half an object is none. */
+/** Yields the lines of a byte stream. Throws KubeError "ConnectionLost" if the stream ends within a line. */
 export async function* readLines(
   chunks: AsyncIterable<Buffer>,
   tried: string,
 ): AsyncGenerator<string, void, undefined> {
-  // Of the line that has begun. Joined once when it ends: an object may come in thousands of pieces.
+  // Pieces of the current line. They are joined once at its end, since an object can come in thousands of pieces.
   let pieces: Buffer[] = [];
   for await (const chunk of chunks) {
     let from = 0;
@@ -24,10 +24,11 @@ export async function* readLines(
     }
     if (from < chunk.length) pieces.push(chunk.subarray(from));
   }
-  if (pieces.length > 0) throw new KubeError(tried, "ConnectionLost", { words: "cut within an object" });
+  if (pieces.length > 0)
+    throw new KubeError(tried, "ConnectionLost", { words: "the connection ended within an object" });
 }
 
-/** Throws KubeError for the server's ERROR event, and "UnexpectedResponse" for what is no event. */
+/** Throws the KubeError of an ERROR event, or "UnexpectedResponse" if `line` is not a watch event. */
 export function parseWatchEvent(line: string, tried: string): WatchEvent {
   const event = parseJson(line, tried);
   if (isRecord(event)) {
@@ -40,15 +41,15 @@ export function parseWatchEvent(line: string, tried: string): WatchEvent {
     if ((type === "ADDED" || type === "MODIFIED" || type === "DELETED") && isKubeObject(object))
       return { type, object };
   }
-  throw new KubeError(tried, "UnexpectedResponse", { words: "not a watch event" });
+  throw new KubeError(tried, "UnexpectedResponse", { words: "the line is not a watch event" });
 }
 
-/** Throws KubeError "UnexpectedResponse". */
+/** Throws KubeError "UnexpectedResponse" if `text` is not JSON. */
 export function parseJson(text: string, tried: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new KubeError(tried, "UnexpectedResponse", { words: "not JSON", cause });
+    throw new KubeError(tried, "UnexpectedResponse", { words: "the response is not JSON", cause });
   }
 }
 

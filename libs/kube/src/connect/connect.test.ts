@@ -14,7 +14,7 @@ function config(server: URL, namespace: string): string {
 }
 
 describe("connect", () => {
-  it("takes the kubeconfig that is named, else those of KUBECONFIG that exist", async () => {
+  it("uses the given kubeconfig, else the existing files in KUBECONFIG", async () => {
     await using server = await FakeApiServer.start();
     const { server: url } = server.endpoint;
     await using directory = await TemporaryDirectory.of({ a: config(url, "of-a"), b: config(url, "of-b") });
@@ -22,13 +22,13 @@ describe("connect", () => {
 
     await using named = await connect({ kubeconfig: directory.file("b"), env });
     await using found = await connect({ env });
-    await using byFlag = await connect({ kubeconfig: env.KUBECONFIG, env }); // as services have it
+    await using byFlag = await connect({ kubeconfig: env.KUBECONFIG, env }); // as a service passes it
     expect([named.namespace, found.namespace, byFlag.namespace]).toEqual(["of-b", "of-a", "of-a"]);
     const path = "/api/v1/namespaces/ns/configmaps";
     expect(await found.request({ method: "GET", path })).toMatchObject({ kind: "ConfigMapList" });
   });
 
-  it("rejects with BadConfig when there is nothing to go by, or not what was named", async () => {
+  it("rejects with BadConfig without a configuration or if the given file does not exist", async () => {
     await expect(connect({ env: {} })).rejects.toMatchObject({ code: "BadConfig" });
     await expect(connect({ env: { KUBECONFIG: "/nowhere/config" } })).rejects.toMatchObject({ code: "BadConfig" });
   });
@@ -37,14 +37,14 @@ describe("connect", () => {
 describe("readInCluster", () => {
   const env = { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "443" };
 
-  it("goes by the pod's service account", async () => {
+  it("uses the service account of the pod", async () => {
     await using directory = await TemporaryDirectory.of({ namespace: "net\n", "ca.crt": "CA", token: "secret\n" });
     const { server, namespace, credentials } = await readInCluster(env, directory.path);
     expect([server.href, namespace]).toEqual(["https://[fd00::1]/", "net"]);
     expect(await credentials?.current()).toEqual({ headers: { authorization: "Bearer secret" }, tls: { ca: "CA" } });
   });
 
-  it("rejects with BadConfig in a pod without one", async () => {
+  it("rejects with BadConfig in a pod without a service account", async () => {
     await using directory = await TemporaryDirectory.of();
     await expect(readInCluster(env, directory.path)).rejects.toMatchObject({ code: "BadConfig" });
   });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Finds the API server as all Kubernetes clients do: the kubeconfig that is named, else the files in KUBECONFIG, else
- * the pod's service account.
+ * connect makes a transport to the API server. Like other Kubernetes clients it uses the given kubeconfig, else the files
+ * in KUBECONFIG, else the service account of the pod.
  * Usage: `await using transport = await connect({ kubeconfig: flags.kubeconfig, userAgent: "switchyard-operator/0.1.0" })`.
  */
 import { existsSync } from "node:fs";
@@ -14,28 +14,28 @@ import type { Transport } from "../http/transport.ts";
 export interface ConnectOptions extends HttpTransportOptions {
   /** Path of a kubeconfig. */
   readonly kubeconfig?: string | undefined;
-  /** Of the kubeconfig; its current-context unless given. */
+  /** Context of the kubeconfig; its current-context by default. */
   readonly context?: string | undefined;
-  /** process.env unless given. */
+  /** Environment variables; process.env by default. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
-/** Rejects with KubeError "BadConfig". That the server answers is not checked. */
+/** Rejects with KubeError "BadConfig". Does not check that the server responds. */
 export async function connect(options: ConnectOptions = {}): Promise<Transport> {
   return new HttpTransport(await findEndpoint(options), options);
 }
 
 async function findEndpoint({ kubeconfig, context, env = process.env }: ConnectOptions): Promise<Endpoint> {
-  // The flag of a service is set from KUBECONFIG, which may be a list; a path that is given is one file.
+  // A service passes KUBECONFIG as its flag, and that can be a list. Any other given path is one file.
   const list = env["KUBECONFIG"];
   const files = kubeconfig && kubeconfig !== list ? [kubeconfig] : filesOf(list);
   if (files.length === 0) return readInCluster(env);
-  // A chunk of its own in the bundle: pods have no kubeconfig and never load @kubernetes/client-node.
+  // A separate chunk of the bundle: pods have no kubeconfig and never load @kubernetes/client-node.
   const { readKubeconfig } = await import("../kubeconfig/read-kubeconfig.ts");
   return readKubeconfig(files, context);
 }
 
-/** A file of the list may be missing, but not the only one. */
+/** Leaves out files that do not exist, unless none exists. */
 function filesOf(list = ""): readonly string[] {
   const files = list.split(delimiter).filter((file) => file !== "");
   const existing = files.filter((file) => existsSync(file));

@@ -5,10 +5,10 @@ import { text } from "node:stream/consumers";
 import { Connections, http } from "./connections.ts";
 import { eventually } from "../testing/eventually.ts";
 
-/** A server that tells how many connections are open. */
+/** Starts a server that counts its open connections. */
 async function serve() {
   const server = createServer((_, response) => response.end("{}"));
-  server.keepAliveTimeout = 0; // closing is for the other side to do
+  server.keepAliveTimeout = 0; // the client closes connections
   const open = new Set<object>();
   server.on("connection", (socket) => {
     open.add(socket);
@@ -34,7 +34,7 @@ async function serve() {
 const identity = (cert: string) => ({ ca: undefined, cert, key: undefined });
 
 describe("Connections", () => {
-  it("are used again while the identity stays, and end with it", async () => {
+  it("reuses connections until the identity changes and then closes them", async () => {
     await using server = await serve();
     using connections = new Connections({ server: server.url, namespace: "ns" });
     const first = identity("first");
@@ -48,7 +48,7 @@ describe("Connections", () => {
     expect(server.open).not.toContain(kept);
   });
 
-  it("that are in use when the identity changes end when that is done", async () => {
+  it("closes a connection in use after its request when the identity changes", async () => {
     await using server = await serve();
     using connections = new Connections({ server: server.url, namespace: "ns" });
     const underWay = server.get(connections.agent(identity("first")));
@@ -57,12 +57,12 @@ describe("Connections", () => {
     await eventually(() => server.open.size === 0);
   });
 
-  it("are not made with what is no certificate", () => {
+  it("throws BadConfig for an invalid certificate", () => {
     using connections = new Connections({ server: new URL("https://api"), namespace: "ns" });
     expect(() => connections.agent(identity("no PEM"))).toThrow("BadConfig");
   });
 
-  it("are all closed at the end", async () => {
+  it("closes all idle connections when it is disposed", async () => {
     await using server = await serve();
     const connections = new Connections({ server: server.url, namespace: "ns" });
     const same = identity("same");

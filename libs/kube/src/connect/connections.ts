@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The connections to one API server. Requests and watches take the same ones: at a start, each list leaves one behind for
- * the watch that follows it, which spares both sides a TLS handshake. All keep the TLS identity that they began with, so a
- * new one (a renewed certificate) begins new connections. How many there are is up to who asks.
+ * Connections is the connection pool for one API server. Requests and watches share it: at a start, each watch reuses the
+ * connection of its list, which saves a TLS handshake. A connection keeps its TLS identity, so a renewed certificate needs
+ * new connections. The pool does not limit their number.
  * Usage: `https.request({ agent: connections.agent(tls) })`.
  */
 import type { Agent } from "node:http";
@@ -12,10 +12,10 @@ import type { TlsIdentity } from "./credentials.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { KubeError } from "../http/kube-error.ts";
 
-/** An import of it would make Node load its WebSocket too, and that undici: 8 MB (Node 24.21). */
+/** node:http without an import, which would make Node load its WebSocket and undici: 8 MB (Node 24.21). */
 export const http = process.getBuiltinModule("node:http");
 
-/** Disposing it closes those that are idle. */
+/** Disposing it closes the idle connections. */
 export class Connections implements Disposable {
   readonly #endpoint: Endpoint;
   #current: { readonly tls: TlsIdentity; readonly agent: Agent } | undefined;
@@ -24,7 +24,7 @@ export class Connections implements Disposable {
     this.#endpoint = endpoint;
   }
 
-  /** Throws KubeError "BadConfig". */
+  /** Returns the agent for a TLS identity. Throws KubeError "BadConfig" for invalid certificates and keys. */
   agent(tls: TlsIdentity): Agent {
     if (this.#current?.tls !== tls) {
       this[Symbol.dispose]();
@@ -36,7 +36,7 @@ export class Connections implements Disposable {
   [Symbol.dispose](): void {
     const agent = this.#current?.agent;
     if (agent !== undefined) {
-      agent.maxFreeSockets = 0; // those in use end with what they are used for
+      agent.maxFreeSockets = 0; // connections in use are closed after their request
       for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
     }
     this.#current = undefined;
@@ -48,7 +48,7 @@ export class Connections implements Disposable {
     const pool = { keepAlive: true, keepAliveMsecs: probeAfterMs, timeout: idleMs };
     if (server.protocol === "http:") return new http.Agent(pool);
     const tls = {
-      // Made once: of PEM texts, Node would make a part of the pool's key and parse them for each connection.
+      // Made once: from PEM texts, Node would compute the key of the pool and parse them for each connection.
       secureContext: secureContextOf({ ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) }),
       ...(serverName && { servername: serverName }),
       ...(insecure && { rejectUnauthorized: false }),
@@ -67,10 +67,10 @@ function secureContextOf(pem: SecureContextOptions): SecureContext {
 }
 
 /**
- * Silence on a connection after which TCP asks whether the other side is there. Node then asks ten times, a second
- * apart: one that is gone is noticed within 40 s.
+ * Idle time after which TCP keep-alive probes start. Node sends ten probes, one per second, so a lost peer is detected
+ * within 40 s.
  */
 export const probeAfterMs = 30_000;
 
-// The API server closes connections that were idle for 90 s; a request that it crosses would be lost.
+// The API server closes connections that were idle for 90 s. A request sent at that moment would be lost.
 export const idleMs = 60_000;

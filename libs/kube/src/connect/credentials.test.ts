@@ -5,7 +5,7 @@ import { readServiceAccount } from "./in-cluster.ts";
 import { KubeError } from "../http/kube-error.ts";
 import { TemporaryDirectory } from "../testing/temporary-directory.ts";
 
-/** The credentials that `load` gives, with a clock to turn. */
+/** Returns a source of the credentials of `load`, with a clock that the test controls. */
 function create(load: (refused: boolean) => Promise<Credentials>) {
   let nowMs = 0;
   const source = keepFresh(load, { now: () => new Date(nowMs) });
@@ -17,7 +17,7 @@ function create(load: (refused: boolean) => Promise<Credentials>) {
 }
 
 describe("keepFresh", () => {
-  it("reads a token again every minute, so that a renewed one is used", async () => {
+  it("loads a token again every minute", async () => {
     await using directory = await TemporaryDirectory.of({ token: "one\n", "ca.crt": "CA" });
     const { pass, token } = create(() => readServiceAccount(directory.path));
     expect(await token()).toBe("Bearer one");
@@ -28,7 +28,7 @@ describe("keepFresh", () => {
     expect(await token()).toBe("Bearer two");
   });
 
-  it("loads at once when the server has refused the last, and says so", async () => {
+  it("loads at once after the server has rejected the credentials", async () => {
     const calls: boolean[] = [];
     const { source, token } = create((refused) => {
       calls.push(refused);
@@ -41,7 +41,7 @@ describe("keepFresh", () => {
     expect(calls).toEqual([false, true]);
   });
 
-  it("gives the same TLS identity until something in it changes", async () => {
+  it("returns the same TLS identity until its content changes", async () => {
     let tls = { ca: "CA", cert: "CERT 1", key: "KEY 1" };
     const { source, pass } = create(() => Promise.resolve({ headers: {}, tls: { ...tls } }));
     const first = (await source.current()).tls;
@@ -53,13 +53,13 @@ describe("keepFresh", () => {
     expect((await source.current()).tls).toEqual(tls);
   });
 
-  it("loads once for all that wait", async () => {
+  it("loads once for concurrent callers", async () => {
     let loads = 0;
     const { token } = create(() => Promise.resolve({ headers: { authorization: `Bearer ${++loads}` }, tls: {} }));
     expect(await Promise.all([token(), token()])).toEqual(["Bearer 1", "Bearer 1"]);
   });
 
-  it("rejects while there are none, and gives them as soon as they are there", async () => {
+  it("rejects while the credentials cannot be loaded", async () => {
     await using directory = await TemporaryDirectory.of({ "ca.crt": "CA" });
     const { token } = create(() => readServiceAccount(directory.path));
     await expect(token()).rejects.toMatchObject({ code: "BadConfig", cause: { code: "ENOENT" } });
@@ -67,7 +67,7 @@ describe("keepFresh", () => {
     expect(await token()).toBe("Bearer late");
   });
 
-  it("still knows after a failure that the server has refused the last", async () => {
+  it("remembers the rejection by the server after a failed load", async () => {
     const calls: boolean[] = [];
     const { source } = create((refused) => {
       calls.push(refused);

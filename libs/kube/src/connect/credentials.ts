@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The credentials of requests, kept fresh: they are loaded again every minute, since files change, and when the server
- * has refused them.
- * Usage: `const source = keepFresh(() => readServiceAccount(directory)); const { headers, tls } = await source.current()`.
+ * keepFresh makes a source of credentials, which loads them again every minute, since files change, and after the server
+ * has rejected them.
+ * Usage: `const { headers, tls } = await keepFresh(() => readServiceAccount(directory)).current()`.
  */
 import type { Agent } from "node:http";
 
 export interface Credentials {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  /** The same instance as long as nothing in it has changed, so that connections can be used again. */
+  /** The same instance as long as its content does not change, so that connections can be reused. */
   readonly tls: TlsIdentity;
 }
 
-/** Texts are PEM. */
+/** Certificates and keys are in PEM format. */
 export interface TlsIdentity {
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
-  /** Opens connections with this identity through a proxy. Connections are direct unless given. */
+  /** Agent that connects through a proxy. Without it, connections are direct. */
   readonly proxyAgent?: Agent | undefined;
 }
 
 export interface CredentialSource {
-  /** Rejects with KubeError "BadConfig" when there are none. */
+  /** Returns the credentials. Rejects with KubeError "BadConfig" if they cannot be loaded. */
   current(): Promise<Credentials>;
-  /** The server has refused them (401): the next call of current() loads them again. */
+  /** Reports that the server has rejected the credentials (401). The next current() loads them again. */
   refused(): void;
 }
 
-export interface FreshnessOptions {
-  /** How long credentials are used before they are loaded again; a minute unless given. */
+export interface KeepFreshOptions {
+  /** Time after which credentials are loaded again; a minute by default. */
   readonly maxAgeMs?: number | undefined;
-  /** The wall clock. */
+  /** Returns the wall-clock time. */
   readonly now?: (() => Date) | undefined;
 }
 
-/** `load` is told whether the server has refused what it gave before. It rejects with KubeError "BadConfig". */
+/** `refused` tells `load` that the server has rejected its last result. `load` must reject with KubeError "BadConfig". */
 export function keepFresh(
   load: (refused: boolean) => Promise<Credentials>,
-  { maxAgeMs = reloadMs, now = () => new Date() }: FreshnessOptions = {},
+  { maxAgeMs = reloadMs, now = () => new Date() }: KeepFreshOptions = {},
 ): CredentialSource {
   let latest: { readonly credentials: Credentials; readonly staleAt: number } | undefined;
   let refused = false;
@@ -66,15 +66,15 @@ export function keepFresh(
   }
 }
 
-/** The source of requests without credentials. */
+/** Returns a source of empty credentials, for anonymous requests. */
 export function createAnonymous(): CredentialSource {
   return keepFresh(() => Promise.resolve({ headers: {}, tls: {} }));
 }
 
-/** How long credentials are used unless told otherwise, as in client-go. The kubelet renews tokens at 80 % of their life. */
+/** Default of maxAgeMs, as in client-go. The kubelet renews tokens at 80 % of their lifetime. */
 export const reloadMs = 60_000;
 
-/** An agent is made of the texts. */
+/** Agents are not compared, since they are made from the other fields. */
 function isSame(one: TlsIdentity, other: TlsIdentity): boolean {
   return one.ca === other.ca && one.cert === other.cert && one.key === other.key;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * An API server and how to authenticate to it: the result of reading a kubeconfig or a pod's service account.
+ * Endpoint is an API server with credentials, from a kubeconfig or the service account of a pod.
  * Usage: `const { server, credentials } = await readInCluster(process.env)`.
  */
 import type { CredentialSource } from "./credentials.ts";
@@ -8,12 +8,12 @@ import type { CredentialSource } from "./credentials.ts";
 export interface Endpoint {
   readonly server: URL;
   readonly namespace: string;
-  /** Requests are anonymous, and the system's certificate authorities are trusted, unless given. */
+  /** Without them, requests are anonymous and the system's certificate authorities are trusted. */
   readonly credentials?: CredentialSource | undefined;
-  /** The name that the server's certificate must have, if not the URL's. */
+  /** Name in the server's certificate, if it differs from the host of the URL. */
   readonly serverName?: string | undefined;
-  /** Trust any server. */
+  /** Accept any server certificate. */
   readonly insecure?: boolean | undefined;
-  /** "host:port" of the proxy that connections go through, for errors. The credentials bring its agent. */
+  /** "host:port" of the proxy, for error messages. The credentials have its agent. */
   readonly proxy?: string | undefined;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The API server as a pod reaches it: by the service account that the kubelet mounts.
+ * readInCluster finds the API server from within a pod, by the service account that the kubelet mounts.
  * Usage: `const endpoint = await readInCluster(process.env)`.
  */
 import { readFile } from "node:fs/promises";
@@ -17,7 +17,8 @@ export async function readInCluster(
 ): Promise<Endpoint> {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
   if (!host || !port) {
-    const words = "no kubeconfig is given, and KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set";
+    const words =
+      "outside of a pod a kubeconfig is needed: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set";
     throw new KubeError("find the API server", "BadConfig", { words });
   }
   return {
@@ -27,7 +28,7 @@ export async function readInCluster(
   };
 }
 
-/** Its token and the authority that signs the API server's certificate. Rejects with KubeError "BadConfig". */
+/** Reads the token and the CA certificate of a service account. Rejects with KubeError "BadConfig". */
 export async function readServiceAccount(directory: string): Promise<Credentials> {
   const [token, ca] = await Promise.all([read(directory, "token"), read(directory, "ca.crt")]);
   return { headers: { authorization: `Bearer ${token}` }, tls: { ca } };
@@ -38,6 +39,6 @@ async function read(directory: string, name: string): Promise<string> {
   try {
     return (await readFile(file, "utf8")).trim();
   } catch (cause) {
-    throw new KubeError(`read ${file}`, "BadConfig", { words: "no service account is mounted", cause });
+    throw new KubeError(`read ${file}`, "BadConfig", { words: "the service account token is not mounted", cause });
   }
 }

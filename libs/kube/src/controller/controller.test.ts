@@ -9,7 +9,7 @@ import { configMaps, type ConfigMap } from "../testing/fake-api-server.ts";
 import { eventually, turns } from "../testing/eventually.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 
-/** A source that is told by hand what to say. */
+/** A source that a test controls. */
 class Keys implements Source {
   readonly #synced = Promise.withResolvers<undefined>();
   add: (key: string) => void = () => {};
@@ -37,7 +37,7 @@ class Keys implements Source {
   }
 }
 
-/** A cache that is as old as it is told. */
+/** A cache with an age that a test sets. */
 class Age implements Ageing {
   ageMs = 0;
 
@@ -67,7 +67,7 @@ function start(reconcile: Reconcile, options: Partial<ControllerOptions> = {}) {
   return { clock, keys, reported, outcomes, stop, controller };
 }
 
-/** Work that goes on until it is told to end. */
+/** Work that runs until a test ends it. */
 function createSlowWork() {
   const running = new Map<string, { readonly end: () => void; readonly signal: AbortSignal }>();
   let most = 0;
@@ -83,7 +83,7 @@ function createSlowWork() {
 }
 
 describe("startController", () => {
-  it("does nothing before all that it reads is synced", async () => {
+  it("starts when all sources and caches are synced", async () => {
     const worked: string[] = [];
     const other = new Keys();
     const { clock, keys } = start((key) => Promise.resolve(void worked.push(key)), { caches: [other] });
@@ -96,7 +96,7 @@ describe("startController", () => {
     expect(worked).toEqual(["a"]);
   });
 
-  it("lets keys wait while something that it reads is stale, and takes them when all is fresh", async () => {
+  it("lets keys wait while a cache is stale and reconciles them when all caches are fresh", async () => {
     const worked: string[] = [];
     const [own, other] = [new Age(), new Age()];
     const stale: unknown[] = [];
@@ -118,7 +118,7 @@ describe("startController", () => {
     expect(worked.toSorted()).toEqual(["a", "b", "c"]);
   });
 
-  it("ends though it waits for something stale, and does nothing more", async () => {
+  it("ends while it waits for a stale cache and reconciles nothing more", async () => {
     const worked: string[] = [];
     const cache = new Age();
     const freshness = { caches: [cache], maxAgeMs: 300_000, onStale: () => undefined };
@@ -133,7 +133,7 @@ describe("startController", () => {
     expect([worked, clock.pending]).toEqual([[], 0]);
   });
 
-  it("takes what was there at the start at once, and what comes later after the debounce", async () => {
+  it("reconciles keys of the start at once and later keys after the debounce time", async () => {
     const at: (readonly [string, number])[] = [];
     const { clock, keys } = start((key) => {
       at.push([key, clock.nowMs()]);
@@ -151,7 +151,7 @@ describe("startController", () => {
     ]);
   });
 
-  it("works on as many keys at once as it may, and on none twice", async () => {
+  it("reconciles at most `parallel` keys at a time, and no key twice at a time", async () => {
     const { reconcile, running, most } = createSlowWork();
     const { clock, keys, controller } = start(reconcile, { parallel: 2 });
     keys.sync();
@@ -168,7 +168,7 @@ describe("startController", () => {
     expect(most()).toBe(2);
   });
 
-  it("is idle when it has begun and each key has a hand", async () => {
+  it("is idle when it has started and no ready key waits", async () => {
     const { reconcile, running } = createSlowWork();
     const { clock, keys, controller } = start(reconcile, { parallel: 1 });
     let isIdle = false;
@@ -176,7 +176,7 @@ describe("startController", () => {
     keys.add("a");
     keys.add("b");
     await clock.advance(1000);
-    expect(isIdle).toBe(false); // not begun
+    expect(isIdle).toBe(false); // not started
     keys.sync();
     await clock.advance(1000);
     expect(isIdle).toBe(false);
@@ -186,7 +186,7 @@ describe("startController", () => {
     running.get("b")?.end();
   });
 
-  it("comes back when reconcile says so, unless something brings the key back sooner", async () => {
+  it("requeues a key after the time that reconcile returns, unless the key is added earlier", async () => {
     const at: number[] = [];
     const { clock, keys, outcomes } = start(() => {
       at.push(clock.nowMs());
@@ -201,7 +201,7 @@ describe("startController", () => {
     expect(outcomes).toEqual(["requeued", "requeued", "done"]);
   });
 
-  it("reports each failure once and tries again, later each time, until it succeeds", async () => {
+  it("reports each failure once and retries with a growing back-off until success", async () => {
     const at: number[] = [];
     const { clock, keys, reported, outcomes } = start(() => {
       at.push(clock.nowMs());
@@ -218,7 +218,7 @@ describe("startController", () => {
     expect(outcomes).toEqual(["failed", "failed", "failed", "done"]);
   });
 
-  it("begins with short pauses again after a success", async () => {
+  it("starts with a short back-off again after a success", async () => {
     const at: number[] = [];
     const { clock, keys, reported } = start(() => {
       at.push(clock.nowMs());
@@ -230,7 +230,7 @@ describe("startController", () => {
     expect(reported.map(({ failures }) => failures)).toEqual([1, 2, 1, 2]);
   });
 
-  it("waits as long as the server asked for", async () => {
+  it("waits as long as the server requests", async () => {
     const at: number[] = [];
     const { clock, keys } = start(() => {
       at.push(clock.nowMs());
@@ -242,7 +242,7 @@ describe("startController", () => {
     expect(at).toEqual([0, 30_000]);
   });
 
-  it("keeps a key that fails from no other key", async () => {
+  it("reconciles other keys while one fails", async () => {
     const worked: string[] = [];
     const { clock, keys } = start(
       (key) => {
@@ -257,7 +257,7 @@ describe("startController", () => {
     expect(worked).toEqual(["bad", "a", "b"]);
   });
 
-  it("aborts a reconcile that takes too long, as a failure", async () => {
+  it("aborts a reconcile at the deadline and reports a failure", async () => {
     const { clock, keys, reported } = start(
       (_, signal) =>
         new Promise((_resolve, reject) => {
@@ -272,7 +272,7 @@ describe("startController", () => {
     expect(reported).toMatchObject([{ key: "a", error: { code: "Timeout" } }]);
   });
 
-  it("finishes what is in hand when it is disposed, and takes nothing more", async () => {
+  it("finishes running reconciles when it is disposed and starts no more", async () => {
     const { reconcile, running } = createSlowWork();
     const { clock, keys, controller } = start(reconcile, { parallel: 1 });
     keys.sync().add("a");
@@ -288,7 +288,7 @@ describe("startController", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("gives what is in hand a last deadline when it is disposed", async () => {
+  it("aborts running reconciles a time limit after it is disposed", async () => {
     const { reconcile, running } = createSlowWork();
     const { clock, keys, controller } = start(reconcile, { drainMs: 3000 });
     keys.sync().add("a");
@@ -303,7 +303,7 @@ describe("startController", () => {
     await disposed;
   });
 
-  it("aborts what is in hand when its signal aborts, and that is no failure", async () => {
+  it("aborts running reconciles when its signal aborts and reports no failure", async () => {
     const stopped = new Error("the lease is lost");
     const { clock, keys, stop, reported, outcomes } = start(
       (_, signal) =>
@@ -322,7 +322,7 @@ describe("startController", () => {
     expect([outcomes, reported]).toEqual([["stopped"], []]);
   });
 
-  it("can be disposed before it was synced, and started after its signal has aborted", async () => {
+  it("can be disposed before it is synced and be started after its signal has aborted", async () => {
     const { controller } = start(() => Promise.resolve(undefined));
     await controller[Symbol.asyncDispose]();
     const late = start(() => Promise.resolve(undefined), { signal: AbortSignal.abort() });
@@ -332,7 +332,7 @@ describe("startController", () => {
 });
 
 describe("fromCache", () => {
-  it("gives the keys that each change concerns, those of existing objects first", async () => {
+  it("passes the keys of each change, those of existing objects first", async () => {
     const cache = new ObjectStore({ type: configMaps, namespace: "ns", project: (some: ConfigMap) => some.data });
     const put = (name: string, resourceVersion: string, color: string) => {
       const metadata = { name, namespace: "ns", uid: name, resourceVersion };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A loop that makes things so: sources say which keys may have changed, `reconcile` looks at the present state of one
- * key and acts. It is told no event, so it can be repeated, killed at any instruction, and repeated again.
+ * startController runs a reconcile loop. Sources provide the keys that may have changed; `reconcile` reads the current
+ * state of one key and acts. It does not get events, so it can be repeated, killed at any instruction, and repeated again.
  * Usage: `await using controller = startController({ name: "node-states", reconcile, sources, signal, report })`.
  */
 import type { BackoffRange } from "./backoff.ts";
@@ -13,83 +13,83 @@ import type { Source } from "./source.ts";
 import { WorkQueue } from "./work-queue.ts";
 
 /**
- * Makes the world of `key` what it should be. Never runs twice at once for a key. To throw brings the key back, later
- * each time. The signal aborts when the deadline has passed or the work must stop.
+ * Brings the objects of `key` to their desired state. Never runs twice at the same time for a key. After an error the key
+ * is retried with a growing back-off. The signal aborts at the deadline or when the work must stop.
  */
 export type Reconcile = (key: string, signal: AbortSignal) => Promise<Requeue | undefined>;
 
-/** Come back to the key after this time, unless something brings it back sooner. */
+/** Requeues the key after this time, unless a source adds it earlier. */
 export interface Requeue {
   readonly afterMs: number;
 }
 
 export interface ControllerOptions {
-  /** For reports. */
+  /** Name in reports. */
   readonly name: string;
   readonly reconcile: Reconcile;
   readonly sources: readonly Source[];
-  /** What else reconcile reads: nothing runs before these and the sources are synced. */
+  /** Other caches that reconcile reads. Nothing runs before these and the sources are synced. */
   readonly caches?: readonly Pick<Source, "whenSynced">[];
-  /** Unless given, caches may be of any age. */
+  /** Without it, caches can have any age. */
   readonly freshness?: Freshness;
-  /** Aborted when all must stop at once, as when the lease is lost. */
+  /** Aborts when all work must stop at once, for example when the lease is lost. */
   readonly signal: AbortSignal;
-  /** Told each failure once. It is not an error that the work was stopped. */
+  /** Called once for each failure. An error after the signal has aborted is not a failure. */
   readonly report: (error: unknown, at: FailedReconcile) => void;
   readonly metrics?: ControllerMetrics;
-  /** Keys worked on at once; 16 unless given. */
+  /** Number of keys that are reconciled at the same time; 16 by default. */
   readonly parallel?: number;
-  /** For one reconcile; 60 s unless given. */
+  /** Time limit of one reconcile; 60 s by default. */
   readonly deadlineMs?: number;
-  /** For the reconciles in hand when the controller is disposed; 8 s unless given. */
+  /** Time limit for running reconciles when the controller is disposed; 8 s by default. */
   readonly drainMs?: number;
-  /** How long a key must have been left alone before it runs, once work has begun; 100 ms unless given. */
+  /** A key runs when it was not added again for this time; 100 ms by default. Not applied before the first reconcile. */
   readonly debounceMs?: number;
-  /** How long a key that is not left alone may be put off; 500 ms unless given. */
+  /** Longest delay by debounceMs; 500 ms by default. */
   readonly maxDebounceMs?: number;
-  /** Between failures of a key; 0.2 s to 60 s unless given. */
+  /** Back-off between failures of a key; 0.2 s to 60 s by default. */
   readonly backoff?: BackoffRange;
   readonly clock?: Clock;
   readonly random?: () => number;
 }
 
-/** While one of `caches` is older than this, nothing runs and keys wait: what a stale cache lacks may be there. */
+/** While one of `caches` is older than this, no key is reconciled: an object that a stale cache lacks may exist. */
 export interface Freshness {
   readonly caches: readonly Ageing[];
   readonly maxAgeMs: number;
-  /** Told which ones are stale, each time that keys begin to wait for them. */
+  /** Called with the stale caches each time that keys start to wait for them. */
   readonly onStale: (stale: readonly CacheAge[]) => void;
 }
 
 export interface FailedReconcile {
   readonly controller: string;
   readonly key: string;
-  /** Of this key, in a row. */
+  /** Failures of this key in a row. */
   readonly failures: number;
 }
 
-/** How a reconcile ended: "stopped" is one that threw when all had to stop. */
+/** Result of a reconcile. "stopped" means that it threw after the signal had aborted. */
 export type Outcome = "done" | "requeued" | "failed" | "stopped";
 
 export interface ControllerMetrics {
   reconciled(run: { readonly outcome: Outcome; readonly durationMs: number }): void;
-  /** How long a key was ready before it was taken. */
+  /** Called with the time for which a key was ready before it was taken. */
   waited(latencyMs: number): void;
 }
 
-/** Disposing it takes no more keys and waits for those in hand. */
+/** Disposing it starts no further reconciles and waits for the running ones. */
 export interface Controller extends AsyncDisposable {
   readonly name: string;
-  /** Keys that are ready and wait for a free hand. */
+  /** Number of keys that are ready but not yet running. */
   readonly depth: number;
-  /** Resolves once it has begun and no key waits for a free hand, or when it ends: for work that lets it go first. */
+  /** Resolves when the controller has started and no ready key waits, or when it ends. Lets other work run afterwards. */
   whenIdle(): Promise<void>;
 }
 
-/** Runs until it is disposed or the signal aborts. */
+/** Starts a controller, which runs until it is disposed or the signal aborts. */
 export function startController(options: ControllerOptions): Controller {
-  const { name, reconcile, sources, caches = [], freshness, metrics, report } = options;
-  const { parallel = 16, deadlineMs = 60_000, drainMs = 8_000, clock = systemClock } = options;
+  const { name, sources, caches = [], freshness, metrics } = options;
+  const { parallel = 16, drainMs = 8_000, clock = systemClock } = options;
 
   const queue = createQueue(options);
   const mustStop = linkAbort(options.signal);
@@ -97,10 +97,11 @@ export function startController(options: ControllerOptions): Controller {
   mustStop.signal.addEventListener("abort", end, { once: true });
   const begun = Promise.withResolvers<undefined>();
   let hasBegun = false;
-  let waiting: Promise<void> | undefined;
+  const attempt = createAttempt(options, queue, mustStop.signal);
+  const untilFresh = createFreshnessGate(freshness, clock, ending.signal);
   const stopSources = sources.map((source) =>
     source.start((key) => {
-      // What comes before the first key is taken comes together anyway, and the work to do at a start waits for nothing.
+      // The keys before the start are added together, so they need no debounce.
       if (hasBegun) queue.add(key);
       else queue.addAfter(key, 0);
     }),
@@ -119,7 +120,11 @@ export function startController(options: ControllerOptions): Controller {
     },
     async [Symbol.asyncDispose]() {
       end();
-      mustStop.in(clock, drainMs, () => new KubeError(name, "Timeout", { words: `not drained within ${drainMs} ms` }));
+      mustStop.in(
+        clock,
+        drainMs,
+        () => new KubeError(name, "Timeout", { words: `running reconciles did not end within ${drainMs} ms` }),
+      );
       await ended;
       mustStop[Symbol.dispose]();
     },
@@ -135,7 +140,7 @@ export function startController(options: ControllerOptions): Controller {
     try {
       await Promise.all([...sources, ...caches].map((source) => source.whenSynced(ending.signal)));
     } catch {
-      return; // ended before it began: whenSynced() rejects for nothing else
+      return; // the controller ended before it started; whenSynced() rejects for no other reason
     } finally {
       begun.resolve(undefined);
     }
@@ -146,7 +151,7 @@ export function startController(options: ControllerOptions): Controller {
   async function takeKeys(): Promise<void> {
     let key;
     while ((key = await queue.take()) !== undefined) {
-      if (freshness !== undefined && isAnyStale(freshness)) await untilFresh(freshness);
+      await untilFresh();
       if (ending.signal.aborted) return;
       const startMs = clock.nowMs();
       const outcome = await attempt(key);
@@ -154,24 +159,20 @@ export function startController(options: ControllerOptions): Controller {
       metrics?.reconciled({ outcome, durationMs: clock.nowMs() - startMs });
     }
   }
+}
 
-  /** All hands wait for the same. Resolves also when it ends. */
-  function untilFresh({ caches: read, maxAgeMs, onStale }: Freshness): Promise<void> {
-    if (waiting === undefined) {
-      onStale(staleAmong(read, maxAgeMs));
-      waiting = whenFresh(read, { maxAgeMs, clock, signal: ending.signal })
-        .catch(() => undefined) // ended: whenFresh() rejects for nothing else
-        .finally(() => {
-          waiting = undefined;
-        });
-    }
-    return waiting;
-  }
+/** Runs reconcile for one key, with the deadline, and requeues the key as needed. */
+function createAttempt(
+  options: ControllerOptions,
+  queue: WorkQueue,
+  mustStop: AbortSignal,
+): (key: string) => Promise<Outcome> {
+  const { name, reconcile, report, deadlineMs = 60_000, clock = systemClock } = options;
 
-  async function attempt(key: string): Promise<Outcome> {
-    using abort = linkAbort(mustStop.signal);
+  return async function attempt(key) {
+    using abort = linkAbort(mustStop);
     abort.in(clock, deadlineMs, () => {
-      return new KubeError(`${name} ${key}`, "Timeout", { words: `not done within ${deadlineMs} ms` });
+      return new KubeError(`${name} ${key}`, "Timeout", { words: `reconcile did not end within ${deadlineMs} ms` });
     });
     try {
       const requeue = await reconcile(key, abort.signal);
@@ -180,16 +181,32 @@ export function startController(options: ControllerOptions): Controller {
       queue.addAfter(key, requeue.afterMs);
       return "requeued";
     } catch (error) {
-      if (mustStop.signal.aborted) return "stopped";
+      if (mustStop.aborted) return "stopped";
       const failures = queue.retry(key, isKubeError(error) ? error.retryAfterMs : undefined);
       report(error, { controller: name, key, failures });
       return "failed";
     }
-  }
+  };
 }
 
-function isAnyStale({ caches, maxAgeMs }: Freshness): boolean {
-  return caches.some(({ ageMs }) => ageMs > maxAgeMs);
+/** Returns a function that resolves when no cache is stale or `signal` aborts. All workers share one wait. */
+function createFreshnessGate(freshness: Freshness | undefined, clock: Clock, signal: AbortSignal): () => Promise<void> {
+  if (freshness === undefined) return () => Promise.resolve();
+  const { caches, maxAgeMs, onStale } = freshness;
+  let waiting: Promise<void> | undefined;
+
+  return async function untilFresh() {
+    if (!caches.some(({ ageMs }) => ageMs > maxAgeMs)) return;
+    if (waiting === undefined) {
+      onStale(staleAmong(caches, maxAgeMs));
+      waiting = whenFresh(caches, { maxAgeMs, clock, signal })
+        .catch(() => undefined) // the controller ended; whenFresh() rejects for no other reason
+        .finally(() => {
+          waiting = undefined;
+        });
+    }
+    await waiting;
+  };
 }
 
 function createQueue(options: ControllerOptions): WorkQueue {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Where a controller's keys come from.
- * Usage: `fromCache(policies, () => nodes.keys())`: any policy that changes concerns every node.
+ * Source provides the keys of a controller, and fromCache makes a source from a cache.
+ * Usage: `fromCache(policies, () => nodes.keys())`, to reconcile every node when a policy changes.
  */
 import type { Cache, Change } from "../cache/cache.ts";
 
 export interface Source {
-  /** Calls `enqueue` for each key that exists, and for each that changes from then on. The answer ends it. */
+  /** Calls `enqueue` for each existing key and for each changed key. Returns a function that ends this. */
   start(enqueue: (key: string) => void): () => void;
-  /** Resolves when what existed at the start is known; rejects with the signal's reason. */
+  /** Resolves when the source has passed all existing keys; rejects with the signal's reason. */
   whenSynced(signal: AbortSignal): Promise<void>;
 }
 
-/** The keys that each change in a cache concerns. */
+/** Returns a source of the keys that `keysOf` returns for each change of the cache. */
 export function fromCache<T>(cache: Cache<T>, keysOf: (change: Change<T>) => Iterable<string>): Source {
   return {
     start: (enqueue) =>

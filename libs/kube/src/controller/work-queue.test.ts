@@ -12,7 +12,7 @@ function createQueue(options: Partial<WorkQueueOptions> = {}) {
   return { clock, queue };
 }
 
-/** All that can be taken now; done at once. */
+/** Takes all ready keys. */
 async function drain(queue: WorkQueue): Promise<string[]> {
   const keys: string[] = [];
   while (queue.depth > 0) {
@@ -25,13 +25,13 @@ async function drain(queue: WorkQueue): Promise<string[]> {
 }
 
 describe("WorkQueue", () => {
-  it("gives keys in the order in which they came, each once", async () => {
+  it("returns keys in the order of their first addition, each once", async () => {
     const { queue } = createQueue();
     for (const key of ["a", "b", "a", "c", "b"]) queue.add(key);
     expect(await drain(queue)).toEqual(["a", "b", "c"]);
   });
 
-  it("gives a key to who waits for one", async () => {
+  it("resolves a pending take", async () => {
     const { queue } = createQueue();
     const taken = queue.take();
     queue.add("a");
@@ -39,7 +39,7 @@ describe("WorkQueue", () => {
     expect(queue.depth).toBe(0);
   });
 
-  it("gives a key that comes again while it is worked on when that is done, once", async () => {
+  it("returns a key once more if it was added while it was processed", async () => {
     const { queue } = createQueue();
     queue.add("a");
     await queue.take();
@@ -50,27 +50,27 @@ describe("WorkQueue", () => {
     expect(await drain(queue)).toEqual(["a"]);
   });
 
-  it("tells when the last ready key is taken, at once where there is none, and at its end", async () => {
+  it("resolves whenAllTaken without ready keys, after the last is taken, and on disposal", async () => {
     const { queue } = createQueue();
-    const told: string[] = [];
-    const tellWhenTaken = (what: string) => queue.whenAllTaken().then(() => told.push(what));
-    await tellWhenTaken("empty");
+    const seen: string[] = [];
+    const noteWhenTaken = (what: string) => queue.whenAllTaken().then(() => seen.push(what));
+    await noteWhenTaken("empty");
     queue.add("a");
     queue.add("b");
-    const taken = tellWhenTaken("taken");
+    const taken = noteWhenTaken("taken");
     await queue.take();
     await turns();
-    expect(told).toEqual(["empty"]);
+    expect(seen).toEqual(["empty"]);
     await queue.take();
     await taken;
     queue.add("c");
-    const closed = tellWhenTaken("closed");
+    const closed = noteWhenTaken("closed");
     queue[Symbol.dispose]();
     await closed;
-    expect(told).toEqual(["empty", "taken", "closed"]);
+    expect(seen).toEqual(["empty", "taken", "closed"]);
   });
 
-  it("waits until a key is left alone, but not for ever", async () => {
+  it("debounces a key, at most for maxDebounceMs", async () => {
     const { clock, queue } = createQueue({ debounceMs: 100, maxDebounceMs: 250 });
     queue.add("a");
     await clock.advance(99);
@@ -85,7 +85,7 @@ describe("WorkQueue", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("lets the sooner of two times win, whichever comes first", async () => {
+  it("uses the earlier of two times in any order", async () => {
     const { clock, queue } = createQueue({ debounceMs: 10, maxDebounceMs: 10 });
     queue.addAfter("a", 500);
     queue.addAfter("a", 100);
@@ -101,7 +101,7 @@ describe("WorkQueue", () => {
     expect(queue.depth).toBe(0);
   });
 
-  it("drops what is later when a key becomes ready: the work looks at the present", async () => {
+  it("drops later times when a key becomes ready", async () => {
     const { clock, queue } = createQueue();
     queue.add("a");
     await queue.take();
@@ -115,7 +115,7 @@ describe("WorkQueue", () => {
     expect(queue.depth).toBe(0);
   });
 
-  it("puts a key off for longer with each failure, until it is forgotten", async () => {
+  it("backs off longer with each failure until forget", async () => {
     const { clock, queue } = createQueue();
     for (const waitMs of [100, 200, 400, 800, 1000, 1000]) {
       queue.retry("a");
@@ -130,7 +130,7 @@ describe("WorkQueue", () => {
     expect(queue.depth).toBe(1);
   });
 
-  it("waits at least as long as the server asks for", async () => {
+  it("waits at least as long as the server requests", async () => {
     const { clock, queue } = createQueue();
     queue.retry("a", 5000);
     await clock.advance(4999);
@@ -139,7 +139,7 @@ describe("WorkQueue", () => {
     expect(queue.depth).toBe(1);
   });
 
-  it("tells how long a key was ready", async () => {
+  it("reports how long a key was ready", async () => {
     const latencies: number[] = [];
     const { clock, queue } = createQueue({ onTaken: (latencyMs) => latencies.push(latencyMs) });
     queue.addAfter("a", 30);
@@ -148,7 +148,7 @@ describe("WorkQueue", () => {
     expect(latencies).toEqual([20]);
   });
 
-  it("answers those who wait with nothing once it is closed, and keeps no timer", async () => {
+  it("resolves pending takes with undefined on disposal and keeps no timer", async () => {
     const { clock, queue } = createQueue();
     const waiting = queue.take();
     queue.addAfter("a", 100);
@@ -158,7 +158,7 @@ describe("WorkQueue", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("runs each key after its last addition, and never twice at once, whatever happens in whatever order", async () => {
+  it("returns each key after its last addition and never twice at a time, for any sequence of calls", async () => {
     const keys = fc.constantFrom("a", "b", "c");
     const steps = fc.array(
       fc.oneof(

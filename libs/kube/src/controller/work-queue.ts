@@ -1,61 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Keys that want work. A key is in it once however often it was added, and is never taken twice at a time: what comes
- * while it is worked on runs after. Model: client-go's workqueue.
- * Usage: `while ((key = await queue.take()) !== undefined) await work(key).finally(() => queue.done(key))`.
+ * WorkQueue holds keys to reconcile. A key is in the queue once however often it is added. It is not taken again before
+ * its done(): a key that is added while it is processed becomes ready afterwards. The model is client-go's workqueue.
+ * Usage: `const key = await queue.take(); if (key !== undefined) await work(key).finally(() => queue.done(key))`.
  */
 import { backoffMs, type BackoffRange } from "./backoff.ts";
 import type { Clock } from "../clock.ts";
 
 export interface WorkQueueOptions {
   readonly clock: Clock;
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   readonly random: () => number;
-  /** A key that was added becomes ready once nothing has added it for this long ... */
+  /** An added key becomes ready when it was not added again for this time ... */
   readonly debounceMs: number;
-  /** ... or this long after the first of those additions. */
+  /** ... or this time after the first addition. */
   readonly maxDebounceMs: number;
   readonly backoff: BackoffRange;
-  /** Told, as a key is taken, how long it was ready. */
+  /** Called when a key is taken, with the time for which it was ready. */
   readonly onTaken?: ((latencyMs: number) => void) | undefined;
 }
 
-/** Disposing it drops all keys and answers all takers with undefined. */
+/** Disposing it drops all keys and resolves all pending take() with undefined. */
 export class WorkQueue implements Disposable {
   readonly #options: WorkQueueOptions;
-  /** Key -> ready since. Its order is the queue's. */
+  /** Ready keys with the time at which they became ready, in the order of the queue. */
   readonly #ready = new Map<string, number>();
   readonly #waiting = new Map<string, Waiting>();
   readonly #processing = new Set<string>();
-  /** Became ready while processing. */
+  /** Keys that became ready while they were processed. */
   readonly #dirty = new Set<string>();
   readonly #failures = new Map<string, number>();
   readonly #takers: ((key: string | undefined) => void)[] = [];
-  /** Who waits until nothing is ready. */
-  readonly #bystanders: (() => void)[] = [];
+  /** Pending whenAllTaken(). */
+  readonly #emptyWaiters: (() => void)[] = [];
   #closed = false;
 
   constructor(options: WorkQueueOptions) {
     this.#options = options;
   }
 
-  /** Keys that are ready to be taken. */
+  /** Number of keys that are ready to be taken. */
   get depth(): number {
     return this.#ready.size;
   }
 
-  /** Resolves once no key is ready that nobody has taken: at once, when the last one is, or when the queue is closed. */
+  /** Resolves when no key is ready, or when the queue is disposed. */
   whenAllTaken(): Promise<void> {
     if (this.#ready.size === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#bystanders.push(resolve));
+    return new Promise((resolve) => this.#emptyWaiters.push(resolve));
   }
 
-  /** Keys whose time has not come. */
+  /** Number of keys that wait for their time. */
   get waiting(): number {
     return this.#waiting.size;
   }
 
-  /** Wants work on the key, after the debounce window. */
+  /** Adds the key; it becomes ready after the debounce time. */
   add(key: string): void {
     const { clock, debounceMs, maxDebounceMs } = this.#options;
     const nowMs = clock.nowMs();
@@ -65,14 +65,14 @@ export class WorkQueue implements Disposable {
     this.#wait(key, { firstMs, settledMs, byMs: waiting?.byMs ?? Infinity });
   }
 
-  /** Wants work on the key in `afterMs`. What is sooner wins, and drops what is later. */
+  /** Adds the key; it becomes ready after `afterMs`. The earliest of several times counts, the others are dropped. */
   addAfter(key: string, afterMs: number): void {
     const waiting = this.#waiting.get(key);
     const byMs = Math.min(waiting?.byMs ?? Infinity, this.#options.clock.nowMs() + afterMs);
     this.#wait(key, { firstMs: waiting?.firstMs, settledMs: waiting?.settledMs ?? Infinity, byMs });
   }
 
-  /** Wants work on the key again after a failure, later each time until forget(). Returns the failures in a row. */
+  /** Adds the key after a failure with a back-off, which grows until forget(). Returns the number of failures in a row. */
   retry(key: string, atLeastMs = 0): number {
     const failures = (this.#failures.get(key) ?? 0) + 1;
     this.#failures.set(key, failures);
@@ -80,12 +80,12 @@ export class WorkQueue implements Disposable {
     return failures;
   }
 
-  /** Ends the key's row of failures. */
+  /** Resets the number of failures of the key. */
   forget(key: string): void {
     this.#failures.delete(key);
   }
 
-  /** The next key, once there is one; undefined once the queue is closed. Each key taken needs its done(). */
+  /** Resolves with the next ready key, or with undefined when the queue is disposed. Call done() for each key. */
   take(): Promise<string | undefined> {
     if (this.#closed) return Promise.resolve(undefined);
     return new Promise((resolve) => {
@@ -94,7 +94,7 @@ export class WorkQueue implements Disposable {
     });
   }
 
-  /** The work on a key has ended, well or not. */
+  /** Marks the work on a key as ended, successful or not. */
   done(key: string): void {
     this.#processing.delete(key);
     if (this.#dirty.delete(key)) this.#makeReady(key);
@@ -106,8 +106,8 @@ export class WorkQueue implements Disposable {
     this.#waiting.clear();
     this.#ready.clear();
     this.#dirty.clear();
-    for (const answer of this.#takers.splice(0)) answer(undefined);
-    for (const tell of this.#bystanders.splice(0)) tell();
+    for (const resolve of this.#takers.splice(0)) resolve(undefined);
+    for (const resolve of this.#emptyWaiters.splice(0)) resolve();
   }
 
   #wait(key: string, times: Omit<Waiting, "cancel">): void {
@@ -138,20 +138,20 @@ export class WorkQueue implements Disposable {
 
   #serve(): void {
     for (const [key, sinceMs] of this.#ready) {
-      const answer = this.#takers.shift();
-      if (answer === undefined) return;
+      const resolve = this.#takers.shift();
+      if (resolve === undefined) return;
       this.#ready.delete(key);
       this.#processing.add(key);
       this.#options.onTaken?.(this.#options.clock.nowMs() - sinceMs);
-      answer(key);
+      resolve(key);
     }
-    for (const tell of this.#bystanders.splice(0)) tell();
+    for (const resolve of this.#emptyWaiters.splice(0)) resolve();
   }
 }
 
-/** Due at the earlier of settledMs (additions, debounced) and byMs (addAfter). */
+/** A key that becomes ready at settledMs (debounced additions) or byMs (addAfter), whichever is earlier. */
 interface Waiting {
-  /** The first of the additions that are debounced now. */
+  /** Time of the first of the debounced additions. */
   readonly firstMs: number | undefined;
   readonly settledMs: number;
   readonly byMs: number;

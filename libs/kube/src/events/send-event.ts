@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Brings one Event to the API server: creates it, or writes how often it was seen by now.
+ * sendEvent writes one Event to the API server: it creates the Event or updates its count.
  * Usage: `const sent = await sendEvent(transport, { body, count, lastTime, written: 0 }, limits)`.
  */
-import type { EventBody } from "./event-object.ts";
-import { eventType } from "./event-object.ts";
+import { eventType, type EventBody } from "./render-event.ts";
 import { isKubeError } from "../http/kube-error.ts";
 import { collectionPath, objectPath } from "../http/resource-path.ts";
 import type { Transport, TransportRequest } from "../http/transport.ts";
 
-/** What is known of an Event here, and how much of that the server has. */
+/** An Event with its count here and on the server. */
 export interface EventState {
   readonly body: EventBody;
   readonly count: number;
-  /** RFC 3339 with microseconds. */
+  /** Last occurrence: RFC 3339 with microseconds. */
   readonly lastTime: string;
-  /** The count that the server has; 0 before it has the Event. */
+  /** Count on the server; 0 if it does not have the Event. */
   readonly written: number;
 }
 
-/** The count that the server has then. Can be repeated after a failure. Rejects with KubeError. */
+/**
+ * Returns the new count on the server; 0 if the server has deleted the Event. Can be repeated after a failure. Rejects
+ * with KubeError.
+ */
 export async function sendEvent(
   transport: Transport,
   { body, count, lastTime, written }: EventState,
@@ -32,16 +34,16 @@ export async function sendEvent(
     else await transport.request({ ...patchOf(body), body: { series }, ...limits });
     return count;
   } catch (error) {
-    // An earlier try made it, but its answer was lost.
+    // An earlier request created it, but the response was lost.
     if (written === 0 && isKubeError(error, "AlreadyExists")) return 1;
-    // The server forgets Events after an hour.
+    // The server deletes Events after an hour.
     if (written > 0 && isKubeError(error, "NotFound")) return 0;
     throw error;
   }
 }
 
-/** Whether the same request may succeed later. */
-export function isPassing(error: unknown): boolean {
+/** Reports whether the same request may succeed later. */
+export function isTemporary(error: unknown): boolean {
   if (!isKubeError(error)) return false;
   const { code, status = 0 } = error;
   return code === "ConnectionLost" || code === "Timeout" || status === 429 || status >= 500;

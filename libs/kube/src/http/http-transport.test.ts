@@ -25,7 +25,7 @@ async function setUp(options: HttpTransportOptions = {}) {
   };
 }
 
-/** A server that does nothing but `listener`; `connections` are those that were ever opened. */
+/** Starts a server with `listener`. `connections` counts all connections that were opened. */
 async function serve(listener: RequestListener) {
   const http = createServer(listener);
   let connections = 0;
@@ -44,7 +44,7 @@ async function serve(listener: RequestListener) {
 }
 
 describe("HttpTransport.request", () => {
-  it("sends what it is told, as JSON, and gives the answer's JSON", async () => {
+  it("sends the request as JSON and returns the JSON of the response", async () => {
     await using it = await setUp({ userAgent: "test/1" });
     const answer = await it.transport.request({
       method: "PATCH",
@@ -70,7 +70,7 @@ describe("HttpTransport.request", () => {
     ]);
   });
 
-  it("authenticates, and keeps the path that a server stands below", async () => {
+  it("authenticates and keeps the base path of the server", async () => {
     await using server = await serve(({ url, headers }, response) => {
       response.end(JSON.stringify({ url, headers }));
     });
@@ -84,7 +84,7 @@ describe("HttpTransport.request", () => {
     });
   });
 
-  it("looks for another token when the server has refused one", async () => {
+  it("loads the token again when the server has rejected it", async () => {
     await using directory = await TemporaryDirectory.of({ token: "old", "ca.crt": "" });
     await using server = await serve(({ headers }, response) => {
       response.writeHead(headers.authorization === "Bearer new" ? 200 : 401).end("{}");
@@ -96,7 +96,7 @@ describe("HttpTransport.request", () => {
     expect(await transport.request({ method: "GET", path: "/" })).toEqual({});
   });
 
-  it("opens as many connections as it may, and uses them again", async () => {
+  it("opens at most maxConnections connections and reuses them", async () => {
     await using server = await serve((_, response) => response.end("{}"));
     await using transport = new HttpTransport({ ...server, namespace: "ns" }, { maxConnections: 3 });
     const get = () => transport.request({ method: "GET", path: "/" });
@@ -105,7 +105,7 @@ describe("HttpTransport.request", () => {
     expect(server.connections()).toBe(3);
   });
 
-  it("sends reserved requests over one connection of their own, though all others hang", async () => {
+  it("sends reserved requests over a separate connection while all others hang", async () => {
     await using server = await serve(({ url = "" }, response) => {
       if (url !== "/writes") response.end("{}");
     });
@@ -124,7 +124,7 @@ describe("HttpTransport.request", () => {
     await Promise.all(hanging);
   });
 
-  it("rejects with what the server's Status says", async () => {
+  it("rejects with the content of the server's Status", async () => {
     await using it = await setUp();
     const details = { name: "a", causes: [{ reason: "FieldValueInvalid", message: "is bad", field: "spec.x" }] };
     const status = { kind: "Status", reason: "Invalid", message: "a is bad", details, code: 422 };
@@ -157,13 +157,13 @@ describe("HttpTransport.request", () => {
     await expect(failure).rejects.toMatchObject({ code, status: fault.status, retryAfterMs });
   });
 
-  it("rejects with UnexpectedResponse for what is no JSON", async () => {
+  it("rejects with UnexpectedResponse for a response that is not JSON", async () => {
     await using it = await setUp();
     it.server.failNext({ status: 200, body: "{" });
     await expect(it.transport.request({ method: "GET", path })).rejects.toMatchObject({ code: "UnexpectedResponse" });
   });
 
-  it("rejects with ConnectionLost when there is no server, and when it hangs up", async () => {
+  it("rejects with ConnectionLost when the server is not there or closes the connection", async () => {
     await using it = await setUp();
     it.server.failNext("reset");
     const lost = it.transport.request({ method: "GET", path });
@@ -173,7 +173,7 @@ describe("HttpTransport.request", () => {
     await expect(refused).rejects.toMatchObject({ code: "ConnectionLost", cause: { code: "ECONNREFUSED" } });
   });
 
-  it("rejects with ConnectionLost when the answer is cut", async () => {
+  it("rejects with ConnectionLost when the response is incomplete", async () => {
     await using server = await serve((_, response) => {
       response.writeHead(200, { "content-length": "100" }).write("{");
       setImmediate(() => response.destroy());
@@ -182,7 +182,7 @@ describe("HttpTransport.request", () => {
     await expect(transport.request({ method: "GET", path: "/" })).rejects.toMatchObject({ code: "ConnectionLost" });
   });
 
-  it("rejects with Timeout when there is no answer in time, also while it waits for a connection", async () => {
+  it("rejects with Timeout without a response in time, also while it waits for a connection", async () => {
     const clock = new FakeClock();
     await using it = await setUp({ clock, maxConnections: 1 });
     it.server.failNext("silence");
@@ -198,7 +198,7 @@ describe("HttpTransport.request", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("rejects with the signal's reason when it aborts, before and after", async () => {
+  it("rejects with the signal's reason when it aborts before or during the request", async () => {
     await using it = await setUp();
     const reason = new Error("enough");
     const get = (signal: AbortSignal) => it.transport.request({ method: "GET", path, signal });
@@ -212,7 +212,7 @@ describe("HttpTransport.request", () => {
     await expect(failure).rejects.toBe(reason);
   });
 
-  it("ends what is under way when it is disposed", async () => {
+  it("aborts running requests when it is disposed", async () => {
     await using it = await setUp();
     it.server.failNext("silence");
     const failure = it.transport.request({ method: "GET", path }).catch((error: unknown) => error);
@@ -244,7 +244,7 @@ describe("HttpTransport.watch", () => {
     return { ...set, events, ended };
   }
 
-  it("gives events as they come, and ends when the server ends it in order", async () => {
+  it("yields events as they arrive and ends when the server ends the watch", async () => {
     await using it = await setUpWatch();
     it.server.put("a", { color: "red" });
     await eventually(() => it.events.length === 1);
@@ -260,7 +260,7 @@ describe("HttpTransport.watch", () => {
     ]);
   });
 
-  it.each(["reset", "within-object"] as const)("throws ConnectionLost when it is cut: %s", async (how) => {
+  it.each(["reset", "within-object"] as const)("throws ConnectionLost when the connection breaks: %s", async (how) => {
     await using it = await setUpWatch();
     it.server.put("a", { color: "red" });
     await eventually(() => it.events.length === 1);
@@ -269,7 +269,7 @@ describe("HttpTransport.watch", () => {
     expect(it.events).toHaveLength(1);
   });
 
-  it("throws Expired when the server has forgotten the place", async () => {
+  it("throws Expired when the server no longer has the resourceVersion", async () => {
     await using it = await setUp();
     it.server.put("a", {});
     it.server.compact();
@@ -277,7 +277,7 @@ describe("HttpTransport.watch", () => {
     await expect(events).rejects.toMatchObject({ code: "Expired", status: 410 });
   });
 
-  it("has no deadline but for its beginning", async () => {
+  it("has a time limit only for the head of the response", async () => {
     const clock = new FakeClock();
     await using it = await setUp({ clock });
     it.server.failNext("silence");
@@ -297,7 +297,7 @@ describe("HttpTransport.watch", () => {
     expect((await next).value).toMatchObject({ type: "ADDED" });
   });
 
-  it("takes the connection that a request has left, and others go round it", async () => {
+  it("reuses the connection of a finished request, and other requests use other connections", async () => {
     const bookmark = { type: "BOOKMARK", object: { metadata: { resourceVersion: "1" } } };
     await using server = await serve(({ url }, response) => {
       if (url?.includes("watch=true") === true) response.write(`${JSON.stringify(bookmark)}\n`);
@@ -313,7 +313,7 @@ describe("HttpTransport.watch", () => {
     await watch.return();
   });
 
-  it("does not wait for requests, nor they for it, and closes when nobody listens any more", async () => {
+  it("does not share the limit of requests and closes its connection when the reader stops", async () => {
     await using it = await setUp({ maxConnections: 1 });
     const watches = [1, 2, 3].map(() =>
       it.transport.watch({ path, query: { resourceVersion: "100" } })[Symbol.asyncIterator](),

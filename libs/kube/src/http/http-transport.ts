@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Transport over node:https (docs/decisions/001-kubernetes-transport.md has the figures that speak for it), on
- * connections that stay open: a few requests at once, and any number of watches, each of which has one as long as it lasts.
- * Reserved requests, those of the leader's lease, have a connection and a slot of their own, opened when first used.
+ * HttpTransport is a Transport over node:https with keep-alive connections; docs/decisions/001-kubernetes-transport.md has
+ * the reasons. The number of concurrent requests is limited. Each watch has a connection of its own and is not limited.
+ * Reserved requests, for the Lease of leader election, have a separate connection, which is opened on first use.
  * Usage: `await using transport = new HttpTransport(endpoint, { maxConnections: 16 })`.
  */
 import type { IncomingMessage } from "node:http";
@@ -21,9 +21,9 @@ import type { Query, Transport, TransportRequest, WatchEvent, WatchRequest } fro
 import { parseJson, parseWatchEvent, readLines } from "../cache/watch-stream.ts";
 
 export interface HttpTransportOptions {
-  /** For requests, the others wait; watches and the reserved connection come on top. 32 unless given. */
+  /** Limit of concurrent requests; further ones wait. Watches and reserved requests do not count. 32 by default. */
   readonly maxConnections?: number | undefined;
-  /** Says who we are in the server's logs; "switchyard" unless given. */
+  /** User agent for the logs of the server; "switchyard" by default. */
   readonly userAgent?: string | undefined;
   readonly clock?: Clock | undefined;
 }
@@ -85,7 +85,7 @@ export class HttpTransport implements Transport {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    this.#closed.abort(new KubeError("use the transport", "ConnectionLost", { words: "it was closed" }));
+    this.#closed.abort(new KubeError("use the transport", "ConnectionLost", { words: "the transport is closed" }));
     this.#shared.connections[Symbol.dispose]();
     this.#reserved.connections[Symbol.dispose]();
     return Promise.resolve();
@@ -94,17 +94,17 @@ export class HttpTransport implements Transport {
   #begin({ signal, timeoutMs = 30_000 }: Pick<WatchRequest, "signal" | "timeoutMs">, tried: string): LinkedAbort {
     const abort = linkAbort(signal, this.#closed.signal);
     abort.in(this.#clock, timeoutMs, () => {
-      return new KubeError(tried, "Timeout", { words: `no answer within ${timeoutMs} ms` });
+      return new KubeError(tried, "Timeout", { words: `no response within ${timeoutMs} ms` });
     });
     return abort;
   }
 
-  /** Resolves with the answer once its head is here and says success. */
+  /** Resolves with the response when its head has arrived with a success status. */
   async #send(request: TransportRequest, { tried, connections, signal }: Sending): Promise<IncomingMessage> {
     const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
     const { headers, tls } = await this.#credentials.current();
     signal.throwIfAborted();
-    const { promise: answered, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const { promise: responded, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const options: https.RequestOptions = {
       method: request.method,
       path: pathOn(this.#server, request.path, request.query),
@@ -127,7 +127,7 @@ export class HttpTransport implements Transport {
       whenOpen(socket, () => {
         try {
           request.beforeSend?.();
-          outgoing.end(body); // the headers wait for this
+          outgoing.end(body); // sends the headers, too
         } catch (error) {
           reject(error);
           outgoing.destroy();
@@ -135,7 +135,7 @@ export class HttpTransport implements Transport {
       });
     });
 
-    const response = await answered;
+    const response = await responded;
     const { statusCode: status = 0 } = response;
     if (status >= 200 && status < 300) return response;
     if (status === 401) this.#credentials.refused();
@@ -143,7 +143,7 @@ export class HttpTransport implements Transport {
   }
 }
 
-/** Connections, and how many requests go over them at once. */
+/** Connections and the limit of concurrent requests over them. */
 interface Lane {
   readonly connections: Connections;
   readonly slots: Slots;
@@ -155,7 +155,7 @@ interface Sending {
   readonly signal: AbortSignal;
 }
 
-/** Runs it at once on a connection that is there; else Node would keep the request and send it as soon as it is. */
+/** Calls `run` when the socket is connected. Before that, Node would buffer the request and send it without a check. */
 function whenOpen(socket: Socket, run: () => void): void {
   if (socket instanceof TLSSocket) {
     if (socket.getFinished() === undefined) socket.once("secureConnect", run);
@@ -179,7 +179,7 @@ async function readAll(response: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** The JSON in `text`, or else the text: a refusal can come from a proxy. */
+/** Returns the JSON in `text`, or `text` itself: an error response can come from a proxy. */
 function asJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -188,14 +188,14 @@ function asJson(text: string): unknown {
   }
 }
 
-/** What Node throws for the wire (it has a code) is the connection's fault; anything else is ours. */
+/** Errors of Node with a code come from the connection. All other errors are bugs and are returned unchanged. */
 function asKubeError(error: unknown, tried: string): unknown {
   if (isKubeError(error) || typeof error !== "object" || error === null || !("code" in error)) return error;
   const words = "message" in error && error.message !== "" ? String(error.message) : String(error.code);
   return new KubeError(tried, "ConnectionLost", { words, cause: error });
 }
 
-/** The answer of a proxy has no code, and its message does not say where it comes from. */
+/** The error of a proxy has no code, and its message does not name the proxy. */
 function proxyError(cause: NodeJS.ErrnoException, tried: string, proxy: string): KubeError {
   const words = `through the proxy ${proxy}: ${cause.message || (cause.code ?? "failed")}`;
   return new KubeError(tried, "ConnectionLost", { words, cause });

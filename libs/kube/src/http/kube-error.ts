@@ -1,52 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The one error of this lib: what was asked of the API server, and its answer (metav1.Status) or why there was none.
- * Usage: `if (isKubeError(thrown, "NotFound", "Gone")) return undefined;`.
+ * KubeError is the error class of this library. It has the request and either the server's response (metav1.Status) or the
+ * reason why there is none.
+ * Usage: `if (!isKubeError(error, "NotFound", "Gone")) throw error;`.
  */
 
-/** What no answer of the server stands behind; other codes are the `reason` of its Status ("NotFound", "Conflict", ...). */
+/** Codes without a response of the server. Other codes are the `reason` of its Status, such as "NotFound". */
 export type OwnCode =
-  /** No connection, or it ended before the answer did. */
+  /** No connection, or the connection ended before the response was complete. */
   | "ConnectionLost"
-  /** No answer within the request's own deadline. The server has the same word for its own, with a `status`. */
+  /** No response within the time limit of the request. The server uses the same reason, with a `status`. */
   | "Timeout"
-  /** The answer is not what the API promises: no JSON, no object. */
+  /** The response is not JSON or not an object of the expected shape. */
   | "UnexpectedResponse"
   /** The kubeconfig or the pod's service account cannot be used. */
   | "BadConfig";
 
-/** What the server adds to its refusal (metav1.StatusDetails). */
+/** Details of an error response (metav1.StatusDetails). */
 export interface KubeErrorDetails {
   readonly name?: string | undefined;
   readonly kind?: string | undefined;
   readonly causes?: readonly StatusCause[] | undefined;
 }
 
-/** One field that was refused, and why (metav1.StatusCause). */
+/** A rejected field and the reason (metav1.StatusCause). */
 export interface StatusCause {
   readonly reason?: string | undefined;
   readonly message?: string | undefined;
   readonly field?: string | undefined;
 }
 
-/** Why a request failed. Branch on `code` only. */
+/** A failed request. Branch on `code`, never on the message. */
 export class KubeError extends Error {
   override readonly name = "KubeError";
-  /** The method and path, or the file, that this is about. */
+  /** The operation that failed: method and path, or a file. */
   readonly tried: string;
   /** `reason` of the server's Status, or an OwnCode. */
   readonly code: string;
-  /** HTTP status; none where there was no answer. */
+  /** HTTP status; undefined without a response. */
   readonly status: number | undefined;
   readonly details: KubeErrorDetails | undefined;
-  /** How long the server asks to wait before another try (429, 503). */
+  /** Delay before a retry that the server requests (429, 503). */
   readonly retryAfterMs: number | undefined;
 
   constructor(
     tried: string,
     code: OwnCode | (string & {}),
     why: {
-      /** The server's words. */
+      /** The message of the server, or a description of the problem. */
       readonly words?: string | undefined;
       readonly status?: number | undefined;
       readonly details?: KubeErrorDetails | undefined;
@@ -63,7 +64,10 @@ export class KubeError extends Error {
   }
 }
 
-/** Whether `thrown` is a KubeError, with one of `codes` if any are given. By its fields: instanceof is false across realms. */
+/**
+ * Reports whether `thrown` is a KubeError, with one of `codes` if any are given. It looks at the fields, since instanceof
+ * is false for errors of another realm.
+ */
 export function isKubeError(thrown: unknown, ...codes: readonly string[]): thrown is KubeError {
   return (
     typeof thrown === "object" &&

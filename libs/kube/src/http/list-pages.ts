@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Lists objects page by page, all of one moment in time.
- * Usage: `for await (const page of listPages(transport, { type: nodes, pageSize: 500 })) for (const node of page.items) ...`.
+ * listPages lists objects page by page, all from the same resourceVersion.
+ * Usage: `for await (const { items } of listPages(transport, { type: nodes, pageSize: 500 })) console.log(items.length)`.
  */
 import { KubeError } from "./kube-error.ts";
 import { apiVersionOf, isKubeObject, isRecord, type KubeObject, type ResourceType } from "../kube-object.ts";
@@ -10,23 +10,23 @@ import type { Transport } from "./transport.ts";
 
 export interface ListRequest {
   readonly type: ResourceType;
-  /** All namespaces unless given. */
+  /** All namespaces by default. */
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
-  /** Objects in one page; all in one unless given. */
+  /** Objects per page; all in one page by default. */
   readonly pageSize?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface Page {
-  /** In the same shape as a watch gives them, with apiVersion and kind. */
+  /** Objects with apiVersion and kind, as a watch returns them. */
   readonly items: readonly KubeObject[];
-  /** Of the whole list: where a watch begins. */
+  /** resourceVersion of the whole list, from which a watch can start. */
   readonly resourceVersion: string;
 }
 
-/** Throws KubeError; "Expired" when the server has forgotten the moment before the last page was asked for. */
+/** Throws KubeError; "Expired" if the server drops the resourceVersion before the last page. */
 export async function* listPages(transport: Transport, request: ListRequest): AsyncGenerator<Page, void, undefined> {
   const { type, namespace, labelSelector, fieldSelector, pageSize, signal } = request;
   const path = collectionPath(type, namespace);
@@ -39,7 +39,7 @@ export async function* listPages(transport: Transport, request: ListRequest): As
   } while (next !== undefined);
 }
 
-// The server leaves apiVersion and kind of its own kinds out of a list's items, but not out of a watch's events.
+// The items in lists of built-in kinds have no apiVersion and kind; the objects in watch events have them.
 function parsePage(body: unknown, type: ResourceType): Page & { readonly next: string | undefined } {
   const typeMeta = { apiVersion: apiVersionOf(type), kind: type.kind };
   if (isRecord(body) && isRecord(body["metadata"])) {

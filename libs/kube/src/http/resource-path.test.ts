@@ -21,7 +21,7 @@ describe("paths", () => {
     expect(path).toBe(is);
   });
 
-  it("is not made for an object whose namespace is missing, nor for a namespace that the kind cannot have", () => {
+  it("throws for a missing namespace and for a namespace of a cluster-scoped type", () => {
     expect(() => objectPath(leases, { name: "a" })).toThrow(TypeError);
     expect(() => collectionPath(nodes, "ns")).toThrow(TypeError);
   });

@@ -6,7 +6,7 @@ import { Slots } from "./slots.ts";
 const never = new AbortController().signal;
 
 describe("Slots", () => {
-  it("are had in the order of asking", async () => {
+  it("serves callers in order", async () => {
     const slots = new Slots(1);
     const served: number[] = [];
     await slots.take(never);
@@ -18,7 +18,7 @@ describe("Slots", () => {
     expect(served).toEqual([1, 2, 3]);
   });
 
-  it("pass over who no longer waits, and tell him why", async () => {
+  it("skips a caller whose signal has aborted and rejects with its reason", async () => {
     const slots = new Slots(1);
     await slots.take(never);
     const enough = new AbortController();
@@ -31,7 +31,7 @@ describe("Slots", () => {
     await expect(slots.take(AbortSignal.abort(new Error("too late")))).rejects.toThrow("too late");
   });
 
-  it("are never more than there are, and none gets lost", async () => {
+  it("never gives out more slots than it has and loses none", async () => {
     const visits = fc.array(fc.record({ works: fc.nat(3), aborts: fc.boolean() }));
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 4 }), visits, async (count, all) => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A number of places, which are had in the order of asking.
- * Usage: `await slots.take(signal); try { … } finally { slots.give(); }`.
+ * Slots is a semaphore that serves its callers in order.
+ * Usage: `await slots.take(signal); try { await send(); } finally { slots.give(); }`.
  */
 
 export class Slots {
@@ -12,7 +12,7 @@ export class Slots {
     this.#free = count;
   }
 
-  /** Resolves once there is a place, which is to be given back. Rejects with the signal's reason when it aborts before. */
+  /** Resolves with a slot, which the caller must give back. Rejects with the signal's reason if it aborts before. */
   async take(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.#free > 0) {
@@ -33,7 +33,7 @@ export class Slots {
     });
   }
 
-  /** Passes the place to whoever waits longest. */
+  /** Gives a slot back. The caller that has waited longest gets it. */
   give(): void {
     const [next] = this.#waiting;
     if (next === undefined) {

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The server's refusals (metav1.Status) as KubeErrors.
- * Usage: `throw statusError("GET /api/v1/nodes/a", response, JSON.parse(body))`.
+ * statusError makes a KubeError from an error response of the server (metav1.Status).
+ * Usage: `throw statusError("GET /api/v1/nodes/a", { status: 404, retryAfter: undefined }, JSON.parse(body))`.
  */
 import { KubeError, type StatusCause } from "./kube-error.ts";
 import { isRecord } from "../kube-object.ts";
 
-/** The head of an HTTP answer. */
+/** The head of an HTTP response. */
 export interface AnswerHead {
   readonly status: number;
-  /** Seconds, as the API server sends them. */
+  /** Retry-After header in seconds; the API server sends no dates. */
   readonly retryAfter: string | undefined;
 }
 
 /**
- * The error that `body` tells of: a Status, or what a proxy put in its place. `head` is unknown for an ERROR event,
- * whose Status has it all.
+ * Returns the error for a response whose body is a Status, or another text, for example of a proxy. `head` is undefined for
+ * an ERROR event, whose Status has the same information.
  */
 export function statusError(tried: string, head: AnswerHead | undefined, body: unknown): KubeError {
   const said = isRecord(body) && body["kind"] === "Status" ? body : {};
@@ -34,7 +34,7 @@ export function statusError(tried: string, head: AnswerHead | undefined, body: u
   });
 }
 
-// Where no Status says it: proxies, and the API server before it is ready.
+// For responses without a Status: of proxies, and of an API server that is not ready.
 const reasons: Readonly<Record<number, string>> = {
   400: "BadRequest",
   401: "Unauthorized",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * One text for equal JSON values: members sorted, undefined ones left out.
- * Usage: `canonicalJson({ b: 1, a: undefined })` is `{"b":1}`.
+ * canonicalJson renders equal JSON values as equal texts: members are sorted, and undefined members are left out.
+ * Usage: `canonicalJson({ b: 1, a: undefined })`, which is '{"b":1}'.
  */
 import { isRecord } from "../kube-object.ts";
 

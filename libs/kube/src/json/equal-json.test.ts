@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { canonicalJson } from "./canonical-json.ts";
 import { equalJson } from "./equal-json.ts";
 
-// Few names and values, so that equal ones come up.
+// Few names and values, so that equal values are generated.
 const { value } = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3 },
@@ -15,20 +15,20 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
 }));
 
 describe("equalJson", () => {
-  it("agrees with comparing canonical texts", () => {
+  it("agrees with the comparison of canonical texts", () => {
     const agrees = fc.property(value, value, (a, b) => {
       expect(equalJson(a, b)).toBe(canonicalJson(a) === canonicalJson(b));
     });
     fc.assert(agrees, { numRuns: 500 });
   });
 
-  it("takes an undefined member for an absent one, and no array for an object", () => {
+  it("treats an undefined member as absent and distinguishes arrays from objects", () => {
     expect(equalJson({ a: 1, b: undefined }, { a: 1 })).toBe(true);
     expect(equalJson({ a: undefined }, { a: null })).toBe(false);
     expect(equalJson([], {})).toBe(false);
   });
 
-  it("knows what is there from what all objects inherit", () => {
+  it("distinguishes own members from inherited ones", () => {
     const some: unknown = JSON.parse('{ "__proto__": {} }');
     expect([equalJson(some, {}), equalJson({}, some), equalJson(some, structuredClone(some))]).toEqual([
       ...[false, false],
@@ -38,7 +38,7 @@ describe("equalJson", () => {
 });
 
 describe("canonicalJson", () => {
-  it("can be read back, and does not depend on the order of members", () => {
+  it("is valid JSON and does not depend on the order of members", () => {
     fc.assert(
       fc.property(value, (some) => {
         expect(JSON.parse(canonicalJson(some))).toEqual(some);

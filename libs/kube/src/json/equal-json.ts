@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Whether two JSON values say the same. A member that is undefined is as good as absent.
+ * equalJson compares two JSON values. A member that is undefined counts as absent.
  * Usage: `if (equalJson(before, after)) return`.
  */
 import { isRecord } from "../kube-object.ts";
@@ -17,7 +17,7 @@ export function equalJson(a: unknown, b: unknown): boolean {
   );
 }
 
-/** undefined where it has no such member of its own: what it inherits ("__proto__", "constructor") is no JSON. */
+/** Returns the object's own member, not an inherited one such as "__proto__" or "constructor". */
 export function memberOf(object: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import { microTime } from "./micro-time.ts";
 
 describe("microTime", () => {
-  it("has six digits, of which the last three count", () => {
+  it("renders microseconds in six digits", () => {
     const date = new Date("2026-11-20T12:34:56.789Z");
     expect([7, 1007, 999].map((micros) => microTime(date, micros))).toEqual([
       "2026-11-20T12:34:56.789007Z",

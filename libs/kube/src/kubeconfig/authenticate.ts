@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Credentials by KubeConfig: it reads certificates and tokens, runs exec plugins, and brings the agent for a proxy. Where
- * an exec plugin gives the credentials it is asked for each request, since only KubeConfig knows until when they are valid;
- * every minute otherwise.
+ * authenticateByKubeconfig makes a source of credentials from KubeConfig, which reads certificates and tokens, runs exec
+ * plugins, and provides the agent for a proxy. Credentials of an exec plugin are requested from KubeConfig for each
+ * request, since only KubeConfig knows their expiry. Others are requested every minute.
  * Usage: `const source = authenticateByKubeconfig(cluster, completeUser(file, user, cluster))`.
  */
 import { KubeConfig, type Cluster } from "@kubernetes/client-node";
@@ -22,8 +22,8 @@ export function authenticateByKubeconfig(
 ): CredentialSource {
   const exec: unknown = user.exec;
   const isExec = exec !== undefined;
-  // A KubeConfig keeps what an exec plugin gave until that expires, even if the server has refused it; and the agent for
-  // a proxy for good, with the first certificate.
+  // A KubeConfig keeps the credentials of an exec plugin until they expire, even if the server has rejected them. It keeps
+  // the agent for a proxy, with the first certificate, forever.
   const keeps = isExec && !cluster.proxyUrl;
   const oidc = createOidcAuthenticator();
   let kubeConfig = create();
@@ -39,7 +39,7 @@ export function authenticateByKubeconfig(
     const options = await within(asking);
     const credentials = { headers: { ...headersOf(options), ...headers }, tls: identityOf(options) };
     const given = credentials.headers["authorization"] !== undefined || options.cert !== undefined;
-    if (isExec && !given) throw failed("its answer has neither a token nor a certificate");
+    if (isExec && !given) throw failed("its output has neither a token nor a certificate");
     return credentials;
   }
 
@@ -55,14 +55,14 @@ export function authenticateByKubeconfig(
     try {
       await config.applyToHTTPSOptions(options);
     } catch (error) {
-      // KubeConfig reads the status of an answer without a look at its shape.
+      // KubeConfig does not check the shape of the output before it reads the status.
       const isMisshapen = isExec && isRecord(error) && error["name"] === "TypeError";
-      throw failed(isMisshapen ? "its answer is not an ExecCredential with a status" : messageOf(error));
+      throw failed(isMisshapen ? "its output is not an ExecCredential with a status" : messageOf(error));
     }
     return options;
   }
 
-  /** An exec plugin that waits for an answer keeps its process; there is never more than one. */
+  /** Limits the wait for an exec plugin. Its process continues; there is never more than one. */
   async function within(answer: Promise<RequestOptions>): Promise<RequestOptions> {
     const { promise: late, reject } = Promise.withResolvers<never>();
     const cancel = clock.after(longestMs, () => {
@@ -74,7 +74,7 @@ export function authenticateByKubeconfig(
   function identityOf({ ca, cert, key, agent }: RequestOptions): TlsIdentity {
     const identity = { ca: pem(ca), cert: pem(cert), key: pem(key) };
     if (!cluster.proxyUrl || typeof agent !== "object") return identity;
-    // KubeConfig's agents close a connection after each request, unlike those of Connections.
+    // KubeConfig's agents would close the connection after each request.
     Object.assign(agent, { keepAlive: true });
     if ("options" in agent && isRecord(agent.options)) Object.assign(agent.options, { timeout: idleMs });
     return { ...identity, proxyAgent: agent };
@@ -91,7 +91,7 @@ export function authenticateByKubeconfig(
 
 const longestMs = 60_000;
 
-/** Names in lower case: ours and KubeConfig's must not stand side by side. */
+/** Returns the headers with lower-case names, so that they do not duplicate other headers. */
 function headersOf({ headers, auth }: RequestOptions): Record<string, string> {
   const given = Object.entries(headers ?? {}).map(
     ([name, value]) => [name.toLowerCase(), String(value).trim()] as const,
@@ -104,7 +104,7 @@ function pem(value: RequestOptions["ca"] | RequestOptions["key"]): string | unde
   return typeof value === "string" || Buffer.isBuffer(value) ? value.toString() : undefined;
 }
 
-/** KubeConfig prefers files to data, unlike kubectl, and refuses http unless TLS is not verified. */
+/** Unlike kubectl, KubeConfig prefers files to data, and it rejects http unless TLS verification is off. */
 function completeCluster({ caFile, ...cluster }: Cluster): Cluster {
   const files = caFile && !cluster.caData ? { caFile } : {};
   return { ...cluster, ...files, skipTLSVerify: cluster.skipTLSVerify || cluster.server.startsWith("http:") };

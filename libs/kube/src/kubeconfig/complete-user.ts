@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The user of a kubeconfig, with what KubeConfig 2.0.1 lacks said in terms that it knows: `tokenFile`, data before files,
- * relative paths of plugins, the environment of exec plugins. Impersonated groups become headers of ours.
- * Usage: `const { user, headers } = completeUser(file, kubeConfig.getUser("admin"), cluster)`.
+ * completeUser prepares a user of a kubeconfig for KubeConfig 2.0.1. It rewrites features that KubeConfig lacks: `tokenFile`,
+ * the precedence of data over files, relative paths of plugins, and the environment of exec plugins. Impersonation of
+ * groups becomes additional headers.
+ * Usage: `const { user, headers } = completeUser(file, { name: "admin" }, cluster)`.
  */
 import type { Cluster, User } from "@kubernetes/client-node";
 import { resolve } from "node:path";
@@ -14,13 +15,13 @@ import { oidcProviderName } from "./oidc.ts";
 
 export interface CompleteUser {
   readonly user: User;
-  /** Beside those that KubeConfig adds. */
+  /** Headers in addition to those of KubeConfig. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  /** The file that the user is in. */
+  /** File with the user. */
   readonly path: string;
 }
 
-/** Throws KubeError "BadConfig" for what a service cannot do. */
+/** Throws KubeError "BadConfig" for unsupported features. */
 export function completeUser(file: KubeconfigFile, user: User, cluster: Cluster): CompleteUser {
   const fields = fieldsOf(file, user.name);
   const { name, certFile, certData, keyFile, keyData, token, username, password, impersonateUser } = user;
@@ -43,24 +44,24 @@ export function completeUser(file: KubeconfigFile, user: User, cluster: Cluster)
   };
 }
 
-/** `users[].user` of the file. */
+/** Returns `users[].user` of the file. */
 function fieldsOf({ fields }: KubeconfigFile, name: string): Readonly<Record<string, unknown>> {
   const users: readonly unknown[] = Array.isArray(fields["users"]) ? fields["users"] : [];
   const user = users.filter(isRecord).find((entry) => entry["name"] === name)?.["user"];
   return isRecord(user) ? user : {};
 }
 
-/** As KubeConfig has it for the service account of a pod. */
+/** Returns the provider that KubeConfig uses for the service account of a pod. */
 function tokenFileProvider(tokenFile: string): object {
   return { name: "tokenFile", config: { tokenFile } };
 }
 
-/** Other providers were removed from kubectl in 1.26. KubeConfig's own for oidc cannot refresh (oidc.ts). */
+/** kubectl 1.26 removed all other providers. KubeConfig's own one for oidc cannot refresh (oidc.ts). */
 function oidcProvider(file: KubeconfigFile, { name, authProvider }: User): object | undefined {
   const provider: unknown = authProvider;
   if (!isRecord(provider)) return undefined;
   if (provider["name"] !== "oidc") {
-    const words = `auth-provider "${String(provider["name"])}" of user "${name}" is not supported: use an exec plugin`;
+    const words = `auth-provider "${String(provider["name"])}" of user "${name}" is not supported; use an exec plugin`;
     throw badConfig([file.path], words);
   }
   const config = isRecord(provider["config"]) ? provider["config"] : {};
@@ -69,7 +70,7 @@ function oidcProvider(file: KubeconfigFile, { name, authProvider }: User): objec
   return { name: oidcProviderName, config: { ...config, ...absolute } };
 }
 
-/** Of impersonation, KubeConfig knows `as` only. */
+/** Returns the impersonation headers that KubeConfig does not send; it supports only `as`. */
 function impersonationHeaders(
   file: KubeconfigFile,
   name: string,
@@ -85,13 +86,13 @@ function impersonationHeaders(
       extra.map(([key, values]) => [`impersonate-extra-${encodeURIComponent(key)}`, textsOf(values)]),
     ),
   };
-  // The API server would ignore them, and the requests would have all rights of the user itself.
+  // Without "as", the API server would ignore these headers, and requests would have all rights of the user.
   if (Object.keys(headers).length > 0 && !textOf(fields["as"]))
     throw badConfig([file.path], `user "${name}" impersonates groups, a uid or extra fields without a user ("as")`);
   return headers;
 }
 
-/** A text that is not empty. */
+/** Returns `value` if it is a string that is not empty. */
 function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }

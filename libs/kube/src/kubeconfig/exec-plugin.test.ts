@@ -14,7 +14,7 @@ const cluster = {
   caData: Buffer.from("CA").toString("base64"),
 };
 
-/** A user whose credentials come from this shell script, which is beside the kubeconfig. */
+/** Returns a user with this shell script, in the folder of the kubeconfig, as exec plugin. */
 async function setUp(script: string, exec: object = {}) {
   const directory = await TemporaryDirectory.of();
   await directory.write("login", `#!/bin/sh\n${script}\n`, 0o700);
@@ -35,14 +35,14 @@ async function setUp(script: string, exec: object = {}) {
 const answer = (status: object) => `echo '${JSON.stringify({ apiVersion, kind: "ExecCredential", status })}'`;
 
 describe("an exec plugin", () => {
-  it("gives a token or a certificate", async () => {
+  it("provides a token or a certificate", async () => {
     await using token = await setUp(answer({ token: "secret" }));
     expect((await token.source.current()).headers).toEqual({ authorization: "Bearer secret" });
     await using pair = await setUp(answer({ clientCertificateData: "CERT", clientKeyData: "KEY" }));
     expect((await pair.source.current()).tls).toEqual({ ca: "CA", cert: "CERT", key: "KEY" });
   });
 
-  it("is told its arguments, its environment, and what is asked", async () => {
+  it("gets its arguments, its environment and KUBERNETES_EXEC_INFO", async () => {
     const script = `test "$KUBERNETES_EXEC_INFO" = "$WANTED" || exit 8
 echo '{"apiVersion":"${apiVersion}","kind":"ExecCredential","status":{"token":"'$1-$A'"}}'`;
     const info = {
@@ -55,7 +55,7 @@ echo '{"apiVersion":"${apiVersion}","kind":"ExecCredential","status":{"token":"'
     expect((await it.source.current()).headers).toEqual({ authorization: "Bearer x-y" });
   });
 
-  it("runs again when what it gave has expired or was refused, and not before", async () => {
+  it("runs again only when its credentials have expired or were rejected", async () => {
     const expiring = (from: string) => `cd "$(dirname "$0")"; echo run >> runs
 cat << END
 {"apiVersion":"${apiVersion}","kind":"ExecCredential",
@@ -76,7 +76,7 @@ END`;
 
   it.each([
     { problem: "a plugin that fails", script: "echo 'log in first' >&2; exit 3", words: "log in first" },
-    { problem: "no JSON", script: "echo hello", words: "the answer is not JSON" },
+    { problem: "output that is not JSON", script: "echo hello", words: "the output is not JSON" },
     {
       problem: "no status",
       script: answer({}).replace('"status"', '"spec"'),
@@ -91,7 +91,7 @@ END`;
     await expect(failure).rejects.toThrow(words);
   });
 
-  it("is named when there is no such program, or it cannot be run", async () => {
+  it("is named in the error when it cannot be started", async () => {
     await using missing = await setUp("", { command: "/nowhere/login" });
     await expect(missing.source.current()).rejects.toThrow(
       'exec plugin /nowhere/login of user "u": spawn /nowhere/login ENOENT',
@@ -102,7 +102,7 @@ END`;
     await expect(locked.source.current()).rejects.toThrow("EACCES");
   });
 
-  it("is not waited for longer than a minute, and does not run twice at once", async () => {
+  it("times out after a minute and does not run twice at the same time", async () => {
     await using it = await setUp(`cd "$(dirname "$0")"; echo run >> runs; until test -e go; do sleep 0.02; done
 ${answer({ token: "late" })}`);
     for (let attempt = 0; attempt < 2; attempt++) {
@@ -116,7 +116,7 @@ ${answer({ token: "late" })}`);
     expect(await it.directory.read("runs")).toBe("run\n");
   });
 
-  it("does not bring a token into an error", async () => {
+  it("does not put a token into an error", async () => {
     const token = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhbGljZSIsImV4cCI6MTc2MzcyNjQwMH0.c2lnbmF0dXJlIG9mIHRoZSB0b2tlbg";
     for (const script of [`echo "${token}"`, `echo "refused: ${token}" >&2; exit 1`]) {
       await using it = await setUp(script, { args: ["--token", token] });

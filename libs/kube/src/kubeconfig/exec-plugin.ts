@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The program that a kubeconfig names for credentials (client.authentication.k8s.io), as KubeConfig runs it. KubeConfig
- * neither looks for it beside the file nor tells it what is asked (KUBERNETES_EXEC_INFO).
+ * execPlugin prepares the program that provides credentials (client.authentication.k8s.io) for KubeConfig. KubeConfig does
+ * not resolve its path relative to the file and does not set KUBERNETES_EXEC_INFO.
  * Usage: `const user = { name, exec: execPlugin(file, name, fields, cluster) }`.
  */
 import type { Cluster } from "@kubernetes/client-node";
@@ -11,16 +11,16 @@ import { isRecord } from "../kube-object.ts";
 import { badConfig } from "./kubeconfig-error.ts";
 import type { KubeconfigFile } from "./kubeconfig-file.ts";
 
-/** `users[].user.exec`, complete. */
+/** Complete `users[].user.exec`. */
 export interface ExecPlugin {
-  /** A name is looked up in PATH; a path is absolute. */
+  /** Name of a program in PATH, or absolute path. */
   readonly command: string;
   readonly args: readonly string[];
-  /** Added to our own environment. */
+  /** Variables in addition to those of this process. */
   readonly env: readonly { readonly name: string; readonly value: string }[];
 }
 
-/** Throws KubeError "BadConfig". */
+/** Throws KubeError "BadConfig" for an incomplete entry and for an interactive plugin. */
 export function execPlugin(
   { path, directory }: KubeconfigFile,
   user: string,
@@ -29,12 +29,9 @@ export function execPlugin(
 ): ExecPlugin {
   const { command, apiVersion, args, env, interactiveMode, provideClusterInfo } = exec;
   if (typeof command !== "string" || command === "" || typeof apiVersion !== "string" || apiVersion === "")
-    throw badConfig([path], `exec of user "${user}" lacks command or apiVersion`);
+    throw badConfig([path], `exec of user "${user}" has no command or no apiVersion`);
   if (interactiveMode === "Always")
-    throw badConfig(
-      [path],
-      `exec of user "${user}" asks questions (interactiveMode: Always), and a service cannot answer`,
-    );
+    throw badConfig([path], `exec of user "${user}" has interactiveMode "Always", which is not supported`);
 
   const spec = { interactive: false, ...(provideClusterInfo === true && { cluster: clusterInfo(path, cluster) }) };
   const variables: readonly unknown[] = Array.isArray(env) ? env : [];
@@ -63,6 +60,6 @@ function readBase64(path: string, file: string): string {
   try {
     return readFileSync(file, "base64");
   } catch (cause) {
-    throw badConfig([path], `certificate-authority ${file} cannot be read`, cause);
+    throw badConfig([path], `cannot read certificate-authority ${file}`, cause);
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * One kubeconfig: the file's fields, and KubeConfig made of them. KubeConfig keeps only the fields that it uses, so what
- * it lacks (complete-user.ts) is taken from the file.
+ * readKubeconfigFile reads one kubeconfig and returns its fields and a KubeConfig. KubeConfig keeps only the fields that it
+ * uses, so complete-user.ts reads other fields from the file.
  * Usage: `const { config, fields } = await readKubeconfigFile("/home/me/.kube/config")`.
  */
 import { KubeConfig } from "@kubernetes/client-node";
@@ -22,7 +22,7 @@ export interface KubeconfigFile {
 export async function readKubeconfigFile(path: string): Promise<KubeconfigFile> {
   const fields = parseFields(path, await readText(path));
   const config = new KubeConfig();
-  // Again as text, so that one parser decides what the file says. An incomplete entry matters only where it is used.
+  // As text again, so that only one parser interprets the file. An incomplete entry matters only if it is used.
   config.loadFromString(JSON.stringify(fields), { onInvalidEntry: "filter" });
   const directory = dirname(path);
   config.makePathsAbsolute(directory);
@@ -33,18 +33,18 @@ async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (cause) {
-    throw badConfig([path], `it cannot be read: ${isRecord(cause) ? String(cause["code"]) : "failed"}`, cause);
+    throw badConfig([path], `cannot read the file: ${isRecord(cause) ? String(cause["code"]) : "failed"}`, cause);
   }
 }
 
 function parseFields(path: string, text: string): Readonly<Record<string, unknown>> {
   let fields: unknown;
   try {
-    fields = JSON.parse(JSON.stringify(parse(text, { logLevel: "error" }))); // warnings quote the file on stderr
+    fields = JSON.parse(JSON.stringify(parse(text, { logLevel: "error" }))); // warnings would quote the file on stderr
   } catch (error) {
-    throw badConfig([path], `it is not valid YAML${placeOf(error)}`);
+    throw badConfig([path], `the file is not valid YAML${placeOf(error)}`);
   }
-  if (!isRecord(fields)) throw badConfig([path], "it is not a kubeconfig: the file must hold a mapping");
+  if (!isRecord(fields)) throw badConfig([path], "the file is not a kubeconfig: it must be a YAML mapping");
   return fields;
 }
 

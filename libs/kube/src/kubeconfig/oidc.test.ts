@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The auth-provider "oidc", with an identity provider in this process. */
+/** Tests the auth-provider "oidc" with an identity provider in this process. */
 import { describe, expect, it } from "@jest/globals";
 import { createServer } from "node:https";
 import { text } from "node:stream/consumers";
@@ -9,14 +9,14 @@ import { readKubeconfig } from "./read-kubeconfig.ts";
 
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-/** A token that nobody but the API server would verify. */
+/** Returns a token without a valid signature, which only the API server would verify. */
 function idToken(issuer: string, id: string, expiresMs: number): string {
   const seconds = (ms: number) => Math.floor(ms / 1000);
   const claims = { iss: issuer, sub: "alice", aud: "kube", jti: id, iat: seconds(Date.now()), exp: seconds(expiresMs) };
   return `${encode({ alg: "RS256" })}.${encode(claims)}.${encode({ signature: id })}`;
 }
 
-/** An identity provider that gives the next token for each refresh token, which it takes once. */
+/** Starts an identity provider that returns the next token for each refresh token and accepts each only once. */
 async function startProvider({ lifeMs = 3_600_000 } = {}) {
   const authority = createAuthority("idp");
   const grants: string[] = [];
@@ -42,7 +42,7 @@ async function startProvider({ lifeMs = 3_600_000 } = {}) {
   return {
     url,
     authority: authority.cert,
-    /** Bodies of the requests for a token. */
+    /** Bodies of the token requests. */
     grants,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
@@ -53,7 +53,7 @@ async function startProvider({ lifeMs = 3_600_000 } = {}) {
 
 type Provider = Awaited<ReturnType<typeof startProvider>>;
 
-/** The credentials of a kubeconfig that is logged in there until `expiresMs`. */
+/** Returns the credentials of a kubeconfig with a token that expires at `expiresMs`. */
 async function logIn(provider: Provider, expiresMs: number, more: object = {}) {
   const config = {
     "idp-issuer-url": provider.url,
@@ -79,30 +79,30 @@ async function logIn(provider: Provider, expiresMs: number, more: object = {}) {
   };
 }
 
-/** The id of a token, as idToken() made it. */
+/** Returns the id of a token of idToken(). */
 function idOf(header: string): unknown {
   const claims: unknown = JSON.parse(Buffer.from(header.split(".")[1] ?? "", "base64url").toString());
   return typeof claims === "object" && claims !== null && "jti" in claims ? claims.jti : undefined;
 }
 
 describe("oidc", () => {
-  it("takes the id-token of the file while it is valid", async () => {
+  it("uses the id-token of the file while it is valid", async () => {
     await using provider = await startProvider();
     await using it = await logIn(provider, Date.now() + 3_600_000);
     expect(idOf(await it.token())).toBe("id-0");
     expect(provider.grants).toEqual([]);
   });
 
-  it("refreshes an id-token that has expired, and keeps the new one while it is valid", async () => {
+  it("refreshes an expired id-token and keeps the new one while it is valid", async () => {
     await using provider = await startProvider();
     await using it = await logIn(provider, Date.now() - 60_000);
     expect(idOf(await it.token())).toBe("id-1");
-    it.credentials.refused(); // as if a minute had passed: KubeConfig is asked again
+    it.credentials.refused(); // the credentials are loaded again, as after a minute
     expect(idOf(await it.token())).toBe("id-1");
     expect(provider.grants).toHaveLength(1);
   });
 
-  it("sends the client-secret, and the next refresh token", async () => {
+  it("sends the client-secret and the next refresh token", async () => {
     await using provider = await startProvider({ lifeMs: 1_000 });
     await using it = await logIn(provider, Date.now() - 60_000, { "client-secret": "s3cret" });
     expect(idOf(await it.token())).toBe("id-1");
@@ -113,20 +113,20 @@ describe("oidc", () => {
     expect(second).toMatchObject({ refresh_token: "refresh-1" });
   });
 
-  it("rejects with BadConfig when the refresh is refused", async () => {
+  it("rejects with BadConfig when the identity provider rejects the refresh", async () => {
     await using provider = await startProvider();
     await using it = await logIn(provider, Date.now() - 60_000, { "refresh-token": "old" });
     await expect(it.token()).rejects.toMatchObject({ code: "BadConfig" });
     await expect(it.token()).rejects.toThrow(/user "u": refresh the id-token at https:.*invalid_grant/);
   });
 
-  it("rejects with BadConfig when the token has expired and nothing can refresh it", async () => {
+  it("rejects with BadConfig when the token has expired and there is no refresh token", async () => {
     await using provider = await startProvider();
     await using it = await logIn(provider, Date.now() - 60_000, { "refresh-token": "" });
-    await expect(it.token()).rejects.toThrow("the id-token has expired or is absent");
+    await expect(it.token()).rejects.toThrow("the id-token has expired or is missing");
   });
 
-  it("names the identity provider's failure when it is not there", async () => {
+  it("rejects with the connection error when the identity provider is not reachable", async () => {
     const provider = await startProvider();
     await using it = await logIn(provider, Date.now() - 60_000);
     await provider[Symbol.asyncDispose]();

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The auth-provider "oidc": the id-token of the kubeconfig, refreshed when it has expired. KubeConfig 2.0.1 has one, which
- * cannot refresh: it gives openid-client the issuer as a text (https://github.com/kubernetes-client/javascript/issues/2202),
- * leaves out the client-secret, and answers for a private authority with what openid-client does not take for a Response.
- * New refresh tokens stay in memory, the file is not written.
- * Usage: `kubeConfig.addAuthenticator(createOidcAuthenticator())`, for users whose provider has the name oidcProviderName.
+ * createOidcAuthenticator implements the auth-provider "oidc": it sends the id-token of the kubeconfig and refreshes it
+ * when it has expired. The one of KubeConfig 2.0.1 cannot refresh: it passes the issuer to openid-client as a string
+ * (https://github.com/kubernetes-client/javascript/issues/2202), omits the client-secret, and for a private authority
+ * returns an object that openid-client does not accept as a Response. New refresh tokens stay in memory; the file is not
+ * written.
+ * Usage: `kubeConfig.addAuthenticator(createOidcAuthenticator())`.
  */
 import type { KubeConfig } from "@kubernetes/client-node";
 import { readFile } from "node:fs/promises";
@@ -17,10 +18,10 @@ import { messageOf } from "./kubeconfig-error.ts";
 
 type Authenticator = Parameters<KubeConfig["addAuthenticator"]>[0];
 
-/** Not "oidc": for that, KubeConfig takes its own. */
+/** Name of the provider of users for this authenticator. For the name "oidc", KubeConfig uses its own one. */
 export const oidcProviderName = "openid-connect";
 
-/** Keeps the tokens of one user. */
+/** Returns an authenticator that keeps the tokens of one user. */
 export function createOidcAuthenticator(): Authenticator {
   let refreshed: { readonly idToken: string; readonly refreshToken: string | undefined } | undefined;
   return {
@@ -62,7 +63,7 @@ async function refresh({ issuer, clientId, clientSecret, authority }: OidcFields
   const server = URL.parse(issuer);
   if (refreshToken === undefined || server === null || clientId === "") {
     throw new Error(
-      "the id-token has expired or is absent; a refresh needs refresh-token, client-id and idp-issuer-url",
+      "the id-token has expired or is missing; to refresh it, set refresh-token, client-id and idp-issuer-url",
     );
   }
   const custom = authority && { [openid.customFetch]: fetchTrusting(await readAuthority(authority)) };
@@ -72,19 +73,19 @@ async function refresh({ issuer, clientId, clientSecret, authority }: OidcFields
       client,
       refreshToken,
     );
-    if (idToken === undefined) throw new Error("the answer has no id_token");
+    if (idToken === undefined) throw new Error("the response has no id_token");
     return { idToken, refreshToken: next };
   } catch (error) {
     throw new Error(`refresh the id-token at ${server.origin}: ${messageOf(error)}${oauthError(error)}`);
   }
 }
 
-/** "invalid_grant" and the like (RFC 6749 5.2). */
+/** Returns the OAuth error code, such as "invalid_grant" (RFC 6749 5.2). */
 function oauthError(thrown: unknown): string {
   return isRecord(thrown) && typeof thrown["error"] === "string" ? ` (${thrown["error"]})` : "";
 }
 
-/** PEM. */
+/** Returns the certificate in PEM format. */
 async function readAuthority(authority: NonNullable<OidcFields["authority"]>): Promise<string> {
   return "data" in authority ? Buffer.from(authority.data, "base64").toString() : readFile(authority.file, "utf8");
 }
@@ -98,7 +99,7 @@ function fetchTrusting(ca: string): openid.CustomFetch {
   };
 }
 
-/** Whether it may expire before the credentials are loaded again. Its signature is the API server's to verify. */
+/** Reports whether the token may expire before the next load. The API server verifies its signature. */
 function isExpired(idToken: string): boolean {
   try {
     const claims: unknown = JSON.parse(Buffer.from(idToken.split(".")[1] ?? "", "base64url").toString());

@@ -8,7 +8,7 @@ import { readKubeconfig } from "./read-kubeconfig.ts";
 
 const path = "/api/v1/namespaces/ns/configmaps";
 
-/** A transport by a kubeconfig with this proxy. */
+/** Returns a transport from a kubeconfig with this proxy. */
 async function connectThrough(proxyUrl: string, server: URL) {
   const config = {
     "current-context": "c",
@@ -20,8 +20,8 @@ async function connectThrough(proxyUrl: string, server: URL) {
   return new HttpTransport(await readKubeconfig([directory.file("config")]));
 }
 
-describe("a proxy-url", () => {
-  it.each(["http", "socks5"] as const)("leads requests and a watch through one tunnel: %s", async (protocol) => {
+describe("proxy-url", () => {
+  it.each(["http", "socks5"] as const)("routes requests and a watch through one tunnel: %s", async (protocol) => {
     await using server = await FakeApiServer.start();
     await using proxy = await startTestProxy(protocol);
     await using transport = await connectThrough(proxy.url, server.endpoint.server);
@@ -36,7 +36,7 @@ describe("a proxy-url", () => {
     expect(proxy.tunnels.map(({ to }) => to)).toEqual([server.endpoint.server.host]);
   });
 
-  it("gives the proxy its user and password", async () => {
+  it("sends user and password to the proxy", async () => {
     await using server = await FakeApiServer.start();
     await using proxy = await startTestProxy("http");
     await using transport = await connectThrough(`http://me:p%40ss@${proxy.host}`, server.endpoint.server);
@@ -45,7 +45,7 @@ describe("a proxy-url", () => {
     expect(proxy.tunnels).toEqual([{ to: server.endpoint.server.host, authorization }]);
   });
 
-  it("is named when the proxy refuses or is not there, without its password", async () => {
+  it("is named without its password when the proxy rejects or is not reachable", async () => {
     await using server = await FakeApiServer.start();
     const proxy = await startTestProxy("http", { status: 407 });
     await using transport = await connectThrough(`http://me:secret@${proxy.host}`, server.endpoint.server);
@@ -61,7 +61,7 @@ describe("a proxy-url", () => {
     expect(server.requests).toEqual([]);
   });
 
-  it("is named when it is a SOCKS proxy that is not there", async () => {
+  it("is named when a SOCKS proxy is not reachable", async () => {
     await using server = await FakeApiServer.start();
     await using transport = await connectThrough("socks5://127.0.0.1:1", server.endpoint.server);
     const gone = transport.request({ method: "GET", path });

@@ -5,7 +5,7 @@ import { readKubeconfig } from "./read-kubeconfig.ts";
 
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 
-/** A kubeconfig with one context, whose cluster and user are these. */
+/** Returns a kubeconfig with one context, cluster and user. */
 function config(cluster: string, user: string): string {
   return `apiVersion: v1
 kind: Config
@@ -24,7 +24,7 @@ users:
 
 const server = "server: https://api:6443";
 
-/** What becomes of it: an endpoint, and its credentials at this moment. */
+/** Returns the endpoint and its current credentials. */
 async function read(cluster: string, user: string, files: Readonly<Record<string, string>> = {}) {
   await using directory = await TemporaryDirectory.of({ "k/config": config(cluster, user), ...files });
   const { credentials, ...endpoint } = await readKubeconfig([directory.file("k/config")]);
@@ -32,7 +32,7 @@ async function read(cluster: string, user: string, files: Readonly<Record<string
 }
 
 describe("readKubeconfig", () => {
-  it("reads what is within the file", async () => {
+  it("reads data in the file", async () => {
     const data = `certificate-authority-data: ${base64("CA")}, tls-server-name: other, insecure-skip-tls-verify: true`;
     const user = `{ client-certificate-data: ${base64("CERT")}, client-key-data: ${base64("KEY")}, token: secret }`;
     expect(await read(`{ ${server}, ${data} }`, user)).toMatchObject({
@@ -45,7 +45,7 @@ describe("readKubeconfig", () => {
     });
   });
 
-  it("finds files beside it, and what is within goes before", async () => {
+  it("resolves relative paths and prefers data to files", async () => {
     const cluster = `{ ${server}, certificate-authority: ca.crt, certificate-authority-data: ${base64("CA")} }`;
     const user = "{ client-certificate: pki/a.crt, client-key: ../a.key, tokenFile: ../token, token: old }";
     const files = { "k/ca.crt": "OTHER CA", "k/pki/a.crt": "CERT", "a.key": "KEY", token: "new\n" };
@@ -67,7 +67,7 @@ describe("readKubeconfig", () => {
     });
   });
 
-  it("trusts the cluster's authority without a user, too", async () => {
+  it("uses the CA certificate of the cluster without a user", async () => {
     const cluster = `{ ${server}, certificate-authority-data: ${base64("CA")} }`;
     const text = config(cluster, "{ }").replace(", user: u", "");
     await using directory = await TemporaryDirectory.of({ config: text });
@@ -75,7 +75,7 @@ describe("readKubeconfig", () => {
     expect(await credentials?.current()).toMatchObject({ headers: {}, tls: { ca: "CA" } });
   });
 
-  it("takes the context that is asked for, the first of those with the same name, and a user that is nobody", async () => {
+  it("uses the given context, the first of several entries with a name, and no user", async () => {
     const second = `
 current-context: lab
 contexts:
@@ -93,14 +93,14 @@ clusters:
     expect((await lab.credentials?.current())?.headers).toEqual({});
   });
 
-  it("minds only the entries that it uses", async () => {
+  it("ignores errors in entries that it does not use", async () => {
     const text = config(`{ ${server} }`, "{ token: t }").replace("users:", "- name: unfinished\nusers:");
     await using directory = await TemporaryDirectory.of({ config: text });
     expect((await readKubeconfig([directory.file("config")])).server.host).toBe("api:6443");
   });
 
   it.each([
-    { problem: "no server", cluster: "{ }", user: "{ }", words: 'there is no cluster "c" with a server' },
+    { problem: "no server", cluster: "{ }", user: "{ }", words: 'cluster "c" with a server not found' },
     {
       problem: "a server that is no URL",
       cluster: "{ server: 'api:x' }",
@@ -123,13 +123,13 @@ clusters:
       problem: "a plugin without command",
       cluster: `{ ${server} }`,
       user: "{ exec: { args: [] } }",
-      words: "lacks command",
+      words: "has no command",
     },
     {
       problem: "a plugin that asks",
       cluster: `{ ${server} }`,
       user: "{ exec: { command: a, apiVersion: v1, interactiveMode: Always } }",
-      words: "asks questions",
+      words: 'has interactiveMode "Always"',
     },
     {
       problem: "groups without a user to impersonate",
@@ -151,9 +151,9 @@ clusters:
   });
 
   it.each([
-    { problem: "another context", context: "lab", words: 'there is no context "lab"' },
-    { problem: "a user that is not there", context: "main", words: 'there is no user "u"' },
-  ])("names the file and what is missing: $problem", async ({ context, words }) => {
+    { problem: "another context", context: "lab", words: 'context "lab" with a cluster not found' },
+    { problem: "a missing user", context: "main", words: 'user "u" not found' },
+  ])("names the file and the missing entry: $problem", async ({ context, words }) => {
     await using directory = await TemporaryDirectory.of({
       a: config(`{ ${server} }`, "{ }").replace("name: u", "name: v"),
     });
@@ -162,11 +162,11 @@ clusters:
   });
 
   it.each([
-    { name: "list", text: "- a", words: "must hold a mapping" },
-    { name: "empty", text: "", words: "must hold a mapping" },
+    { name: "list", text: "- a", words: "it must be a YAML mapping" },
+    { name: "empty", text: "", words: "it must be a YAML mapping" },
     { name: "broken", text: "a: b\nusers: [", words: "not valid YAML at line 2, column 9" },
     { name: "cyclic", text: "users: &a [*a]", words: "not valid YAML" },
-    { name: "no-context", text: "a: b", words: "it has no current-context" },
+    { name: "no-context", text: "a: b", words: "current-context is not set" },
     { name: "missing", text: undefined, words: "ENOENT" },
   ])("rejects with BadConfig for a file that is $name", async ({ name, text, words }) => {
     await using directory = await TemporaryDirectory.of(text === undefined ? {} : { [name]: text });
@@ -203,7 +203,7 @@ describe("errors of readKubeconfig", () => {
   });
 });
 
-/** All that a log could show of an error. */
+/** Returns everything that a log can show of an error. */
 function everything(error: unknown): string {
   if (typeof error !== "object" || error === null) return String(error);
   const fields = Object.getOwnPropertyNames(error).map((name) => everything(Reflect.get(error, name)));

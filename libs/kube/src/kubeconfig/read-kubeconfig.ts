@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Kubeconfigs, read by KubeConfig of @kubernetes/client-node. Of several files, the first that has an entry wins, as with
- * kubectl. Only this directory imports the package, and only connect() imports this file, when there is a kubeconfig
- * (docs/decisions/001-kubernetes-transport.md).
+ * readKubeconfig reads kubeconfigs with KubeConfig of @kubernetes/client-node. If several files have an entry, the first
+ * file wins, as with kubectl. Only this folder imports the package, and connect() loads this file only if there is a
+ * kubeconfig (docs/decisions/001-kubernetes-transport.md).
  * Usage: `const endpoint = await readKubeconfig(["/home/me/.kube/config"], "lab")`.
  */
 import type { Cluster, KubeConfig } from "@kubernetes/client-node";
@@ -12,11 +12,11 @@ import { completeUser } from "./complete-user.ts";
 import { badConfig } from "./kubeconfig-error.ts";
 import { readKubeconfigFile, type KubeconfigFile } from "./kubeconfig-file.ts";
 
-/** `context` is the files' current-context unless given. Rejects with KubeError "BadConfig". */
+/** The default `context` is the current-context of the files. Rejects with KubeError "BadConfig". */
 export async function readKubeconfig(paths: readonly string[], context?: string): Promise<Endpoint> {
   const files = await Promise.all(paths.map(readKubeconfigFile));
   const current = context ?? files.map((file) => file.fields["current-context"]).find((name) => Boolean(name));
-  if (typeof current !== "string") throw badConfig(paths, "it has no current-context");
+  if (typeof current !== "string") throw badConfig(paths, "current-context is not set");
 
   const chosen = find(files, `context "${current}" with a cluster`, (config) => config.getContextObject(current));
   const { cluster: clusterName, user: userName, namespace } = chosen.entry;
@@ -36,14 +36,14 @@ export async function readKubeconfig(paths: readonly string[], context?: string)
   };
 }
 
-/** An entry of the first file that has it. KubeConfig leaves out entries that lack a required field. */
+/** Returns the entry of the first file that has it. KubeConfig leaves out entries without a required field. */
 function find<Entry>(files: readonly KubeconfigFile[], what: string, get: (config: KubeConfig) => Entry | null) {
   for (const file of files) {
     const entry = get(file.config);
     if (entry !== null) return { file, entry };
   }
   const paths = files.map(({ path }) => path);
-  throw badConfig(paths, `there is no ${what}`);
+  throw badConfig(paths, `${what} not found`);
 }
 
 function parseServer({ path }: KubeconfigFile, { name, server }: Cluster): URL {
@@ -53,7 +53,7 @@ function parseServer({ path }: KubeconfigFile, { name, server }: Cluster): URL {
   return url;
 }
 
-/** Without user and password, which a proxy-url may have. */
+/** Returns the host of proxy-url without user and password. */
 function proxyHost({ path }: KubeconfigFile, { name, proxyUrl }: Cluster): string | undefined {
   if (!proxyUrl) return undefined;
   const url = URL.parse(proxyUrl);

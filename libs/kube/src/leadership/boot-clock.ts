@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The clock that leases are counted by: time since boot, which no step of the wall clock moves. Unlike the clock of
- * timers and performance.now() (CLOCK_MONOTONIC on Linux) it goes on while the machine sleeps; a leader that wakes up
- * must know that its lease ran out meanwhile. What it cannot see is a virtual machine that was stopped from outside.
- * Usage: `runWhenLeading({ clock: bootClock, ... })`, which is the default.
+ * bootClock measures the time since boot; lease deadlines and cache ages use it. Changes of the wall clock do not affect it.
+ * Unlike timers and performance.now() (CLOCK_MONOTONIC on Linux) it continues while the machine is suspended, so a leader
+ * that resumes knows that its lease has expired. It cannot see that a hypervisor paused a virtual machine.
+ * Usage: `const startMs = bootClock.nowMs()`.
  */
 import { uptime } from "node:os";
 import { systemClock, type Clock } from "../clock.ts";
 
-/** The two clocks of the machine that it is made of, in ms. */
+/** The two clocks of the machine that a boot clock reads. */
 export interface MachineClocks {
-  /** Since boot, sleep included. Counts in steps of 10 ms and is slow to ask: /proc/uptime adds up all processors. */
+  /** Time since boot, with suspends, in steps of 10 ms. Slow to read: /proc/uptime adds up the idle time of all CPUs. */
   readonly uptimeMs: () => number;
-  /** May be set to whatever, but moves on over a sleep. */
+  /** Wall clock. It can be set, but it continues during a suspend. */
   readonly wallMs: () => number;
 }
 
-/** In steps of about 10 ms. Its timers stand still with the machine, so look again when they run. */
+/** The boot clock of this machine, in steps of about 10 ms. Its timers stop during a suspend, so read it when they fire. */
 export const bootClock: Clock = createBootClock({ uptimeMs: () => uptime() * 1000, wallMs: Date.now });
 
-/** A thousand writes a second ask for each: the uptime is read once for all that falls into one of its steps. */
+/** Makes a boot clock. It reads the uptime only once per step, since each of a thousand writes per second reads the clock. */
 export function createBootClock({ uptimeMs, wallMs }: MachineClocks): Clock {
   let last = { wallMs: -Infinity, uptimeMs: 0 };
   return {

@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the two sides of an election share, waiting and leading: the options with their defaults, and the claims that
- * this process makes.
+ * Election is the state that waitForLease and lead share: the options with defaults, and the claims of this process.
  * Usage: `await writeLease(election.transport, lease, election.claim(lease.transitions), { timeoutMs })`.
  */
 import { bootClock } from "./boot-clock.ts";
 import type { Lease, LeaseClaim } from "./lease.ts";
-import { defaultLeaseTimings, type LeaderElectionOptions } from "./options.ts";
+import { defaultLeaseTimings, type LeaderElectionOptions } from "./leader-election-options.ts";
 import { microTime } from "../json/micro-time.ts";
 
 export interface Election extends Required<LeaderElectionOptions> {
-  /** A claim of this process, for its `transitions`-th change of hands. */
+  /** Returns a claim of this process; `transitions` is the number of changes of the holder so far. */
   claim(transitions: number, first?: "first"): LeaseClaim;
-  /** Gives up the lease. */
-  waiver(lease: Lease): LeaseClaim;
-  /** How long a request may take if a second one is to fit before the deadline. */
+  /** Returns a claim without a holder, which releases the lease. */
+  release(lease: Lease): LeaseClaim;
+  /** Timeout of a request; a second request still fits before the deadline. */
   readonly requestMs: number;
 }
 
-/** A lease that is ours, and until when, by `clock`. */
+/** A lease that this process holds, and its deadline by `clock`. */
 export interface HeldLease {
   readonly lease: Lease;
   readonly validUntilMs: number;
 }
 
-/** Throws RangeError. */
+/** Throws RangeError for an empty identity and for timings without a margin. */
 export function createElection(options: LeaderElectionOptions): Election {
   const { timings = defaultLeaseTimings, now = () => new Date(), identity } = options;
   const { leaseDurationMs, renewDeadlineMs, retryMs } = timings;
-  if (identity === "") throw new RangeError("an identity must not be empty: that is how a free lease looks");
-  if (leaseDurationMs % 1000 !== 0) throw new RangeError("leaseDurationMs must be whole seconds, as in the Lease");
+  if (identity === "") throw new RangeError("identity must not be empty: a Lease with an empty holder is free");
+  if (leaseDurationMs % 1000 !== 0)
+    throw new RangeError("leaseDurationMs must be a multiple of 1000: a Lease has whole seconds");
   if (renewDeadlineMs + retryMs > leaseDurationMs || 2 * retryMs > renewDeadlineMs) {
-    throw new RangeError("renewDeadlineMs must leave retryMs of leaseDurationMs, and have room for two retries");
+    throw new RangeError("renewDeadlineMs must be at least 2 * retryMs and at most leaseDurationMs - retryMs");
   }
   let writes = 0;
   const renewTime = () => microTime(now(), writes++);
@@ -48,6 +48,6 @@ export function createElection(options: LeaderElectionOptions): Election {
       const claim = { holder: identity, durationMs: leaseDurationMs, transitions, renewTime: time };
       return first === undefined ? claim : { ...claim, acquireTime: time };
     },
-    waiver: ({ transitions }) => ({ holder: "", durationMs: 1000, transitions, renewTime: renewTime() }),
+    release: ({ transitions }) => ({ holder: "", durationMs: 1000, transitions, renewTime: renewTime() }),
   };
 }

@@ -15,12 +15,12 @@ describe("guardTransport", () => {
       namespace: "ns",
       request: (request) => Promise.resolve(sent.push(request)),
       watch: async function* (): AsyncGenerator<WatchEvent> {},
-      [Symbol.asyncDispose]: () => Promise.reject(new Error("not the guard's to dispose of")),
+      [Symbol.asyncDispose]: () => Promise.reject(new Error("unexpected dispose")),
     };
     return { transport: guardTransport(inner, () => leftMs), sent };
   }
 
-  it("gives a write no more time than the lease has left, here and on the server", async () => {
+  it("limits a write to the remaining time of the lease, here and on the server", async () => {
     const { transport, sent } = guarded(4_200.7);
     await transport.request(patch);
     await transport.request({ ...patch, timeoutMs: 1_000 });
@@ -30,7 +30,7 @@ describe("guardTransport", () => {
     ]);
   });
 
-  it.each([0.9, 0, -1, -Infinity])("sends no write with %s ms left", async (leftMs) => {
+  it.each([0.9, 0, -1, -Infinity])("rejects all writes with %s ms left", async (leftMs) => {
     const { transport, sent } = guarded(leftMs);
     for (const method of ["POST", "PUT", "PATCH", "DELETE"] as const) {
       await expect(transport.request({ ...patch, method })).rejects.toMatchObject({ code: "NotLeading" });
@@ -38,10 +38,10 @@ describe("guardTransport", () => {
     expect(sent).toEqual([]);
   });
 
-  it("has the transport ask again before the first byte", async () => {
+  it("checks the time again before the first byte", async () => {
     let leftMs = 5_000;
     const { transport } = guarded(0);
-    // Connects for too long.
+    // Connecting takes too long.
     const request = async ({ beforeSend }: TransportRequest) => {
       leftMs = await Promise.resolve(0.5);
       beforeSend?.();
@@ -50,7 +50,7 @@ describe("guardTransport", () => {
     await expect(writing).rejects.toMatchObject({ code: "NotLeading" });
   });
 
-  it("sends nothing on a connection that opened while the process stood still", async () => {
+  it("sends nothing on a connection that opened while the event loop was blocked", async () => {
     const arrived: unknown[] = [];
     await using server = createServer((request, response) => {
       arrived.push(request.method);
@@ -62,18 +62,18 @@ describe("guardTransport", () => {
 
     for (let round = 0; round < 8; round++) {
       await using transport = new HttpTransport({ server: url, namespace: "ns" });
-      await new Promise((resolve) => setTimeout(resolve, 1)); // in the timers' phase: I/O is what comes next
+      await new Promise((resolve) => setTimeout(resolve, 1)); // continue in the timers phase, before I/O
       const endMs = performance.now() + 20;
       const writing = guardTransport(transport, () => endMs - performance.now()).request(patch);
-      for (let tick = 0; tick < round; tick++) await new Promise(process.nextTick); // it connects
-      while (performance.now() < endMs + 5); // the event loop stands still
+      for (let tick = 0; tick < round; tick++) await new Promise(process.nextTick); // the socket connects
+      while (performance.now() < endMs + 5); // block the event loop
       await expect(writing).rejects.toMatchObject({ name: "KubeError" });
-      await transport.request({ method: "GET", path: "/" }); // what was sent before has arrived by now
+      await transport.request({ method: "GET", path: "/" }); // earlier requests have arrived when this one is answered
     }
     expect(arrived).toEqual(Array.from({ length: 8 }, () => "GET"));
   });
 
-  it("lets reads pass at any time, and leaves the transport to its owner", async () => {
+  it("allows reads at any time and does not dispose the transport", async () => {
     const { transport, sent } = guarded(-1);
     const get: TransportRequest = { method: "GET", path: "/api/v1/nodes" };
     await transport.request(get);

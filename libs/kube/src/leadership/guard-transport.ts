@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The transport of a leader: writes go out only while the lease holds.
+ * guardTransport makes the transport of a leader, which sends writes only while the lease is valid.
  *
- * - A write that is tried too late is refused. The deadline is compared with the clock at that moment, so it makes no
- *   difference how long the process, its event loop or its timers stood still before. It is compared again on the open
- *   connection, right before the first byte: a process that froze while it connected finds the connection open when it
- *   thaws, and would send before any timer runs (seen with Node 24, whose timers come after I/O).
- * - A write that is under way must be over when the lease can be taken. It is given up at the deadline, which closes its
- *   connection, and the server is told to give it up as well (`timeout` counts there from the arrival, so half a request
- *   whose sender froze is not completed after the thaw). The server needs some time for that: the deadline lies before
- *   the moment from which others may lead, by `leaseDurationMs - renewDeadlineMs`.
+ * - A write after the deadline is rejected. The clock is read for each write, so it does not matter how long the process,
+ *   its event loop or its timers were blocked before. It is read again on the open connection right before the first
+ *   byte: a process that was frozen while it connected finds the connection open when it resumes, and would send before
+ *   any timer runs (seen with Node 24, which handles I/O before timers).
+ * - A write that is in progress must end before another replica can take the lease. At the deadline the client aborts it
+ *   and closes its connection. The query parameter `timeout` makes the server abort it too; it counts from the arrival of
+ *   the request, so that a request of which only a part arrived before a freeze is not completed later. The server needs
+ *   some time for this: the deadline is `leaseDurationMs - renewDeadlineMs` before others may lead.
  *
- * What no client can rule out is a network that delivers a request later than that; so reconcilers stay level-based.
- * Reads, watches among them, are nobody's harm and pass.
+ * No client can exclude that the network delivers a request even later, so reconcilers must be level-based. Reads and
+ * watches are always allowed.
  *
  * Usage: `guardTransport(transport, () => validUntilMs - clock.nowMs())`.
  */
@@ -20,8 +20,8 @@ import { KubeError } from "../http/kube-error.ts";
 import type { Transport, TransportRequest } from "../http/transport.ts";
 
 /**
- * Refuses writes with KubeError "NotLeading" once `remainingMs()` is not positive. Disposing it does nothing: the
- * transport inside is its owner's.
+ * Returns a transport that rejects writes with KubeError "NotLeading" when less than 1 ms remains. Disposing it does not
+ * dispose `transport`.
  */
 export function guardTransport(transport: Transport, remainingMs: () => number): Transport {
   return {
@@ -35,7 +35,7 @@ export function guardTransport(transport: Transport, remainingMs: () => number):
     const readRemainingMs = () => {
       const leftMs = Math.floor(remainingMs());
       if (leftMs >= 1) return leftMs;
-      const words = "not sent: the lease may be another's by now";
+      const words = "not sent: the lease may have expired";
       throw new KubeError(`${request.method} ${request.path}`, "NotLeading", { words });
     };
     const timeoutMs = Math.min(request.timeoutMs ?? Infinity, readRemainingMs());

@@ -2,14 +2,14 @@
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { runWhenLeading } from "./leader-election.ts";
-import type { Leadership } from "./options.ts";
+import type { Leadership } from "./leader-election-options.ts";
 import { World, type Replica } from "../testing/leader-election-world.ts";
 
 describe("runWhenLeading", () => {
-  const middling = () => 0.5;
+  const half = () => 0.5;
 
-  it("lets the first one lead, for as long as it renews", async () => {
-    const world = new World(middling);
+  it("lets the first replica lead as long as it renews the lease", async () => {
+    const world = new World(half);
     world.start("a");
     await world.clock.advance(1_000);
     world.start("b");
@@ -17,37 +17,37 @@ describe("runWhenLeading", () => {
     expect([world.leaders, world.holder, world.terms]).toEqual([["a"], "a", 1]);
   });
 
-  it("follows a leader that died once its lease is over", async () => {
-    const world = new World(middling);
+  it("replaces a leader that died when its lease has expired", async () => {
+    const world = new World(half);
     const a = world.start("a");
     world.start("b");
     await world.clock.advance(4_000);
-    a.freeze(); // for ever
+    a.freeze(); // forever
     await world.clock.advance(10_000);
-    expect(world.leaders).toEqual([]); // a's deadline is over, its lease is not
+    expect(world.leaders).toEqual([]); // the deadline of a is over, its lease has not expired
     await world.clock.advance(10_000);
     expect([world.leaders, world.holder]).toEqual([["b"], "b"]);
   });
 
-  it("gives the lease back when work has ended, not before, and then another leads at once", async () => {
-    const world = new World(middling);
+  it("releases the lease only when the work has ended; then another replica leads at once", async () => {
+    const world = new World(half);
     const a = world.start("a");
-    const windingDown = Promise.withResolvers<undefined>();
-    a.onWork = () => windingDown.promise;
+    const workEnds = Promise.withResolvers<undefined>();
+    a.onWork = () => workEnds.promise;
     await world.clock.advance(1_000);
     world.start("b");
     a.end.abort();
     await world.clock.advance(30_000);
     expect([world.leaders, world.holder]).toEqual([["a"], "a"]); // still renewed
 
-    windingDown.resolve(undefined);
+    workEnds.resolve(undefined);
     await world.clock.advance(3_000);
     await a.done;
     expect([world.leaders, world.holder]).toEqual([["b"], "b"]);
   });
 
-  it("refuses the writes of a leader that was frozen, before it knows that it was", async () => {
-    const world = new World(middling);
+  it("rejects the writes of a leader that was frozen before it notices", async () => {
+    const world = new World(half);
     const a = world.start("a");
     world.start("b");
     await world.clock.advance(4_000);
@@ -59,8 +59,8 @@ describe("runWhenLeading", () => {
     expect(isInOrder(world.arrivals.map(({ term }) => term))).toBe(true);
   });
 
-  it("leads again, with new work, after it was frozen and nobody else came", async () => {
-    const world = new World(middling);
+  it("leads again with new work after a freeze without another replica", async () => {
+    const world = new World(half);
     const a = world.start("a");
     await world.clock.advance(1_000);
     a.freeze();
@@ -71,16 +71,16 @@ describe("runWhenLeading", () => {
     expect([world.leaders, world.terms]).toEqual([["a"], 2]);
   });
 
-  it("takes back a lease that it lost only when what it wrote before must have arrived", async () => {
-    const world = new World(middling);
+  it("takes a lost lease again only when its earlier writes must have arrived", async () => {
+    const world = new World(half);
     const a = world.start("a");
     let first: Leadership | undefined;
     a.onWork = (leadership) => Promise.resolve(void (first ??= leadership));
     await world.clock.advance(1_000);
-    a.lossOfAnswers = 1; // its renewals are written and not heard of
+    a.lossOfAnswers = 1; // the responses to its renewals are lost
     await world.clock.advance(8_500);
     const path = "/api/v1/namespaces/ns/configmaps/work";
-    a.longestDelayMs = 8_000; // 4 s there
+    a.longestDelayMs = 8_000; // 4 s until the request arrives
     const late = first?.transport.request({ method: "PATCH", path, body: { term: 1 } });
     const given = expect(late).rejects.toMatchObject({ code: "Timeout" });
     a.longestDelayMs = 100;
@@ -93,21 +93,21 @@ describe("runWhenLeading", () => {
     expect(isInOrder(world.arrivals.map(({ term }) => term))).toBe(true);
   });
 
-  it("goes on through lost answers and through changes by others", async () => {
-    const world = new World(middling);
+  it("keeps the lease through lost responses and through changes by others", async () => {
+    const world = new World(half);
     const a = world.start("a");
     world.start("b");
     await world.clock.advance(1_000);
     a.lossOfAnswers = 1;
-    await world.clock.advance(3_000); // a renewal is written and not heard of
+    await world.clock.advance(3_000); // the response to a renewal is lost
     a.lossOfAnswers = 0;
     world.changeLease({ touched: 1 });
     await world.clock.advance(30_000);
     expect([world.leaders, world.terms]).toEqual([["a"], 1]);
   });
 
-  it("stops at once when it finds that the Lease was taken or deleted by hand", async () => {
-    const world = new World(middling);
+  it("stops at once when the Lease was taken or deleted by hand", async () => {
+    const world = new World(half);
     const a = world.start("a");
     let ended: Leadership | undefined;
     a.onWork = (leadership) => Promise.resolve(void (ended ??= leadership));
@@ -122,16 +122,16 @@ describe("runWhenLeading", () => {
 
     world.lease = undefined;
     await world.clock.advance(3_000_000);
-    expect(world.leaders).toEqual([]); // it saw that someone may lead for an hour
+    expect(world.leaders).toEqual([]); // the last holder had the lease for an hour
     await world.clock.advance(700_000);
     expect(world.leaders).toEqual(["a"]);
   });
 
-  it("counts from before a renewal was sent, however late its answer came", async () => {
-    const world = new World(middling);
+  it("counts the deadline from before a renewal was sent, however late the response is", async () => {
+    const world = new World(half);
     const a = world.start("a");
     await world.clock.advance(2_150); // the first renewal is sent at 2,200
-    a.longestDelayMs = 4_000; // 2 s there, 2 s back
+    a.longestDelayMs = 4_000; // 2 s for the request, 2 s for the response
     await world.clock.advance(5_000);
     a.lossOfRequests = 1;
     await world.clock.advance(5_000);
@@ -140,11 +140,11 @@ describe("runWhenLeading", () => {
     expect(world.leaders).toEqual([]);
   });
 
-  it("counts from before the lease was asked for, too", async () => {
-    const world = new World(middling);
+  it("counts the first deadline from before the lease was requested", async () => {
+    const world = new World(half);
     const a = world.start("a");
     a.longestDelayMs = 4_000;
-    await world.clock.advance(6_100); // it asked for the lease at 2,050 and had it at 6,050
+    await world.clock.advance(6_100); // it requested the lease at 2,050 and had it at 6,050
     a.lossOfRequests = 1;
     await world.clock.advance(5_900);
     expect(world.leaders).toEqual(["a"]);
@@ -152,8 +152,8 @@ describe("runWhenLeading", () => {
     expect(world.leaders).toEqual([]);
   });
 
-  it("hands on what work failed with, after it has given the lease back", async () => {
-    const world = new World(middling);
+  it("rejects with the error of the work after it has released the lease", async () => {
+    const world = new World(half);
     const a = world.start("a");
     a.onWork = () => Promise.reject(new Error("a bug"));
     const done = expect(a.done).rejects.toThrow("a bug");
@@ -166,9 +166,18 @@ describe("runWhenLeading", () => {
 
   it.each([
     { does: "an empty identity", wrong: { identity: "" } },
-    { does: "parts of a second", wrong: { timings: { leaseDurationMs: 1_500, renewDeadlineMs: 1_000, retryMs: 200 } } },
-    { does: "no margin", wrong: { timings: { leaseDurationMs: 10_000, renewDeadlineMs: 9_000, retryMs: 2_000 } } },
-    { does: "one try only", wrong: { timings: { leaseDurationMs: 15_000, renewDeadlineMs: 3_000, retryMs: 2_000 } } },
+    {
+      does: "a lease duration with a fraction of a second",
+      wrong: { timings: { leaseDurationMs: 1_500, renewDeadlineMs: 1_000, retryMs: 200 } },
+    },
+    {
+      does: "timings without a margin",
+      wrong: { timings: { leaseDurationMs: 10_000, renewDeadlineMs: 9_000, retryMs: 2_000 } },
+    },
+    {
+      does: "a deadline with room for one retry only",
+      wrong: { timings: { leaseDurationMs: 15_000, renewDeadlineMs: 3_000, retryMs: 2_000 } },
+    },
   ])("refuses $does", async ({ wrong }) => {
     const { signal } = new AbortController();
     const transport = { namespace: "", request: never, watch: never, [Symbol.asyncDispose]: never };
@@ -177,7 +186,7 @@ describe("runWhenLeading", () => {
     await expect(runWhenLeading(options)).rejects.toBeInstanceOf(RangeError);
   });
 
-  it("never lets two lead, and always lets one lead in the end", async () => {
+  it("never has two leaders and always has one in the end", async () => {
     const fault = fc.record({
       afterMs: fc.integer({ min: 100, max: 9_000 }),
       replica: fc.nat(2),
@@ -192,12 +201,12 @@ describe("runWhenLeading", () => {
       for (const { afterMs, replica, kind } of faults) {
         await step(world, afterMs);
         const target = replicas[replica];
-        if (target !== undefined) await afflict(world, target, kind);
+        if (target !== undefined) await inject(world, target, kind);
       }
       expect(isInOrder(world.arrivals.map(({ term }) => term))).toBe(true);
 
-      for (const replica of replicas) await afflict(world, replica, "heal");
-      for (const replica of replicas) await afflict(world, replica, "thaw");
+      for (const replica of replicas) await inject(world, replica, "heal");
+      for (const replica of replicas) await inject(world, replica, "thaw");
       world.start("d");
       await step(world, 40_000);
       expect(world.leaders).toHaveLength(1);
@@ -211,7 +220,7 @@ describe("runWhenLeading", () => {
   }, 120_000);
 });
 
-/** Time passes; two leaders never show. */
+/** Advances the time and checks that there are never two leaders. */
 async function step(world: World, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 250) {
     await world.clock.advance(Math.min(250, ms - passed));
@@ -219,7 +228,7 @@ async function step(world: World, ms: number): Promise<void> {
   }
 }
 
-async function afflict(world: World, replica: Replica, kind: string): Promise<void> {
+async function inject(world: World, replica: Replica, kind: string): Promise<void> {
   if (kind === "freeze") replica.freeze();
   if (kind === "thaw") await replica.thaw();
   if (kind === "lose requests") replica.lossOfRequests = 0.7;
@@ -230,11 +239,11 @@ async function afflict(world: World, replica: Replica, kind: string): Promise<vo
   if (kind === "touch") world.changeLease({ touched: world.clock.nowMs() });
 }
 
-/** Whether no leader wrote after a later one had written. */
+/** Reports whether no leader wrote after a later leader. */
 function isInOrder(terms: readonly number[]): boolean {
   return terms.every((term, index) => term >= (terms[index - 1] ?? 0));
 }
 
 function never(): never {
-  throw new TypeError("not to be called");
+  throw new TypeError("unexpected call");
 }

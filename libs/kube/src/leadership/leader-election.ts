@@ -1,32 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * One of several replicas works, the others wait, by a Lease that the leader renews (coordination.k8s.io/v1). Two never
- * lead at once, whatever happens to event loops and clocks:
+ * runWhenLeading runs work in only one of several replicas, by a Lease (coordination.k8s.io/v1) that the leader renews.
+ * Two replicas never lead at the same time, even when event loops block and clocks differ:
  *
- * - A leader counts its deadline from before it sent the renewal, on its own clock. Others count the lease's duration,
- *   which is longer, from after they saw the renewal, on theirs. No time on the wire is ever compared, and no wall clock
- *   is read but to show it to people. Clocks need the same pace only, within the margin between the two durations.
- * - Work writes through `leadership.transport`, which looks at the clock for each write (leader-election-guard.ts): a
- *   process that was frozen and thaws is refused before it has noticed anything.
- * - A lease is taken by a write that fails if anyone wrote it since it was last seen, so who froze while it waited takes
- *   nothing that was renewed meanwhile.
- * - It is given back only when the work has ended.
+ * - The leader counts its deadline from before it sends a renewal, by its own clock. The others count the lease duration,
+ *   which is longer, from after they see the renewal, by their clocks. Times in the Lease are never compared; they are for
+ *   people. Clocks may differ in speed by the margin between the two durations.
+ * - The work writes through `leadership.transport`, which reads the clock for each write (guard-transport.ts). So the
+ *   writes of a process that was frozen are rejected even before it notices the loss of the lease.
+ * - A lease is taken by a write that fails if anyone has written the Lease since it was read. So a replica that was frozen
+ *   cannot take a lease that was renewed during that time.
+ * - The lease is released only after the work has ended.
  *
- * Who deletes a Lease by hand takes away what the others wait by: its holder notices at its next renewal, a replica that
- * is new by then does not wait for that.
+ * Do not delete the Lease of a running leader: the leader notices it only at its next renewal, and a new replica does not
+ * wait for that.
  *
- * Usage: `await runWhenLeading({ transport, lease: { namespace, name: "switchyard-operator" }, identity, signal, report,
- * onLeading: ({ transport, signal }) => runControllers(transport, signal) })`.
+ * Usage: `await runWhenLeading({ transport, lease: { namespace, name: "example" }, identity, signal, report, onLeading })`.
  */
-import { waitForLease } from "./candidate.ts";
+import { waitForLease } from "./wait-for-lease.ts";
 import { createElection } from "./election.ts";
-import type { LeaderElectionOptions } from "./options.ts";
-import { lead } from "./term.ts";
+import type { LeaderElectionOptions } from "./leader-election-options.ts";
+import { lead } from "./lead.ts";
 
 /**
- * Waits for the lease, works, and gives it back; begins again where it was lost. Resolves when `signal` aborts or the
- * work ends by itself, rejects with what the work rejects with; in each case the lease is free, or runs out by itself
- * if the server cannot be reached. Throws RangeError for timings that leave no margin.
+ * Waits for the lease, runs the work, and releases the lease. When the lease is lost, it waits again. Resolves when
+ * `signal` aborts or the work ends by itself, and rejects with the error of the work. In each case the lease is released,
+ * or expires if the server cannot be reached. Rejects with RangeError for timings without a margin.
  */
 export async function runWhenLeading(options: LeaderElectionOptions): Promise<void> {
   const election = createElection(options);

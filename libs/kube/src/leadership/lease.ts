@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The Lease object (coordination.k8s.io/v1) as leader election reads and writes it.
- * Usage: `const lease = await readLease(transport, name); await writeLease(transport, lease, { holder: "a", ... })`.
+ * readLease, createLease and writeLease access the Lease object (coordination.k8s.io/v1) of leader election.
+ * Usage: `const lease = await readLease(transport, { namespace, name: "switchyard-operator" }, { timeoutMs: 5_000 })`.
  */
 import { isKubeError, KubeError } from "../http/kube-error.ts";
 import { isKubeObject, isRecord, type KubeObject, type ResourceType } from "../kube-object.ts";
 import { collectionPath, objectPath } from "../http/resource-path.ts";
 import type { Transport, TransportRequest } from "../http/transport.ts";
 
-/** Which Lease. */
+/** Name of a Lease. */
 export interface LeaseName {
   readonly namespace: string;
   readonly name: string;
 }
 
-/** A Lease as the server has it. */
+/** The content of a Lease. */
 export interface Lease {
-  /** From uid and resourceVersion: two equal ones mean that nobody wrote in between. */
+  /** Uid and resourceVersion: if two are equal, nobody has written the Lease between the reads. */
   readonly revision: string;
-  /** "" for a lease that was given back. */
+  /** Identity of the holder; "" for a free lease. */
   readonly holder: string;
-  /** For how long its holder may count on it. */
+  /** leaseDurationSeconds in milliseconds; 0 if absent. */
   readonly durationMs: number;
-  /** How often it changed hands, by leaseTransitions. */
+  /** leaseTransitions: number of changes of the holder. */
   readonly transitions: number;
   readonly object: KubeObject;
 }
 
-/** What a holder writes. Times are for people alone: nobody compares them. */
+/** The spec that a holder writes. Its times are for people and are never compared. */
 export interface LeaseClaim {
   readonly holder: string;
   readonly durationMs: number;
   readonly transitions: number;
-  /** RFC 3339 with microseconds. Must differ from the last one: a write that changes nothing leaves no trace. */
+  /** RFC 3339 with microseconds. Must differ from the last one: a write without a change keeps the resourceVersion. */
   readonly renewTime: string;
-  /** Of the first claim of a holder. */
+  /** RFC 3339 with microseconds; only in the first claim of a holder. */
   readonly acquireTime?: string | undefined;
 }
 
@@ -51,7 +51,7 @@ const leases: ResourceType = {
   namespaced: true,
 };
 
-/** undefined when there is none. Rejects with KubeError. */
+/** Returns undefined if the Lease does not exist. Rejects with KubeError. */
 export async function readLease(
   transport: Transport,
   name: LeaseName,
@@ -65,7 +65,7 @@ export async function readLease(
   }
 }
 
-/** Rejects with KubeError "AlreadyExists" when somebody was faster. */
+/** Rejects with KubeError "AlreadyExists" if the Lease exists. */
 export async function createLease(
   transport: Transport,
   { namespace, name }: LeaseName,
@@ -80,8 +80,8 @@ export async function createLease(
 }
 
 /**
- * Replaces `lease` by the claim; what else others put on the object stays. Rejects with KubeError "Conflict" if anyone
- * wrote it since it was read, or it is gone (by its resourceVersion and uid).
+ * Writes the claim into `lease` and keeps all other fields. Rejects with KubeError "Conflict" if the Lease was written or
+ * deleted since it was read.
  */
 export async function writeLease(
   transport: Transport,
@@ -102,17 +102,19 @@ function specOf({ holder, durationMs, transitions, renewTime, acquireTime }: Lea
     leaseDurationSeconds: Math.ceil(durationMs / 1000),
     leaseTransitions: transitions,
     renewTime,
-    ...(acquireTime !== undefined && { acquireTime }),
+    ...(acquireTime !== undefined && { acquireTime }), // renewals keep the one of the Lease
   };
 }
 
 async function send(transport: Transport, request: TransportRequest): Promise<KubeObject> {
   const answer = await transport.request({ ...request, reserved: true });
   if (isKubeObject(answer)) return answer;
-  throw new KubeError(`${request.method} ${request.path}`, "UnexpectedResponse", { words: "not a Lease" });
+  throw new KubeError(`${request.method} ${request.path}`, "UnexpectedResponse", {
+    words: "the response is not a Lease",
+  });
 }
 
-// Each field may be missing: whoever can write Leases can make one by hand.
+// Each field can be missing, since people can create a Lease.
 function parseLease(object: KubeObject): Lease {
   const spec = "spec" in object && isRecord(object.spec) ? object.spec : {};
   const { holderIdentity, leaseDurationSeconds, leaseTransitions } = spec;

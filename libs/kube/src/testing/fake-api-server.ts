@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * An API server in this process, over HTTP: ConfigMaps with lists in pages, watches from a history, merge patches, and
- * faults on demand. It knows no schemas and takes an apply for a merge patch: what apply means is tested against a real
- * API server (e2e/integration).
+ * FakeApiServer is an API server for ConfigMaps in this process, over HTTP. It supports paged lists, watches from a history,
+ * merge patches, and faults on demand. It has no schemas and treats an apply as a merge patch; tests of server-side apply
+ * use a real API server (e2e/integration).
  * Usage: `await using server = await FakeApiServer.start(); server.put("a", { color: "red" }); server.failNext({ status: 503 })`.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Endpoint } from "../connect/endpoint.ts";
 import { isRecord, type KubeObject, type ResourceType } from "../kube-object.ts";
 
-/** The one kind that is served. */
+/** The only type that is served. */
 export const configMaps: ResourceType = {
   group: "",
   version: "v1",
@@ -22,7 +22,7 @@ export interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** What was asked, in the order of arrival. */
+/** A request that the server has received. */
 export interface SeenRequest {
   readonly method: string;
   readonly path: string;
@@ -31,7 +31,7 @@ export interface SeenRequest {
   readonly body: unknown;
 }
 
-/** An answer in place of the right one; "reset" closes the connection without any, "silence" never answers. */
+/** A wrong response. "reset" closes the connection without a response, "silence" never responds. */
 export type Fault =
   | "reset"
   | "silence"
@@ -49,7 +49,7 @@ export class FakeApiServer implements AsyncDisposable {
   readonly #objects = new Map<string, ConfigMap>();
   readonly #watches = new Set<ServerResponse>();
   readonly #faults: { readonly fault: Fault; readonly where: (request: SeenRequest) => boolean }[] = [];
-  /** Lists that were begun, as they were at their first page. */
+  /** Remaining pages of lists, as of their first page. */
   readonly #snapshots = new Map<string, { readonly version: number; readonly rest: readonly ConfigMap[] }>();
   #history: Event[] = [];
   #version = 100;
@@ -71,7 +71,7 @@ export class FakeApiServer implements AsyncDisposable {
     return { server: new URL(`http://127.0.0.1:${address.port}`), namespace: "ns" };
   }
 
-  /** Watches that are open. */
+  /** Number of open watches. */
   get watching(): number {
     return this.#watches.size;
   }
@@ -94,7 +94,7 @@ export class FakeApiServer implements AsyncDisposable {
     this.#publish("DELETED", object);
   }
 
-  /** Forgets all that was, like a compacted etcd: watches from there and lists that were begun get 410. */
+  /** Drops the history, like a compacted etcd: watches from it and lists in progress get 410. */
   compact(): void {
     this.#history = [];
     this.#forgotten = this.#version;
@@ -107,7 +107,7 @@ export class FakeApiServer implements AsyncDisposable {
     for (const watch of this.#watches) watch.write(`${JSON.stringify({ type: "BOOKMARK", object })}\n`);
   }
 
-  /** Ends all watches: in order, by a reset, or within the object that comes next. */
+  /** Ends all watches: regularly, by a reset, or within an object. */
   cutWatches(how: "in-order" | "reset" | "within-object"): void {
     for (const watch of this.#watches) {
       if (how === "within-object") watch.write('{"type":"ADDED","object":{"apiVersion":"v1","kind":"Confi');
@@ -117,12 +117,12 @@ export class FakeApiServer implements AsyncDisposable {
     this.#watches.clear();
   }
 
-  /** Writes this to all watches as it is. */
+  /** Writes `text` to all watches. */
   sendRaw(text: string): void {
     for (const watch of this.#watches) watch.write(text);
   }
 
-  /** Answers the next request of this kind so. May be called several times. */
+  /** Fails the next request for which `where` returns true. Several calls fail several requests. */
   failNext(fault: Fault, where: (request: SeenRequest) => boolean = () => true): void {
     this.#faults.push({ fault, where });
   }
@@ -181,7 +181,7 @@ export class FakeApiServer implements AsyncDisposable {
     const rest = snapshot.rest.slice(end);
     const next = rest.length > 0 ? `${snapshot.version}-${rest.length}` : "";
     if (next !== "") this.#snapshots.set(next, { version: snapshot.version, rest });
-    // Items of the server's own kinds come without kind and apiVersion.
+    // Items in lists of built-in kinds have no kind and apiVersion.
     const items = snapshot.rest.slice(0, end).map(({ metadata, data }) => ({ metadata, data }));
     const metadata = { resourceVersion: `${snapshot.version}`, continue: next };
     return [200, { kind: "ConfigMapList", apiVersion: "v1", metadata, items }];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A Clock that stands still until it is turned.
+ * FakeClock is a Clock that a test advances.
  * Usage: `const clock = new FakeClock(); await clock.advance(500)`.
  */
 import type { Clock } from "../clock.ts";
@@ -22,17 +22,17 @@ export class FakeClock implements Clock {
     };
   }
 
-  /** Timers that have yet to run. */
+  /** Number of pending timers. */
   get pending(): number {
     return this.#timers.size;
   }
 
-  /** How long until the next of them runs; Infinity if there is none. */
+  /** Time until the next timer runs; Infinity if there is none. */
   get nextMs(): number {
     return Math.min(...Array.from(this.#timers.values(), ({ atMs }) => atMs)) - this.#nowMs;
   }
 
-  /** Runs what becomes due, in order, and lets everything that follows from it happen. */
+  /** Advances the time, runs due timers in order, and waits for the callbacks that they cause. */
   async advance(byMs: number): Promise<void> {
     const endMs = this.#nowMs + byMs;
     await turns();

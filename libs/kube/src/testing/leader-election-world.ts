@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Replicas that contend for one Lease in a world where much goes wrong: they freeze and thaw, their clocks differ,
- * requests and answers are late or lost. Whoever leads writes all the time, and the world keeps what arrived.
+ * World simulates replicas that compete for one Lease with many faults: replicas freeze and resume, their clocks differ,
+ * and requests and responses are late or lost. Leaders write all the time, and the world records the writes that arrive.
  * Usage: `const world = new World(() => 0.5); const a = world.start("a"); await world.clock.advance(5_000)`.
  */
 import { sleep, type Clock } from "../clock.ts";
 import { equalJson } from "../json/equal-json.ts";
 import { isKubeError, KubeError } from "../http/kube-error.ts";
 import { isRecord } from "../kube-object.ts";
-import type { Leadership } from "../leadership/options.ts";
+import type { Leadership } from "../leadership/leader-election-options.ts";
 import { runWhenLeading } from "../leadership/leader-election.ts";
 import type { Transport, TransportRequest } from "../http/transport.ts";
 import { turns } from "./eventually.ts";
 import { FakeClock } from "./fake-clock.ts";
 
-export const leaseName = { namespace: "ns", name: "operator" };
+const leaseName = { namespace: "ns", name: "operator" };
 const leasePath = "/apis/coordination.k8s.io/v1/namespaces/ns/leases";
 const work: TransportRequest = { method: "PATCH", path: "/api/v1/namespaces/ns/configmaps/work", body: {} };
 
-/** One write of a leader, when it arrived. */
+/** A write of a leader that has arrived. */
 export interface Arrival {
   readonly by: string;
-  /** Counted over all leaderships in this world. */
+  /** Number of the leadership in this world. */
   readonly term: number;
 }
 
 export class World {
-  /** The true time. */
+  /** The real time. */
   readonly clock = new FakeClock();
   readonly replicas: Replica[] = [];
   readonly arrivals: Arrival[] = [];
-  /** Of a request or an answer under way. Less than the margin of the lease's timings, which is 5 s. */
+  /** Returns a number in [0, 1) for faults and delays. */
   readonly random: () => number;
   lease: Record<string, unknown> | undefined;
   terms = 0;
@@ -54,12 +54,12 @@ export class World {
     return isRecord(this.lease?.["spec"]) ? this.lease["spec"]["holderIdentity"] : undefined;
   }
 
-  /** Someone else's change to the Lease. */
+  /** Changes the Lease as another program would. */
   changeLease(change: Readonly<Record<string, unknown>>): void {
     if (this.lease !== undefined) this.#store({ ...this.lease, ...change });
   }
 
-  /** What the API server does: optimistic locking by resourceVersion and uid. */
+  /** Handles a request as the API server does, with optimistic locking by resourceVersion. */
   serve({ method, path, body }: TransportRequest, arrival: Arrival): unknown {
     if (!path.startsWith(leasePath)) {
       this.arrivals.push(arrival);
@@ -78,7 +78,7 @@ export class World {
     return isRecord(this.lease?.["metadata"]) ? this.lease["metadata"]["resourceVersion"] : undefined;
   }
 
-  // A write that changes nothing leaves no trace, as in etcd.
+  // A write without a change keeps the resourceVersion, as in etcd.
   #store(object: Readonly<Record<string, unknown>>): void {
     const metadata = { ...leaseName, uid: "u", resourceVersion: this.#resourceVersion() };
     if (equalJson({ ...object, metadata }, this.lease)) return;
@@ -86,17 +86,17 @@ export class World {
   }
 }
 
-/** A process: its clock has a pace of its own and begins somewhere. */
+/** A process with its own clock, which has another speed and start. */
 export class Replica {
   readonly identity: string;
   readonly end = new AbortController();
   readonly done: Promise<void>;
   readonly reported: unknown[] = [];
-  /** How a next request fares; [0, 1) each. */
+  /** Probability that a request or a response is lost. */
   lossOfRequests = 0;
   lossOfAnswers = 0;
   longestDelayMs = 100;
-  /** Called as work begins; its promise is part of the work. */
+  /** Called when the work starts; its promise is part of the work. */
   onWork: (leadership: Leadership) => Promise<void> = async () => {};
   readonly #world: World;
   readonly #clock: Clock;
@@ -123,18 +123,18 @@ export class Replica {
       random: world.random,
       report: (error) => this.reported.push(error),
       onLeading: (leadership) => this.#work(leadership),
-      now: () => new Date(0), // a wall clock that stands still
+      now: () => new Date(0), // a wall clock that does not advance
     });
   }
 
   readonly isLeading = (): boolean => this.#leadership?.isLeading() ?? false;
 
-  /** From now on nothing that happens is heard of. */
+  /** Delays all callbacks of this process until thaw(). */
   freeze(): void {
     this.#frozen = true;
   }
 
-  /** What happened meanwhile comes all at once, in any order, each with all that follows from it. */
+  /** Runs all delayed callbacks in random order, each with the callbacks that it causes. */
   async thaw(): Promise<void> {
     this.#frozen = false;
     const due = this.#waking.splice(0);
@@ -171,7 +171,7 @@ export class Replica {
       namespace: "ns",
       request: (request) => this.#send(request),
       watch: () => {
-        throw new TypeError("nobody watches here");
+        throw new TypeError("unexpected watch");
       },
       [Symbol.asyncDispose]: () => Promise.resolve(),
     };

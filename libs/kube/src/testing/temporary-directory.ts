@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A directory of files that ends with its scope.
+ * TemporaryDirectory is a directory that is deleted when it is disposed.
  * Usage: `await using directory = await TemporaryDirectory.of({ token: "secret" }); directory.file("token")`.
  */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -14,7 +14,7 @@ export class TemporaryDirectory implements AsyncDisposable {
     this.path = path;
   }
 
-  /** Name -> content. */
+  /** Creates a directory with these files: content by name. */
   static async of(files: Readonly<Record<string, string>> = {}): Promise<TemporaryDirectory> {
     const directory = new TemporaryDirectory(await mkdtemp(join(tmpdir(), "switchyard-kube-")));
     for (const [name, content] of Object.entries(files)) await directory.write(name, content);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Takes over the fields that another program wrote by update, before we came: an operator that we replace. From then on
- * they are as if we had applied them, so the next apply takes away what we do not want of them; otherwise they would stay
- * for ever. Metadata stays theirs: by labels, annotations and finalizers programs talk to each other, and what was said
- * there still holds. Model: client-go's csaupgrade.
+ * adoptFields takes over the fields that another program wrote by update, such as the operator that Switchyard replaces.
+ * They then count as applied by the new manager, so its next apply removes those that its intent does not have; without
+ * this they would stay forever. Metadata stays with its owner, since labels, annotations and finalizers are messages
+ * between programs that remain valid. The model is client-go's csaupgrade.
  * Usage: `await adoptFields({ transport, path, subresource: "", manager, from: ["sriov-network-operator"] })`.
  */
 import { KubeError } from "../http/kube-error.ts";
@@ -12,18 +12,18 @@ import { metadataOnly, type Transport } from "../http/transport.ts";
 
 export interface Adoption {
   readonly transport: Transport;
-  /** Of the object. */
+  /** Path of the object. */
   readonly path: string;
-  /** "" for the object itself: only what was written by the same way is taken. */
+  /** "" for the object itself. Only fields that were written through this subresource are adopted. */
   readonly subresource: string;
-  /** Who takes. */
+  /** The new field manager. */
   readonly manager: string;
-  /** Field managers whose updates are taken. */
+  /** Field managers whose updated fields are adopted. */
   readonly from: readonly string[];
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Rejects with KubeError: "Conflict" if the object changes meanwhile, "NotFound" if it goes. */
+/** Rejects with KubeError: "Conflict" if the object changes at the same time, "NotFound" if it is deleted. */
 export async function adoptFields(adoption: Adoption): Promise<void> {
   const { transport, path, subresource, manager, from, signal } = adoption;
   const object = await transport.request({ method: "GET", path, signal });
@@ -31,18 +31,18 @@ export async function adoptFields(adoption: Adoption): Promise<void> {
   const { managedFields = [], resourceVersion } = object.metadata;
 
   const isOfSubresource = (entry: ManagedFieldsEntry) => (entry.subresource ?? "") === subresource;
-  const theirs = managedFields.filter(
+  const inherited = managedFields.filter(
     (entry) => isOfSubresource(entry) && isUpdateBy(entry, from) && ownsContent(entry),
   );
-  const [first] = theirs;
+  const [first] = inherited;
   if (first === undefined) return;
-  const ours = managedFields.find((entry) => {
+  const own = managedFields.find((entry) => {
     return isOfSubresource(entry) && entry.operation === "Apply" && entry.manager === manager;
   });
-  const fieldsV1 = theirs.map((entry) => split(entry).content).reduce<unknown>(union, ours?.fieldsV1 ?? {});
-  const adopted = { ...first, ...ours, manager, operation: "Apply", fieldsV1 };
-  const others = managedFields.filter((entry) => entry !== ours && !theirs.includes(entry));
-  const left = theirs.flatMap((entry) => {
+  const fieldsV1 = inherited.map((entry) => split(entry).content).reduce<unknown>(union, own?.fieldsV1 ?? {});
+  const adopted = { ...first, ...own, manager, operation: "Apply", fieldsV1 };
+  const others = managedFields.filter((entry) => entry !== own && !inherited.includes(entry));
+  const left = inherited.flatMap((entry) => {
     const { metadata } = split(entry);
     return metadata === undefined ? [] : [{ ...entry, fieldsV1: metadata }];
   });
@@ -53,18 +53,18 @@ export async function adoptFields(adoption: Adoption): Promise<void> {
     accept: metadataOnly,
     body: [
       { op: "replace", path: "/metadata/managedFields", value: [...others, ...left, adopted] },
-      { op: "replace", path: "/metadata/resourceVersion", value: resourceVersion }, // else of an object that has changed
+      { op: "replace", path: "/metadata/resourceVersion", value: resourceVersion }, // fails if the object has changed
     ],
     signal,
   });
 }
 
-/** Whether the entry says that one of `managers` has written by update. */
-export function isUpdateBy({ manager, operation }: ManagedFieldsEntry, managers: readonly string[]): boolean {
+/** Reports whether the entry is an update by one of `managers`. */
+function isUpdateBy({ manager, operation }: ManagedFieldsEntry, managers: readonly string[]): boolean {
   return operation === "Update" && manager !== undefined && managers.includes(manager);
 }
 
-/** Whether it owns anything beyond metadata. */
+/** Reports whether the entry owns fields other than metadata. */
 export function ownsContent(entry: ManagedFieldsEntry): boolean {
   return Object.keys(split(entry).content).length > 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { maxMessageBytes, setCondition, type Condition } from "./conditions.ts";
+import { maxMessageBytes, setCondition, setConditions, type Condition } from "./conditions.ts";
 
 const before: Condition = {
   type: "Ready",
@@ -14,7 +14,7 @@ const degraded: Condition = { ...before, type: "Degraded" };
 const now = new Date("2026-11-20T10:11:12.345Z");
 
 describe("setCondition", () => {
-  it("adds a condition with the time of now, in whole seconds", () => {
+  it("adds a condition with the current time in whole seconds", () => {
     const after = setCondition(undefined, before, now);
     expect(after).toEqual([{ ...before, lastTransitionTime: "2026-11-20T10:11:12Z" }]);
   });
@@ -35,16 +35,40 @@ describe("setCondition", () => {
     },
   );
 
-  it("gives the same array when nothing changes", () => {
+  it("returns the same array when nothing changes", () => {
     const conditions = [before, degraded];
     expect(setCondition(conditions, { ...before }, now)).toBe(conditions);
   });
 
-  it("cuts a message that is too long, between characters, and does so the same way each time", () => {
+  it("cuts a message that is too long between two characters, always at the same place", () => {
     const long = { ...before, message: `${"x".repeat(maxMessageBytes - 4)}${"é".repeat(1_000_000)}` };
     const [cut] = setCondition([], long, now);
     expect(cut?.message).toBe(`${"x".repeat(maxMessageBytes - 4)}…`);
     const conditions = [{ ...before, message: cut?.message ?? "" }];
     expect(setCondition(conditions, long, now)).toBe(conditions);
+  });
+});
+
+describe("setConditions", () => {
+  const { lastTransitionTime: _, ...ready } = before;
+
+  it("sets several conditions with one generation and keeps the time of those with the same status", () => {
+    const next = [
+      { ...ready, status: "True" as const },
+      { ...ready, type: "Degraded", message: "other text" },
+    ];
+    expect(setConditions([degraded, before], next, { now, observedGeneration: 5 })).toEqual([
+      { ...degraded, message: "other text", observedGeneration: 5 },
+      { ...before, status: "True", observedGeneration: 5, lastTransitionTime: "2026-11-20T10:11:12Z" },
+    ]);
+  });
+
+  it("leaves out existing conditions of types that the caller does not write", () => {
+    expect(setConditions([degraded, before], [ready], { now, types: ["Ready"] })).toEqual([before]);
+  });
+
+  it("keeps all existing conditions when no types are given", () => {
+    expect(setConditions([degraded, before], [ready], { now })).toEqual([degraded, before]);
+    expect(setConditions(undefined, [], { now })).toEqual([]);
   });
 });

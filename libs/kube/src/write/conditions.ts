@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * status.conditions, as metav1 has them: one per type, whose lastTransitionTime moves with the status alone.
- * Usage: `const conditions = setCondition(status.conditions, { type: "Ready", status: "True", reason, message }, new Date())`.
+ * setCondition and setConditions update status.conditions by the rules of metav1.Condition: one condition per type, and a
+ * lastTransitionTime that changes only when the status changes. Both are pure and the only place that sets this time.
+ * Usage: `setCondition(status.conditions, { type: "Ready", status: "True", reason, message, observedGeneration }, new Date())`.
  */
 import { cutText } from "../json/cut-text.ts";
 
 /**
- * Bytes of a condition's message. It can contain text of a node or of the API server, of any length; an
- * object has several conditions, and a cluster many objects. metav1.Condition allows 32 KiB.
+ * Longest message of a condition, in bytes of UTF-8. A message can quote a node or the API server and have any length; an
+ * object has several conditions, and a cluster has many objects. metav1.Condition allows 32 KiB.
  */
 export const maxMessageBytes = 4096;
 
@@ -16,31 +17,61 @@ export interface Condition {
   readonly type: string;
   readonly status: "True" | "False" | "Unknown";
   readonly observedGeneration?: number;
-  /** RFC 3339. */
+  /** RFC 3339, in whole seconds. */
   readonly lastTransitionTime: string;
   readonly reason: string;
   readonly message: string;
 }
 
+/** A condition before setCondition adds lastTransitionTime. */
+export type NewCondition = Omit<Condition, "lastTransitionTime">;
+
+export interface SetConditionsOptions {
+  /** Becomes lastTransitionTime of each condition that is added or whose status changes. */
+  readonly now: Date;
+  /** metadata.generation that the conditions were computed from. Replaces the one in each new condition. */
+  readonly observedGeneration?: number | undefined;
+  /**
+   * Types that the caller writes; existing conditions of other types are left out of the result. An apply must send only
+   * the caller's own conditions: it would become the owner of the others and later remove them. Without it, all are kept.
+   */
+  readonly types?: readonly string[] | undefined;
+}
+
 /**
- * `existing` with `verdict` in the place of the condition of its type, or at the end. The same array if nothing changes, so
- * that nothing needs to be written.
+ * Returns `existing` with `condition` in place of the one of its type, or at the end. The time is kept when only the
+ * reason, the message or the generation changes. A message longer than maxMessageBytes is cut. Returns `existing` itself
+ * when nothing changes, so that callers can skip the write.
  */
 export function setCondition(
   existing: readonly Condition[] | undefined,
-  verdict: Omit<Condition, "lastTransitionTime">,
+  condition: NewCondition,
   now: Date,
 ): readonly Condition[] {
   const conditions = existing ?? [];
-  const next = { ...verdict, message: cutText(verdict.message, maxMessageBytes) };
+  const next = { ...condition, message: cutText(condition.message, maxMessageBytes) };
   const before = conditions.find(({ type }) => type === next.type);
   if (before === undefined) return [...conditions, { ...next, lastTransitionTime: rfc3339(now) }];
   if (isSame(before, next)) return conditions;
   const lastTransitionTime = before.status === next.status ? before.lastTransitionTime : rfc3339(now);
-  return conditions.map((condition) => (condition === before ? { ...next, lastTransitionTime } : condition));
+  return conditions.map((other) => (other === before ? { ...next, lastTransitionTime } : other));
 }
 
-function isSame(before: Condition, next: Omit<Condition, "lastTransitionTime">): boolean {
+/** Calls setCondition for each of `next`, after it has removed the conditions that the caller does not write. */
+export function setConditions(
+  existing: readonly Condition[] | undefined,
+  next: readonly NewCondition[],
+  { now, observedGeneration, types }: SetConditionsOptions,
+): readonly Condition[] {
+  const own = types === undefined ? existing : existing?.filter(({ type }) => types.includes(type));
+  const generation = observedGeneration === undefined ? undefined : { observedGeneration };
+  return next.reduce<readonly Condition[]>(
+    (conditions, condition) => setCondition(conditions, { ...condition, ...generation }, now),
+    own ?? [],
+  );
+}
+
+function isSame(before: Condition, next: NewCondition): boolean {
   return (
     before.status === next.status &&
     before.observedGeneration === next.observedGeneration &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a controller wants of an object, and how that is told to the API server.
+ * Intent is the desired state of an object's fields; applyConfiguration makes the body of an apply request from it.
  * Usage: `const intent: Intent<Node> = { metadata: { name: "worker-0", labels: { a: "b" } } }`.
  */
 import {
@@ -12,32 +12,35 @@ import {
   type ResourceType,
 } from "../kube-object.ts";
 
-/** What is wanted of an object: all fields that the manager is to own, and no others. */
+/** Desired state of an object: exactly the fields that the manager owns. */
 export type Intent<T extends KubeObject> = Partial<Omit<T, "apiVersion" | "kind" | "metadata" | "status">> & {
   readonly metadata: IntentMetadata;
 };
 
-/** What is wanted of its status. */
+/** Desired status of an object. */
 export interface StatusIntent<T extends KubeObject> {
   readonly metadata: IntentMetadata;
   readonly status: T extends { readonly status?: infer S } ? NonNullable<S> : never;
 }
 
-/**
- * The namespace is the writer's unless given. With a uid, only that very object is written: "Conflict" once it is gone.
- * Other metadata that the server sets may be there and are left out.
- */
-export type IntentMetadata = ObjectName &
-  Partial<Pick<ObjectMeta, "uid" | "labels" | "annotations" | "finalizers" | "ownerReferences">>;
+/** Metadata of an intent. The default namespace is the writer's. Metadata that only the server sets is ignored. */
+export interface IntentMetadata extends ObjectName {
+  /** If given, the write fails with "Conflict" unless the object has this uid. */
+  readonly uid?: string | undefined;
+  readonly labels?: ObjectMeta["labels"] | undefined;
+  readonly annotations?: ObjectMeta["annotations"] | undefined;
+  readonly finalizers?: ObjectMeta["finalizers"] | undefined;
+  readonly ownerReferences?: ObjectMeta["ownerReferences"] | undefined;
+}
 
-/** An intent or a status intent, taken apart. */
+/** The parts of an intent or a status intent. */
 export interface Wanted {
   readonly metadata: IntentMetadata;
   readonly fields: Readonly<Record<string, unknown>>;
   readonly subresource?: "status";
 }
 
-/** The body of an apply: the intent without what only the server sets. */
+/** Returns the body of an apply request: the intent without the fields that only the server sets. */
 export function applyConfiguration(type: ResourceType, name: ObjectName, { metadata, fields, subresource }: Wanted) {
   const { uid, labels, annotations, finalizers, ownerReferences } = metadata;
   const { status, ...rest } = fields;
@@ -49,7 +52,7 @@ export function applyConfiguration(type: ResourceType, name: ObjectName, { metad
   };
 }
 
-/** `fields` without maps and lists that have nothing in them, or nothing but such. What is in lists stays. */
+/** Returns `fields` without empty lists and maps, and without maps that contain only these. Items of lists stay. */
 export function withoutEmpty(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const filled = Object.entries(fields).flatMap(([name, value]) => {
     const lean = isRecord(value) ? withoutEmpty(value) : value;

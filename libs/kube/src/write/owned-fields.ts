@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What stands of a manager's last apply: the part of an object whose fields that manager owns, with the values of now.
- * metadata.managedFields holds the fields as a tree (structured-merge-diff's FieldsV1) which also tells what the lists
- * are: `k:{...}` entries are known by their keys, `v:...` entries by their value, and a list or map without children is
- * owned whole. So no schema is needed here.
+ * observe extracts the fields of an object that a manager owns by its last apply, with their current values, as a digest.
+ * metadata.managedFields has these fields as a tree (FieldsV1 of structured-merge-diff). The tree also shows the kind of
+ * each list: `k:{...}` entries are identified by their keys, `v:...` entries by their value, and a list or map without
+ * children is owned as a whole. So no schema is needed.
  * Usage: `observe(object, ["switchyard-node-states"]).owned("switchyard-node-states", "") === intentDigest(intent)`.
  */
 import { hash } from "node:crypto";
@@ -14,7 +14,7 @@ import { isRecord, type KubeObject, type ManagedFieldsEntry } from "../kube-obje
 
 type Tree = Readonly<Record<string, unknown>>;
 
-/** What a writer needs to know of `object`, for these managers. */
+/** Returns what a writer with one of these managers needs to know about `object`. */
 export function observe(object: KubeObject, managers: readonly string[]): Observed {
   const owned = new Map<string, string>();
   const updaters: string[] = [];
@@ -32,12 +32,12 @@ export function observe(object: KubeObject, managers: readonly string[]): Observ
   };
 }
 
-/** The digest that `owned` has once this intent was applied and nobody changed its fields. */
+/** Returns the digest that `owned` has after this intent was applied, as long as nobody changes its fields. */
 export function intentDigest(intent: Tree): string {
   return digest(intent);
 }
 
-/** The fields of `object` that `entry` (one of its managedFields) owns. */
+/** Returns the fields of `object` that `entry`, one of its managedFields, owns. */
 export function extractOwned(object: KubeObject, entry: ManagedFieldsEntry): Tree {
   if (!isRecord(entry.fieldsV1)) return {};
   const others = object.metadata.managedFields?.filter((other) => other !== entry).map((other) => other.fieldsV1) ?? [];
@@ -45,7 +45,7 @@ export function extractOwned(object: KubeObject, entry: ManagedFieldsEntry): Tre
   return isRecord(owned) ? owned : {};
 }
 
-// apiVersion, kind and the name are nobody's fields. Of metadata, an empty map or list means nothing and is not stored.
+// No manager owns apiVersion, kind and the name. The server does not store empty maps and lists in metadata.
 function digest(content: Tree): string {
   const { metadata, ...fields } = content;
   const own: Record<string, unknown> = {};
@@ -74,8 +74,8 @@ function extract(value: unknown, owned: Tree, others: readonly Tree[]): unknown 
   return part;
 }
 
-// Owned whole: a scalar, an atomic list or map. Or one that we applied empty and others fill, entry by entry: of that
-// nothing is ours but its being there.
+// A field that is owned as a whole is a scalar, an atomic list or an atomic map. It can also be a list or map that this
+// manager applied empty and to which others add entries; then this manager owns only the empty list or map.
 function whole(value: unknown, others: readonly Tree[]): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (!others.some((other) => Object.keys(other).some((child) => child !== "."))) return value;

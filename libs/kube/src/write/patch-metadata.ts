@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Labels and annotations on objects that are not ours, by merge patch; nothing is sent when they are so already.
+ * patchMetadata sets labels and annotations on objects that other programs own, by merge patch. It sends nothing if the
+ * object already has the values.
  * Usage: `await patchMetadata({ transport, type: nodes, object: node, annotations: { [drain]: "Idle" }, signal })`.
  */
 import type { ObjectMeta, ResourceType } from "../kube-object.ts";
 import { objectPath } from "../http/resource-path.ts";
 import { metadataOnly, type Transport } from "../http/transport.ts";
 
-/** Values by key; null takes the key away. */
+/** Values by key; null removes the key. */
 export type MetadataChanges = Readonly<Record<string, string | null>>;
 
 export interface MetadataPatch {
   readonly transport: Transport;
   readonly type: ResourceType;
-  /** As last seen. With a uid, only that very object is changed: "Conflict" or "Invalid" once another has its name. */
+  /** The object in its last known state. With a uid, the patch fails with "Conflict" or "Invalid" on another object. */
   readonly object: { readonly metadata: ObjectMeta };
   readonly labels?: MetadataChanges;
   readonly annotations?: MetadataChanges;
-  /** "Conflict" if the object is no longer of this version. */
+  /** If given, the patch fails with "Conflict" on another version of the object. */
   readonly resourceVersion?: string;
   readonly signal?: AbortSignal;
 }
 
-/** Whether anything was sent. Rejects with KubeError. */
+/** Returns "unchanged" if nothing was sent. Rejects with KubeError. */
 export async function patchMetadata(patch: MetadataPatch): Promise<"written" | "unchanged"> {
   const { metadata } = patch.object;
   const labels = differing(metadata.labels, patch.labels);

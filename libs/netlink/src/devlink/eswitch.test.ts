@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Golden bytes: what iproute2 6.1 `devlink` sent, captured with the family's id faked as 0x15. */
+/** The expected bytes are requests of `devlink` (iproute2 6.1), captured with 0x15 as id of the family. */
 import { describe, expect, it } from "@jest/globals";
 import { resolveFamily } from "../generic-netlink.ts";
 import { protocols } from "../libc.ts";
@@ -10,7 +10,7 @@ import { u16 } from "../wire/attributes.ts";
 import { encodeMessage, type Message } from "../wire/message.ts";
 import { devlinkFamily, getEswitchMode, setEswitchMode } from "./eswitch.ts";
 
-// The sequence number (bytes 8 to 11), a timestamp, is 0 here; so is the controller's version (byte 17), which no kernel reads.
+// Set to 0: the sequence number (bytes 8 to 11), a timestamp, and the version of the controller (byte 17), which is ignored.
 const golden = {
   getFamily: "20000000100005000000000000000000030000000c0002006465766c696e6b00",
   eswitchShow: "300000001500050000000000000000001d000000080001007063690011000200303030303a30363a30302e3000000000",
@@ -21,7 +21,7 @@ const golden = {
 
 const pf = { bus: "pci", device: "0000:06:00.0" };
 
-/** A kernel with devlink, whose eswitch answers as told. */
+/** Returns a fake kernel with devlink and these replies of the eswitch. */
 function openDevlink(eswitch: Respond): { kernel: FakeKernel; socket: NetlinkSocket } {
   const kernel = createFakeKernel((asked) => {
     if (asked.type !== 16) return eswitch(asked);
@@ -45,7 +45,7 @@ async function devlink(socket: NetlinkSocket) {
 }
 
 describe("devlink", () => {
-  it("sends what iproute2 sends", async () => {
+  it("sends the same requests as iproute2", async () => {
     const { kernel, socket } = openDevlink((asked) => mode(asked, 1));
     const family = await devlink(socket);
     await expect(getEswitchMode(family, pf)).resolves.toBe("switchdev");
@@ -54,20 +54,20 @@ describe("devlink", () => {
     await socket[Symbol.asyncDispose]();
   });
 
-  it("reads legacy", async () => {
+  it("reads the mode legacy", async () => {
     const { socket } = openDevlink((asked) => mode(asked, 0));
     await expect(getEswitchMode(await devlink(socket), pf)).resolves.toBe("legacy");
     await socket[Symbol.asyncDispose]();
   });
 
-  it.each(["ENODEV", "EOPNOTSUPP"] as const)("passes the kernel's %s on", async (code) => {
+  it.each(["ENODEV", "EOPNOTSUPP"] as const)("rejects with the kernel's %s", async (code) => {
     const { socket } = openDevlink((asked) => [ack(asked, { code })]);
     const read = getEswitchMode(await devlink(socket), pf);
     await expect(read).rejects.toMatchObject({ code, tried: "read eswitch mode of pci/0000:06:00.0" });
     await socket[Symbol.asyncDispose]();
   });
 
-  it("rejects with malformed for a mode that it does not know, and for none", async () => {
+  it("rejects with malformed for an unknown and for a missing mode", async () => {
     const answers: Respond[] = [(asked) => mode(asked, 7), (asked) => [ack(asked)]];
     for (const respond of answers) {
       const { socket } = openDevlink(respond);
@@ -76,7 +76,7 @@ describe("devlink", () => {
     }
   });
 
-  it("has no family where the kernel has no devlink", async () => {
+  it("has no family if the kernel has no devlink", async () => {
     const kernel = createFakeKernel((asked) => [ack(asked, { code: "ENOENT" })]);
     await using socket = new NetlinkSocket({ protocol: protocols.generic, libc: kernel });
     await expect(resolveFamily(socket, devlinkFamily)).resolves.toBeUndefined();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * devlink: the mode of a NIC's embedded switch (linux/devlink.h).
+ * getEswitchMode reads the mode of a NIC's embedded switch by devlink (linux/devlink.h).
  * Usage: `const family = await resolveFamily(socket, devlinkFamily); await getEswitchMode(family, handle)`.
  */
 import { requestGeneric, type GenericFamily } from "../generic-netlink.ts";
 import { malformed } from "../netlink-error.ts";
 import { find, readU16, text, u16 } from "../wire/attributes.ts";
 
-/** What resolveFamily wants. */
+/** Name of the devlink family for resolveFamily. */
 export const devlinkFamily = "devlink";
 
 /** A devlink instance: bus "pci", device "0000:06:00.0". */
@@ -20,9 +20,9 @@ export type EswitchMode = "legacy" | "switchdev";
 
 const commands = { eswitchGet: 29, eswitchSet: 30 };
 const attributes = { busName: 1, deviceName: 2, eswitchMode: 25 };
-const modes: readonly EswitchMode[] = ["legacy", "switchdev"]; // by their numbers
+const modes: readonly EswitchMode[] = ["legacy", "switchdev"]; // indexed by their number
 
-/** `devlink dev eswitch show BUS/DEVICE`. ENODEV without an instance, EOPNOTSUPP where it has no eswitch. */
+/** `devlink dev eswitch show BUS/DEVICE`. Rejects with ENODEV without such an instance, EOPNOTSUPP without an eswitch. */
 export async function getEswitchMode(family: GenericFamily, handle: DevlinkHandle): Promise<EswitchMode> {
   const [answer] = await requestGeneric(family, {
     tried: `read eswitch mode of ${handle.bus}/${handle.device}`,

@@ -15,21 +15,21 @@ async function take(reader: AsyncIterator<string>, count: number): Promise<reado
 }
 
 describe("EventQueue", () => {
-  it("gives what was pushed before it was read, in order", async () => {
+  it("yields events in the order in which they were pushed", async () => {
     const { queue, reader } = open();
     queue.push("one");
     queue.push("two");
     expect(await take(reader, 2)).toEqual(["one", "two"]);
   });
 
-  it("wakes a reader that waits", async () => {
+  it("wakes a waiting reader", async () => {
     const { queue, reader } = open();
     const next = reader.next();
     queue.push("late");
     expect(await next).toEqual({ value: "late", done: false });
   });
 
-  it("gives what waits twice once, where it came last", async () => {
+  it("yields only the last of several events with the same key", async () => {
     const { queue, reader } = open();
     for (const event of ["a", "b", "a"]) queue.push(event);
     expect(await take(reader, 2)).toEqual(["b", "a"]);
@@ -37,13 +37,13 @@ describe("EventQueue", () => {
     expect(await take(reader, 1)).toEqual(["a"]);
   });
 
-  it("gives one overrun in place of more than its limit", async () => {
+  it("replaces more events than its limit by one overrun event", async () => {
     const { queue, reader } = open(4);
     for (const event of ["1", "2", "3", "4", "5", "6"]) queue.push(event);
     expect(await take(reader, 2)).toEqual(["overrun", "6"]);
   });
 
-  it("ends at once when its signal aborts, for a reader that waits and for one that is behind", async () => {
+  it("ends at once when its signal aborts, with or without remaining events", async () => {
     const waiting = open();
     const next = waiting.reader.next();
     waiting.stop.abort();
@@ -56,19 +56,19 @@ describe("EventQueue", () => {
     expect(behind.queue.closed.aborted).toBe(true);
   });
 
-  it("is closed from the start where its signal aborted before", () => {
+  it("is closed from the start if its signal has aborted before", () => {
     const queue = new EventQueue({ signal: AbortSignal.abort(), keyOf: String, overrun: "overrun" });
     expect(queue.closed.aborted).toBe(true);
   });
 
-  it("is closed when its reader leaves the loop", async () => {
+  it("closes when its reader leaves the loop", async () => {
     const { queue } = open();
     queue.push("one");
     for await (const event of queue) if (event === "one") break;
     expect(queue.closed.aborted).toBe(true);
   });
 
-  it("fails after what waits, and is closed", async () => {
+  it("throws the failure after the remaining events and closes", async () => {
     const { queue, reader } = open();
     queue.push("one");
     queue.fail(new Error("gone"));

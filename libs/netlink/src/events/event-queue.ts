@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Events on their way from several sockets to one reader. They are hints to look again: what waits twice is read once, and
- * a reader that is far behind learns only that it missed some.
- * Usage: `const queue = new EventQueue({ signal, keyOf, overrun }); watchLinks(sink, queue.closed); for await (... of queue)`.
+ * EventQueue passes events from several sockets to one reader. Events are hints to read the current state: repeated events
+ * are merged, and a reader that is far behind gets only one overrun event.
+ * Usage: `const queue = new EventQueue({ signal, keyOf, overrun }); for await (const event of queue) console.log(event)`.
  */
 
 export interface EventQueueOptions<Event> {
-  /** Ends the queue at once, whatever waits in it. */
+  /** Ends the queue at once and drops the remaining events. */
   readonly signal: AbortSignal;
-  /** Of events with the same key only the last one waits. */
+  /** Of several events with the same key, the queue keeps only the last one. */
   readonly keyOf: (event: Event) => string;
-  /** What the reader gets in place of more than `limit` events. */
+  /** The event that replaces more than `limit` events. */
   readonly overrun: Event;
   readonly limit?: number;
 }
 
 export class EventQueue<Event> implements AsyncIterable<Event> {
-  /** Aborted when nobody reads any more: the signal aborted, the reader left its loop, or close() was called. */
+  /** Aborts when the signal aborts, the reader leaves its loop, or close() is called. */
   readonly closed: AbortSignal;
   readonly #close = new AbortController();
   readonly #options: Required<EventQueueOptions<Event>>;
@@ -31,14 +31,14 @@ export class EventQueue<Event> implements AsyncIterable<Event> {
       this.close();
     };
     if (options.signal.aborted) end();
-    // The signal may outlive many queues: the listener goes with this one.
+    // The signal can live longer than many queues, so the listener is removed with this one.
     else options.signal.addEventListener("abort", end, { once: true, signal: this.closed });
   }
 
   push(event: Event): void {
     const { keyOf, overrun, limit } = this.#options;
     const key = keyOf(event);
-    this.#waiting.delete(key); // to the end of the line
+    this.#waiting.delete(key); // the new event goes to the end
     this.#waiting.set(key, event);
     if (this.#waiting.size > limit) {
       this.#waiting.clear();
@@ -47,19 +47,19 @@ export class EventQueue<Event> implements AsyncIterable<Event> {
     this.#wake();
   }
 
-  /** The reader gets `failure` after what waits. */
+  /** Makes the reader throw `failure` after the remaining events. */
   fail(failure: Error): void {
     this.#failure = failure;
     this.#wake();
   }
 
-  /** Ends the queue at once, as its signal does. */
+  /** Ends the queue at once, like its signal. */
   close(): void {
     this.#close.abort();
     this.#wake();
   }
 
-  /** For one reader. */
+  /** Supports one reader. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Event, void, undefined> {
     try {
       while (!this.closed.aborted) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Events of this machine's kernel, in a network namespace of their own. */
+/** These tests use the kernel of this machine, in a separate network namespace. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { execFileSync, spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
@@ -29,13 +29,13 @@ const ueventLine = ({ action, subsystem, devpath }: Uevent) => `${action} ${subs
     stop = new AbortController();
   });
   afterEach(() => {
-    stop.abort(); // a test that failed half way would keep the process alive
+    stop.abort(); // a failed test would keep the process alive
   });
   afterAll(async () => {
     await namespace[Symbol.asyncDispose]();
   });
 
-  /** The events as lines of text, until the reader leaves. */
+  /** Yields the events as lines of text. */
   function lines<Event>(watch: Watch<Event>, lineOf: (event: Event) => string, libc?: Libc): EventQueue<string> {
     const queue = new EventQueue<string>({ signal: stop.signal, keyOf: (line) => line, overrun: "lost" });
     const sink: EventSink<Event> = {
@@ -62,7 +62,7 @@ const ueventLine = ({ action, subsystem, devpath }: Uevent) => `${action} ${subs
     return seen;
   }
 
-  it("tells of interfaces that come, change and go", async () => {
+  it("reports interfaces that are added, changed and removed", async () => {
     const queue = lines(watchLinks, linkLine);
     await namespace.run("ip", "link", "add", "e0", "type", "veth", "peer", "name", "e1");
     await namespace.run("ip", "link", "set", "e0", "mtu", "1400");
@@ -70,18 +70,18 @@ const ueventLine = ({ action, subsystem, devpath }: Uevent) => `${action} ${subs
     expect(await until("-e0 1400", queue)).toEqual(expect.arrayContaining(["+e0 1500", "+e0 1400"]));
   });
 
-  it("tells of devices by uevents", async () => {
+  it("reports devices by uevents", async () => {
     const queue = lines(watchUevents, ueventLine);
     await namespace.run("ip", "link", "add", "u0", "type", "veth", "peer", "name", "u1");
     await namespace.run("sh", "-c", "echo change > /sys/class/net/u0/uevent");
     expect(await until("change net /devices/virtual/net/u0", queue)).toContain("add net /devices/virtual/net/u0");
   });
 
-  it("tells that events were lost, and goes on", async () => {
+  it("reports lost events and continues", async () => {
     const libc = loadLibc();
     const smallest: Libc = { ...libc, setsockopt: (fd, level, option) => libc.setsockopt(fd, level, option, 1) };
     const queue = lines(watchLinks, linkLine, smallest);
-    // While this process waits here it reads nothing, and the socket holds but one event.
+    // This process is blocked here and reads nothing, and the socket holds only one event.
     const change = (mtu: number) => `ip link set lo mtu ${mtu}`;
     const changes = Array.from({ length: 20 }, (_, i) => change(2000 + i)).join(";");
     execFileSync("nsenter", [`--net=${namespace.path}`, "sh", "-c", changes]);
@@ -89,12 +89,12 @@ const ueventLine = ({ action, subsystem, devpath }: Uevent) => `${action} ${subs
     let mtu = 3000;
     for await (const line of queue) {
       if (line === `+lo ${mtu}`) break;
-      if (line === "lost") await namespace.run("sh", "-c", change(++mtu)); // this may be lost too, and is told again
+      if (line === "lost") await namespace.run("sh", "-c", change(++mtu)); // can be lost, too, and is then repeated
     }
     expect(mtu).toBeGreaterThan(3000);
   });
 
-  it("closes its socket at once when it is aborted", () => {
+  it("closes its socket at once when the signal aborts", () => {
     const countOpen = () => readdirSync("/proc/self/fd").length;
     const before = countOpen();
     const sink = { event: () => undefined, lost: () => undefined, failed: () => undefined };
@@ -104,7 +104,7 @@ const ueventLine = ({ action, subsystem, devpath }: Uevent) => `${action} ${subs
     expect(countOpen()).toBe(before);
   });
 
-  it("holds no thread while it waits, and does not keep a process from its exit", () => {
+  it("occupies no thread while it waits and does not prevent the exit of the process", () => {
     const script = `
       const { watchLinks, watchUevents } = await import(process.argv[1]);
       const sink = { event() {}, lost() {}, failed() {} };
@@ -112,7 +112,7 @@ const ueventLine = ({ action, subsystem, devpath }: Uevent) => `${action} ${subs
       watchLinks(sink, signal);
       watchUevents(sink, signal);
       const { readFile } = await import("node:fs/promises");
-      await readFile("/proc/self/stat"); // needs the one thread
+      await readFile("/proc/self/stat"); // needs the only thread of the pool
       process.exit(7);
     `;
     const flags = ["--input-type=module", "--eval", script, join(__dirname, "../index.ts")];

@@ -24,14 +24,14 @@ function decode(datagram: Buffer): readonly string[] {
 }
 
 describe("joinMulticast", () => {
-  it("tells of all events of a datagram", () => {
+  it("passes all events of a datagram", () => {
     const { kernel, told } = listen();
     kernel.emit(protocols.kobjectUevent, Buffer.from("one two"));
     kernel.emit(protocols.kobjectUevent, Buffer.from("three"));
     expect(told).toEqual(["one", "two", "three"]);
   });
 
-  it("believes the kernel only, not another process that sends to its port", () => {
+  it("ignores datagrams of other processes", () => {
     const { kernel, told } = listen();
     kernel.emit(protocols.kobjectUevent, Buffer.from("forged"), 4711);
     kernel.emit(protocols.kobjectUevent, Buffer.from("real"));
@@ -39,17 +39,17 @@ describe("joinMulticast", () => {
   });
 
   it.each([
-    { does: "the kernel dropped some", datagram: -constants.errno.ENOBUFS },
-    { does: "one was too long for the buffer", datagram: Buffer.alloc(0x10001, "x") },
-    { does: "one was malformed", datagram: Buffer.alloc(0) },
-  ])("tells that events were lost when $does, and goes on", ({ datagram }) => {
+    { does: "the kernel drops some", datagram: -constants.errno.ENOBUFS },
+    { does: "one is too long for the buffer", datagram: Buffer.alloc(0x10001, "x") },
+    { does: "one is malformed", datagram: Buffer.alloc(0) },
+  ])("reports lost events and continues when $does", ({ datagram }) => {
     const { kernel, told } = listen();
     kernel.emit(protocols.kobjectUevent, datagram);
     kernel.emit(protocols.kobjectUevent, Buffer.from("next"));
     expect(told).toEqual(["(lost)", "next"]);
   });
 
-  it("ends with any other error, and closes the socket", () => {
+  it("fails and closes the socket on any other error", () => {
     const { kernel, told } = listen();
     kernel.emit(protocols.kobjectUevent, -constants.errno.ENOMEM);
     kernel.emit(protocols.kobjectUevent, Buffer.from("next"));
@@ -57,7 +57,7 @@ describe("joinMulticast", () => {
     expect(kernel.countOpen()).toBe(0);
   });
 
-  it("stops where an event makes its listener abort", () => {
+  it("stops when a listener aborts during an event", () => {
     const stop = new AbortController();
     const { kernel, told } = listen(stop);
     stop.signal.addEventListener("abort", () => told.push("(aborted)"));
@@ -67,7 +67,7 @@ describe("joinMulticast", () => {
     expect(kernel.countOpen()).toBe(0);
   });
 
-  it("opens nothing where it is aborted already", () => {
+  it("opens no socket if the signal has aborted before", () => {
     const stop = new AbortController();
     stop.abort();
     expect(listen(stop).kernel.countOpen()).toBe(0);

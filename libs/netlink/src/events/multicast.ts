@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the kernel sends to all who listen. No thread waits for it: the event loop polls the socket (native-libc.ts).
+ * joinMulticast receives the events that the kernel sends to multicast groups. No thread waits for them: the event loop
+ * polls the socket (native-libc.ts).
  * Usage: `joinMulticast({ protocol: protocols.route, groups: 1, decode }, sink, signal)`.
  */
 import { errnoName } from "../errno.ts";
@@ -9,16 +10,16 @@ import { loadLibc } from "../native-libc.ts";
 import { checked, NetlinkError } from "../netlink-error.ts";
 import { inNetworkNamespace } from "../network-namespace.ts";
 
-/** Where events go, from the event loop. */
+/** Receives events, from the event loop. */
 export interface EventSink<Event> {
   event(event: Event): void;
-  /** Events were lost, as this process was slow to read them or could not understand them. */
+  /** Events were lost because this process read them too late or could not parse them. */
   lost(): void;
-  /** The end: nothing more will come. */
+  /** No more events will arrive. */
   failed(error: NetlinkError): void;
 }
 
-/** The namespace to listen in, and what answers for the kernel in tests; as in NetlinkSocketOptions. */
+/** Network namespace, and replacement of the kernel in tests; as in NetlinkSocketOptions. */
 export interface ListenOptions {
   readonly netns?: string | undefined;
   readonly libc?: Libc | undefined;
@@ -29,7 +30,7 @@ export interface MulticastOptions<Event> extends ListenOptions {
   readonly protocol: number;
   /** Bit mask of the groups to join: bit 0 is group 1. */
   readonly groups: number;
-  /** The events of a datagram, which is valid during the call only. Throws NetlinkError "malformed". */
+  /** Returns the events of a datagram, which is valid only during the call. Throws NetlinkError "malformed". */
   readonly decode: (datagram: Buffer) => readonly Event[];
 }
 
@@ -37,19 +38,19 @@ const solSocket = 1;
 const soRcvbuf = 8;
 const soRcvbufforce = 33;
 
-// The usual 208 KiB hold about 90 link messages: fewer than a NIC's VFs send at once when they come or go. The kernel
-// takes memory only for what waits to be read.
+// The default of 208 KiB holds about 90 link messages. A NIC can send more at once when its VFs are created or removed. The
+// kernel uses memory only for unread messages.
 const receiveQueueBytes = 4 << 20;
 
-// No event has more than 8 KiB (uevents 2 KiB, link messages without VF details 1.1 KiB).
+// Events have at most 8 KiB (uevents 2 KiB, link messages without VF details 1.1 KiB).
 const datagramBytes = 64 << 10;
 
-// Then the event loop gets to do other things before it comes back here.
+// After this number, the event loop handles other work first.
 const maxDatagramsAtOnce = 256;
 
 /**
- * Listens from this call until `signal` aborts, which closes the socket at once. Throws NetlinkError where there can be no
- * such socket.
+ * Receives events from this call until `signal` aborts, which closes the socket at once. Throws NetlinkError if the socket
+ * cannot be opened.
  */
 export function joinMulticast<Event>(
   { protocol, groups, decode, netns, libc = loadLibc() }: MulticastOptions<Event>,
@@ -76,7 +77,7 @@ export function joinMulticast<Event>(
   }
 
   function deliver(length: number): void {
-    // Other processes may send to our port; the kernel's own is 0.
+    // Other processes can send to this socket. The port of the kernel is 0.
     if (sender.readUInt32LE(4) !== 0) return;
     if (length > datagram.length) {
       sink.lost();
@@ -100,9 +101,9 @@ export function joinMulticast<Event>(
 }
 
 function openMulticast(libc: Libc, protocol: number, groups: number): number {
-  const tried = "listen to netlink events";
+  const tried = "open netlink socket for events";
   const fd = checked(tried, libc.socket(protocol));
-  // Beyond the system's limit by CAP_NET_ADMIN; without it, as far as the limit allows.
+  // With CAP_NET_ADMIN the size can exceed the system limit; without it, the size is cut to the limit.
   if (libc.setsockopt(fd, solSocket, soRcvbufforce, receiveQueueBytes) < 0) {
     libc.setsockopt(fd, solSocket, soRcvbuf, receiveQueueBytes);
   }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Changes of network interfaces. Usage: `watchLinks({ event, lost, failed }, signal)`.
+ * watchLinks receives changes of network interfaces.
+ * Usage: `watchLinks({ event, lost, failed }, signal)`.
  */
 import { protocols } from "../libc.ts";
 import { linkMessages, parseLink, type LinkInfo } from "../rtnetlink/link-message.ts";
 import { parseMessages } from "../wire/message.ts";
 import { joinMulticast, type EventSink, type ListenOptions } from "./multicast.ts";
 
-/** An interface as it is now, without VF details; or as it was, if `removed`. */
+/** The new state of an interface without VF details; the last state if it was removed. */
 export interface LinkEvent {
   readonly link: LinkInfo;
   readonly removed: boolean;

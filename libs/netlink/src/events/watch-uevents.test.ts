@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { parseUevent } from "./watch-uevents.ts";
 
-// As it came when igbvf bound to a VF (Linux 6.12.117, QEMU 10 igb, 2026-11-20).
+// Captured when igbvf was bound to a VF (Linux 6.12.117, QEMU 10 igb, 2026-11-20).
 const bound = [
   "bind@/devices/pci0000:00/0000:00:01.0/0000:01:10.0",
   "ACTION=bind",
@@ -19,7 +19,7 @@ const bound = [
 const encode = (lines: readonly string[]) => Buffer.from(lines.map((line) => `${line}\0`).join(""));
 
 describe("parseUevent", () => {
-  it("reads the kernel's", () => {
+  it("parses a uevent of the kernel", () => {
     const { variables, ...uevent } = parseUevent(encode(bound));
     const devpath = "/devices/pci0000:00/0000:00:01.0/0000:01:10.0";
     expect(uevent).toEqual({ action: "bind", devpath, subsystem: "pci" });
@@ -27,16 +27,16 @@ describe("parseUevent", () => {
     expect(variables.get("DRIVER")).toBe("igbvf");
   });
 
-  it("keeps what follows the first = of a variable", () => {
+  it("splits a variable at the first equals sign", () => {
     const { variables } = parseUevent(encode(["a@b", "ACTION=a", "DEVPATH=b", "X=y=z"]));
     expect(variables.get("X")).toBe("y=z");
   });
 
   it.each([
-    { does: "nothing", lines: [] },
-    { does: "udev's own format", lines: ["libudev", "ACTION=add", "DEVPATH=/x"] },
+    { does: "an empty datagram", lines: [] },
+    { does: "the format of udev", lines: ["libudev", "ACTION=add", "DEVPATH=/x"] },
     { does: "a header alone", lines: ["add@/devices/x"] },
-  ])("refuses $does", ({ lines }) => {
+  ])("throws for $does", ({ lines }) => {
     expect(() => parseUevent(encode(lines))).toThrow(expect.objectContaining({ code: "malformed" }));
   });
 });

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Uevents of the kernel: devices that come, go, or get another driver (lib/kobject_uevent.c; udev's own, group 2, is not
- * listened to). Usage: `watchUevents({ event, lost, failed }, signal)`.
+ * watchUevents receives uevents of the kernel, for devices that are added, removed, or bound to a driver
+ * (lib/kobject_uevent.c). It does not receive the events of udev, group 2.
+ * Usage: `watchUevents({ event, lost, failed }, signal)`.
  */
 import { protocols } from "../libc.ts";
 import { malformed } from "../netlink-error.ts";
@@ -13,9 +14,9 @@ export interface Uevent {
   readonly action: string;
   /** Path under /sys. */
   readonly devpath: string;
-  /** "pci", "net"; "" where the message has none. */
+  /** "pci", "net"; "" if the message has none. */
   readonly subsystem: string;
-  /** All variables, those above included: PCI_SLOT_NAME "0000:06:00.0", DRIVER "igb". */
+  /** All variables, also those of the fields above: PCI_SLOT_NAME "0000:06:00.0", DRIVER "igb". */
   readonly variables: ReadonlyMap<string, string>;
 }
 
@@ -27,7 +28,7 @@ export function watchUevents(sink: EventSink<Uevent>, signal: AbortSignal, optio
   joinMulticast({ ...options, protocol: protocols.kobjectUevent, groups: kernelGroup, decode }, sink, signal);
 }
 
-/** Reads "ACTION@DEVPATH" and KEY=VALUE, each with a NUL at its end. Throws NetlinkError "malformed". */
+/** Parses "ACTION@DEVPATH" and KEY=VALUE lines that end with NUL. Throws NetlinkError "malformed". */
 export function parseUevent(datagram: Buffer): Uevent {
   const [header = "", ...lines] = datagram.toString("utf8").split("\0");
   if (!header.includes("@")) throw malformed("uevent without header");

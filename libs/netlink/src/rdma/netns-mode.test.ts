@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Golden bytes: what iproute2 6.1 `rdma system show` sent, captured on a socket of another protocol. */
+/** The expected bytes are a request of `rdma system show` (iproute2 6.1), captured on a socket of another protocol. */
 import { describe, expect, it } from "@jest/globals";
 import { protocols } from "../libc.ts";
 import { NetlinkSocket } from "../netlink-socket.ts";
@@ -9,10 +9,10 @@ import { bytes } from "../wire/attributes.ts";
 import { encodeMessage } from "../wire/message.ts";
 import { getRdmaMode } from "./netns-mode.ts";
 
-// The sequence number (bytes 8 to 11), a timestamp, is 0 here.
+// The sequence number (bytes 8 to 11), a timestamp, is set to 0.
 const golden = "10000000061405000000000000000000";
 
-/** RDMA_NLDEV_SYS_ATTR_NETNS_MODE and, behind it, the attribute that newer kernels add (COPY_ON_FORK). */
+/** RDMA_NLDEV_SYS_ATTR_NETNS_MODE followed by the attribute that newer kernels add (COPY_ON_FORK). */
 function system(...mode: readonly number[]): Respond {
   return (asked) => {
     const attributes = Buffer.concat([bytes(66, Buffer.of(...mode)), bytes(93, Buffer.of(1))]);
@@ -29,7 +29,7 @@ describe("getRdmaMode", () => {
   it.each([
     { value: 1, mode: "shared" },
     { value: 0, mode: "exclusive" },
-  ])("reads $mode, asking as iproute2 does", async ({ value, mode }) => {
+  ])("reads $mode with the same request as iproute2", async ({ value, mode }) => {
     const { kernel, socket } = open(system(value));
     await expect(getRdmaMode(socket)).resolves.toBe(mode);
     const sent = kernel.requests.map((each) => encodeMessage({ ...each, sequence: 0 }, each.payload).toString("hex"));
@@ -37,7 +37,7 @@ describe("getRdmaMode", () => {
     await socket[Symbol.asyncDispose]();
   });
 
-  it("passes the refusal of a kernel on that has no modes", async () => {
+  it("rejects with EINVAL on a kernel without modes", async () => {
     const { socket } = open((asked) => [ack(asked, { code: "EINVAL" })]);
     await expect(getRdmaMode(socket)).rejects.toMatchObject({ code: "EINVAL", tried: "read RDMA mode" });
     await socket[Symbol.asyncDispose]();

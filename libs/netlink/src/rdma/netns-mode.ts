@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * RDMA netlink: whether RDMA devices are visible in all network namespaces or in one each (rdma/rdma_netlink.h).
+ * getRdmaMode reads whether RDMA devices are visible in all network namespaces or in one each (rdma/rdma_netlink.h).
  * Usage: `await using socket = new NetlinkSocket({ protocol: protocols.rdma }); await getRdmaMode(socket)`.
  *
- * A socket of this protocol makes the kernel load ib_core (its alias is net-pf-16-proto-20), and keeps it from being
- * unloaded while the socket is open.
+ * A socket of this protocol makes the kernel load ib_core (alias net-pf-16-proto-20). The module cannot be unloaded while
+ * the socket is open.
  */
 import { malformed } from "../netlink-error.ts";
 import type { NetlinkSocket } from "../netlink-socket.ts";
@@ -16,9 +16,9 @@ export type RdmaMode = "exclusive" | "shared";
 const getSystem = (5 << 10) + 6;
 const setSystem = (5 << 10) + 7; // RDMA_NLDEV_CMD_SYS_SET
 const netnsMode = 66; // RDMA_NLDEV_SYS_ATTR_NETNS_MODE
-const modes: readonly RdmaMode[] = ["exclusive", "shared"]; // by their numbers
+const modes: readonly RdmaMode[] = ["exclusive", "shared"]; // indexed by their number
 
-/** `rdma system show`. Rejects with NetlinkError: EINVAL where the kernel, older than 5.2, has no modes. */
+/** `rdma system show`. Rejects with NetlinkError; EINVAL on kernels before 5.2, which have no modes. */
 export async function getRdmaMode(socket: NetlinkSocket): Promise<RdmaMode> {
   const tried = "read RDMA mode";
   const [answer] = await socket.request({ tried, type: getSystem, payload: Buffer.alloc(0) });

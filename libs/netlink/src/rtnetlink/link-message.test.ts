@@ -11,7 +11,7 @@ const [, ...lines] = readFileSync(join(__dirname, "testdata/igb-pf-link.hex"), "
 const igb = Buffer.from(lines.join(""), "hex");
 
 describe("parseLink", () => {
-  it("reads a PF with its VFs", () => {
+  it("parses a PF with its VFs", () => {
     const none = "00:00:00:00:00:00";
     expect(parseLink(igb)).toEqual({
       ...{ index: 2, name: "eth0", altNames: [], hardwareType: 1, address: "52:54:00:aa:00:00" },
@@ -25,7 +25,7 @@ describe("parseLink", () => {
     });
   });
 
-  it("reads what this driver does not have: port name, switch id, kind, alternative names, long addresses", () => {
+  it("parses port name, switch ID, kind, alternative names and long addresses", () => {
     const mac = Buffer.alloc(36, 0xab);
     mac.writeUInt32LE(7, 0);
     const message = Buffer.concat([
@@ -47,7 +47,7 @@ describe("parseLink", () => {
     expect(parseLink(message)).not.toHaveProperty("maxMtu");
   });
 
-  it("takes any bytes: a link, or NetlinkError malformed", () => {
+  it("parses any bytes or throws NetlinkError malformed", () => {
     const damage = fc.record({ at: fc.nat(igb.length - 1), byte: fc.nat(255) });
     fc.assert(
       fc.property(fc.array(damage, { minLength: 1, maxLength: 20 }), fc.nat(igb.length), (damages, length) => {

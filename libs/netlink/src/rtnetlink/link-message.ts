@@ -1,43 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Link messages of rtnetlink (struct ifinfomsg: u8 family, u8 padding, u16 type, i32 index, u32 flags, u32 change; then
- * attributes IFLA_*, linux/if_link.h). Usage: `const link = parseLink(message.payload)`.
+ * parseLink and encodeLinkHeader read and write link messages of rtnetlink (struct ifinfomsg: u8 family, u8 padding, u16
+ * type, i32 index, u32 flags, u32 change; then attributes IFLA_*, linux/if_link.h).
+ * Usage: `const link = parseLink(message.payload)`.
  */
 import { malformed } from "../netlink-error.ts";
 import { find, findNested, parseAttributes, readText, readU16, readU32, type Attribute } from "../wire/attributes.ts";
 import { formatHardwareAddress } from "../wire/hardware-address.ts";
 
-/** A network interface as the kernel tells of it. */
+/** A network interface as the kernel reports it. */
 export interface LinkInfo {
   readonly index: number;
   readonly name: string;
   readonly altNames: readonly string[];
   /** ARPHRD_*: 1 Ethernet, 32 InfiniBand, 772 loopback. */
   readonly hardwareType: number;
-  /** Lower-case bytes with colons; "" for none. */
+  /** Lower-case hexadecimal bytes with colons; "" if there is no address. */
   readonly address: string;
   readonly adminUp: boolean;
   readonly mtu: number;
-  /** Absent where the driver tells none. */
+  /** Absent if the driver reports none. */
   readonly maxMtu?: number;
-  /** "veth", "bridge", "vlan"; absent for devices. */
+  /** "veth", "bridge", "vlan"; absent for hardware devices. */
   readonly kind?: string;
-  /** Bus and device that it belongs to: "pci", "0000:06:00.0". From Linux 5.14 on. */
+  /** Bus and name of the parent device: "pci", "0000:06:00.0". Since Linux 5.14. */
   readonly parent?: { readonly bus: string; readonly name: string };
-  /** "p0", "pf0vf3". */
+  /** Physical port name: "p0", "pf0vf3". */
   readonly physPortName?: string;
-  /** Hexadecimal. */
+  /** Physical switch ID, hexadecimal. */
   readonly physSwitchId?: string;
-  /** As the message orders them; none unless VF details were asked for. */
+  /** VFs in the order of the message; empty unless VF details were requested. */
   readonly vfs: readonly LinkVfInfo[];
 }
 
-/** A VF as its PF's link tells of it. */
+/** A VF as the link of its PF reports it. */
 export interface LinkVfInfo {
   readonly vfId: number;
-  /** As long as the PF's own. */
+  /** Address in the format of the PF's address. */
   readonly address: string;
-  /** 0 for none. */
+  /** VLAN ID; 0 for none. */
   readonly vlan: number;
 }
 
@@ -64,13 +65,13 @@ export const linkAttributes = {
 /** IFLA_VF_*: attributes of one VF, an IFLA_VF_INFO. */
 export const vfAttributes = { info: 1, mac: 1, vlan: 2 } as const;
 
-/** IFF_UP of ifinfomsg's flags. */
+/** IFF_UP in the flags of ifinfomsg. */
 export const flagUp = 1;
 
 const headerBytes = 16;
 const infoKind = 1; // IFLA_INFO_KIND
 
-/** ifinfomsg of a request. */
+/** Returns the ifinfomsg of a request. */
 export function encodeLinkHeader(header: { readonly flags?: number; readonly change?: number } = {}): Buffer {
   const encoded = Buffer.alloc(headerBytes);
   encoded.writeUInt32LE(header.flags ?? 0, 8);
@@ -78,7 +79,7 @@ export function encodeLinkHeader(header: { readonly flags?: number; readonly cha
   return encoded;
 }
 
-/** The payload of an RTM_NEWLINK or RTM_DELLINK. Throws NetlinkError "malformed". */
+/** Parses the payload of an RTM_NEWLINK or RTM_DELLINK. Throws NetlinkError "malformed". */
 export function parseLink(payload: Buffer): LinkInfo {
   if (payload.length < headerBytes) throw malformed(`link message of ${payload.length} bytes`);
   const attributes = parseAttributes(payload.subarray(headerBytes));

@@ -12,7 +12,7 @@ it("lists a PF with 256 VFs, one message of 50 KiB", async () => {
   const vfs = Array.from({ length: 256 }, (_, vfId) => {
     const mac = Buffer.alloc(36);
     mac.writeUInt32LE(vfId, 0);
-    const others = bytes(100, Buffer.alloc(148)); // as long as all that igb tells of a VF
+    const others = bytes(100, Buffer.alloc(148)); // the size of the details of a VF of igb
     return nested(vfAttributes.info, [bytes(vfAttributes.mac, mac), others]);
   });
   const list = nested(linkAttributes.vfInfoList, vfs);

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
+ * listLinks lists network interfaces with their VFs.
  * Usage: `const links = await listLinks(socket)`.
  */
 import type { NetlinkSocket } from "../netlink-socket.ts";
 import { u32 } from "../wire/attributes.ts";
 import { encodeLinkHeader, linkAttributes, linkMessages, parseLink, type LinkInfo } from "./link-message.ts";
 
-// RTEXT_FILTER_VF and RTEXT_FILTER_SKIP_STATS. A VF takes 196 bytes of the 64 KiB that all have together (igb, 6.12), with its
-// statistics about 300: too many for 256 VFs.
+// RTEXT_FILTER_VF and RTEXT_FILTER_SKIP_STATS. All VFs of a PF share 64 KiB. A VF takes 196 bytes (igb, 6.12), and about 300
+// with statistics, which is too much for 256 VFs.
 const withVfs = 0x1;
 const withoutStatistics = 0x8;
 
-/** `ip -details link show`: all interfaces, VF details included, by ascending index. */
+/** `ip -details link show`: returns all interfaces with VF details, ordered by index. Rejects with NetlinkError. */
 export async function listLinks(socket: NetlinkSocket): Promise<readonly LinkInfo[]> {
   const messages = await socket.dump({
     tried: "list network interfaces",

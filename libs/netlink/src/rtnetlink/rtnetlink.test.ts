@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The verbs on this machine's kernel, judged by iproute2, in a network namespace of their own. */
+/** These tests use the kernel of this machine in a separate network namespace and compare results with iproute2. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { protocols } from "../libc.ts";
 import { NetlinkSocket } from "../netlink-socket.ts";
@@ -9,7 +9,7 @@ import { setLinkMtu, setLinkUp, setVfAddress } from "./set-link.ts";
 
 const missing = missingForNamespaces();
 
-/** The fields that we look at of `ip -json -details link show`. */
+/** Fields of `ip -json -details link show`. */
 interface JudgedLink {
   readonly ifindex: number;
   readonly ifname: string;
@@ -49,7 +49,7 @@ interface JudgedLink {
     return found;
   }
 
-  it("lists what iproute2 lists", async () => {
+  it("lists the same links as iproute2", async () => {
     await namespace.run("ip", "link", "property", "add", "dev", "v0", "altname", "a-name-longer-than-ifnamsiz");
     await namespace.run("ip", "link", "property", "add", "dev", "v0", "altname", "another");
     await namespace.run("ip", "link", "set", "v1", "up");
@@ -73,7 +73,7 @@ interface JudgedLink {
     expect(await listLinks(socket)).toEqual(expected.sort((a, b) => a.index - b.index));
   });
 
-  it("lists more interfaces than one datagram of a dump holds (32 KiB)", async () => {
+  it("lists more interfaces than fit into one datagram of a dump (32 KiB)", async () => {
     await using crowded = await createNetworkNamespace();
     await crowded.run("sh", "-c", 'for i in $(seq 40); do echo "link add many$i type veth"; done | ip -batch -');
     await using there = new NetlinkSocket({ protocol: protocols.route, netns: crowded.path });
@@ -82,7 +82,7 @@ interface JudgedLink {
     expect(listed.length).toBeGreaterThan(80);
   });
 
-  it("sets the MTU, by name or by alternative name", async () => {
+  it("sets the MTU by name or alternative name", async () => {
     await namespace.run("ip", "link", "property", "add", "dev", "v0", "altname", "a-name-longer-than-ifnamsiz");
     await setLinkMtu(socket, "v0", 9000);
     await expect(find("v0")).resolves.toMatchObject({ mtu: 9000 });
@@ -97,7 +97,7 @@ interface JudgedLink {
     await expect(find("v0")).resolves.toMatchObject({ adminUp: false });
   });
 
-  it("gives the kernel's own words", async () => {
+  it("rejects with the kernel's message", async () => {
     await expect(setLinkMtu(socket, "v0", 100_000)).rejects.toMatchObject({
       code: "EINVAL",
       words: "mtu greater than device maximum",
@@ -114,17 +114,17 @@ interface JudgedLink {
     },
   );
 
-  it("rejects with EOPNOTSUPP where an interface has no VFs", async () => {
+  it("rejects with EOPNOTSUPP if the interface has no VFs", async () => {
     const vf = { vfId: 0, address: "02:00:00:00:00:01" };
     await expect(setVfAddress(socket, "v0", vf)).rejects.toMatchObject({ code: "EOPNOTSUPP" });
   });
 
-  it("sees its own namespace only", async () => {
+  it("lists only the interfaces of its namespace", async () => {
     await using here = new NetlinkSocket({ protocol: protocols.route });
     expect((await listLinks(here)).map(({ name }) => name)).not.toContain("v1");
   });
 
-  it("rejects with the errno for a namespace that is none", () => {
+  it("throws for a path that is not a network namespace", () => {
     const open = (netns: string) => () => new NetlinkSocket({ protocol: protocols.route, netns });
     expect(open("/run/netns/none")).toThrow(expect.objectContaining({ code: "ENOENT" }));
     expect(open("/proc/self/ns/uts")).toThrow(expect.objectContaining({ code: "EINVAL" }));

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Changes of interfaces, by name or alternative name. All reject with NetlinkError: ENODEV where there is no such interface,
- * the kernel's words where a value is refused. Usage: `await setLinkMtu(socket, "eth0", 9000)`.
+ * setLinkMtu, setLinkUp and setVfAddress change interfaces, by name or alternative name. All reject with NetlinkError:
+ * ENODEV if the interface does not exist, and the kernel's message if it rejects a value.
+ * Usage: `await setLinkMtu(socket, "eth0", 9000)`.
  */
 import type { NetlinkSocket } from "../netlink-socket.ts";
 import { bytes, nested, text, u32 } from "../wire/attributes.ts";
 import { parseHardwareAddress } from "../wire/hardware-address.ts";
 import { encodeLinkHeader, flagUp, linkAttributes, linkMessages, vfAttributes } from "./link-message.ts";
 
-const maxNameBytes = 15; // IFNAMSIZ - 1; only alternative names are longer
+const maxNameBytes = 15; // IFNAMSIZ - 1; longer names are alternative names
 const vfMacBytes = 36; // struct ifla_vf_mac: u32 vf, u8 mac[32]
 
 /** `ip link set dev NAME mtu MTU`. */
@@ -29,13 +30,13 @@ export async function setLinkUp(socket: NetlinkSocket, name: string, up: boolean
   });
 }
 
-/** One VF and the address it gets, lower-case bytes with colons. */
+/** A VF and its new address: lower-case hexadecimal bytes with colons. */
 export interface VfAddress {
   readonly vfId: number;
   readonly address: string;
 }
 
-/** `ip link set dev NAME vf ID mac ADDRESS`. EOPNOTSUPP where the driver has no VFs, EINVAL where it has not this one. */
+/** `ip link set dev NAME vf ID mac ADDRESS`. EOPNOTSUPP if the driver has no VFs, EINVAL if this VF does not exist. */
 export async function setVfAddress(socket: NetlinkSocket, pfName: string, vf: VfAddress): Promise<void> {
   const mac = Buffer.alloc(vfMacBytes);
   mac.writeUInt32LE(vf.vfId, 0);

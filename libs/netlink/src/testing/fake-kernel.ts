@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The other end of netlink sockets, for what a real kernel cannot be made to do in a test: devlink without hardware, lost
- * messages, answers that never come. Usage: `new NetlinkSocket({ protocol: 0, libc: createFakeKernel(respond) })`.
+ * createFakeKernel makes a kernel for netlink sockets in tests. It simulates situations that a test cannot cause in a real
+ * kernel: devlink without hardware, lost messages, and missing responses.
+ * Usage: `new NetlinkSocket({ protocol: 0, libc: createFakeKernel(respond) })`.
  */
 import { constants } from "node:os";
 import type { Libc } from "../libc.ts";
 import { parseMessages, type Message } from "../wire/message.ts";
 
-/** The datagrams that answer a request; a negative errno is what recv() gives in place of one. */
+/** Returns the datagrams for a request. A negative errno makes recv() fail instead. */
 export type Respond = (request: Message) => readonly (Buffer | number)[] | Promise<readonly (Buffer | number)[]>;
 
 export interface FakeKernel extends Libc {
   /** All requests so far. */
   readonly requests: readonly Message[];
-  /** How many sockets are open. */
+  /** Returns the number of open sockets. */
   countOpen(): number;
-  /** Sends to all who listen to the protocol; a negative errno as for Respond. `port` is the sender's, the kernel's is 0. */
+  /** Sends a datagram or an errno to all sockets of the protocol. `port` is that of the sender; the kernel has port 0. */
   emit(protocol: number, datagram: Buffer | number, port?: number): void;
 }
 

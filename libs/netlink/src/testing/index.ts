@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 export { createFakeKernel, type FakeKernel, type Respond } from "./fake-kernel.ts";
 export { createNetworkNamespace, missingForNamespaces, type NetworkNamespace } from "./network-namespace.ts";
-export { ack, done, reply } from "./answers.ts";
+export { ack, reply } from "./answers.ts";

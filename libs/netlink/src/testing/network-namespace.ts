@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A network namespace of a test's own, gone with the test even if it is killed: a child process holds it, and ends when this
- * one does. Usage: `await using namespace = await createNetworkNamespace(); await namespace.run("ip", "link")`.
+ * createNetworkNamespace makes a network namespace for a test. A child process holds the namespace and ends together with
+ * the test process, even if that is killed.
+ * Usage: `await using namespace = await createNetworkNamespace(); await namespace.run("ip", "link")`.
  */
 import { execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { promisify } from "node:util";
 
 export interface NetworkNamespace extends AsyncDisposable {
-  /** For the `netns` option of sockets. */
+  /** Path for the `netns` option of sockets. */
   readonly path: string;
-  /** The file system as seen from there: sys/class/net under it has the namespace's interfaces. */
+  /** Root of the file system in the namespace: its sys/class/net has the interfaces of the namespace. */
   readonly root: string;
-  /** Runs a command there, with a sysfs of its own; its standard output. Rejects where the command fails. */
+  /** Runs a command in the namespace and returns its standard output. Rejects if the command fails. */
   run(command: string, ...args: readonly string[]): Promise<string>;
 }
 
-/** Why there can be no such namespace here, for the name of the skipped test; undefined where all is well. */
+/** Returns why this machine cannot create a network namespace, for the name of a skipped test, or undefined if it can. */
 export function missingForNamespaces(): string | undefined {
   const probe = spawnSync("unshare", ["--net", "--mount", "ip", "link", "add", "type", "veth"], { encoding: "utf8" });
   const reason = probe.error?.message ?? (probe.status === 0 ? undefined : probe.stderr.trim());
-  if (reason !== undefined) console.error(`SKIPPED, for want of a network namespace of its own: ${reason}`);
+  if (reason !== undefined) console.error(`SKIPPED: cannot create a network namespace: ${reason}`);
   return reason;
 }
 
@@ -30,7 +31,7 @@ export async function createNetworkNamespace(): Promise<NetworkNamespace> {
   const exited = once(holder, "exit");
   await Promise.race([
     once(holder.stdout, "data"),
-    exited.then(() => Promise.reject(new Error("no network namespace could be made"))),
+    exited.then(() => Promise.reject(new Error("cannot create a network namespace"))),
   ]);
   if (holder.pid === undefined) throw new Error("no process holds the network namespace");
   const target = `--target=${holder.pid}`;

@@ -19,7 +19,7 @@ const types = fc.integer({ min: 0, max: 0x3fff });
 const values = fc.uint8Array({ maxLength: 300 }).map((value) => Buffer.from(value));
 
 describe("parseAttributes", () => {
-  it("reads back any attributes, in their order", () => {
+  it("parses attributes in their order", () => {
     const list = fc.array(fc.record({ type: types, value: values }));
     fc.assert(
       fc.property(list, (attributes) => {
@@ -30,7 +30,7 @@ describe("parseAttributes", () => {
     );
   });
 
-  it("reads back nests and numbers", () => {
+  it("parses nested attributes and numbers", () => {
     const number = fc.record({ type: types, value: fc.integer({ min: 0, max: 0xffff_ffff }) });
     fc.assert(
       fc.property(types, fc.array(number), (type, numbers) => {
@@ -44,7 +44,7 @@ describe("parseAttributes", () => {
     );
   });
 
-  it("takes any bytes: attributes within them, or NetlinkError malformed", () => {
+  it("parses any bytes or throws NetlinkError malformed", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (garbage) => {
         const read = attempt(() => parseAttributes(Buffer.from(garbage)));
@@ -55,31 +55,31 @@ describe("parseAttributes", () => {
   });
 
   it.each([
-    { does: "a length below the header's", hex: "03000100" },
+    { does: "a length below that of the header", hex: "03000100" },
     { does: "a length beyond the end", hex: "0c00010000000000" },
-  ])("refuses $does", ({ hex }) => {
+  ])("throws for $does", ({ hex }) => {
     expect(() => parseAttributes(Buffer.from(hex, "hex"))).toThrow(expect.objectContaining({ code: "malformed" }));
   });
 });
 
 describe("values", () => {
-  it("ends text at the first NUL, or at the end where there is none", () => {
+  it("end a text at the first NUL or at the end", () => {
     const [withNul] = parseAttributes(text(1, "devlink"));
     expect(withNul?.value.length).toBe(8);
     expect(withNul && readText(withNul.value)).toBe("devlink");
     expect(readText(Buffer.from("p0"))).toBe("p0");
   });
 
-  it("refuses to read past the end", () => {
+  it("throw on reads past the end", () => {
     expect(() => readU16(Buffer.of(1))).toThrow(expect.objectContaining({ code: "malformed" }));
     expect(() => readU32(Buffer.alloc(8), 5)).toThrow(expect.objectContaining({ code: "malformed" }));
   });
 
-  it("refuses to encode what 16 bits of length cannot hold", () => {
+  it("throw if the length does not fit into 16 bits", () => {
     expect(() => bytes(1, Buffer.alloc(0x10000))).toThrow(RangeError);
   });
 
-  it("pads values to four bytes", () => {
+  it("are padded to four bytes", () => {
     expect(u16(25, 1).toString("hex")).toBe("0600190001000000");
   });
 });

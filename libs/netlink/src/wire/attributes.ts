@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Netlink attributes (struct nlattr): u16 length with the header's four bytes, u16 type, value, padding to four bytes.
- * Byte order is the host's, little endian on all that we support.
- * Usage: `parseAttributes(nested(22, [u32(1, 7)]))` is `[{ type: 22, value: ... }]`.
+ * parseAttributes, bytes, u16, u32, text and nested read and write netlink attributes (struct nlattr): u16 length with the
+ * four bytes of the header, u16 type, value, padding to four bytes. The byte order is that of the host, little endian on
+ * all supported platforms.
+ * Usage: `parseAttributes(nested(22, [u32(1, 7)]))`.
  */
 import { malformed } from "../netlink-error.ts";
 
-/** One attribute as received; `value` shares the message's memory. */
+/** A received attribute. `value` shares the memory of the message. */
 export interface Attribute {
   /** Without the NLA_F_ flags. */
   readonly type: number;
@@ -17,14 +18,14 @@ const headerBytes = 4;
 const nestedFlag = 0x8000;
 const typeMask = 0x3fff; // above are NLA_F_NESTED and NLA_F_NET_BYTEORDER
 
-/** All attributes of a message's tail or of a nest. Throws NetlinkError "malformed". */
+/** Parses the attributes after a header or of a nested attribute. Throws NetlinkError "malformed". */
 export function parseAttributes(bytes: Buffer): readonly Attribute[] {
   const attributes: Attribute[] = [];
   // Fewer than four bytes at the end are padding, as in the kernel's nla_ok().
   for (let at = 0; bytes.length - at >= headerBytes;) {
     const length = bytes.readUInt16LE(at);
     if (length < headerBytes || length > bytes.length - at) {
-      throw malformed(`attribute of ${length} bytes where ${bytes.length - at} are left`);
+      throw malformed(`attribute of ${length} bytes, only ${bytes.length - at} bytes left`);
     }
     const type = bytes.readUInt16LE(at + 2) & typeMask;
     attributes.push({ type, value: bytes.subarray(at + headerBytes, at + length) });
@@ -33,18 +34,18 @@ export function parseAttributes(bytes: Buffer): readonly Attribute[] {
   return attributes;
 }
 
-/** The value of the first attribute of the type. */
+/** Returns the value of the first attribute of the type. */
 export function find(attributes: readonly Attribute[], type: number): Buffer | undefined {
   return attributes.find((attribute) => attribute.type === type)?.value;
 }
 
-/** The attributes of the first nest of the type; none where there is no such nest. */
+/** Returns the attributes nested in the first attribute of the type; an empty list if there is none. */
 export function findNested(attributes: readonly Attribute[], type: number): readonly Attribute[] {
   const nest = find(attributes, type);
   return nest === undefined ? [] : parseAttributes(nest);
 }
 
-/** A value of two bytes. Longer ones are read too: the kernel may append to a struct. */
+/** Reads a value of two bytes. The value can be longer, since newer kernels append to structs. */
 export function readU16(value: Buffer, offset = 0): number {
   requireBytes(value, offset + 2);
   return value.readUInt16LE(offset);
@@ -55,13 +56,13 @@ export function readU32(value: Buffer, offset = 0): number {
   return value.readUInt32LE(offset);
 }
 
-/** Text up to the first NUL, or to the end: not all of the kernel's strings end in one. */
+/** Reads a text up to the first NUL or to the end: not all strings of the kernel end with NUL. */
 export function readText(value: Buffer): string {
   const end = value.indexOf(0);
   return value.toString("utf8", 0, end === -1 ? value.length : end);
 }
 
-/** An attribute to send. */
+/** Returns an attribute. Throws RangeError for a value that is too long. */
 export function bytes(type: number, value: Buffer): Buffer {
   const length = headerBytes + value.length;
   if (length > 0xffff) throw new RangeError(`attribute ${type} of ${length} bytes`);
@@ -84,7 +85,7 @@ export function u32(type: number, value: number): Buffer {
   return bytes(type, encoded);
 }
 
-/** Text with a NUL at its end. */
+/** Returns an attribute with a text that ends with NUL. */
 export function text(type: number, value: string): Buffer {
   return bytes(type, Buffer.from(`${value}\0`));
 }
@@ -93,11 +94,11 @@ export function nested(type: number, attributes: readonly Buffer[]): Buffer {
   return bytes(type | nestedFlag, Buffer.concat(attributes));
 }
 
-/** Rounded up to the four bytes on which messages and attributes begin. */
+/** Returns `length` rounded up to a multiple of four, at which messages and attributes start. */
 export function aligned(length: number): number {
   return (length + 3) & ~3;
 }
 
 function requireBytes(value: Buffer, needed: number): void {
-  if (value.length < needed) throw malformed(`value of ${value.length} bytes where ${needed} are needed`);
+  if (value.length < needed) throw malformed(`value of ${value.length} bytes, expected at least ${needed}`);
 }

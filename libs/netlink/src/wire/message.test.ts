@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { NetlinkError } from "../netlink-error.ts";
 import { ack, done } from "../testing/answers.ts";
-import { encodeMessage, parseMessages, parseVerdict, type Message } from "./message.ts";
+import { encodeMessage, parseMessages, parseAck, type Message } from "./message.ts";
 
 const u16s = fc.integer({ min: 0, max: 0xffff });
 const messages: fc.Arbitrary<Message> = fc.record({
@@ -14,7 +14,7 @@ const messages: fc.Arbitrary<Message> = fc.record({
 });
 
 describe("parseMessages", () => {
-  it("reads back any messages of one datagram", () => {
+  it("parses all messages of a datagram", () => {
     fc.assert(
       fc.property(fc.array(messages), (sent) => {
         const datagram = Buffer.concat(sent.map((message) => encodeMessage(message, message.payload)));
@@ -23,12 +23,12 @@ describe("parseMessages", () => {
     );
   });
 
-  it("takes any bytes, and verdicts of any bytes: a value, or NetlinkError malformed", () => {
-    const verdictTypes = fc.constantFrom(2, 3);
+  it("parses any bytes or throws NetlinkError malformed, also parseAck", () => {
+    const ackTypes = fc.constantFrom(2, 3);
     fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 64 }), verdictTypes, u16s, (garbage, type, flags) => {
+      fc.property(fc.uint8Array({ maxLength: 64 }), ackTypes, u16s, (garbage, type, flags) => {
         const payload = Buffer.from(garbage);
-        for (const read of [() => parseMessages(payload), () => parseVerdict({ type, flags, sequence: 1, payload })]) {
+        for (const read of [() => parseMessages(payload), () => parseAck({ type, flags, sequence: 1, payload })]) {
           try {
             read();
           } catch (error) {
@@ -39,36 +39,36 @@ describe("parseMessages", () => {
     );
   });
 
-  it("refuses a message that says it is longer than its datagram", () => {
+  it("throws for a message that is longer than its datagram", () => {
     const message = encodeMessage({ type: 16, flags: 0, sequence: 1 }, Buffer.alloc(8));
     expect(() => parseMessages(message.subarray(0, 20))).toThrow(expect.objectContaining({ code: "malformed" }));
   });
 });
 
-describe("parseVerdict", () => {
+describe("parseAck", () => {
   const request: Message = { type: 19, flags: 5, sequence: 7, payload: Buffer.alloc(40) };
 
   it.each([
-    { does: "an ack", datagram: ack(request), verdict: { errno: 0 } },
-    { does: "the end of a dump", datagram: done(request), verdict: { errno: 0 } },
-    { does: "a refusal", datagram: ack(request, { code: "EBUSY" }), verdict: { errno: 16 } },
+    { does: "an ack", datagram: ack(request), expected: { errno: 0 } },
+    { does: "the end of a dump", datagram: done(request), expected: { errno: 0 } },
+    { does: "an error", datagram: ack(request, { code: "EBUSY" }), expected: { errno: 16 } },
     {
-      does: "a refusal with words",
+      does: "an error with a message",
       datagram: ack(request, { code: "EINVAL", words: "mtu greater than device maximum" }),
-      verdict: { errno: 22, words: "mtu greater than device maximum" },
+      expected: { errno: 22, words: "mtu greater than device maximum" },
     },
     {
       // Captured from Linux 6.18, mtu 100000 on a veth, without NETLINK_CAP_ACK: the whole request comes before the words.
-      does: "a refusal that repeats the request",
+      does: "an error that repeats the request",
       datagram: Buffer.from(
         "6800000002000002010000002f620000eaffffff30000000130005000100000000000000000000000000000000000000" +
           "00000000070003007630000008000400a0860100240001006d74752067726561746572207468616e20646576696365206d6178696d756d00",
         "hex",
       ),
-      verdict: { errno: 22, words: "mtu greater than device maximum" },
+      expected: { errno: 22, words: "mtu greater than device maximum" },
     },
-  ])("reads $does", ({ datagram, verdict }) => {
+  ])("reads $does", ({ datagram, expected }) => {
     const [message] = parseMessages(datagram);
-    expect(message && parseVerdict(message)).toEqual(verdict);
+    expect(message && parseAck(message)).toEqual(expected);
   });
 });

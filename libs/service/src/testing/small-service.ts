@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A service for tests of the process as a whole: `--behaviour` says how its work goes.
+ * A service for tests of runService in a real process. `--behaviour` selects what its main function does.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { flag, integer, oneOf, runService } from "../index.ts";
@@ -8,14 +8,14 @@ import { flag, integer, oneOf, runService } from "../index.ts";
 const code = await runService({
   name: "small",
   version: "1.2.3",
-  summary: "does little",
+  summary: "Waits for a signal.",
   flags: {
     behaviour: flag(oneOf("wait", "finish", "reject", "throw-later", "hang"), {
       default: "wait",
       env: "BEHAVIOUR",
-      help: "How the work goes.",
+      help: "Behaviour of the main function.",
     }),
-    size: flag(integer({ minimum: 1, maximum: 9 }), { default: "3", env: "SIZE", help: "Does nothing." }),
+    size: flag(integer({ minimum: 1, maximum: 9 }), { default: "3", env: "SIZE", help: "Has no effect." }),
   },
   main: async ({ flags, log, signal, setNotReady }) => {
     setNotReady(() => []);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { createEventRecorder } from "./events.ts";
-import type { News } from "./event-object.ts";
+import { createEventRecorder } from "./event-recorder.ts";
+import type { News } from "./render-event.ts";
 import { KubeError } from "../http/kube-error.ts";
 import { isRecord } from "../kube-object.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
@@ -9,13 +9,13 @@ import type { Transport, TransportRequest } from "../http/transport.ts";
 
 const minuteMs = 60_000;
 
-/** Events by name, as an API server keeps them; refuses with `failure` while that is set. */
+/** Stores Events by name as the API server does. Rejects requests with `failure` while it is set. */
 class Events {
   readonly stored = new Map<string, Record<string, unknown>>();
   writes = 0;
   failure: KubeError | undefined;
-  /** Whether answers are lost: what was asked for is done. */
-  isDeaf = false;
+  /** Responses are lost: requests take effect and then fail. */
+  losesResponses = false;
 
   readonly transport: Transport = {
     namespace: "ns",
@@ -24,13 +24,13 @@ class Events {
       return this.#serve(request);
     },
     watch: () => {
-      throw new TypeError("nobody watches here");
+      throw new TypeError("unexpected watch");
     },
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
 
-  /** Reason, and how often it was seen. */
-  get told(): readonly string[] {
+  /** Reason and count of each Event. */
+  get counts(): readonly string[] {
     return [...this.stored.values()].map(({ reason, series }) => {
       return `${String(reason)} ${isRecord(series) ? String(series["count"]) : "1"}`;
     });
@@ -45,7 +45,7 @@ class Events {
     if (method === "POST" && known !== undefined) throw new KubeError(method, "AlreadyExists", { status: 409 });
     if (method === "PATCH" && known === undefined) throw new KubeError(method, "NotFound", { status: 404 });
     this.stored.set(name, { ...known, ...(isRecord(body) ? body : {}) });
-    if (this.isDeaf) throw new KubeError(method, "Timeout");
+    if (this.losesResponses) throw new KubeError(method, "Timeout");
     return {};
   }
 }
@@ -64,10 +64,10 @@ function start() {
     now,
     random: () => 1,
   });
-  const tell = (reason: string, note = "", name = "worker-0") => {
+  const record = (reason: string, note = "", name = "worker-0") => {
     recorder.record({ ...news, reason, note, regarding: { ...news.regarding, metadata: { name } } });
   };
-  return { clock, events, reported, recorder, tell };
+  return { clock, events, reported, recorder, record };
 }
 
 const news: News = {
@@ -78,47 +78,47 @@ const news: News = {
 };
 
 describe("createEventRecorder", () => {
-  it("refuses a controller's name that would lose all events", () => {
+  it("throws for a controller name that the API server would reject", () => {
     const { transport } = new Events();
     const create = () =>
       createEventRecorder({ transport, controller: "SR-IOV operator", instance: "a", report: () => undefined });
     expect(create).toThrow(RangeError);
   });
 
-  it("writes news at once, and the same news again at most once a minute", async () => {
-    const { clock, events, tell } = start();
-    tell("Drained");
+  it("writes an event at once and its repetitions at most once a minute", async () => {
+    const { clock, events, record } = start();
+    record("Drained");
     await clock.advance(0);
-    expect(events.told).toEqual(["Drained 1"]);
+    expect(events.counts).toEqual(["Drained 1"]);
     for (let seconds = 0; seconds < 150; seconds++) {
-      tell("Drained");
+      record("Drained");
       await clock.advance(1_000);
     }
-    expect([events.told, events.writes]).toEqual([["Drained 121"], 3]);
+    expect([events.counts, events.writes]).toEqual([["Drained 121"], 3]);
     await clock.advance(10 * minuteMs);
-    expect([events.told, events.writes]).toEqual([["Drained 151"], 4]);
+    expect([events.counts, events.writes]).toEqual([["Drained 151"], 4]);
     expect([...events.stored.values()]).toMatchObject([
       { eventTime: "1970-01-01T00:00:00.000000Z", series: { lastObservedTime: "1970-01-01T00:02:29.000000Z" } },
     ]);
   });
 
-  it("cuts an object with much news short, says so once, and leaves others alone", async () => {
-    const { clock, events, reported, tell } = start();
-    for (let count = 0; count < 1_000; count++) tell("Flaps", `${count} times`);
-    tell("Drained", "", "worker-1");
+  it("limits the events of one object, reports it once, and does not limit other objects", async () => {
+    const { clock, events, reported, record } = start();
+    for (let count = 0; count < 1_000; count++) record("Flaps", `${count} times`);
+    record("Drained", "", "worker-1");
     await clock.advance(0);
-    expect([events.writes, events.told.at(-1)]).toEqual([26, "Drained 1"]);
+    expect([events.writes, events.counts.at(-1)]).toEqual([26, "Drained 1"]);
     expect(reported).toEqual([expect.objectContaining({ code: "TooManyEvents" })]);
     await clock.advance(minuteMs);
-    tell("Flaps", "at last");
+    record("Flaps", "one more");
     await clock.advance(0);
     expect(events.writes).toBe(27);
   });
 
-  it("keeps the latest of what it cannot write, in bounded memory, and goes on when it can", async () => {
-    const { clock, events, reported, tell } = start();
+  it("keeps the latest 1,000 events while writes fail and writes them later", async () => {
+    const { clock, events, reported, record } = start();
     events.failure = new KubeError("POST", "ConnectionLost");
-    for (let count = 0; count < 3_000; count++) tell("Drained", "", `worker-${count}`);
+    for (let count = 0; count < 3_000; count++) record("Drained", "", `worker-${count}`);
     await clock.advance(5 * minuteMs);
     expect(events.writes).toBeLessThan(20);
     expect(reported.length).toBeLessThan(7);
@@ -129,59 +129,59 @@ describe("createEventRecorder", () => {
     );
   });
 
-  it("gives up what the server refuses, and tries the same again when it comes again", async () => {
-    const { clock, events, reported, tell } = start();
+  it("drops an event that the server rejects and sends it when it occurs again", async () => {
+    const { clock, events, reported, record } = start();
     events.failure = new KubeError("POST", "Forbidden", { status: 403 });
-    tell("Drained");
+    record("Drained");
     await clock.advance(10 * minuteMs);
     expect([events.writes, reported]).toEqual([1, [events.failure]]);
     events.failure = undefined;
-    tell("Drained");
+    record("Drained");
     await clock.advance(0);
-    expect(events.told).toEqual(["Drained 1"]);
+    expect(events.counts).toEqual(["Drained 1"]);
   });
 
-  it("makes one event of news whose answer was lost", async () => {
-    const { clock, events, tell } = start();
-    events.isDeaf = true;
-    tell("Drained");
+  it("creates one Event when the response was lost", async () => {
+    const { clock, events, record } = start();
+    events.losesResponses = true;
+    record("Drained");
     await clock.advance(0);
-    events.isDeaf = false;
-    tell("Drained");
+    events.losesResponses = false;
+    record("Drained");
     await clock.advance(2 * minuteMs);
-    expect(events.told).toEqual(["Drained 2"]);
+    expect(events.counts).toEqual(["Drained 2"]);
   });
 
-  it("makes a new event where the server has forgotten the old one", async () => {
-    const { clock, events, tell } = start();
-    tell("Drained");
+  it("creates a new Event when the server has deleted the old one", async () => {
+    const { clock, events, record } = start();
+    record("Drained");
     await clock.advance(minuteMs);
     events.stored.clear();
-    tell("Drained");
+    record("Drained");
     await clock.advance(minuteMs);
-    expect(events.told).toEqual(["Drained 1"]);
+    expect(events.counts).toEqual(["Drained 1"]);
     await clock.advance(40 * minuteMs);
-    tell("Drained"); // after so long it is news again
+    record("Drained"); // after so long it becomes a new Event
     await clock.advance(0);
-    expect(events.told).toEqual(["Drained 1", "Drained 1"]);
+    expect(events.counts).toEqual(["Drained 1", "Drained 1"]);
   });
 
-  it("writes what is left when it ends", async () => {
-    const { clock, events, recorder, tell } = start();
-    tell("Drained");
+  it("writes the remaining events when it is disposed", async () => {
+    const { clock, events, recorder, record } = start();
+    record("Drained");
     await clock.advance(0);
-    for (let count = 0; count < 5; count++) tell("Drained");
-    tell("RebootNode");
+    for (let count = 0; count < 5; count++) record("Drained");
+    record("RebootNode");
     const ended = recorder[Symbol.asyncDispose]();
-    tell("TooLate");
+    record("TooLate");
     await ended;
-    expect(events.told).toEqual(["Drained 6", "RebootNode 1"]);
+    expect(events.counts).toEqual(["Drained 6", "RebootNode 1"]);
   });
 
-  it("ends within two seconds though the server takes nothing", async () => {
-    const { clock, events, recorder, tell } = start();
+  it("ends within two seconds when the server accepts no writes", async () => {
+    const { clock, events, recorder, record } = start();
     events.failure = new KubeError("POST", "ServiceUnavailable", { status: 503, retryAfterMs: minuteMs });
-    tell("Drained");
+    record("Drained");
     await clock.advance(0);
     const ended = recorder[Symbol.asyncDispose]();
     await clock.advance(2_000);
@@ -189,7 +189,7 @@ describe("createEventRecorder", () => {
     expect(events.writes).toBe(1);
   });
 
-  it("throws nothing at its caller", () => {
+  it("never throws at its caller", () => {
     const { recorder, reported } = start();
     const broken: unknown = { type: "Normal" };
     const record: (news: never) => void = (each) => {

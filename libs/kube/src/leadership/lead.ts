@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * One time of leading: runs the work and renews the lease until the work has ended, also while it winds down.
- * Usage: `if ((await lead(election, held)) === "lost") console.log("another may lead")`.
+ * lead runs the work of a leader and renews the lease until the work has ended, also while the work stops.
+ * Usage: `if ((await lead(election, held)) === "lost") console.log("another replica may lead")`.
  */
-import { sleep } from "../clock.ts";
+import { sleep, type Clock } from "../clock.ts";
 import { isKubeError, KubeError } from "../http/kube-error.ts";
 import type { Election, HeldLease } from "./election.ts";
 import { guardTransport } from "./guard-transport.ts";
-import { readLease, writeLease } from "./lease.ts";
+import { readLease, writeLease, type LeaseName } from "./lease.ts";
 import { linkAbort } from "../linked-abort.ts";
 
-/** Settles when the work has: "lost" if the lease ran out or was taken before that, else it was given back. */
+/**
+ * Settles when the work has ended. Resolves with "lost" if the lease expired or was taken before that, else with "ended"
+ * after it has released the lease.
+ */
 export async function lead(election: Election, { lease, validUntilMs }: HeldLease): Promise<"lost" | "ended"> {
   const { clock, timings, transport, lease: name, identity, report, requestMs } = election;
   using end = linkAbort(election.signal);
@@ -32,12 +35,12 @@ export async function lead(election: Election, { lease, validUntilMs }: HeldLeas
   } finally {
     workEnded.abort();
     await renewing;
-    if (remainingMs() > 0) await giveBack();
+    if (remainingMs() > 0) await release();
   }
   return end.signal.aborted && !election.signal.aborted ? "lost" : "ended";
 
   async function renew(): Promise<void> {
-    for (let pauseMs = timings.retryMs; (await pause(pauseMs)) && remainingMs() > 0;) {
+    for (let pauseMs = timings.retryMs; (await pause(clock, pauseMs, workEnded.signal)) && remainingMs() > 0;) {
       try {
         pauseMs = (await renewOnce()) ? timings.retryMs : 0;
       } catch (error) {
@@ -47,52 +50,55 @@ export async function lead(election: Election, { lease, validUntilMs }: HeldLeas
     }
   }
 
-  /** Whether it is renewed; else the next try is made of what was found. */
+  /** Returns whether the lease was renewed. If not, the next attempt uses the Lease that was read. */
   async function renewOnce(): Promise<boolean> {
     const sentMs = clock.nowMs();
     const limits = { timeoutMs: Math.min(requestMs, remainingMs()) };
     try {
       lease = await writeLease(transport, lease, election.claim(lease.transitions), limits);
-      // An answer that comes too late leads nobody on: the work was told to end.
+      // A response after the deadline does not prolong the leadership: the work has been told to stop.
       if (remainingMs() > 0) holdUntil(sentMs + timings.renewDeadlineMs);
       return true;
     } catch (error) {
       if (!isKubeError(error, "Conflict")) throw error;
     }
-    // Written by a renewal whose answer was lost, or by someone who put a label on it; or it is no longer ours.
+    // Either a renewal succeeded whose response was lost, or someone changed a label, or there is another holder.
     const found = await readLease(transport, name, limits);
     if (found?.holder === identity) {
       lease = found;
     } else {
       validUntilMs = -Infinity;
-      end.abort(notLeading(found === undefined ? "the Lease was deleted" : `the Lease is "${found.holder}"'s`));
+      end.abort(
+        notLeading(name, found === undefined ? "the Lease was deleted" : `the Lease is held by "${found.holder}"`),
+      );
     }
     return false;
   }
 
   function holdUntil(deadlineMs: number): void {
     validUntilMs = deadlineMs;
-    end.in(clock, remainingMs(), () => notLeading(`not renewed for ${timings.renewDeadlineMs} ms`));
+    end.in(clock, remainingMs(), () => notLeading(name, `the Lease was not renewed for ${timings.renewDeadlineMs} ms`));
   }
 
-  /** Whoever comes next need not wait. Failing that, they wait. */
-  async function giveBack(): Promise<void> {
+  /** Releases the lease so that the next leader need not wait until it expires. */
+  async function release(): Promise<void> {
     validUntilMs = -Infinity;
     try {
-      await writeLease(transport, lease, election.waiver(lease), { timeoutMs: timings.retryMs });
+      await writeLease(transport, lease, election.release(lease), { timeoutMs: timings.retryMs });
     } catch (error) {
       report(error);
     }
   }
+}
 
-  function pause(ms: number): Promise<boolean> {
-    return sleep(clock, ms, workEnded.signal).then(
-      () => true,
-      () => false,
-    );
-  }
+/** Resolves with false if the signal aborts during the pause. */
+function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<boolean> {
+  return sleep(clock, ms, signal).then(
+    () => true,
+    () => false,
+  );
+}
 
-  function notLeading(words: string): KubeError {
-    return new KubeError(`lead by Lease ${name.namespace}/${name.name}`, "NotLeading", { words });
-  }
+function notLeading({ namespace, name }: LeaseName, words: string): KubeError {
+  return new KubeError(`lead by Lease ${namespace}/${name}`, "NotLeading", { words });
 }

@@ -1,61 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The recorder behind createEventRecorder(): remembers what was told and brings it to the API server, one request at a
- * time, what is due first first.
- * Usage: `const recorder = new Recorder(options)`.
+ * EventQueue keeps recorded events and writes them to the API server, one request at a time, the earliest due first.
+ * Usage: `await using queue = new EventQueue({ transport, controller: "switchyard-operator", instance: podName, report })`.
  */
 import { randomBytes } from "node:crypto";
 import { backoffMs } from "../controller/backoff.ts";
 import { sleep, systemClock, type Clock } from "../clock.ts";
-import { createBudget, type Budget } from "./budget.ts";
-import { newsKey, objectOf, renderEvent, type News } from "./event-object.ts";
-import { isPassing, sendEvent, type EventState } from "./send-event.ts";
+import { createEventBudget, type EventBudget } from "./event-budget.ts";
+import { newsKey, objectOf, renderEvent, type EventSource, type News } from "./render-event.ts";
+import { isTemporary, sendEvent, type EventState } from "./send-event.ts";
 import { isKubeError, KubeError } from "../http/kube-error.ts";
 import { microTime } from "../json/micro-time.ts";
-import type { EventRecorder, EventRecorderOptions } from "./events.ts";
+import type { Transport } from "../http/transport.ts";
 
 const minuteMs = 60_000;
-/** How much different news is remembered. */
+/** Number of different events in memory. */
 const maxEntries = 1_000;
-/** News that comes again after this makes a new Event: the server forgets them after an hour. */
+/** An event that is repeated after this time becomes a new Event, since the API server deletes Events after an hour. */
 const forgetMs = 30 * minuteMs;
-/** How long disposing may take. */
+/** Time limit for writing the remaining events on disposal. */
 const flushMs = 2_000;
+
+export interface EventQueueOptions extends EventSource {
+  readonly transport: Transport;
+  /** Called for lost events and failed writes, at most once a minute. */
+  readonly report: (error: unknown) => void;
+  readonly clock?: Clock;
+  /** Returns the wall-clock time. */
+  readonly now?: () => Date;
+  /** Returns a number in [0, 1). */
+  readonly random?: () => number;
+}
 
 interface Entry extends EventState {
   readonly lastMs: number;
-  /** When the server is to hear of what it does not have. */
+  /** Time of the next write, if the server does not have the current count. */
   readonly dueMs: number;
 }
 
-/** Options must have been checked. */
-export class Recorder implements EventRecorder {
-  readonly #options: EventRecorderOptions;
+/** `controller` must be a qualified name. Disposing the queue writes the remaining events, for at most two seconds. */
+export class EventQueue implements AsyncDisposable {
+  readonly #options: EventQueueOptions;
   readonly #clock: Clock;
-  readonly #budget: Budget;
-  /** By what they say, the one that was seen last is last. */
+  readonly #budget: EventBudget;
+  /** Entries by newsKey, in the order of their last occurrence. */
   readonly #entries = new Map<string, Entry>();
   readonly #end = new AbortController();
   readonly #ended: Promise<void>;
   #isClosing = false;
   #wake = () => {};
   #failures = 0;
-  #toldAtMs = -Infinity;
+  #reportedAtMs = -Infinity;
 
-  constructor(options: EventRecorderOptions) {
+  constructor(options: EventQueueOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     const nowMs = () => this.#clock.nowMs();
-    this.#budget = createBudget({ burst: 25, refillMs: minuteMs, maxObjects: maxEntries, nowMs });
+    this.#budget = createEventBudget({ burst: 25, refillMs: minuteMs, maxObjects: maxEntries, nowMs });
     this.#ended = this.#run();
   }
 
+  /** Returns at once and never throws. */
   record(news: News): void {
     if (this.#isClosing) return;
     try {
-      this.#note(news);
+      this.#add(news);
     } catch (error) {
-      this.#tell(error);
+      this.#report(error);
     }
     this.#wake();
   }
@@ -70,7 +81,7 @@ export class Recorder implements EventRecorder {
     cancel();
   }
 
-  #note(news: News): void {
+  #add(news: News): void {
     const lastMs = this.#clock.nowMs();
     const lastTime = microTime(this.#options.now?.() ?? new Date());
     const suffix = randomBytes(8).toString("hex");
@@ -84,14 +95,14 @@ export class Recorder implements EventRecorder {
       this.#entries.set(key, { body, count: 1, lastTime, lastMs, written: 0, dueMs: lastMs });
       if (this.#entries.size > maxEntries) this.#dropOldest();
     } else {
-      this.#tellLoss(news.reason, `${objectOf(body)} has had too many`);
+      this.#reportLoss(news.reason, `rate limit of ${objectOf(body)} exceeded`);
     }
   }
 
   #dropOldest(): void {
     for (const [key, entry] of this.#entries) {
       this.#entries.delete(key);
-      if (isPending(entry)) this.#tellLoss(entry.body.reason, "more than can be kept until they are written");
+      if (isPending(entry)) this.#reportLoss(entry.body.reason, `more than ${maxEntries} events wait to be written`);
       return;
     }
   }
@@ -105,7 +116,7 @@ export class Recorder implements EventRecorder {
     }
   }
 
-  /** Of what the server has yet to hear of, what is due first. */
+  /** Returns the entry with the earliest due time of those that the server does not have with the current count. */
   #nextPending(): [key: string, entry: Entry] | undefined {
     let next: [string, Entry] | undefined;
     for (const [key, entry] of this.#entries) {
@@ -114,7 +125,7 @@ export class Recorder implements EventRecorder {
     return next;
   }
 
-  /** Until then, or until there is news. */
+  /** Waits until `untilMs` or until #wake is called. */
   async #wait(untilMs: number | undefined): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<undefined>();
     this.#wake = () => {
@@ -136,23 +147,23 @@ export class Recorder implements EventRecorder {
       const written = await sendEvent(this.#options.transport, entry, limits);
       this.#failures = 0;
       if (written > 0) this.#update(key, { written, dueMs });
-      else this.#beginAgain(key, entry);
+      else this.#createAgain(key, entry);
     } catch (error) {
       if (this.#end.signal.aborted) return;
-      this.#tell(error);
-      if (isPassing(error)) await this.#backOff(error);
-      else this.#entries.delete(key); // refused; the same news will be another try
+      this.#report(error);
+      if (isTemporary(error)) await this.#backOff(error);
+      else this.#entries.delete(key); // the server rejected it; if the event occurs again, it is sent again
     }
   }
 
-  // The entry may have been seen again meanwhile, or dropped.
+  // The entry may have been counted up or dropped during the request.
   #update(key: string, change: Partial<Entry>): void {
     const entry = this.#entries.get(key);
     if (entry !== undefined) this.#entries.set(key, { ...entry, ...change });
   }
 
-  /** The server has lost the Event: makes a new one of what it has not heard of. */
-  #beginAgain(key: string, { body, count, written, lastTime }: Entry): void {
+  /** Makes a new Event with the occurrences that the server does not have, since it has deleted the first Event. */
+  #createAgain(key: string, { body, count, written, lastTime }: Entry): void {
     this.#update(key, { body: { ...body, eventTime: lastTime }, count: count - written, written: 0 });
   }
 
@@ -160,18 +171,18 @@ export class Recorder implements EventRecorder {
     this.#failures += 1;
     const { random = Math.random } = this.#options;
     const ownMs = backoffMs(this.#failures, { baseMs: 500, maxMs: 30_000 }, random);
-    const askedMs = (isKubeError(error) ? error.retryAfterMs : undefined) ?? 0;
-    await sleep(this.#clock, Math.max(ownMs, askedMs), this.#end.signal).catch(() => undefined);
+    const requestedMs = (isKubeError(error) ? error.retryAfterMs : undefined) ?? 0;
+    await sleep(this.#clock, Math.max(ownMs, requestedMs), this.#end.signal).catch(() => undefined);
   }
 
-  #tellLoss(reason: string, words: string): void {
-    this.#tell(new KubeError(`record event ${reason}`, "TooManyEvents", { words }));
+  #reportLoss(reason: string, words: string): void {
+    this.#report(new KubeError(`record event ${reason}`, "TooManyEvents", { words }));
   }
 
-  #tell(error: unknown): void {
+  #report(error: unknown): void {
     const nowMs = this.#clock.nowMs();
-    if (nowMs - this.#toldAtMs < minuteMs) return;
-    this.#toldAtMs = nowMs;
+    if (nowMs - this.#reportedAtMs < minuteMs) return;
+    this.#reportedAtMs = nowMs;
     this.#options.report(error);
   }
 }

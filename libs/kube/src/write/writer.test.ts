@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { createWriter } from "./apply.ts";
+import { createWriter } from "./writer.ts";
 import { HttpTransport } from "../http/http-transport.ts";
 import type { KubeObject } from "../kube-object.ts";
 import { ObjectStore } from "../cache/object-store.ts";
@@ -8,7 +8,7 @@ import { configMaps, FakeApiServer, type ConfigMap } from "../testing/fake-api-s
 
 const manager = "test-manager";
 
-/** A server, a writer, and a cache between them that hears only what a test tells it. */
+/** A server, a writer, and a cache that a test updates by hear(). */
 async function setUp() {
   const server = await FakeApiServer.start();
   const transport = new HttpTransport(server.endpoint);
@@ -20,9 +20,10 @@ async function setUp() {
     server,
     cache,
     writer,
-    /** What was asked of the server since the last call. */
-    asked: () => server.requests.splice(0).map(({ method, path }) => `${method} ${path.split("/").slice(6).join("/")}`),
-    /** Tells the cache of the object as the server has it, with `data` owned by us. */
+    /** Requests to the server since the last call. */
+    requests: () =>
+      server.requests.splice(0).map(({ method, path }) => `${method} ${path.split("/").slice(6).join("/")}`),
+    /** Puts the server's object into the cache, with `data` owned by the manager. */
     hear(name: string, ownData?: Readonly<Record<string, string>>) {
       const object = server.get(name);
       if (object === undefined) throw new TypeError(name);
@@ -36,7 +37,7 @@ async function setUp() {
   };
 }
 
-/** The object as it is when our manager has applied all its data. */
+/** Returns the object as it is after the manager has applied all its data. */
 function owning(object: ConfigMap): KubeObject {
   const fields = Object.fromEntries(Object.keys(object.data ?? {}).map((name) => [`f:${name}`, {}]));
   const entry = { manager, operation: "Apply", fieldsV1: { "f:data": fields } };
@@ -47,7 +48,7 @@ const red = { metadata: { name: "a" }, data: { color: "red" } };
 const blue = { metadata: { name: "a" }, data: { color: "blue" } };
 
 describe("Writer.apply", () => {
-  it("applies by force, under its manager, and asks back for no more than metadata", async () => {
+  it("applies by force under its manager and requests only metadata in the response", async () => {
     await using it = await setUp();
     const metadata = { name: "a", labels: { x: "y" }, resourceVersion: "7", generation: 3, creationTimestamp: "then" };
     const whole = { apiVersion: "wrong", kind: "Wrong", metadata, data: { color: "red" }, status: { left: "out" } };
@@ -71,25 +72,25 @@ describe("Writer.apply", () => {
     });
   });
 
-  it("sends nothing when the object is so, also just after a start", async () => {
+  it("sends nothing when the object has the intent, also right after a start", async () => {
     await using it = await setUp();
     it.server.put("a", { color: "red" });
     it.hear("a");
     expect(await it.writer.apply(red)).toBe("unchanged");
-    expect(it.asked()).toEqual([]);
+    expect(it.requests()).toEqual([]);
   });
 
-  it("sends nothing twice while the cache has yet to hear of the first", async () => {
+  it("does not send an intent twice while the cache has not seen the first write", async () => {
     await using it = await setUp();
     expect([await it.writer.apply(red), await it.writer.apply(red)]).toEqual(["written", "unchanged"]);
     it.server.put("other", {});
     expect([await it.writer.apply(blue), await it.writer.apply(blue)]).toEqual(["written", "unchanged"]);
     it.hear("a");
     expect([await it.writer.apply(blue), await it.writer.apply(red)]).toEqual(["unchanged", "written"]);
-    expect(it.asked()).toEqual(["PATCH a", "PATCH a", "PATCH a"]);
+    expect(it.requests()).toEqual(["PATCH a", "PATCH a", "PATCH a"]);
   });
 
-  it("undoes what others do to its fields", async () => {
+  it("restores its fields when others change them", async () => {
     await using it = await setUp();
     await it.writer.apply(red);
     it.hear("a");
@@ -99,7 +100,7 @@ describe("Writer.apply", () => {
     expect(it.server.get("a")?.data).toEqual({ color: "red" });
   });
 
-  it("creates again what was deleted, though the cache saw it neither come nor go", async () => {
+  it("creates a deleted object again although the cache saw neither its creation nor its deletion", async () => {
     await using it = await setUp();
     await it.writer.apply(red);
     it.server.delete("a");
@@ -109,7 +110,7 @@ describe("Writer.apply", () => {
     expect(it.server.get("a")?.data).toEqual({ color: "red" });
   });
 
-  it("takes what the server made of the intent for the intent", async () => {
+  it("accepts the form in which the server stored the intent", async () => {
     await using it = await setUp();
     await it.writer.apply(red);
     it.hear("a", { color: "RED" });
@@ -122,7 +123,7 @@ describe("Writer.apply", () => {
     expect(await it.writer.apply(red)).toBe("written");
   });
 
-  it("remembers that for as long as there is the object, whatever else comes and goes", async () => {
+  it("remembers that form as long as the object exists, however many other objects are created and deleted", async () => {
     await using it = await setUp();
     for (const name of ["a", "b"]) {
       await it.writer.apply({ ...red, metadata: { name } });
@@ -136,44 +137,44 @@ describe("Writer.apply", () => {
       it.hear(name);
       it.cache.remove({ name, namespace: "ns" });
     }
-    it.asked();
+    it.requests();
     it.hear("b", { color: "RED" });
     await it.writer.apply(red);
     await it.writer.apply({ ...red, metadata: { name: "b" } });
-    expect(it.asked()).toEqual(["PATCH b"]);
+    expect(it.requests()).toEqual(["PATCH b"]);
   });
 
-  it("has written nothing where the server finds nothing to change", async () => {
+  it("returns unchanged when the server changes nothing", async () => {
     await using it = await setUp();
     const stored = it.server.put("a", { color: "red" });
-    it.hear("a", { color: "RED" }); // as the server says it
+    it.hear("a", { color: "RED" }); // the server's form
     it.server.failNext({ status: 200, body: JSON.stringify(stored) });
     expect([await it.writer.apply(red), await it.writer.apply(red)]).toEqual(["unchanged", "unchanged"]);
-    expect(it.asked()).toEqual(["PATCH a"]);
+    expect(it.requests()).toEqual(["PATCH a"]);
   });
 
-  it("asks the server first where there is no cache", async () => {
+  it("reads the object first when there is no cache", async () => {
     await using it = await setUp();
     await using transport = new HttpTransport(it.server.endpoint);
     const writer = createWriter<ConfigMap>({ transport, type: configMaps, manager });
     const intent = { ...red, metadata: { name: "a", namespace: "ns" } };
     expect(await writer.apply(intent)).toBe("written");
-    expect(it.asked()).toEqual(["GET a", "PATCH a"]);
+    expect(it.requests()).toEqual(["GET a", "PATCH a"]);
     const body = JSON.stringify(owning(it.server.put("a", { color: "red" })));
     it.server.failNext({ status: 200, body });
     expect(await writer.apply(intent)).toBe("unchanged");
-    expect(it.asked()).toEqual(["GET a"]);
+    expect(it.requests()).toEqual(["GET a"]);
   });
 
-  it("writes no other object than the one of the uid", async () => {
+  it("rejects with Conflict for an object with another uid", async () => {
     await using it = await setUp();
     it.server.put("a", { color: "red" });
-    const intent = { ...blue, metadata: { name: "a", uid: "of one that is gone" } };
+    const intent = { ...blue, metadata: { name: "a", uid: "of a deleted object" } };
     await expect(it.writer.apply(intent)).rejects.toMatchObject({ code: "Conflict" });
     expect(it.server.get("a")?.data).toEqual({ color: "red" });
   });
 
-  it("empties a map that the server will not empty in one step", async () => {
+  it("empties a map in two steps when the server rejects one", async () => {
     await using it = await setUp();
     it.server.failNext({ status: 422 });
     expect(await it.writer.apply({ metadata: { name: "a" }, data: {} })).toBe("written");
@@ -182,34 +183,34 @@ describe("Writer.apply", () => {
     expect(lean).not.toHaveProperty("data");
   });
 
-  it("rejects with Invalid when nothing can be left out", async () => {
+  it("rejects with Invalid when the intent has no empty map", async () => {
     await using it = await setUp();
     it.server.failNext({ status: 422 });
     await expect(it.writer.apply(red)).rejects.toMatchObject({ code: "Invalid" });
-    expect(it.asked()).toEqual(["PATCH a"]);
+    expect(it.requests()).toEqual(["PATCH a"]);
   });
 
-  it("takes nothing from others where it is told not to", async () => {
+  it("does not force when force is false", async () => {
     await using it = await setUp();
     await it.writer.apply(red, undefined, { force: false });
     await it.writer.apply(blue);
     expect(it.server.requests.map(({ query }) => query["force"])).toEqual(["false", "true"]);
   });
 
-  it("writes an object only as it was seen, or as this writer has left it since", async () => {
+  it("writes an object only in the version that was seen or that this writer has written since", async () => {
     await using it = await setUp();
     await it.writer.apply(red);
     it.hear("a", red.data);
     const seenVersion = it.server.get("a")?.metadata.resourceVersion ?? "";
     const write = (color: string) => it.writer.apply({ ...red, data: { color } }, undefined, { seenVersion });
     expect(await write("blue")).toBe("written");
-    expect(await write("green")).toBe("written"); // what was seen is older than what was written
+    expect(await write("green")).toBe("written"); // seenVersion is older than the writer's last write
     it.server.put("a", { color: "yellow" });
     await expect(write("black")).rejects.toMatchObject({ code: "Conflict" });
     expect(it.server.get("a")).toMatchObject({ data: { color: "yellow" } });
   });
 
-  it("is not made for a cache that does not know its manager", async () => {
+  it("throws for a cache that does not track the manager", async () => {
     await using it = await setUp();
     await using transport = new HttpTransport(it.server.endpoint);
     expect(() => createWriter({ transport, type: configMaps, manager: "other", cache: it.cache })).toThrow(RangeError);
@@ -217,7 +218,7 @@ describe("Writer.apply", () => {
 });
 
 describe("Writer.applyStatus", () => {
-  it("writes the status alone, under its own ownership", async () => {
+  it("writes only the status", async () => {
     await using it = await setUp();
     type WithStatus = ConfigMap & { readonly status?: { readonly ready: boolean } };
     await using transport = new HttpTransport(it.server.endpoint);
@@ -237,7 +238,7 @@ describe("Writer.applyStatus", () => {
 });
 
 describe("Writer.delete", () => {
-  it("deletes the object as it was seen", async () => {
+  it("deletes the object in the version that was seen", async () => {
     await using it = await setUp();
     const { metadata } = it.server.put("a", {});
     await it.writer.delete({ metadata });
@@ -248,11 +249,11 @@ describe("Writer.delete", () => {
     ]);
   });
 
-  it("is content with one that is gone, or is about to go", async () => {
+  it("succeeds for an object that does not exist or is being deleted", async () => {
     await using it = await setUp();
     await it.writer.delete({ metadata: { name: "gone" } });
     await it.writer.delete({ metadata: { name: "a", deletionTimestamp: "2026-11-20T00:00:00Z" } });
-    expect(it.asked()).toEqual(["DELETE gone"]);
+    expect(it.requests()).toEqual(["DELETE gone"]);
   });
 
   it("rejects with Conflict when the object has changed", async () => {

@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Event objects (events.k8s.io/v1) as the API server takes them: it refuses what is too long, a reporting controller
- * that is no qualified name, and an event whose namespace is not that of the object.
- * Usage: `const body = renderEvent(news, source, "worker-0.18f2", times)`.
+ * renderEvent makes an Event object (events.k8s.io/v1) that passes the API server's validation. The API server rejects
+ * texts that are too long, a reporting controller that is not a qualified name, and an Event outside the namespace of its
+ * object.
+ * Usage: `renderEvent(news, { controller: "switchyard-operator", instance: podName }, { suffix: "18f2", eventTime })`.
  */
 import { cutText } from "../json/cut-text.ts";
 import { apiVersionOf, type KubeObject, type ResourceType } from "../kube-object.ts";
 
-/** What happened to an object. */
+/** An event to record: something that happened to an object. */
 export interface News {
-  /** With its uid, or `kubectl describe` does not find the event. */
+  /** The object. It needs its uid, or `kubectl describe` does not find the Event. */
   readonly regarding: KubeObject;
   readonly type: "Normal" | "Warning";
-  /** One CamelCase word that programs can look for: "DrainStarted". */
+  /** CamelCase word for programs: "DrainStarted". */
   readonly reason: string;
-  /** A sentence for people; what is over 1,024 bytes is cut. */
+  /** Sentence for people; cut to 1,024 bytes. */
   readonly note: string;
-  /** What was being done, one CamelCase word; "StatusChange" unless given. */
+  /** CamelCase word for the action; "StatusChange" by default. */
   readonly action?: string;
 }
 
-/** Who tells. */
+/** The component that reports events. */
 export interface EventSource {
-  /** A qualified name: "switchyard-operator", or with a domain before "/". */
+  /** Qualified name: "switchyard-operator", or with a domain and a slash before it. */
   readonly controller: string;
-  /** Of this process: the pod's or the node's name. */
+  /** Name of the pod or node of this process. */
   readonly instance: string;
 }
 
@@ -36,17 +37,17 @@ export const eventType: ResourceType = {
   namespaced: true,
 };
 
-/** What tells one Event from the next of the same news. */
+/** Makes the name of an Event unique. */
 export interface EventMark {
-  /** Lower case letters and digits; another one for each Event. */
+  /** Lower-case letters and digits, different for each Event. */
   readonly suffix: string;
-  /** When it happened first: RFC 3339 with microseconds. */
+  /** Time of the first occurrence: RFC 3339 with microseconds. */
   readonly eventTime: string;
 }
 
 export type EventBody = ReturnType<typeof renderEvent>;
 
-/** The Event to create. Holds a reference to the object, not the object. */
+/** Returns the Event to create. It holds a reference to the object, not the object itself. */
 export function renderEvent(news: News, source: EventSource, { suffix, eventTime }: EventMark) {
   const { regarding, type, reason, note, action = "StatusChange" } = news;
   const { apiVersion, kind, metadata } = regarding;
@@ -56,7 +57,7 @@ export function renderEvent(news: News, source: EventSource, { suffix, eventTime
     kind: eventType.kind,
     metadata: {
       name: `${asSubdomain(name)}.${suffix}`,
-      namespace: namespace ?? "default", // of objects without any
+      namespace: namespace ?? "default", // for cluster-scoped objects
     },
     regarding: { apiVersion, kind, name, namespace, uid, resourceVersion },
     type,
@@ -69,17 +70,17 @@ export function renderEvent(news: News, source: EventSource, { suffix, eventTime
   };
 }
 
-/** What it is about, as text. */
+/** Returns kind, namespace, name and uid of the object as one text. */
 export function objectOf({ regarding: { kind, namespace, name, uid } }: EventBody): string {
   return [kind, namespace, name, uid].filter((part) => part !== undefined).join("/");
 }
 
-/** The same for news that says the same. */
+/** Returns a key that is equal for repetitions of an event. */
 export function newsKey(body: EventBody): string {
   return JSON.stringify([objectOf(body), body.type, body.reason, body.action, body.note]);
 }
 
-/** Whether the API server takes `name` as a reporting controller; a blank in it loses every event (sriov-operator.md M-48). */
+/** Reports whether the API server accepts `name` as reporting controller. Upstream's has a blank (sriov-operator.md M-48). */
 export function isQualifiedName(name: string): boolean {
   const [last = "", ...before] = name.split("/").reverse();
   const hasDomain = before.length === 1 && before.every((domain) => domain.length <= 253 && subdomain.test(domain));
@@ -88,7 +89,7 @@ export function isQualifiedName(name: string): boolean {
 
 const subdomain = /^[a-z\d]([-a-z\d]*[a-z\d])?(\.[a-z\d]([-a-z\d]*[a-z\d])?)*$/;
 
-// An event's name is a DNS subdomain, which some objects' names are not ("system:node"). 220 leaves room for a suffix.
+// The name of an Event must be a DNS subdomain. Some objects have other names ("system:node"). 220 leaves room for a suffix.
 function asSubdomain(name: string): string {
   const cut = name.toLowerCase().slice(0, 220);
   return subdomain.test(cut) ? cut : cut.replace(/[^a-z\d]+/g, "-").replace(/^-|-$/g, "") || "event";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
-import { isQualifiedName, newsKey, renderEvent, type News } from "./event-object.ts";
+import { isQualifiedName, newsKey, renderEvent, type News } from "./render-event.ts";
 
 const source = { controller: "switchyard-operator", instance: "operator-0" };
 const mark = { suffix: "0a1b", eventTime: "2026-11-20T12:34:56.789000Z" };
@@ -12,7 +12,7 @@ function newsOf(name: string, change: Partial<News> = {}): News {
 }
 
 describe("renderEvent", () => {
-  it("tells who says what about which object", () => {
+  it("renders object, reason, note and reporting controller", () => {
     expect(renderEvent(newsOf("worker-0"), source, mark)).toEqual({
       apiVersion: "events.k8s.io/v1",
       kind: "Event",
@@ -28,12 +28,12 @@ describe("renderEvent", () => {
     });
   });
 
-  it("is in the namespace of its object", () => {
+  it("uses the namespace of the object", () => {
     const regarding = { apiVersion: "v1", kind: "Pod", metadata: { name: "p", namespace: "ns" } };
     expect(renderEvent(newsOf("p", { regarding }), source, mark).metadata.namespace).toBe("ns");
   });
 
-  it("has a name and a note that the API server takes, whatever the object and the words", () => {
+  it("renders a valid name and note for any object and text", () => {
     const holds = fc.property(
       fc.string({ minLength: 1, maxLength: 300 }),
       fc.string({ unit: "binary" }),
@@ -48,14 +48,14 @@ describe("renderEvent", () => {
     fc.assert(holds);
   });
 
-  it("cuts between characters, and says so", () => {
+  it("cuts a note between two characters and ends it with an ellipsis", () => {
     const { note } = renderEvent(newsOf("a", { note: "ü".repeat(600) }), source, mark);
     expect(note).toBe(`${"ü".repeat(510)}…`);
   });
 });
 
 describe("newsKey", () => {
-  it("tells news apart by what they say, and not by when or by how the object looked", () => {
+  it("differs by object and texts, not by time or by the object's version", () => {
     const key = (news: News, suffix = "0") => newsKey(renderEvent(news, source, { ...mark, suffix }));
     const changed = { apiVersion: "v1", kind: "Node", metadata: { name: "a", uid: "u", resourceVersion: "8" } };
     const reborn = { apiVersion: "v1", kind: "Node", metadata: { name: "a", uid: "v" } };
@@ -74,13 +74,13 @@ describe("isQualifiedName", () => {
   it.each([
     { name: "switchyard-operator", is: true },
     { name: "sriovnetwork.openshift.io/config-daemon", is: true },
-    { name: "SR-IOV operator", is: false }, // M-48
+    { name: "SR-IOV operator", is: false }, // sriov-operator.md M-48
     { name: "", is: false },
     { name: "a/b/c", is: false },
     { name: "/a", is: false },
     { name: "-a", is: false },
     { name: "a".repeat(64), is: false },
-  ])("of $name is $is", ({ name, is }) => {
+  ])('returns $is for "$name"', ({ name, is }) => {
     expect(isQualifiedName(name)).toBe(is);
   });
 });

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * AppliedIntents remembers the last intent that a writer sent for each object, as a digest.
+ * Usage: `const last = new AppliedIntents(cache).get("/ns/worker-0")`.
+ */
+import type { Observations, Observed } from "../cache/cache.ts";
+import { isBehind } from "../cache/resource-version.ts";
+import type { ObjectName } from "../kube-object.ts";
+
+/** The last intent that was sent for an object. */
+export interface AppliedIntent {
+  readonly name: ObjectName;
+  /** intentDigest of the intent. */
+  readonly digest: string;
+  /** resourceVersion that the write resulted in. */
+  readonly resourceVersion: string;
+  /** Digest of the manager's fields as the server stored them; undefined until the cache has this version. */
+  storedDigest: string | undefined;
+}
+
+export class AppliedIntents {
+  readonly #cache: Observations | undefined;
+  readonly #byKey = new Map<string, AppliedIntent>();
+  #cleanUpAtSize = minCleanUpSize;
+
+  /** `cache` is the cache of the writer, if it has one. */
+  constructor(cache: Observations | undefined) {
+    this.#cache = cache;
+  }
+
+  get(key: string): AppliedIntent | undefined {
+    return this.#byKey.get(key);
+  }
+
+  /** Stores the intent. Drops the intents of deleted objects each time that the number of intents has doubled. */
+  set(key: string, intent: AppliedIntent): void {
+    this.#byKey.set(key, intent);
+    if (this.#cache === undefined || this.#byKey.size < this.#cleanUpAtSize) return;
+    for (const [other, last] of this.#byKey) {
+      if (this.#cache.observed(last.name) === undefined && !this.isPending(last)) this.#byKey.delete(other);
+    }
+    this.#cleanUpAtSize = Math.max(minCleanUpSize, 2 * this.#byKey.size);
+  }
+
+  /** Reports whether the cache has not seen the write of this intent yet. */
+  isPending({ resourceVersion }: AppliedIntent): boolean {
+    return this.#cache?.position !== undefined && isBehind(this.#cache.position, resourceVersion);
+  }
+}
+
+const minCleanUpSize = 256;
+
+/**
+ * Reports whether the object has the intent with this digest. `owned` is the digest of the manager's fields in `seen`. The
+ * server may have stored the last intent in another form; then `owned` must still be the digest of that form.
+ */
+export function hasIntent(
+  digest: string,
+  {
+    seen,
+    owned,
+    last,
+  }: {
+    readonly seen?: Observed | undefined;
+    readonly owned?: string | undefined;
+    readonly last?: AppliedIntent | undefined;
+  },
+): boolean {
+  if (owned === digest) return true;
+  if (last?.digest !== digest) return false;
+  if (seen?.resourceVersion === last.resourceVersion) last.storedDigest = owned;
+  return owned !== undefined && owned === last.storedDigest;
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * createWriter makes a Writer, which applies objects by server-side apply under its own field manager and skips writes
+ * that change nothing. A converged cluster sees no writes, also after a restart.
+ *
+ * The writer decides from the object whether a write is needed. Its managedFields name the fields that the manager's last
+ * apply set. These fields with their current values are compared with the intent, as digests (owned-fields.ts). They
+ * differ when someone changed a value, when the intent has a new field, and when it no longer has a field or list entry.
+ * Caches keep the digest, so they can drop all other fields.
+ *
+ * The server can store an intent in another form, such as "0.1" as "100m" or with a default inside an atomic list. Then
+ * the digests always differ. The writer therefore remembers the stored form of the last intent (applied-intents.ts). After
+ * a start, such an object costs one request that changes nothing, unless the intent is written in the server's form.
+ *
+ * Usage: `await createWriter({ transport, type, manager: "switchyard-example", cache }).apply({ metadata: { name } }, signal)`.
+ */
+import { adoptFields } from "./adopt-fields.ts";
+import { AppliedIntents, hasIntent, type AppliedIntent } from "./applied-intents.ts";
+import type { Observations, Observed } from "../cache/cache.ts";
+import { equalJson } from "../json/equal-json.ts";
+import { isKubeError, KubeError } from "../http/kube-error.ts";
+import { applyConfiguration, withoutEmpty, type Intent, type StatusIntent, type Wanted } from "./intent.ts";
+import {
+  isKubeObject,
+  keyOf,
+  type KubeObject,
+  type ObjectMeta,
+  type ObjectName,
+  type ResourceType,
+} from "../kube-object.ts";
+import { intentDigest, observe } from "./owned-fields.ts";
+import { objectPath } from "../http/resource-path.ts";
+import { isBehind } from "../cache/resource-version.ts";
+import { metadataOnly, type Transport } from "../http/transport.ts";
+
+/** All methods reject with KubeError. */
+export interface Writer<T extends KubeObject> {
+  /** Creates or updates the object. Fields of other managers stay, unless the intent has them too. */
+  apply(intent: Intent<T>, signal?: AbortSignal, options?: ApplyOptions): Promise<WriteResult>;
+  /** Updates the status subresource. Rejects with "NotFound" if the object does not exist. */
+  applyStatus(intent: StatusIntent<T>, signal?: AbortSignal): Promise<WriteResult>;
+  /**
+   * Deletes the object if it still has the given uid and resourceVersion, as far as they are given. Rejects with "Conflict"
+   * if it has changed. Succeeds if the object does not exist.
+   */
+  delete(object: { readonly metadata: ObjectMeta }, signal?: AbortSignal): Promise<void>;
+}
+
+export interface ApplyOptions {
+  /** False: reject with "Conflict" if another manager owns a field of the intent with another value. Default: true. */
+  readonly force?: boolean;
+  /** The object's resourceVersion in the cache. Rejects with "Conflict" if someone else has written the object since. */
+  readonly seenVersion?: string;
+}
+
+/** Whether the object has changed, so that its cache will receive an event. */
+export type WriteResult = "written" | "unchanged";
+
+export interface WriterOptions {
+  readonly transport: Transport;
+  readonly type: ResourceType;
+  /** Field manager: one for each controller, the same in all releases. */
+  readonly manager: string;
+  /** Namespace of intents without one. */
+  readonly namespace?: string;
+  /** Cache of this type, with `manager` among its managers. Without a cache, each apply starts with a GET. */
+  readonly cache?: Observations;
+  /**
+   * Field managers of programs that wrote these objects by update before Switchyard. The first write takes over their
+   * fields, except metadata, so that fields which the intent does not have are removed.
+   */
+  readonly adopts?: readonly string[];
+}
+
+/** Throws RangeError if the cache does not track the manager. */
+export function createWriter<T extends KubeObject>(options: WriterOptions): Writer<T> {
+  const { transport, type, manager, cache } = options;
+  if (cache?.tracks(manager) === false) throw new RangeError(`the cache of ${type.kind} does not track "${manager}"`);
+  const context = { ...options, applied: new AppliedIntents(cache) };
+
+  return {
+    apply: ({ metadata, ...fields }, signal, applyOptions) =>
+      applyIntent(context, { metadata, fields }, { ...applyOptions, signal }),
+    applyStatus: ({ metadata: { name, namespace, uid }, status }, signal) =>
+      applyIntent(
+        context,
+        { metadata: { name, namespace, uid }, fields: { status }, subresource: "status" },
+        { signal },
+      ),
+
+    async delete({ metadata }, signal) {
+      if (metadata.deletionTimestamp !== undefined) return;
+      const { uid, resourceVersion } = metadata;
+      const body = { apiVersion: "v1", kind: "DeleteOptions", preconditions: { uid, resourceVersion } };
+      const path = objectPath(type, nameIn(options, metadata));
+      try {
+        await transport.request({ method: "DELETE", path, body, signal });
+      } catch (error) {
+        if (!isKubeError(error, "NotFound")) throw error;
+      }
+    },
+  };
+}
+
+interface Context extends WriterOptions {
+  readonly applied: AppliedIntents;
+}
+
+interface Call extends ApplyOptions {
+  readonly signal: AbortSignal | undefined;
+}
+
+async function applyIntent(context: Context, wanted: Wanted, call: Call): Promise<WriteResult> {
+  const { transport, type, manager, cache, adopts = [], applied } = context;
+  const { subresource = "" } = wanted;
+  const { force = true, seenVersion, signal } = call;
+  const name = nameIn(context, wanted.metadata);
+  const body = applyConfiguration(type, name, wanted);
+  const digest = intentDigest(body);
+  const key = `${subresource}/${keyOf(name)}`;
+  const last = applied.get(key);
+  if (last?.digest === digest && applied.isPending(last)) return "unchanged";
+
+  const seen = cache ? cache.observed(name) : await observeByGet(context, name, signal);
+  const inherited = adopts.filter((other) => seen?.updatedBy(other, subresource));
+  if (inherited.length > 0) {
+    await adoptFields({ transport, path: objectPath(type, name), subresource, manager, from: inherited, signal });
+  } else if (hasIntent(digest, { seen, owned: seen?.owned(manager, subresource), last })) {
+    return "unchanged";
+  }
+
+  const expected = expectedVersion(seenVersion, last);
+  const path = objectPath(type, name, wanted.subresource);
+  const resourceVersion = await sendApply(context, { path, body, force, expected, signal });
+  applied.set(key, { name, digest, resourceVersion, storedDigest: undefined });
+  return resourceVersion === seen?.resourceVersion ? "unchanged" : "written";
+}
+
+interface ApplyRequest {
+  readonly path: string;
+  readonly body: ReturnType<typeof applyConfiguration>;
+  readonly force: boolean;
+  /** The resourceVersion that the object must have; undefined for any. */
+  readonly expected: string | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Returns the new resourceVersion. */
+async function sendApply({ transport, manager }: Context, request: ApplyRequest): Promise<string> {
+  const { path, body, force, expected, signal } = request;
+  const send = async (content: object, resourceVersion: string | undefined): Promise<string> =>
+    versionOf(
+      await transport.request({
+        method: "PATCH",
+        path,
+        query: { fieldManager: manager, force },
+        contentType: "application/apply-patch+yaml",
+        accept: metadataOnly,
+        body: { ...content, metadata: { ...body.metadata, resourceVersion } },
+        signal,
+      }),
+    );
+  try {
+    return await send(body, expected);
+  } catch (error) {
+    const lean = withoutEmpty(body);
+    if (!isKubeError(error, "Invalid") || equalJson(lean, body)) throw error;
+    // When an apply removes all entries of a map that the intent has as an empty map, the server stores null and then
+    // rejects it (seen with Kubernetes 1.36). So the entries are removed first, and the empty map is applied after that.
+    const emptied = await send(lean, expected);
+    return send(body, expected && emptied);
+  }
+}
+
+/** The caller's version may be older than the writer's own last write, which the cache may not have seen yet. */
+function expectedVersion(seen: string | undefined, last: AppliedIntent | undefined): string | undefined {
+  const isOlder = seen !== undefined && last !== undefined && isBehind(seen, last.resourceVersion);
+  return isOlder ? last.resourceVersion : seen;
+}
+
+async function observeByGet(context: Context, name: ObjectName, signal?: AbortSignal): Promise<Observed | undefined> {
+  const { transport, type, manager } = context;
+  try {
+    const object = await transport.request({ method: "GET", path: objectPath(type, name), signal });
+    return isKubeObject(object) ? observe(object, [manager]) : undefined;
+  } catch (error) {
+    if (isKubeError(error, "NotFound")) return undefined;
+    throw error;
+  }
+}
+
+function nameIn({ type, namespace }: WriterOptions, metadata: ObjectName): ObjectName {
+  return type.namespaced
+    ? { name: metadata.name, namespace: metadata.namespace ?? namespace }
+    : { name: metadata.name };
+}
+
+function versionOf(answer: unknown): string {
+  if (isKubeObject(answer) && answer.metadata.resourceVersion !== undefined) return answer.metadata.resourceVersion;
+  throw new KubeError("apply", "UnexpectedResponse", { words: "the response has no metadata.resourceVersion" });
+}
