@@ -22,15 +22,18 @@ export type {
   ObjectStatus,
   ResourceType,
   WithMetadata,
-} from "./metadata.ts";
-export type { CustomResource, PrinterColumn } from "./custom-resource.ts";
-export { customResources } from "./custom-resources.ts";
-export type { StructuralSchema, ValidationRule } from "./structural-schema.ts";
+} from "./kubernetes/metadata.ts";
+export type { CustomResource, PrinterColumn } from "./kinds/custom-resource.ts";
+export { customResources } from "./kinds/custom-resources.ts";
+export type { StructuralSchema, ValidationRule } from "./kubernetes/structural-schema.ts";
 export { schemas } from "./schemas.gen.ts";
-export { namespaces, type Namespace } from "./namespace.ts";
-export { nodes, type Node, type Taint } from "./node.ts";
-export { resourceClaims, resourceSlices } from "./device-allocation.ts";
-export { networkAttachmentDefinitions, type NetworkAttachmentDefinition } from "./network-attachment-definition.ts";
+export { namespaces, type Namespace } from "./kubernetes/namespace.ts";
+export { nodes, type Node, type Taint } from "./kubernetes/node.ts";
+export { resourceClaims, resourceSlices } from "./kubernetes/device-allocation.ts";
+export {
+  networkAttachmentDefinitions,
+  type NetworkAttachmentDefinition,
+} from "./kubernetes/network-attachment-definition.ts";
 export {
   apiGroup,
   apiVersion,
@@ -56,9 +59,9 @@ export {
   type PolicyOvsBridge,
   type PolicyOvsUplink,
   type SriovNetworkNodePolicyStatus,
-} from "./sriov-network-node-policy.ts";
-export type { OvsBridgeConfig, OvsInterfaceConfig } from "./ovs-bridge.ts";
-export type { LinuxBridgeConfig, LinuxUplinkConfig } from "./linux-bridge.ts";
+} from "./kinds/sriov-network-node-policy.ts";
+export type { OvsBridgeConfig, OvsInterfaceConfig } from "./kinds/ovs-bridge.ts";
+export type { LinuxBridgeConfig, LinuxUplinkConfig } from "./kinds/linux-bridge.ts";
 export {
   sriovNetworkNodeStates,
   type SriovNetworkNodeState,
@@ -74,7 +77,7 @@ export {
   type SriovNetworkNodeStateStatus,
   type InterfaceStatus,
   type VfStatus,
-} from "./sriov-network-node-state.ts";
+} from "./kinds/sriov-network-node-state.ts";
 export {
   sriovNetworkPoolConfigs,
   type OvsHardwareOffloadConfig,
@@ -82,20 +85,20 @@ export {
   type SriovNetworkPoolConfigSpec,
   type SriovNetworkPoolConfigStatus,
   type DrainingNode,
-} from "./sriov-network-pool-config.ts";
+} from "./kinds/sriov-network-pool-config.ts";
 export {
   sriovOperatorConfigs,
   type SriovOperatorConfig,
   type SriovOperatorConfigSpec,
   type SriovOperatorConfigStatus,
-} from "./sriov-operator-config.ts";
-export type { NetworkSpec, TrunkRange } from "./network-spec.ts";
-export { sriovNetworks, type SriovNetwork, type SriovNetworkSpec } from "./sriov-network.ts";
-export { sriovIBNetworks, type SriovIBNetwork, type SriovIBNetworkSpec } from "./sriov-ib-network.ts";
-export { ovsNetworks, type OVSNetwork, type OVSNetworkSpec } from "./ovs-network.ts";
-export { bridgeNetworks, type BridgeNetwork, type BridgeNetworkSpec } from "./bridge-network.ts";
-export { ok, err, type Result } from "./result.ts";
+} from "./kinds/sriov-operator-config.ts";
+export type { NetworkSpec, TrunkRange } from "./kinds/network-spec.ts";
+export { sriovNetworks, type SriovNetwork, type SriovNetworkSpec } from "./kinds/sriov-network.ts";
+export { sriovIBNetworks, type SriovIBNetwork, type SriovIBNetworkSpec } from "./kinds/sriov-ib-network.ts";
+export { ovsNetworks, type OVSNetwork, type OVSNetworkSpec } from "./kinds/ovs-network.ts";
+export { bridgeNetworks, type BridgeNetwork, type BridgeNetworkSpec } from "./kinds/bridge-network.ts";
+export { ok, err, type Result } from "./values/result.ts";
 export { defined, type Defined } from "./defined.ts";
-export { parsePciAddress, type PciAddress, type PciAddressProblem } from "./pci-address.ts";
-export { parseMacAddress, isUnicast, type MacAddress, type MacAddressProblem } from "./mac-address.ts";
+export { parsePciAddress, type PciAddress, type PciAddressProblem } from "./values/pci-address.ts";
+export { parseMacAddress, isUnicast, type MacAddress, type MacAddressProblem } from "./values/mac-address.ts";
 export { isUpstreamUnit, upstreamUnitProgram, upstreamUnits } from "./upstream-units.ts";

@@ -55,7 +55,7 @@ function toTypeScript(schemas: object): string {
   return [
     `// ${header}`,
     "// SPDX-License-Identifier: Apache-2.0",
-    'import type { StructuralSchema } from "./structural-schema.ts";',
+    'import type { StructuralSchema } from "./kubernetes/structural-schema.ts";',
     "",
     "/** The schema of each kind of ours, as its CRD has it. */",
     "// prettier-ignore",

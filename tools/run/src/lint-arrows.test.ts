@@ -27,15 +27,15 @@ function lint(cases: readonly { readonly file: string; readonly text: string }[]
 const arrow = "@nx/enforce-module-boundaries";
 const foreign = "no-restricted-imports";
 const cases = [
-  { file: "libs/api/src/node.ts", imports: "@switchyard/policy", breaks: arrow },
-  { file: "libs/policy/src/vf-range.ts", imports: "@switchyard/kube", breaks: arrow },
-  { file: "libs/policy/src/vf-range.ts", imports: "@switchyard/api", breaks: undefined },
+  { file: "libs/api/src/kubernetes/node.ts", imports: "@switchyard/policy", breaks: arrow },
+  { file: "libs/policy/src/vfs/vf-range.ts", imports: "@switchyard/kube", breaks: arrow },
+  { file: "libs/policy/src/vfs/vf-range.ts", imports: "@switchyard/api", breaks: undefined },
   { file: "libs/kube/src/http/transport.ts", imports: "@switchyard/api", breaks: arrow },
   { file: "libs/host/src/ports/links.ts", imports: "@switchyard/plan", breaks: arrow },
   { file: "libs/host/src/ports/links.ts", imports: "koffi", breaks: foreign },
   { file: "libs/kube/src/connect/connect.ts", imports: "@kubernetes/client-node", breaks: foreign },
   { file: "libs/kube/src/kubeconfig/authenticate.ts", imports: "@kubernetes/client-node", breaks: undefined },
-  { file: "libs/policy/src/vf-range.ts", imports: "@switchyard/testing", breaks: arrow },
+  { file: "libs/policy/src/vfs/vf-range.ts", imports: "@switchyard/testing", breaks: arrow },
   { file: "apps/operator/src/main.ts", imports: "@switchyard/host", breaks: arrow },
   { file: "apps/operator/src/main.ts", imports: "../../config-daemon/src/observe.ts", breaks: arrow },
   { file: "apps/config-daemon/src/observe.ts", imports: "@switchyard/host", breaks: undefined },

@@ -5,8 +5,8 @@
  * Usage: `expect(merged.spec.interfaces).toEqual(appliedInTurn(policies, nics))`.
  */
 import type { InterfaceStatus, SriovNetworkNodePolicy } from "@switchyard/api";
-import { matchesNic } from "../nic-selector.ts";
-import { priorityOf } from "../policy-order.ts";
+import { matchesNic } from "../nics/nic-selector.ts";
+import { priorityOf } from "../merge/policy-order.ts";
 
 /** spec.interfaces for a node of zone "a". All policies shall be switchdev netdevice ones with proper ranges. */
 export function appliedInTurn(

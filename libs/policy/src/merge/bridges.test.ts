@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import type { SriovNetworkNodePolicy, SriovNetworkNodePolicySpec } from "@switchyard/api";
+import { mergePolicies } from "./merge-policies.ts";
+import { createRules } from "./rules.ts";
+import { nics, node, operatorConfig, policy } from "../testing/objects.ts";
+
+const gateOn = operatorConfig({ featureGates: { manageSoftwareBridges: true } });
+
+function merge(policies: readonly SriovNetworkNodePolicy[], config = gateOn) {
+  return mergePolicies(node(), nics, createRules({ policies, pools: [], operatorConfig: config }));
+}
+
+/** A switchdev policy for ens803f0. */
+function switchdev(name: string, spec: Partial<SriovNetworkNodePolicySpec>): SriovNetworkNodePolicy {
+  return policy(name, { eSwitchMode: "switchdev", nicSelector: { rootDevices: ["0000:86:00.0"] }, ...spec });
+}
+
+const plain = { ovs: {} };
+const netdev = {
+  ovs: { bridge: { datapathType: "netdev" }, uplink: { interface: { type: "dpdk", options: { "n-rxq": "2" } } } },
+};
+const bridge0 = { name: "br-0000_86_00.0", uplinks: [{ pciAddress: "0000:86:00.0", name: "ens803f0" }] };
+const netdev0 = {
+  name: "br-0000_86_00.0",
+  bridge: { datapathType: "netdev" },
+  uplinks: [{ pciAddress: "0000:86:00.0", name: "ens803f0", interface: { type: "dpdk", options: { "n-rxq": "2" } } }],
+};
+
+describe("bridges of a node", () => {
+  it("are none for a policy that selects no NIC (B.10)", () => {
+    const { spec, problems } = merge([switchdev("p1", { nicSelector: {}, bridge: plain })]);
+    expect(spec).toEqual({});
+    expect(problems).toMatchObject([{ policyName: "p1", code: "empty-nic-selector" }]);
+  });
+
+  it.each<{ does: string; spec: Partial<SriovNetworkNodePolicySpec>; code: string; field: string; value: unknown }>([
+    {
+      does: "need switchdev (B.10)",
+      spec: { eSwitchMode: "legacy" },
+      code: "bridge-needs-switchdev",
+      field: "spec.eSwitchMode",
+      value: "legacy",
+    },
+    {
+      does: "need an Ethernet link (B.10)",
+      spec: { linkType: "ib" },
+      code: "bridge-needs-ethernet",
+      field: "spec.linkType",
+      value: "ib",
+    },
+    {
+      does: "need a PF that is ours to configure (B.10)",
+      spec: { externallyManaged: true },
+      code: "bridge-externally-managed",
+      field: "spec.externallyManaged",
+      value: true,
+    },
+  ])("$does, else the policy is applied nowhere", ({ spec, code, field, value }) => {
+    const merged = merge([switchdev("p1", { bridge: plain, ...spec })]);
+    expect(merged.spec).toEqual({});
+    expect(merged.problems).toMatchObject([{ policyName: "p1", code, severity: "error", field, value }]);
+    expect(merged.matches).toEqual([{ policyName: "p1", pciAddresses: [] }]);
+  });
+
+  it("are one per PF, sorted by name (B.10)", () => {
+    const nicSelector = { rootDevices: ["0000:86:00.2", "0000:86:00.0"] };
+    const { spec } = merge([switchdev("p1", { nicSelector, bridge: netdev })]);
+    expect(spec.bridges?.ovs?.map(({ name }) => name)).toEqual(["br-0000_86_00.0", "br-0000_86_00.2"]);
+    expect(spec.bridges?.ovs?.[0]).toEqual(netdev0);
+  });
+
+  it("are sorted by name whatever the order of the status", () => {
+    const p1 = switchdev("p1", { nicSelector: { vendor: "8086" }, bridge: plain });
+    const rules = createRules({ policies: [p1], pools: [], operatorConfig: gateOn });
+    const { bridges } = mergePolicies(node(), nics.toReversed(), rules).spec;
+    expect(bridges?.ovs?.map(({ name }) => name)).toEqual(["br-0000_86_00.0", "br-0000_86_00.1", "br-0000_86_00.2"]);
+  });
+
+  it("are those of the stronger policy (B.10)", () => {
+    const policies = [switchdev("weak", { bridge: plain }), switchdev("strong", { priority: 1, bridge: netdev })];
+    expect(merge(policies).spec.bridges).toEqual({ ovs: [netdev0] });
+  });
+
+  it("go where the stronger policy has none (B.10)", () => {
+    const policies = [switchdev("weak", { bridge: plain }), switchdev("strong", { priority: 1 })];
+    expect(merge(policies).spec.bridges).toBeUndefined();
+  });
+
+  it("go where the stronger policy has none, even if it asks for no VFs", () => {
+    const policies = [switchdev("weak", { bridge: plain }), switchdev("strong", { priority: 1, numVfs: 0 })];
+    const { spec } = merge(policies);
+    expect(spec.bridges).toBeUndefined();
+    expect(spec.interfaces).toHaveLength(1);
+  });
+
+  it("stay where the stronger policy without one means another PF (B.10)", () => {
+    const other = { nicSelector: { rootDevices: ["0000:86:00.1"] }, priority: 1 };
+    expect(merge([switchdev("p1", { bridge: plain }), switchdev("p2", other)]).spec.bridges).toEqual({
+      ovs: [bridge0],
+    });
+  });
+
+  it("come without VFs, too", () => {
+    expect(merge([switchdev("p1", { numVfs: 0, bridge: plain })]).spec).toEqual({ bridges: { ovs: [bridge0] } });
+  });
+
+  it("are asked for by an empty ovs, but not by an empty bridge (M-39)", () => {
+    expect(merge([switchdev("p1", { bridge: { ovs: {} } })]).spec.bridges).toEqual({ ovs: [bridge0] });
+    expect(merge([switchdev("p1", { bridge: {} })]).spec.bridges).toBeUndefined();
+  });
+
+  it("may have any eswitch mode where none is asked for", () => {
+    expect(merge([switchdev("p1", { bridge: {}, eSwitchMode: "legacy" })]).problems).toEqual([]);
+  });
+
+  it("leave out settings that are empty (M-39)", () => {
+    const empty = { ovs: { bridge: { datapathType: "", externalIDs: {} }, uplink: { interface: { options: {} } } } };
+    expect(merge([switchdev("p1", { bridge: empty })]).spec.bridges).toEqual({ ovs: [bridge0] });
+  });
+
+  it("copy every setting", () => {
+    const bridge = {
+      datapathType: "netdev",
+      externalIDs: { a: "1" },
+      otherConfig: { b: "2" },
+      failMode: "secure",
+    } as const;
+    const port = {
+      type: "dpdk",
+      options: { c: "3" },
+      externalIDs: { d: "4" },
+      otherConfig: { e: "5" },
+      mtuRequest: 1600,
+    };
+    const { spec } = merge([switchdev("p1", { bridge: { ovs: { bridge, uplink: { interface: port } } } })]);
+    expect(spec.bridges?.ovs).toEqual([
+      { ...bridge0, bridge, uplinks: [{ pciAddress: "0000:86:00.0", name: "ens803f0", interface: port }] },
+    ]);
+  });
+
+  it("take the policy's MTU for the port's own", () => {
+    const ovs = { uplink: { interface: { mtuRequest: 1600 } } };
+    const { spec } = merge([switchdev("p1", { mtu: 9000, bridge: { ovs } })]);
+    expect(spec.bridges?.ovs?.[0]?.uplinks?.[0]?.interface).toEqual({ mtuRequest: 9000 });
+  });
+
+  it("are none while the gate is off, whatever the policy; the VFs come, and a warning", () => {
+    const merged = merge([switchdev("p1", { eSwitchMode: "legacy", bridge: plain })], operatorConfig({}));
+    expect(merged.spec.bridges).toBeUndefined();
+    expect(merged.spec.interfaces).toHaveLength(1);
+    expect(merged.problems).toMatchObject([{ code: "bridges-disabled", severity: "warning", field: "spec.bridge" }]);
+  });
+});

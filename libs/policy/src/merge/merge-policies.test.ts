@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import type { InterfaceStatus, SriovNetworkNodePolicy } from "@switchyard/api";
+import { mergePolicies, policiesSelecting } from "./merge-policies.ts";
+import { createRules } from "./rules.ts";
+import { nics, node, policy } from "../testing/objects.ts";
+
+const rulesOf = (...policies: SriovNetworkNodePolicy[]) => createRules({ policies, pools: [] });
+const merge = (...policies: SriovNetworkNodePolicy[]) => mergePolicies(node(), nics, rulesOf(...policies));
+
+/** "ens803f1 4: p1res 0-1, p2res 2-3" for each PF. */
+function summary({ spec }: ReturnType<typeof mergePolicies>): string[] {
+  return (spec.interfaces ?? []).map(({ name, numVfs, vfGroups = [] }) => {
+    return `${name} ${numVfs}: ${vfGroups.map((group) => `${group.resourceName} ${group.vfRange}`).join(", ")}`;
+  });
+}
+
+const on = (...pfNames: string[]) => ({ nicSelector: { pfNames } });
+
+describe("mergePolicies", () => {
+  it("wants nothing without policies, and leaves empty parts out (M-39)", () => {
+    expect(merge()).toEqual({ spec: {}, problems: [], matches: [] });
+  });
+
+  it("lists PFs in the order in which policies reached them (B.10 #2)", () => {
+    const merged = merge(
+      policy("p1"),
+      policy("p2", { priority: 100, ...on("ens803f2") }),
+      policy("p0", on("ens803f0")),
+    );
+    expect(summary(merged)).toEqual(["ens803f2 2: p2res 0-1", "ens803f0 2: p0res 0-1", "ens803f1 2: p1res 0-1"]);
+  });
+
+  it("lists the PFs of one policy in the order of the status", () => {
+    const merged = merge(policy("all", { nicSelector: { pfNames: ["ens803f2", "ens803f1", "ens803f0"] } }));
+    expect(summary(merged)).toEqual(["ens803f0 2: allres 0-1", "ens803f1 2: allres 0-1", "ens803f2 2: allres 0-1"]);
+  });
+
+  it("selects no NIC by an empty nicSelector, and says so (B.10 #10)", () => {
+    const { spec, problems } = merge(policy("p1", { nicSelector: { pfNames: [], rootDevices: [] } }));
+    expect(spec).toEqual({});
+    expect(problems).toMatchObject([{ code: "empty-nic-selector", field: "spec.nicSelector", severity: "error" }]);
+  });
+
+  it("refuses a range of letters, by field and value (B.10 #11)", () => {
+    const { spec, problems, matches } = merge(policy("p1", on("ens803f0#a-c")));
+    expect(spec).toEqual({});
+    expect(problems).toEqual([
+      {
+        policyName: "p1",
+        code: "bad-vf-range",
+        severity: "error",
+        field: "spec.nicSelector.pfNames[0]",
+        value: "ens803f0#a-c",
+        message:
+          '"ens803f0#a-c" has no proper range of VFs, so the policy is not applied to ens803f0: ' +
+          'write the VFs as FIRST-LAST: "ens803f0#0-3"',
+      },
+    ]);
+    expect(matches).toEqual([{ policyName: "p1", pciAddresses: [] }]);
+  });
+
+  it("lets the lowest number win, and the last name among equals", () => {
+    const policies = [policy("c", { priority: 10 }), policy("a", { priority: 5 }), policy("b", { priority: 5 })];
+    expect(summary(merge(...policies))).toEqual(["ens803f1 2: bres 0-1"]);
+  });
+
+  it("lets a stronger policy lower numVfs where it takes all", () => {
+    expect(summary(merge(policy("weak", { numVfs: 8 }), policy("strong", { priority: 1 })))).toEqual([
+      "ens803f1 2: strongres 0-1",
+    ]);
+  });
+
+  it("partitions a PF across priorities, the strongest first", () => {
+    const low = policy("low", { numVfs: 8, ...on("ens803f1#4-7") });
+    const mid = policy("mid", { numVfs: 8, priority: 50, ...on("ens803f1#0-1") });
+    const high = policy("high", { numVfs: 6, priority: 1, ...on("ens803f1#2-3") });
+    expect(summary(merge(low, mid, high))).toEqual(["ens803f1 8: highres 2-3, midres 0-1, lowres 4-7"]);
+  });
+
+  it("takes policies for equal after one of their priority that matched no NIC, as upstream does", () => {
+    const weak = policy("weak", { numVfs: 8, priority: 50 });
+    const idle = policy("a-idle", { priority: 40, ...on("absent") });
+    const strong = policy("b-strong", { priority: 40 });
+    expect(summary(merge(weak, strong))).toEqual(["ens803f1 2: b-strongres 0-1"]);
+    expect(summary(merge(weak, idle, strong))).toEqual(["ens803f1 8: b-strongres 0-1"]);
+  });
+
+  it("contributes no PF with 0 VFs, yet matches", () => {
+    const merged = merge(policy("p1", { numVfs: 0 }));
+    expect(merged).toEqual({
+      spec: {},
+      problems: [],
+      matches: [{ policyName: "p1", pciAddresses: ["0000:86:00.1"] }],
+    });
+  });
+
+  it("applies only what selects the node", () => {
+    const elsewhere = policy("p1", { nodeSelector: { zone: "b" } });
+    expect(merge(elsewhere)).toEqual({ spec: {}, problems: [], matches: [] });
+  });
+
+  it("wants nothing of a node whose NICs are not known yet, and does not complain", () => {
+    expect(mergePolicies(node(), [], rulesOf(policy("p1")))).toEqual({
+      spec: {},
+      problems: [],
+      matches: [{ policyName: "p1", pciAddresses: [] }],
+    });
+  });
+
+  it("warns of a policy that matches no NIC, and names those that there are", () => {
+    const [problem, ...others] = merge(policy("p1", { nicSelector: { vendor: "15b3" } })).problems;
+    expect(others).toEqual([]);
+    expect(problem).toMatchObject({ code: "no-match", severity: "warning", field: "spec.nicSelector" });
+    expect(problem?.value).toEqual({ vendor: "15b3" });
+    expect(problem?.message).toContain("ens803f2 (0000:86:00.2, 8086:1572)");
+  });
+
+  it("reports a net filter that names no network", () => {
+    const { problems } = merge(policy("p1", { nicSelector: { netFilter: "3f5c" } }));
+    expect(problems).toMatchObject([{ code: "bad-net-filter", field: "spec.nicSelector.netFilter", value: "3f5c" }]);
+  });
+
+  describe("with VF ranges", () => {
+    it("keeps the range of an alternative name (M-4)", () => {
+      const merged = merge(policy("p1", { numVfs: 8, ...on("storage0#2-5") }));
+      expect(summary(merged)).toEqual(["ens803f2 8: p1res 2-5"]);
+    });
+
+    it("takes all VFs of a PF that pfNames gives no range", () => {
+      const merged = merge(policy("p1", { numVfs: 8, ...on("ens803f0#2-5", "ens803f1") }));
+      expect(summary(merged)).toEqual(["ens803f0 8: p1res 2-5", "ens803f1 8: p1res 0-7"]);
+    });
+
+    it.each(["ens803f1#", "ens803f1#5", "ens803f1#0-1-2", "ens803f1#5-2", "ens803f1#0-1#2-3"])(
+      "drops the policy on the PF of %s, and there only (M-41)",
+      (entry) => {
+        const merged = merge(policy("p1", on("ens803f0#0-0", entry)), policy("p0", { numVfs: 4 }));
+        expect(summary(merged)).toEqual(["ens803f1 4: p0res 0-3", "ens803f0 2: p1res 0-0"]);
+        expect(merged.problems).toMatchObject([
+          { policyName: "p1", code: "bad-vf-range", field: "spec.nicSelector.pfNames[1]", value: entry },
+        ]);
+      },
+    );
+
+    it("drops the policy on a PF whose alternative name has the bad range", () => {
+      expect(summary(merge(policy("p1", on("storage0#x", "ens803f0"))))).toEqual(["ens803f0 2: p1res 0-1"]);
+    });
+
+    it("reports a range of no PF, and applies the rest (M-41)", () => {
+      const merged = merge(policy("p1", on("#5", "ens803f1")));
+      expect(summary(merged)).toEqual(["ens803f1 2: p1res 0-1"]);
+      expect(merged.problems).toMatchObject([
+        { code: "no-pf-name", field: "spec.nicSelector.pfNames[0]", value: "#5" },
+      ]);
+    });
+
+    it("takes the first of two ranges of one PF, and warns", () => {
+      const merged = merge(policy("p1", { numVfs: 8, ...on("ens803f2#0-1", "storage0#4-5") }));
+      expect(summary(merged)).toEqual(["ens803f2 8: p1res 0-1"]);
+      expect(merged.problems).toMatchObject([
+        { code: "pf-named-twice", severity: "warning", field: "spec.nicSelector.pfNames[1]", value: "storage0#4-5" },
+      ]);
+    });
+
+    it("says nothing of an entry that repeats another", () => {
+      expect(merge(policy("p1", on("ens803f2#0-1", "storage0#0-1"))).problems).toEqual([]);
+    });
+  });
+
+  it("does not mind a PF without a name", () => {
+    const nameless: InterfaceStatus = { pciAddress: "0000:86:00.3", vendor: "8086", deviceID: "158b", totalvfs: 64 };
+    const { spec } = mergePolicies(node(), [nameless], rulesOf(policy("p1", { nicSelector: { vendor: "8086" } })));
+    expect(spec.interfaces).toMatchObject([{ pciAddress: "0000:86:00.3", numVfs: 2 }]);
+    expect(spec.interfaces?.[0]).not.toHaveProperty("name");
+  });
+});
+
+describe("policiesSelecting", () => {
+  it("lists what selects the node, from the weakest to the strongest, NICs or not", () => {
+    const rules = rulesOf(
+      policy("strong", { priority: 1, nodeSelector: { zone: "a" } }),
+      policy("weak", on("absent")),
+      policy("elsewhere", { nodeSelector: { zone: "b" } }),
+    );
+    const selecting = policiesSelecting(node("n", { zone: "a" }), rules);
+    expect(selecting.map(({ metadata }) => metadata.name)).toEqual(["weak", "strong"]);
+  });
+});
