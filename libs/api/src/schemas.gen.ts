@@ -6,20 +6,20 @@ import type { StructuralSchema } from "./kubernetes/structural-schema.ts";
 // prettier-ignore
 export const schemas: Readonly<Record<string, StructuralSchema>> = {
   "SriovNetworkNodePolicy": {
-    "description": "Asks for virtual functions (VFs) on the matching network cards of the matching nodes, and says what they are for.",
+    "description": "SriovNetworkNodePolicy configures virtual functions (VFs) on the matching network cards of the matching nodes and makes them available to pods as an extended resource.",
     "type": "object",
     "x-kubernetes-validations": [
       {
         "rule": "(self.metadata.name == 'default' || self.spec.resourceName != '') || (oldSelf.hasValue() && (has(self.spec) && has(self.spec.resourceName) ? oldSelf.?spec.?resourceName.hasValue() && oldSelf.?spec.?resourceName.value() == self.spec.resourceName : !oldSelf.?spec.?resourceName.hasValue()))",
         "optionalOldSelf": true,
-        "message": "must not be empty: the name that pods will request the VFs by",
+        "message": "must not be empty: the name that pods request the VFs by",
         "fieldPath": ".spec.resourceName",
         "reason": "FieldValueRequired"
       },
       {
         "rule": "(self.metadata.name == 'default' || (has(self.spec.nicSelector.vendor) && self.spec.nicSelector.vendor != '') || (has(self.spec.nicSelector.deviceID) && self.spec.nicSelector.deviceID != '') || (has(self.spec.nicSelector.netFilter) && self.spec.nicSelector.netFilter != '') || (has(self.spec.nicSelector.rootDevices) && size(self.spec.nicSelector.rootDevices) > 0) || (has(self.spec.nicSelector.pfNames) && size(self.spec.nicSelector.pfNames) > 0)) || (oldSelf.hasValue() && (has(self.spec) && has(self.spec.nicSelector) ? oldSelf.?spec.?nicSelector.hasValue() && oldSelf.?spec.?nicSelector.value() == self.spec.nicSelector : !oldSelf.?spec.?nicSelector.hasValue()))",
         "optionalOldSelf": true,
-        "message": "must have at least one of vendor, deviceID, rootDevices, pfNames and netFilter: empty it matches no PF",
+        "message": "must have at least one of vendor, deviceID, rootDevices, pfNames and netFilter: an empty nicSelector matches no PF",
         "fieldPath": ".spec.nicSelector",
         "reason": "FieldValueRequired"
       }
@@ -37,7 +37,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
         "type": "object"
       },
       "spec": {
-        "description": "What is wanted.",
+        "description": "Desired state of the VFs.",
         "type": "object",
         "default": {
           "resourceName": "",
@@ -53,73 +53,73 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
         ],
         "properties": {
           "resourceName": {
-            "description": "Resource that pods request the VFs by, without its prefix: \"mlxnics\" is openshift.io/mlxnics in a pod.",
+            "description": "Name of the extended resource that pods request the VFs by, without the resource prefix: for \"mlxnics\", pods request openshift.io/mlxnics.",
             "type": "string",
             "maxLength": 63,
             "x-kubernetes-validations": [
               {
                 "rule": "self == '' || self.matches('^[A-Za-z0-9]([-A-Za-z0-9_]*[A-Za-z0-9])?$')",
-                "message": "must be letters, digits, \"-\" and \"_\", with a letter or a digit at both ends"
+                "message": "must consist of letters, digits, \"-\" and \"_\", and start and end with a letter or a digit"
               }
             ]
           },
           "nodeSelector": {
-            "description": "Labels that a node must carry, all of them, with exactly these values. Empty selects every node.",
+            "description": "Selects the nodes that have all of these labels with exactly these values. An empty map selects all nodes.",
             "type": "object",
             "additionalProperties": {
               "type": "string"
             }
           },
           "priority": {
-            "description": "Which policy wins where several ask for the same VFs: 0 is the strongest, 99 the weakest. Of equal ones the last by name wins. The admission webhook fills in 99.",
+            "description": "Priority of the policy if several policies configure the same VFs: 0 is the highest, 99 the lowest. Among policies with the same priority, the one whose name sorts last wins. The admission webhook sets 99 on new policies without a priority.",
             "type": "integer",
             "minimum": 0,
             "maximum": 99
           },
           "mtu": {
-            "description": "MTU of the VFs in bytes. The PF's is raised to it where lower; it is not lowered.",
+            "description": "MTU of the VFs in bytes. If the PF's MTU is lower, it is raised to this value; it is never lowered. By default, the MTU is left unchanged.",
             "type": "integer",
             "minimum": 1,
             "maximum": 65535
           },
           "numVfs": {
-            "description": "VFs that each matching PF shall have.",
+            "description": "Number of VFs to create on each matching PF.",
             "type": "integer",
             "minimum": 0,
             "maximum": 65535
           },
           "nicSelector": {
-            "description": "Which physical functions (PFs): those that match all given fields. At least one must be given.",
+            "description": "Selects the physical functions (PFs) that match all of the fields that are set. At least one field must be set.",
             "type": "object",
             "properties": {
               "vendor": {
-                "description": "PCI vendor id in hexadecimal: \"8086\" is Intel, \"15b3\" Mellanox.",
+                "description": "PCI vendor ID of the PF, in hexadecimal: \"8086\" is Intel, \"15b3\" is Mellanox.",
                 "type": "string",
                 "maxLength": 64,
                 "x-kubernetes-validations": [
                   {
                     "rule": "self == '' || self.matches('^[0-9a-f]{4}$')",
-                    "message": "must be a PCI vendor id, four hexadecimal digits in lower case: \"15b3\""
+                    "message": "must be a PCI vendor ID, four hexadecimal digits in lower case: \"15b3\""
                   }
                 ]
               },
               "deviceID": {
-                "description": "PCI device id of the PF (not of its VFs) in hexadecimal: \"158b\".",
+                "description": "PCI device ID of the PF (not of its VFs), in hexadecimal: \"158b\".",
                 "type": "string",
                 "maxLength": 64,
                 "x-kubernetes-validations": [
                   {
                     "rule": "self == '' || self.matches('^[0-9a-f]{4}$')",
-                    "message": "must be a PCI device id, four hexadecimal digits in lower case: \"158b\""
+                    "message": "must be a PCI device ID, four hexadecimal digits in lower case: \"158b\""
                   }
                 ]
               },
               "rootDevices": {
-                "description": "PCI addresses of the PFs, any of them: \"0000:86:00.0\".",
+                "description": "PCI addresses of PFs, for example \"0000:86:00.0\". A PF matches if the list contains its address.",
                 "type": "array",
                 "maxItems": 256,
                 "items": {
-                  "description": "A PCI address, with the domain and in lower case as the kernel writes it.",
+                  "description": "PCI address with its domain, in lower case.",
                   "type": "string",
                   "maxLength": 64,
                   "x-kubernetes-validations": [
@@ -131,33 +131,33 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 }
               },
               "pfNames": {
-                "description": "Names or alternative names of the PFs, any of them. \"ens803f0#2-5\" takes VFs 2 to 5 of that PF, both included.",
+                "description": "Interface names or alternative names of PFs. A PF matches if the list contains one of its names. A name may be followed by a range of VFs: \"ens803f0#2-5\" selects VFs 2 to 5 (inclusive) of that PF.",
                 "type": "array",
                 "maxItems": 256,
                 "items": {
-                  "description": "Name of a PF, perhaps with some of its VFs. No name is longer than 127 characters.",
+                  "description": "Name of a PF, optionally followed by a range of its VFs. Names have at most 127 characters.",
                   "type": "string",
                   "maxLength": 192,
                   "x-kubernetes-validations": [
                     {
                       "rule": "self.matches('^[^#/ ]+(#[0-9]{1,5}-[0-9]{1,5})?$')",
-                      "message": "must be the name of a PF, or with some of its VFs: \"ens1f0\" or \"ens1f0#0-3\""
+                      "message": "must be the name of a PF, optionally with a range of VFs: \"ens1f0\" or \"ens1f0#0-3\""
                     },
                     {
                       "rule": "!self.matches('^[^#]+#[0-9]{1,5}-[0-9]{1,5}$') || int(self.split('#')[1].split('-')[0]) <= int(self.split('#')[1].split('-')[1])",
-                      "message": "must be a range from the lower VF to the higher: \"ens1f0#0-3\""
+                      "message": "must have a range from the lower VF index to the higher: \"ens1f0#0-3\""
                     }
                   ]
                 }
               },
               "netFilter": {
-                "description": "Network behind the card on a virtual platform: \"openstack/NetworkID:UUID\" or \"aws/NetworkID:ID\".",
+                "description": "Network that the card is attached to on a virtual platform: \"openstack/NetworkID:UUID\" or \"aws/NetworkID:ID\".",
                 "type": "string",
                 "maxLength": 1024,
                 "x-kubernetes-validations": [
                   {
                     "rule": "self == '' || self.matches('[^ \\t\\r\\n][ \\t]*:[ \\t]*[^ \\t\\r\\n]')",
-                    "message": "must be KEY:VALUE, such as \"openstack/NetworkID:\" and the UUID of the network"
+                    "message": "must be KEY:VALUE, such as \"openstack/NetworkID:\" followed by the UUID of the network"
                   }
                 ]
               }
@@ -165,13 +165,13 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "x-kubernetes-validations": [
               {
                 "rule": "!has(self.netFilter) || self.netFilter == '' || ((!has(self.vendor) || self.vendor == '') && (!has(self.deviceID) || self.deviceID == '') && (!has(self.rootDevices) || size(self.rootDevices) == 0) && (!has(self.pfNames) || size(self.pfNames) == 0))",
-                "message": "must have netFilter alone, or other fields without it: a netFilter stands for one network card of a virtual machine",
+                "message": "must have netFilter alone, or other fields without netFilter: a netFilter identifies one network card of a virtual machine",
                 "fieldPath": ".netFilter"
               }
             ]
           },
           "deviceType": {
-            "description": "What the VFs are bound to: their kernel driver (netdevice), or vfio-pci for DPDK and virtual machines.",
+            "description": "Driver that the VFs are bound to: their kernel network driver (netdevice), or vfio-pci for DPDK and virtual machines.",
             "type": "string",
             "enum": [
               "netdevice",
@@ -180,15 +180,15 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "default": "netdevice"
           },
           "isRdma": {
-            "description": "Pods also get the VF's RDMA device. Not with vfio-pci.",
+            "description": "Whether pods also get the VF's RDMA device. Default: false. Must be false with deviceType vfio-pci.",
             "type": "boolean"
           },
           "needVhostNet": {
-            "description": "Pods also get /dev/vhost-net and /dev/net/tun.",
+            "description": "Whether pods also get the devices /dev/vhost-net and /dev/net/tun. Default: false.",
             "type": "boolean"
           },
           "linkType": {
-            "description": "Protocol of the port, Ethernet or InfiniBand. A port that has the other one reports it: firmware is not changed yet.",
+            "description": "Link type that the port must have: Ethernet (eth) or InfiniBand (ib). A port with the other link type is reported as an error; this release does not change the firmware. By default, both are accepted.",
             "type": "string",
             "enum": [
               "eth",
@@ -198,7 +198,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             ]
           },
           "eSwitchMode": {
-            "description": "Mode of the card's embedded switch; absent is legacy. switchdev gives each VF a representor on the host.",
+            "description": "Mode of the card's embedded switch. switchdev creates a representor on the host for each VF. Default: legacy.",
             "type": "string",
             "enum": [
               "legacy",
@@ -206,7 +206,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             ]
           },
           "vdpaType": {
-            "description": "vDPA device to make on each VF. Needs eSwitchMode switchdev and deviceType netdevice.",
+            "description": "Type of the vDPA device to create on each VF. Requires eSwitchMode switchdev and deviceType netdevice. By default, no vDPA device is created.",
             "type": "string",
             "enum": [
               "virtio",
@@ -214,19 +214,19 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             ]
           },
           "excludeTopology": {
-            "description": "Do not tell the kubelet which NUMA node the VFs belong to, so that it cannot align pods by it.",
+            "description": "Whether to hide the NUMA node of the VFs from the kubelet, so that the topology manager ignores them. Default: false.",
             "type": "boolean"
           },
           "externallyManaged": {
-            "description": "Somebody else creates the VFs and configures the PF: only the VFs' drivers and settings are ours.",
+            "description": "Whether another tool creates the VFs and configures the PF. If true, Switchyard only configures the existing VFs. Default: false.",
             "type": "boolean"
           },
           "bridge": {
-            "description": "Software bridge to put each PF into. Needs eSwitchMode switchdev and the feature gate manageSoftwareBridges.",
+            "description": "Software bridge to create for each PF. Requires eSwitchMode switchdev and the feature gate manageSoftwareBridges. By default, no bridge is created.",
             "type": "object",
             "properties": {
               "ovs": {
-                "description": "Open vSwitch bridge. An empty object is a bridge with default settings.",
+                "description": "Creates an Open vSwitch bridge. An empty object means a bridge with default settings.",
                 "type": "object",
                 "properties": {
                   "bridge": {
@@ -234,25 +234,25 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                     "type": "object",
                     "properties": {
                       "datapathType": {
-                        "description": "Column datapath_type: \"netdev\" for the datapath in user space; empty or \"system\" for the kernel's.",
+                        "description": "Column datapath_type: \"netdev\" for the userspace datapath, \"system\" or empty for the kernel datapath. Default: empty.",
                         "type": "string"
                       },
                       "externalIDs": {
-                        "description": "Entries of the column external_ids; others in it are left alone.",
+                        "description": "Entries of the column external_ids. Other entries of the column are left unchanged.",
                         "type": "object",
                         "additionalProperties": {
                           "type": "string"
                         }
                       },
                       "otherConfig": {
-                        "description": "Entries of the column other_config; others in it are left alone.",
+                        "description": "Entries of the column other_config. Other entries of the column are left unchanged.",
                         "type": "object",
                         "additionalProperties": {
                           "type": "string"
                         }
                       },
                       "failMode": {
-                        "description": "Column fail_mode, what the bridge does without its controller: forward as a switch (standalone) or not (secure).",
+                        "description": "Column fail_mode: whether the bridge forwards frames like a learning switch (standalone) or drops them (secure) while its controller is not connected. By default, Open vSwitch decides.",
                         "type": "string",
                         "enum": [
                           "secure",
@@ -263,13 +263,13 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                     "x-kubernetes-validations": [
                       {
                         "rule": "!has(self.externalIDs) || !('switchyard.io/owner' in self.externalIDs)",
-                        "message": "must not have switchyard.io/owner, by which the operator knows its own bridges",
+                        "message": "must not have switchyard.io/owner: Switchyard uses this key to mark its own bridges",
                         "fieldPath": ".externalIDs"
                       }
                     ]
                   },
                   "uplink": {
-                    "description": "Settings of the PF as the bridge's port.",
+                    "description": "Settings of the PF as a port of the bridge.",
                     "type": "object",
                     "properties": {
                       "interface": {
@@ -277,7 +277,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                         "type": "object",
                         "properties": {
                           "type": {
-                            "description": "Column type: \"dpdk\" for example; empty is an interface of the kernel.",
+                            "description": "Column type, for example \"dpdk\". Default: empty, a kernel interface.",
                             "type": "string"
                           },
                           "options": {
@@ -302,14 +302,14 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                             }
                           },
                           "mtuRequest": {
-                            "description": "Column mtu_request, in bytes. A policy's own mtu goes before it.",
+                            "description": "Column mtu_request: MTU of the interface in bytes. The policy's spec.mtu, if set, takes precedence.",
                             "type": "integer"
                           }
                         },
                         "x-kubernetes-validations": [
                           {
                             "rule": "!has(self.externalIDs) || !('switchyard.io/owner' in self.externalIDs)",
-                            "message": "must not have switchyard.io/owner, by which the operator knows its own ports",
+                            "message": "must not have switchyard.io/owner: Switchyard uses this key to mark its own ports",
                             "fieldPath": ".externalIDs"
                           },
                           {
@@ -324,7 +324,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 }
               },
               "linux": {
-                "description": "Linux bridge. An empty object is a bridge with default settings.",
+                "description": "Creates a Linux bridge. An empty object means a bridge with default settings.",
                 "type": "object",
                 "properties": {
                   "bridge": {
@@ -332,11 +332,11 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                     "type": "object",
                     "properties": {
                       "vlanFiltering": {
-                        "description": "Keep VLANs apart, which a BridgeNetwork with vlan or trunk needs.",
+                        "description": "Whether the bridge filters frames by VLAN. A BridgeNetwork with vlan or trunk requires it. Default: false.",
                         "type": "boolean"
                       },
                       "vlanProtocol": {
-                        "description": "Tag that the bridge knows VLANs by; absent is 802.1Q.",
+                        "description": "VLAN protocol of the bridge. Default: 802.1Q.",
                         "type": "string",
                         "enum": [
                           "802.1Q",
@@ -346,22 +346,22 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                     }
                   },
                   "uplink": {
-                    "description": "Settings of the PF as the bridge's port, named like the files in /sys/class/net/PF/brport: { learning: \"0\" }.",
+                    "description": "Settings of the PF as a port of the bridge. Keys are names of files in /sys/class/net/PF/brport: { learning: \"0\" }.",
                     "type": "object",
                     "maxProperties": 32,
                     "additionalProperties": {
-                      "description": "A number, as sysfs writes it.",
+                      "description": "A number in decimal digits, as in sysfs.",
                       "type": "string",
                       "maxLength": 64
                     },
                     "x-kubernetes-validations": [
                       {
                         "rule": "self.all(name, name in ['bpdu_guard', 'broadcast_flood', 'hairpin_mode', 'isolated', 'learning', 'multicast_fast_leave', 'multicast_flood', 'multicast_router', 'multicast_to_unicast', 'neigh_suppress', 'path_cost', 'priority', 'proxyarp', 'proxyarp_wifi', 'root_block', 'unicast_flood'])",
-                        "message": "must be of bpdu_guard, broadcast_flood, hairpin_mode, isolated, learning, multicast_fast_leave, multicast_flood, multicast_router, multicast_to_unicast, neigh_suppress, path_cost, priority, proxyarp, proxyarp_wifi, root_block and unicast_flood"
+                        "message": "must have only keys of bpdu_guard, broadcast_flood, hairpin_mode, isolated, learning, multicast_fast_leave, multicast_flood, multicast_router, multicast_to_unicast, neigh_suppress, path_cost, priority, proxyarp, proxyarp_wifi, root_block and unicast_flood"
                       },
                       {
                         "rule": "self.all(name, self[name].matches('^[0-9]{1,5}$'))",
-                        "message": "must be numbers, in quotes: \"0\" is off and \"1\" is on"
+                        "message": "must have numbers in quotes as values: \"0\" is off and \"1\" is on"
                       }
                     ]
                   }
@@ -371,7 +371,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "x-kubernetes-validations": [
               {
                 "rule": "!has(self.ovs) || !has(self.linux)",
-                "message": "must be either ovs or linux: a PF is in one bridge only"
+                "message": "must have either ovs or linux: a PF can be in one bridge only"
               }
             ]
           }
@@ -380,76 +380,76 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
           {
             "rule": "(self.numVfs == 0 || !has(self.nicSelector.pfNames) || self.nicSelector.pfNames.all(name, !name.matches('^[^#]+#[0-9]{1,5}-[0-9]{1,5}$') || int(name.split('#')[1].split('-')[1]) < self.numVfs)) || (oldSelf.hasValue() && (has(self.numVfs) ? oldSelf.?numVfs.hasValue() && oldSelf.?numVfs.value() == self.numVfs : !oldSelf.?numVfs.hasValue()) && (has(self.nicSelector) && has(self.nicSelector.pfNames) ? oldSelf.?nicSelector.?pfNames.hasValue() && oldSelf.?nicSelector.?pfNames.value() == self.nicSelector.pfNames : !oldSelf.?nicSelector.?pfNames.hasValue()))",
             "optionalOldSelf": true,
-            "message": "must be ranges within numVfs: VFs count from 0, so of 8 VFs the last one is 7",
+            "message": "must have VF ranges within numVfs: VF indexes start at 0, so the last of 8 VFs is 7",
             "fieldPath": ".nicSelector.pfNames"
           },
           {
             "rule": "(!has(self.nicSelector.netFilter) || self.nicSelector.netFilter == '' || !has(self.eSwitchMode)) || (oldSelf.hasValue() && (has(self.eSwitchMode) ? oldSelf.?eSwitchMode.hasValue() && oldSelf.?eSwitchMode.value() == self.eSwitchMode : !oldSelf.?eSwitchMode.hasValue()) && (has(self.nicSelector) && has(self.nicSelector.netFilter) ? oldSelf.?nicSelector.?netFilter.hasValue() && oldSelf.?nicSelector.?netFilter.value() == self.nicSelector.netFilter : !oldSelf.?nicSelector.?netFilter.hasValue()))",
             "optionalOldSelf": true,
-            "message": "must be left out beside a netFilter: network cards of virtual machines have no embedded switch to set",
+            "message": "must be omitted if nicSelector.netFilter is set: network cards of virtual machines have no embedded switch",
             "fieldPath": ".eSwitchMode"
           },
           {
             "rule": "(!has(self.isRdma) || !self.isRdma || !has(self.deviceType) || self.deviceType != 'vfio-pci') || (oldSelf.hasValue() && (has(self.isRdma) ? oldSelf.?isRdma.hasValue() && oldSelf.?isRdma.value() == self.isRdma : !oldSelf.?isRdma.hasValue()) && (has(self.deviceType) ? oldSelf.?deviceType.hasValue() && oldSelf.?deviceType.value() == self.deviceType : !oldSelf.?deviceType.hasValue()))",
             "optionalOldSelf": true,
-            "message": "must be false with deviceType vfio-pci, which leaves the VF without its RDMA device",
+            "message": "must be false with deviceType vfio-pci: a VF bound to vfio-pci has no RDMA device",
             "fieldPath": ".isRdma"
           },
           {
             "rule": "(!has(self.eSwitchMode) || self.eSwitchMode != 'switchdev' || !has(self.linkType) || self.linkType in ['eth', 'ETH']) || (oldSelf.hasValue() && (has(self.linkType) ? oldSelf.?linkType.hasValue() && oldSelf.?linkType.value() == self.linkType : !oldSelf.?linkType.hasValue()) && (has(self.eSwitchMode) ? oldSelf.?eSwitchMode.hasValue() && oldSelf.?eSwitchMode.value() == self.eSwitchMode : !oldSelf.?eSwitchMode.hasValue()))",
             "optionalOldSelf": true,
-            "message": "must be eth or left out with eSwitchMode switchdev",
+            "message": "must be eth or omitted with eSwitchMode switchdev",
             "fieldPath": ".linkType"
           },
           {
             "rule": "(!has(self.vdpaType) || !has(self.deviceType) || self.deviceType == 'netdevice') || (oldSelf.hasValue() && (has(self.vdpaType) ? oldSelf.?vdpaType.hasValue() && oldSelf.?vdpaType.value() == self.vdpaType : !oldSelf.?vdpaType.hasValue()) && (has(self.deviceType) ? oldSelf.?deviceType.hasValue() && oldSelf.?deviceType.value() == self.deviceType : !oldSelf.?deviceType.hasValue()))",
             "optionalOldSelf": true,
-            "message": "needs deviceType netdevice",
+            "message": "requires deviceType netdevice",
             "fieldPath": ".vdpaType"
           },
           {
             "rule": "(!has(self.vdpaType) || (has(self.eSwitchMode) && self.eSwitchMode == 'switchdev')) || (oldSelf.hasValue() && (has(self.vdpaType) ? oldSelf.?vdpaType.hasValue() && oldSelf.?vdpaType.value() == self.vdpaType : !oldSelf.?vdpaType.hasValue()) && (has(self.eSwitchMode) ? oldSelf.?eSwitchMode.hasValue() && oldSelf.?eSwitchMode.value() == self.eSwitchMode : !oldSelf.?eSwitchMode.hasValue()))",
             "optionalOldSelf": true,
-            "message": "needs eSwitchMode switchdev",
+            "message": "requires eSwitchMode switchdev",
             "fieldPath": ".vdpaType"
           },
           {
             "rule": "(!has(self.bridge) || !(has(self.bridge.ovs) || has(self.bridge.linux)) || (has(self.eSwitchMode) && self.eSwitchMode == 'switchdev')) || (oldSelf.hasValue() && (has(self.bridge) ? oldSelf.?bridge.hasValue() && oldSelf.?bridge.value() == self.bridge : !oldSelf.?bridge.hasValue()) && (has(self.eSwitchMode) ? oldSelf.?eSwitchMode.hasValue() && oldSelf.?eSwitchMode.value() == self.eSwitchMode : !oldSelf.?eSwitchMode.hasValue()))",
             "optionalOldSelf": true,
-            "message": "needs eSwitchMode switchdev",
+            "message": "requires eSwitchMode switchdev",
             "fieldPath": ".bridge"
           },
           {
             "rule": "(!has(self.bridge) || !(has(self.bridge.ovs) || has(self.bridge.linux)) || !has(self.externallyManaged) || !self.externallyManaged) || (oldSelf.hasValue() && (has(self.bridge) ? oldSelf.?bridge.hasValue() && oldSelf.?bridge.value() == self.bridge : !oldSelf.?bridge.hasValue()) && (has(self.externallyManaged) ? oldSelf.?externallyManaged.hasValue() && oldSelf.?externallyManaged.value() == self.externallyManaged : !oldSelf.?externallyManaged.hasValue()))",
             "optionalOldSelf": true,
-            "message": "must be left out with externallyManaged: whoever configures the PF also puts it into a bridge",
+            "message": "must be omitted if externallyManaged is true: the tool that configures the PF must also add it to a bridge",
             "fieldPath": ".bridge"
           }
         ]
       },
       "status": {
-        "description": "What became of it.",
+        "description": "Observed state of the policy, written by the operator.",
         "type": "object",
         "properties": {
           "matchedNodeCount": {
-            "description": "Nodes that are selected.",
+            "description": "Number of nodes that are selected.",
             "type": "integer",
             "format": "int32"
           },
           "readyNodeCount": {
-            "description": "Selected nodes that are configured as asked.",
+            "description": "Number of selected nodes that are completely configured.",
             "type": "integer",
             "format": "int32"
           },
           "conditions": {
-            "description": "What became of the spec. Ready: all that is asked for is there. Progressing: work is under way or waits for something that will come. Degraded: something failed and needs a person; its message says what.",
+            "description": "Conditions of the object. Ready: the spec is completely applied. Progressing: changes are being applied, or wait for something that is expected to happen. Degraded: an error needs attention; the message describes it.",
             "type": "array",
             "x-kubernetes-list-type": "map",
             "x-kubernetes-list-map-keys": [
               "type"
             ],
             "items": {
-              "description": "One aspect of an object's state (metav1.Condition).",
+              "description": "Describes one aspect of the state of an object (metav1.Condition).",
               "type": "object",
               "required": [
                 "type",
@@ -460,11 +460,11 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
               ],
               "properties": {
                 "type": {
-                  "description": "The aspect: Ready, Progressing, Degraded.",
+                  "description": "Type of the condition: Ready, Progressing, Degraded.",
                   "type": "string"
                 },
                 "status": {
-                  "description": "Whether it holds.",
+                  "description": "Status of the condition.",
                   "type": "string",
                   "enum": [
                     "True",
@@ -473,29 +473,29 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   ]
                 },
                 "observedGeneration": {
-                  "description": "The metadata.generation that this was judged from. A lower one than the object's says that the newest spec has not been looked at yet.",
+                  "description": "metadata.generation of the object that the condition is based on. If it is lower than the object's current generation, the condition does not reflect the current spec yet.",
                   "type": "integer",
                   "format": "int64",
                   "minimum": 0
                 },
                 "lastTransitionTime": {
-                  "description": "When the status last changed.",
+                  "description": "Time at which the status of the condition last changed.",
                   "type": "string",
                   "format": "date-time"
                 },
                 "reason": {
-                  "description": "Why, in one CamelCase word, for programs.",
+                  "description": "Reason for the status, one CamelCase word for programs.",
                   "type": "string"
                 },
                 "message": {
-                  "description": "Why, in a sentence, for people. May be empty.",
+                  "description": "Explanation of the status for people. May be empty.",
                   "type": "string"
                 }
               }
             }
           },
           "observedGeneration": {
-            "description": "The metadata.generation that this status was judged from.",
+            "description": "metadata.generation of the object that this status is based on.",
             "type": "integer",
             "format": "int64"
           }
@@ -504,7 +504,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
     }
   },
   "SriovNetworkNodeState": {
-    "description": "The network cards of one node: as wanted, and as found. It is named after the node.",
+    "description": "SriovNetworkNodeState has the desired and the observed state of one node's network cards. It is named after the node.",
     "type": "object",
     "properties": {
       "apiVersion": {
@@ -519,15 +519,15 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
         "type": "object"
       },
       "spec": {
-        "description": "What the node shall have. The operator writes it from the policies; edits by hand are undone.",
+        "description": "Desired state of the node. The operator merges it from the policies and overwrites manual changes.",
         "type": "object",
         "x-kubernetes-map-type": "atomic",
         "properties": {
           "interfaces": {
-            "description": "PFs to configure. One that is not listed is left alone.",
+            "description": "PFs to configure. PFs that are not listed are left unchanged.",
             "type": "array",
             "items": {
-              "description": "One PF as wanted.",
+              "description": "Desired state of one PF.",
               "type": "object",
               "required": [
                 "pciAddress"
@@ -538,42 +538,42 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   "type": "string"
                 },
                 "numVfs": {
-                  "description": "VFs that the PF shall have.",
+                  "description": "Number of VFs to create on the PF.",
                   "type": "integer"
                 },
                 "mtu": {
-                  "description": "Least MTU of the PF in bytes; 0 leaves it as it is.",
+                  "description": "Minimum MTU of the PF in bytes. 0 leaves the MTU unchanged.",
                   "type": "integer"
                 },
                 "name": {
-                  "description": "Name of the PF's network interface when the spec was written.",
+                  "description": "Name that the PF's network interface had when the spec was written.",
                   "type": "string"
                 },
                 "linkType": {
-                  "description": "Protocol of the port: eth or ib, in either case.",
+                  "description": "Link type that the port must have: eth or ib, in lower or upper case.",
                   "type": "string"
                 },
                 "eSwitchMode": {
-                  "description": "Mode of the card's embedded switch: legacy (also when empty) or switchdev.",
+                  "description": "Mode of the card's embedded switch: legacy or switchdev. Empty means legacy.",
                   "type": "string"
                 },
                 "externallyManaged": {
-                  "description": "Somebody else creates the VFs and configures the PF.",
+                  "description": "Whether another tool creates the VFs and configures the PF.",
                   "type": "boolean"
                 },
                 "vfGroups": {
-                  "description": "What the VFs are for. VFs in no group are left alone.",
+                  "description": "Groups of VFs with common settings. VFs that belong to no group are left unchanged.",
                   "type": "array",
                   "items": {
-                    "description": "A range of one PF's VFs with one purpose.",
+                    "description": "A range of a PF's VFs with common settings.",
                     "type": "object",
                     "properties": {
                       "resourceName": {
-                        "description": "Resource that pods request the VFs by, without its prefix.",
+                        "description": "Name of the extended resource that pods request the VFs by, without the resource prefix.",
                         "type": "string"
                       },
                       "deviceType": {
-                        "description": "What the VFs are bound to; absent is their kernel driver.",
+                        "description": "Driver that the VFs are bound to: their kernel network driver (netdevice, the default) or vfio-pci.",
                         "type": "string",
                         "enum": [
                           "netdevice",
@@ -581,31 +581,31 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                         ]
                       },
                       "vfRange": {
-                        "description": "VFs by index, both ends included: \"0-7\".",
+                        "description": "Indexes of the VFs, an inclusive range: \"0-7\".",
                         "type": "string"
                       },
                       "policyName": {
-                        "description": "Policy that asked for it.",
+                        "description": "Name of the SriovNetworkNodePolicy that defines the group.",
                         "type": "string"
                       },
                       "mtu": {
-                        "description": "MTU of the VFs in bytes; 0 leaves it as it is.",
+                        "description": "MTU of the VFs in bytes. 0 leaves the MTU unchanged.",
                         "type": "integer"
                       },
                       "isRdma": {
-                        "description": "Pods also get the VF's RDMA device.",
+                        "description": "Whether pods also get the VF's RDMA device.",
                         "type": "boolean"
                       },
                       "vdpaType": {
-                        "description": "vDPA device to make on each VF. Known: virtio, vhost.",
+                        "description": "Type of the vDPA device to create on each VF. Known values: virtio, vhost.",
                         "type": "string"
                       },
                       "needVhostNet": {
-                        "description": "Pods also get /dev/vhost-net and /dev/net/tun.",
+                        "description": "Whether pods also get the devices /dev/vhost-net and /dev/net/tun.",
                         "type": "boolean"
                       },
                       "excludeTopology": {
-                        "description": "Do not tell the kubelet which NUMA node the VFs belong to.",
+                        "description": "Whether to hide the NUMA node of the VFs from the kubelet.",
                         "type": "boolean"
                       }
                     }
@@ -615,14 +615,14 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             }
           },
           "unselected": {
-            "description": "PCI addresses of PFs that Switchyard configured and that no policy selects any more. Their VFs are removed and their settings restored. The operator lists a PF only after the node has reported it as configured by Switchyard.",
+            "description": "PCI addresses of PFs that Switchyard configured and that no policy selects any longer. The daemon removes their VFs and restores their settings. The operator lists a PF only after the node has reported it with owned set to true.",
             "type": "array",
             "items": {
               "type": "string"
             }
           },
           "bridges": {
-            "description": "Software bridges.",
+            "description": "Software bridges to create on the node.",
             "type": "object",
             "properties": {
               "ovs": {
@@ -644,25 +644,25 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                       "type": "object",
                       "properties": {
                         "datapathType": {
-                          "description": "Column datapath_type: \"netdev\" for the datapath in user space; empty or \"system\" for the kernel's.",
+                          "description": "Column datapath_type: \"netdev\" for the userspace datapath, \"system\" or empty for the kernel datapath. Default: empty.",
                           "type": "string"
                         },
                         "externalIDs": {
-                          "description": "Entries of the column external_ids; others in it are left alone.",
+                          "description": "Entries of the column external_ids. Other entries of the column are left unchanged.",
                           "type": "object",
                           "additionalProperties": {
                             "type": "string"
                           }
                         },
                         "otherConfig": {
-                          "description": "Entries of the column other_config; others in it are left alone.",
+                          "description": "Entries of the column other_config. Other entries of the column are left unchanged.",
                           "type": "object",
                           "additionalProperties": {
                             "type": "string"
                           }
                         },
                         "failMode": {
-                          "description": "Column fail_mode, what the bridge does without its controller: forward as a switch (standalone) or not (secure).",
+                          "description": "Column fail_mode: whether the bridge forwards frames like a learning switch (standalone) or drops them (secure) while its controller is not connected. By default, Open vSwitch decides.",
                           "type": "string",
                           "enum": [
                             "secure",
@@ -672,10 +672,10 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                       }
                     },
                     "uplinks": {
-                      "description": "PFs in the bridge: exactly one.",
+                      "description": "PFs that are ports of the bridge: exactly one.",
                       "type": "array",
                       "items": {
-                        "description": "A PF as the port of an Open vSwitch bridge.",
+                        "description": "A PF as a port of an Open vSwitch bridge.",
                         "type": "object",
                         "required": [
                           "pciAddress"
@@ -694,7 +694,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                             "type": "object",
                             "properties": {
                               "type": {
-                                "description": "Column type: \"dpdk\" for example; empty is an interface of the kernel.",
+                                "description": "Column type, for example \"dpdk\". Default: empty, a kernel interface.",
                                 "type": "string"
                               },
                               "options": {
@@ -719,7 +719,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                                 }
                               },
                               "mtuRequest": {
-                                "description": "Column mtu_request, in bytes. A policy's own mtu goes before it.",
+                                "description": "Column mtu_request: MTU of the interface in bytes. The policy's spec.mtu, if set, takes precedence.",
                                 "type": "integer"
                               }
                             }
@@ -749,11 +749,11 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                       "type": "object",
                       "properties": {
                         "vlanFiltering": {
-                          "description": "Keep VLANs apart, which a BridgeNetwork with vlan or trunk needs.",
+                          "description": "Whether the bridge filters frames by VLAN. A BridgeNetwork with vlan or trunk requires it. Default: false.",
                           "type": "boolean"
                         },
                         "vlanProtocol": {
-                          "description": "Tag that the bridge knows VLANs by; absent is 802.1Q.",
+                          "description": "VLAN protocol of the bridge. Default: 802.1Q.",
                           "type": "string",
                           "enum": [
                             "802.1Q",
@@ -763,10 +763,10 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                       }
                     },
                     "uplinks": {
-                      "description": "PFs in the bridge: exactly one.",
+                      "description": "PFs that are ports of the bridge: exactly one.",
                       "type": "array",
                       "items": {
-                        "description": "A PF as the port of a Linux bridge.",
+                        "description": "A PF as a port of a Linux bridge.",
                         "type": "object",
                         "required": [
                           "pciAddress"
@@ -781,10 +781,10 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                             "type": "string"
                           },
                           "uplink": {
-                            "description": "Settings of the port, named like the files in /sys/class/net/PF/brport.",
+                            "description": "Settings of the port. Keys are names of files in /sys/class/net/PF/brport.",
                             "type": "object",
                             "additionalProperties": {
-                              "description": "A number, as sysfs writes it.",
+                              "description": "A number in decimal digits, as in sysfs.",
                               "type": "string",
                               "maxLength": 64
                             }
@@ -802,7 +802,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "type": "object",
             "properties": {
               "rdmaMode": {
-                "description": "Whether RDMA devices are seen in all network namespaces (shared) or in one each (exclusive). Empty or absent in the spec: any mode; in the status: no mode, since the RDMA subsystem (ib_core) is not loaded.",
+                "description": "Network namespace mode of the RDMA subsystem: RDMA devices are visible in all network namespaces (shared) or in one only (exclusive). If empty or absent in the spec, either mode is accepted; if empty or absent in the status, the RDMA subsystem (ib_core) is not loaded.",
                 "type": "string",
                 "enum": [
                   "shared",
@@ -815,18 +815,18 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
         }
       },
       "status": {
-        "description": "What the node has. The node's daemon writes it.",
+        "description": "Observed state of the node, written by the node's config daemon.",
         "type": "object",
         "properties": {
           "conditions": {
-            "description": "What became of the spec. Ready: all that is asked for is there. Progressing: work is under way or waits for something that will come. Degraded: something failed and needs a person; its message says what.",
+            "description": "Conditions of the object. Ready: the spec is completely applied. Progressing: changes are being applied, or wait for something that is expected to happen. Degraded: an error needs attention; the message describes it.",
             "type": "array",
             "x-kubernetes-list-type": "map",
             "x-kubernetes-list-map-keys": [
               "type"
             ],
             "items": {
-              "description": "One aspect of an object's state (metav1.Condition).",
+              "description": "Describes one aspect of the state of an object (metav1.Condition).",
               "type": "object",
               "required": [
                 "type",
@@ -837,11 +837,11 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
               ],
               "properties": {
                 "type": {
-                  "description": "The aspect: Ready, Progressing, Degraded.",
+                  "description": "Type of the condition: Ready, Progressing, Degraded.",
                   "type": "string"
                 },
                 "status": {
-                  "description": "Whether it holds.",
+                  "description": "Status of the condition.",
                   "type": "string",
                   "enum": [
                     "True",
@@ -850,37 +850,37 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   ]
                 },
                 "observedGeneration": {
-                  "description": "The metadata.generation that this was judged from. A lower one than the object's says that the newest spec has not been looked at yet.",
+                  "description": "metadata.generation of the object that the condition is based on. If it is lower than the object's current generation, the condition does not reflect the current spec yet.",
                   "type": "integer",
                   "format": "int64",
                   "minimum": 0
                 },
                 "lastTransitionTime": {
-                  "description": "When the status last changed.",
+                  "description": "Time at which the status of the condition last changed.",
                   "type": "string",
                   "format": "date-time"
                 },
                 "reason": {
-                  "description": "Why, in one CamelCase word, for programs.",
+                  "description": "Reason for the status, one CamelCase word for programs.",
                   "type": "string"
                 },
                 "message": {
-                  "description": "Why, in a sentence, for people. May be empty.",
+                  "description": "Explanation of the status for people. May be empty.",
                   "type": "string"
                 }
               }
             }
           },
           "observedGeneration": {
-            "description": "The metadata.generation that this status was judged from.",
+            "description": "metadata.generation of the object that this status is based on.",
             "type": "integer",
             "format": "int64"
           },
           "interfaces": {
-            "description": "All PFs of the node, in the order of their PCI addresses.",
+            "description": "All PFs of the node, ordered by PCI address.",
             "type": "array",
             "items": {
-              "description": "One PF as found.",
+              "description": "Observed state of one PF.",
               "type": "object",
               "required": [
                 "pciAddress"
@@ -891,66 +891,66 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   "type": "string"
                 },
                 "name": {
-                  "description": "Name of its network interface.",
+                  "description": "Name of the PF's network interface.",
                   "type": "string"
                 },
                 "mac": {
-                  "description": "MAC address.",
+                  "description": "MAC address of the PF.",
                   "type": "string"
                 },
                 "driver": {
-                  "description": "Kernel driver.",
+                  "description": "Kernel driver that the PF is bound to.",
                   "type": "string"
                 },
                 "vendor": {
-                  "description": "PCI vendor id in hexadecimal.",
+                  "description": "PCI vendor ID of the PF, in hexadecimal.",
                   "type": "string"
                 },
                 "deviceID": {
-                  "description": "PCI device id in hexadecimal.",
+                  "description": "PCI device ID of the PF, in hexadecimal.",
                   "type": "string"
                 },
                 "netFilter": {
-                  "description": "Network behind it on a virtual platform: \"openstack/NetworkID:UUID\".",
+                  "description": "Network that the card is attached to on a virtual platform: \"openstack/NetworkID:UUID\".",
                   "type": "string"
                 },
                 "mtu": {
-                  "description": "MTU in bytes.",
+                  "description": "MTU of the PF in bytes.",
                   "type": "integer"
                 },
                 "numVfs": {
-                  "description": "VFs that exist.",
+                  "description": "Number of VFs that exist on the PF.",
                   "type": "integer"
                 },
                 "linkSpeed": {
-                  "description": "Speed of the link: \"10000 Mb/s\"; -1 while there is none.",
+                  "description": "Speed of the link, for example \"10000 Mb/s\"; \"-1 Mb/s\" while the link is down.",
                   "type": "string"
                 },
                 "linkType": {
-                  "description": "Protocol of the port: ETH or IB; empty when unknown.",
+                  "description": "Link type of the port: ETH or IB; empty if unknown.",
                   "type": "string"
                 },
                 "linkAdminState": {
-                  "description": "Whether the interface is set up or down, whatever its cable says.",
+                  "description": "Administrative state of the network interface: up or down. It does not depend on the cable.",
                   "type": "string"
                 },
                 "eSwitchMode": {
-                  "description": "Mode of the card's embedded switch: legacy or switchdev.",
+                  "description": "Current mode of the card's embedded switch: legacy or switchdev.",
                   "type": "string"
                 },
                 "externallyManaged": {
-                  "description": "Somebody else creates the VFs and configures the PF.",
+                  "description": "Whether another tool creates the VFs and configures the PF.",
                   "type": "boolean"
                 },
                 "totalvfs": {
-                  "description": "VFs that the PF can have.",
+                  "description": "Maximum number of VFs that the PF supports.",
                   "type": "integer"
                 },
                 "Vfs": {
-                  "description": "The VFs that exist, ordered by index.",
+                  "description": "VFs that exist on the PF, ordered by index.",
                   "type": "array",
                   "items": {
-                    "description": "One VF as found.",
+                    "description": "Observed state of one VF.",
                     "type": "object",
                     "required": [
                       "pciAddress",
@@ -962,91 +962,91 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                         "type": "string"
                       },
                       "vfID": {
-                        "description": "Index of the VF on its PF.",
+                        "description": "Index of the VF on its PF, starting at 0.",
                         "type": "integer"
                       },
                       "name": {
-                        "description": "Name of its network interface; absent while a pod or a driver for user space has it.",
+                        "description": "Name of the VF's network interface; absent while the VF is in a pod or bound to a userspace driver.",
                         "type": "string"
                       },
                       "mac": {
-                        "description": "MAC address of its network interface.",
+                        "description": "MAC address of the VF's network interface.",
                         "type": "string"
                       },
                       "adminMac": {
-                        "description": "MAC address that the PF gave it: all zeros while it gave none, absent when unknown.",
+                        "description": "MAC address that the PF has assigned to the VF: all zeros if the PF has assigned none, absent if unknown.",
                         "type": "string"
                       },
                       "assigned": {
-                        "description": "Pod that has it; not always known.",
+                        "description": "Pod that uses the VF; not always known.",
                         "type": "string"
                       },
                       "driver": {
-                        "description": "Kernel driver; absent while none is bound.",
+                        "description": "Kernel driver that the VF is bound to; absent if it is not bound to a driver.",
                         "type": "string"
                       },
                       "vendor": {
-                        "description": "PCI vendor id in hexadecimal.",
+                        "description": "PCI vendor ID of the VF, in hexadecimal.",
                         "type": "string"
                       },
                       "deviceID": {
-                        "description": "PCI device id in hexadecimal.",
+                        "description": "PCI device ID of the VF, in hexadecimal.",
                         "type": "string"
                       },
                       "Vlan": {
-                        "description": "VLAN that the PF puts it into.",
+                        "description": "VLAN ID that the PF assigns to the VF's traffic.",
                         "type": "integer"
                       },
                       "mtu": {
-                        "description": "MTU of its network interface in bytes.",
+                        "description": "MTU of the VF's network interface in bytes.",
                         "type": "integer"
                       },
                       "vdpaType": {
-                        "description": "vDPA device on it: virtio or vhost.",
+                        "description": "Type of the vDPA device on the VF: virtio or vhost.",
                         "type": "string"
                       },
                       "representorName": {
-                        "description": "Name of its representor, in switchdev mode.",
+                        "description": "Name of the VF's representor, in switchdev mode.",
                         "type": "string"
                       },
                       "guid": {
-                        "description": "InfiniBand GUID.",
+                        "description": "InfiniBand GUID of the VF.",
                         "type": "string"
                       }
                     }
                   }
                 },
                 "altNames": {
-                  "description": "Alternative names of its network interface.",
+                  "description": "Alternative names of the PF's network interface.",
                   "type": "array",
                   "items": {
                     "type": "string"
                   }
                 },
                 "maxMtu": {
-                  "description": "Largest MTU that it takes, in bytes.",
+                  "description": "Maximum MTU that the PF supports, in bytes.",
                   "type": "integer"
                 },
                 "owned": {
-                  "description": "Switchyard configured this PF, and resets it when no policy selects it any more.",
+                  "description": "Whether Switchyard configured this PF. If so, Switchyard resets the PF when no policy selects it any longer.",
                   "type": "boolean"
                 },
                 "recordedNames": {
-                  "description": "Names and alternative names that it had when Switchyard configured it and does not have now. Policies still select it by them, unless another PF has the name.",
+                  "description": "Names and alternative names that the PF had when Switchyard configured it and does not have now. Policies still select the PF by these names unless another PF has the name now.",
                   "type": "array",
                   "items": {
                     "type": "string"
                   }
                 },
                 "initialMtu": {
-                  "description": "MTU that it had before we configured it, and gets back when it is reset.",
+                  "description": "MTU, in bytes, that the PF had before Switchyard configured it. It is restored when the PF is reset.",
                   "type": "integer"
                 }
               }
             }
           },
           "bridges": {
-            "description": "Software bridges that we made.",
+            "description": "Software bridges that Switchyard created.",
             "type": "object",
             "properties": {
               "ovs": {
@@ -1068,25 +1068,25 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                       "type": "object",
                       "properties": {
                         "datapathType": {
-                          "description": "Column datapath_type: \"netdev\" for the datapath in user space; empty or \"system\" for the kernel's.",
+                          "description": "Column datapath_type: \"netdev\" for the userspace datapath, \"system\" or empty for the kernel datapath. Default: empty.",
                           "type": "string"
                         },
                         "externalIDs": {
-                          "description": "Entries of the column external_ids; others in it are left alone.",
+                          "description": "Entries of the column external_ids. Other entries of the column are left unchanged.",
                           "type": "object",
                           "additionalProperties": {
                             "type": "string"
                           }
                         },
                         "otherConfig": {
-                          "description": "Entries of the column other_config; others in it are left alone.",
+                          "description": "Entries of the column other_config. Other entries of the column are left unchanged.",
                           "type": "object",
                           "additionalProperties": {
                             "type": "string"
                           }
                         },
                         "failMode": {
-                          "description": "Column fail_mode, what the bridge does without its controller: forward as a switch (standalone) or not (secure).",
+                          "description": "Column fail_mode: whether the bridge forwards frames like a learning switch (standalone) or drops them (secure) while its controller is not connected. By default, Open vSwitch decides.",
                           "type": "string",
                           "enum": [
                             "secure",
@@ -1096,10 +1096,10 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                       }
                     },
                     "uplinks": {
-                      "description": "PFs in the bridge: exactly one.",
+                      "description": "PFs that are ports of the bridge: exactly one.",
                       "type": "array",
                       "items": {
-                        "description": "A PF as the port of an Open vSwitch bridge.",
+                        "description": "A PF as a port of an Open vSwitch bridge.",
                         "type": "object",
                         "required": [
                           "pciAddress"
@@ -1118,7 +1118,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                             "type": "object",
                             "properties": {
                               "type": {
-                                "description": "Column type: \"dpdk\" for example; empty is an interface of the kernel.",
+                                "description": "Column type, for example \"dpdk\". Default: empty, a kernel interface.",
                                 "type": "string"
                               },
                               "options": {
@@ -1143,7 +1143,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                                 }
                               },
                               "mtuRequest": {
-                                "description": "Column mtu_request, in bytes. A policy's own mtu goes before it.",
+                                "description": "Column mtu_request: MTU of the interface in bytes. The policy's spec.mtu, if set, takes precedence.",
                                 "type": "integer"
                               }
                             }
@@ -1173,11 +1173,11 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                       "type": "object",
                       "properties": {
                         "vlanFiltering": {
-                          "description": "Keep VLANs apart, which a BridgeNetwork with vlan or trunk needs.",
+                          "description": "Whether the bridge filters frames by VLAN. A BridgeNetwork with vlan or trunk requires it. Default: false.",
                           "type": "boolean"
                         },
                         "vlanProtocol": {
-                          "description": "Tag that the bridge knows VLANs by; absent is 802.1Q.",
+                          "description": "VLAN protocol of the bridge. Default: 802.1Q.",
                           "type": "string",
                           "enum": [
                             "802.1Q",
@@ -1187,10 +1187,10 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                       }
                     },
                     "uplinks": {
-                      "description": "PFs in the bridge: exactly one.",
+                      "description": "PFs that are ports of the bridge: exactly one.",
                       "type": "array",
                       "items": {
-                        "description": "A PF as the port of a Linux bridge.",
+                        "description": "A PF as a port of a Linux bridge.",
                         "type": "object",
                         "required": [
                           "pciAddress"
@@ -1205,10 +1205,10 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                             "type": "string"
                           },
                           "uplink": {
-                            "description": "Settings of the port, named like the files in /sys/class/net/PF/brport.",
+                            "description": "Settings of the port. Keys are names of files in /sys/class/net/PF/brport.",
                             "type": "object",
                             "additionalProperties": {
-                              "description": "A number, as sysfs writes it.",
+                              "description": "A number in decimal digits, as in sysfs.",
                               "type": "string",
                               "maxLength": 64
                             }
@@ -1226,7 +1226,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "type": "object",
             "properties": {
               "rdmaMode": {
-                "description": "Whether RDMA devices are seen in all network namespaces (shared) or in one each (exclusive). Empty or absent in the spec: any mode; in the status: no mode, since the RDMA subsystem (ib_core) is not loaded.",
+                "description": "Network namespace mode of the RDMA subsystem: RDMA devices are visible in all network namespaces (shared) or in one only (exclusive). If empty or absent in the spec, either mode is accepted; if empty or absent in the status, the RDMA subsystem (ib_core) is not loaded.",
                 "type": "string",
                 "enum": [
                   "shared",
@@ -1237,15 +1237,15 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             }
           },
           "syncStatus": {
-            "description": "Succeeded, InProgress or Failed; empty before the first report. The conditions say more.",
+            "description": "Succeeded, InProgress or Failed; empty before the first report. The conditions have the details.",
             "type": "string"
           },
           "lastSyncError": {
-            "description": "Why the last attempt failed, in the kernel's words; empty after a success.",
+            "description": "Error of the last attempt to configure the node; empty after a success.",
             "type": "string"
           },
           "bootID": {
-            "description": "Boot of the node in which the daemon last had done what it could: the kernel's /proc/sys/kernel/random/boot_id. While it is not the present one, VFs that outlived a reboot may lack their addresses and MTUs, and a device plugin waits.",
+            "description": "boot_id (/proc/sys/kernel/random/boot_id) of the boot in which the node was last configured. While it differs from the current boot_id, VFs may lack their MAC addresses and MTUs, and the device plugin does not offer them.",
             "type": "string"
           }
         }
@@ -1253,7 +1253,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
     }
   },
   "SriovNetworkPoolConfig": {
-    "description": "Settings that a set of nodes shares: how many may be drained at once, and how they treat RDMA devices.",
+    "description": "SriovNetworkPoolConfig has the settings of a pool of nodes: how many of them may be drained at once, and the RDMA mode.",
     "type": "object",
     "properties": {
       "apiVersion": {
@@ -1268,34 +1268,34 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
         "type": "object"
       },
       "spec": {
-        "description": "What is wanted.",
+        "description": "Desired state of the pool.",
         "type": "object",
         "properties": {
           "ovsHardwareOffloadConfig": {
-            "description": "OpenShift only: hardware offload of Open vSwitch on a MachineConfigPool. Not together with other fields.",
+            "description": "OpenShift only: enables hardware offload of Open vSwitch on the nodes of a MachineConfigPool. Must not be combined with other fields.",
             "type": "object",
             "properties": {
               "name": {
-                "description": "Name of the MachineConfigPool.",
+                "description": "Name of the MachineConfigPool on whose nodes hardware offload is enabled.",
                 "type": "string",
                 "maxLength": 253
               }
             }
           },
           "nodeSelector": {
-            "description": "Nodes of the pool; absent or empty selects all. A node shall be in one pool only. Nodes in none form a pool of their own, in which one is drained at a time.",
+            "description": "Selects the nodes of the pool. An empty or absent selector selects all nodes. A node must be in one pool only. Nodes that are in no pool are drained one at a time.",
             "type": "object",
             "x-kubernetes-map-type": "atomic",
             "properties": {
               "matchLabels": {
-                "description": "Labels that the object must carry with exactly these values.",
+                "description": "Labels that an object must have with exactly these values.",
                 "type": "object",
                 "additionalProperties": {
                   "type": "string"
                 }
               },
               "matchExpressions": {
-                "description": "Requirements beyond equality.",
+                "description": "Further requirements. An object must meet all of them.",
                 "type": "array",
                 "maxItems": 64,
                 "x-kubernetes-list-type": "atomic",
@@ -1308,15 +1308,15 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   ],
                   "properties": {
                     "key": {
-                      "description": "The label's key.",
+                      "description": "Key of the label.",
                       "type": "string"
                     },
                     "operator": {
-                      "description": "How the label relates to the values. Known: In, NotIn, Exists, DoesNotExist.",
+                      "description": "Relation between the label and the values. Known values: In, NotIn, Exists, DoesNotExist.",
                       "type": "string"
                     },
                     "values": {
-                      "description": "Needed for In and NotIn, absent otherwise.",
+                      "description": "Values to compare the label with. Required with the operators In and NotIn, and absent otherwise.",
                       "type": "array",
                       "x-kubernetes-list-type": "atomic",
                       "items": {
@@ -1337,7 +1337,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                     },
                     {
                       "rule": "!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0",
-                      "message": "must be left out with the operators Exists and DoesNotExist",
+                      "message": "must be omitted with the operators Exists and DoesNotExist",
                       "fieldPath": ".values"
                     }
                   ]
@@ -1346,7 +1346,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             }
           },
           "maxUnavailable": {
-            "description": "How many nodes of the pool may be drained at once: a number, or a share such as \"25%\". Absent: no limit. 0 holds all drains until it is raised.",
+            "description": "Maximum number of nodes of the pool that are drained at once: a number, or a percentage such as \"25%\". By default, there is no limit. 0 blocks all drains.",
             "x-kubernetes-int-or-string": true,
             "anyOf": [
               {
@@ -1360,12 +1360,12 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "x-kubernetes-validations": [
               {
                 "rule": "type(self) == int ? self >= 0 : self.matches('^0*([1-9][0-9]?|100)%$')",
-                "message": "must be a number from 0, or a share from \"1%\" to \"100%\""
+                "message": "must be a number of at least 0, or a percentage from \"1%\" to \"100%\""
               }
             ]
           },
           "rdmaMode": {
-            "description": "Whether RDMA devices are seen in all network namespaces (shared) or in one each (exclusive). Nodes in another mode report it: their mode is not changed yet.",
+            "description": "Network namespace mode that the nodes' RDMA subsystem must have: RDMA devices are visible in all network namespaces (shared) or in one only (exclusive). A node in the other mode reports an error; this release does not change the mode. By default, both modes are accepted.",
             "type": "string",
             "enum": [
               "shared",
@@ -1377,34 +1377,34 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
           {
             "rule": "(!has(self.ovsHardwareOffloadConfig) || !has(self.ovsHardwareOffloadConfig.name) || self.ovsHardwareOffloadConfig.name == '' || ((!has(self.nodeSelector) || (!has(self.nodeSelector.matchLabels) && !has(self.nodeSelector.matchExpressions))) && !has(self.maxUnavailable))) || (oldSelf.hasValue() && (has(self.ovsHardwareOffloadConfig) ? oldSelf.?ovsHardwareOffloadConfig.hasValue() && oldSelf.?ovsHardwareOffloadConfig.value() == self.ovsHardwareOffloadConfig : !oldSelf.?ovsHardwareOffloadConfig.hasValue()) && (has(self.nodeSelector) ? oldSelf.?nodeSelector.hasValue() && oldSelf.?nodeSelector.value() == self.nodeSelector : !oldSelf.?nodeSelector.hasValue()) && (has(self.maxUnavailable) ? oldSelf.?maxUnavailable.hasValue() && oldSelf.?maxUnavailable.value() == self.maxUnavailable : !oldSelf.?maxUnavailable.hasValue()))",
             "optionalOldSelf": true,
-            "message": "must stand alone: its nodes are those of the MachineConfigPool, so leave out nodeSelector and maxUnavailable",
+            "message": "must stand alone, without nodeSelector and maxUnavailable: its nodes are those of the MachineConfigPool",
             "fieldPath": ".ovsHardwareOffloadConfig"
           }
         ]
       },
       "status": {
-        "description": "What became of it.",
+        "description": "Observed state of the pool, written by the operator.",
         "type": "object",
         "properties": {
           "matchedNodeCount": {
-            "description": "Nodes that are selected.",
+            "description": "Number of nodes that are selected.",
             "type": "integer",
             "format": "int32"
           },
           "readyNodeCount": {
-            "description": "Selected nodes that are configured as asked.",
+            "description": "Number of selected nodes that are completely configured.",
             "type": "integer",
             "format": "int32"
           },
           "conditions": {
-            "description": "What became of the spec. Ready: all that is asked for is there. Progressing: work is under way or waits for something that will come. Degraded: something failed and needs a person; its message says what.",
+            "description": "Conditions of the object. Ready: the spec is completely applied. Progressing: changes are being applied, or wait for something that is expected to happen. Degraded: an error needs attention; the message describes it.",
             "type": "array",
             "x-kubernetes-list-type": "map",
             "x-kubernetes-list-map-keys": [
               "type"
             ],
             "items": {
-              "description": "One aspect of an object's state (metav1.Condition).",
+              "description": "Describes one aspect of the state of an object (metav1.Condition).",
               "type": "object",
               "required": [
                 "type",
@@ -1415,11 +1415,11 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
               ],
               "properties": {
                 "type": {
-                  "description": "The aspect: Ready, Progressing, Degraded.",
+                  "description": "Type of the condition: Ready, Progressing, Degraded.",
                   "type": "string"
                 },
                 "status": {
-                  "description": "Whether it holds.",
+                  "description": "Status of the condition.",
                   "type": "string",
                   "enum": [
                     "True",
@@ -1428,38 +1428,38 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   ]
                 },
                 "observedGeneration": {
-                  "description": "The metadata.generation that this was judged from. A lower one than the object's says that the newest spec has not been looked at yet.",
+                  "description": "metadata.generation of the object that the condition is based on. If it is lower than the object's current generation, the condition does not reflect the current spec yet.",
                   "type": "integer",
                   "format": "int64",
                   "minimum": 0
                 },
                 "lastTransitionTime": {
-                  "description": "When the status last changed.",
+                  "description": "Time at which the status of the condition last changed.",
                   "type": "string",
                   "format": "date-time"
                 },
                 "reason": {
-                  "description": "Why, in one CamelCase word, for programs.",
+                  "description": "Reason for the status, one CamelCase word for programs.",
                   "type": "string"
                 },
                 "message": {
-                  "description": "Why, in a sentence, for people. May be empty.",
+                  "description": "Explanation of the status for people. May be empty.",
                   "type": "string"
                 }
               }
             }
           },
           "observedGeneration": {
-            "description": "The metadata.generation that this status was judged from.",
+            "description": "metadata.generation of the object that this status is based on.",
             "type": "integer",
             "format": "int64"
           },
           "drainingNodes": {
-            "description": "Nodes that hold a slot of maxUnavailable: other nodes wait until they are released. In the order in which they took it; the first 100 of them.",
+            "description": "Nodes that count against maxUnavailable, in the order in which their drains started; at most 100 are listed.",
             "type": "array",
             "x-kubernetes-list-type": "atomic",
             "items": {
-              "description": "A node that holds a slot.",
+              "description": "A node that counts against maxUnavailable.",
               "type": "object",
               "required": [
                 "node",
@@ -1471,11 +1471,11 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   "type": "string"
                 },
                 "state": {
-                  "description": "Draining while pods leave it, DrainComplete once they have left and its daemon is at work.",
+                  "description": "Draining while pods are evicted; DrainComplete after that, while the node's daemon configures the node.",
                   "type": "string"
                 },
                 "since": {
-                  "description": "Since when it is in this state.",
+                  "description": "Time at which the node entered this state.",
                   "type": "string",
                   "format": "date-time"
                 }
@@ -1487,7 +1487,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
     }
   },
   "SriovOperatorConfig": {
-    "description": "What of the operator runs in the cluster, and how. Only the object named default in its namespace is honoured.",
+    "description": "SriovOperatorConfig configures the operator and the components that it deploys. The operator only reads the object named default in its own namespace.",
     "type": "object",
     "properties": {
       "apiVersion": {
@@ -1502,40 +1502,40 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
         "type": "object"
       },
       "spec": {
-        "description": "What is wanted.",
+        "description": "Desired state of the operator's components.",
         "type": "object",
         "properties": {
           "configDaemonNodeSelector": {
-            "description": "Labels of the nodes that run the config daemon and are configured. Empty selects Linux nodes with the role worker.",
+            "description": "Selects the nodes that run the config daemon: those with all of these labels. If empty or absent, Linux nodes with the label node-role.kubernetes.io/worker are selected.",
             "type": "object",
             "additionalProperties": {
               "type": "string"
             }
           },
           "enableInjector": {
-            "description": "Run the network resources injector, which adds resource requests to pods by their networks.",
+            "description": "Whether to deploy the network resources injector, which adds the resource requests of a pod's networks to the pod. Default: false.",
             "type": "boolean"
           },
           "enableOperatorWebhook": {
-            "description": "Run the admission webhook for the operator's own kinds.",
+            "description": "Whether to deploy the admission webhook, which validates objects of this API group. Default: false.",
             "type": "boolean"
           },
           "logLevel": {
-            "description": "How much is logged: 0 the least, 2 everything.",
+            "description": "Log verbosity of the operator and the config daemon, from 0 (least) to 2 (most). By default, each process uses its own flag.",
             "type": "integer",
             "minimum": 0,
             "maximum": 2
           },
           "disableDrain": {
-            "description": "Configure nodes without draining them first. Pods that use their VFs lose them.",
+            "description": "Whether nodes are configured without draining them first. Pods that use VFs may then lose their network. Default: false.",
             "type": "boolean"
           },
           "enableOvsOffload": {
-            "description": "Has no effect; kept so that stored objects stay valid. Deprecated.",
+            "description": "Has no effect. The field is kept so that stored objects stay valid. Deprecated.",
             "type": "boolean"
           },
           "configurationMode": {
-            "description": "Who configures nodes: the running daemon, also when absent, or systemd units at boot, so that each change reboots. In this release the daemon does, also with systemd.",
+            "description": "How nodes are configured: by the running config daemon (daemon, the default), or by systemd units during boot (systemd). This release does not support systemd and uses the config daemon in both cases.",
             "type": "string",
             "enum": [
               "daemon",
@@ -1543,7 +1543,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             ]
           },
           "supportedNics": {
-            "description": "What the webhook answers to a policy that names network cards which are not known to work: a warning, also when absent, or with strict a refusal. Cards are added to the known ones by the ConfigMap supported-nic-ids.",
+            "description": "How policies for network cards that are not in the list of supported cards are treated: the webhook warns about them (warn, the default) or rejects them (strict). The ConfigMap supported-nic-ids adds cards to the list.",
             "type": "string",
             "enum": [
               "strict",
@@ -1551,11 +1551,11 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             ]
           },
           "useCDI": {
-            "description": "Hand devices to pods by the Container Device Interface (CDI).",
+            "description": "Whether the device plugin passes devices to pods through the Container Device Interface (CDI). Default: false.",
             "type": "boolean"
           },
           "disablePlugins": {
-            "description": "Vendor parts of the daemon that shall not run: mellanox is the only one that can be left out. This release has none.",
+            "description": "Vendor plugins of the config daemon to disable. This release has no vendor plugins, so the field has no effect.",
             "type": "array",
             "items": {
               "type": "string",
@@ -1565,14 +1565,14 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             }
           },
           "featureGates": {
-            "description": "Features to switch on or off: parallelNicConfig, resourceInjectorMatchCondition, metricsExporter, manageSoftwareBridges, blockDevicePluginUntilConfigured, mellanoxFirmwareReset. Other names mean nothing.",
+            "description": "Feature gates to turn on (true) or off (false): parallelNicConfig, resourceInjectorMatchCondition, metricsExporter, manageSoftwareBridges, blockDevicePluginUntilConfigured and mellanoxFirmwareReset. The last two are on by default, the others off. Unknown names have no effect.",
             "type": "object",
             "additionalProperties": {
               "type": "boolean"
             }
           },
           "configDaemonEnvVars": {
-            "description": "Environment variables for the config daemon: LOG_LEVEL, MAX_PFS, METRICS_ADDRESS, USE_EXTERNAL_DRAINER, UV_THREADPOOL_SIZE, TZ, and HTTP_PROXY, HTTPS_PROXY, NO_PROXY, ALL_PROXY also in lower case. Others are not passed on, as the daemon's container is privileged.",
+            "description": "Environment variables of the config daemon. Allowed are LOG_LEVEL, MAX_PFS, METRICS_ADDRESS, USE_EXTERNAL_DRAINER, UV_THREADPOOL_SIZE, TZ, and HTTP_PROXY, HTTPS_PROXY, NO_PROXY and ALL_PROXY in upper or lower case. Other variables are not passed on, because the daemon's container is privileged.",
             "type": "object",
             "maxProperties": 256,
             "additionalProperties": {
@@ -1581,25 +1581,25 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "x-kubernetes-validations": [
               {
                 "rule": "self.all(name, name.matches('^[-._a-zA-Z][-._a-zA-Z0-9]*$'))",
-                "message": "must be names of environment variables: letters, digits, \"-\", \".\" and \"_\", with no digit first"
+                "message": "must be names of environment variables: letters, digits, \"-\", \".\" and \"_\", not starting with a digit"
               }
             ]
           }
         }
       },
       "status": {
-        "description": "What became of it.",
+        "description": "Observed state of the operator's components, written by the operator.",
         "type": "object",
         "properties": {
           "conditions": {
-            "description": "What became of the spec. Ready: all that is asked for is there. Progressing: work is under way or waits for something that will come. Degraded: something failed and needs a person; its message says what.",
+            "description": "Conditions of the object. Ready: the spec is completely applied. Progressing: changes are being applied, or wait for something that is expected to happen. Degraded: an error needs attention; the message describes it.",
             "type": "array",
             "x-kubernetes-list-type": "map",
             "x-kubernetes-list-map-keys": [
               "type"
             ],
             "items": {
-              "description": "One aspect of an object's state (metav1.Condition).",
+              "description": "Describes one aspect of the state of an object (metav1.Condition).",
               "type": "object",
               "required": [
                 "type",
@@ -1610,11 +1610,11 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
               ],
               "properties": {
                 "type": {
-                  "description": "The aspect: Ready, Progressing, Degraded.",
+                  "description": "Type of the condition: Ready, Progressing, Degraded.",
                   "type": "string"
                 },
                 "status": {
-                  "description": "Whether it holds.",
+                  "description": "Status of the condition.",
                   "type": "string",
                   "enum": [
                     "True",
@@ -1623,38 +1623,38 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   ]
                 },
                 "observedGeneration": {
-                  "description": "The metadata.generation that this was judged from. A lower one than the object's says that the newest spec has not been looked at yet.",
+                  "description": "metadata.generation of the object that the condition is based on. If it is lower than the object's current generation, the condition does not reflect the current spec yet.",
                   "type": "integer",
                   "format": "int64",
                   "minimum": 0
                 },
                 "lastTransitionTime": {
-                  "description": "When the status last changed.",
+                  "description": "Time at which the status of the condition last changed.",
                   "type": "string",
                   "format": "date-time"
                 },
                 "reason": {
-                  "description": "Why, in one CamelCase word, for programs.",
+                  "description": "Reason for the status, one CamelCase word for programs.",
                   "type": "string"
                 },
                 "message": {
-                  "description": "Why, in a sentence, for people. May be empty.",
+                  "description": "Explanation of the status for people. May be empty.",
                   "type": "string"
                 }
               }
             }
           },
           "observedGeneration": {
-            "description": "The metadata.generation that this status was judged from.",
+            "description": "metadata.generation of the object that this status is based on.",
             "type": "integer",
             "format": "int64"
           },
           "injector": {
-            "description": "Nobody writes it: see the conditions. Deprecated.",
+            "description": "Not written by this release. See the conditions. Deprecated.",
             "type": "string"
           },
           "operatorWebhook": {
-            "description": "Nobody writes it: see the conditions. Deprecated.",
+            "description": "Not written by this release. See the conditions. Deprecated.",
             "type": "string"
           }
         }
@@ -1662,7 +1662,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
     }
   },
   "SriovNetwork": {
-    "description": "A network that pods join with a virtual function (VF) of an Ethernet card.",
+    "description": "SriovNetwork defines a network that pods join through a virtual function (VF) of an Ethernet card. The operator creates a NetworkAttachmentDefinition of the same name from it.",
     "type": "object",
     "x-kubernetes-validations": [
       {
@@ -1686,7 +1686,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
         "type": "object"
       },
       "spec": {
-        "description": "What is wanted.",
+        "description": "Desired state of the network.",
         "type": "object",
         "default": {
           "resourceName": ""
@@ -1696,7 +1696,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
         ],
         "properties": {
           "networkNamespace": {
-            "description": "Namespace of the NetworkAttachmentDefinition; absent is the network's own. A network outside of the operator's namespace must leave it out.",
+            "description": "Namespace in which the operator creates the NetworkAttachmentDefinition. Default: the namespace of this object. May be set only on objects in the operator's namespace.",
             "type": "string",
             "maxLength": 63,
             "x-kubernetes-validations": [
@@ -1707,18 +1707,18 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             ]
           },
           "resourceName": {
-            "description": "Resource that the pods of this network request, without its prefix: resourceName of a SriovNetworkNodePolicy.",
+            "description": "Resource that pods of this network request: the resourceName of a SriovNetworkNodePolicy, without the resource prefix.",
             "type": "string",
             "maxLength": 63,
             "x-kubernetes-validations": [
               {
                 "rule": "self == '' || self.matches('^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$')",
-                "message": "must be the resourceName of a SriovNetworkNodePolicy, without the prefix that pods write before it"
+                "message": "must be the resourceName of a SriovNetworkNodePolicy, without the resource prefix"
               }
             ]
           },
           "capabilities": {
-            "description": "What pods may ask the plugin for, as a JSON object: '{\"mac\": true, \"ips\": true}'.",
+            "description": "Capabilities of the CNI plugin that pods may use, as a JSON object: '{\"mac\": true, \"ips\": true}'. Default: none.",
             "type": "string",
             "maxLength": 4096,
             "x-kubernetes-validations": [
@@ -1729,7 +1729,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             ]
           },
           "ipam": {
-            "description": "IP address management, as a JSON object: '{\"type\": \"host-local\", \"subnet\": \"10.56.0.0/16\"}'. Absent: no addresses.",
+            "description": "Configuration of IP address management, as a JSON object: '{\"type\": \"host-local\", \"subnet\": \"10.56.0.0/16\"}'. By default, pods get no IP address.",
             "type": "string",
             "maxLength": 131072,
             "x-kubernetes-validations": [
@@ -1740,30 +1740,30 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             ]
           },
           "metaPlugins": {
-            "description": "Plugins that run after this one, as JSON objects with commas between them: '{\"type\": \"tuning\"}, {\"type\": \"vrf\"}'.",
+            "description": "Configurations of CNI plugins that run after this one, as JSON objects separated by commas: '{\"type\": \"tuning\"}, {\"type\": \"vrf\"}'. Default: none.",
             "type": "string",
             "maxLength": 131072,
             "x-kubernetes-validations": [
               {
                 "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
-                "message": "must be JSON objects with commas between them, without brackets around: {\"type\": \"tuning\"}, {\"type\": \"vrf\"}"
+                "message": "must be JSON objects separated by commas, without surrounding brackets: {\"type\": \"tuning\"}, {\"type\": \"vrf\"}"
               }
             ]
           },
           "vlan": {
-            "description": "VLAN that the card puts the VF into; 0 is none.",
+            "description": "VLAN ID that the card assigns to the VF's traffic. 0, the default, means no VLAN.",
             "type": "integer",
             "minimum": 0,
             "maximum": 4094
           },
           "vlanQoS": {
-            "description": "Priority of the VLAN's frames. Needs a vlan.",
+            "description": "Priority (802.1p) of the VF's VLAN frames. Default: 0. A value other than 0 requires vlan.",
             "type": "integer",
             "minimum": 0,
             "maximum": 7
           },
           "vlanProto": {
-            "description": "Tag of the VLAN: 802.1q, also when absent, or 802.1ad, the outer tag of two, which needs a vlan.",
+            "description": "VLAN protocol: 802.1q, the default, or 802.1ad, the outer tag of a double-tagged frame. 802.1ad requires vlan.",
             "type": "string",
             "enum": [
               "802.1q",
@@ -1773,7 +1773,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             ]
           },
           "spoofChk": {
-            "description": "Whether the card drops frames of the VF that are not from its own MAC address. Absent leaves it as it is.",
+            "description": "Whether the card drops frames that the VF sends with a source MAC address other than its own. By default, the setting is left unchanged.",
             "type": "string",
             "enum": [
               "on",
@@ -1781,7 +1781,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             ]
           },
           "trust": {
-            "description": "Whether the VF may change its MAC address and go into promiscuous mode. Absent leaves it as it is.",
+            "description": "Whether the VF may change its MAC address and use promiscuous mode. By default, the setting is left unchanged.",
             "type": "string",
             "enum": [
               "on",
@@ -1789,7 +1789,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             ]
           },
           "linkState": {
-            "description": "Link that the VF sees: as the cable is (auto), always up (enable), always down (disable).",
+            "description": "Link state of the VF: that of the PF (auto), always up (enable), or always down (disable). By default, the setting is left unchanged.",
             "type": "string",
             "enum": [
               "auto",
@@ -1798,17 +1798,17 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             ]
           },
           "minTxRate": {
-            "description": "Least rate of sending in Mbit/s; 0 is no guarantee. Absent leaves it as it is.",
+            "description": "Guaranteed transmit rate of the VF in Mbit/s; 0 means no guarantee. By default, the setting is left unchanged.",
             "type": "integer",
             "minimum": 0
           },
           "maxTxRate": {
-            "description": "Highest rate of sending in Mbit/s; 0 is no limit. Absent leaves it as it is.",
+            "description": "Maximum transmit rate of the VF in Mbit/s; 0 means no limit. By default, the setting is left unchanged.",
             "type": "integer",
             "minimum": 0
           },
           "logLevel": {
-            "description": "What the CNI plugin logs at least.",
+            "description": "Lowest severity that the CNI plugin logs.",
             "type": "string",
             "enum": [
               "panic",
@@ -1821,7 +1821,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "default": "info"
           },
           "logFile": {
-            "description": "File on the node that the CNI plugin logs to; absent is its standard error, which the container runtime shows.",
+            "description": "File on the node that the CNI plugin writes its log to. By default, standard error, which the container runtime logs.",
             "type": "string"
           }
         },
@@ -1829,36 +1829,36 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
           {
             "rule": "(!has(self.vlanQoS) || self.vlanQoS == 0 || (has(self.vlan) && self.vlan != 0)) || (oldSelf.hasValue() && (has(self.vlan) ? oldSelf.?vlan.hasValue() && oldSelf.?vlan.value() == self.vlan : !oldSelf.?vlan.hasValue()) && (has(self.vlanQoS) ? oldSelf.?vlanQoS.hasValue() && oldSelf.?vlanQoS.value() == self.vlanQoS : !oldSelf.?vlanQoS.hasValue()))",
             "optionalOldSelf": true,
-            "message": "needs a vlan from 1 to 4094",
+            "message": "requires vlan to be from 1 to 4094",
             "fieldPath": ".vlanQoS"
           },
           {
             "rule": "(!has(self.vlanProto) || !(self.vlanProto in ['802.1ad', '802.1AD']) || (has(self.vlan) && self.vlan != 0)) || (oldSelf.hasValue() && (has(self.vlan) ? oldSelf.?vlan.hasValue() && oldSelf.?vlan.value() == self.vlan : !oldSelf.?vlan.hasValue()) && (has(self.vlanProto) ? oldSelf.?vlanProto.hasValue() && oldSelf.?vlanProto.value() == self.vlanProto : !oldSelf.?vlanProto.hasValue()))",
             "optionalOldSelf": true,
-            "message": "802.1ad needs a vlan from 1 to 4094",
+            "message": "802.1ad requires vlan to be from 1 to 4094",
             "fieldPath": ".vlanProto"
           },
           {
             "rule": "(!has(self.minTxRate) || !has(self.maxTxRate) || self.maxTxRate == 0 || self.minTxRate <= self.maxTxRate) || (oldSelf.hasValue() && (has(self.minTxRate) ? oldSelf.?minTxRate.hasValue() && oldSelf.?minTxRate.value() == self.minTxRate : !oldSelf.?minTxRate.hasValue()) && (has(self.maxTxRate) ? oldSelf.?maxTxRate.hasValue() && oldSelf.?maxTxRate.value() == self.maxTxRate : !oldSelf.?maxTxRate.hasValue()))",
             "optionalOldSelf": true,
-            "message": "must not be above maxTxRate",
+            "message": "must not be greater than maxTxRate",
             "fieldPath": ".minTxRate"
           }
         ]
       },
       "status": {
-        "description": "What became of it.",
+        "description": "Observed state of the network, written by the operator.",
         "type": "object",
         "properties": {
           "conditions": {
-            "description": "What became of the spec. Ready: all that is asked for is there. Progressing: work is under way or waits for something that will come. Degraded: something failed and needs a person; its message says what.",
+            "description": "Conditions of the object. Ready: the spec is completely applied. Progressing: changes are being applied, or wait for something that is expected to happen. Degraded: an error needs attention; the message describes it.",
             "type": "array",
             "x-kubernetes-list-type": "map",
             "x-kubernetes-list-map-keys": [
               "type"
             ],
             "items": {
-              "description": "One aspect of an object's state (metav1.Condition).",
+              "description": "Describes one aspect of the state of an object (metav1.Condition).",
               "type": "object",
               "required": [
                 "type",
@@ -1869,11 +1869,11 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
               ],
               "properties": {
                 "type": {
-                  "description": "The aspect: Ready, Progressing, Degraded.",
+                  "description": "Type of the condition: Ready, Progressing, Degraded.",
                   "type": "string"
                 },
                 "status": {
-                  "description": "Whether it holds.",
+                  "description": "Status of the condition.",
                   "type": "string",
                   "enum": [
                     "True",
@@ -1882,29 +1882,29 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   ]
                 },
                 "observedGeneration": {
-                  "description": "The metadata.generation that this was judged from. A lower one than the object's says that the newest spec has not been looked at yet.",
+                  "description": "metadata.generation of the object that the condition is based on. If it is lower than the object's current generation, the condition does not reflect the current spec yet.",
                   "type": "integer",
                   "format": "int64",
                   "minimum": 0
                 },
                 "lastTransitionTime": {
-                  "description": "When the status last changed.",
+                  "description": "Time at which the status of the condition last changed.",
                   "type": "string",
                   "format": "date-time"
                 },
                 "reason": {
-                  "description": "Why, in one CamelCase word, for programs.",
+                  "description": "Reason for the status, one CamelCase word for programs.",
                   "type": "string"
                 },
                 "message": {
-                  "description": "Why, in a sentence, for people. May be empty.",
+                  "description": "Explanation of the status for people. May be empty.",
                   "type": "string"
                 }
               }
             }
           },
           "observedGeneration": {
-            "description": "The metadata.generation that this status was judged from.",
+            "description": "metadata.generation of the object that this status is based on.",
             "type": "integer",
             "format": "int64"
           }
@@ -1913,7 +1913,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
     }
   },
   "SriovIBNetwork": {
-    "description": "A network that pods join with a virtual function (VF) of an InfiniBand card.",
+    "description": "SriovIBNetwork defines a network that pods join through a virtual function (VF) of an InfiniBand card. The operator creates a NetworkAttachmentDefinition of the same name from it.",
     "type": "object",
     "x-kubernetes-validations": [
       {
@@ -1937,7 +1937,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
         "type": "object"
       },
       "spec": {
-        "description": "What is wanted.",
+        "description": "Desired state of the network.",
         "type": "object",
         "default": {
           "resourceName": ""
@@ -1947,7 +1947,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
         ],
         "properties": {
           "networkNamespace": {
-            "description": "Namespace of the NetworkAttachmentDefinition; absent is the network's own. A network outside of the operator's namespace must leave it out.",
+            "description": "Namespace in which the operator creates the NetworkAttachmentDefinition. Default: the namespace of this object. May be set only on objects in the operator's namespace.",
             "type": "string",
             "maxLength": 63,
             "x-kubernetes-validations": [
@@ -1958,18 +1958,18 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             ]
           },
           "resourceName": {
-            "description": "Resource that the pods of this network request, without its prefix: resourceName of a SriovNetworkNodePolicy.",
+            "description": "Resource that pods of this network request: the resourceName of a SriovNetworkNodePolicy, without the resource prefix.",
             "type": "string",
             "maxLength": 63,
             "x-kubernetes-validations": [
               {
                 "rule": "self == '' || self.matches('^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$')",
-                "message": "must be the resourceName of a SriovNetworkNodePolicy, without the prefix that pods write before it"
+                "message": "must be the resourceName of a SriovNetworkNodePolicy, without the resource prefix"
               }
             ]
           },
           "capabilities": {
-            "description": "What pods may ask the plugin for, as a JSON object: '{\"infinibandGUID\": true}'.",
+            "description": "Capabilities of the CNI plugin that pods may use, as a JSON object: '{\"infinibandGUID\": true}'. Default: none.",
             "type": "string",
             "maxLength": 4096,
             "x-kubernetes-validations": [
@@ -1980,7 +1980,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             ]
           },
           "ipam": {
-            "description": "IP address management, as a JSON object: '{\"type\": \"host-local\", \"subnet\": \"10.56.0.0/16\"}'. Absent: no addresses.",
+            "description": "Configuration of IP address management, as a JSON object: '{\"type\": \"host-local\", \"subnet\": \"10.56.0.0/16\"}'. By default, pods get no IP address.",
             "type": "string",
             "maxLength": 131072,
             "x-kubernetes-validations": [
@@ -1991,18 +1991,18 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             ]
           },
           "metaPlugins": {
-            "description": "Plugins that run after this one, as JSON objects with commas between them: '{\"type\": \"tuning\"}, {\"type\": \"vrf\"}'.",
+            "description": "Configurations of CNI plugins that run after this one, as JSON objects separated by commas: '{\"type\": \"tuning\"}, {\"type\": \"vrf\"}'. Default: none.",
             "type": "string",
             "maxLength": 131072,
             "x-kubernetes-validations": [
               {
                 "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
-                "message": "must be JSON objects with commas between them, without brackets around: {\"type\": \"tuning\"}, {\"type\": \"vrf\"}"
+                "message": "must be JSON objects separated by commas, without surrounding brackets: {\"type\": \"tuning\"}, {\"type\": \"vrf\"}"
               }
             ]
           },
           "linkState": {
-            "description": "Link that the VF sees: as the cable is (auto), always up (enable), always down (disable).",
+            "description": "Link state of the VF: that of the PF (auto), always up (enable), or always down (disable). By default, the setting is left unchanged.",
             "type": "string",
             "enum": [
               "auto",
@@ -2011,7 +2011,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             ]
           },
           "pKey": {
-            "description": "Partition of the fabric that ib-kubernetes puts the VF's GUID into, 15 bits in hexadecimal: \"0x7fff\".",
+            "description": "Partition key (15 bits, in hexadecimal, for example \"0x7fff\") of the InfiniBand partition to which ib-kubernetes adds the VF's GUID. Default: none.",
             "type": "string",
             "maxLength": 64,
             "x-kubernetes-validations": [
@@ -2022,11 +2022,11 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             ]
           },
           "rdmaIsolation": {
-            "description": "Move the VF's RDMA device into the pod as well. Needs a pool with rdmaMode exclusive; not together with the plugin rdma.",
+            "description": "Whether to also move the VF's RDMA device into the pod. Default: false. Requires a SriovNetworkPoolConfig with rdmaMode exclusive, and metaPlugins without the plugin rdma.",
             "type": "boolean"
           },
           "ibKubernetesEnabled": {
-            "description": "Wait until ib-kubernetes has given the pod its GUID.",
+            "description": "Whether the plugin waits until ib-kubernetes has assigned a GUID to the pod. Default: false.",
             "type": "boolean"
           }
         },
@@ -2034,24 +2034,24 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
           {
             "rule": "(!has(self.rdmaIsolation) || !self.rdmaIsolation || !has(self.metaPlugins) || !self.metaPlugins.matches('\"type\"[ \\t\\r\\n]*:[ \\t\\r\\n]*\"rdma\"')) || (oldSelf.hasValue() && (has(self.rdmaIsolation) ? oldSelf.?rdmaIsolation.hasValue() && oldSelf.?rdmaIsolation.value() == self.rdmaIsolation : !oldSelf.?rdmaIsolation.hasValue()) && (has(self.metaPlugins) ? oldSelf.?metaPlugins.hasValue() && oldSelf.?metaPlugins.value() == self.metaPlugins : !oldSelf.?metaPlugins.hasValue()))",
             "optionalOldSelf": true,
-            "message": "rdmaIsolation moves the RDMA device already: take the plugin rdma out",
+            "message": "must not contain the plugin rdma if rdmaIsolation is true: rdmaIsolation already moves the RDMA device",
             "fieldPath": ".metaPlugins"
           }
         ]
       },
       "status": {
-        "description": "What became of it.",
+        "description": "Observed state of the network, written by the operator.",
         "type": "object",
         "properties": {
           "conditions": {
-            "description": "What became of the spec. Ready: all that is asked for is there. Progressing: work is under way or waits for something that will come. Degraded: something failed and needs a person; its message says what.",
+            "description": "Conditions of the object. Ready: the spec is completely applied. Progressing: changes are being applied, or wait for something that is expected to happen. Degraded: an error needs attention; the message describes it.",
             "type": "array",
             "x-kubernetes-list-type": "map",
             "x-kubernetes-list-map-keys": [
               "type"
             ],
             "items": {
-              "description": "One aspect of an object's state (metav1.Condition).",
+              "description": "Describes one aspect of the state of an object (metav1.Condition).",
               "type": "object",
               "required": [
                 "type",
@@ -2062,11 +2062,11 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
               ],
               "properties": {
                 "type": {
-                  "description": "The aspect: Ready, Progressing, Degraded.",
+                  "description": "Type of the condition: Ready, Progressing, Degraded.",
                   "type": "string"
                 },
                 "status": {
-                  "description": "Whether it holds.",
+                  "description": "Status of the condition.",
                   "type": "string",
                   "enum": [
                     "True",
@@ -2075,29 +2075,29 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   ]
                 },
                 "observedGeneration": {
-                  "description": "The metadata.generation that this was judged from. A lower one than the object's says that the newest spec has not been looked at yet.",
+                  "description": "metadata.generation of the object that the condition is based on. If it is lower than the object's current generation, the condition does not reflect the current spec yet.",
                   "type": "integer",
                   "format": "int64",
                   "minimum": 0
                 },
                 "lastTransitionTime": {
-                  "description": "When the status last changed.",
+                  "description": "Time at which the status of the condition last changed.",
                   "type": "string",
                   "format": "date-time"
                 },
                 "reason": {
-                  "description": "Why, in one CamelCase word, for programs.",
+                  "description": "Reason for the status, one CamelCase word for programs.",
                   "type": "string"
                 },
                 "message": {
-                  "description": "Why, in a sentence, for people. May be empty.",
+                  "description": "Explanation of the status for people. May be empty.",
                   "type": "string"
                 }
               }
             }
           },
           "observedGeneration": {
-            "description": "The metadata.generation that this status was judged from.",
+            "description": "metadata.generation of the object that this status is based on.",
             "type": "integer",
             "format": "int64"
           }
@@ -2106,7 +2106,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
     }
   },
   "OVSNetwork": {
-    "description": "A network that pods join with a virtual function (VF) behind an Open vSwitch bridge.",
+    "description": "OVSNetwork defines a network that pods join through a virtual function (VF) whose representor is a port of an Open vSwitch bridge. The operator creates a NetworkAttachmentDefinition of the same name from it.",
     "type": "object",
     "x-kubernetes-validations": [
       {
@@ -2130,7 +2130,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
         "type": "object"
       },
       "spec": {
-        "description": "What is wanted.",
+        "description": "Desired state of the network.",
         "type": "object",
         "default": {
           "resourceName": ""
@@ -2140,7 +2140,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
         ],
         "properties": {
           "networkNamespace": {
-            "description": "Namespace of the NetworkAttachmentDefinition; absent is the network's own. A network outside of the operator's namespace must leave it out.",
+            "description": "Namespace in which the operator creates the NetworkAttachmentDefinition. Default: the namespace of this object. May be set only on objects in the operator's namespace.",
             "type": "string",
             "maxLength": 63,
             "x-kubernetes-validations": [
@@ -2151,18 +2151,18 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             ]
           },
           "resourceName": {
-            "description": "Resource that the pods of this network request, without its prefix: resourceName of a SriovNetworkNodePolicy.",
+            "description": "Resource that pods of this network request: the resourceName of a SriovNetworkNodePolicy, without the resource prefix.",
             "type": "string",
             "maxLength": 63,
             "x-kubernetes-validations": [
               {
                 "rule": "self == '' || self.matches('^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$')",
-                "message": "must be the resourceName of a SriovNetworkNodePolicy, without the prefix that pods write before it"
+                "message": "must be the resourceName of a SriovNetworkNodePolicy, without the resource prefix"
               }
             ]
           },
           "capabilities": {
-            "description": "What pods may ask the plugin for, as a JSON object: '{\"mac\": true, \"ips\": true}'.",
+            "description": "Capabilities of the CNI plugin that pods may use, as a JSON object: '{\"mac\": true, \"ips\": true}'. Default: none.",
             "type": "string",
             "maxLength": 4096,
             "x-kubernetes-validations": [
@@ -2173,7 +2173,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             ]
           },
           "ipam": {
-            "description": "IP address management, as a JSON object: '{\"type\": \"host-local\", \"subnet\": \"10.56.0.0/16\"}'. Absent: no addresses.",
+            "description": "Configuration of IP address management, as a JSON object: '{\"type\": \"host-local\", \"subnet\": \"10.56.0.0/16\"}'. By default, pods get no IP address.",
             "type": "string",
             "maxLength": 131072,
             "x-kubernetes-validations": [
@@ -2184,18 +2184,18 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             ]
           },
           "metaPlugins": {
-            "description": "Plugins that run after this one, as JSON objects with commas between them: '{\"type\": \"tuning\"}, {\"type\": \"vrf\"}'.",
+            "description": "Configurations of CNI plugins that run after this one, as JSON objects separated by commas: '{\"type\": \"tuning\"}, {\"type\": \"vrf\"}'. Default: none.",
             "type": "string",
             "maxLength": 131072,
             "x-kubernetes-validations": [
               {
                 "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
-                "message": "must be JSON objects with commas between them, without brackets around: {\"type\": \"tuning\"}, {\"type\": \"vrf\"}"
+                "message": "must be JSON objects separated by commas, without surrounding brackets: {\"type\": \"tuning\"}, {\"type\": \"vrf\"}"
               }
             ]
           },
           "bridge": {
-            "description": "Name of the bridge; absent is the one that has the VF's PF as its uplink.",
+            "description": "Name of the Open vSwitch bridge. By default, the bridge whose uplink is the VF's PF.",
             "type": "string",
             "maxLength": 256,
             "x-kubernetes-validations": [
@@ -2206,39 +2206,39 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             ]
           },
           "vlan": {
-            "description": "VLAN of the port. Absent or 0, and without trunk, the port takes frames of all VLANs.",
+            "description": "VLAN ID of the port. With 0, the default, and without trunk, the port carries all VLANs.",
             "type": "integer",
             "minimum": 0,
             "maximum": 4095
           },
           "mtu": {
-            "description": "MTU of the VF and its representor in bytes; absent or 0 leaves it as it is.",
+            "description": "MTU of the VF and its representor in bytes. 0, the default, leaves the MTU unchanged.",
             "type": "integer",
             "minimum": 0,
             "maximum": 65535
           },
           "trunk": {
-            "description": "VLANs of a trunk port. With any, vlan has no effect.",
+            "description": "VLANs of a trunk port. If this list is not empty, vlan has no effect.",
             "type": "array",
             "maxItems": 4096,
             "items": {
-              "description": "VLANs of a trunk port: one by id, or a range by both ends.",
+              "description": "VLANs of a trunk port: either a single VLAN (id) or a range (minID and maxID).",
               "type": "object",
               "properties": {
                 "minID": {
-                  "description": "First VLAN of a range.",
+                  "description": "First VLAN ID of a range.",
                   "type": "integer",
                   "minimum": 0,
                   "maximum": 4095
                 },
                 "maxID": {
-                  "description": "Last VLAN of a range, included.",
+                  "description": "Last VLAN ID of a range, inclusive.",
                   "type": "integer",
                   "minimum": 0,
                   "maximum": 4095
                 },
                 "id": {
-                  "description": "A single VLAN.",
+                  "description": "ID of a single VLAN.",
                   "type": "integer",
                   "minimum": 0,
                   "maximum": 4095
@@ -2251,30 +2251,30 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 },
                 {
                   "rule": "!has(self.minID) || !has(self.maxID) || (1 <= self.minID && self.minID <= self.maxID)",
-                  "message": "must be a range from minID, at least 1, to a maxID that is not lower"
+                  "message": "must have a minID of at least 1 and a maxID that is not less than minID"
                 }
               ]
             }
           },
           "interfaceType": {
-            "description": "Type of the port's interface in Open vSwitch: \"dpdk\" for example; absent is an interface of the kernel.",
+            "description": "Open vSwitch interface type of the port, for example \"dpdk\". By default, a kernel interface.",
             "type": "string"
           }
         }
       },
       "status": {
-        "description": "What became of it.",
+        "description": "Observed state of the network, written by the operator.",
         "type": "object",
         "properties": {
           "conditions": {
-            "description": "What became of the spec. Ready: all that is asked for is there. Progressing: work is under way or waits for something that will come. Degraded: something failed and needs a person; its message says what.",
+            "description": "Conditions of the object. Ready: the spec is completely applied. Progressing: changes are being applied, or wait for something that is expected to happen. Degraded: an error needs attention; the message describes it.",
             "type": "array",
             "x-kubernetes-list-type": "map",
             "x-kubernetes-list-map-keys": [
               "type"
             ],
             "items": {
-              "description": "One aspect of an object's state (metav1.Condition).",
+              "description": "Describes one aspect of the state of an object (metav1.Condition).",
               "type": "object",
               "required": [
                 "type",
@@ -2285,11 +2285,11 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
               ],
               "properties": {
                 "type": {
-                  "description": "The aspect: Ready, Progressing, Degraded.",
+                  "description": "Type of the condition: Ready, Progressing, Degraded.",
                   "type": "string"
                 },
                 "status": {
-                  "description": "Whether it holds.",
+                  "description": "Status of the condition.",
                   "type": "string",
                   "enum": [
                     "True",
@@ -2298,29 +2298,29 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   ]
                 },
                 "observedGeneration": {
-                  "description": "The metadata.generation that this was judged from. A lower one than the object's says that the newest spec has not been looked at yet.",
+                  "description": "metadata.generation of the object that the condition is based on. If it is lower than the object's current generation, the condition does not reflect the current spec yet.",
                   "type": "integer",
                   "format": "int64",
                   "minimum": 0
                 },
                 "lastTransitionTime": {
-                  "description": "When the status last changed.",
+                  "description": "Time at which the status of the condition last changed.",
                   "type": "string",
                   "format": "date-time"
                 },
                 "reason": {
-                  "description": "Why, in one CamelCase word, for programs.",
+                  "description": "Reason for the status, one CamelCase word for programs.",
                   "type": "string"
                 },
                 "message": {
-                  "description": "Why, in a sentence, for people. May be empty.",
+                  "description": "Explanation of the status for people. May be empty.",
                   "type": "string"
                 }
               }
             }
           },
           "observedGeneration": {
-            "description": "The metadata.generation that this status was judged from.",
+            "description": "metadata.generation of the object that this status is based on.",
             "type": "integer",
             "format": "int64"
           }
@@ -2329,7 +2329,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
     }
   },
   "BridgeNetwork": {
-    "description": "A network that pods join with a virtual function (VF) behind a Linux bridge.",
+    "description": "BridgeNetwork defines a network that pods join through a virtual function (VF) whose representor is a port of a Linux bridge. The operator creates a NetworkAttachmentDefinition of the same name from it.",
     "type": "object",
     "x-kubernetes-validations": [
       {
@@ -2353,7 +2353,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
         "type": "object"
       },
       "spec": {
-        "description": "What is wanted.",
+        "description": "Desired state of the network.",
         "type": "object",
         "default": {
           "resourceName": ""
@@ -2363,7 +2363,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
         ],
         "properties": {
           "networkNamespace": {
-            "description": "Namespace of the NetworkAttachmentDefinition; absent is the network's own. A network outside of the operator's namespace must leave it out.",
+            "description": "Namespace in which the operator creates the NetworkAttachmentDefinition. Default: the namespace of this object. May be set only on objects in the operator's namespace.",
             "type": "string",
             "maxLength": 63,
             "x-kubernetes-validations": [
@@ -2374,18 +2374,18 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             ]
           },
           "resourceName": {
-            "description": "Resource that the pods of this network request, without its prefix: resourceName of a SriovNetworkNodePolicy.",
+            "description": "Resource that pods of this network request: the resourceName of a SriovNetworkNodePolicy, without the resource prefix.",
             "type": "string",
             "maxLength": 63,
             "x-kubernetes-validations": [
               {
                 "rule": "self == '' || self.matches('^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$')",
-                "message": "must be the resourceName of a SriovNetworkNodePolicy, without the prefix that pods write before it"
+                "message": "must be the resourceName of a SriovNetworkNodePolicy, without the resource prefix"
               }
             ]
           },
           "capabilities": {
-            "description": "What pods may ask the plugin for, as a JSON object: '{\"mac\": true, \"ips\": true}'.",
+            "description": "Capabilities of the CNI plugin that pods may use, as a JSON object: '{\"mac\": true, \"ips\": true}'. Default: none.",
             "type": "string",
             "maxLength": 4096,
             "x-kubernetes-validations": [
@@ -2396,7 +2396,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             ]
           },
           "ipam": {
-            "description": "IP address management, as a JSON object: '{\"type\": \"host-local\", \"subnet\": \"10.56.0.0/16\"}'. Absent: no addresses.",
+            "description": "Configuration of IP address management, as a JSON object: '{\"type\": \"host-local\", \"subnet\": \"10.56.0.0/16\"}'. By default, pods get no IP address.",
             "type": "string",
             "maxLength": 131072,
             "x-kubernetes-validations": [
@@ -2407,55 +2407,55 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             ]
           },
           "metaPlugins": {
-            "description": "Plugins that run after this one, as JSON objects with commas between them: '{\"type\": \"tuning\"}, {\"type\": \"vrf\"}'.",
+            "description": "Configurations of CNI plugins that run after this one, as JSON objects separated by commas: '{\"type\": \"tuning\"}, {\"type\": \"vrf\"}'. Default: none.",
             "type": "string",
             "maxLength": 131072,
             "x-kubernetes-validations": [
               {
                 "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
-                "message": "must be JSON objects with commas between them, without brackets around: {\"type\": \"tuning\"}, {\"type\": \"vrf\"}"
+                "message": "must be JSON objects separated by commas, without surrounding brackets: {\"type\": \"tuning\"}, {\"type\": \"vrf\"}"
               }
             ]
           },
           "bridge": {
-            "description": "Name of the bridge. Of several, with commas between them, it is the one that has the VF's PF as its uplink. Absent: of all bridges that policies make for this resource.",
+            "description": "Name of the Linux bridge, or several names separated by commas; the plugin then uses the bridge whose uplink is the VF's PF. By default, all Linux bridges that policies create for PFs with this resource.",
             "type": "string",
             "maxLength": 1024,
             "x-kubernetes-validations": [
               {
                 "rule": "self == '' || self.matches('^ *[^ ,/]{1,15}( *, *[^ ,/]{1,15})* *$')",
-                "message": "must be names of bridges, each of at most 15 characters, with commas between them: \"br0,br1\""
+                "message": "must be names of bridges, each of at most 15 characters, separated by commas: \"br0,br1\""
               }
             ]
           },
           "vlan": {
-            "description": "VLAN of the VF, without a tag on its own side; 0 is none.",
+            "description": "VLAN ID of the VF's untagged traffic. 0, the default, means no VLAN.",
             "type": "integer",
             "minimum": 0,
             "maximum": 4094
           },
           "trunk": {
-            "description": "VLANs that the VF sends and receives with a tag, beside vlan: 1 to 4094.",
+            "description": "VLANs, from 1 to 4094, whose frames the VF sends and receives tagged, in addition to vlan.",
             "type": "array",
             "maxItems": 4096,
             "items": {
-              "description": "VLANs of a trunk port: one by id, or a range by both ends.",
+              "description": "VLANs of a trunk port: either a single VLAN (id) or a range (minID and maxID).",
               "type": "object",
               "properties": {
                 "minID": {
-                  "description": "First VLAN of a range.",
+                  "description": "First VLAN ID of a range.",
                   "type": "integer",
                   "minimum": 0,
                   "maximum": 4095
                 },
                 "maxID": {
-                  "description": "Last VLAN of a range, included.",
+                  "description": "Last VLAN ID of a range, inclusive.",
                   "type": "integer",
                   "minimum": 0,
                   "maximum": 4095
                 },
                 "id": {
-                  "description": "A single VLAN.",
+                  "description": "ID of a single VLAN.",
                   "type": "integer",
                   "minimum": 0,
                   "maximum": 4095
@@ -2468,7 +2468,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 },
                 {
                   "rule": "!has(self.minID) || !has(self.maxID) || (1 <= self.minID && self.minID <= self.maxID)",
-                  "message": "must be a range from minID, at least 1, to a maxID that is not lower"
+                  "message": "must have a minID of at least 1 and a maxID that is not less than minID"
                 }
               ]
             },
@@ -2480,11 +2480,11 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             ]
           },
           "setUplinkVlan": {
-            "description": "Also put the PF, as the bridge's uplink, into the VLANs of the VF.",
+            "description": "Whether to also add the VF's VLANs to the bridge's uplink, the PF. Default: false.",
             "type": "boolean"
           },
           "mtu": {
-            "description": "MTU of the VF and its representor in bytes; absent or 0 leaves it as it is.",
+            "description": "MTU of the VF and its representor in bytes. 0, the default, leaves the MTU unchanged.",
             "type": "integer",
             "minimum": 0,
             "maximum": 65535
@@ -2492,18 +2492,18 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
         }
       },
       "status": {
-        "description": "What became of it.",
+        "description": "Observed state of the network, written by the operator.",
         "type": "object",
         "properties": {
           "conditions": {
-            "description": "What became of the spec. Ready: all that is asked for is there. Progressing: work is under way or waits for something that will come. Degraded: something failed and needs a person; its message says what.",
+            "description": "Conditions of the object. Ready: the spec is completely applied. Progressing: changes are being applied, or wait for something that is expected to happen. Degraded: an error needs attention; the message describes it.",
             "type": "array",
             "x-kubernetes-list-type": "map",
             "x-kubernetes-list-map-keys": [
               "type"
             ],
             "items": {
-              "description": "One aspect of an object's state (metav1.Condition).",
+              "description": "Describes one aspect of the state of an object (metav1.Condition).",
               "type": "object",
               "required": [
                 "type",
@@ -2514,11 +2514,11 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
               ],
               "properties": {
                 "type": {
-                  "description": "The aspect: Ready, Progressing, Degraded.",
+                  "description": "Type of the condition: Ready, Progressing, Degraded.",
                   "type": "string"
                 },
                 "status": {
-                  "description": "Whether it holds.",
+                  "description": "Status of the condition.",
                   "type": "string",
                   "enum": [
                     "True",
@@ -2527,29 +2527,29 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   ]
                 },
                 "observedGeneration": {
-                  "description": "The metadata.generation that this was judged from. A lower one than the object's says that the newest spec has not been looked at yet.",
+                  "description": "metadata.generation of the object that the condition is based on. If it is lower than the object's current generation, the condition does not reflect the current spec yet.",
                   "type": "integer",
                   "format": "int64",
                   "minimum": 0
                 },
                 "lastTransitionTime": {
-                  "description": "When the status last changed.",
+                  "description": "Time at which the status of the condition last changed.",
                   "type": "string",
                   "format": "date-time"
                 },
                 "reason": {
-                  "description": "Why, in one CamelCase word, for programs.",
+                  "description": "Reason for the status, one CamelCase word for programs.",
                   "type": "string"
                 },
                 "message": {
-                  "description": "Why, in a sentence, for people. May be empty.",
+                  "description": "Explanation of the status for people. May be empty.",
                   "type": "string"
                 }
               }
             }
           },
           "observedGeneration": {
-            "description": "The metadata.generation that this status was judged from.",
+            "description": "metadata.generation of the object that this status is based on.",
             "type": "integer",
             "format": "int64"
           }

@@ -49,7 +49,7 @@ describe("toPage", () => {
   const page = toPage({ resource, schema, example: "kind: Thing\n" });
 
   it("starts with what the kind is and an example", () => {
-    expect(page).toContain("# Thing\n\nA thing.\n\n`apiVersion: example.com/v1`, in a namespace.");
+    expect(page).toContain("# Thing\n\nA thing.\n\n`apiVersion: example.com/v1`, namespaced.");
     expect(page).toContain("```yaml\nkind: Thing\n```");
   });
 
@@ -72,6 +72,6 @@ describe("toPage", () => {
 
 describe("toIndex", () => {
   it("links the page of each kind", () => {
-    expect(toIndex([{ resource, schema }])).toBe("# The API\n\n- [Thing](thing.md): A thing.\n");
+    expect(toIndex([{ resource, schema }])).toBe("# API reference\n\n- [Thing](thing.md): A thing.\n");
   });
 });

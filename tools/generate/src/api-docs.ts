@@ -22,7 +22,7 @@ export function toPage({ resource, schema, example }: DocumentedKind): string {
   return [
     `# ${kind}`,
     schema.description ?? "",
-    `\`apiVersion: ${group}/${version}\`, in a namespace. \`kubectl get ${plural}\` shows ` +
+    `\`apiVersion: ${group}/${version}\`, namespaced. \`kubectl get ${plural}\` shows the columns ` +
       `${columns.map(({ name }) => name).join(", ")}.`,
     "## Example",
     `\`\`\`yaml\n${example.trimEnd()}\n\`\`\``,
@@ -41,7 +41,7 @@ export function toIndex(kinds: readonly Pick<DocumentedKind, "resource" | "schem
   const lines = kinds.map(({ resource, schema }) => {
     return `- [${resource.kind}](${pageName(resource)}): ${schema.description ?? ""}`;
   });
-  return `# The API\n\n${lines.join("\n")}\n`;
+  return `# API reference\n\n${lines.join("\n")}\n`;
 }
 
 /** File name of a kind's page. */
@@ -137,6 +137,6 @@ function rulesOf(member: Member): Rules {
 }
 
 function table(rows: readonly (readonly string[])[]): string {
-  const lines = [["Field", "Type", "Default", "Meaning"], ["---", "---", "---", "---"], ...rows];
+  const lines = [["Field", "Type", "Default", "Description"], ["---", "---", "---", "---"], ...rows];
   return lines.map((cells) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`).join("\n");
 }

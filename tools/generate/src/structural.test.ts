@@ -44,7 +44,7 @@ describe("toStructural", () => {
     const open = { type: "string", enum: ["netdevice", "vfio-pci"], description: "What is bound.", openEnum: true };
     expect(toStructural("Kind", open)).toEqual({
       type: "string",
-      description: "What is bound. Known: netdevice, vfio-pci.",
+      description: "What is bound. Known values: netdevice, vfio-pci.",
     });
   });
 

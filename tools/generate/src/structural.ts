@@ -44,7 +44,7 @@ export function toStructural(at: string, json: unknown): StructuralSchema {
   const { "x-kubernetes-validations": rules, ...rest } = more;
   const all = [
     ...(typeof description === "string" ? [description] : []),
-    ...(openEnum === undefined ? [] : [`Known: ${enumOf(at, rest.enum).join(", ")}.`]),
+    ...(openEnum === undefined ? [] : [`Known values: ${enumOf(at, rest.enum).join(", ")}.`]),
     ...(deprecated === undefined ? [] : ["Deprecated."]),
   ];
   return {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * BridgeNetwork: pods get VFs whose representors are ports of a Linux bridge, by the CNI plugin accelerated-bridge
- * (the proposal on software bridges, "BridgeNetwork CRD"; cnis.md 2). Upstream never built it.
- * The JSDoc here is the CRD's text: `npm run generate`.
+ * BridgeNetwork attaches pods to a Linux bridge through VF representors; its CNI plugin is accelerated-bridge (cnis.md
+ * 2). The kind follows upstream's proposal on software bridges, which upstream has not implemented. The CRD's
+ * descriptions are generated from the JSDoc in this file: `npm run generate`.
  */
 import { ageColumn, readyColumn, reasonColumn, type CustomResource } from "./custom-resource.ts";
 import type { ObjectMeta, ObjectStatus } from "../kubernetes/metadata.ts";
@@ -25,7 +25,8 @@ export const bridgeNetworks = {
 } as const satisfies CustomResource;
 
 /**
- * A network that pods join with a virtual function (VF) behind a Linux bridge.
+ * BridgeNetwork defines a network that pods join through a virtual function (VF) whose representor is a port of a Linux
+ * bridge. The operator creates a NetworkAttachmentDefinition of the same name from it.
  * @x-kubernetes-validations [{
  *   rule: "self.spec.resourceName != ''",
  *   message: "must not be empty: the resourceName of a SriovNetworkNodePolicy",
@@ -39,36 +40,36 @@ export interface BridgeNetwork {
   readonly kind: "BridgeNetwork";
   readonly metadata: ObjectMeta;
   /**
-   * What is wanted.
+   * Desired state of the network.
    * @default { resourceName: "" }
    */
-  // The default is what Go clients make of an absent spec, which upstream's CRDs accept.
+  // Go clients send this default for an absent spec, and upstream's CRDs accept it.
   readonly spec: BridgeNetworkSpec;
-  /** What became of it. */
+  /** Observed state of the network, written by the operator. */
   readonly status?: ObjectStatus;
 }
 
-/** What is wanted. */
+/** Desired state of a BridgeNetwork. */
 export interface BridgeNetworkSpec extends NetworkSpec {
   /**
-   * Name of the bridge. Of several, with commas between them, it is the one that has the VF's PF as its uplink. Absent: of
-   * all bridges that policies make for this resource.
+   * Name of the Linux bridge, or several names separated by commas; the plugin then uses the bridge whose uplink is the
+   * VF's PF. By default, all Linux bridges that policies create for PFs with this resource.
    * @maxLength 1024
    * @x-kubernetes-validations [{
    *   rule: "self == '' || self.matches('^ *[^ ,/]{1,15}( *, *[^ ,/]{1,15})* *$')",
-   *   message: "must be names of bridges, each of at most 15 characters, with commas between them: \"br0,br1\""
+   *   message: "must be names of bridges, each of at most 15 characters, separated by commas: \"br0,br1\""
    * }]
    */
   readonly bridge?: string;
   /**
-   * VLAN of the VF, without a tag on its own side; 0 is none.
+   * VLAN ID of the VF's untagged traffic. 0, the default, means no VLAN.
    * @asType integer
    * @minimum 0
    * @maximum 4094
    */
   readonly vlan?: number;
   /**
-   * VLANs that the VF sends and receives with a tag, beside vlan: 1 to 4094.
+   * VLANs, from 1 to 4094, whose frames the VF sends and receives tagged, in addition to vlan.
    * @maxItems 4096
    * @x-kubernetes-validations [{
    *   rule: "self.all(r, (!has(r.id) || (1 <= r.id && r.id <= 4094)) && (!has(r.maxID) || r.maxID <= 4094))",
@@ -76,10 +77,10 @@ export interface BridgeNetworkSpec extends NetworkSpec {
    * }]
    */
   readonly trunk?: readonly TrunkRange[];
-  /** Also put the PF, as the bridge's uplink, into the VLANs of the VF. */
+  /** Whether to also add the VF's VLANs to the bridge's uplink, the PF. Default: false. */
   readonly setUplinkVlan?: boolean;
   /**
-   * MTU of the VF and its representor in bytes; absent or 0 leaves it as it is.
+   * MTU of the VF and its representor in bytes. 0, the default, leaves the MTU unchanged.
    * @asType integer
    * @minimum 0
    * @maximum 65535

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a kind of ours has beside its fields: where it lives, and what `kubectl get` shows of it. The constant stands in
- * the kind's file, next to the interface whose JSDoc is the schema; `npm run generate` makes the CRD of both.
+ * CustomResource describes a kind of this API group apart from its fields: group, version, names, scope and the columns
+ * of `kubectl get`. Each kind's file has one such constant and an interface for the schema; `npm run generate` writes
+ * the CRD from both.
  */
 import type { ResourceType } from "../kubernetes/metadata.ts";
 
 /** A kind that a CRD defines. */
 export interface CustomResource extends ResourceType {
-  /** In the order in which they are shown. */
+  /** Columns of `kubectl get`, from left to right. */
   readonly columns: readonly PrinterColumn[];
 }
 
@@ -15,20 +16,20 @@ export interface CustomResource extends ResourceType {
 export interface PrinterColumn {
   readonly name: string;
   readonly type: "string" | "integer" | "date";
-  /** Where the value is, from the object's root: ".spec.numVfs". */
+  /** JSON path of the value from the root of the object: ".spec.numVfs". */
   readonly jsonPath: string;
-  /** Shown by `-o wide` only. */
+  /** Whether the column is only shown with `-o wide`. */
   readonly wide?: true;
 }
 
-/** Status of the condition Ready. */
+/** Column with the status of the condition Ready. */
 export const readyColumn = {
   name: "Ready",
   type: "string",
   jsonPath: '.status.conditions[?(@.type=="Ready")].status',
 } as const satisfies PrinterColumn;
 
-/** Why Ready is what it is. */
+/** Column with the reason of the condition Ready. */
 export const reasonColumn = {
   name: "Reason",
   type: "string",
@@ -36,6 +37,7 @@ export const reasonColumn = {
   wide: true,
 } as const satisfies PrinterColumn;
 
+/** Column with the age of the object. */
 export const ageColumn = {
   name: "Age",
   type: "date",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Every kind that we define. `npm run generate` writes a CRD and a schema for each; the interface has the kind's name.
+ * customResources lists the kinds that Switchyard defines. `npm run generate` writes a CRD, a schema and a
+ * documentation page for each of them, from the interface that has the kind's name.
  */
 import { bridgeNetworks } from "./bridge-network.ts";
 import type { CustomResource } from "./custom-resource.ts";
@@ -12,6 +13,7 @@ import { sriovNetworkNodeStates } from "./sriov-network-node-state.ts";
 import { sriovNetworkPoolConfigs } from "./sriov-network-pool-config.ts";
 import { sriovOperatorConfigs } from "./sriov-operator-config.ts";
 
+/** All kinds that Switchyard defines. */
 export const customResources: readonly CustomResource[] = [
   sriovNetworkNodePolicies,
   sriovNetworkNodeStates,

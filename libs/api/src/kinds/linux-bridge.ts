@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Settings of Linux bridges that users can make, shared by policies and node states (the proposal on software bridges).
+ * LinuxBridgeConfig and LinuxUplinkConfig are the settings of Linux bridges that users can change. Policies and node
+ * states share them (upstream's proposal on software bridges).
  */
 
 /** Settings of a Linux bridge. */
 export interface LinuxBridgeConfig {
-  /** Keep VLANs apart, which a BridgeNetwork with vlan or trunk needs. */
+  /** Whether the bridge filters frames by VLAN. A BridgeNetwork with vlan or trunk requires it. Default: false. */
   readonly vlanFiltering?: boolean;
-  /** Tag that the bridge knows VLANs by; absent is 802.1Q. */
+  /** VLAN protocol of the bridge. Default: 802.1Q. */
   readonly vlanProtocol?: "802.1Q" | "802.1ad";
 }
 
 /**
- * Settings of the PF as a port of the bridge, by the names of the files in /sys/class/net/PF/brport: what they hold is
- * what is written. The proposal leaves open what belongs here; this is all that the kernel has.
+ * Settings of the PF as a port of the bridge. A key is the name of a file in /sys/class/net/PF/brport, its value the
+ * text that is written to the file. The proposal does not define this field; these are all settings that the kernel
+ * has.
  */
 export type LinuxUplinkConfig = Readonly<Record<string, LinuxUplinkValue>>;
 
 /**
- * A number, as sysfs writes it.
+ * A number in decimal digits, as in sysfs.
  * @maxLength 64
  */
 export type LinuxUplinkValue = string;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the specs of all network kinds have in common, and the ranges of VLANs that two of them take
- * (sriov-operator.md A.1-A.3, cnis.md 1.2, 2.4). Texts that hold JSON stay texts here: libs/render parses them.
+ * NetworkSpec has the fields that all network kinds share; TrunkRange is used by OVSNetwork and BridgeNetwork
+ * (sriov-operator.md A.1, A.2, A.3, cnis.md 1.2, 2.4). Fields that contain JSON are strings here; libs/render parses
+ * them.
  */
 
-/** What every network kind has. */
+/** Fields that all network kinds share. */
 export interface NetworkSpec {
   /**
-   * Namespace of the NetworkAttachmentDefinition; absent is the network's own. A network outside of the operator's
-   * namespace must leave it out.
+   * Namespace in which the operator creates the NetworkAttachmentDefinition. Default: the namespace of this object. May
+   * be set only on objects in the operator's namespace.
    * @maxLength 63
    * @x-kubernetes-validations [{
    *   rule: "self == '' || self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",
@@ -17,16 +18,17 @@ export interface NetworkSpec {
    */
   readonly networkNamespace?: string;
   /**
-   * Resource that the pods of this network request, without its prefix: resourceName of a SriovNetworkNodePolicy.
+   * Resource that pods of this network request: the resourceName of a SriovNetworkNodePolicy, without the resource
+   * prefix.
    * @maxLength 63
    * @x-kubernetes-validations [{
    *   rule: "self == '' || self.matches('^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$')",
-   *   message: "must be the resourceName of a SriovNetworkNodePolicy, without the prefix that pods write before it"
+   *   message: "must be the resourceName of a SriovNetworkNodePolicy, without the resource prefix"
    * }]
    */
   readonly resourceName: string;
   /**
-   * What pods may ask the plugin for, as a JSON object: '{"mac": true, "ips": true}'.
+   * Capabilities of the CNI plugin that pods may use, as a JSON object: '{"mac": true, "ips": true}'. Default: none.
    * @maxLength 4096
    * @x-kubernetes-validations [{
    *   rule: "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
@@ -35,7 +37,8 @@ export interface NetworkSpec {
    */
   readonly capabilities?: string;
   /**
-   * IP address management, as a JSON object: '{"type": "host-local", "subnet": "10.56.0.0/16"}'. Absent: no addresses.
+   * Configuration of IP address management, as a JSON object: '{"type": "host-local", "subnet": "10.56.0.0/16"}'. By
+   * default, pods get no IP address.
    * @maxLength 131072
    * @x-kubernetes-validations [{
    *   rule: "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
@@ -44,43 +47,44 @@ export interface NetworkSpec {
    */
   readonly ipam?: string;
   /**
-   * Plugins that run after this one, as JSON objects with commas between them: '{"type": "tuning"}, {"type": "vrf"}'.
+   * Configurations of CNI plugins that run after this one, as JSON objects separated by commas:
+   * '{"type": "tuning"}, {"type": "vrf"}'. Default: none.
    * @maxLength 131072
    * @x-kubernetes-validations [{
    *   rule: "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
-   *   message: "must be JSON objects with commas between them, without brackets around: {\"type\": \"tuning\"}, {\"type\": \"vrf\"}"
+   *   message: "must be JSON objects separated by commas, without surrounding brackets: {\"type\": \"tuning\"}, {\"type\": \"vrf\"}"
    * }]
    */
   readonly metaPlugins?: string;
 }
 
 /**
- * VLANs of a trunk port: one by id, or a range by both ends.
+ * VLANs of a trunk port: either a single VLAN (id) or a range (minID and maxID).
  * @x-kubernetes-validations [{
  *   rule: "has(self.id) || (has(self.minID) && has(self.maxID))",
  *   message: "must have id for a single VLAN, or minID and maxID for a range"
  * }, {
  *   rule: "!has(self.minID) || !has(self.maxID) || (1 <= self.minID && self.minID <= self.maxID)",
- *   message: "must be a range from minID, at least 1, to a maxID that is not lower"
+ *   message: "must have a minID of at least 1 and a maxID that is not less than minID"
  * }]
  */
 export interface TrunkRange {
   /**
-   * First VLAN of a range.
+   * First VLAN ID of a range.
    * @asType integer
    * @minimum 0
    * @maximum 4095
    */
   readonly minID?: number;
   /**
-   * Last VLAN of a range, included.
+   * Last VLAN ID of a range, inclusive.
    * @asType integer
    * @minimum 0
    * @maximum 4095
    */
   readonly maxID?: number;
   /**
-   * A single VLAN.
+   * ID of a single VLAN.
    * @asType integer
    * @minimum 0
    * @maximum 4095

@@ -1,24 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Columns of the OVSDB tables Bridge and Interface that users can set, shared by policies and node states
- * (sriov-operator.md A.4, A.5).
+ * OvsBridgeConfig and OvsInterfaceConfig are the columns of the OVSDB tables Bridge and Interface that users can set.
+ * Policies and node states share them (sriov-operator.md A.4, A.5).
  */
 
-/** Columns of the table Bridge in the Open vSwitch database. */
+/** Columns of the Bridge table in the Open vSwitch database. */
 export interface OvsBridgeConfig {
-  /** Column datapath_type: "netdev" for the datapath in user space; empty or "system" for the kernel's. */
+  /**
+   * Column datapath_type: "netdev" for the userspace datapath, "system" or empty for the kernel datapath. Default:
+   * empty.
+   */
   readonly datapathType?: string;
-  /** Entries of the column external_ids; others in it are left alone. */
+  /** Entries of the column external_ids. Other entries of the column are left unchanged. */
   readonly externalIDs?: Readonly<Record<string, string>>;
-  /** Entries of the column other_config; others in it are left alone. */
+  /** Entries of the column other_config. Other entries of the column are left unchanged. */
   readonly otherConfig?: Readonly<Record<string, string>>;
-  /** Column fail_mode, what the bridge does without its controller: forward as a switch (standalone) or not (secure). */
+  /**
+   * Column fail_mode: whether the bridge forwards frames like a learning switch (standalone) or drops them (secure)
+   * while its controller is not connected. By default, Open vSwitch decides.
+   */
   readonly failMode?: "secure" | "standalone";
 }
 
-/** Columns of the table Interface in the Open vSwitch database, for the PF's port. */
+/** Columns of the Interface table in the Open vSwitch database, for the PF's port. */
 export interface OvsInterfaceConfig {
-  /** Column type: "dpdk" for example; empty is an interface of the kernel. */
+  /** Column type, for example "dpdk". Default: empty, a kernel interface. */
   readonly type?: string;
   /** Entries of the column options. */
   readonly options?: Readonly<Record<string, string>>;
@@ -27,7 +33,7 @@ export interface OvsInterfaceConfig {
   /** Entries of the column other_config. */
   readonly otherConfig?: Readonly<Record<string, string>>;
   /**
-   * Column mtu_request, in bytes. A policy's own mtu goes before it.
+   * Column mtu_request: MTU of the interface in bytes. The policy's spec.mtu, if set, takes precedence.
    * @asType integer
    */
   readonly mtuRequest?: number;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * OVSNetwork: pods get VFs whose representors are ports of an Open vSwitch bridge, by the CNI plugin ovs
- * (sriov-operator.md A.3, cnis.md 1). The JSDoc here is the CRD's text: `npm run generate`.
+ * OVSNetwork attaches pods to an Open vSwitch bridge through VF representors; its CNI plugin is ovs
+ * (sriov-operator.md A.3, cnis.md 1).
+ * The CRD's descriptions are generated from the JSDoc in this file: `npm run generate`.
  */
 import { ageColumn, readyColumn, reasonColumn, type CustomResource } from "./custom-resource.ts";
 import type { ObjectMeta, ObjectStatus } from "../kubernetes/metadata.ts";
@@ -24,7 +25,8 @@ export const ovsNetworks = {
 } as const satisfies CustomResource;
 
 /**
- * A network that pods join with a virtual function (VF) behind an Open vSwitch bridge.
+ * OVSNetwork defines a network that pods join through a virtual function (VF) whose representor is a port of an Open
+ * vSwitch bridge. The operator creates a NetworkAttachmentDefinition of the same name from it.
  * @x-kubernetes-validations [{
  *   rule: "self.spec.resourceName != ''",
  *   message: "must not be empty: the resourceName of a SriovNetworkNodePolicy",
@@ -38,19 +40,19 @@ export interface OVSNetwork {
   readonly kind: "OVSNetwork";
   readonly metadata: ObjectMeta;
   /**
-   * What is wanted.
+   * Desired state of the network.
    * @default { resourceName: "" }
    */
-  // The default is what Go clients make of an absent spec, which upstream's CRDs accept.
+  // Go clients send this default for an absent spec, and upstream's CRDs accept it.
   readonly spec: OVSNetworkSpec;
-  /** What became of it. */
+  /** Observed state of the network, written by the operator. */
   readonly status?: ObjectStatus;
 }
 
-/** What is wanted. */
+/** Desired state of an OVSNetwork. */
 export interface OVSNetworkSpec extends NetworkSpec {
   /**
-   * Name of the bridge; absent is the one that has the VF's PF as its uplink.
+   * Name of the Open vSwitch bridge. By default, the bridge whose uplink is the VF's PF.
    * @maxLength 256
    * @x-kubernetes-validations [{
    *   rule: "self == '' || self.matches('^[^ /]{1,15}$')",
@@ -59,24 +61,24 @@ export interface OVSNetworkSpec extends NetworkSpec {
    */
   readonly bridge?: string;
   /**
-   * VLAN of the port. Absent or 0, and without trunk, the port takes frames of all VLANs.
+   * VLAN ID of the port. With 0, the default, and without trunk, the port carries all VLANs.
    * @asType integer
    * @minimum 0
    * @maximum 4095
    */
   readonly vlan?: number;
   /**
-   * MTU of the VF and its representor in bytes; absent or 0 leaves it as it is.
+   * MTU of the VF and its representor in bytes. 0, the default, leaves the MTU unchanged.
    * @asType integer
    * @minimum 0
    * @maximum 65535
    */
   readonly mtu?: number;
   /**
-   * VLANs of a trunk port. With any, vlan has no effect.
+   * VLANs of a trunk port. If this list is not empty, vlan has no effect.
    * @maxItems 4096
    */
   readonly trunk?: readonly TrunkRange[];
-  /** Type of the port's interface in Open vSwitch: "dpdk" for example; absent is an interface of the kernel. */
+  /** Open vSwitch interface type of the port, for example "dpdk". By default, a kernel interface. */
   readonly interfaceType?: string;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * SriovIBNetwork: pods get VFs of InfiniBand cards by the CNI plugin ib-sriov (sriov-operator.md A.2, cnis.md 7). Beyond
- * upstream it passes on what the plugin takes: pKey, rdmaIsolation, ibKubernetesEnabled.
- * The JSDoc here is the CRD's text: `npm run generate`.
+ * SriovIBNetwork attaches pods to VFs of InfiniBand cards; its CNI plugin is ib-sriov (sriov-operator.md A.2, cnis.md
+ * 7). In addition to upstream's fields it has three options of the plugin: pKey, rdmaIsolation and ibKubernetesEnabled.
+ * The CRD's descriptions are generated from the JSDoc in this file: `npm run generate`.
  */
 import { ageColumn, readyColumn, reasonColumn, type CustomResource } from "./custom-resource.ts";
 import type { ObjectMeta, ObjectStatus } from "../kubernetes/metadata.ts";
@@ -25,7 +25,8 @@ export const sriovIBNetworks = {
 } as const satisfies CustomResource;
 
 /**
- * A network that pods join with a virtual function (VF) of an InfiniBand card.
+ * SriovIBNetwork defines a network that pods join through a virtual function (VF) of an InfiniBand card. The operator
+ * creates a NetworkAttachmentDefinition of the same name from it.
  * @x-kubernetes-validations [{
  *   rule: "self.spec.resourceName != ''",
  *   message: "must not be empty: the resourceName of a SriovNetworkNodePolicy",
@@ -39,27 +40,27 @@ export interface SriovIBNetwork {
   readonly kind: "SriovIBNetwork";
   readonly metadata: ObjectMeta;
   /**
-   * What is wanted.
+   * Desired state of the network.
    * @default { resourceName: "" }
    */
-  // The default is what Go clients make of an absent spec, which upstream's CRDs accept.
+  // Go clients send this default for an absent spec, and upstream's CRDs accept it.
   readonly spec: SriovIBNetworkSpec;
-  /** What became of it. */
+  /** Observed state of the network, written by the operator. */
   readonly status?: ObjectStatus;
 }
 
 /**
- * What is wanted.
+ * Desired state of a SriovIBNetwork.
  * @x-kubernetes-validations [{
  *   rule: "!has(self.rdmaIsolation) || !self.rdmaIsolation || !has(self.metaPlugins) || !self.metaPlugins.matches('\"type\"[ \\t\\r\\n]*:[ \\t\\r\\n]*\"rdma\"')",
- *   message: "rdmaIsolation moves the RDMA device already: take the plugin rdma out",
+ *   message: "must not contain the plugin rdma if rdmaIsolation is true: rdmaIsolation already moves the RDMA device",
  *   fieldPath: ".metaPlugins",
  *   fields: ["rdmaIsolation", "metaPlugins"]
  * }]
  */
 export interface SriovIBNetworkSpec extends NetworkSpec {
   /**
-   * What pods may ask the plugin for, as a JSON object: '{"infinibandGUID": true}'.
+   * Capabilities of the CNI plugin that pods may use, as a JSON object: '{"infinibandGUID": true}'. Default: none.
    * @maxLength 4096
    * @x-kubernetes-validations [{
    *   rule: "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
@@ -67,10 +68,14 @@ export interface SriovIBNetworkSpec extends NetworkSpec {
    * }]
    */
   readonly capabilities?: string;
-  /** Link that the VF sees: as the cable is (auto), always up (enable), always down (disable). */
+  /**
+   * Link state of the VF: that of the PF (auto), always up (enable), or always down (disable). By default, the setting
+   * is left unchanged.
+   */
   readonly linkState?: "auto" | "enable" | "disable";
   /**
-   * Partition of the fabric that ib-kubernetes puts the VF's GUID into, 15 bits in hexadecimal: "0x7fff".
+   * Partition key (15 bits, in hexadecimal, for example "0x7fff") of the InfiniBand partition to which ib-kubernetes
+   * adds the VF's GUID. Default: none.
    * @maxLength 64
    * @x-kubernetes-validations [{
    *   rule: "self == '' || self.matches('^0[xX][0-7]?[0-9a-fA-F]{1,3}$')",
@@ -78,8 +83,11 @@ export interface SriovIBNetworkSpec extends NetworkSpec {
    * }]
    */
   readonly pKey?: string;
-  /** Move the VF's RDMA device into the pod as well. Needs a pool with rdmaMode exclusive; not together with the plugin rdma. */
+  /**
+   * Whether to also move the VF's RDMA device into the pod. Default: false. Requires a SriovNetworkPoolConfig with
+   * rdmaMode exclusive, and metaPlugins without the plugin rdma.
+   */
   readonly rdmaIsolation?: boolean;
-  /** Wait until ib-kubernetes has given the pod its GUID. */
+  /** Whether the plugin waits until ib-kubernetes has assigned a GUID to the pod. Default: false. */
   readonly ibKubernetesEnabled?: boolean;
 }

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * SriovNetworkNodeState: what one node shall have (spec, merged by the operator from the policies) and has
- * (status, written by the node's daemon) (sriov-operator.md A.5). Its name is the node's.
+ * SriovNetworkNodeState has the desired state of one node (spec, which the operator merges from the policies) and its
+ * observed state (status, which the node's config daemon writes) (sriov-operator.md A.5). It is named after the node.
  *
- * The spec has one writer, which sends it whole, so it is atomic in server-side apply: what somebody adds to it by hand does
- * not stay beside what the operator writes. The same goes for the lists of the status. As maps by PCI address and VF index,
- * an object with a duplicate row that is already stored could not be written any more, and managedFields would name each
- * field of each VF: a node of 8 PFs with 64 VFs each takes 188 KB instead of 97 KB (kube-apiserver 1.36).
+ * The operator is the only writer of the spec and always sends all of it, so the spec is atomic in server-side apply:
+ * fields that somebody adds by hand do not persist. The lists of the status are atomic, too. If they were maps by PCI
+ * address and VF index, an object that is stored with a duplicate entry could no longer be written, and managedFields
+ * would list each field of each VF: a node with 8 PFs and 64 VFs each takes 188 KB instead of 97 KB (kube-apiserver
+ * 1.36).
  *
- * There are no rules beyond upstream's, but for deviceType: programs write these objects, and to refuse a write would hide
- * what was found or stop a node over one bad policy that is stored already. deviceType becomes the name of a driver and of
- * a kernel module on the node. The operator writes no other values, as a policy's deviceType has the same enum; what is
- * stored already stays writable while it is unchanged (ratcheting, Kubernetes 1.30).
- * The JSDoc here is the CRD's text: `npm run generate`.
+ * There are no validation rules beyond upstream's, except for deviceType. Programs write these objects; a refused write
+ * would hide what the daemon observed, or block a node because of one invalid policy that is already stored. deviceType
+ * becomes the name of a driver and of a kernel module on the node, so it has an enum. A policy's deviceType has the
+ * same enum, so the operator writes no other values; a stored value stays valid while it is unchanged (ratcheting,
+ * Kubernetes 1.30).
+ *
+ * The CRD's descriptions are generated from the JSDoc in this file: `npm run generate`.
  */
 import { ageColumn, readyColumn, reasonColumn, type CustomResource } from "./custom-resource.ts";
 import type { LinuxBridgeConfig, LinuxUplinkConfig } from "./linux-bridge.ts";
@@ -46,86 +49,88 @@ export const sriovNetworkNodeStates = {
   ],
 } as const satisfies CustomResource;
 
-/** The network cards of one node: as wanted, and as found. It is named after the node. */
+/**
+ * SriovNetworkNodeState has the desired and the observed state of one node's network cards. It is named after the node.
+ */
 export interface SriovNetworkNodeState {
   readonly apiVersion: "sriovnetwork.openshift.io/v1";
   readonly kind: "SriovNetworkNodeState";
   readonly metadata: ObjectMeta;
   /**
-   * What the node shall have. The operator writes it from the policies; edits by hand are undone.
+   * Desired state of the node. The operator merges it from the policies and overwrites manual changes.
    * @x-kubernetes-map-type atomic
    */
   readonly spec?: SriovNetworkNodeStateSpec;
-  /** What the node has. The node's daemon writes it. */
+  /** Observed state of the node, written by the node's config daemon. */
   readonly status?: SriovNetworkNodeStateStatus;
 }
 
-/** What the node shall have. */
+/** Desired state of a node. */
 export interface SriovNetworkNodeStateSpec {
-  /** PFs to configure. One that is not listed is left alone. */
+  /** PFs to configure. PFs that are not listed are left unchanged. */
   readonly interfaces?: readonly InterfaceSpec[];
   /**
-   * PCI addresses of PFs that Switchyard configured and that no policy selects any more. Their VFs are removed and their
-   * settings restored. The operator lists a PF only after the node has reported it as configured by Switchyard.
+   * PCI addresses of PFs that Switchyard configured and that no policy selects any longer. The daemon removes their VFs
+   * and restores their settings. The operator lists a PF only after the node has reported it with owned set to true.
    */
   readonly unselected?: readonly string[];
-  /** Software bridges. */
+  /** Software bridges to create on the node. */
   readonly bridges?: Bridges;
   /** Settings of the whole node. */
   readonly system?: SystemSettings;
 }
 
-/** One PF as wanted. */
+/** Desired state of one PF. */
 export interface InterfaceSpec {
   /** PCI address of the PF: "0000:86:00.0". */
   readonly pciAddress: string;
   /**
-   * VFs that the PF shall have.
+   * Number of VFs to create on the PF.
    * @asType integer
    */
   readonly numVfs?: number;
   /**
-   * Least MTU of the PF in bytes; 0 leaves it as it is.
+   * Minimum MTU of the PF in bytes. 0 leaves the MTU unchanged.
    * @asType integer
    */
   readonly mtu?: number;
-  /** Name of the PF's network interface when the spec was written. */
+  /** Name that the PF's network interface had when the spec was written. */
   readonly name?: string;
-  /** Protocol of the port: eth or ib, in either case. */
+  /** Link type that the port must have: eth or ib, in lower or upper case. */
   readonly linkType?: string;
-  /** Mode of the card's embedded switch: legacy (also when empty) or switchdev. */
+  /** Mode of the card's embedded switch: legacy or switchdev. Empty means legacy. */
   readonly eSwitchMode?: string;
-  /** Somebody else creates the VFs and configures the PF. */
+  /** Whether another tool creates the VFs and configures the PF. */
   readonly externallyManaged?: boolean;
-  /** What the VFs are for. VFs in no group are left alone. */
+  /** Groups of VFs with common settings. VFs that belong to no group are left unchanged. */
   readonly vfGroups?: readonly VfGroup[];
 }
 
-/** A range of one PF's VFs with one purpose. */
+/** A range of a PF's VFs with common settings. */
 export interface VfGroup {
-  /** Resource that pods request the VFs by, without its prefix. */
+  /** Name of the extended resource that pods request the VFs by, without the resource prefix. */
   readonly resourceName?: string;
-  /** What the VFs are bound to; absent is their kernel driver. */
+  /** Driver that the VFs are bound to: their kernel network driver (netdevice, the default) or vfio-pci. */
   readonly deviceType?: DeviceType;
-  /** VFs by index, both ends included: "0-7". */
+  /** Indexes of the VFs, an inclusive range: "0-7". */
   readonly vfRange?: string;
-  /** Policy that asked for it. */
+  /** Name of the SriovNetworkNodePolicy that defines the group. */
   readonly policyName?: string;
   /**
-   * MTU of the VFs in bytes; 0 leaves it as it is.
+   * MTU of the VFs in bytes. 0 leaves the MTU unchanged.
    * @asType integer
    */
   readonly mtu?: number;
-  /** Pods also get the VF's RDMA device. */
+  /** Whether pods also get the VF's RDMA device. */
   readonly isRdma?: boolean;
   /**
-   * vDPA device to make on each VF.
+   * Type of the vDPA device to create on each VF.
    * @openEnum
    */
   readonly vdpaType?: "virtio" | "vhost";
-  /** Pods also get /dev/vhost-net and /dev/net/tun. */
+  /** Whether pods also get the devices /dev/vhost-net and /dev/net/tun. */
   readonly needVhostNet?: boolean;
-  /** Do not tell the kubelet which NUMA node the VFs belong to. */
+  /** Whether to hide the NUMA node of the VFs from the kubelet. */
   readonly excludeTopology?: boolean;
 }
 
@@ -143,11 +148,11 @@ export interface OvsBridge {
   readonly name: string;
   /** Settings of the bridge. */
   readonly bridge?: OvsBridgeConfig;
-  /** PFs in the bridge: exactly one. */
+  /** PFs that are ports of the bridge: exactly one. */
   readonly uplinks?: readonly OvsUplink[];
 }
 
-/** A PF as the port of an Open vSwitch bridge. */
+/** A PF as a port of an Open vSwitch bridge. */
 export interface OvsUplink {
   /** PCI address of the PF: "0000:86:00.0". */
   readonly pciAddress: string;
@@ -163,149 +168,150 @@ export interface LinuxBridge {
   readonly name: string;
   /** Settings of the bridge. */
   readonly bridge?: LinuxBridgeConfig;
-  /** PFs in the bridge: exactly one. */
+  /** PFs that are ports of the bridge: exactly one. */
   readonly uplinks?: readonly LinuxUplink[];
 }
 
-/** A PF as the port of a Linux bridge. */
+/** A PF as a port of a Linux bridge. */
 export interface LinuxUplink {
   /** PCI address of the PF: "0000:86:00.0". */
   readonly pciAddress: string;
   /** Name of the PF's network interface. */
   readonly name?: string;
-  /** Settings of the port, named like the files in /sys/class/net/PF/brport. */
+  /** Settings of the port. Keys are names of files in /sys/class/net/PF/brport. */
   readonly uplink?: LinuxUplinkConfig;
 }
 
 /** Settings of the whole node. */
 export interface SystemSettings {
   /**
-   * Whether RDMA devices are seen in all network namespaces (shared) or in one each (exclusive). Empty or absent in the spec:
-   * any mode; in the status: no mode, since the RDMA subsystem (ib_core) is not loaded.
+   * Network namespace mode of the RDMA subsystem: RDMA devices are visible in all network namespaces (shared) or in one
+   * only (exclusive). If empty or absent in the spec, either mode is accepted; if empty or absent in the status, the
+   * RDMA subsystem (ib_core) is not loaded.
    */
   readonly rdmaMode?: "shared" | "exclusive" | "";
 }
 
-/** What the node has. */
+/** Observed state of a node. */
 export interface SriovNetworkNodeStateStatus extends ObjectStatus {
-  /** All PFs of the node, in the order of their PCI addresses. */
+  /** All PFs of the node, ordered by PCI address. */
   readonly interfaces?: readonly InterfaceStatus[];
-  /** Software bridges that we made. */
+  /** Software bridges that Switchyard created. */
   readonly bridges?: Bridges;
   /** Settings of the whole node. */
   readonly system?: SystemSettings;
-  /** Succeeded, InProgress or Failed; empty before the first report. The conditions say more. */
+  /** Succeeded, InProgress or Failed; empty before the first report. The conditions have the details. */
   readonly syncStatus?: string;
-  /** Why the last attempt failed, in the kernel's words; empty after a success. */
+  /** Error of the last attempt to configure the node; empty after a success. */
   readonly lastSyncError?: string;
   /**
-   * Boot of the node in which the daemon last had done what it could: the kernel's /proc/sys/kernel/random/boot_id. While it
-   * is not the present one, VFs that outlived a reboot may lack their addresses and MTUs, and a device plugin waits.
+   * boot_id (/proc/sys/kernel/random/boot_id) of the boot in which the node was last configured. While it differs from
+   * the current boot_id, VFs may lack their MAC addresses and MTUs, and the device plugin does not offer them.
    */
   readonly bootID?: string;
 }
 
-/** One PF as found. */
+/** Observed state of one PF. */
 export interface InterfaceStatus {
   /** PCI address of the PF: "0000:86:00.0". */
   readonly pciAddress: string;
-  /** Name of its network interface. */
+  /** Name of the PF's network interface. */
   readonly name?: string;
-  /** MAC address. */
+  /** MAC address of the PF. */
   readonly mac?: string;
-  /** Kernel driver. */
+  /** Kernel driver that the PF is bound to. */
   readonly driver?: string;
-  /** PCI vendor id in hexadecimal. */
+  /** PCI vendor ID of the PF, in hexadecimal. */
   readonly vendor?: string;
-  /** PCI device id in hexadecimal. */
+  /** PCI device ID of the PF, in hexadecimal. */
   readonly deviceID?: string;
-  /** Network behind it on a virtual platform: "openstack/NetworkID:UUID". */
+  /** Network that the card is attached to on a virtual platform: "openstack/NetworkID:UUID". */
   readonly netFilter?: string;
   /**
-   * MTU in bytes.
+   * MTU of the PF in bytes.
    * @asType integer
    */
   readonly mtu?: number;
   /**
-   * VFs that exist.
+   * Number of VFs that exist on the PF.
    * @asType integer
    */
   readonly numVfs?: number;
-  /** Speed of the link: "10000 Mb/s"; -1 while there is none. */
+  /** Speed of the link, for example "10000 Mb/s"; "-1 Mb/s" while the link is down. */
   readonly linkSpeed?: string;
-  /** Protocol of the port: ETH or IB; empty when unknown. */
+  /** Link type of the port: ETH or IB; empty if unknown. */
   readonly linkType?: string;
-  /** Whether the interface is set up or down, whatever its cable says. */
+  /** Administrative state of the network interface: up or down. It does not depend on the cable. */
   readonly linkAdminState?: string;
-  /** Mode of the card's embedded switch: legacy or switchdev. */
+  /** Current mode of the card's embedded switch: legacy or switchdev. */
   readonly eSwitchMode?: string;
-  /** Somebody else creates the VFs and configures the PF. */
+  /** Whether another tool creates the VFs and configures the PF. */
   readonly externallyManaged?: boolean;
   /**
-   * VFs that the PF can have.
+   * Maximum number of VFs that the PF supports.
    * @asType integer
    */
   readonly totalvfs?: number;
-  /** The VFs that exist, ordered by index. */
+  /** VFs that exist on the PF, ordered by index. */
   readonly Vfs?: readonly VfStatus[];
-  /** Alternative names of its network interface. */
+  /** Alternative names of the PF's network interface. */
   readonly altNames?: readonly string[];
   /**
-   * Largest MTU that it takes, in bytes.
+   * Maximum MTU that the PF supports, in bytes.
    * @asType integer
    */
   readonly maxMtu?: number;
-  /** Switchyard configured this PF, and resets it when no policy selects it any more. */
+  /** Whether Switchyard configured this PF. If so, Switchyard resets the PF when no policy selects it any longer. */
   readonly owned?: boolean;
   /**
-   * Names and alternative names that it had when Switchyard configured it and does not have now. Policies still select it
-   * by them, unless another PF has the name.
+   * Names and alternative names that the PF had when Switchyard configured it and does not have now. Policies still
+   * select the PF by these names unless another PF has the name now.
    */
   readonly recordedNames?: readonly string[];
   /**
-   * MTU that it had before we configured it, and gets back when it is reset.
+   * MTU, in bytes, that the PF had before Switchyard configured it. It is restored when the PF is reset.
    * @asType integer
    */
   readonly initialMtu?: number;
 }
 
-/** One VF as found. */
+/** Observed state of one VF. */
 export interface VfStatus {
   /** PCI address of the VF. */
   readonly pciAddress: string;
   /**
-   * Index of the VF on its PF.
+   * Index of the VF on its PF, starting at 0.
    * @asType integer
    */
   readonly vfID: number;
-  /** Name of its network interface; absent while a pod or a driver for user space has it. */
+  /** Name of the VF's network interface; absent while the VF is in a pod or bound to a userspace driver. */
   readonly name?: string;
-  /** MAC address of its network interface. */
+  /** MAC address of the VF's network interface. */
   readonly mac?: string;
-  /** MAC address that the PF gave it: all zeros while it gave none, absent when unknown. */
+  /** MAC address that the PF has assigned to the VF: all zeros if the PF has assigned none, absent if unknown. */
   readonly adminMac?: string;
-  /** Pod that has it; not always known. */
+  /** Pod that uses the VF; not always known. */
   readonly assigned?: string;
-  /** Kernel driver; absent while none is bound. */
+  /** Kernel driver that the VF is bound to; absent if it is not bound to a driver. */
   readonly driver?: string;
-  /** PCI vendor id in hexadecimal. */
+  /** PCI vendor ID of the VF, in hexadecimal. */
   readonly vendor?: string;
-  /** PCI device id in hexadecimal. */
+  /** PCI device ID of the VF, in hexadecimal. */
   readonly deviceID?: string;
   /**
-   * VLAN that the PF puts it into.
+   * VLAN ID that the PF assigns to the VF's traffic.
    * @asType integer
    */
   readonly Vlan?: number;
   /**
-   * MTU of its network interface in bytes.
+   * MTU of the VF's network interface in bytes.
    * @asType integer
    */
   readonly mtu?: number;
-  /** vDPA device on it: virtio or vhost. */
+  /** Type of the vDPA device on the VF: virtio or vhost. */
   readonly vdpaType?: string;
-  /** Name of its representor, in switchdev mode. */
+  /** Name of the VF's representor, in switchdev mode. */
   readonly representorName?: string;
-  /** InfiniBand GUID. */
+  /** InfiniBand GUID of the VF. */
   readonly guid?: string;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * SriovNetworkPoolConfig: settings that a set of nodes shares: how many may be disturbed at once, and the RDMA mode
- * (sriov-operator.md A.7). The JSDoc here is the CRD's text: `npm run generate`.
+ * SriovNetworkPoolConfig has the settings of a pool of nodes: how many of them may be drained at once, and the RDMA
+ * mode (sriov-operator.md A.7). The CRD's descriptions are generated from the JSDoc in this file: `npm run generate`.
  */
 import { ageColumn, readyColumn, reasonColumn, type CustomResource } from "./custom-resource.ts";
 import type { LabelSelector, NodeCounts, ObjectMeta, ObjectStatus } from "../kubernetes/metadata.ts";
@@ -23,79 +23,85 @@ export const sriovNetworkPoolConfigs = {
   ],
 } as const satisfies CustomResource;
 
-/** Settings that a set of nodes shares: how many may be drained at once, and how they treat RDMA devices. */
+/**
+ * SriovNetworkPoolConfig has the settings of a pool of nodes: how many of them may be drained at once, and the RDMA
+ * mode.
+ */
 export interface SriovNetworkPoolConfig {
   readonly apiVersion: "sriovnetwork.openshift.io/v1";
   readonly kind: "SriovNetworkPoolConfig";
   readonly metadata: ObjectMeta;
-  /** What is wanted. */
+  /** Desired state of the pool. */
   readonly spec?: SriovNetworkPoolConfigSpec;
-  /** What became of it. */
+  /** Observed state of the pool, written by the operator. */
   readonly status?: SriovNetworkPoolConfigStatus;
 }
 
 /**
- * What is wanted.
+ * Desired state of a SriovNetworkPoolConfig.
  * @x-kubernetes-validations [{
  *   rule: "!has(self.ovsHardwareOffloadConfig) || !has(self.ovsHardwareOffloadConfig.name) || self.ovsHardwareOffloadConfig.name == '' || ((!has(self.nodeSelector) || (!has(self.nodeSelector.matchLabels) && !has(self.nodeSelector.matchExpressions))) && !has(self.maxUnavailable))",
- *   message: "must stand alone: its nodes are those of the MachineConfigPool, so leave out nodeSelector and maxUnavailable",
+ *   message: "must stand alone, without nodeSelector and maxUnavailable: its nodes are those of the MachineConfigPool",
  *   fieldPath: ".ovsHardwareOffloadConfig",
  *   fields: ["ovsHardwareOffloadConfig", "nodeSelector", "maxUnavailable"]
  * }]
  */
 export interface SriovNetworkPoolConfigSpec {
-  /** OpenShift only: hardware offload of Open vSwitch on a MachineConfigPool. Not together with other fields. */
+  /**
+   * OpenShift only: enables hardware offload of Open vSwitch on the nodes of a MachineConfigPool. Must not be combined
+   * with other fields.
+   */
   readonly ovsHardwareOffloadConfig?: OvsHardwareOffloadConfig;
   /**
-   * Nodes of the pool; absent or empty selects all. A node shall be in one pool only. Nodes in none form a pool of their
-   * own, in which one is drained at a time.
+   * Selects the nodes of the pool. An empty or absent selector selects all nodes. A node must be in one pool only.
+   * Nodes that are in no pool are drained one at a time.
    * @x-kubernetes-map-type atomic
    */
   readonly nodeSelector?: LabelSelector;
   /**
-   * How many nodes of the pool may be drained at once: a number, or a share such as "25%". Absent: no limit. 0 holds all
-   * drains until it is raised.
+   * Maximum number of nodes of the pool that are drained at once: a number, or a percentage such as "25%". By default,
+   * there is no limit. 0 blocks all drains.
    * @maxLength 64
    * @x-kubernetes-validations [{
    *   rule: "type(self) == int ? self >= 0 : self.matches('^0*([1-9][0-9]?|100)%$')",
-   *   message: "must be a number from 0, or a share from \"1%\" to \"100%\""
+   *   message: "must be a number of at least 0, or a percentage from \"1%\" to \"100%\""
    * }]
    */
   readonly maxUnavailable?: number | string;
   /**
-   * Whether RDMA devices are seen in all network namespaces (shared) or in one each (exclusive). Nodes in another mode report
-   * it: their mode is not changed yet.
+   * Network namespace mode that the nodes' RDMA subsystem must have: RDMA devices are visible in all network namespaces
+   * (shared) or in one only (exclusive). A node in the other mode reports an error; this release does not change the
+   * mode. By default, both modes are accepted.
    */
   readonly rdmaMode?: "shared" | "exclusive";
 }
 
-/** Hardware offload of Open vSwitch on OpenShift. */
+/** Settings of Open vSwitch hardware offload on OpenShift. */
 export interface OvsHardwareOffloadConfig {
   /**
-   * Name of the MachineConfigPool.
+   * Name of the MachineConfigPool on whose nodes hardware offload is enabled.
    * @maxLength 253
    */
   readonly name?: string;
 }
 
-/** What became of it. */
+/** Observed state of a SriovNetworkPoolConfig. */
 export interface SriovNetworkPoolConfigStatus extends ObjectStatus, NodeCounts {
   /**
-   * Nodes that hold a slot of maxUnavailable: other nodes wait until they are released. In the order in which they took it;
-   * the first 100 of them.
+   * Nodes that count against maxUnavailable, in the order in which their drains started; at most 100 are listed.
    * @x-kubernetes-list-type atomic
    */
   readonly drainingNodes?: readonly DrainingNode[];
 }
 
-/** A node that holds a slot. */
+/** A node that counts against maxUnavailable. */
 export interface DrainingNode {
   /** Name of the node. */
   readonly node: string;
-  /** Draining while pods leave it, DrainComplete once they have left and its daemon is at work. */
+  /** Draining while pods are evicted; DrainComplete after that, while the node's daemon configures the node. */
   readonly state: string;
   /**
-   * Since when it is in this state.
+   * Time at which the node entered this state.
    * @format date-time
    */
   readonly since?: string;

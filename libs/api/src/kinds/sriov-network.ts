@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * SriovNetwork: pods get VFs of Ethernet cards by the CNI plugin sriov (sriov-operator.md A.1, cnis.md 7).
- * The JSDoc here is the CRD's text: `npm run generate`.
+ * SriovNetwork attaches pods to VFs of Ethernet cards; its CNI plugin is sriov (sriov-operator.md A.1, cnis.md 7).
+ * The CRD's descriptions are generated from the JSDoc in this file: `npm run generate`.
  */
 import { ageColumn, readyColumn, reasonColumn, type CustomResource } from "./custom-resource.ts";
 import type { ObjectMeta, ObjectStatus } from "../kubernetes/metadata.ts";
@@ -24,7 +24,8 @@ export const sriovNetworks = {
 } as const satisfies CustomResource;
 
 /**
- * A network that pods join with a virtual function (VF) of an Ethernet card.
+ * SriovNetwork defines a network that pods join through a virtual function (VF) of an Ethernet card. The operator
+ * creates a NetworkAttachmentDefinition of the same name from it.
  * @x-kubernetes-validations [{
  *   rule: "self.spec.resourceName != ''",
  *   message: "must not be empty: the resourceName of a SriovNetworkNodePolicy",
@@ -38,74 +39,85 @@ export interface SriovNetwork {
   readonly kind: "SriovNetwork";
   readonly metadata: ObjectMeta;
   /**
-   * What is wanted.
+   * Desired state of the network.
    * @default { resourceName: "" }
    */
-  // The default is what Go clients make of an absent spec, which upstream's CRDs accept.
+  // Go clients send this default for an absent spec, and upstream's CRDs accept it.
   readonly spec: SriovNetworkSpec;
-  /** What became of it. */
+  /** Observed state of the network, written by the operator. */
   readonly status?: ObjectStatus;
 }
 
 /**
- * What is wanted.
+ * Desired state of a SriovNetwork.
  * @x-kubernetes-validations [{
  *   rule: "!has(self.vlanQoS) || self.vlanQoS == 0 || (has(self.vlan) && self.vlan != 0)",
- *   message: "needs a vlan from 1 to 4094",
+ *   message: "requires vlan to be from 1 to 4094",
  *   fieldPath: ".vlanQoS",
  *   fields: ["vlan", "vlanQoS"]
  * }, {
  *   rule: "!has(self.vlanProto) || !(self.vlanProto in ['802.1ad', '802.1AD']) || (has(self.vlan) && self.vlan != 0)",
- *   message: "802.1ad needs a vlan from 1 to 4094",
+ *   message: "802.1ad requires vlan to be from 1 to 4094",
  *   fieldPath: ".vlanProto",
  *   fields: ["vlan", "vlanProto"]
  * }, {
  *   rule: "!has(self.minTxRate) || !has(self.maxTxRate) || self.maxTxRate == 0 || self.minTxRate <= self.maxTxRate",
- *   message: "must not be above maxTxRate",
+ *   message: "must not be greater than maxTxRate",
  *   fieldPath: ".minTxRate",
  *   fields: ["minTxRate", "maxTxRate"]
  * }]
  */
 export interface SriovNetworkSpec extends NetworkSpec {
   /**
-   * VLAN that the card puts the VF into; 0 is none.
+   * VLAN ID that the card assigns to the VF's traffic. 0, the default, means no VLAN.
    * @asType integer
    * @minimum 0
    * @maximum 4094
    */
   readonly vlan?: number;
   /**
-   * Priority of the VLAN's frames. Needs a vlan.
+   * Priority (802.1p) of the VF's VLAN frames. Default: 0. A value other than 0 requires vlan.
    * @asType integer
    * @minimum 0
    * @maximum 7
    */
   readonly vlanQoS?: number;
-  /** Tag of the VLAN: 802.1q, also when absent, or 802.1ad, the outer tag of two, which needs a vlan. */
+  /** VLAN protocol: 802.1q, the default, or 802.1ad, the outer tag of a double-tagged frame. 802.1ad requires vlan. */
   readonly vlanProto?: "802.1q" | "802.1Q" | "802.1ad" | "802.1AD";
-  /** Whether the card drops frames of the VF that are not from its own MAC address. Absent leaves it as it is. */
+  /**
+   * Whether the card drops frames that the VF sends with a source MAC address other than its own. By default, the
+   * setting is left unchanged.
+   */
   readonly spoofChk?: "on" | "off";
-  /** Whether the VF may change its MAC address and go into promiscuous mode. Absent leaves it as it is. */
+  /**
+   * Whether the VF may change its MAC address and use promiscuous mode. By default, the setting is left unchanged.
+   */
   readonly trust?: "on" | "off";
-  /** Link that the VF sees: as the cable is (auto), always up (enable), always down (disable). */
+  /**
+   * Link state of the VF: that of the PF (auto), always up (enable), or always down (disable). By default, the setting
+   * is left unchanged.
+   */
   readonly linkState?: "auto" | "enable" | "disable";
   /**
-   * Least rate of sending in Mbit/s; 0 is no guarantee. Absent leaves it as it is.
+   * Guaranteed transmit rate of the VF in Mbit/s; 0 means no guarantee. By default, the setting is left unchanged.
    * @asType integer
    * @minimum 0
    */
   readonly minTxRate?: number;
   /**
-   * Highest rate of sending in Mbit/s; 0 is no limit. Absent leaves it as it is.
+   * Maximum transmit rate of the VF in Mbit/s; 0 means no limit. By default, the setting is left unchanged.
    * @asType integer
    * @minimum 0
    */
   readonly maxTxRate?: number;
   /**
-   * What the CNI plugin logs at least.
+   * Lowest severity that the CNI plugin logs.
    * @default info
    */
   readonly logLevel?: "panic" | "error" | "warning" | "info" | "debug" | "";
-  /** File on the node that the CNI plugin logs to; absent is its standard error, which the container runtime shows. */
+  /**
+   * File on the node that the CNI plugin writes its log to. By default, standard error, which the container runtime
+   * logs.
+   */
   readonly logFile?: string;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * SriovOperatorConfig: what runs in the cluster and how (sriov-operator.md A.6). Only the object named "default" in the
- * operator's namespace is honoured. The JSDoc here is the CRD's text: `npm run generate`.
+ * SriovOperatorConfig configures the components that the operator deploys (sriov-operator.md A.6). The operator only
+ * reads the object named "default" in its own namespace. The CRD's descriptions are generated from the JSDoc in this
+ * file: `npm run generate`.
  */
 import { ageColumn, readyColumn, reasonColumn, type CustomResource } from "./custom-resource.ts";
 import type { ObjectMeta, ObjectStatus } from "../kubernetes/metadata.ts";
@@ -21,82 +22,94 @@ export const sriovOperatorConfigs = {
   ],
 } as const satisfies CustomResource;
 
-/** What of the operator runs in the cluster, and how. Only the object named default in its namespace is honoured. */
+/**
+ * SriovOperatorConfig configures the operator and the components that it deploys. The operator only reads the object
+ * named default in its own namespace.
+ */
 export interface SriovOperatorConfig {
   readonly apiVersion: "sriovnetwork.openshift.io/v1";
   readonly kind: "SriovOperatorConfig";
   readonly metadata: ObjectMeta;
-  /** What is wanted. */
+  /** Desired state of the operator's components. */
   readonly spec?: SriovOperatorConfigSpec;
-  /** What became of it. */
+  /** Observed state of the operator's components, written by the operator. */
   readonly status?: SriovOperatorConfigStatus;
 }
 
-/** What is wanted. */
+/** Desired state of a SriovOperatorConfig. */
 export interface SriovOperatorConfigSpec {
   /**
-   * Labels of the nodes that run the config daemon and are configured. Empty selects Linux nodes with the role worker.
+   * Selects the nodes that run the config daemon: those with all of these labels. If empty or absent, Linux nodes with
+   * the label node-role.kubernetes.io/worker are selected.
    */
   readonly configDaemonNodeSelector?: Readonly<Record<string, string>>;
-  /** Run the network resources injector, which adds resource requests to pods by their networks. */
+  /**
+   * Whether to deploy the network resources injector, which adds the resource requests of a pod's networks to the pod.
+   * Default: false.
+   */
   readonly enableInjector?: boolean;
-  /** Run the admission webhook for the operator's own kinds. */
+  /** Whether to deploy the admission webhook, which validates objects of this API group. Default: false. */
   readonly enableOperatorWebhook?: boolean;
   /**
-   * How much is logged: 0 the least, 2 everything.
+   * Log verbosity of the operator and the config daemon, from 0 (least) to 2 (most). By default, each process uses its
+   * own flag.
    * @asType integer
    * @minimum 0
    * @maximum 2
    */
   readonly logLevel?: number;
-  /** Configure nodes without draining them first. Pods that use their VFs lose them. */
+  /**
+   * Whether nodes are configured without draining them first. Pods that use VFs may then lose their network. Default:
+   * false.
+   */
   readonly disableDrain?: boolean;
   /**
-   * Has no effect; kept so that stored objects stay valid.
+   * Has no effect. The field is kept so that stored objects stay valid.
    * @deprecated
    */
   readonly enableOvsOffload?: boolean;
   /**
-   * Who configures nodes: the running daemon, also when absent, or systemd units at boot, so that each change reboots.
-   * In this release the daemon does, also with systemd.
+   * How nodes are configured: by the running config daemon (daemon, the default), or by systemd units during boot
+   * (systemd). This release does not support systemd and uses the config daemon in both cases.
    */
   readonly configurationMode?: "daemon" | "systemd";
   /**
-   * What the webhook answers to a policy that names network cards which are not known to work: a warning, also when
-   * absent, or with strict a refusal. Cards are added to the known ones by the ConfigMap supported-nic-ids.
+   * How policies for network cards that are not in the list of supported cards are treated: the webhook warns about
+   * them (warn, the default) or rejects them (strict). The ConfigMap supported-nic-ids adds cards to the list.
    */
   readonly supportedNics?: "strict" | "warn";
-  /** Hand devices to pods by the Container Device Interface (CDI). */
+  /** Whether the device plugin passes devices to pods through the Container Device Interface (CDI). Default: false. */
   readonly useCDI?: boolean;
-  /** Vendor parts of the daemon that shall not run: mellanox is the only one that can be left out. This release has none. */
+  /** Vendor plugins of the config daemon to disable. This release has no vendor plugins, so the field has no effect. */
   readonly disablePlugins?: readonly "mellanox"[];
   /**
-   * Features to switch on or off: parallelNicConfig, resourceInjectorMatchCondition, metricsExporter,
-   * manageSoftwareBridges, blockDevicePluginUntilConfigured, mellanoxFirmwareReset. Other names mean nothing.
+   * Feature gates to turn on (true) or off (false): parallelNicConfig, resourceInjectorMatchCondition, metricsExporter,
+   * manageSoftwareBridges, blockDevicePluginUntilConfigured and mellanoxFirmwareReset. The last two are on by default,
+   * the others off. Unknown names have no effect.
    */
   readonly featureGates?: Readonly<Record<string, boolean>>;
   /**
-   * Environment variables for the config daemon: LOG_LEVEL, MAX_PFS, METRICS_ADDRESS, USE_EXTERNAL_DRAINER,
-   * UV_THREADPOOL_SIZE, TZ, and HTTP_PROXY, HTTPS_PROXY, NO_PROXY, ALL_PROXY also in lower case. Others are not passed on,
-   * as the daemon's container is privileged.
+   * Environment variables of the config daemon. Allowed are LOG_LEVEL, MAX_PFS, METRICS_ADDRESS, USE_EXTERNAL_DRAINER,
+   * UV_THREADPOOL_SIZE, TZ, and HTTP_PROXY, HTTPS_PROXY, NO_PROXY and ALL_PROXY in upper or lower case. Other variables
+   * are not passed on, because the daemon's container is privileged.
    * @maxProperties 256
    * @x-kubernetes-validations [{
    *   rule: "self.all(name, name.matches('^[-._a-zA-Z][-._a-zA-Z0-9]*$'))",
-   *   message: "must be names of environment variables: letters, digits, \"-\", \".\" and \"_\", with no digit first"
+   *   message: "must be names of environment variables: letters, digits, \"-\", \".\" and \"_\", not starting with a digit"
    * }]
    */
   readonly configDaemonEnvVars?: Readonly<Record<string, string>>;
 }
 
-/** What became of it. */
+/** Observed state of a SriovOperatorConfig. */
 export interface SriovOperatorConfigStatus extends ObjectStatus {
   /**
-   * Nobody writes it: see the conditions.
+   * Not written by this release. See the conditions.
    * @deprecated
    */
   readonly injector?: string;
   /**
-   * Nobody writes it: see the conditions.
+   * Not written by this release. See the conditions.
    * @deprecated
    */
   readonly operatorWebhook?: string;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The parts of Kubernetes' own types that our kinds are made of (metav1), as they stand in JSON.
+ * The types of metav1 (k8s.io/apimachinery) that Switchyard's kinds use, in their JSON form, and the status fields that
+ * its kinds share.
  */
 
-/** metav1.ObjectMeta, the fields that are used. */
+/** metav1.ObjectMeta, restricted to the fields that are used. */
 export interface ObjectMeta {
   readonly name: string;
   readonly namespace?: string;
@@ -12,7 +13,7 @@ export interface ObjectMeta {
   readonly generation?: number;
   /** RFC 3339. */
   readonly creationTimestamp?: string;
-  /** RFC 3339; set once deletion was asked for. */
+  /** RFC 3339; set when the object is being deleted. */
   readonly deletionTimestamp?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
@@ -21,8 +22,8 @@ export interface ObjectMeta {
 }
 
 /**
- * A kind for clients that have a type of their own for metadata, with times as Date: `WithMetadata<SriovNetwork, Partial<V1ObjectMeta>>`
- * for KubernetesObjectApi of @kubernetes/client-node (docs/typescript.md).
+ * A kind with another type for its metadata, for clients that represent times as Date. KubernetesObjectApi of
+ * @kubernetes/client-node takes `WithMetadata<SriovNetwork, Partial<V1ObjectMeta>>` (docs/typescript.md).
  */
 export type WithMetadata<Kind extends { readonly metadata: ObjectMeta }, Metadata> = Omit<Kind, "metadata"> & {
   metadata: Metadata;
@@ -38,70 +39,70 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean;
 }
 
-/** One aspect of an object's state (metav1.Condition). */
+/** Describes one aspect of the state of an object (metav1.Condition). */
 export interface Condition {
-  /** The aspect: Ready, Progressing, Degraded. */
+  /** Type of the condition: Ready, Progressing, Degraded. */
   readonly type: string;
-  /** Whether it holds. */
+  /** Status of the condition. */
   readonly status: "True" | "False" | "Unknown";
   /**
-   * The metadata.generation that this was judged from. A lower one than the object's says that the newest spec has not
-   * been looked at yet.
+   * metadata.generation of the object that the condition is based on. If it is lower than the object's current
+   * generation, the condition does not reflect the current spec yet.
    * @asType integer
    * @format int64
    * @minimum 0
    */
   readonly observedGeneration?: number;
   /**
-   * When the status last changed.
+   * Time at which the status of the condition last changed.
    * @format date-time
    */
   readonly lastTransitionTime: string;
-  /** Why, in one CamelCase word, for programs. */
+  /** Reason for the status, one CamelCase word for programs. */
   readonly reason: string;
-  /** Why, in a sentence, for people. May be empty. */
+  /** Explanation of the status for people. May be empty. */
   readonly message: string;
 }
 
-/** What the status of each kind of ours has. */
+/** Status fields that all kinds of Switchyard share. */
 export interface ObjectStatus {
   /**
-   * What became of the spec. Ready: all that is asked for is there. Progressing: work is under way or waits for something
-   * that will come. Degraded: something failed and needs a person; its message says what.
+   * Conditions of the object. Ready: the spec is completely applied. Progressing: changes are being applied, or wait
+   * for something that is expected to happen. Degraded: an error needs attention; the message describes it.
    * @x-kubernetes-list-type map
    * @x-kubernetes-list-map-keys ["type"]
    */
   readonly conditions?: readonly Condition[];
   /**
-   * The metadata.generation that this status was judged from.
+   * metadata.generation of the object that this status is based on.
    * @asType integer
    * @format int64
    */
   readonly observedGeneration?: number;
 }
 
-/** What kinds that select nodes report about them. */
+/** Status fields of kinds that select nodes. */
 export interface NodeCounts {
   /**
-   * Nodes that are selected.
+   * Number of nodes that are selected.
    * @asType integer
    * @format int32
    */
   readonly matchedNodeCount?: number;
   /**
-   * Selected nodes that are configured as asked.
+   * Number of selected nodes that are completely configured.
    * @asType integer
    * @format int32
    */
   readonly readyNodeCount?: number;
 }
 
-/** A label query over objects; all requirements must hold (metav1.LabelSelector). */
+/** A label query over objects. matchLabels and matchExpressions are combined with AND (metav1.LabelSelector). */
 export interface LabelSelector {
-  /** Labels that the object must carry with exactly these values. */
+  /** Labels that an object must have with exactly these values. */
   readonly matchLabels?: Readonly<Record<string, string>>;
   /**
-   * Requirements beyond equality.
+   * Further requirements. An object must meet all of them.
    * @maxItems 64
    * @x-kubernetes-list-type atomic
    */
@@ -120,26 +121,29 @@ export interface LabelSelector {
  *   fieldPath: ".values"
  * }, {
  *   rule: "!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0",
- *   message: "must be left out with the operators Exists and DoesNotExist",
+ *   message: "must be omitted with the operators Exists and DoesNotExist",
  *   fieldPath: ".values"
  * }]
  */
 export interface LabelSelectorRequirement {
-  /** The label's key. */
+  /** Key of the label. */
   readonly key: string;
   /**
-   * How the label relates to the values.
+   * Relation between the label and the values.
    * @openEnum
    */
   readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
   /**
-   * Needed for In and NotIn, absent otherwise.
+   * Values to compare the label with. Required with the operators In and NotIn, and absent otherwise.
    * @x-kubernetes-list-type atomic
    */
   readonly values?: readonly string[];
 }
 
-/** Where a kind lives in the API. libs/kube takes these; it knows none of our kinds. */
+/**
+ * Group, version, names and scope of a kind. libs/kube takes these as parameters, so it does not depend on this
+ * library.
+ */
 export interface ResourceType {
   readonly group: string;
   readonly version: string;

@@ -16,7 +16,9 @@ export interface MacAddressProblem {
   readonly text: string;
 }
 
-/** Reads six bytes; upper-case digits are lowered. Group and all-zero addresses are MAC addresses too: ask isUnicast. */
+/**
+ * Reads six bytes; upper-case digits are lowered. Group and all-zero addresses are MAC addresses too: ask isUnicast.
+ */
 export function parseMacAddress(text: string): Result<MacAddress, MacAddressProblem> {
   const lower = text.toLowerCase();
   return isMacAddress(lower) ? ok(lower) : err({ code: "malformed", text });
