@@ -116,7 +116,7 @@ describe("the operator's configuration", () => {
     const object = operatorConfig({ configDaemonEnvVars });
     const { problems, warnings } = judge({ kind, operation: "CREATE", object });
     expect(problems).toEqual([
-      expect.stringContaining("spec.configDaemonEnvVars.NODE_OPTIONS: must not be set for a privileged container"),
+      expect.stringContaining("spec.configDaemonEnvVars.NODE_OPTIONS: must not be set, because the daemon"),
     ]);
     expect(warnings).toEqual(["spec.configDaemonEnvVars.GODEBUG: has no effect: only upstream's daemon reads it"]);
     const update: Review = { kind, operation: "UPDATE", oldObject: object, object };

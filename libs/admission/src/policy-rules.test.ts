@@ -147,7 +147,7 @@ describe("a policy and the cards that it names", () => {
     const nodes = [node("w1", [pf({ deviceID: "1521" })])];
     const [line] = problems({ nicSelector: { vendor: "8086" } }, { nodes });
     expect(line).toContain(
-      "not in the list of supported NICs, or without SR-IOV: 0000:3b:00.0; to use them, name them by pfNames",
+      "not in the list of supported NICs, or without SR-IOV: 0000:3b:00.0; to use them, select them by pfNames",
     );
     expect(problems({ nicSelector: { vendor: "8086", deviceID: "1521" } }, { nodes })).toEqual([]);
   });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The systemd units of upstream's systemd mode, which are on hosts and, on OpenShift, in a MachineConfig (sriov-operator.md
- * F.7, F.11).
+ * The systemd units of upstream's systemd mode, which are on hosts and, on OpenShift, in a MachineConfig
+ * (sriov-operator.md F.7, F.11).
  * Usage: `isUpstreamUnit("sriov-config.service", text)`.
  */
 

@@ -29,7 +29,7 @@ import {
 } from "@switchyard/kube";
 import {
   isInNodeSet,
-  judgeStaleState,
+  staleStateAction,
   mergePolicies,
   nodeStateSpec,
   type MergedNode,
@@ -117,7 +117,7 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
   ): Promise<Requeue | undefined> {
     const { name, uid, keepStateUntil, spec } = state;
     const stamp = keepStateUntil === undefined ? {} : { [annotations.keepStateUntil]: keepStateUntil };
-    const verdict = judgeStaleState(
+    const verdict = staleStateAction(
       { apiVersion, kind: "SriovNetworkNodeState", metadata: { name, annotations: stamp } },
       { nowMs: nowMs(), delayMs },
     );

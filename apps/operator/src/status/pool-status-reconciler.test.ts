@@ -88,7 +88,7 @@ describe("the pool status reconciler", () => {
     expect(told).toEqual(["gpu degraded Overlap", "storage degraded Overlap"]);
     const says = (other: string) =>
       `spec.nodeSelector: node "worker-1" is also selected by "${other}": ` +
-      "the maxUnavailable of each holds for it; let one pool select it (and so with 1 more)";
+      "the maxUnavailable of each pool applies to it; only one pool should select it (and so with 1 more)";
     expect(messages).toEqual([says("storage"), says("gpu")]);
   });
 
@@ -96,7 +96,7 @@ describe("the pool status reconciler", () => {
     const { told, messages } = await statusOf(["gpu"], { spec: { maxUnavailable: "some" } });
     expect([told, messages]).toEqual([
       ["gpu degraded Invalid"],
-      [expect.stringMatching(/^spec.maxUnavailable: "some" is no number of nodes: write a whole number/)],
+      [expect.stringMatching(/^spec.maxUnavailable: "some" is not a number of nodes: use a whole number/)],
     ]);
   });
 

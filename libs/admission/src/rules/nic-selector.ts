@@ -16,8 +16,8 @@ export function checkMergeable(policy: SriovNetworkNodePolicy): readonly Finding
     metadata: { name: "default" },
     spec: { featureGates: { manageSoftwareBridges: true } },
   } as const;
-  const { policyRules } = createRules({ policies: [policy], pools: [], operatorConfig });
-  return policyRules.flatMap(({ problems }) =>
+  const { compiledPolicies } = createRules({ policies: [policy], pools: [], operatorConfig });
+  return compiledPolicies.flatMap(({ problems }) =>
     problems.map(({ severity, field, message }) => ({
       severity: severity === "error" ? ("refusal" as const) : ("warning" as const),
       field,

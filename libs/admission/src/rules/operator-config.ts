@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The operator's configuration (sriov-operator.md E.2, E.3). */
 import { operatorConfigName, type SriovOperatorConfig } from "@switchyard/api";
-import { featureGateDefaults, judgeDaemonVariable } from "@switchyard/policy";
+import { featureGateDefaults, checkDaemonVariable } from "@switchyard/policy";
 import type { ClusterView } from "../cluster-view.ts";
 import { refuse, warn, type Finding } from "../finding.ts";
 import { listNames, quote } from "../phrase.ts";
@@ -34,7 +34,7 @@ export function checkOperatorConfig(config: SriovOperatorConfig, view: ClusterVi
 function checkDaemonVariables(variables: Readonly<Record<string, string>>): readonly Finding[] {
   return Object.entries(variables).flatMap(([name, value]) => {
     const field = `spec.configDaemonEnvVars.${name}`;
-    const verdict = judgeDaemonVariable(name, value);
+    const verdict = checkDaemonVariable(name, value);
     if (verdict.use === "passed") return [];
     return [verdict.use === "ignored" ? warn(field, verdict.message) : refuse(field, verdict.message)];
   });

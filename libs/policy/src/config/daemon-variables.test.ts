@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { judgeDaemonVariable } from "./daemon-variables.ts";
+import { checkDaemonVariable } from "./daemon-variables.ts";
 
-describe("a variable for the config daemon", () => {
+describe("a variable of the config daemon", () => {
   it.each([
     { name: "METRICS_ADDRESS", value: ":29120" },
     { name: "LOG_LEVEL", value: "debug" },
     { name: "HTTPS_PROXY", value: "http://proxy.example.com:3128" },
     { name: "no_proxy", value: ".svc,10.0.0.0/8" },
     { name: "TZ", value: "" },
-  ])("is passed: $name", ({ name, value }) => {
-    expect(judgeDaemonVariable(name, value)).toEqual({ use: "passed" });
+  ])("is passed on: $name", ({ name, value }) => {
+    expect(checkDaemonVariable(name, value)).toEqual({ use: "passed" });
   });
 
   it.each(["GODEBUG", "GOMAXPROCS", "KUBE_FEATURE_WatchListClient", "DEV_MODE"])(
-    "is accepted without effect where only upstream's daemon reads it: %s",
+    "is accepted without effect if only upstream's daemon reads it: %s",
     (name) => {
-      expect(judgeDaemonVariable(name, "1")).toMatchObject({ use: "ignored" });
+      expect(checkDaemonVariable(name, "1")).toMatchObject({ use: "ignored" });
     },
   );
 
@@ -25,19 +25,19 @@ describe("a variable for the config daemon", () => {
     ...["GLIBC_TUNABLES", "KUBECONFIG", "PATH", "MODPROBE_OPTIONS", "OPENSSL_CONF", "BASH_ENV"],
     ...["NODE_NAME", "NAMESPACE", "HOST_ROOT", "HEALTH_ADDRESS", "KUBERNETES_SERVICE_HOST"],
     ...["", "log_level", "LOG_LEVEL ", "__proto__", "GODEBUG\n"],
-  ])("is refused, with what is allowed: %j", (name) => {
-    expect(judgeDaemonVariable(name, "x")).toMatchObject({
+  ])("is rejected with a list of the allowed names: %j", (name) => {
+    expect(checkDaemonVariable(name, "x")).toMatchObject({
       use: "refused",
       message: expect.stringContaining("METRICS_ADDRESS"),
     });
   });
 
   it.each([
-    { what: "too long", value: "x".repeat(1_025), words: "at most 1024 characters long, and has 1025" },
-    { what: "of two lines", value: "info\nx", words: "control characters" },
-    { what: "cut short by NUL", value: "info\0", words: "control characters" },
-  ])("is refused with a value that is $what", ({ value, words }) => {
-    expect(judgeDaemonVariable("LOG_LEVEL", value)).toMatchObject({
+    { what: "too long", value: "x".repeat(1_025), words: "at most 1024 characters, but has 1025" },
+    { what: "on two lines", value: "info\nx", words: "control characters" },
+    { what: "terminated by NUL", value: "info\0", words: "control characters" },
+  ])("is rejected if its value is $what", ({ value, words }) => {
+    expect(checkDaemonVariable("LOG_LEVEL", value)).toMatchObject({
       use: "refused",
       message: expect.stringContaining(words),
     });

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Which of SriovOperatorConfig.spec.configDaemonEnvVars the config daemon gets. Its container may do everything on a
- * node, and some variables make a process run other code (NODE_OPTIONS, LD_PRELOAD, PATH) or obey another API server
- * (KUBECONFIG), so only names that are known to be harmless pass.
- * Usage: `judgeDaemonVariable("LD_PRELOAD", "/tmp/x.so")` is `{ use: "refused", message: "…" }`.
+ * checkDaemonVariable decides which of SriovOperatorConfig.spec.configDaemonEnvVars the config daemon gets. The
+ * daemon's container is privileged, and some variables make a process run other code (NODE_OPTIONS, LD_PRELOAD, PATH)
+ * or use another API server (KUBECONFIG). So only names on an allowlist are passed on.
+ * Usage: `checkDaemonVariable("LD_PRELOAD", "/tmp/x.so")` is `{ use: "refused", message: "…" }`.
  */
 
-export type DaemonVariableVerdict =
+/** How a variable is treated. `message` completes a sentence that starts with the field's path. */
+export type DaemonVariableUse =
   | { readonly use: "passed" }
-  /** Accepted for the sake of stored objects, and not passed. */
+  /** Accepted, because stored objects may have it, but not passed on. */
   | { readonly use: "ignored"; readonly message: string }
   | { readonly use: "refused"; readonly message: string };
 
-/** What the daemon and the libraries in its process read by name. */
+/** Variables that the daemon and the libraries in its process read. */
 const passed: readonly string[] = [
   "LOG_LEVEL",
   "MAX_PFS",
@@ -23,19 +24,21 @@ const passed: readonly string[] = [
   ...["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY"].flatMap((name) => [name, name.toLowerCase()]),
 ];
 
-/** What upstream's daemon reads: its own variables, and those of Go and its Kubernetes client. */
+/** Variables that upstream's daemon reads: its own and those of Go and its Kubernetes client. */
 const upstreams = /^(?:DEV_MODE|CLUSTER_TYPE|DEST_DIR|GO(?:DEBUG|GC|MAXPROCS|MEMLIMIT|TRACEBACK)|KUBE_FEATURE_\w+)$/;
 
-/** Much longer than any useful value. 256 such variables are still far below the size of an object. */
-const longestValue = 1_024;
+/** Much longer than any useful value, and small enough that 256 variables fit into an object. */
+const maxValueLength = 1_024;
 
-export function judgeDaemonVariable(name: string, value: string): DaemonVariableVerdict {
+/** Decides how the variable is treated. */
+export function checkDaemonVariable(name: string, value: string): DaemonVariableUse {
   if (upstreams.test(name)) return { use: "ignored", message: "has no effect: only upstream's daemon reads it" };
   if (!passed.includes(name)) {
-    return { use: "refused", message: `must not be set for a privileged container; allowed are ${passed.join(", ")}` };
+    const message = `must not be set, because the daemon's container is privileged; allowed are ${passed.join(", ")}`;
+    return { use: "refused", message };
   }
-  if (value.length > longestValue) {
-    return { use: "refused", message: `must be at most ${longestValue} characters long, and has ${value.length}` };
+  if (value.length > maxValueLength) {
+    return { use: "refused", message: `must have at most ${maxValueLength} characters, but has ${value.length}` };
   }
   if (/[\u0000-\u001f\u007f-\u009f]/.test(value)) {
     return { use: "refused", message: "must not contain control characters, such as line breaks" };

@@ -5,10 +5,10 @@ import { operatorConfig } from "../testing/objects.ts";
 
 describe("isGateOn", () => {
   it.each([
-    { does: "takes the default without a config", config: undefined, on: true },
-    { does: "takes the default where the config is silent", config: operatorConfig({}), on: true },
+    { does: "uses the default without a config", config: undefined, on: true },
+    { does: "uses the default if the config does not set the gate", config: operatorConfig({}), on: true },
     {
-      does: "takes the config's word",
+      does: "uses the value in the config",
       config: operatorConfig({ featureGates: { blockDevicePluginUntilConfigured: false } }),
       on: false,
     },
@@ -17,7 +17,7 @@ describe("isGateOn", () => {
     expect(isGateOn("blockDevicePluginUntilConfigured", config)).toBe(on);
   });
 
-  it("switches bridges off by default", () => {
+  it("is false for manageSoftwareBridges by default", () => {
     expect(isGateOn("manageSoftwareBridges", operatorConfig({}))).toBe(false);
   });
 });

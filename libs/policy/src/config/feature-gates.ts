@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Feature gates: SriovOperatorConfig.spec.featureGates over the defaults (sriov-operator.md H).
+ * Feature gates: SriovOperatorConfig.spec.featureGates combined with the defaults (sriov-operator.md H).
  * Usage: `isGateOn("manageSoftwareBridges", operatorConfig)`.
  */
 import type { SriovOperatorConfig } from "@switchyard/api";
 
-/**
- * What holds where the operator config says nothing. Names that are not here are accepted in the config and do nothing.
- */
+/** The known gates and their defaults. Other names in the operator config are accepted and have no effect. */
 export const featureGateDefaults = {
-  /** The config daemon works on several PFs at once. */
+  /** The config daemon configures several PFs concurrently. */
   parallelNicConfig: false,
-  /** The injector's webhook is called only for pods with the networks annotation, and must answer. */
+  /**
+   * The API server calls the injector only for pods with the networks annotation, and rejects them if the call fails.
+   */
   resourceInjectorMatchCondition: false,
-  /** The metrics exporter is deployed. */
+  /** The operator deploys the metrics exporter. */
   metricsExporter: false,
-  /** Bridges of policies are made and kept. */
+  /** The config daemon creates the software bridges of policies. */
   manageSoftwareBridges: false,
-  /** The device plugin offers nothing until the node is configured. */
+  /** The device plugin offers no devices until the node is configured. */
   blockDevicePluginUntilConfigured: true,
-  /** Mellanox firmware is reset when its settings changed. */
+  /** Mellanox firmware is reset after its settings have changed. */
   mellanoxFirmwareReset: true,
 } as const;
 
 /** Name of a feature gate. */
 export type FeatureGate = keyof typeof featureGateDefaults;
 
-/** Whether the gate is on; without a config the default holds. */
+/** Reports whether the gate is on. Without an operator config its default applies. */
 export function isGateOn(gate: FeatureGate, config: SriovOperatorConfig | undefined): boolean {
   return config?.spec?.featureGates?.[gate] ?? featureGateDefaults[gate];
 }

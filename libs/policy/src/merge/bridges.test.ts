@@ -11,7 +11,7 @@ function merge(policies: readonly SriovNetworkNodePolicy[], config = gateOn) {
   return mergePolicies(node(), nics, createRules({ policies, pools: [], operatorConfig: config }));
 }
 
-/** A switchdev policy for ens803f0. */
+/** Returns a switchdev policy for ens803f0. */
 function switchdev(name: string, spec: Partial<SriovNetworkNodePolicySpec>): SriovNetworkNodePolicy {
   return policy(name, { eSwitchMode: "switchdev", nicSelector: { rootDevices: ["0000:86:00.0"] }, ...spec });
 }
@@ -28,7 +28,7 @@ const netdev0 = {
 };
 
 describe("bridges of a node", () => {
-  it("are none for a policy that selects no NIC (B.10)", () => {
+  it("are absent for a policy that selects no NIC (sriov-operator.md B.10)", () => {
     const { spec, problems } = merge([switchdev("p1", { nicSelector: {}, bridge: plain })]);
     expect(spec).toEqual({});
     expect(problems).toMatchObject([{ policyName: "p1", code: "empty-nic-selector" }]);
@@ -36,85 +36,85 @@ describe("bridges of a node", () => {
 
   it.each<{ does: string; spec: Partial<SriovNetworkNodePolicySpec>; code: string; field: string; value: unknown }>([
     {
-      does: "need switchdev (B.10)",
+      does: "require switchdev (sriov-operator.md B.10)",
       spec: { eSwitchMode: "legacy" },
       code: "bridge-needs-switchdev",
       field: "spec.eSwitchMode",
       value: "legacy",
     },
     {
-      does: "need an Ethernet link (B.10)",
+      does: "require an Ethernet link (sriov-operator.md B.10)",
       spec: { linkType: "ib" },
       code: "bridge-needs-ethernet",
       field: "spec.linkType",
       value: "ib",
     },
     {
-      does: "need a PF that is ours to configure (B.10)",
+      does: "require a PF that is not externally managed (sriov-operator.md B.10)",
       spec: { externallyManaged: true },
       code: "bridge-externally-managed",
       field: "spec.externallyManaged",
       value: true,
     },
-  ])("$does, else the policy is applied nowhere", ({ spec, code, field, value }) => {
+  ])("$does; otherwise the policy is not applied", ({ spec, code, field, value }) => {
     const merged = merge([switchdev("p1", { bridge: plain, ...spec })]);
     expect(merged.spec).toEqual({});
     expect(merged.problems).toMatchObject([{ policyName: "p1", code, severity: "error", field, value }]);
     expect(merged.matches).toEqual([{ policyName: "p1", pciAddresses: [] }]);
   });
 
-  it("are one per PF, sorted by name (B.10)", () => {
+  it("are created one per PF, sorted by name (sriov-operator.md B.10)", () => {
     const nicSelector = { rootDevices: ["0000:86:00.2", "0000:86:00.0"] };
     const { spec } = merge([switchdev("p1", { nicSelector, bridge: netdev })]);
     expect(spec.bridges?.ovs?.map(({ name }) => name)).toEqual(["br-0000_86_00.0", "br-0000_86_00.2"]);
     expect(spec.bridges?.ovs?.[0]).toEqual(netdev0);
   });
 
-  it("are sorted by name whatever the order of the status", () => {
+  it("are sorted by name for any order of the status", () => {
     const p1 = switchdev("p1", { nicSelector: { vendor: "8086" }, bridge: plain });
     const rules = createRules({ policies: [p1], pools: [], operatorConfig: gateOn });
     const { bridges } = mergePolicies(node(), nics.toReversed(), rules).spec;
     expect(bridges?.ovs?.map(({ name }) => name)).toEqual(["br-0000_86_00.0", "br-0000_86_00.1", "br-0000_86_00.2"]);
   });
 
-  it("are those of the stronger policy (B.10)", () => {
+  it("are those of the policy of higher priority (sriov-operator.md B.10)", () => {
     const policies = [switchdev("weak", { bridge: plain }), switchdev("strong", { priority: 1, bridge: netdev })];
     expect(merge(policies).spec.bridges).toEqual({ ovs: [netdev0] });
   });
 
-  it("go where the stronger policy has none (B.10)", () => {
+  it("are dropped if the policy of higher priority has none (sriov-operator.md B.10)", () => {
     const policies = [switchdev("weak", { bridge: plain }), switchdev("strong", { priority: 1 })];
     expect(merge(policies).spec.bridges).toBeUndefined();
   });
 
-  it("go where the stronger policy has none, even if it asks for no VFs", () => {
+  it("are dropped if the policy of higher priority has none, even if it has 0 VFs", () => {
     const policies = [switchdev("weak", { bridge: plain }), switchdev("strong", { priority: 1, numVfs: 0 })];
     const { spec } = merge(policies);
     expect(spec.bridges).toBeUndefined();
     expect(spec.interfaces).toHaveLength(1);
   });
 
-  it("stay where the stronger policy without one means another PF (B.10)", () => {
+  it("are kept if the policy of higher priority selects another PF (sriov-operator.md B.10)", () => {
     const other = { nicSelector: { rootDevices: ["0000:86:00.1"] }, priority: 1 };
     expect(merge([switchdev("p1", { bridge: plain }), switchdev("p2", other)]).spec.bridges).toEqual({
       ovs: [bridge0],
     });
   });
 
-  it("come without VFs, too", () => {
+  it("are created for a policy with 0 VFs", () => {
     expect(merge([switchdev("p1", { numVfs: 0, bridge: plain })]).spec).toEqual({ bridges: { ovs: [bridge0] } });
   });
 
-  it("are asked for by an empty ovs, but not by an empty bridge (M-39)", () => {
+  it("are requested by an empty ovs, but not by an empty bridge (sriov-operator.md M-39)", () => {
     expect(merge([switchdev("p1", { bridge: { ovs: {} } })]).spec.bridges).toEqual({ ovs: [bridge0] });
     expect(merge([switchdev("p1", { bridge: {} })]).spec.bridges).toBeUndefined();
   });
 
-  it("may have any eswitch mode where none is asked for", () => {
+  it("do not restrict the eswitch mode if none is requested", () => {
     expect(merge([switchdev("p1", { bridge: {}, eSwitchMode: "legacy" })]).problems).toEqual([]);
   });
 
-  it("leave out settings that are empty (M-39)", () => {
+  it("omit empty settings (sriov-operator.md M-39)", () => {
     const empty = { ovs: { bridge: { datapathType: "", externalIDs: {} }, uplink: { interface: { options: {} } } } };
     expect(merge([switchdev("p1", { bridge: empty })]).spec.bridges).toEqual({ ovs: [bridge0] });
   });
@@ -139,13 +139,13 @@ describe("bridges of a node", () => {
     ]);
   });
 
-  it("take the policy's MTU for the port's own", () => {
+  it("prefer the policy's MTU to the port's", () => {
     const ovs = { uplink: { interface: { mtuRequest: 1600 } } };
     const { spec } = merge([switchdev("p1", { mtu: 9000, bridge: { ovs } })]);
     expect(spec.bridges?.ovs?.[0]?.uplinks?.[0]?.interface).toEqual({ mtuRequest: 9000 });
   });
 
-  it("are none while the gate is off, whatever the policy; the VFs come, and a warning", () => {
+  it("are absent while the feature gate is off; the policy's VFs are created, with a warning", () => {
     const merged = merge([switchdev("p1", { eSwitchMode: "legacy", bridge: plain })], operatorConfig({}));
     expect(merged.spec.bridges).toBeUndefined();
     expect(merged.spec.interfaces).toHaveLength(1);

@@ -1,43 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Software bridges of policies: one per PF, named after it (sriov-operator.md B.7). Only under the gate
- * manageSoftwareBridges.
+ * Software bridges of policies: one bridge per PF, named after the PF (sriov-operator.md B.7). Bridges require the
+ * feature gate manageSoftwareBridges.
  * Usage: `ovsBridgeFor(policy, nic)`.
  */
-import type {
-  InterfaceStatus,
-  OvsBridge,
-  OvsBridgeConfig,
-  OvsInterfaceConfig,
-  SriovNetworkNodePolicy,
+import {
+  defined,
+  type InterfaceStatus,
+  type OvsBridge,
+  type OvsBridgeConfig,
+  type OvsInterfaceConfig,
+  type SriovNetworkNodePolicy,
 } from "@switchyard/api";
 import { policyProblem, type PolicyProblem } from "./policy-problem.ts";
 
-/** Whether the policy asks for a bridge: `bridge: { ovs: {} }` does, `bridge: {}` does not (M-39). */
+/**
+ * Reports whether the policy has a bridge: `bridge: { ovs: {} }` is one, `bridge: {}` is not (sriov-operator.md M-39).
+ */
 export function wantsBridge(policy: SriovNetworkNodePolicy): boolean {
   return policy.spec.bridge?.ovs !== undefined;
 }
 
-/** Why the policy cannot have the bridge it asks for; empty where it can, or asks for none. */
+/** Returns why the policy's bridge cannot be created; empty if it can be, or if the policy has no bridge. */
 export function bridgeProblems(policy: SriovNetworkNodePolicy): readonly PolicyProblem[] {
   if (!wantsBridge(policy)) return [];
   const { eSwitchMode, linkType, externallyManaged } = policy.spec;
   const problems: PolicyProblem[] = [];
   if (eSwitchMode !== "switchdev") {
-    const message = `the bridge needs "switchdev", not ${eSwitchMode ? `"${eSwitchMode}"` : "the default, legacy"}`;
+    const actual = eSwitchMode ? `"${eSwitchMode}"` : 'absent, which means "legacy"';
+    const message = `must be "switchdev" if spec.bridge is set, but is ${actual}`;
     problems.push(
       policyProblem(policy, { code: "bridge-needs-switchdev", field: "spec.eSwitchMode", value: eSwitchMode, message }),
     );
   }
   if (linkType && linkType.toLowerCase() !== "eth") {
-    const message = `the bridge needs an Ethernet link: leave linkType out or write "eth", not "${linkType}"`;
+    const message = `must be "eth" or omitted if spec.bridge is set, but is "${linkType}"`;
     problems.push(
       policyProblem(policy, { code: "bridge-needs-ethernet", field: "spec.linkType", value: linkType, message }),
     );
   }
   if (externallyManaged) {
     const message =
-      "whoever configures the PF also puts it into a bridge: leave out either externallyManaged or bridge";
+      "must be false if spec.bridge is set: the tool that configures the PF must also add the PF to a bridge";
     problems.push(
       policyProblem(policy, {
         code: "bridge-externally-managed",
@@ -50,7 +54,7 @@ export function bridgeProblems(policy: SriovNetworkNodePolicy): readonly PolicyP
   return problems;
 }
 
-/** The bridge that the policy wants for this PF, with the PF as its uplink; undefined where it wants none. */
+/** Returns the bridge that the policy requests for the PF, with the PF as its uplink; undefined if it requests none. */
 export function ovsBridgeFor(policy: SriovNetworkNodePolicy, nic: InterfaceStatus): OvsBridge | undefined {
   const { bridge, mtu } = policy.spec;
   if (bridge?.ovs === undefined) return undefined;
@@ -69,8 +73,8 @@ export function ovsBridgeFor(policy: SriovNetworkNodePolicy, nic: InterfaceStatu
   };
 }
 
-/** Name of the bridge of a PF: 0000:86:00.0 has "br-0000_86_00.0". */
-export function bridgeName(pciAddress: string): string {
+/** Name of the bridge of a PF: "br-0000_86_00.0" for 0000:86:00.0. */
+function bridgeName(pciAddress: string): string {
   return `br-${pciAddress.replaceAll(":", "_")}`;
 }
 
@@ -83,16 +87,16 @@ function bridgeConfigOf({ datapathType, externalIDs, otherConfig, failMode }: Ov
   };
 }
 
-/** The policy's MTU, where it has one, goes before the port's own. */
+/** The policy's MTU takes precedence over the port's. */
 function interfaceConfigOf(port: OvsInterfaceConfig, policyMtu: number | undefined): OvsInterfaceConfig {
   const { type, options, externalIDs, otherConfig } = port;
-  const mtuRequest = policyMtu || port.mtuRequest; // 0 is no MTU
+  const mtuRequest = policyMtu || port.mtuRequest; // 0 means that the policy has no MTU
   return {
     ...(type && { type }),
     ...(isFilled(options) && { options }),
     ...(isFilled(externalIDs) && { externalIDs }),
     ...(isFilled(otherConfig) && { otherConfig }),
-    ...(mtuRequest !== undefined && { mtuRequest }),
+    ...defined({ mtuRequest }),
   };
 }
 

@@ -67,7 +67,7 @@ describe("mergePolicies, for any policies,", () => {
     fc.assert(isSame);
   });
 
-  it("yields the same once the node has what it yielded", () => {
+  it("returns the same after the node was configured with its result", () => {
     const isFixed = fc.property(policies, (all) => {
       const merged = merge(all);
       expect(merge(all, configured(merged.spec))).toEqual(merged);
@@ -75,7 +75,7 @@ describe("mergePolicies, for any policies,", () => {
     fc.assert(isFixed);
   });
 
-  it("never gives a VF of a PF to two groups, nor a resource two groups of a PF", () => {
+  it("never adds a VF to two groups, and never adds two groups of the same resource to a PF", () => {
     const isPartitioned = fc.property(policies, (all) => {
       for (const { vfGroups = [] } of merge(all).spec.interfaces ?? []) {
         const ofPf = vfGroups.map(({ vfRange = "" }) => parseVfRange(vfRange));
@@ -87,7 +87,7 @@ describe("mergePolicies, for any policies,", () => {
     fc.assert(isPartitioned);
   });
 
-  it("touches the PFs that they select and no others", () => {
+  it("returns the PFs that they select and no others", () => {
     const isBounded = fc.property(policies, (all) => {
       const { spec, matches } = merge(all);
       const selecting = policiesSelecting(worker, createRules({ policies: all, pools: [] }));
@@ -104,7 +104,7 @@ describe("mergePolicies, for any policies,", () => {
     fc.assert(isBounded);
   });
 
-  it("changes nothing of what they yield for a bad one among them (M-7)", () => {
+  it("returns the same result for the others if one of them is invalid (sriov-operator.md M-7)", () => {
     const isUnmoved = fc.property(policies, badPolicies, (all, bad) => {
       const [without, withBad] = [merge(all), merge([...all, bad])];
       const ofBad = ({ policyName }: { readonly policyName: string }) => policyName === bad.metadata.name;
@@ -116,7 +116,7 @@ describe("mergePolicies, for any policies,", () => {
     fc.assert(isUnmoved);
   });
 
-  it("changes nothing on the PF for which one among them is bad (M-7)", () => {
+  it("returns the same result for a PF if one of them is invalid for that PF (sriov-operator.md M-7)", () => {
     const isUnmoved = fc.property(policies, specs, (all, spec) => {
       const half = { nodeSelector: {}, nicSelector: { pfNames: ["ens803f1#x", "ens803f0"] } };
       const onBadPf = ({ spec: { interfaces = [], bridges } }: MergedNode) => [
@@ -128,7 +128,7 @@ describe("mergePolicies, for any policies,", () => {
     fc.assert(isUnmoved);
   });
 
-  it("agrees with applying them policy by policy, as B.4 and B.6 tell it", () => {
+  it("returns the same as applying them policy by policy (sriov-operator.md B.4, B.6)", () => {
     const agrees = fc.property(policies, (all) => {
       expect(JSON.parse(JSON.stringify(merge(all).spec.interfaces ?? []))).toEqual(appliedInTurn(all, nics));
     });
@@ -136,7 +136,7 @@ describe("mergePolicies, for any policies,", () => {
   });
 });
 
-/** The node's interfaces after its daemon did what `spec` says. */
+/** Returns the node's interfaces after its daemon has applied `spec`. */
 function configured(spec: SriovNetworkNodeStateSpec): readonly InterfaceStatus[] {
   return nics.map((nic) => {
     const wanted = spec.interfaces?.find(({ pciAddress }) => pciAddress === nic.pciAddress);

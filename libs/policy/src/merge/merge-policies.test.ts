@@ -8,7 +8,7 @@ import { nics, node, policy } from "../testing/objects.ts";
 const rulesOf = (...policies: SriovNetworkNodePolicy[]) => createRules({ policies, pools: [] });
 const merge = (...policies: SriovNetworkNodePolicy[]) => mergePolicies(node(), nics, rulesOf(...policies));
 
-/** "ens803f1 4: p1res 0-1, p2res 2-3" for each PF. */
+/** Formats each PF as "ens803f1 4: p1res 0-1, p2res 2-3". */
 function summary({ spec }: ReturnType<typeof mergePolicies>): string[] {
   return (spec.interfaces ?? []).map(({ name, numVfs, vfGroups = [] }) => {
     return `${name} ${numVfs}: ${vfGroups.map((group) => `${group.resourceName} ${group.vfRange}`).join(", ")}`;
@@ -18,11 +18,11 @@ function summary({ spec }: ReturnType<typeof mergePolicies>): string[] {
 const on = (...pfNames: string[]) => ({ nicSelector: { pfNames } });
 
 describe("mergePolicies", () => {
-  it("wants nothing without policies, and leaves empty parts out (M-39)", () => {
+  it("returns an empty spec without policies (sriov-operator.md M-39)", () => {
     expect(merge()).toEqual({ spec: {}, problems: [], matches: [] });
   });
 
-  it("lists PFs in the order in which policies reached them (B.10 #2)", () => {
+  it("orders PFs by the first policy that applies to them (sriov-operator.md B.10 #2)", () => {
     const merged = merge(
       policy("p1"),
       policy("p2", { priority: 100, ...on("ens803f2") }),
@@ -31,18 +31,18 @@ describe("mergePolicies", () => {
     expect(summary(merged)).toEqual(["ens803f2 2: p2res 0-1", "ens803f0 2: p0res 0-1", "ens803f1 2: p1res 0-1"]);
   });
 
-  it("lists the PFs of one policy in the order of the status", () => {
+  it("orders the PFs of one policy like the status", () => {
     const merged = merge(policy("all", { nicSelector: { pfNames: ["ens803f2", "ens803f1", "ens803f0"] } }));
     expect(summary(merged)).toEqual(["ens803f0 2: allres 0-1", "ens803f1 2: allres 0-1", "ens803f2 2: allres 0-1"]);
   });
 
-  it("selects no NIC by an empty nicSelector, and says so (B.10 #10)", () => {
+  it("matches no NIC by an empty nicSelector, and reports it (sriov-operator.md B.10 #10)", () => {
     const { spec, problems } = merge(policy("p1", { nicSelector: { pfNames: [], rootDevices: [] } }));
     expect(spec).toEqual({});
     expect(problems).toMatchObject([{ code: "empty-nic-selector", field: "spec.nicSelector", severity: "error" }]);
   });
 
-  it("refuses a range of letters, by field and value (B.10 #11)", () => {
+  it("reports field and value of a range with letters (sriov-operator.md B.10 #11)", () => {
     const { spec, problems, matches } = merge(policy("p1", on("ens803f0#a-c")));
     expect(spec).toEqual({});
     expect(problems).toEqual([
@@ -53,32 +53,32 @@ describe("mergePolicies", () => {
         field: "spec.nicSelector.pfNames[0]",
         value: "ens803f0#a-c",
         message:
-          '"ens803f0#a-c" has no proper range of VFs, so the policy is not applied to ens803f0: ' +
-          'write the VFs as FIRST-LAST: "ens803f0#0-3"',
+          '"ens803f0#a-c" has an invalid VF range, so the policy is not applied to ens803f0: ' +
+          'use FIRST-LAST, such as "ens803f0#0-3"',
       },
     ]);
     expect(matches).toEqual([{ policyName: "p1", pciAddresses: [] }]);
   });
 
-  it("lets the lowest number win, and the last name among equals", () => {
+  it("prefers the lowest priority number, and the last name among equal priorities", () => {
     const policies = [policy("c", { priority: 10 }), policy("a", { priority: 5 }), policy("b", { priority: 5 })];
     expect(summary(merge(...policies))).toEqual(["ens803f1 2: bres 0-1"]);
   });
 
-  it("lets a stronger policy lower numVfs where it takes all", () => {
+  it("lowers numVfs for a policy of higher priority that takes all VFs", () => {
     expect(summary(merge(policy("weak", { numVfs: 8 }), policy("strong", { priority: 1 })))).toEqual([
       "ens803f1 2: strongres 0-1",
     ]);
   });
 
-  it("partitions a PF across priorities, the strongest first", () => {
+  it("partitions a PF across priorities, the highest priority first", () => {
     const low = policy("low", { numVfs: 8, ...on("ens803f1#4-7") });
     const mid = policy("mid", { numVfs: 8, priority: 50, ...on("ens803f1#0-1") });
     const high = policy("high", { numVfs: 6, priority: 1, ...on("ens803f1#2-3") });
     expect(summary(merge(low, mid, high))).toEqual(["ens803f1 8: highres 2-3, midres 0-1, lowres 4-7"]);
   });
 
-  it("takes policies for equal after one of their priority that matched no NIC, as upstream does", () => {
+  it("treats a policy as equal if the policy before it has the same priority but matches no NIC, as upstream does", () => {
     const weak = policy("weak", { numVfs: 8, priority: 50 });
     const idle = policy("a-idle", { priority: 40, ...on("absent") });
     const strong = policy("b-strong", { priority: 40 });
@@ -86,7 +86,7 @@ describe("mergePolicies", () => {
     expect(summary(merge(weak, idle, strong))).toEqual(["ens803f1 8: b-strongres 0-1"]);
   });
 
-  it("contributes no PF with 0 VFs, yet matches", () => {
+  it("reports a match but no PF for a policy with 0 VFs", () => {
     const merged = merge(policy("p1", { numVfs: 0 }));
     expect(merged).toEqual({
       spec: {},
@@ -95,12 +95,12 @@ describe("mergePolicies", () => {
     });
   });
 
-  it("applies only what selects the node", () => {
+  it("applies only policies that select the node", () => {
     const elsewhere = policy("p1", { nodeSelector: { zone: "b" } });
     expect(merge(elsewhere)).toEqual({ spec: {}, problems: [], matches: [] });
   });
 
-  it("wants nothing of a node whose NICs are not known yet, and does not complain", () => {
+  it("returns an empty spec and no problems for a node that has not reported its NICs yet", () => {
     expect(mergePolicies(node(), [], rulesOf(policy("p1")))).toEqual({
       spec: {},
       problems: [],
@@ -108,7 +108,7 @@ describe("mergePolicies", () => {
     });
   });
 
-  it("warns of a policy that matches no NIC, and names those that there are", () => {
+  it("warns about a policy that matches no NIC, and lists the node's NICs", () => {
     const [problem, ...others] = merge(policy("p1", { nicSelector: { vendor: "15b3" } })).problems;
     expect(others).toEqual([]);
     expect(problem).toMatchObject({ code: "no-match", severity: "warning", field: "spec.nicSelector" });
@@ -116,24 +116,24 @@ describe("mergePolicies", () => {
     expect(problem?.message).toContain("ens803f2 (0000:86:00.2, 8086:1572)");
   });
 
-  it("reports a net filter that names no network", () => {
+  it("reports a netFilter that does not name a network", () => {
     const { problems } = merge(policy("p1", { nicSelector: { netFilter: "3f5c" } }));
     expect(problems).toMatchObject([{ code: "bad-net-filter", field: "spec.nicSelector.netFilter", value: "3f5c" }]);
   });
 
   describe("with VF ranges", () => {
-    it("keeps the range of an alternative name (M-4)", () => {
+    it("keeps the range of an alternative name (sriov-operator.md M-4)", () => {
       const merged = merge(policy("p1", { numVfs: 8, ...on("storage0#2-5") }));
       expect(summary(merged)).toEqual(["ens803f2 8: p1res 2-5"]);
     });
 
-    it("takes all VFs of a PF that pfNames gives no range", () => {
+    it("selects all VFs of a PF whose entry in pfNames has no range", () => {
       const merged = merge(policy("p1", { numVfs: 8, ...on("ens803f0#2-5", "ens803f1") }));
       expect(summary(merged)).toEqual(["ens803f0 8: p1res 2-5", "ens803f1 8: p1res 0-7"]);
     });
 
     it.each(["ens803f1#", "ens803f1#5", "ens803f1#0-1-2", "ens803f1#5-2", "ens803f1#0-1#2-3"])(
-      "drops the policy on the PF of %s, and there only (M-41)",
+      "does not apply the policy to the PF of %s, but to the others (sriov-operator.md M-41)",
       (entry) => {
         const merged = merge(policy("p1", on("ens803f0#0-0", entry)), policy("p0", { numVfs: 4 }));
         expect(summary(merged)).toEqual(["ens803f1 4: p0res 0-3", "ens803f0 2: p1res 0-0"]);
@@ -143,11 +143,11 @@ describe("mergePolicies", () => {
       },
     );
 
-    it("drops the policy on a PF whose alternative name has the bad range", () => {
+    it("does not apply the policy to a PF whose alternative name has an invalid range", () => {
       expect(summary(merge(policy("p1", on("storage0#x", "ens803f0"))))).toEqual(["ens803f0 2: p1res 0-1"]);
     });
 
-    it("reports a range of no PF, and applies the rest (M-41)", () => {
+    it("reports an entry without a PF name, and applies the others (sriov-operator.md M-41)", () => {
       const merged = merge(policy("p1", on("#5", "ens803f1")));
       expect(summary(merged)).toEqual(["ens803f1 2: p1res 0-1"]);
       expect(merged.problems).toMatchObject([
@@ -155,7 +155,7 @@ describe("mergePolicies", () => {
       ]);
     });
 
-    it("takes the first of two ranges of one PF, and warns", () => {
+    it("uses the first of two ranges of one PF, and warns", () => {
       const merged = merge(policy("p1", { numVfs: 8, ...on("ens803f2#0-1", "storage0#4-5") }));
       expect(summary(merged)).toEqual(["ens803f2 8: p1res 0-1"]);
       expect(merged.problems).toMatchObject([
@@ -163,12 +163,12 @@ describe("mergePolicies", () => {
       ]);
     });
 
-    it("says nothing of an entry that repeats another", () => {
+    it("reports nothing for an entry that selects the same VFs as another", () => {
       expect(merge(policy("p1", on("ens803f2#0-1", "storage0#0-1"))).problems).toEqual([]);
     });
   });
 
-  it("does not mind a PF without a name", () => {
+  it("applies a policy to a PF without a name", () => {
     const nameless: InterfaceStatus = { pciAddress: "0000:86:00.3", vendor: "8086", deviceID: "158b", totalvfs: 64 };
     const { spec } = mergePolicies(node(), [nameless], rulesOf(policy("p1", { nicSelector: { vendor: "8086" } })));
     expect(spec.interfaces).toMatchObject([{ pciAddress: "0000:86:00.3", numVfs: 2 }]);
@@ -177,7 +177,7 @@ describe("mergePolicies", () => {
 });
 
 describe("policiesSelecting", () => {
-  it("lists what selects the node, from the weakest to the strongest, NICs or not", () => {
+  it("lists the policies that select the node by priority, whether or not they match a NIC", () => {
     const rules = rulesOf(
       policy("strong", { priority: 1, nodeSelector: { zone: "a" } }),
       policy("weak", on("absent")),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the policies make of one node: its SriovNetworkNodeState.spec (sriov-operator.md B.4, B.6-B.8).
- * Usage: `const { spec, problems } = mergePolicies(node, state.status?.interfaces ?? [], createRules(…))`.
+ * mergePolicies merges the policies that select a node into the spec of its SriovNetworkNodeState
+ * (sriov-operator.md B.4, B.6, B.7, B.8).
+ * Usage: `const { spec, problems } = mergePolicies(node, interfaces, createRules({ policies, pools }));`
  */
 import type {
   InterfaceSpec,
@@ -16,7 +17,7 @@ import { withFormerNames } from "../nics/former-names.ts";
 import { hasLabels, labelsOf } from "../nodes/label-selector.ts";
 import { adviceOnBarred, mayTake } from "../nics/nic-policy.ts";
 import { couldMatchNic, matchesNic } from "../nics/nic-selector.ts";
-import { entryFor, repeatedNames, type PolicyRule } from "./policy-rule.ts";
+import { entryFor, repeatedNames, type CompiledPolicy } from "./compiled-policy.ts";
 import { compareText } from "./policy-order.ts";
 import { policyProblem, type PolicyProblem } from "./policy-problem.ts";
 import { rdmaModeOf } from "../pools/pools.ts";
@@ -28,39 +29,40 @@ import { allVfs } from "../vfs/vf-range.ts";
 export interface PolicyMatch {
   readonly policyName: string;
   /**
-   * PFs of the node that the policy is applied to, in the order of the status. A stronger policy may still have taken
-   * all that it asked for there: then no group in spec.interfaces[].vfGroups has its name.
+   * PFs of the node to which the policy is applied, in the order of the status. If policies of higher priority have
+   * taken all of its VFs on a PF, no group in spec.interfaces[].vfGroups has the policy's name.
    */
   readonly pciAddresses: readonly string[];
 }
 
-/** What becomes of a node. */
+/** Result of merging the policies of a node. */
 export interface MergedNode {
-  /** Without keys that would be zero or empty; `{}` where nothing is wanted. */
+  /** Spec of the node state, without zero and empty values; `{}` if no policy applies. */
   readonly spec: SriovNetworkNodeStateSpec;
-  /** What is wrong with policies on this node, in the order of application. */
+  /** Problems of the policies on this node, in the order of application. */
   readonly problems: readonly PolicyProblem[];
   /** One entry for each policy that selects the node, in the order of application. */
   readonly matches: readonly PolicyMatch[];
 }
 
 /**
- * Merges the policies that select the node, from the weakest to the strongest, over the PFs that its daemon reported.
- * Without any (not discovered yet) only the system settings come out. A policy that is wrong is left out here, on the
- * one PF or on all that it is wrong for, and changes nothing of what the others yield.
+ * Merges the policies that select the node, from the lowest to the highest priority, over the PFs that the node's
+ * daemon reported. If `interfaces` is empty because the node has not reported yet, the result only has the system
+ * settings. An invalid policy is omitted for the PFs that the problem concerns, and has no effect on the result of the
+ * others.
  *
- * A PF that Switchyard has configured and that no policy selects is listed in spec.unselected, which allows the node to
- * reset it. It is not listed while a policy might select it: one that names PFs, while the PF's network interface is
- * absent, or one that is wrong.
+ * A PF that Switchyard has configured and that no policy selects is listed in spec.unselected, so that the node resets
+ * it. It is not listed while a policy could still select it: a policy that selects PFs by name while the PF's network
+ * interface is absent, or an invalid policy.
  *
- * spec.interfaces is in the order in which policies reached the PFs, and within one policy in the order of the status;
- * spec.bridges.ovs is sorted by name.
+ * spec.interfaces is ordered by the first policy that applies to each PF, and by the order of the status for one
+ * policy. spec.bridges.ovs is sorted by name.
  */
 export function mergePolicies(node: Node, interfaces: readonly InterfaceStatus[], rules: Rules): MergedNode {
-  const selecting = rulesSelecting(node, rules);
+  const selecting = compiledSelecting(node, rules);
   const usable = selecting.filter(({ isUsable }) => isUsable);
   const merged = withFormerNames(interfaces).map((nic) => mergeNic(nic, usable, rules));
-  const outcomes = selecting.map((rule) => judge(rule, merged, rules));
+  const results = selecting.map((compiled) => resultOf(compiled, merged, rules));
   const unselected = merged
     .filter(
       ({ nic, spec }, index) => nic.owned === true && spec === undefined && isUnwanted(interfaces[index], selecting),
@@ -68,48 +70,53 @@ export function mergePolicies(node: Node, interfaces: readonly InterfaceStatus[]
     .map(({ nic }) => nic.pciAddress);
   return {
     spec: { ...specOf(merged, rdmaModeOf(node, rules)), ...(unselected.length > 0 && { unselected }) },
-    problems: outcomes.flatMap(({ problems }) => problems),
-    matches: outcomes.map(({ match }) => match),
+    problems: results.flatMap(({ problems }) => problems),
+    matches: results.map(({ match }) => match),
   };
 }
 
 /**
- * The policies whose nodeSelector selects the node, from the weakest to the strongest. Whether a NIC matches plays no
- * role.
+ * Returns the policies whose nodeSelector selects the node, from the lowest to the highest priority, whether or not
+ * they match a NIC.
  */
 export function policiesSelecting(node: Node, rules: Rules): readonly SriovNetworkNodePolicy[] {
-  return rulesSelecting(node, rules).map(({ policy }) => policy);
+  return compiledSelecting(node, rules).map(({ policy }) => policy);
 }
 
-/** One PF, all policies applied. */
+/** One PF with all policies applied. */
 interface MergedNic {
   readonly nic: InterfaceStatus;
-  /** Undefined where no policy wants VFs. */
+  /** Undefined if no policy requests VFs on the PF. */
   readonly spec: InterfaceSpec | undefined;
-  /** Place, among the policies, of the first one that contributed to `spec`. */
+  /** Index of the first policy that contributed to `spec`. */
   readonly firstApplied: number;
   readonly bridge: OvsBridge | undefined;
-  readonly applied: ReadonlySet<PolicyRule>;
+  readonly applied: ReadonlySet<CompiledPolicy>;
 }
 
 /**
- * PF by PF where upstream goes policy by policy: no PF depends on another, so the result is the same, and a policy that
- * is bad for this PF can be passed over as if it were not there.
+ * Applies all policies to one PF. Upstream iterates over policies first and PFs second. The result is the same, because
+ * PFs do not depend on each other, and this order makes it simple to skip a policy that is invalid for one PF only.
  */
-function mergeNic(nic: InterfaceStatus, rules: readonly PolicyRule[], { manageBridges, nics }: Rules): MergedNic {
-  const applied = new Set<PolicyRule>();
+function mergeNic(
+  nic: InterfaceStatus,
+  policies: readonly CompiledPolicy[],
+  { manageBridges, nics }: Rules,
+): MergedNic {
+  const applied = new Set<CompiledPolicy>();
   let spec: InterfaceSpec | undefined;
-  let firstApplied = rules.length;
+  let firstApplied = policies.length;
   let strongest: SriovNetworkNodePolicy | undefined;
-  // The policy before counts even if it matched no NIC: upstream reads "equal priority" so (sriov-operator.md B.4).
+  // The previous policy counts even if it matched no NIC; this is upstream's notion of equal priority
+  // (sriov-operator.md B.4).
   let previousPriority: number | undefined;
 
-  for (const [index, rule] of rules.entries()) {
-    const { policy, priority } = rule;
+  for (const [index, compiled] of policies.entries()) {
+    const { policy, priority } = compiled;
     if (matchesNic(policy.spec.nicSelector, nic) && mayTake(policy.spec.nicSelector, nic, nics)) {
-      const entry = entryFor(rule, nic);
+      const entry = entryFor(compiled, nic);
       if (entry?.ok === false) continue;
-      applied.add(rule);
+      applied.add(compiled);
       const all = allVfs(policy.spec.numVfs);
       if (all !== undefined) {
         const vfs = entry?.value.range ?? all;
@@ -120,19 +127,22 @@ function mergeNic(nic: InterfaceStatus, rules: readonly PolicyRule[], { manageBr
     }
     previousPriority = priority;
   }
-  // The strongest decides, also where it has no bridge or no VFs: then weaker ones' bridges go (sriov-operator.md B.7).
+  // The policy of the highest priority decides about the bridge. If it has no bridge or no VFs, bridges of other
+  // policies
+  // are dropped (sriov-operator.md B.7).
   const bridge = manageBridges && strongest !== undefined ? ovsBridgeFor(strongest, nic) : undefined;
   return { nic, spec, firstApplied, bridge, applied };
 }
 
 /**
- * Whether it is certain that no policy wants VFs of the PF. `nic` is as reported: the interface that is absent has no name.
+ * Reports whether it is certain that no policy requests VFs on the PF. `nic` is the PF as reported, without recorded
+ * names; it has no name if its network interface is absent.
  */
-function isUnwanted(nic: InterfaceStatus | undefined, selecting: readonly PolicyRule[]): boolean {
+function isUnwanted(nic: InterfaceStatus | undefined, selecting: readonly CompiledPolicy[]): boolean {
   if (nic === undefined) return false;
-  return !selecting.some((rule) => {
-    const { nicSelector } = rule.policy.spec;
-    const isCertain = rule.isUsable && entryFor(rule, nic)?.ok !== false && matchesNic(nicSelector, nic);
+  return !selecting.some((compiled) => {
+    const { nicSelector } = compiled.policy.spec;
+    const isCertain = compiled.isUsable && entryFor(compiled, nic)?.ok !== false && matchesNic(nicSelector, nic);
     return !isCertain && couldMatchNic(nicSelector, nic);
   });
 }
@@ -151,42 +161,43 @@ function specOf(merged: readonly MergedNic[], rdmaMode: "shared" | "exclusive" |
   };
 }
 
-function judge(
-  rule: PolicyRule,
+/** Returns the PFs to which the policy is applied and its problems on this node. */
+function resultOf(
+  compiled: CompiledPolicy,
   merged: readonly MergedNic[],
   rules: Rules,
 ): { match: PolicyMatch; problems: PolicyProblem[] } {
-  const nics = merged.filter(({ applied }) => applied.has(rule)).map(({ nic }) => nic);
-  const problems = [...rule.problems, ...nics.flatMap((nic) => repeatedNames(rule, nic))];
+  const nics = merged.filter(({ applied }) => applied.has(compiled)).map(({ nic }) => nic);
+  const problems = [...compiled.problems, ...nics.flatMap((nic) => repeatedNames(compiled, nic))];
   if (nics.length === 0 && merged.length > 0 && !problems.some(({ severity }) => severity === "error")) {
-    problems.push(noMatch(rule.policy, merged, rules));
+    problems.push(noMatch(compiled.policy, merged, rules));
   }
   const pciAddresses = nics.map(({ pciAddress }) => pciAddress);
-  return { match: { policyName: rule.policy.metadata.name, pciAddresses }, problems };
+  return { match: { policyName: compiled.policy.metadata.name, pciAddresses }, problems };
 }
 
 function noMatch(policy: SriovNetworkNodePolicy, merged: readonly MergedNic[], { nics }: Rules): PolicyProblem {
   const { nicSelector: value } = policy.spec;
   const nicsOfNode = merged.map(({ nic }) => nic);
-  const more = nicsOfNode.length - mostNics;
-  const shown = nicsOfNode.slice(0, mostNics).map(describeNic);
+  const more = nicsOfNode.length - maxListedNics;
+  const shown = nicsOfNode.slice(0, maxListedNics).map(describeNic);
   const present = `${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
   const advice = adviceOnBarred(value, nicsOfNode, nics) ?? "correct nicSelector or narrow nodeSelector";
-  const message = `matches none of the node's NICs, which are ${present}: ${advice}`;
+  const message = `matches no NIC of the node; its NICs are ${present}: ${advice}`;
   return policyProblem(policy, { code: "no-match", field: "spec.nicSelector", value, message });
 }
 
-const mostNics = 16;
+const maxListedNics = 16;
 
-/** "ens1f0 (0000:3b:00.0, 8086:158b)" */
+/** Formats a NIC: "ens1f0 (0000:3b:00.0, 8086:158b)". */
 function describeNic({ name, pciAddress, vendor = "?", deviceID = "?" }: InterfaceStatus): string {
-  return `${name ?? "unnamed"} (${pciAddress}, ${vendor}:${deviceID})`.slice(0, longestNic);
+  return `${name ?? "unnamed"} (${pciAddress}, ${vendor}:${deviceID})`.slice(0, maxNicLength);
 }
 
-/** No real one is as long; a node can write any text into its status. */
-const longestNic = 64;
+/** Limits what a node can put into a message: it can write any text into its status. Real NICs need less. */
+const maxNicLength = 64;
 
-function rulesSelecting(node: Node, rules: Rules): readonly PolicyRule[] {
+function compiledSelecting(node: Node, rules: Rules): readonly CompiledPolicy[] {
   const labels = labelsOf(node);
-  return rules.policyRules.filter(({ policy }) => hasLabels(labels, policy.spec.nodeSelector));
+  return rules.compiledPolicies.filter(({ policy }) => hasLabels(labels, policy.spec.nodeSelector));
 }

@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The order in which policies are applied: later ones overwrite earlier ones (sriov-operator.md B.3).
+ * inOrderOfApplication sorts policies in the order in which they are applied. Later policies overwrite earlier ones
+ * (sriov-operator.md B.3).
  * Usage: `inOrderOfApplication(policies)`.
  */
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
 
-/** Deprecated name: upstream once made this policy itself, and passes over it since. */
+/** Earlier releases of upstream created a policy of this name; it is ignored now. */
 const ignoredName = "default";
 
 /**
- * The policies from the weakest to the strongest: priority 99 first and 0 last, equal priorities by name, so that the
- * lowest number wins, and among equals the alphabetically last name. A policy named "default" is left out.
+ * Returns the policies from the lowest to the highest priority, that is from priority 99 to priority 0, and by name
+ * among equal priorities. So the lowest number wins, and among equal numbers the alphabetically last name. The policy
+ * named "default" is omitted.
  */
 export function inOrderOfApplication(policies: readonly SriovNetworkNodePolicy[]): readonly SriovNetworkNodePolicy[] {
   return policies.filter((policy) => policy.metadata.name !== ignoredName).sort(compareApplication);
 }
 
 /**
- * A policy's priority, 0 to 99. An absent one is 0, the strongest: clients in Go leave out a 0 that was meant, and
- * upstream reads it so (M-38). The default of 99 is the webhook's to fill in.
+ * Returns a policy's priority, 0 to 99. An absent priority is 0, the highest: Go clients omit a 0, and upstream treats
+ * it as 0, too (sriov-operator.md M-38). The webhook sets the default of 99 on new policies.
  */
 export function priorityOf(policy: SriovNetworkNodePolicy): number {
   return policy.spec.priority ?? 0;
 }
 
-/** By code unit, for `sort`. Unlike localeCompare, the same on every machine. */
+/** Compares by code unit, for `sort`. Unlike localeCompare, the result does not depend on the locale. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }

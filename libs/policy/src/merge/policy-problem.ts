@@ -1,51 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What can be wrong with a policy on a node. A value: users mistype, and one bad policy must not stop the others (M-7).
+ * PolicyProblem describes what is wrong with a policy on a node. Problems are values, not errors: an invalid policy
+ * must not stop the others (sriov-operator.md M-7).
  * Usage: `policyProblem(policy, { code: "bad-net-filter", field: "spec.nicSelector.netFilter", value, message })`.
  */
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
 
-/** Every code, and what it means for the policy: an error keeps it from some or all NICs, a warning does not. */
+/**
+ * All codes with their severity. A policy with an error is not applied to some or all NICs; a warning has no such
+ * effect.
+ */
 export const policyProblemSeverity = {
-  /** nicSelector has no field: the policy is applied nowhere. */
+  /** nicSelector has no field. The policy is not applied. */
   "empty-nic-selector": "error",
-  /** netFilter is no "key:value": the policy is applied nowhere. */
+  /** netFilter is not "key:value". The policy is not applied. */
   "bad-net-filter": "error",
-  /** A pfNames entry has no name: the entry selects nothing. */
+  /** An entry of pfNames has no name. The entry selects nothing. */
   "no-pf-name": "error",
-  /** The VF range of a pfNames entry is malformed or reversed: the policy is not applied to the PF of that name. */
+  /** The VF range in an entry of pfNames is malformed or reversed. The policy is not applied to the PF of that name. */
   "bad-vf-range": "error",
-  /** A bridge is asked for, but not switchdev: the policy is applied nowhere. */
+  /** bridge is set, but eSwitchMode is not switchdev. The policy is not applied. */
   "bridge-needs-switchdev": "error",
-  /** A bridge is asked for on a link that is not Ethernet: the policy is applied nowhere. */
+  /** bridge is set, but linkType is not Ethernet. The policy is not applied. */
   "bridge-needs-ethernet": "error",
-  /** A bridge is asked for on a PF that somebody else configures: the policy is applied nowhere. */
+  /** bridge and externallyManaged are both set. The policy is not applied. */
   "bridge-externally-managed": "error",
-  /** A bridge is asked for, but the feature gate is off: no bridge is made; the VFs are. */
+  /** bridge is set, but the feature gate is off. The policy is applied without the bridge. */
   "bridges-disabled": "warning",
-  /** An earlier pfNames entry names the same PF: this one has no effect there. */
+  /** An earlier entry of pfNames selects other VFs of the same PF. The entry has no effect on that PF. */
   "pf-named-twice": "warning",
   /** The policy selects the node, but none of its NICs. */
   "no-match": "warning",
 } as const;
 
+/** Code of a problem. */
 export type PolicyProblemCode = keyof typeof policyProblemSeverity;
 
-/** One thing that is wrong with one policy. */
+/** One problem of one policy. */
 export interface PolicyProblem {
   readonly policyName: string;
   readonly code: PolicyProblemCode;
   /** policyProblemSeverity of the code. */
   readonly severity: "error" | "warning";
-  /** Where in the policy: "spec.nicSelector.pfNames[0]". */
+  /** Path in the policy: "spec.nicSelector.pfNames[0]". */
   readonly field: string;
-  /** What stands there; undefined where nothing does. */
+  /** Value of the field; undefined if it is absent. */
   readonly value: unknown;
-  /** What, where and what would be right. Names neither the policy nor the field. */
+  /** What is wrong and what to do. Names neither the policy nor the field, which callers put before it. */
   readonly message: string;
 }
 
-/** Completes a problem of `policy`. */
+/** Adds the policy's name and the severity to a problem. */
 export function policyProblem(
   policy: SriovNetworkNodePolicy,
   problem: Omit<PolicyProblem, "policyName" | "severity">,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Everything in the cluster that decides about nodes, sorted, read and judged once for all of them.
- * Usage: `const rules = createRules({ policies, pools, operatorConfig })`, once for all nodes until one of these
+ * Rules contains everything in the cluster that decides how nodes are configured, sorted, parsed and validated once.
+ * Usage: `const rules = createRules({ policies, pools, operatorConfig });`, once for all nodes until one of these objects
  * changes.
  */
 import type { SriovNetworkNodePolicy, SriovNetworkPoolConfig, SriovOperatorConfig } from "@switchyard/api";
@@ -10,54 +10,54 @@ import type { Labels } from "../nodes/label-selector.ts";
 import { defaultNicPolicy, type NicPolicy } from "../nics/nic-policy.ts";
 import { nodeSetLabels } from "../nodes/node-set.ts";
 import { inOrderOfApplication } from "./policy-order.ts";
-import { compilePolicy, type PolicyRule } from "./policy-rule.ts";
-import { compareAge, compilePool, type PoolProblem, type PoolRule } from "../pools/pool-rule.ts";
+import { compilePolicy, type CompiledPolicy } from "./compiled-policy.ts";
+import { compareAge, compilePool, type CompiledPool, type PoolProblem } from "../pools/compiled-pool.ts";
 import { defaultStaleDelayMs } from "../nodes/stale-state.ts";
 
 /**
- * What createRules starts from: the objects of the operator's namespace, in any order. Others have no say; leave them
- * out.
+ * The objects in the operator's namespace, in any order. Objects in other namespaces have no effect and must be
+ * omitted.
  */
 export interface RuleSources {
   readonly policies: readonly SriovNetworkNodePolicy[];
   readonly pools: readonly SriovNetworkPoolConfig[];
-  /** SriovOperatorConfig "default". Without one its defaults hold. */
+  /** The SriovOperatorConfig "default". If absent, its defaults apply. */
   readonly operatorConfig?: SriovOperatorConfig | undefined;
-  /** Which cards policies may take; by default the built-in list and what the operator config says of others. */
+  /** Which cards policies may configure. Default: the built-in list with the strictness of the operator config. */
   readonly nics?: NicPolicy | undefined;
-  /** See parseStaleDelayMs; 30 minutes where absent. */
+  /** Result of parseStaleDelayMs. Default: 30 minutes. */
   readonly staleDelayMs?: number | undefined;
 }
 
-/** Made by createRules, never changed. Depends on nothing but its sources, whatever their order. */
+/** The result of createRules. It is immutable and does not depend on the order of the sources. */
 export interface Rules {
-  /** From the weakest to the strongest, without the deprecated "default" (sriov-operator.md B.3). */
+  /** The policies from the lowest to the highest priority, without the ignored "default" (sriov-operator.md B.3). */
   readonly policies: readonly SriovNetworkNodePolicy[];
-  /** The oldest first. */
+  /** The pools, oldest first. */
   readonly pools: readonly SriovNetworkPoolConfig[];
   readonly operatorConfig: SriovOperatorConfig | undefined;
-  /** Labels of the nodes that are managed at all (nodeSetLabels). */
+  /** Labels that select the node set (nodeSetLabels). */
   readonly nodeSet: Labels;
-  /** How long the state of a node that left is kept; 0 is not at all. */
+  /** How long the state of a node that has left is kept; 0 means that it is deleted immediately. */
   readonly staleDelayMs: number;
   /** The feature gate manageSoftwareBridges. */
   readonly manageBridges: boolean;
   readonly nics: NicPolicy;
-  /** What is wrong with pools on every node; poolOverlaps adds what is wrong on one. */
+  /** Problems that pools have on every node. poolOverlaps returns those of one node. */
   readonly poolProblems: readonly PoolProblem[];
-  /** `policies`, read and judged, in the same order. For this library. */
-  readonly policyRules: readonly PolicyRule[];
-  /** `pools`, read and judged, in the same order. For this library. */
-  readonly poolRules: readonly PoolRule[];
+  /** `policies`, parsed and validated, in the same order. */
+  readonly compiledPolicies: readonly CompiledPolicy[];
+  /** `pools`, parsed and validated, in the same order. */
+  readonly compiledPools: readonly CompiledPool[];
 }
 
-/** Reads and judges everything once; what is wrong becomes a problem in the result, never an error. */
+/** Parses and validates all sources. Invalid objects become problems in the result; the function does not throw. */
 export function createRules(sources: RuleSources): Rules {
   const { operatorConfig, staleDelayMs = defaultStaleDelayMs } = sources;
   const manageBridges = isGateOn("manageSoftwareBridges", operatorConfig);
   const policies = inOrderOfApplication(sources.policies);
   const pools = sources.pools.toSorted(compareAge);
-  const poolRules = pools.map(compilePool);
+  const compiledPools = pools.map(compilePool);
   return {
     policies,
     pools,
@@ -66,8 +66,8 @@ export function createRules(sources: RuleSources): Rules {
     staleDelayMs,
     manageBridges,
     nics: sources.nics ?? defaultNicPolicy(operatorConfig),
-    poolProblems: poolRules.flatMap(({ problems }) => problems),
-    policyRules: policies.map((policy) => compilePolicy(policy, { manageBridges })),
-    poolRules,
+    poolProblems: compiledPools.flatMap(({ problems }) => problems),
+    compiledPolicies: policies.map((policy) => compilePolicy(policy, { manageBridges })),
+    compiledPools,
   };
 }

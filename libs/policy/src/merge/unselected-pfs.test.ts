@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * When a PF that Switchyard configured may be reset: never for want of knowledge.
+ * Tests when mergePolicies allows a node to reset a PF that Switchyard configured: never while information is missing.
  */
 import { describe, expect, it } from "@jest/globals";
 import type { InterfaceStatus, SriovNetworkNodePolicy } from "@switchyard/api";
@@ -12,7 +12,7 @@ import { nics, node, policy } from "../testing/objects.ts";
 const [first, second] = nics;
 const pciAddress = "0000:86:00.1";
 const owned: InterfaceStatus = { ...(second ?? { pciAddress }), owned: true };
-/** Its network interface is in a pod, or its driver is being re-initialised. */
+/** The PF while its network interface is in a pod or its driver is being re-initialized. */
 const nameless: InterfaceStatus = { pciAddress, vendor: "8086", deviceID: "158b", totalvfs: 64, owned: true };
 const elsewhere = policy("other", { nicSelector: { pfNames: ["ens803f0"] } });
 
@@ -21,20 +21,20 @@ function merge(interfaces: readonly InterfaceStatus[], ...policies: SriovNetwork
 }
 
 describe("spec.unselected", () => {
-  it("lists a PF that Switchyard configured and no policy selects, and no other PF", () => {
+  it("lists a PF that Switchyard configured and that no policy selects, and no other PF", () => {
     expect(merge([first ?? owned, owned]).unselected).toEqual([pciAddress]);
     expect(merge([first ?? owned, owned], elsewhere).unselected).toEqual([pciAddress]);
   });
 
-  it("lists a PF for which a policy asks for no VFs", () => {
+  it("lists a PF if its policy has 0 VFs", () => {
     expect(merge([owned], policy("none", { numVfs: 0 })).unselected).toEqual([pciAddress]);
   });
 
-  it("is absent where policies select all that Switchyard configured", () => {
+  it("is absent if policies select all PFs that Switchyard configured", () => {
     expect(merge([owned], policy("p"))).not.toHaveProperty("unselected");
   });
 
-  it("is absent while nothing has been discovered", () => {
+  it("is absent while the node has not reported its NICs", () => {
     expect(merge([])).toEqual({});
   });
 
@@ -42,21 +42,21 @@ describe("spec.unselected", () => {
     { does: "by name while the PF has none", nicSelector: { pfNames: ["ens803f1"] } },
     { does: "by vendor and name while the PF has no name", nicSelector: { vendor: "8086", pfNames: ["storage1"] } },
     { does: "by network while the PF's network is unknown", nicSelector: { netFilter: "openstack/NetworkID:3f5c" } },
-    { does: "by a netFilter that cannot be read", nicSelector: { rootDevices: [pciAddress], netFilter: "no pair" } },
-  ])("does not list a PF that a policy may select $does", ({ nicSelector }) => {
+    { does: "by a netFilter that cannot be parsed", nicSelector: { rootDevices: [pciAddress], netFilter: "no pair" } },
+  ])("does not list a PF that a policy could select $does", ({ nicSelector }) => {
     expect(merge([nameless], policy("p", { nicSelector }))).not.toHaveProperty("unselected");
   });
 
-  it("does not list a PF whose policy is wrong: the VFs stay until it is corrected or deleted", () => {
+  it("does not list a PF whose policy is invalid, so its VFs stay until the policy is corrected or deleted", () => {
     expect(merge([owned], policy("p", { nicSelector: { pfNames: ["ens803f1#x"] } }))).toEqual({});
   });
 
-  it("lists a PF without a name that no policy can mean", () => {
+  it("lists a PF without a name that no policy can select", () => {
     const nicSelector = { vendor: "15b3", pfNames: ["ens803f1"] };
     expect(merge([nameless], policy("p", { nicSelector })).unselected).toEqual([pciAddress]);
   });
 
-  it("never has a PF that is in spec.interfaces, nor one that is not ours", () => {
+  it("never lists a PF that is in spec.interfaces or that Switchyard did not configure", () => {
     const anyNic = fc.record({ index: fc.nat(2), owned: fc.boolean(), hasName: fc.boolean() });
     const selector = fc.constantFrom({ vendor: "8086" }, { pfNames: ["ens803f1"] }, { pfNames: ["ens803f2#0-1"] });
     const holds = fc.property(fc.uniqueArray(anyNic, { selector: ({ index }) => index }), selector, (found, one) => {
@@ -66,8 +66,8 @@ describe("spec.unselected", () => {
       });
       const { interfaces = [], unselected = [] } = merge(present, policy("p", { nicSelector: one }));
       const configured = interfaces.map(({ pciAddress: address }) => address);
-      const ours = present.filter((nic) => nic.owned).map((nic) => nic.pciAddress);
-      expect(unselected.filter((address) => configured.includes(address) || !ours.includes(address))).toEqual([]);
+      const ownedPfs = present.filter((nic) => nic.owned).map((nic) => nic.pciAddress);
+      expect(unselected.filter((address) => configured.includes(address) || !ownedPfs.includes(address))).toEqual([]);
     });
     fc.assert(holds);
   });
@@ -76,19 +76,19 @@ describe("spec.unselected", () => {
 describe("a PF that Switchyard configured under another name", () => {
   const renamed = { ...owned, name: "eth7", recordedNames: ["ens803f1", "storage1"] };
 
-  it("is still meant by the names that it had, under its present one", () => {
+  it("is still selected by its former names, and has its current name in the spec", () => {
     expect(merge([renamed], policy("p")).interfaces).toMatchObject([{ pciAddress, name: "eth7", numVfs: 2 }]);
     expect(merge([renamed], policy("p", { nicSelector: { pfNames: ["storage1#1-1"] } })).interfaces).toMatchObject([
       { pciAddress, vfGroups: [{ vfRange: "1-1" }] },
     ]);
   });
 
-  it("keeps its recorded name in the spec while it has none", () => {
+  it("has its recorded name in the spec while it has no name", () => {
     const away = { ...nameless, recordedNames: ["ens803f1"] };
     expect(merge([away], policy("p")).interfaces).toMatchObject([{ pciAddress, name: "ens803f1" }]);
   });
 
-  it("is not meant by a name that another PF has now", () => {
+  it("is not selected by a name that another PF has now", () => {
     const taker = { ...nics[0], pciAddress: "0000:86:00.0", name: "ens803f1" };
     const spec = merge([taker, renamed], policy("p"));
     expect(spec.interfaces).toMatchObject([{ pciAddress: "0000:86:00.0", name: "ens803f1" }]);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Names that a PF had when Switchyard configured it. Policies still mean the PF by them while its network interface is
- * renamed, re-initialised or in a pod's network namespace: that is no reason to take its VFs away.
- * Usage: `withFormerNames(state.status.interfaces).filter((nic) => isNameOf("ens1f0", nic))`.
+ * withFormerNames adds the names that a PF had when Switchyard configured it. Policies still select the PF by these
+ * names while its network interface is renamed, re-initialized or in a pod's network namespace. Otherwise such a PF
+ * would lose its VFs.
+ * Usage: `withFormerNames(interfaces).filter((nic) => isNameOf("ens1f0", nic))`.
  */
 import type { InterfaceStatus } from "@switchyard/api";
 
 /**
- * The PFs in the same order, with their recorded names among the alternative ones, and the first of them as the name of a
- * PF that has none now. A name that another PF has now is that PF's alone.
+ * Returns the PFs in the same order, with their recorded names added to altNames. A PF that has no name now gets its
+ * first recorded name as name. A recorded name that another PF has now is omitted.
  */
 export function withFormerNames(interfaces: readonly InterfaceStatus[]): readonly InterfaceStatus[] {
   if (!interfaces.some(({ recordedNames }) => recordedNames !== undefined)) return interfaces;

@@ -4,12 +4,12 @@ import { parseNetFilter, sameNetFilter } from "./net-filter.ts";
 
 describe("parseNetFilter", () => {
   it.each([
-    { does: "reads key and value", text: "openstack/NetworkID:3f5c", key: "openstack/NetworkID", value: "3f5c" },
+    { does: "parses key and value", text: "openstack/NetworkID:3f5c", key: "openstack/NetworkID", value: "3f5c" },
     { does: "ignores blanks around the parts", text: "  aws/NetworkID : 0a1b \t", key: "aws/NetworkID", value: "0a1b" },
-    { does: "ends the key at the last colon of the first run", text: "a:b:c", key: "a:b", value: "c" },
-    { does: "ends the key at the first colon with a blank behind", text: "a: b:c", key: "a", value: "b:c" },
-    { does: "ignores what follows the value", text: "a:b c:d", key: "a", value: "b" },
-    { does: "takes the first line that has a pair", text: "none\n a : b\nc:d", key: "a", value: "b" },
+    { does: "ends the key at the last colon of the first word", text: "a:b:c", key: "a:b", value: "c" },
+    { does: "ends the key at the first colon that a blank follows", text: "a: b:c", key: "a", value: "b:c" },
+    { does: "ignores text after the value", text: "a:b c:d", key: "a", value: "b" },
+    { does: "uses the first line that has a pair", text: "none\n a : b\nc:d", key: "a", value: "b" },
   ])("$does: $text", ({ text, key, value }) => {
     expect(parseNetFilter(text)).toEqual({ key, value });
   });
@@ -20,14 +20,14 @@ describe("parseNetFilter", () => {
 });
 
 describe("sameNetFilter", () => {
-  it("compares the parts, not the texts (M-36)", () => {
+  it("compares key and value, not the texts (sriov-operator.md M-36)", () => {
     expect(sameNetFilter("openstack/NetworkID : 3f5c", "openstack/NetworkID:3f5c")).toBe(true);
   });
 
   it.each([
-    { does: "tells values apart", a: "k:1", b: "k:2" },
-    { does: "tells keys apart", a: "k:1", b: "l:1" },
-    { does: "never equates texts without a pair", a: "word", b: "word" },
+    { does: "distinguishes values", a: "k:1", b: "k:2" },
+    { does: "distinguishes keys", a: "k:1", b: "l:1" },
+    { does: "returns false for texts without a pair", a: "word", b: "word" },
   ])("$does", ({ a, b }) => {
     expect(sameNetFilter(a, b)).toBe(false);
   });

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Net filters: the network that a virtual machine's NIC is plugged into, "key:value" (sriov-operator.md B.5, F.3).
+ * NetFilter is the network that a virtual machine's NIC is attached to, written as "key:value"
+ * (sriov-operator.md B.5, F.3).
  * Usage: `sameNetFilter(" openstack/NetworkID : 3f5c", "openstack/NetworkID:3f5c")` is true.
  */
 
-/** One network, such as key "openstack/NetworkID" with the value of its UUID. Neither part is empty. */
+/** A network, for example the key "openstack/NetworkID" with a UUID as value. Neither part is empty. */
 export interface NetFilter {
   readonly key: string;
   readonly value: string;
 }
 
 /**
- * Reads the first `key : value` of a line; blanks around the parts do not count and what follows the value is ignored,
- * as upstream does. The key of "a:b:c" is "a:b". Undefined where no line has such a pair.
+ * Parses the first `key : value` at the start of a line. As in upstream, blanks around the parts and text after the
+ * value are ignored. The key of "a:b:c" is "a:b". Returns undefined if no line starts with such a pair.
  */
 export function parseNetFilter(text: string): NetFilter | undefined {
-  // Line by line: one pattern over the whole text would take quadratic time on a text of newlines.
+  // Line by line: a single pattern would take quadratic time on a text of many line breaks.
   for (const line of text.split("\n")) {
     const [, key, value] = /^\s*(\S+)\s*:\s*(\S+)/.exec(line) ?? [];
     if (key !== undefined && value !== undefined) return { key, value };
@@ -24,8 +25,8 @@ export function parseNetFilter(text: string): NetFilter | undefined {
 }
 
 /**
- * Whether both name the same network. Two texts that do not parse are never the same. Admission and merging both ask
- * here, so that they cannot differ over a blank (M-36).
+ * Reports whether both texts name the same network. Texts that cannot be parsed are never equal. Admission and merging
+ * both use this function, so they treat blanks in the same way (sriov-operator.md M-36).
  */
 export function sameNetFilter(a: string, b: string): boolean {
   const [left, right] = [parseNetFilter(a), parseNetFilter(b)];

@@ -6,7 +6,7 @@ import { defaultNicPolicy, mayTake } from "./nic-policy.ts";
 import { createRules } from "../merge/rules.ts";
 import { node, operatorConfig, policy } from "../testing/objects.ts";
 
-/** A listed card; a management port with SR-IOV that nobody listed; a listed model without SR-IOV; an e1000e. */
+/** A listed card, an unlisted management port with SR-IOV, a listed model without SR-IOV, and an unlisted e1000e. */
 const cards: Readonly<Record<string, InterfaceStatus>> = {
   listed: { pciAddress: "0000:3b:00.0", name: "ens1f0", vendor: "8086", deviceID: "158b", totalvfs: 64 },
   i350: { pciAddress: "0000:01:00.0", name: "eno1", vendor: "8086", deviceID: "1521", totalvfs: 7 },
@@ -23,7 +23,7 @@ function taken(selector: NicSelector, supportedNics?: "strict" | "warn", overrid
 }
 
 describe("mayTake", () => {
-  it("takes only listed cards with SR-IOV for a vendor", () => {
+  it("allows only listed cards with SR-IOV if the policy selects a vendor", () => {
     expect(taken({ vendor: "8086" })).toEqual(["listed"]);
   });
 
@@ -32,21 +32,21 @@ describe("mayTake", () => {
     { does: "PCI address", selector: { rootDevices: ["0000:01:00.0"] } },
     { does: "device id", selector: { vendor: "8086", deviceID: "1521" } },
     { does: "network", selector: { netFilter: "openstack/NetworkID:3f5c" } },
-  ])("takes any card that is named by $does", ({ selector }) => {
+  ])("allows any card that is selected by $does", ({ selector }) => {
     expect(taken(selector)).toEqual(all);
   });
 
-  it("takes unlisted cards by no means where the operator config is strict", () => {
+  it("allows no unlisted card if the operator config is strict", () => {
     expect(taken({ vendor: "8086" }, "strict")).toEqual(["listed", "noSriov"]);
     expect(taken({ pfNames: ["eno1"] }, "strict")).toEqual(["listed", "noSriov"]);
   });
 
-  it("takes all cards in upstream's DEV_MODE", () => {
+  it("allows all cards in upstream's DEV_MODE", () => {
     const nics = { known: [], unlisted: "any" } as const;
     expect(Object.values(cards).every((card) => mayTake({ vendor: "8086" }, card, nics))).toBe(true);
   });
 
-  it("does not drop a card that Switchyard has configured when the list loses it", () => {
+  it("allows a card that Switchyard has configured after it was removed from the list", () => {
     expect(taken({ vendor: "8086" }, "warn", { owned: true })).toEqual(all);
     expect(taken({ vendor: "8086" }, "strict", { owned: true })).toEqual(all);
   });
@@ -56,17 +56,17 @@ describe("a policy for a vendor", () => {
   const found = [cards["i350"] ?? { pciAddress: "" }, cards["e1000e"] ?? { pciAddress: "" }];
   const vendorWide = policy("p", { nicSelector: { vendor: "8086" } });
 
-  it("creates no VFs on a management port, and says how to", () => {
+  it("creates no VFs on a management port, and reports how to select it", () => {
     const { spec, problems } = mergePolicies(node(), found, createRules({ policies: [vendorWide], pools: [] }));
     expect(spec).toEqual({});
     expect(problems.map(({ message }) => message)).toEqual([
-      "matches none of the node's NICs, which are eno1 (0000:01:00.0, 8086:1521), eno2 (0000:00:1f.6, 8086:15bb): " +
+      "matches no NIC of the node; its NICs are eno1 (0000:01:00.0, 8086:1521), eno2 (0000:00:1f.6, 8086:15bb): " +
         "not in the list of supported NICs, or without SR-IOV: 0000:01:00.0, 0000:00:1f.6; " +
-        "to use them, name them by pfNames, rootDevices or deviceID",
+        "to use them, select them by pfNames, rootDevices or deviceID",
     ]);
   });
 
-  it("creates them on a card that the cluster has added to the list", () => {
+  it("creates VFs on a card that the cluster has added to the list", () => {
     const nics = { known: [{ vendor: "8086", pf: "1521", vf: "1520" }], unlisted: "warn" as const };
     const { spec } = mergePolicies(node(), found, createRules({ policies: [vendorWide], pools: [], nics }));
     expect(spec.interfaces).toMatchObject([{ pciAddress: "0000:01:00.0", numVfs: 2 }]);

@@ -1,36 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Which network cards policies may take. A card that nobody listed, such as a management port that happens to have the
- * right vendor, is taken only by a policy that names it.
+ * NicPolicy decides which network cards policies may configure. A card that is not in the list of supported cards, for
+ * example a management port of the right vendor, is only configured by a policy that names it.
  * Usage: `mayTake(policy.spec.nicSelector, nic, { known: supportedNics, unlisted: "warn" })`.
  */
 import type { InterfaceStatus, NicSelector, SriovOperatorConfig } from "@switchyard/api";
 import { matchesNic } from "./nic-selector.ts";
 import { supportedNics, type SupportedNic } from "./supported-nics.ts";
 
-/** The list of supported cards, and what holds for all others. */
+/** The list of supported cards, and how unlisted cards are treated. */
 export interface NicPolicy {
   readonly known: readonly SupportedNic[];
   /**
-   * "warn": a policy takes an unlisted card only by naming it, and the webhook warns. "refuse": no policy takes it, as with
-   * upstream. "any": it is taken like a listed one, as with upstream's DEV_MODE.
+   * "warn": a policy can only configure an unlisted card if it names the card, and the webhook warns about it.
+   * "refuse": no policy can configure an unlisted card, as in upstream. "any": an unlisted card is treated like a
+   * listed one, as with upstream's DEV_MODE.
    */
   readonly unlisted: "refuse" | "warn" | "any";
 }
 
-/** SriovOperatorConfig.spec.supportedNics. */
+/** Returns how unlisted cards are treated according to SriovOperatorConfig.spec.supportedNics. */
 export function unlistedNics(config: SriovOperatorConfig | undefined): NicPolicy["unlisted"] {
   return config?.spec?.supportedNics === "strict" ? "refuse" : "warn";
 }
 
-/** The built-in list, with the strictness that the operator config asks for. */
+/** Returns the built-in list with the strictness of the operator config. */
 export function defaultNicPolicy(config: SriovOperatorConfig | undefined): NicPolicy {
   return { known: supportedNics, unlisted: unlistedNics(config) };
 }
 
 /**
- * Whether a policy with this selector may take the PF, which it matches. A PF that Switchyard has configured stays
- * available, whatever becomes of the list: a list that is being replaced must not take VFs from pods.
+ * Reports whether a policy with this selector, which matches the PF, may configure the PF. A PF that Switchyard has
+ * configured already may always be configured: pods must not lose their VFs when the list changes.
  */
 export function mayTake(selector: NicSelector, nic: InterfaceStatus, { known, unlisted }: NicPolicy): boolean {
   if (unlisted === "any" || nic.owned === true) return true;
@@ -39,7 +40,10 @@ export function mayTake(selector: NicSelector, nic: InterfaceStatus, { known, un
   return namesCards(selector) || (isListed && hasSriov(nic));
 }
 
-/** What to do about the PFs that the selector matches and the policy may not take; undefined where there are none. */
+/**
+ * Returns advice about the PFs that the selector matches but the policy may not configure; undefined if there are none.
+ * At most eight addresses are listed.
+ */
 export function adviceOnBarred(
   selector: NicSelector,
   nics: readonly InterfaceStatus[],
@@ -50,17 +54,20 @@ export function adviceOnBarred(
   const addresses = [...new Set(barred.map(({ pciAddress }) => pciAddress))];
   const which = addresses.length > 8 ? `${addresses.slice(0, 8).join(", ")} and others` : addresses.join(", ");
   return nicPolicy.unlisted === "refuse"
-    ? `not in the list of supported NICs: ${which}; to use them, add their ids to the ConfigMap supported-nic-ids`
-    : `not in the list of supported NICs, or without SR-IOV: ${which}; to use them, name them by pfNames, rootDevices or deviceID`;
+    ? `not in the list of supported NICs: ${which}; to use them, add their IDs to the ConfigMap supported-nic-ids`
+    : `not in the list of supported NICs, or without SR-IOV: ${which}; to use them, select them by pfNames, rootDevices or deviceID`;
 }
 
-/** Whether the card is on the list. On a virtual platform, where cards have a netFilter, the node's card is itself a VF. */
+/**
+ * Reports whether the card is in the list. On a virtual platform, where cards have a netFilter, the node's card is a
+ * VF, so its IDs are compared with the VF IDs of the list, too.
+ */
 export function isListedNic({ vendor, deviceID, netFilter }: InterfaceStatus, known: NicPolicy["known"]): boolean {
   const models = modelsOf(known);
   return models.pfs.has(`${vendor}:${deviceID}`) || (Boolean(netFilter) && models.vfs.has(`${vendor}:${deviceID}`));
 }
 
-/** A vendor makes many cards; each of the other fields names certain ones. */
+/** Reports whether the selector has a field that selects certain cards. A vendor alone selects many different cards. */
 function namesCards({ deviceID, netFilter, rootDevices = [], pfNames = [] }: NicSelector): boolean {
   return Boolean(deviceID) || Boolean(netFilter) || rootDevices.length > 0 || pfNames.length > 0;
 }
@@ -74,14 +81,14 @@ interface Models {
   readonly vfs: ReadonlySet<string>;
 }
 
-/** A list is read once, not once for each policy and card. */
+/** Sets of each list, built once instead of for each policy and card. An entry is dropped together with its list. */
 const models = new WeakMap<NicPolicy["known"], Models>();
 
 function modelsOf(known: NicPolicy["known"]): Models {
-  const read = models.get(known) ?? {
+  const cached = models.get(known) ?? {
     pfs: new Set(known.map(({ vendor, pf }) => `${vendor}:${pf}`)),
     vfs: new Set(known.map(({ vendor, vf }) => `${vendor}:${vf}`)),
   };
-  models.set(known, read);
-  return read;
+  models.set(known, cached);
+  return cached;
 }

@@ -9,10 +9,10 @@ describe("matchesNic", () => {
 
   it.each<{ does: string; selector: NicSelector; names: string[] }>([
     { does: "by vendor", selector: { vendor: "8086" }, names: ["ens803f0", "ens803f1", "ens803f2"] },
-    { does: "by the PF's device id", selector: { deviceID: "1572" }, names: ["ens803f2"] },
+    { does: "by the PF's device ID", selector: { deviceID: "1572" }, names: ["ens803f2"] },
     { does: "by PCI address", selector: { rootDevices: ["0000:86:00.1"] }, names: ["ens803f1"] },
     { does: "by name", selector: { pfNames: ["ens803f1", "ens803f0"] }, names: ["ens803f0", "ens803f1"] },
-    { does: "by name, whatever follows #", selector: { pfNames: ["ens803f0#x"] }, names: ["ens803f0"] },
+    { does: "by name, ignoring text after #", selector: { pfNames: ["ens803f0#x"] }, names: ["ens803f0"] },
     { does: "by alternative name", selector: { pfNames: ["storage0#0-1"] }, names: ["ens803f2"] },
     {
       does: "by all fields at once",
@@ -27,18 +27,18 @@ describe("matchesNic", () => {
     expect(matching(selector)).toEqual(names);
   });
 
-  it("selects by network, whatever the blanks (M-36)", () => {
+  it("selects by network, ignoring blanks (sriov-operator.md M-36)", () => {
     const virtual = { pciAddress: "0000:00:05.0", name: "eth0", netFilter: "openstack/NetworkID:3f5c" };
     expect(matchesNic({ netFilter: "openstack/NetworkID: 3f5c" }, virtual)).toBe(true);
   });
 
-  it("does not take a PF without a name for one whose entry has none", () => {
+  it("does not match a PF without a name by an entry without a name", () => {
     expect(matchesNic({ pfNames: ["#5", ""] }, { pciAddress: "0000:00:05.0", name: "" })).toBe(false);
   });
 });
 
 describe("isEmptyNicSelector", () => {
-  it("takes empty fields for absent ones", () => {
+  it("treats empty fields as absent", () => {
     expect(isEmptyNicSelector({ vendor: "", deviceID: "", netFilter: "", pfNames: [], rootDevices: [] })).toBe(true);
   });
 });

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * nicSelector: which PFs of a node a policy means (sriov-operator.md B.5).
+ * matchesNic decides which PFs of a node a policy's nicSelector selects (sriov-operator.md B.5).
  * Usage: `interfaces.filter((nic) => matchesNic(policy.spec.nicSelector, nic))`.
  */
 import type { InterfaceStatus, NicSelector } from "@switchyard/api";
 import { parseNetFilter, sameNetFilter } from "./net-filter.ts";
 import { pfNameOf } from "./pf-name.ts";
 
-/** Whether no field is given (empty texts and lists count as not given): such a selector matches nothing. */
+/** Reports whether no field is set. Empty strings and lists count as not set. Such a selector matches nothing. */
 export function isEmptyNicSelector(selector: NicSelector): boolean {
   const { vendor, deviceID, netFilter, rootDevices = [], pfNames = [] } = selector;
   return !vendor && !deviceID && !netFilter && rootDevices.length === 0 && pfNames.length === 0;
 }
 
 /**
- * Whether the PF fulfils every field that is given. pfNames are compared with its name and alternative names; whether
- * their VF ranges are any good plays no role here.
+ * Reports whether the PF matches all fields that are set. pfNames are compared with its name and alternative names;
+ * their VF ranges are ignored here.
  */
 export function matchesNic(selector: NicSelector, nic: InterfaceStatus): boolean {
   const { vendor, deviceID, netFilter, rootDevices = [], pfNames = [] } = selector;
@@ -30,8 +30,9 @@ export function matchesNic(selector: NicSelector, nic: InterfaceStatus): boolean
 }
 
 /**
- * Whether the PF might fulfil the selector once everything is known: facts that the PF lacks, such as the name of a network
- * interface that is absent at the moment, and a netFilter that cannot be read, count as fulfilled.
+ * Reports whether the PF could match the selector once all its properties are known. Properties that are unknown, such
+ * as the name of a network interface that is currently absent, count as matching, and so does a netFilter that cannot
+ * be parsed.
  */
 export function couldMatchNic(selector: NicSelector, nic: InterfaceStatus): boolean {
   const { vendor, deviceID, netFilter, rootDevices, pfNames } = selector;
@@ -50,7 +51,7 @@ export function couldMatchNic(selector: NicSelector, nic: InterfaceStatus): bool
   );
 }
 
-/** Whether `name` is the PF's name or one of its alternative names. */
+/** Reports whether `name` is the PF's name or one of its alternative names. */
 export function isNameOf(name: string, nic: InterfaceStatus): boolean {
   return name !== "" && (name === nic.name || (nic.altNames?.includes(name) ?? false));
 }

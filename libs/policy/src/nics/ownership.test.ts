@@ -6,7 +6,7 @@ const spec = { interfaces: [{ pciAddress: "0000:3b:00.0", numVfs: 4 }] };
 const interfaces = [{ pciAddress: "0000:3b:00.0" }, { pciAddress: "0000:3b:00.1" }];
 
 describe("withOwnership", () => {
-  it("takes the PFs of the stored spec for configured where upstream's daemon wrote the status", () => {
+  it("marks the PFs of the stored spec as owned if upstream's daemon wrote the status", () => {
     const status = { interfaces, syncStatus: "Succeeded" };
     expect(withOwnership({ spec, status })).toEqual({
       syncStatus: "Succeeded",
@@ -14,12 +14,12 @@ describe("withOwnership", () => {
     });
   });
 
-  it("believes Switchyard's daemon, which reports what it has records of", () => {
+  it("returns a status of Switchyard's daemon unchanged", () => {
     const status = { interfaces, observedGeneration: 3 };
     expect(withOwnership({ spec, status })).toBe(status);
   });
 
-  it("knows nothing of a node without a status", () => {
+  it("returns an empty status for a node without a status", () => {
     expect(withOwnership({ spec })).toEqual({});
   });
 });

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Whose the PFs of a node are, where the Go operator's daemon wrote the status: it has records on the host as ours has, but
- * does not report them.
+ * withOwnership completes a status that upstream's daemon wrote. That daemon records on the host which PFs it
+ * configured, as Switchyard's does, but does not report it.
  * Usage: `const { interfaces = [] } = withOwnership(state);`
  */
 import type { SriovNetworkNodeState, SriovNetworkNodeStateStatus } from "@switchyard/api";
 
-/** The status; where upstream's daemon wrote it, PFs that the stored spec configures count as owned. */
+/** Returns the status. If upstream's daemon wrote it, the PFs in the stored spec are marked as owned. */
 export function withOwnership({
   spec = {},
   status = {},
 }: Pick<SriovNetworkNodeState, "spec" | "status">): SriovNetworkNodeStateStatus {
   const { interfaces, observedGeneration } = status;
-  // Only Switchyard's daemon reports the generation that it observed.
+  // Only Switchyard's daemon reports observedGeneration.
   if (interfaces === undefined || observedGeneration !== undefined) return status;
   const configured = new Set((spec.interfaces ?? []).map(({ pciAddress }) => pciAddress));
   return {

@@ -1,27 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Entries of nicSelector.pfNames: the name of a PF, and perhaps some of its VFs (sriov-operator.md B.5, B.6).
- * Usage: `parsePfName("ens1f0#2-5")` has `name: "ens1f0"` and the range 2-5.
+ * PfName is an entry of nicSelector.pfNames: the name of a PF, optionally with a range of its VFs
+ * (sriov-operator.md B.5, B.6).
+ * Usage: `parsePfName("ens1f0#2-5")` has the name "ens1f0" and the range 2-5.
  */
 import { err, ok, type Result } from "@switchyard/api";
 import { parseVfRange, type VfRange } from "../vfs/vf-range.ts";
 
-/** Which VFs of which PF. */
+/** A PF and optionally a range of its VFs. */
 export interface PfName {
   /** Name or alternative name of the PF; never empty. */
   readonly name: string;
-  /** Absent where the entry has no `#`: all VFs. */
+  /** Absent if the entry has no `#`: then all VFs are selected. */
   readonly range?: VfRange;
 }
 
-/** Why the entry `text` cannot be used. `name` is what stands before the first `#`. */
+/** Why the entry `text` is invalid. `name` is the part before the first `#`. */
 export interface PfNameProblem {
   readonly code: "no-name" | "malformed" | "reversed";
   readonly name: string;
   readonly text: string;
 }
 
-/** Reads "ens1f0" and "ens1f0#2-5". A `#` with no proper range behind it is a problem, never the whole port (M-41). */
+/**
+ * Parses "ens1f0" or "ens1f0#2-5". A `#` without a valid range is a problem; upstream treats some of these entries as
+ * the whole port (sriov-operator.md M-41).
+ */
 export function parsePfName(text: string): Result<PfName, PfNameProblem> {
   const name = pfNameOf(text);
   if (name === "") return err({ code: "no-name", name, text });
@@ -30,7 +34,7 @@ export function parsePfName(text: string): Result<PfName, PfNameProblem> {
   return range.ok ? ok({ name, range: range.value }) : err({ code: range.error.code, name, text });
 }
 
-/** The PF's name alone, also of an entry whose range is wrong: all before the first `#`. */
+/** Returns the name of the PF, the part before the first `#`, even if the range is invalid. */
 export function pfNameOf(text: string): string {
   const hash = text.indexOf("#");
   return hash < 0 ? text : text.slice(0, hash);

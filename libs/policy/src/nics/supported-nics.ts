@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The network cards that are known to work, as upstream ships them (sriov-operator.md J). A cluster adds its own by the
- * ConfigMap "supported-nic-ids", whose values are rows like these: nic-row.ts.
+ * supportedNics lists the network cards that are known to work; it is upstream's list (sriov-operator.md J). The
+ * ConfigMap "supported-nic-ids" adds cards to it; nic-row.ts parses its rows.
  */
 
-/** One card: PCI ids in hexadecimal, lower case, without 0x. */
+/** A card model. PCI IDs are in hexadecimal, in lower case, without 0x. */
 export interface SupportedNic {
   readonly vendor: string;
-  /** Of its physical functions. */
+  /** Device ID of its physical functions. */
   readonly pf: string;
-  /** Of their virtual functions. */
+  /** Device ID of its virtual functions. */
   readonly vf: string;
 }
 
-/** A card that we have a name for. */
+/** A card model with its name. */
 export interface NamedNic extends SupportedNic {
   /** "Intel XXV710, 25 GbE SFP28" */
   readonly name: string;
 }
 
-/** Vendor, PF and VF, then what is printed on the card or in its data sheet. */
+/** Vendor ID, PF device ID, VF device ID, and the name on the card or in its data sheet. */
 const rows = [
   ["8086", "158a", "154c", "Intel XXV710, 25 GbE backplane"],
   ["8086", "158b", "154c", "Intel XXV710, 25 GbE SFP28"],
@@ -71,5 +71,5 @@ const rows = [
   ["1d0f", "ec20", "ec20", "Amazon Elastic Network Adapter"],
 ] as const;
 
-/** All of them, in upstream's order. */
+/** All supported cards, in upstream's order. */
 export const supportedNics: readonly NamedNic[] = rows.map(([vendor, pf, vf, name]) => ({ vendor, pf, vf, name }));

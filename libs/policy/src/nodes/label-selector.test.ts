@@ -7,11 +7,11 @@ describe("hasLabels", () => {
   const labels = { zone: "a", worker: "" };
 
   it.each<{ does: string; required: Labels; result: boolean }>([
-    { does: "selects by no label at all", required: {}, result: true },
-    { does: "wants every pair", required: { zone: "a", worker: "" }, result: true },
-    { does: "wants the exact value", required: { worker: "true" }, result: false },
-    { does: "tells an absent label from an empty one", required: { master: "" }, result: false },
-    { does: "knows no inherited keys", required: { constructor: "" }, result: false },
+    { does: "selects everything if no label is required", required: {}, result: true },
+    { does: "requires every pair", required: { zone: "a", worker: "" }, result: true },
+    { does: "requires the exact value", required: { worker: "true" }, result: false },
+    { does: "distinguishes an absent label from an empty one", required: { master: "" }, result: false },
+    { does: "ignores inherited properties", required: { constructor: "" }, result: false },
   ])("$does", ({ required, result }) => {
     expect(hasLabels(labels, required)).toBe(result);
   });
@@ -25,9 +25,9 @@ describe("compileLabelSelector", () => {
   };
 
   it.each([
-    { does: "selects all where absent", selector: undefined, result: true },
-    { does: "selects all where empty", selector: {}, result: true },
-    { does: "wants matchLabels", selector: { matchLabels: { zone: "b" } }, result: false },
+    { does: "selects everything if the selector is absent", selector: undefined, result: true },
+    { does: "selects everything if the selector is empty", selector: {}, result: true },
+    { does: "requires matchLabels", selector: { matchLabels: { zone: "b" } }, result: false },
   ])("$does", ({ selector, result }) => {
     expect(selects(selector)).toBe(result);
   });
@@ -42,11 +42,11 @@ describe("compileLabelSelector", () => {
     { key: "toString", operator: "Exists", values: [], result: false },
     { key: "worker", operator: "DoesNotExist", values: [], result: false },
     { key: "none", operator: "DoesNotExist", values: [], result: true },
-  ] as const)("answers $result for $key $operator $values", ({ key, operator, values, result }) => {
+  ] as const)("returns $result for $key $operator $values", ({ key, operator, values, result }) => {
     expect(selects({ matchExpressions: [{ key, operator, values }] })).toBe(result);
   });
 
-  it("wants all requirements to hold", () => {
+  it("requires all requirements to be met", () => {
     const zoneB = { key: "zone", operator: "In", values: ["b"] } as const;
     expect(selects({ matchLabels: { worker: "" }, matchExpressions: [zoneB] })).toBe(false);
   });
@@ -56,7 +56,7 @@ describe("compileLabelSelector", () => {
     { operator: "NotIn", values: [], code: "values-needed" },
     { operator: "Exists", values: ["a"], code: "values-not-allowed" },
     { operator: "DoesNotExist", values: ["a"], code: "values-not-allowed" },
-  ] as const)("refuses $operator with $values: $code", ({ operator, values, code }) => {
+  ] as const)("rejects $operator with $values: $code", ({ operator, values, code }) => {
     const selector = compileLabelSelector({
       matchExpressions: [
         { key: "zone", operator: "Exists" },
@@ -66,8 +66,8 @@ describe("compileLabelSelector", () => {
     expect(selector).toEqual({ ok: false, error: { code, field: "matchExpressions[1].values", value: values } });
   });
 
-  it("refuses an operator that does not exist", () => {
-    const anyText: string = "Like"; // the CRD lets any text through
+  it("rejects an unknown operator", () => {
+    const anyText: string = "Like"; // stored before the CRD had a rule for it
     const selector = { matchExpressions: [{ key: "zone", operator: anyText as "In" }] };
     expect(compileLabelSelector(selector)).toEqual({
       ok: false,

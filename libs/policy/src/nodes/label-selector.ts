@@ -1,40 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Label selectors: the exact match of nodeSelector maps, and metav1.LabelSelector as pools have it (sriov-operator.md
- * B.2, B.8).
- * Usage: `const selects = compileLabelSelector(spec.nodeSelector); selects.ok && selects.value(labelsOf(node))`.
+ * Label selectors of two kinds: maps of exact label values, as in a policy's nodeSelector, and metav1.LabelSelector, as
+ * in a pool's nodeSelector (sriov-operator.md B.2, B.8).
+ * Usage: `const selects = compileLabelSelector(spec.nodeSelector); selects.ok && selects.value(labelsOf(node));`
  */
 import { err, ok, type LabelSelector, type LabelSelectorRequirement, type Node, type Result } from "@switchyard/api";
 
 /** An object's labels. */
 export type Labels = Readonly<Record<string, string>>;
 
-/** Whether an object with these labels is selected. */
+/** Reports whether an object with these labels is selected. */
 export type LabelPredicate = (labels: Labels) => boolean;
 
-/** Why a selector means nothing; Kubernetes would refuse it too. */
+/** Why a selector is invalid. Kubernetes rejects such a selector, too. */
 export interface LabelSelectorProblem {
   readonly code: "values-needed" | "values-not-allowed" | "unknown-operator";
-  /** Within the selector: "matchExpressions[0].values". */
+  /** Path within the selector: "matchExpressions[0].values". */
   readonly field: string;
   readonly value: unknown;
 }
 
-/** A node's labels; none is the empty map. */
+/** Returns the labels of a node; an empty map if it has none. */
 export function labelsOf(node: Node): Labels {
   return node.metadata.labels ?? {};
 }
 
-/** Whether `labels` has every pair of `required` with exactly that value; an empty `required` holds always. */
+/**
+ * Reports whether `labels` has every pair of `required` with exactly that value. An empty `required` selects
+ * everything.
+ */
 export function hasLabels(labels: Labels, required: Labels): boolean {
-  // Asked for each node of a fleet, again and again: no lists are made for it. What a label map inherits is no text.
+  // This runs for each node and policy of a large cluster, so it allocates nothing. Inherited properties of a label map
+  // are
+  // not strings and therefore never equal a required value.
   for (const key in required) if (labels[key] !== required[key]) return false;
   return true;
 }
 
 /**
- * Makes a selector ready for many objects. An absent and an empty one select everything; all requirements must hold;
- * NotIn and DoesNotExist hold for an object without the key (metav1.LabelSelectorAsSelector).
+ * Compiles a selector into a predicate. An absent or empty selector selects everything. An object must meet all
+ * requirements; one without the key meets NotIn and DoesNotExist (metav1.LabelSelectorAsSelector).
  */
 export function compileLabelSelector(
   selector: LabelSelector | undefined,
@@ -68,7 +73,7 @@ function compileRequirement(
       return ok((labels) => Object.hasOwn(labels, key));
     case "DoesNotExist":
       return ok((labels) => !Object.hasOwn(labels, key));
-    default: // the CRD does not check it
+    default: // objects stored before the CRD had a rule for the operator
       return err({ code: "unknown-operator", field: `${field}.operator`, value: operator });
   }
 }

@@ -8,18 +8,18 @@ describe("isInNodeSet", () => {
   const byDefault = createRules({ policies: [], pools: [] });
 
   it.each([
-    { does: "takes a Linux worker", labels: {}, result: true },
+    { does: "includes a Linux worker", labels: {}, result: true },
     {
-      does: "wants the worker label's value empty",
+      does: "requires the worker label's value to be empty",
       labels: { "node-role.kubernetes.io/worker": "true" },
       result: false,
     },
-    { does: "wants Linux", labels: { "kubernetes.io/os": "windows" }, result: false },
+    { does: "requires Linux", labels: { "kubernetes.io/os": "windows" }, result: false },
   ])("$does by default", ({ labels, result }) => {
     expect(isInNodeSet(node("worker-1", labels), byDefault)).toBe(result);
   });
 
-  it("takes an empty configDaemonNodeSelector for the default", () => {
+  it("treats an empty configDaemonNodeSelector as absent", () => {
     const rules = createRules({
       policies: [],
       pools: [],
@@ -28,7 +28,7 @@ describe("isInNodeSet", () => {
     expect(isInNodeSet(node(), rules)).toBe(true);
   });
 
-  it("wants all labels of configDaemonNodeSelector, and no others", () => {
+  it("requires all labels of configDaemonNodeSelector and no others", () => {
     const selector = { configDaemonNodeSelector: { sriov: "yes", zone: "a" } };
     const rules = createRules({ policies: [], pools: [], operatorConfig: operatorConfig(selector) });
     const labelled = {
@@ -39,7 +39,7 @@ describe("isInNodeSet", () => {
     expect([isInNodeSet(labelled, rules), isInNodeSet(node("n", { sriov: "yes" }), rules)]).toEqual([true, false]);
   });
 
-  it("leaves out a node without labels", () => {
+  it("excludes a node without labels", () => {
     expect(isInNodeSet({ apiVersion: "v1", kind: "Node", metadata: { name: "bare" } }, byDefault)).toBe(false);
   });
 });

@@ -8,15 +8,25 @@ describe("nodeStateSpec", () => {
   const status = { interfaces: [{ pciAddress: "0000:3b:00.0" }] };
 
   it.each([
-    { does: "has interfaces even where nothing is wanted", merged: {}, stored: undefined, spec: { interfaces: [] } },
     {
-      does: "is what policies want of a node that is known",
+      does: "has interfaces even if the merged spec is empty",
+      merged: {},
+      stored: undefined,
+      spec: { interfaces: [] },
+    },
+    {
+      does: "is the merged spec if the node's NICs are known",
       merged: wanted,
       stored: { spec: kept, status },
       spec: wanted,
     },
-    { does: "stays while the node's NICs are not known", merged: {}, stored: { spec: kept }, spec: kept },
-    { does: "stays where a status lists no NICs", merged: {}, stored: { status: {} }, spec: { interfaces: [] } },
+    { does: "keeps the stored spec while the node's NICs are unknown", merged: {}, stored: { spec: kept }, spec: kept },
+    {
+      does: "is empty if there is no stored spec and the status lists no NICs",
+      merged: {},
+      stored: { status: {} },
+      spec: { interfaces: [] },
+    },
   ])("$does", ({ merged, stored, spec }) => {
     expect(nodeStateSpec({ spec: merged }, stored)).toEqual(spec);
   });

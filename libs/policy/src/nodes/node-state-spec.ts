@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The spec that a node's SriovNetworkNodeState gets, from what the policies make of the node.
+ * nodeStateSpec returns the spec of a node's SriovNetworkNodeState from the merged policies of the node.
  * Usage: `nodeStateSpec(mergePolicies(node, interfaces, rules), state)`.
  */
 import type { InterfaceStatus, SriovNetworkNodeStateSpec } from "@switchyard/api";
 import type { MergedNode } from "../merge/merge-policies.ts";
 
-/** A SriovNetworkNodeState, as far as its spec depends on it. */
+/** The parts of a SriovNetworkNodeState that its next spec depends on. */
 export interface StoredNodeState {
   readonly spec?: SriovNetworkNodeStateSpec;
   readonly status?: { readonly interfaces?: readonly InterfaceStatus[] };
 }
 
 /**
- * Never without interfaces: applying `{}` after something makes the API server store null, and refuse it (1.36).
- * Nothing can match before the daemon's first report: until then a state that is there keeps what it has.
+ * Returns the spec to apply. Before the daemon's first report no policy can match a PF, so a stored state keeps its
+ * spec.
+ *
+ * The result always has `interfaces`: if `{}` is applied after a spec with fields, the API server stores null for the
+ * spec and then rejects the object (kube-apiserver 1.36).
  */
 export function nodeStateSpec(merged: Pick<MergedNode, "spec">, stored?: StoredNodeState): SriovNetworkNodeStateSpec {
   const isUnknown = stored !== undefined && (stored.status?.interfaces ?? []).length === 0;

@@ -1,63 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What becomes of a SriovNetworkNodeState whose node left the node set: it stays for a while, since nodes come back
- * (sriov-operator.md B.9).
- * Usage: `judgeStaleState(state, { nowMs: Date.now(), delayMs: rules.staleDelayMs })`.
+ * Retention of a SriovNetworkNodeState whose node has left the node set. The state is kept for some time, because the
+ * node may come back (sriov-operator.md B.9).
+ * Usage: `staleStateAction(state, { nowMs: Date.now(), delayMs: rules.staleDelayMs })`.
  */
 import { annotations, type SriovNetworkNodeState } from "@switchyard/api";
 
-/** How long a state outlives its node unless the environment says otherwise. */
+/**
+ * How long a state is kept after its node has left, unless STALE_NODE_STATE_CLEANUP_DELAY_MINUTES sets another time.
+ */
 export const defaultStaleDelayMs = 30 * 60_000;
 
-/** RFC 3339 has four digits for the year. */
+/** Latest time that RFC 3339 can represent, because years have four digits. */
 const latestMs = Date.UTC(9999, 11, 31, 23, 59, 59);
 
-// Date.parse alone takes "12" for December 2001.
+// Date.parse alone accepts "12" as December 2001.
 const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/;
 
-/** What to do now with the state of a node that left. */
-export type StaleVerdict =
+/** What to do with the state of a node that is not in the node set. */
+export type StaleStateAction =
   | { readonly kind: "delete" }
-  /** Write `keepUntil` into annotations.keepStateUntil, and look again after `afterMs`. */
+  /** Write `keepUntil` to the annotation annotations.keepStateUntil, and check again after `afterMs`. */
   | { readonly kind: "mark"; readonly keepUntil: string; readonly afterMs: number }
-  /** It is marked: look again after `afterMs`. */
+  /** The state has the annotation already: check again after `afterMs`. */
   | { readonly kind: "keep"; readonly afterMs: number };
 
 /**
- * Milliseconds from the text of STALE_NODE_STATE_CLEANUP_DELAY_MINUTES, a whole number of minutes; 0 deletes at once.
- * What is absent, malformed or negative is the default, as upstream has it.
+ * Parses the value of STALE_NODE_STATE_CLEANUP_DELAY_MINUTES, a whole number of minutes, into milliseconds. 0 means
+ * that states are deleted immediately. An absent, malformed or negative value means the default, as in upstream.
  */
 export function parseStaleDelayMs(text: string | undefined): number {
   return text !== undefined && /^\d+$/.test(text) ? Math.min(Number(text) * 60_000, latestMs) : defaultStaleDelayMs;
 }
 
 /**
- * Judges the state of a node that is not in the node set. The deadline is stamped on the first sight and stands from
- * then on; a delay of 0 deletes whatever is stamped. A stamp that is no time is stamped anew. Once the node is back,
- * the stamp has to go: whoever applies the state then leaves it out.
+ * Returns what to do with the state of a node that is not in the node set. The deadline is written when the state is
+ * first found stale and does not change afterwards; a delay of 0 deletes the state in any case. A deadline that cannot
+ * be parsed is replaced. When the node comes back, the caller must apply the state without the annotation.
  */
-export function judgeStaleState(
+export function staleStateAction(
   state: SriovNetworkNodeState,
   { nowMs, delayMs }: { readonly nowMs: number; readonly delayMs: number },
-): StaleVerdict {
+): StaleStateAction {
   if (delayMs <= 0) return { kind: "delete" };
   const deadlineMs = keepUntilMs(state);
   if (deadlineMs === undefined) {
-    // Whole seconds, rounded up so that no state goes early.
+    // Round up to whole seconds, so that no state is deleted too early.
     const stampMs = Math.min(Math.ceil((nowMs + delayMs) / 1000) * 1000, latestMs);
     return { kind: "mark", keepUntil: formatTime(stampMs), afterMs: stampMs - nowMs };
   }
   return deadlineMs > nowMs ? { kind: "keep", afterMs: deadlineMs - nowMs } : { kind: "delete" };
 }
 
-/** The time until which the state is kept, in ms since 1970; undefined where it carries none that can be read. */
+/**
+ * Returns the deadline in the state's annotation, in milliseconds since 1970; undefined if it is absent or malformed.
+ */
 export function keepUntilMs(state: SriovNetworkNodeState): number | undefined {
   const text = state.metadata.annotations?.[annotations.keepStateUntil] ?? "";
   const ms = rfc3339.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-// RFC 3339 as Go prints it: "2026-11-20T21:15:40Z".
+// RFC 3339 as Go formats it: "2026-11-20T21:15:40Z".
 function formatTime(ms: number): string {
   return new Date(ms).toISOString().replace(".000Z", "Z");
 }

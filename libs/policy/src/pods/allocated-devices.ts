@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Dynamic resource allocation (resource.k8s.io/v1) as far as PCI devices go: which devices a ResourceClaim has been given,
- * and which PCI addresses the ResourceSlices of their drivers name for them.
+ * Dynamic resource allocation (resource.k8s.io/v1) of PCI devices: which devices are allocated to a ResourceClaim, and
+ * which PCI addresses these devices have according to the ResourceSlices of their drivers.
  * Usage: `const index = indexSlices(slices); readAllocation(claim).map((device) => index.addressesOf(device))`.
  */
-import { parsePciAddress, type PciAddress } from "@switchyard/api";
+import { defined, parsePciAddress, type PciAddress } from "@switchyard/api";
 import { at, entriesAt, listAt, textAt } from "./json-parts.ts";
 
-/** A device, as claims and slices name it. */
+/** A device as identified in claims and slices. */
 export interface AllocatedDevice {
   readonly driver: string;
   readonly pool: string;
   readonly device: string;
 }
 
-/** A ResourceSlice, reduced. */
+/** The parts of a ResourceSlice that are used. */
 export interface DeviceSlice {
-  /** The node that has the devices; absent where they belong to several. */
+  /** Node that has the devices; absent if they do not belong to a single node. */
   readonly node?: string;
   readonly driver: string;
   readonly pool: string;
   readonly devices: readonly PublishedDevice[];
 }
 
-export interface PublishedDevice {
+interface PublishedDevice {
   readonly name: string;
-  /** Its own PCI address, and those of other functions that the driver names, such as the PF of a VF. */
+  /** PCI address of the device, and those of related functions that the driver publishes, such as the PF of a VF. */
   readonly addresses: readonly PciAddress[];
 }
 
-/** Devices of many slices. */
-export interface DeviceIndex {
-  /** Empty for a device that is none of PCI; undefined where no slice describes the device. */
+/** Looks up the devices of many slices. */
+interface DeviceIndex {
+  /** Returns the device's PCI addresses: empty if it is not a PCI device, undefined if no slice contains it. */
   addressesOf(device: AllocatedDevice): readonly PciAddress[] | undefined;
 }
 
-/** The devices that a ResourceClaim of any shape has; none before it is allocated. */
+/** Returns the devices that are allocated to a ResourceClaim, which may be malformed; empty before the allocation. */
 export function readAllocation(claim: unknown): readonly AllocatedDevice[] {
   const devices = at(at(at(claim, "status"), "allocation"), "devices");
   return listAt(devices, "results").flatMap((result) => {
@@ -44,7 +44,7 @@ export function readAllocation(claim: unknown): readonly AllocatedDevice[] {
   });
 }
 
-/** Reads a ResourceSlice of any shape; undefined for one without a driver or a pool. */
+/** Parses a ResourceSlice, which may be malformed; undefined if it has no driver or no pool. */
 export function readSlice(slice: unknown): DeviceSlice | undefined {
   const spec = at(slice, "spec");
   const [driver, pool] = [textAt(spec, "driver"), textAt(at(spec, "pool"), "name")];
@@ -54,10 +54,13 @@ export function readSlice(slice: unknown): DeviceSlice | undefined {
     const name = textAt(device, "name");
     return name === undefined ? [] : [{ name, addresses: addressesIn(device) }];
   });
-  return { ...(node === undefined ? {} : { node }), driver, pool, devices };
+  return { ...defined({ node }), driver, pool, devices };
 }
 
-/** While a driver replaces its slices, those of two generations can name a device: all of its addresses count. */
+/**
+ * Indexes slices by driver and pool. While a driver replaces its slices, slices of two generations can contain the same
+ * device; then the addresses of both are returned.
+ */
 export function indexSlices(slices: Iterable<DeviceSlice>): DeviceIndex {
   const pools = Map.groupBy(slices, keyOf);
   return {
@@ -71,8 +74,9 @@ export function indexSlices(slices: Iterable<DeviceSlice>): DeviceIndex {
 }
 
 /**
- * Attributes whose values are PCI addresses, whatever their names: beside the well-known resource.kubernetes.io/pciBusID
- * drivers have names of their own (dra-driver-sriov: pciAddress, pfPciAddress; DRANET: dra.net/pciAddress).
+ * Returns the values of all attributes that are PCI addresses, for any attribute name: besides the well-known
+ * resource.kubernetes.io/pciBusID, drivers use their own names (dra-driver-sriov: pciAddress, pfPciAddress; DRANET:
+ * dra.net/pciAddress).
  */
 function addressesIn(device: unknown): readonly PciAddress[] {
   const attributes = at(device, "attributes");
@@ -87,5 +91,5 @@ function addressesIn(device: unknown): readonly PciAddress[] {
 }
 
 function keyOf({ driver, pool }: Pick<AllocatedDevice, "driver" | "pool">): string {
-  return `${driver}\n${pool}`; // names have no line ends
+  return `${driver}\n${pool}`; // names cannot contain line breaks
 }

@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the objects of a cluster say of its devices, put together for podUse().
+ * createDeviceFacts collects what podUse needs to know about the devices of a cluster.
  * Usage: `const factsFor = createDeviceFacts({ slices, devicesOf, pfsOf }); podUse(devices, factsFor(pod))`.
  */
 import { indexSlices, type AllocatedDevice, type DeviceSlice } from "./allocated-devices.ts";
 import { pfOf, type PfAddresses } from "./pf-addresses.ts";
 import type { DeviceFacts } from "./pod-use.ts";
 
+/** Where the facts come from. */
 export interface DeviceSources {
   readonly slices: readonly DeviceSlice[];
-  /** The devices of a ResourceClaim; undefined where there is no such claim. */
+  /** Returns the devices of a ResourceClaim; undefined if the claim does not exist. */
   readonly devicesOf: (namespace: string, claim: string) => readonly AllocatedDevice[] | undefined;
-  /** The PFs and VFs of a node, as its daemon reported them. */
+  /** Returns the PFs and VFs of a node as reported by its daemon. */
   readonly pfsOf: (node: string) => readonly PfAddresses[];
 }
 
+/** A scheduled pod. */
 export interface PlacedPod {
   readonly node: string;
   readonly namespace: string;
 }
 
-/** Looks at slices only where a pod has claims. */
+/** Returns a function that returns the facts for a pod. Slices are only evaluated for pods that have claims. */
 export function createDeviceFacts({ slices, devicesOf, pfsOf }: DeviceSources): (pod: PlacedPod) => DeviceFacts {
   const byDriver = Map.groupBy(slices, ({ driver }) => driver);
   const index = indexSlices(slices);
   const nicDrivers = new Map<string, boolean>();
 
-  /** By any node: where the slices of one node are missing, others have them. */
+  /** Considers the slices of all nodes, because those of one node may be missing. */
   function isNicDriver(driver: string): boolean {
     const known = nicDrivers.get(driver);
     if (known !== undefined) return known;
@@ -43,7 +45,7 @@ export function createDeviceFacts({ slices, devicesOf, pfsOf }: DeviceSources): 
   });
 }
 
-/** Whether the slice names a PF or a VF of its node: then its driver is one of NICs. */
+/** Reports whether the slice contains a PF or VF of its node. If so, its driver publishes NICs. */
 export function publishesNics({ node, devices }: DeviceSlice, pfsOf: DeviceSources["pfsOf"]): boolean {
   const pfs = node === undefined ? [] : pfsOf(node);
   return devices.some(({ addresses }) => addresses.some((address) => pfOf(address, pfs) !== undefined));

@@ -33,11 +33,11 @@ describe("pfOf", () => {
     expect(pfOf(pci(address), pfs)).toBe(pf);
   });
 
-  it("keeps the VFs of a PF as one run", () => {
+  it("stores the VFs of a PF as one run", () => {
     expect(pfs.map(({ vfs }) => vfs.map(({ step, count }) => [step, count]))).toEqual([[[4, 3]], [[4, 3]], []]);
   });
 
-  it("finds the addresses that were there and no others, in whatever order and distance", () => {
+  it("finds the given addresses and no others, for any order and distance", () => {
     const address = fc
       .tuple(fc.nat(2), fc.nat(31), fc.nat(7))
       .map(([bus, device, fn]) => pci(`0000:0${bus}:${device.toString(16).padStart(2, "0")}.${fn}`));
@@ -49,7 +49,7 @@ describe("pfOf", () => {
     fc.assert(property);
   });
 
-  it("passes over rows that have no address", () => {
+  it("ignores malformed addresses", () => {
     expect(toPfAddresses([{ pciAddress: "", Vfs: [vf("", 0)] }])).toEqual([{ pf: "", vfs: [] }]);
     expect(toPfAddresses()).toEqual([]);
   });

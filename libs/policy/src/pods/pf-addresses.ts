@@ -1,36 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The PCI addresses of a node's PFs and VFs in a few numbers, as caches keep them: VFs of a PF are in equal steps (PCI
- * Express, VF Stride), and the rows of a fleet's VFs would be 100 MB.
- * Usage: `pfOf("0000:3b:02.1", toPfAddresses(status.interfaces))` is "0000:3b:00.0".
+ * PfAddresses stores the PCI addresses of a PF and its VFs in a few numbers, for use in caches. The addresses of a PF's
+ * VFs have a constant distance (PCI Express, VF Stride). A list of all VFs of a large cluster would take 100 MB.
+ * Usage: `pfOf(address, toPfAddresses(status.interfaces))` is "0000:3b:00.0" for the address of its first VF.
  */
-import { parsePciAddress, type InterfaceStatus, type PciAddress } from "@switchyard/api";
+import { defined, parsePciAddress, type InterfaceStatus, type PciAddress } from "@switchyard/api";
 
+/** The addresses of a PF and its VFs. */
 export interface PfAddresses {
   /** PCI address of the PF. */
   readonly pf: string;
-  /** The same as a number; absent where it is none. */
+  /** PCI address of the PF as a number; absent if it is malformed. */
   readonly own?: number;
-  /** Those of its VFs; empty where it has none. */
+  /** Addresses of its VFs; empty if it has none. */
   readonly vfs: readonly AddressRun[];
 }
 
-/** Addresses as numbers, in equal steps. */
+/** Addresses as numbers with a constant distance. */
 export interface AddressRun {
   readonly first: number;
   readonly step: number;
   readonly count: number;
 }
 
+/** Converts the PFs of a node's status. Malformed addresses of VFs are omitted. */
 export function toPfAddresses(interfaces: readonly InterfaceStatus[] = []): readonly PfAddresses[] {
   return interfaces.map(({ pciAddress, Vfs = [] }) => {
     const own = numberOf(pciAddress);
     const vfs = toRuns(Vfs.flatMap((vf) => numberOf(vf.pciAddress) ?? []));
-    return { pf: pciAddress, ...(own === undefined ? {} : { own }), vfs };
+    return { pf: pciAddress, ...defined({ own }), vfs };
   });
 }
 
-/** The PF that has the address, or whose VF has it. */
+/**
+ * Returns the PCI address of the PF that has the address itself or through one of its VFs; undefined if there is none.
+ */
 export function pfOf(address: PciAddress, pfs: readonly PfAddresses[]): string | undefined {
   const number = numberOf(address);
   return pfs.find(({ own, vfs }) => own === number || vfs.some((run) => isIn(run, number)))?.pf;
@@ -54,7 +58,9 @@ function isIn({ first, step, count }: AddressRun, number = Number.NaN): boolean 
   return distance >= 0 && distance % step === 0 && distance / step < count;
 }
 
-/** Domain, bus (8 bits), device (5) and function (3) in one; undefined for what is no address. */
+/**
+ * Returns domain, bus (8 bits), device (5 bits) and function (3 bits) as one number; undefined if `text` is malformed.
+ */
 function numberOf(text: string): number | undefined {
   const address = parsePciAddress(text);
   if (!address.ok) return undefined;

@@ -10,37 +10,37 @@ describe("readPodDevices", () => {
   it.each([
     { what: "a container's request", spec: { containers: [asks("1")] } },
     { what: "a container's limit", spec: { containers: [{ resources: { limits: { "openshift.io/fast": 1 } } }] } },
-    { what: "an init container's, or a sidecar's (M-13)", spec: { initContainers: [asks("1")] } },
+    { what: "an init container's, or a sidecar's (sriov-operator.md M-13)", spec: { initContainers: [asks("1")] } },
     { what: "an ephemeral container's", spec: { ephemeralContainers: [asks("1")] } },
     { what: "the second container's", spec: { containers: [{}, asks("2")] } },
     {
-      what: "a limit beside a request of 0",
+      what: "a limit in addition to a request of 0",
       spec: {
         containers: [{ resources: { requests: { "openshift.io/fast": "0" }, limits: { "openshift.io/fast": "1" } } }],
       },
     },
     { what: "a thousand", spec: { containers: [asks("1k")] } },
-    { what: "a part of one", spec: { containers: [asks("10m")] } },
+    { what: "a fraction", spec: { containers: [asks("10m")] } },
     { what: "a malformed quantity", spec: { containers: [asks("none")] } },
-    { what: "a quantity that is no text", spec: { containers: [asks({})] } },
+    { what: "a quantity that is not a string", spec: { containers: [asks({})] } },
     { what: "a negative quantity", spec: { containers: [asks("-1")] } },
   ])("counts $what", ({ spec }) => {
     expect(read({ spec }).resources).toEqual(["fast"]);
   });
 
   it.each(["0", 0, "0m", "0.00", ".0", "+0", "-0", "0k", "0Ki", "0e3", "0E-3", "000"])(
-    "counts no request of %j",
+    "ignores a request of %j",
     (quantity) => {
       expect(read({ spec: { containers: [asks(quantity)] } }).resources).toEqual([]);
     },
   );
 
-  it("counts resources with the prefix alone, each once and sorted", () => {
+  it("returns only resources with the prefix, sorted and unique", () => {
     const containers = [asks("1"), asks("2", "openshift.io/dpdk"), asks("1"), asks("1", "openshift.io.example/fast")];
     expect(read({ spec: { containers: [...containers, asks("1", "cpu")] } }).resources).toEqual(["dpdk", "fast"]);
   });
 
-  it("finds claims by their own names, those of templates, and those of extended resources", () => {
+  it("returns claims by name, from templates and for extended resources", () => {
     const spec = {
       resourceClaims: [
         { name: "own", resourceClaimName: "shared" },
@@ -57,7 +57,7 @@ describe("readPodDevices", () => {
     expect(read({ spec, status }).claims).toEqual(["shared", "web-extended-resources-abcde", "web-made-x7x2"]);
   });
 
-  it("reads whatever people write", () => {
+  it("accepts malformed pods", () => {
     const part = fc.jsonValue({ maxDepth: 3 });
     const spec = fc.record({ containers: part, initContainers: part, resourceClaims: part });
     fc.assert(

@@ -1,28 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Which devices a pod names: resources that its containers request, and ResourceClaims (dynamic resource allocation).
- * What they come to on its node, pod-use.ts decides.
+ * readPodDevices returns the devices that a pod refers to: extended resources that its containers request, and
+ * ResourceClaims (dynamic resource allocation). pod-use.ts determines which VFs of the node these are.
  * Usage: `readPodDevices(pod, "openshift.io")` is `{ resources: ["fast"], claims: [] }`.
  */
 import { entriesAt, at, listAt, textAt } from "./json-parts.ts";
 import { isZeroQuantity } from "./quantity.ts";
 
+/** The devices that a pod refers to. */
 export interface PodDevices {
-  /** Names of requested resources without their prefix, sorted, each once. */
+  /** Names of the requested resources without their prefix, sorted and unique. */
   readonly resources: readonly string[];
-  /** Names of ResourceClaims in the pod's namespace, sorted, each once. */
+  /** Names of ResourceClaims in the pod's namespace, sorted and unique. */
   readonly claims: readonly string[];
 }
 
 /**
- * Reads a Pod of any shape. All resources with the prefix count, not only those of today's policies: a deleted policy takes
- * its resource's name along while pods still hold the VFs.
+ * Reads a Pod, which may be malformed. All resources with the prefix are returned, not only those of existing policies:
+ * after a policy is deleted, pods may still use its VFs.
  */
 export function readPodDevices(pod: unknown, resourcePrefix: string): PodDevices {
   return { resources: requestedBy(at(pod, "spec"), `${resourcePrefix}/`), claims: claimsOf(pod) };
 }
 
-/** By request or by limit, of any container: for extended resources the two are equal, and either may stand alone. */
+/**
+ * Considers requests and limits of all containers: for extended resources they are equal, and one of them may be
+ * absent.
+ */
 function requestedBy(spec: unknown, prefix: string): readonly string[] {
   const containers = containerLists.flatMap((list) => listAt(spec, list));
   const quantities = containers.flatMap((container) => {
@@ -35,12 +39,13 @@ function requestedBy(spec: unknown, prefix: string): readonly string[] {
   return sorted(names);
 }
 
-/** Sidecars are initContainers. */
+/** Fields with containers. Sidecars are in initContainers. */
 const containerLists = ["containers", "initContainers", "ephemeralContainers"];
 
 /**
- * Of a claim made from a template, the status has the name. So it has for the claim that the scheduler makes for extended
- * resources of a DeviceClass (extendedResourceClaimStatus).
+ * Returns the claims in spec and status. The name of a claim that is created from a template is in the status, and so
+ * is the name of the claim that the scheduler creates for extended resources of a DeviceClass
+ * (extendedResourceClaimStatus).
  */
 function claimsOf(pod: unknown): readonly string[] {
   const status = at(pod, "status");

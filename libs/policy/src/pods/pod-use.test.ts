@@ -49,32 +49,32 @@ function useOf(driver: string, devices: readonly string[], options: { readonly n
 describe("podUse", () => {
   it.each([
     { device: "vf-0", what: "a VF by the well-known attribute", use: [pf] },
-    { device: "vf-of-pf", what: "a VF that is not known, by its PF", use: [pf] },
+    { device: "vf-of-pf", what: "an unknown VF by the address of its PF", use: [pf] },
     { device: "port", what: "a PF itself", use: ["0000:5e:00.0"] },
     { device: "several", what: "an address in a list", use: [pf] },
-    { device: "bridge", what: "a device that is none of PCI", use: [] },
+    { device: "bridge", what: "no PF for a device that is not a PCI device", use: [] },
   ])("finds $what", ({ device, use }) => {
     expect(useOf(nics, [device])).toEqual({ resources: [], pfs: use, isUncertain: false });
   });
 
-  it("finds the PFs of all devices, each once", () => {
+  it("returns the PFs of all devices, each once", () => {
     expect(useOf(nics, ["port", "vf-0", "several"]).pfs).toEqual([pf, "0000:5e:00.0"]);
   });
 
-  it("is uncertain of what a driver of NICs has given and nothing describes", () => {
+  it("is uncertain about a device that no slice contains if its driver publishes NICs", () => {
     expect(useOf(nics, ["vf-0", "unknown"])).toEqual({ resources: [], pfs: [pf], isUncertain: true });
     expect(useOf(nics, ["vf-new"]).isUncertain).toBe(true);
   });
 
-  it("knows a driver of NICs by the slices of other nodes, too", () => {
+  it("recognizes a driver of NICs by the slices of other nodes", () => {
     expect(useOf(nics, ["unknown"], { node: "w2" })).toEqual({ resources: [], pfs: [], isUncertain: true });
   });
 
-  it("is certain that devices of other drivers are no VFs", () => {
+  it("is certain that devices of other drivers are not VFs", () => {
     expect(useOf(gpus, ["gpu-0", "unknown"])).toEqual({ resources: [], pfs: [], isUncertain: false });
   });
 
-  it("is uncertain of a claim that is gone, and certain of one that is not allocated", () => {
+  it("is uncertain about a claim that does not exist, and certain about one that is not allocated", () => {
     const facts = { pfs, addressesOf: () => undefined, isNicDriver: () => true };
     const pod = { resources: ["fast"], claims: ["claim"] };
     const nothing = { resources: ["fast"], pfs: [] };
@@ -88,26 +88,26 @@ describe("podUse", () => {
 
 describe("usesAny", () => {
   const none = { resources: [], pfs: [], isUncertain: false };
-  it("counts resources, such PFs, and what is uncertain", () => {
-    const isOurs = (address: string) => address === pf;
+  it("is true for resources, relevant PFs and uncertain uses", () => {
+    const isRelevant = (address: string) => address === pf;
     const uses = [none, { ...none, resources: ["fast"] }, { ...none, pfs: ["0000:5e:00.0"] }];
     const more = [
       { ...none, pfs: ["0000:5e:00.0", pf] },
       { ...none, isUncertain: true },
     ];
-    expect([...uses, ...more].map((use) => usesAny(use, isOurs))).toEqual([false, true, false, true, true]);
+    expect([...uses, ...more].map((use) => usesAny(use, isRelevant))).toEqual([false, true, false, true, true]);
   });
 });
 
-describe("what is read of claims and slices", () => {
+describe("readAllocation, readSlice and indexSlices", () => {
   it.each([undefined, null, 1, {}, { status: { allocation: { devices: { results: [null, { driver: 1 }] } } } }])(
-    "is nothing where nothing is said: %j",
+    "return nothing for malformed objects: %j",
     (value) => {
       expect([readAllocation(value), readSlice(value)]).toEqual([[], undefined]);
     },
   );
 
-  it("is the addresses of all generations of a pool", () => {
+  it("return the addresses of all generations of a pool", () => {
     const old = slice(nics, { "vf-0": { a: { string: "0000:3b:02.0" } } });
     const next = slice(nics, { "vf-0": { a: { string: "0000:3b:02.1" } } });
     expect(indexSlices([old, next]).addressesOf({ driver: nics, pool: "w1", device: "vf-0" })).toEqual([

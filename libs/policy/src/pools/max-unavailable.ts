@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A pool's maxUnavailable: how many of its nodes may be drained at once (sriov-operator.md A.7, B.10).
+ * parseMaxUnavailable returns how many nodes of a pool may be drained at once (sriov-operator.md A.7, B.10).
  * Usage: `parseMaxUnavailable("33%", 10)` is `{ ok: true, value: 3 }`.
  */
 import { err, ok, type Result } from "@switchyard/api";
 
-/** Why the value cannot be used. */
+/** Why the value is invalid. */
 export interface MaxUnavailableProblem {
   readonly code: "not-a-count" | "not-a-percentage";
   readonly value: number | string;
 }
 
 /**
- * The number of nodes, of a pool of `nodeCount`, that may be unavailable at once; Infinity where the value is absent.
- * A percentage (1 % to 100 %) is rounded down, but never to 0, which would block draining for ever and tell nobody
- * (M-12). The number 0 is taken at its word: it holds all drains until somebody raises it.
+ * Returns how many nodes of a pool with `nodeCount` nodes may be unavailable at once; Infinity if the value is absent.
+ * A percentage (1% to 100%) is rounded down, but to at least 1: with 0 the pool would never drain, and nothing would
+ * report it (sriov-operator.md M-12). The number 0 blocks all drains.
  */
 export function parseMaxUnavailable(
   value: number | string | undefined,

@@ -12,36 +12,40 @@ const zoneA = { nodeSelector: { matchLabels: { zone: "a" } } };
 
 describe("poolsSelecting", () => {
   it.each([
-    { does: "finds the pool that selects the node", pools: [pool("a", zoneA)], names: ["a"] },
-    { does: "takes an absent nodeSelector for every node", pools: [pool("all", {})], names: ["all"] },
-    { does: "takes an empty nodeSelector for every node", pools: [pool("all", { nodeSelector: {} })], names: ["all"] },
+    { does: "returns the pool that selects the node", pools: [pool("a", zoneA)], names: ["a"] },
+    { does: "treats an absent nodeSelector as selecting all nodes", pools: [pool("all", {})], names: ["all"] },
     {
-      does: "passes over pools of other nodes",
+      does: "treats an empty nodeSelector as selecting all nodes",
+      pools: [pool("all", { nodeSelector: {} })],
+      names: ["all"],
+    },
+    {
+      does: "omits pools of other nodes",
       pools: [pool("b", { nodeSelector: { matchLabels: { zone: "b" } } })],
       names: [],
     },
     {
-      does: "passes over pools for hardware offload",
+      does: "omits pools for hardware offload",
       pools: [pool("hw", { ovsHardwareOffloadConfig: { name: "worker" } })],
       names: [],
     },
     {
-      does: "takes an empty ovsHardwareOffloadConfig for none (M-39)",
+      does: "treats an empty ovsHardwareOffloadConfig as absent (sriov-operator.md M-39)",
       pools: [pool("a", { ovsHardwareOffloadConfig: {} })],
       names: ["a"],
     },
     {
-      does: "has the oldest first (M-44)",
+      does: "sorts the oldest pool first (sriov-operator.md M-44)",
       pools: [pool("a", {}, "02-01"), pool("b", {}, "01-01")],
       names: ["b", "a"],
     },
     {
-      does: "has equal ages by name",
+      does: "sorts pools of equal age by name",
       pools: [pool("b", {}, "01-01"), pool("a", {}, "01-01")],
       names: ["a", "b"],
     },
     {
-      does: "takes what was never created for the youngest",
+      does: "treats a pool without a creation time as the youngest",
       pools: [pool("a", {}), pool("b", {}, "01-01")],
       names: ["b", "a"],
     },
@@ -55,15 +59,15 @@ describe("rdmaModeOf", () => {
   const modeOf = (...pools: SriovNetworkPoolConfig[]) => rdmaModeOf(node(), rulesOf(...pools));
 
   it.each([
-    { does: "is the pool's", pools: [pool("a", { rdmaMode: "exclusive" })], mode: "exclusive" },
-    { does: "is none without a pool", pools: [], mode: undefined },
+    { does: "is the mode of the pool", pools: [pool("a", { rdmaMode: "exclusive" })], mode: "exclusive" },
+    { does: "is undefined without a pool", pools: [], mode: undefined },
     {
-      does: "is the oldest pool's where they differ (M-44)",
+      does: "is the mode of the oldest pool if they differ (sriov-operator.md M-44)",
       pools: [pool("a", { rdmaMode: "shared" }, "02-01"), pool("b", { rdmaMode: "exclusive" }, "01-01")],
       mode: "exclusive",
     },
     {
-      does: "does not go for a pool that gives none, old or new (M-44)",
+      does: "ignores pools without a mode, old or new (sriov-operator.md M-44)",
       pools: [pool("a", {}, "01-01"), pool("b", { rdmaMode: "exclusive" }, "02-01"), pool("c", {}, "03-01")],
       mode: "exclusive",
     },
@@ -71,7 +75,7 @@ describe("rdmaModeOf", () => {
     expect(modeOf(...pools)).toBe(mode);
   });
 
-  it("never changes for a pool that comes later, once there is one", () => {
+  it("never changes when a newer pool is added", () => {
     const specs = fc.record({ rdmaMode: fc.constantFrom("shared", "exclusive") }, { requiredKeys: [] });
     const stays = fc.property(fc.array(specs, { maxLength: 4 }), specs, (older, newest) => {
       const pools = older.map((spec, day) => pool(`p${day}`, spec, `01-1${day}`));
@@ -82,7 +86,7 @@ describe("rdmaModeOf", () => {
     fc.assert(stays);
   });
 
-  it("stands in the node's spec", () => {
+  it("is part of the merged spec", () => {
     expect(mergePolicies(node(), [], rulesOf(pool("a", { rdmaMode: "shared" }))).spec).toEqual({
       system: { rdmaMode: "shared" },
     });
@@ -90,11 +94,11 @@ describe("rdmaModeOf", () => {
 });
 
 describe("poolOverlaps", () => {
-  it("finds nothing wrong with a node in one pool", () => {
+  it("is empty for a node in one pool", () => {
     expect(poolOverlaps(node(), rulesOf(pool("all", {}), pool("a", zoneA)))).toEqual([]);
   });
 
-  it("says on each pool who else has the node and what holds", () => {
+  it("names the other pools and the settings that apply", () => {
     const rules = rulesOf(pool("new", { ...zoneA, rdmaMode: "shared" }, "02-01"), pool("old", {}, "01-01"));
     expect(poolOverlaps(node("n1", { zone: "a" }), rules)).toEqual([
       {
@@ -103,8 +107,8 @@ describe("poolOverlaps", () => {
         field: "spec.nodeSelector",
         value: undefined,
         message:
-          'node "n1" is also selected by "new": the maxUnavailable of each holds for it, ' +
-          'and rdmaMode "shared" of pool "new"; let one pool select it',
+          'node "n1" is also selected by "new": the maxUnavailable of each pool applies to it, ' +
+          'with rdmaMode "shared" of pool "new"; only one pool should select it',
       },
       {
         poolName: "new",
@@ -112,15 +116,15 @@ describe("poolOverlaps", () => {
         field: "spec.nodeSelector",
         value: zoneA.nodeSelector,
         message:
-          'node "n1" is also selected by "old": the maxUnavailable of each holds for it, ' +
-          'and rdmaMode "shared" of pool "new"; let one pool select it',
+          'node "n1" is also selected by "old": the maxUnavailable of each pool applies to it, ' +
+          'with rdmaMode "shared" of pool "new"; only one pool should select it',
       },
     ]);
   });
 });
 
 describe("poolProblems", () => {
-  it("name field and value, and a bad selector selects nothing", () => {
+  it("contain field and value, and an invalid selector selects nothing", () => {
     const bad = pool("bad", {
       nodeSelector: { matchExpressions: [{ key: "zone", operator: "In" }] },
       maxUnavailable: "0%",

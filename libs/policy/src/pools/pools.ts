@@ -1,39 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Which pools a node is in and what that means for it (sriov-operator.md B.8, G). A node belongs in one pool only. Where
- * several select it, upstream drops the RDMA mode, whereupon the node reboots, and refuses to drain (M-44). Here the
- * oldest pool gives the mode, so that a new pool never changes it, the node is drained when all of its pools allow it,
- * and each pool says so.
+ * Functions that answer which pools a node is in and which settings apply to it (sriov-operator.md B.8, G). A node
+ * should be in one pool only. If several pools select it, upstream drops the RDMA mode, so that the node reboots, and
+ * does not drain the node (sriov-operator.md M-44). Switchyard uses the RDMA mode of the oldest pool, so that a new
+ * pool never changes it, drains the node when all of its pools allow it, and reports the overlap on each pool.
  * Usage: `poolsSelecting(node, rules)`, `rdmaModeOf(node, rules)`.
  */
 import type { Node, SriovNetworkPoolConfig } from "@switchyard/api";
 import { labelsOf } from "../nodes/label-selector.ts";
-import type { PoolProblem } from "./pool-rule.ts";
+import type { PoolProblem } from "./compiled-pool.ts";
 import type { Rules } from "../merge/rules.ts";
 
-/** RDMA devices in all network namespaces, or only in their own. */
+/** Whether RDMA devices are visible in all network namespaces or in one only. */
 export type RdmaMode = "shared" | "exclusive";
 
-/** All pools that select the node, the oldest first (equal ages by name). Pools for hardware offload never do. */
+/**
+ * Returns the pools that select the node, oldest first, and by name among equal ages; without pools for hardware
+ * offload.
+ */
 export function poolsSelecting(node: Node, rules: Rules): readonly SriovNetworkPoolConfig[] {
   const labels = labelsOf(node);
-  return rules.poolRules.filter(({ selects }) => selects(labels)).map(({ pool }) => pool);
+  return rules.compiledPools.filter(({ selects }) => selects(labels)).map(({ pool }) => pool);
 }
 
-/**
- * The node's RDMA mode: that of the oldest pool that selects it and gives one. Pools that give none say nothing against
- * it. Undefined where no pool gives one.
- */
+/** Returns the RDMA mode of the oldest pool that selects the node and sets one; undefined if no pool sets one. */
 export function rdmaModeOf(node: Node, rules: Rules): RdmaMode | undefined {
   return rdmaSource(poolsSelecting(node, rules))?.spec?.rdmaMode;
 }
 
-/** One problem for each pool that shares this node with another; empty where the node is in one pool or none. */
+/**
+ * Returns one problem for each pool that selects this node together with another pool; empty if at most one selects it.
+ */
 export function poolOverlaps(node: Node, rules: Rules): readonly PoolProblem[] {
   const pools = poolsSelecting(node, rules);
   if (pools.length < 2) return [];
   const source = rdmaSource(pools);
-  const rdma = source ? `, and rdmaMode "${source.spec?.rdmaMode ?? ""}" of pool "${source.metadata.name}"` : "";
+  const rdma = source ? `, with rdmaMode "${source.spec?.rdmaMode ?? ""}" of pool "${source.metadata.name}"` : "";
   return pools.map((pool) => ({
     poolName: pool.metadata.name,
     code: "overlap",
@@ -41,7 +43,7 @@ export function poolOverlaps(node: Node, rules: Rules): readonly PoolProblem[] {
     value: pool.spec?.nodeSelector,
     message:
       `node "${node.metadata.name}" is also selected by ${quoteNames(pools.filter((other) => other !== pool))}: ` +
-      `the maxUnavailable of each holds for it${rdma}; let one pool select it`,
+      `the maxUnavailable of each pool applies to it${rdma}; only one pool should select it`,
   }));
 }
 

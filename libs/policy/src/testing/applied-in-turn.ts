@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The merge as sriov-operator.md B.4 and B.6 tell it, word for word: policy by policy over one growing list, with sets
- * of VFs in place of ranges. Slow and separate from the real one, to compare with.
+ * appliedInTurn is a second, slow implementation of the merge, to compare mergePolicies with. It follows the text of
+ * sriov-operator.md B.4, B.6 literally: policy by policy over one growing list, with sets of VFs instead of ranges.
  * Usage: `expect(merged.spec.interfaces).toEqual(appliedInTurn(policies, nics))`.
  */
 import type { InterfaceStatus, SriovNetworkNodePolicy } from "@switchyard/api";
 import { matchesNic } from "../nics/nic-selector.ts";
 import { priorityOf } from "../merge/policy-order.ts";
 
-/** spec.interfaces for a node of zone "a". All policies shall be switchdev netdevice ones with proper ranges. */
+/** Returns spec.interfaces for a node in zone "a". All policies must be for switchdev, netdevice and valid ranges. */
 export function appliedInTurn(
   all: readonly SriovNetworkNodePolicy[],
   nics: readonly InterfaceStatus[],

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Objects for tests, invented: each builder gives a valid one, and takes what the test cares about.
+ * Builders of invented objects for tests. Each builder returns a valid object and takes the fields that a test depends
+ * on.
  * Usage: `policy("p1", { numVfs: 2, nicSelector: { pfNames: ["ens803f1"] } })`.
  */
 import type {
@@ -14,7 +15,7 @@ import type {
   SriovOperatorConfigSpec,
 } from "@switchyard/api";
 
-/** Three ports; the third is of another model and has an alternative name. */
+/** Three ports; the third is another model and has alternative names. */
 export const nics: readonly InterfaceStatus[] = [
   {
     pciAddress: "0000:86:00.0",
@@ -46,13 +47,13 @@ export const nics: readonly InterfaceStatus[] = [
   },
 ];
 
-/** A Linux worker with these labels besides. */
+/** Returns a Linux worker with additional labels. */
 export function node(name = "worker-1", labels: Readonly<Record<string, string>> = {}): Node {
   const role = { "node-role.kubernetes.io/worker": "", "kubernetes.io/os": "linux" };
   return { apiVersion: "v1", kind: "Node", metadata: { name, labels: { ...role, ...labels } } };
 }
 
-/** Of priority 99, for all nodes: 2 VFs on ens803f1 for the resource "<name>res". */
+/** Returns a policy of priority 99 for all nodes: 2 VFs on ens803f1 for the resource "<name>res". */
 export function policy(name: string, spec: Partial<SriovNetworkNodePolicySpec> = {}): SriovNetworkNodePolicy {
   return {
     apiVersion: "sriovnetwork.openshift.io/v1",
@@ -70,7 +71,7 @@ export function policy(name: string, spec: Partial<SriovNetworkNodePolicySpec> =
   };
 }
 
-/** `created` is a day of 2026 as "MM-DD"; absent for an object that was never in a cluster. */
+/** Returns a pool. `created` is a day of 2026 as "MM-DD"; absent if the pool has not been created in a cluster. */
 export function pool(name: string, spec: SriovNetworkPoolConfigSpec, created?: string): SriovNetworkPoolConfig {
   return {
     apiVersion: "sriovnetwork.openshift.io/v1",
@@ -80,6 +81,7 @@ export function pool(name: string, spec: SriovNetworkPoolConfigSpec, created?: s
   };
 }
 
+/** Returns the SriovOperatorConfig "default". */
 export function operatorConfig(spec: SriovOperatorConfigSpec): SriovOperatorConfig {
   return {
     apiVersion: "sriovnetwork.openshift.io/v1",

@@ -7,13 +7,13 @@ import { parseVfRange } from "./vf-range.ts";
 
 const nic: InterfaceStatus = { pciAddress: "0000:86:00.1", name: "ens803f1", vendor: "8086", deviceID: "158b" };
 
-/** Policy p1 over what is there. */
+/** Applies policy p1 to `older`. */
 function merge(
   older: InterfaceSpec | undefined,
   { vfs, equal, ...spec }: { vfs: string; equal: boolean } & Partial<SriovNetworkNodePolicySpec>,
 ): InterfaceSpec {
   const range = parseVfRange(vfs);
-  if (!range.ok) throw new Error(`no range: ${vfs}`);
+  if (!range.ok) throw new Error(`not a VF range: ${vfs}`);
   return mergePf(older, { policy: policy("p1", spec), nic, vfs: range.value }, equal);
 }
 
@@ -33,68 +33,68 @@ describe("mergePf", () => {
   it.each<{
     does: string;
     older: InterfaceSpec | undefined;
-    wish: { vfs: string; equal: boolean } & Partial<SriovNetworkNodePolicySpec>;
+    request: { vfs: string; equal: boolean } & Partial<SriovNetworkNodePolicySpec>;
     result: InterfaceSpec;
   }>([
     {
-      does: "starts from nothing (B.10 #1)",
+      does: "creates the first group (sriov-operator.md B.10 #1)",
       older: undefined,
-      wish: { vfs: "0-1", equal: false },
+      request: { vfs: "0-1", equal: false },
       result: pf({ numVfs: 2, vfGroups: [p1] }),
     },
     {
-      does: "lowers numVfs for a stronger policy that takes all VFs (B.10 #3)",
+      does: "lowers numVfs if a policy of higher priority takes all VFs (sriov-operator.md B.10 #3)",
       older: pf({ numVfs: 3, vfGroups: [group("p2", "vfiores", "0-1")] }),
-      wish: { vfs: "0-1", equal: false },
+      request: { vfs: "0-1", equal: false },
       result: pf({ numVfs: 2, vfGroups: [p1] }),
     },
     {
-      does: "keeps the larger numVfs and MTU among equals (B.10 #4)",
+      does: "keeps the larger numVfs and MTU if the priorities are equal (sriov-operator.md B.10 #4)",
       older: pf({ numVfs: 3, mtu: 2000, vfGroups: [group("p2", "vfiores", "0-1")] }),
-      wish: { vfs: "0-1", equal: true },
+      request: { vfs: "0-1", equal: true },
       result: pf({ numVfs: 3, mtu: 2000, vfGroups: [p1] }),
     },
     {
-      does: "partitions among equals (B.10 #5)",
+      does: "partitions the VFs if the priorities are equal (sriov-operator.md B.10 #5)",
       older: pf({ numVfs: 5, vfGroups: [group("p2", "vfiores", "2-4")] }),
-      wish: { vfs: "0-1", equal: true },
+      request: { vfs: "0-1", equal: true },
       result: pf({ numVfs: 5, vfGroups: [p1, group("p2", "vfiores", "2-4")] }),
     },
     {
-      does: "partitions vDPA types (B.10 #6)",
+      does: "partitions the VFs by vDPA type (sriov-operator.md B.10 #6)",
       older: pf({ numVfs: 4, vfGroups: [group("p2", "vhostvdpa", "0-1", vhost)] }),
-      wish: { vfs: "2-3", equal: true, numVfs: 4, resourceName: "virtiovdpa", vdpaType: "virtio" },
+      request: { vfs: "2-3", equal: true, numVfs: 4, resourceName: "virtiovdpa", vdpaType: "virtio" },
       result: pf({
         numVfs: 4,
         vfGroups: [group("p1", "virtiovdpa", "2-3", virtio), group("p2", "vhostvdpa", "0-1", vhost)],
       }),
     },
     {
-      does: "displaces every group that it overlaps (B.10 #7)",
+      does: "drops every older group that it overlaps (sriov-operator.md B.10 #7)",
       older: pf({ numVfs: 2, vfGroups: [group("p2", "vfiores1", "0-0"), group("p3", "vfiores2", "1-1")] }),
-      wish: { vfs: "0-1", equal: true },
+      request: { vfs: "0-1", equal: true },
       result: pf({ numVfs: 2, vfGroups: [p1] }),
     },
     {
-      does: "displaces the group of the same resource wherever it is (B.10 #8)",
+      does: "drops the older group of the same resource even if they do not overlap (sriov-operator.md B.10 #8)",
       older: pf({ numVfs: 4, vfGroups: [group("p2", "p1res", "2-3")] }),
-      wish: { vfs: "0-1", equal: true },
+      request: { vfs: "0-1", equal: true },
       result: pf({ numVfs: 4, vfGroups: [p1] }),
     },
     {
-      does: "partitions across priorities (B.10 #9)",
+      does: "partitions the VFs if the priorities differ (sriov-operator.md B.10 #9)",
       older: pf({ numVfs: 4, vfGroups: [group("p2", "p2res", "2-3")] }),
-      wish: { vfs: "0-1", equal: false },
+      request: { vfs: "0-1", equal: false },
       result: pf({ numVfs: 4, vfGroups: [p1, group("p2", "p2res", "2-3")] }),
     },
     {
-      does: "keeps a group whose range cannot be read",
+      does: "keeps an older group whose range cannot be parsed",
       older: pf({ numVfs: 4, vfGroups: [group("p2", "p2res", "ens803f1#0-1")] }),
-      wish: { vfs: "0-1", equal: false },
+      request: { vfs: "0-1", equal: false },
       result: pf({ numVfs: 4, vfGroups: [p1, group("p2", "p2res", "ens803f1#0-1")] }),
     },
     {
-      does: "takes the link's settings from the newer policy, also where it has none",
+      does: "uses the link settings of the newer policy even if they are absent",
       older: pf({
         numVfs: 4,
         linkType: "ib",
@@ -102,14 +102,14 @@ describe("mergePf", () => {
         externallyManaged: true,
         vfGroups: [group("p2", "p2res", "2-3")],
       }),
-      wish: { vfs: "0-1", equal: true, linkType: "eth" },
+      request: { vfs: "0-1", equal: true, linkType: "eth" },
       result: pf({ numVfs: 4, linkType: "eth", vfGroups: [p1, group("p2", "p2res", "2-3")] }),
     },
-  ])("$does", ({ older, wish, result }) => {
-    expect(merge(older, wish)).toEqual(result);
+  ])("$does", ({ older, request, result }) => {
+    expect(merge(older, request)).toEqual(result);
   });
 
-  it("copies all that a policy can ask for", () => {
+  it("copies all fields of a policy", () => {
     const spec = merge(undefined, {
       vfs: "1-3",
       equal: false,
@@ -147,7 +147,7 @@ describe("mergePf", () => {
     });
   });
 
-  it("leaves out what is false, 0 or empty", () => {
+  it("omits fields that are false, 0 or empty", () => {
     const zeros = { isRdma: false, needVhostNet: false, excludeTopology: false, externallyManaged: false, mtu: 0 };
     const spec = merge(undefined, { vfs: "0-1", equal: false, ...zeros });
     expect(JSON.stringify(spec)).toBe(

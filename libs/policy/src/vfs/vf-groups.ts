@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * VF groups: how the wishes of several policies for one PF become one (sriov-operator.md B.6).
+ * mergePf combines what several policies request for one PF into one InterfaceSpec with VF groups
+ * (sriov-operator.md B.6).
  * Usage: `const weak = mergePf(undefined, first, false); const merged = mergePf(weak, second, samePriority);`
  */
 import type { InterfaceSpec, InterfaceStatus, SriovNetworkNodePolicy, VfGroup } from "@switchyard/api";
 import { formatVfRange, overlaps, parseVfRange, type VfRange } from "./vf-range.ts";
 
-/** What one policy wants of one PF. */
-export interface PfWish {
+/** What one policy requests for one PF. */
+export interface PfRequest {
   readonly policy: SriovNetworkNodePolicy;
   readonly nic: InterfaceStatus;
-  /** The VFs that are for the policy's resource. */
+  /** The VFs that the policy's resource gets. */
   readonly vfs: VfRange;
 }
 
 /**
- * The PF as `wish` leaves it; `older` is what the policies before made of it, undefined for the first.
+ * Applies `request` to `older`, the result of the policies before it (undefined for the first policy).
  *
- * The wish's group comes first. Older groups stay behind it unless they are of the same resource or share a VF with it:
- * those go as a whole. Link type, eswitch mode and externallyManaged are the wish's. So are numVfs and mtu, unless an
- * older group stays or `equalPriority` says that the policy before was as strong: then the larger one holds. Hence a
- * strong policy that takes all VFs can lower numVfs.
+ * The request's group becomes the first group. Older groups follow it, except those that have the same resource or
+ * share a VF with it; they are dropped completely. Link type, eswitch mode and externallyManaged are the request's.
+ * numVfs and mtu are also the request's, unless an older group remains or the previous policy has the same priority
+ * (`equalPriority`): then the larger value is used. So a policy of higher priority can lower numVfs if it takes all
+ * VFs.
  *
- * Keys whose value is zero or empty are left out, as the omitempty of upstream's types does.
+ * Keys with a zero or empty value are omitted, as upstream's types do (omitempty).
  */
-export function mergePf(older: InterfaceSpec | undefined, wish: PfWish, equalPriority: boolean): InterfaceSpec {
-  const { policy, nic } = wish;
+export function mergePf(older: InterfaceSpec | undefined, request: PfRequest, equalPriority: boolean): InterfaceSpec {
+  const { policy, nic } = request;
   const { linkType, eSwitchMode, externallyManaged } = policy.spec;
-  const group = groupOf(wish);
-  const kept = (older?.vfGroups ?? []).filter((other) => !isDisplaced(other, group, wish.vfs));
+  const group = groupOf(request);
+  const kept = (older?.vfGroups ?? []).filter((other) => !isDisplaced(other, group, request.vfs));
   const isShared = equalPriority || kept.length > 0;
   const numVfs = Math.max(policy.spec.numVfs, isShared ? (older?.numVfs ?? 0) : 0);
   const mtu = Math.max(policy.spec.mtu ?? 0, isShared ? (older?.mtu ?? 0) : 0);
@@ -44,7 +46,7 @@ export function mergePf(older: InterfaceSpec | undefined, wish: PfWish, equalPri
   };
 }
 
-function groupOf({ policy, vfs }: PfWish): VfGroup {
+function groupOf({ policy, vfs }: PfRequest): VfGroup {
   const { resourceName, deviceType, mtu, isRdma, vdpaType, needVhostNet, excludeTopology } = policy.spec;
   return {
     ...(resourceName && { resourceName }),

@@ -6,20 +6,36 @@ import { allVfs, formatVfRange, overlaps, parseVfRange, type VfRange } from "./v
 describe("parseVfRange", () => {
   it.each([
     { does: "compares ends as numbers", text: "2-10", result: { ok: true, value: { first: 2, last: 10 } } },
-    { does: "takes one VF with both ends", text: "3-3", result: { ok: true, value: { first: 3, last: 3 } } },
-    { does: "refuses a reversed range", text: "5-2", result: { ok: false, error: { code: "reversed", text: "5-2" } } },
-    { does: "refuses letters (B.10)", text: "a-c", result: { ok: false, error: { code: "malformed", text: "a-c" } } },
-    { does: "refuses one end (M-41)", text: "5", result: { ok: false, error: { code: "malformed", text: "5" } } },
-    { does: "refuses three (M-41)", text: "0-1-2", result: { ok: false, error: { code: "malformed", text: "0-1-2" } } },
-    { does: "refuses nothing (M-41)", text: "", result: { ok: false, error: { code: "malformed", text: "" } } },
-    { does: "refuses signs", text: "-1-2", result: { ok: false, error: { code: "malformed", text: "-1-2" } } },
-    { does: "refuses blanks", text: "0 - 1", result: { ok: false, error: { code: "malformed", text: "0 - 1" } } },
-    { does: "refuses a line end", text: "0-1\n", result: { ok: false, error: { code: "malformed", text: "0-1\n" } } },
+    { does: "accepts a range of one VF", text: "3-3", result: { ok: true, value: { first: 3, last: 3 } } },
+    { does: "rejects a reversed range", text: "5-2", result: { ok: false, error: { code: "reversed", text: "5-2" } } },
+    {
+      does: "rejects letters (sriov-operator.md B.10)",
+      text: "a-c",
+      result: { ok: false, error: { code: "malformed", text: "a-c" } },
+    },
+    {
+      does: "rejects a single index (sriov-operator.md M-41)",
+      text: "5",
+      result: { ok: false, error: { code: "malformed", text: "5" } },
+    },
+    {
+      does: "rejects three indexes (sriov-operator.md M-41)",
+      text: "0-1-2",
+      result: { ok: false, error: { code: "malformed", text: "0-1-2" } },
+    },
+    {
+      does: "rejects an empty range (sriov-operator.md M-41)",
+      text: "",
+      result: { ok: false, error: { code: "malformed", text: "" } },
+    },
+    { does: "rejects signs", text: "-1-2", result: { ok: false, error: { code: "malformed", text: "-1-2" } } },
+    { does: "rejects blanks", text: "0 - 1", result: { ok: false, error: { code: "malformed", text: "0 - 1" } } },
+    { does: "rejects a line break", text: "0-1\n", result: { ok: false, error: { code: "malformed", text: "0-1\n" } } },
   ])("$does: $text", ({ text, result }) => {
     expect(parseVfRange(text)).toEqual(result);
   });
 
-  it("reads what formatVfRange writes", () => {
+  it("parses the output of formatVfRange", () => {
     const isRead = fc.property(fc.nat(65535), fc.nat(65535), (a, b) => {
       const text = `${Math.min(a, b)}-${Math.max(a, b)}`;
       const range = parseVfRange(text);
@@ -30,7 +46,7 @@ describe("parseVfRange", () => {
 });
 
 describe("allVfs", () => {
-  it("spans all VFs of a PF", () => {
+  it("returns the range of all VFs of a PF", () => {
     expect(allVfs(8)).toEqual({ first: 0, last: 7 });
   });
 
@@ -43,7 +59,7 @@ describe("overlaps", () => {
   const ranges = fc.tuple(fc.nat(63), fc.nat(63)).map(([first, more]) => parseVfRange(`${first}-${first + more}`));
   const vfsOf = ({ first, last }: VfRange) => Array.from({ length: last - first + 1 }, (_, i) => first + i);
 
-  it("agrees with comparing VF by VF, in either order", () => {
+  it("returns the same as a comparison VF by VF, in either order", () => {
     const agrees = fc.property(ranges, ranges, (a, b) => {
       fc.pre(a.ok && b.ok);
       const shared = vfsOf(a.value).some((vf) => vfsOf(b.value).includes(vf));

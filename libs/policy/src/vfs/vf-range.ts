@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * VF ranges: what follows `#` in a pfNames entry, both ends included (sriov-operator.md B.5, B.6).
+ * VfRange is an inclusive range of VF indexes, as it follows `#` in an entry of pfNames (sriov-operator.md B.5, B.6).
  * Usage: `parseVfRange("2-5")` is `{ ok: true, value: { first: 2, last: 5 } }`.
  */
 import { err, ok, type Result } from "@switchyard/api";
 
 declare const ordered: unique symbol;
 
-/** VF indexes; 0 <= first <= last, since only this file can make one. */
+/** An inclusive range of VF indexes with 0 <= first <= last. Only this file can create one. */
 export interface VfRange {
   readonly first: number;
   readonly last: number;
   readonly [ordered]: true;
 }
 
-/** Why the user's `text` is no range. A value, not an error: users mistype. */
+/** Why `text` is not a range. */
 export interface VfRangeProblem {
   readonly code: "malformed" | "reversed";
   readonly text: string;
 }
 
 /**
- * Reads "2-5". Both ends are required: the one VF 3 is "3-3". At most five digits, as TotalVFs has 16 bits. Nothing
- * else is taken for a range: upstream reads "0-1-2" as 0-1, nothing as the whole port, and dies of "5" (M-41).
+ * Parses a range such as "2-5". Both ends are required; VF 3 alone is "3-3". An end has at most five digits, because
+ * TotalVFs has 16 bits. Upstream is less strict: it reads "0-1-2" as 0-1 and an empty range as all VFs, and panics on
+ * "5" (sriov-operator.md M-41).
  */
 export function parseVfRange(text: string): Result<VfRange, VfRangeProblem> {
   const [, first, last] = /^(\d{1,5})-(\d{1,5})$/.exec(text) ?? [];
@@ -31,23 +32,22 @@ export function parseVfRange(text: string): Result<VfRange, VfRangeProblem> {
   return isOrdered(range) ? ok(range) : err({ code: "reversed", text });
 }
 
-/** As NodeState specs write it: "2-5". */
+/** Formats the range as in specs of SriovNetworkNodeState: "2-5". */
 export function formatVfRange(range: VfRange): string {
   return `${range.first}-${range.last}`;
 }
 
-/** All VFs of a PF that has `numVfs` of them; undefined where it has none. */
+/** Returns the range of all VFs of a PF that has `numVfs` VFs; undefined if it has none. */
 export function allVfs(numVfs: number): VfRange | undefined {
   const range = { first: 0, last: numVfs - 1 };
   return isOrdered(range) ? range : undefined;
 }
 
-/** Whether some VF is in both. */
+/** Reports whether the ranges have a VF in common. */
 export function overlaps(a: VfRange, b: VfRange): boolean {
   return a.first <= b.last && b.first <= a.last;
 }
 
-// The brand comes from a predicate that checks; nothing is cast.
 function isOrdered(range: Pick<VfRange, "first" | "last">): range is VfRange {
   return range.first <= range.last;
 }

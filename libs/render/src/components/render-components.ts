@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * All that the operator deploys, as a function of the SriovOperatorConfig and of how the operator was started
- * (sriov-operator.md H). Apply it by server-side apply, so that what a template loses, its object loses too (M-49).
+ * (sriov-operator.md H). Apply it by server-side apply, so that what a template loses, its object loses too (sriov-operator.md M-49).
  * Usage: `const { components, problems } = renderComponents(operatorConfig, settings);`
  */
 import type { SriovOperatorConfig } from "@switchyard/api";

@@ -71,7 +71,7 @@ describe("nodeDevicePluginConfig", () => {
     });
   });
 
-  it("takes the first group's way of handing out for a resource, and tells where others differ (M-43)", () => {
+  it("takes the first group's way of handing out for a resource, and tells where others differ (sriov-operator.md M-43)", () => {
     const groups = [
       { resourceName: "a", vfRange: "0-0", policyName: "p" },
       { resourceName: "a", vfRange: "1-1", policyName: "q", isRdma: true },

@@ -117,7 +117,7 @@ describe("policyDevicePluginConfig", () => {
     expect(config.resourceList?.map(({ resourceName }) => resourceName)).toEqual(["b", "a"]);
   });
 
-  it("tells where policies for one resource select by different fields, which the plugin ANDs (M-43)", () => {
+  it("tells where policies for one resource select by different fields, which the plugin ANDs (sriov-operator.md M-43)", () => {
     const policies = [policy("p", { pfNames: ["ens1f0"] }), policy("q", { rootDevices: ["0000:86:00.0"] })];
     expect(render(policies)).toEqual({
       text: resource(`"selectors":{"pfNames":["ens1f0"],"rootDevices":["0000:86:00.0"],${flags}}`),
@@ -125,7 +125,7 @@ describe("policyDevicePluginConfig", () => {
     });
   });
 
-  it("leaves out a netFilter before NICs are known: without addresses it would select everything (M-7)", () => {
+  it("leaves out a netFilter before NICs are known: without addresses it would select everything (sriov-operator.md M-7)", () => {
     const policies = [
       policy("p", { netFilter: "aws/NetworkID:a" }),
       policy("q", { vendor: "8086" }, { resourceName: "b" }),

@@ -251,7 +251,7 @@ describe("the object", () => {
 });
 
 describe("texts that users write", () => {
-  it("keep their blanks, quotes, line breaks and long numbers (M-16)", () => {
+  it("keep their blanks, quotes, line breaks and long numbers (sriov-operator.md M-16)", () => {
     const ipam = `{ "a b": "it's  two blanks\\n\\t\\"quoted\\"", "id": 18446744073709551615, "$(rm -rf /)": "'; --" }`;
     const config = configOf(network("SriovNetwork", { ipam }));
     expect(config).toContain('"id": 18446744073709551615');

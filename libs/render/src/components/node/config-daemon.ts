@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The config daemon on each node of the node set, and the CNI plugins that it installs (sriov-operator.md F, H). */
 import type { SriovOperatorConfigSpec } from "@switchyard/api";
-import { isGateOn, judgeDaemonVariable } from "@switchyard/policy";
+import { isGateOn, checkDaemonVariable } from "@switchyard/policy";
 import { accessObjects, eventRule, privilegedRules, readConfigRule } from "../rights/access.ts";
 import { cniInstallers, cniVolumes } from "./cni-installers.ts";
 import { namespaced, type Component, type ComponentInput } from "../component.ts";
@@ -88,7 +88,7 @@ export const configDaemon: Component = {
 /** Stored before they were refused, or past a webhook that was off. */
 function droppedVariables({ configDaemonEnvVars = {} }: SriovOperatorConfigSpec) {
   return Object.entries(configDaemonEnvVars).flatMap(([name, value]) => {
-    const verdict = judgeDaemonVariable(name, value);
+    const verdict = checkDaemonVariable(name, value);
     if (verdict.use === "passed") return [];
     const message = verdict.use === "ignored" ? verdict.message : `is not passed on: ${verdict.message}`;
     return [{ field: `spec.configDaemonEnvVars.${name}`, message }];
@@ -121,7 +121,7 @@ function daemonEnv({ config, settings }: ComponentInput): readonly EnvVar[] {
     API_SERVER_FROM: settings.clusterType === "openshift" ? kubeletConfig : undefined,
   };
   const users = Object.entries(config.spec?.configDaemonEnvVars ?? {}).filter(([name, value]) => {
-    return judgeDaemonVariable(name, value).use === "passed";
+    return checkDaemonVariable(name, value).use === "passed";
   });
   const others = fromValues({ ...fromSettings, ...Object.fromEntries(users) });
   return [...identity, ...others.toSorted((a, b) => (a.name < b.name ? -1 : 1))];

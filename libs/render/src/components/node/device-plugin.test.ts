@@ -78,7 +78,7 @@ describe("the device plugin's pods", () => {
     expect([blocks(true), blocks(false)]).toEqual([both("true"), both("false")]);
   });
 
-  it("hand devices out by CDI where that is asked for, and leave no trace of it elsewhere (M-49)", () => {
+  it("hand devices out by CDI where that is asked for, and leave no trace of it elsewhere (sriov-operator.md M-49)", () => {
     expect(plugin("device-plugin", { useCDI: true }).args).toContain("--use-cdi");
     const hostPath = { path: "/var/run/cdi", type: "DirectoryOrCreate" };
     expect(podOf("device-plugin", { useCDI: true }).spec.volumes).toContainEqual({ name: "dynamic-cdi", hostPath });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * What RBAC cannot say: a process on a node writes what is its own node's only, and of that no more than it has to
- * (M-18). A pod's token names the node that the pod runs on; admission policies compare it with what is written.
+ * (sriov-operator.md M-18). A pod's token names the node that the pod runs on; admission policies compare it with what is written.
  */
 import { annotations } from "@switchyard/api";
 import { clusterScoped, type Component, type ComponentInput } from "../component.ts";

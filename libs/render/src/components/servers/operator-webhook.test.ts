@@ -51,7 +51,7 @@ describe("the webhook's registrations", () => {
     ]);
   });
 
-  it("ask nothing when the operator writes, nor when a deletion is carried out (M-50)", () => {
+  it("ask nothing when the operator writes, nor when a deletion is carried out (sriov-operator.md M-50)", () => {
     for (const { webhooks } of registrations({ operatorServiceAccount: "me" })) {
       const [expression = "", ...more] = webhooks.flatMap(({ matchConditions = [] }) =>
         matchConditions.map((condition) => condition.expression),

@@ -85,7 +85,7 @@ export const operatorWebhook: Component = {
 
 /**
  * Fail: what is not reviewed is not stored. But a webhook that is registered and does not serve must not keep away who can
- * put it right, the operator (M-50), nor those who only carry out a deletion: of a namespace, in which it goes before what
+ * put it right, the operator (sriov-operator.md M-50), nor those who only carry out a deletion: of a namespace, in which it goes before what
  * it watches over, and of a config in the foreground, which it goes before, too.
  */
 function asked({ namespace, operatorServiceAccount }: ComponentSettings): Omit<Question, "rules"> {

@@ -1,65 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A pool made ready for many nodes, and what is wrong with it on every one (sriov-operator.md A.7, B.8).
- * Usage: `const rule = compilePool(pool); rule.selects(labelsOf(node))`.
+ * CompiledPool is a pool prepared for use on many nodes, with the problems that it has on every node
+ * (sriov-operator.md A.7, B.8).
+ * Usage: `const compiled = compilePool(pool); compiled.selects(labelsOf(node))`.
  */
 import type { SriovNetworkPoolConfig } from "@switchyard/api";
 import { compileLabelSelector, type LabelPredicate } from "../nodes/label-selector.ts";
 import { parseMaxUnavailable } from "./max-unavailable.ts";
 import { compareText } from "../merge/policy-order.ts";
 
-/** One thing that is wrong with one pool. */
+/** One problem of one pool. */
 export interface PoolProblem {
   readonly poolName: string;
   /**
-   * bad-node-selector: the pool selects no node. bad-max-unavailable: parseMaxUnavailable refuses it. overlap: another
-   * pool selects the same node; pools.ts says what holds.
+   * bad-node-selector: nodeSelector is invalid, so the pool selects no node. bad-max-unavailable: parseMaxUnavailable
+   * rejects the value. overlap: another pool selects the same node; pools.ts describes what applies then.
    */
   readonly code: "bad-node-selector" | "bad-max-unavailable" | "overlap";
-  /** Where in the pool: "spec.maxUnavailable". */
+  /** Path in the pool: "spec.maxUnavailable". */
   readonly field: string;
-  /** What stands there; undefined where nothing does. */
+  /** Value of the field; undefined if it is absent. */
   readonly value: unknown;
-  /** What, where and what would be right. Names neither the pool nor the field. */
+  /** What is wrong and what to do. Names neither the pool nor the field, which callers put before it. */
   readonly message: string;
 }
 
-/** A pool, read and judged. */
-export interface PoolRule {
+/** A pool, parsed and validated. */
+export interface CompiledPool {
   readonly pool: SriovNetworkPoolConfig;
   readonly selects: LabelPredicate;
-  /** What is wrong with it on every node. */
+  /** Problems that the pool has on every node. */
   readonly problems: readonly PoolProblem[];
 }
 
-/** Whether the pool is of the other sort: OpenShift's hardware offload on a MachineConfigPool. It selects no nodes. */
+/**
+ * Reports whether the pool is for OpenShift's hardware offload on a MachineConfigPool. Such a pool selects no nodes.
+ */
 export function isHardwareOffloadPool(pool: SriovNetworkPoolConfig): boolean {
   return Boolean(pool.spec?.ovsHardwareOffloadConfig?.name);
 }
 
-/** Reads and judges a pool. An absent nodeSelector selects every node. */
-export function compilePool(pool: SriovNetworkPoolConfig): PoolRule {
+/** Parses and validates a pool. An absent nodeSelector selects all nodes. */
+export function compilePool(pool: SriovNetworkPoolConfig): CompiledPool {
   if (isHardwareOffloadPool(pool)) return { pool, selects: () => false, problems: [] };
   const poolName = pool.metadata.name;
   const problems: PoolProblem[] = [];
   const selector = compileLabelSelector(pool.spec?.nodeSelector);
   if (!selector.ok) {
     const { code, field, value } = selector.error;
-    const message = `selects no node: ${selectorAdvice[code]}`;
+    const message = `is invalid, so the pool selects no node: ${selectorAdvice[code]}`;
     problems.push({ poolName, code: "bad-node-selector", field: `spec.nodeSelector.${field}`, value, message });
   }
   const limit = parseMaxUnavailable(pool.spec?.maxUnavailable, 0);
   if (!limit.ok) {
     const { value } = limit.error;
     const message =
-      `${JSON.stringify(value)} is no number of nodes: ` +
-      'write a whole number from 0, or a percentage from "1%" to "100%"';
+      `${JSON.stringify(value)} is not a number of nodes: ` +
+      'use a whole number of at least 0, or a percentage from "1%" to "100%"';
     problems.push({ poolName, code: "bad-max-unavailable", field: "spec.maxUnavailable", value, message });
   }
   return { pool, selects: selector.ok ? selector.value : () => false, problems };
 }
 
-/** The oldest first, then by name. What has no creation time is not created yet: the youngest. */
+/**
+ * Compares pools by age, oldest first, then by name. A pool without creation time has not been created yet: it is
+ * youngest.
+ */
 export function compareAge(a: SriovNetworkPoolConfig, b: SriovNetworkPoolConfig): number {
   const [older, younger] = [createdMs(a), createdMs(b)];
   if (older !== younger) return older < younger ? -1 : 1;
@@ -67,9 +73,9 @@ export function compareAge(a: SriovNetworkPoolConfig, b: SriovNetworkPoolConfig)
 }
 
 const selectorAdvice = {
-  "values-needed": "In and NotIn need at least one value",
-  "values-not-allowed": "Exists and DoesNotExist take no values",
-  "unknown-operator": "the operators are In, NotIn, Exists and DoesNotExist",
+  "values-needed": "the operators In and NotIn require at least one value",
+  "values-not-allowed": "the operators Exists and DoesNotExist allow no values",
+  "unknown-operator": "the operator must be In, NotIn, Exists or DoesNotExist",
 };
 
 function createdMs(pool: SriovNetworkPoolConfig): number {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A policy made ready for many nodes: what does not depend on the node is read and judged once.
- * Usage: `const rule = compilePolicy(policy, { manageBridges }); rule.isUsable && vfsOn(rule, nic)`.
+ * CompiledPolicy is a policy prepared for use on many nodes: everything that does not depend on the node is parsed and
+ * validated once.
+ * Usage: `const compiled = compilePolicy(policy, { manageBridges }); compiled.isUsable && entryFor(compiled, nic)`.
  */
 import type { InterfaceStatus, Result, SriovNetworkNodePolicy } from "@switchyard/api";
 import { bridgeProblems, wantsBridge } from "./bridges.ts";
@@ -11,24 +12,24 @@ import { parsePfName, type PfName, type PfNameProblem } from "../nics/pf-name.ts
 import { policyProblem, type PolicyProblem } from "./policy-problem.ts";
 import { priorityOf } from "./policy-order.ts";
 
-/** A policy, read and judged. */
-export interface PolicyRule {
+/** A policy, parsed and validated. */
+export interface CompiledPolicy {
   readonly policy: SriovNetworkNodePolicy;
-  /** priorityOf the policy. */
+  /** Result of priorityOf for the policy. */
   readonly priority: number;
-  /** nicSelector.pfNames, entry by entry. */
+  /** The parsed entries of nicSelector.pfNames. */
   readonly pfNames: readonly Result<PfName, PfNameProblem>[];
-  /** What is wrong with it on every node. */
+  /** Problems that the policy has on every node. */
   readonly problems: readonly PolicyProblem[];
-  /** False: it can be applied nowhere, as `problems` says. */
+  /** False if the policy cannot be applied to any NIC; `problems` has the reason. */
   readonly isUsable: boolean;
 }
 
-/** Reads and judges a policy; `manageBridges` is the gate manageSoftwareBridges. */
+/** Parses and validates a policy. `manageBridges` is the feature gate manageSoftwareBridges. */
 export function compilePolicy(
   policy: SriovNetworkNodePolicy,
   { manageBridges }: { readonly manageBridges: boolean },
-): PolicyRule {
+): CompiledPolicy {
   const pfNames = (policy.spec.nicSelector.pfNames ?? []).map(parsePfName);
   const fatal = [...selectorProblems(policy), ...(manageBridges ? bridgeProblems(policy) : [])];
   const partial = pfNames.flatMap((entry, index) => (entry.ok ? [] : [pfNameProblem(policy, index, entry.error)]));
@@ -43,26 +44,29 @@ export function compilePolicy(
 }
 
 /**
- * The pfNames entry that says which VFs of the PF are meant: the first one with its name or an alternative name of it
- * (upstream forgets the range of the latter, M-4). Undefined where none does, which means all VFs. A problem where that
- * entry's range is bad: `problems` of the rule has it.
+ * Returns the entry of pfNames that selects VFs of the PF: the first entry with the PF's name or one of its alternative
+ * names (upstream ignores the range after an alternative name, sriov-operator.md M-4). Undefined if no entry names the
+ * PF: then all VFs are selected. A failed result if the range of that entry is invalid; `problems` describes it.
  */
-export function entryFor(rule: PolicyRule, nic: InterfaceStatus): Result<PfName, PfNameProblem> | undefined {
-  return rule.pfNames.find((entry) => names(entry, nic));
+export function entryFor(compiled: CompiledPolicy, nic: InterfaceStatus): Result<PfName, PfNameProblem> | undefined {
+  return compiled.pfNames.find((entry) => names(entry, nic));
 }
 
-/** Entries that have no effect on the PF, since an earlier one names it with other VFs. */
-export function repeatedNames(rule: PolicyRule, nic: InterfaceStatus): readonly PolicyProblem[] {
-  const first = entryFor(rule, nic);
+/**
+ * Returns a problem for each entry of pfNames that has no effect on the PF because an earlier entry selects other VFs
+ * of it.
+ */
+export function repeatedNames(compiled: CompiledPolicy, nic: InterfaceStatus): readonly PolicyProblem[] {
+  const first = entryFor(compiled, nic);
   if (!first?.ok) return [];
-  return rule.pfNames.flatMap((entry, index) => {
+  return compiled.pfNames.flatMap((entry, index) => {
     if (!entry.ok || !names(entry, nic) || sameVfs(entry.value, first.value)) return [];
     const field = `spec.nicSelector.pfNames[${index}]`;
-    const value = rule.policy.spec.nicSelector.pfNames?.[index];
+    const value = compiled.policy.spec.nicSelector.pfNames?.[index];
     const message =
-      `has no effect on ${nic.pciAddress}, which an earlier entry names: a policy takes one range of a PF, ` +
-      "so make a second policy for the other";
-    return [policyProblem(rule.policy, { code: "pf-named-twice", field, value, message })];
+      `has no effect on ${nic.pciAddress}, because an earlier entry selects other VFs of it: ` +
+      "a policy can select one range per PF, so create a second policy for the other range";
+    return [policyProblem(compiled.policy, { code: "pf-named-twice", field, value, message })];
   });
 }
 
@@ -77,14 +81,16 @@ function sameVfs(a: PfName, b: PfName): boolean {
 function selectorProblems(policy: SriovNetworkNodePolicy): readonly PolicyProblem[] {
   const { nicSelector } = policy.spec;
   if (isEmptyNicSelector(nicSelector)) {
-    const message = "matches no NIC: give at least one of vendor, deviceID, rootDevices, pfNames and netFilter";
+    const message = "matches no NIC: set at least one of vendor, deviceID, rootDevices, pfNames and netFilter";
     return [
       policyProblem(policy, { code: "empty-nic-selector", field: "spec.nicSelector", value: nicSelector, message }),
     ];
   }
   const { netFilter: value } = nicSelector;
   if (!value || parseNetFilter(value) !== undefined) return [];
-  const message = `"${value}" names no network: write KEY:VALUE, such as "openstack/NetworkID:" and the network's UUID`;
+  const message =
+    `"${value}" does not name a network: use KEY:VALUE, ` +
+    'such as "openstack/NetworkID:" followed by the UUID of the network';
   return [policyProblem(policy, { code: "bad-net-filter", field: "spec.nicSelector.netFilter", value, message })];
 }
 
@@ -92,16 +98,17 @@ function pfNameProblem(policy: SriovNetworkNodePolicy, index: number, problem: P
   const { code, name, text: value } = problem;
   const field = `spec.nicSelector.pfNames[${index}]`;
   if (code === "no-name") {
-    const message = `"${value}" names no PF: write its name first, such as "ens1f0" or "ens1f0#0-3"`;
+    const message = `"${value}" does not name a PF: start with the name, such as "ens1f0" or "ens1f0#0-3"`;
     return policyProblem(policy, { code: "no-pf-name", field, value, message });
   }
-  const right = code === "reversed" ? "the lower VF index comes first" : `write the VFs as FIRST-LAST: "${name}#0-3"`;
-  const message = `"${value}" has no proper range of VFs, so the policy is not applied to ${name}: ${right}`;
+  const advice = code === "reversed" ? "the lower VF index must come first" : `use FIRST-LAST, such as "${name}#0-3"`;
+  const message = `"${value}" has an invalid VF range, so the policy is not applied to ${name}: ${advice}`;
   return policyProblem(policy, { code: "bad-vf-range", field, value, message });
 }
 
 function bridgesDisabled(policy: SriovNetworkNodePolicy): PolicyProblem {
   const message =
-    "no bridge is made while the feature gate manageSoftwareBridges is off: set it to true in SriovOperatorConfig";
+    "no bridge is created, because the feature gate manageSoftwareBridges is off: " +
+    "set spec.featureGates.manageSoftwareBridges to true in the SriovOperatorConfig";
   return policyProblem(policy, { code: "bridges-disabled", field: "spec.bridge", value: policy.spec.bridge, message });
 }
