@@ -217,7 +217,7 @@ describe("a network", () => {
     await readyIs(
       sriovNetworks,
       [namespace, "broken"],
-      "spec.ipam: is not the JSON that it must be: at line 1, column 10",
+      "spec.ipam: invalid JSON at line 1, column 10",
     );
     await eventually("a warning", async () => {
       const field = "involvedObject.name=broken";
@@ -240,7 +240,7 @@ describe("a network", () => {
     await readyIs(
       sriovNetworks,
       [namespace, "deep"],
-      "False NetworkAttachmentDefinitionInvalid: spec: makes a CNI configuration of 762 KiB; the limit is 512 KiB",
+      "False NetworkAttachmentDefinitionInvalid: spec: results in a CNI configuration of 762 KiB; the limit is 512 KiB",
     );
     expect(configOf(await nad(namespace, "deep"))).toMatchObject({ plugins: [{ ipam: { type: "x" } }, {}] });
   });

@@ -156,7 +156,7 @@ describe("a network", () => {
 
   it("is refused where its configuration is too large to be stored, in the words of its condition", () => {
     expect(judge(create({ ipam: `{"a": "${"é".repeat(300_000)}"}` }), cluster).problems).toEqual([
-      "spec: makes a CNI configuration of 587 KiB; the limit is 512 KiB",
+      "spec: results in a CNI configuration of 587 KiB; the limit is 512 KiB",
     ]);
   });
 

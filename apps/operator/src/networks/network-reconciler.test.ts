@@ -77,10 +77,10 @@ describe("a network", () => {
     await cluster.settle();
     const ready = cluster.ready("SriovNetwork", "blue");
     expect(ready).toContain(
-      "spec.ipam: is not the JSON that it must be: at line 1, column 10 (type) there must be a value",
+      "spec.ipam: invalid JSON at line 1, column 10 (in type): expected a value",
     );
     expect(ready).toContain(
-      'spec.capabilities: is not the JSON that it must be: at line 1, column 13 there must be "," or "}"',
+      'spec.capabilities: invalid JSON at line 1, column 13: expected "," or "}"',
     );
     expect([...cluster.requeued]).toEqual([]);
     cluster.addNetwork("SriovNetwork", "blue", { ipam: '{"type": "host-local"}', capabilities: "" });

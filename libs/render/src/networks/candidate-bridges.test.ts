@@ -20,7 +20,7 @@ function stateOf(node: string, pfs: Readonly<Record<string, string>>): SriovNetw
 }
 
 describe("linuxBridgesOf", () => {
-  it("finds the bridges of all nodes that have VFs of the resource, each once", () => {
+  it("returns the bridges of all PFs with VFs of the resource, on all nodes, each once", () => {
     const states = [
       stateOf("a", { "3b:00.1": "nics", "3b:00.0": "nics" }),
       stateOf("b", { "3b:00.0": "nics", "86:00.0": "storage" }),
@@ -29,7 +29,7 @@ describe("linuxBridgesOf", () => {
     expect(linuxBridgesOf("none", states)).toEqual([]);
   });
 
-  it("leaves out bridges of Open vSwitch", () => {
+  it("omits Open vSwitch bridges", () => {
     const state = stateOf("a", { "3b:00.0": "nics" });
     const ovs = [{ name: "br-3b:00.0", uplinks: [{ pciAddress: "3b:00.0" }] }];
     expect(linuxBridgesOf("nics", [{ ...state, spec: { ...state.spec, bridges: { ovs } } }])).toEqual([]);
@@ -37,7 +37,7 @@ describe("linuxBridgesOf", () => {
 });
 
 describe("bridgeList", () => {
-  it("names a single bridge twice, so that the plugin makes sure of it", () => {
+  it("repeats a single bridge, so that the plugin checks it", () => {
     expect(bridgeList([])).toBeUndefined();
     expect(bridgeList(["br0"])).toBe("br0,br0");
     expect(bridgeList(["br0", "br1", "br2"])).toBe("br0,br1,br2");

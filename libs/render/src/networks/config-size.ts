@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * How large a CNI configuration may be. It is stored in a NetworkAttachmentDefinition as a text within JSON, where each
- * quote takes two bytes, and etcd refuses requests of more than 1.5 MiB.
- * Usage: `if (Buffer.byteLength(config) > maxConfigBytes) report(configTooLarge(Buffer.byteLength(config)))`.
+ * Size limit of CNI configurations. A configuration is stored as a string in a NetworkAttachmentDefinition, where each quote
+ * takes two bytes, and etcd rejects requests of more than 1.5 MiB.
+ * Usage: `const isTooLarge = Buffer.byteLength(config) > maxConfigBytes;`
  */
 
-/** In UTF-8, without blanks. */
+/** Maximum size in bytes of UTF-8, without blanks. */
 export const maxConfigBytes = 512 * 1024;
 
-/** What is wrong and what would be right; does not name the field. */
+/** Returns the message for a configuration of this size. The message does not name the field. */
 export function configTooLarge(bytes: number): string {
-  return `makes a CNI configuration of ${Math.ceil(bytes / 1024)} KiB; the limit is ${maxConfigBytes / 1024} KiB`;
+  return `results in a CNI configuration of ${Math.ceil(bytes / 1024)} KiB; the limit is ${maxConfigBytes / 1024} KiB`;
 }

@@ -11,7 +11,7 @@ const objects = fc.dictionary(fc.string({ unit: "binary" }), fc.jsonValue({ maxD
 });
 
 describe("compactJson", () => {
-  it("writes what JSON.stringify writes", () => {
+  it("returns the same text as JSON.stringify", () => {
     const same = fc.property(objects, ({ object, value }) => {
       expect(JSON.parse(compactJson(value))).toEqual(JSON.parse(JSON.stringify(object)));
       expect(compactJson(value)).toHaveLength(JSON.stringify(object).length);
@@ -21,7 +21,7 @@ describe("compactJson", () => {
 });
 
 describe("layoutLength", () => {
-  it("is what formatJson writes beyond compactJson", () => {
+  it("returns the difference in length between formatJson and compactJson", () => {
     const same = fc.property(objects, ({ value }) => {
       expect(layoutLength(value)).toBe(formatJson(value).length - compactJson(value).length);
     });

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * JSON values that lose nothing on the way from a user's text to ours: members keep their order, whatever their names, and
- * numbers their digits, however many.
- * Usage: `formatJson(jsonObject({ cniVersion: "1.0.0", name, ipam: parsed.value }))`.
+ * Json represents JSON values without loss: objects keep the order of their members, and numbers keep all their digits.
+ * Usage: `formatJson(jsonObject({ cniVersion: "1.0.0", name, ipam }))`.
  */
 
+/** Any JSON value. */
 export type Json = null | boolean | string | number | JsonNumber | JsonObject | readonly Json[];
 
-/** A number as it was written: JavaScript's own numbers would round "18446744073709551615". */
+/** A number as text. JavaScript numbers would round "18446744073709551615". */
 export interface JsonNumber {
   readonly kind: "number";
   readonly digits: string;
 }
 
-/** Not an object of JavaScript, which sorts members with numbers for names. */
+/** An object. It is not a JavaScript object, because those move members with numeric names to the front. */
 export interface JsonObject {
   readonly kind: "object";
   readonly members: ReadonlyMap<string, Json>;
 }
 
-/** An object of the given members, in their order; those that are undefined are left out. */
+/** Returns an object with the given members in their order, without those that are undefined. */
 export function jsonObject(members: Readonly<Record<string, Json | undefined>>): JsonObject {
   const given = Object.entries(members).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
@@ -27,12 +27,12 @@ export function jsonObject(members: Readonly<Record<string, Json | undefined>>):
   return { kind: "object", members: new Map(given) };
 }
 
-/** The members of both; `more` comes last. */
+/** Returns an object with the members of `first`, followed by those of `more`. */
 export function joinObjects(first: JsonObject, more: JsonObject): JsonObject {
   return { kind: "object", members: new Map([...first.members, ...more.members]) };
 }
 
-/** Text without blanks: never longer than the text that the value was read from. */
+/** Formats the value without blanks. The result is never longer than the text from which the value was parsed. */
 export function compactJson(value: Json): string {
   if (value === null || typeof value !== "object") return JSON.stringify(value);
   if (!("kind" in value)) return `[${value.map(compactJson).join(",")}]`;
@@ -41,7 +41,7 @@ export function compactJson(value: Json): string {
   return `{${members.join(",")}}`;
 }
 
-/** Text with an indent of four blanks, as upstream's operator writes it. */
+/** Formats the value with an indent of four blanks, as upstream's operator does. */
 export function formatJson(value: Json, indent = ""): string {
   if (value === null || typeof value !== "object") return JSON.stringify(value);
   if (!("kind" in value)) {
@@ -58,14 +58,14 @@ export function formatJson(value: Json, indent = ""): string {
   return block("{", members, indent).concat("}");
 }
 
-/** By how much formatJson's text is longer than compactJson's. It grows with the depth: 256 KiB may become 45 MB. */
+/** Returns how much longer formatJson's text is than compactJson's. It grows with the depth: 256 KiB can become 45 MB. */
 export function layoutLength(value: Json, depth = 0): number {
   if (value === null || typeof value !== "object") return 0;
   if ("kind" in value && value.kind === "number") return 0;
   const isObject = "kind" in value;
   const items = isObject ? [...value.members.values()] : value;
   if (items.length === 0) return 0;
-  const line = 1 + 4 * (depth + 1); // the line break before each item, its indent
+  const line = 1 + 4 * (depth + 1); // the line break before each item and its indent
   const own = items.length * (isObject ? line + 1 : line) + 1 + 4 * depth;
   return items.reduce<number>((sum, item) => sum + layoutLength(item, depth + 1), own);
 }

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The fields of a network that hold JSON: read once, as values, so that nothing a user writes can be more than a value
- * (sriov-operator.md M-16).
- * Usage: `const texts = readNetworkTexts(network.spec); if (!texts.ok) return texts.error`.
+ * readNetworkTexts parses the fields of a network that contain JSON. Later code only uses the parsed values, so a user's text
+ * can never change the structure of the CNI configuration (sriov-operator.md M-16).
+ * Usage: `const texts = readNetworkTexts(network.spec);`
  */
 import { err, ok, type NetworkSpec, type Result } from "@switchyard/api";
 import { jsonObject, type JsonObject } from "./json.ts";
 import { parseJsonObject, parseJsonObjects, type JsonProblem } from "./parse-json.ts";
 import { configTooLarge, maxConfigBytes } from "./config-size.ts";
 
-/** What the fields say. */
+/** The parsed fields. */
 export interface NetworkTexts {
-  /** Undefined where none are given. */
+  /** Undefined if the field is empty or absent. */
   readonly capabilities: JsonObject | undefined;
-  /** Without members where no addresses are wanted. */
+  /** An object without members if the field is empty or absent: then pods get no IP address. */
   readonly ipam: JsonObject;
   readonly metaPlugins: readonly JsonObject[];
 }
 
-/** One thing that keeps a network from being rendered. */
+/** A problem because of which a network cannot be rendered. */
 export interface NetworkProblem {
   readonly code: "bad-json" | "no-plugin-type" | "no-bridge" | "too-large";
-  /** "spec.ipam" */
+  /** Path of the field: "spec.ipam". */
   readonly field: string;
-  /** What is wrong and what would be right. Does not name the field. */
+  /** What is wrong and what to do. Does not name the field, which callers put before it. */
   readonly message: string;
-  /** Where in the field's text; with "bad-json" only. */
+  /** Position in the field's text; only with "bad-json". */
   readonly at?: JsonProblem;
 }
 
-/** Reads all three fields; empty ones are absent. On failure: everything that is wrong with them. */
+/** Parses all three fields. Empty fields count as absent. If parsing fails, the result contains all problems. */
 export function readNetworkTexts(spec: NetworkSpec): Result<NetworkTexts, readonly NetworkProblem[]> {
   const tooLong = textFields.flatMap((field) => lengthProblem(field, spec[field] ?? ""));
   if (tooLong.length > 0) return err(tooLong);
@@ -50,7 +50,7 @@ export function readNetworkTexts(spec: NetworkSpec): Result<NetworkTexts, readon
 
 const textFields = ["capabilities", "ipam", "metaPlugins"] as const;
 
-/** Before it is parsed, so that a text costs no more than one that fits. */
+/** Checked before parsing, so that a large text does not take more time than one within the limit. */
 function lengthProblem(field: (typeof textFields)[number], text: string): readonly NetworkProblem[] {
   if (text.length <= maxConfigBytes) return [];
   return [{ code: "too-large", field: `spec.${field}`, message: configTooLarge(text.length) }];
@@ -58,26 +58,28 @@ function lengthProblem(field: (typeof textFields)[number], text: string): readon
 
 function badJson(field: string, at: JsonProblem): NetworkProblem {
   const { line, column, path, expected } = at;
-  const where = path.length <= longestPath ? path : `${path.slice(0, longestPath)}...`;
-  const message = `is not the JSON that it must be: at line ${line}, column ${column}${where && ` (${where})`} there must be ${expected}`;
+  const where = path.length <= maxPathLength ? path : `${path.slice(0, maxPathLength)}...`;
+  const message = `invalid JSON at line ${line}, column ${column}${where && ` (in ${where})`}: expected ${expected}`;
   return { code: "bad-json", field, message, at };
 }
 
-/** Names in a path are user text of any length. */
-const longestPath = 100;
+/** The names in a path come from the user and may be long. */
+const maxPathLength = 100;
 
-/** Without a type no runtime knows which plugin to run. */
+/** A container runtime finds a plugin by its type. */
 function pluginProblems(plugins: readonly JsonObject[]): readonly NetworkProblem[] {
-  const without = plugins.flatMap(({ members }, index) => {
+  const untyped = plugins.flatMap(({ members }, index) => {
     const type = members.get("type");
-    return typeof type === "string" && type !== "" ? [] : [`plugin ${index + 1}`];
+    return typeof type === "string" && type !== "" ? [] : [`plugin ${index + 1} has`];
   });
-  const [more, shown] = [without.slice(mostPlugins).length, without.slice(0, mostPlugins)];
-  const names = more === 0 ? shown : [...shown, `${more} more plugins`];
-  return names.map((name) => {
-    const message = `has no type in ${name}: {"type": "tuning"} is one`;
-    return { code: "no-plugin-type", field: "spec.metaPlugins", message };
-  });
+  const more = untyped.length - maxListedPlugins;
+  const listed = untyped.slice(0, maxListedPlugins);
+  return (more <= 0 ? listed : [...listed, `${more} more ${more === 1 ? "plugin has" : "plugins have"}`]).map(
+    (subject) => {
+      const message = `${subject} no type: add one, such as {"type": "tuning"}`;
+      return { code: "no-plugin-type", field: "spec.metaPlugins", message };
+    },
+  );
 }
 
-const mostPlugins = 3;
+const maxListedPlugins = 3;

@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Users' JSON texts (RFC 8259) as values, or what is wrong with them and where. JSON.parse tells the place in words only,
- * and rounds numbers.
+ * parseJsonObject parses JSON (RFC 8259) that users write, and reports the position of errors and what was expected there.
+ * JSON.parse reports the position only in its message, and rounds numbers.
  * Usage: `parseJsonObject(spec.ipam)`, `parseJsonObjects(spec.metaPlugins)`.
  */
 import { err, ok, type Result } from "@switchyard/api";
 import type { Json, JsonObject } from "./json.ts";
 
-/** Why a text is not the JSON that is wanted. */
+/** Why a text is invalid. */
 export interface JsonProblem {
   readonly code: "unexpected-text" | "unexpected-end" | "too-deep";
-  /** What would be right there: '"," or "}"'. */
+  /** What was expected at this position: '"," or "}"'. */
   readonly expected: string;
-  /** UTF-16 units before it, from 0. */
+  /** Position in UTF-16 code units, starting at 0. */
   readonly offset: number;
-  /** From 1. */
+  /** Line, starting at 1. */
   readonly line: number;
-  /** UTF-16 units in its line, from 1. */
+  /** Position in the line in UTF-16 code units, starting at 1. */
   readonly column: number;
-  /** Of the value that it is in: "routes[0].dst"; empty at the top. */
+  /** Path of the innermost value at this position: "routes[0].dst"; empty at the top level. */
   readonly path: string;
 }
 
-/** Deeper than any configuration is, and no danger to the stack. */
+/** Maximum depth of nested values. It is deeper than any real configuration, and protects the stack. */
 export const maxJsonDepth = 100;
 
-/** Reads one object. */
+/** Parses one object. */
 export function parseJsonObject(text: string): Result<JsonObject, JsonProblem> {
   const cursor = startOf(text);
   const value = readObject(cursor);
-  return value.ok && peek(cursor) !== "" ? fail(cursor, "the end") : value;
+  return value.ok && peek(cursor) !== "" ? fail(cursor, "the end of the text") : value;
 }
 
-/** Reads objects with commas between them, at least one. In a problem's path they are "[0]", "[1]" and so on. */
+/** Parses one or more objects separated by commas. In the path of a problem they are "[0]", "[1]" and so on. */
 export function parseJsonObjects(text: string): Result<readonly JsonObject[], JsonProblem> {
   const cursor = startOf(text);
   const values: JsonObject[] = [];
@@ -41,17 +41,17 @@ export function parseJsonObjects(text: string): Result<readonly JsonObject[], Js
     if (!value.ok) return value;
     values.push(value.value);
   } while (skip(cursor, ","));
-  return peek(cursor) === "" ? ok(values) : fail(cursor, '"," or the end');
+  return peek(cursor) === "" ? ok(values) : fail(cursor, '"," or the end of the text');
 }
 
-/** How far the text was read, and within which members and items. */
+/** Position in the text, and the members and items that contain it. */
 interface Cursor {
   readonly text: string;
   readonly path: (string | number)[];
   offset: number;
 }
 
-/** What stands at the cursor, which is left behind it; at the place of a problem it stops for good. */
+/** Result of a read function, which moves the cursor behind the value, or leaves it at the position of the problem. */
 type Read<Value> = Result<Value, JsonProblem>;
 
 function startOf(text: string): Cursor {
@@ -59,11 +59,11 @@ function startOf(text: string): Cursor {
 }
 
 function readObject(cursor: Cursor): Read<JsonObject> {
-  if (!skip(cursor, "{")) return fail(cursor, "an object: { … }");
+  if (!skip(cursor, "{")) return fail(cursor, "an object: {…}");
   const members = new Map<string, Json>();
   if (skip(cursor, "}")) return ok({ kind: "object", members });
   do {
-    if (peek(cursor) !== '"') return fail(cursor, members.size === 0 ? 'a name in quotes or "}"' : "a name in quotes");
+    if (peek(cursor) !== '"') return fail(cursor, members.size === 0 ? 'a quoted name or "}"' : "a quoted name");
     const name = readText(cursor);
     if (!name.ok) return name;
     if (!skip(cursor, ":")) return fail(cursor, '":"');
@@ -112,24 +112,26 @@ function readText(cursor: Cursor): Read<string> {
   const start = cursor.offset;
   cursor.offset += 1;
   for (let isPlain = true; ; isPlain = false) {
-    // Piece by piece: one pattern for all of it would need a stack as deep as the text is long.
+    // Piece by piece: a single pattern for the whole string would need a stack proportional to its length.
     match(cursor, plain);
     const next = cursor.text[cursor.offset];
     if (next === '"' && isPlain) return ok(cursor.text.slice(start + 1, cursor.offset++));
     if (next === '"') break;
-    if (next !== "\\") return fail(cursor, 'a closing quote (in it, line breaks are written as "\\n", tabs as "\\t")');
+    if (next !== "\\") return fail(cursor, closingQuote);
     if (match(cursor, escape) === "") return fail(cursor, 'an escape such as "\\n", "\\"" or "\\u00e9"');
   }
   cursor.offset += 1;
-  const text: unknown = JSON.parse(cursor.text.slice(start, cursor.offset)); // it is one, quotes and all
-  return typeof text === "string" ? ok(text) : fail(cursor, "a text");
+  const text: unknown = JSON.parse(cursor.text.slice(start, cursor.offset)); // a valid string, including the quotes
+  return typeof text === "string" ? ok(text) : fail(cursor, "a string");
 }
 
-/** All that may stand in a text as it is: no quote, no backslash, no control character. */
+const closingQuote = 'a closing quote (inside a string, write a line break as "\\n" and a tab as "\\t")';
+
+/** Characters that need no escape in a string: all but quotes, backslashes and control characters. */
 const plain = /[\x20\x21\x23-\x5b\x5d-\uffff]*/y;
 const escape = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
-/** Reads what stands at `key` of the value that is being read. */
+/** Reads the value at `key` of the current value. */
 function within<Value>(cursor: Cursor, key: string | number, read: (cursor: Cursor) => Read<Value>): Read<Value> {
   if (cursor.path.length >= maxJsonDepth) return fail(cursor, `at most ${maxJsonDepth} levels`, "too-deep");
   cursor.path.push(key);
@@ -138,9 +140,9 @@ function within<Value>(cursor: Cursor, key: string | number, read: (cursor: Curs
   return value;
 }
 
-/** The next character that is no white space, "" at the end. */
+/** Skips white space and returns the next character, or "" at the end. */
 function peek(cursor: Cursor): string {
-  // By code, not by pattern: it is done for each character that is not within a text.
+  // Comparing codes is faster than a pattern; this runs for each character outside of strings.
   while (isBlank(cursor.text.charCodeAt(cursor.offset))) cursor.offset += 1;
   return cursor.text.charAt(cursor.offset);
 }
@@ -149,14 +151,14 @@ function isBlank(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
-/** Whether the next character was this one, which is then behind. */
+/** Skips white space and the given character. Reports whether the character was there. */
 function skip(cursor: Cursor, character: string): boolean {
   const found = peek(cursor) === character;
   if (found) cursor.offset += 1;
   return found;
 }
 
-/** What the sticky `pattern` finds right here; "" where it finds nothing. */
+/** Reads the text that the sticky `pattern` matches at the cursor; "" if it does not match. */
 function match(cursor: Cursor, pattern: RegExp): string {
   pattern.lastIndex = cursor.offset;
   if (!pattern.test(cursor.text)) return "";

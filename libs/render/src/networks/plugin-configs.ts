@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What each kind of network says to its CNI plugin: upstream's keys, in upstream's order, under upstream's conditions
- * (sriov-operator.md D, cnis.md 1.2, 2.1, 7), so that pods see no difference.
+ * The configuration of the CNI plugin of each network kind. It has upstream's keys in upstream's order, and omits keys under
+ * the same conditions (sriov-operator.md D, cnis.md 1.2, 2.1, 7).
+ * Usage: `sriovPlugin(network.spec, texts)`.
  */
 import type {
   BridgeNetworkSpec,
@@ -15,7 +16,7 @@ import type { NetworkTexts } from "./network-texts.ts";
 
 type Texts = Pick<NetworkTexts, "capabilities" | "ipam">;
 
-/** For the plugin sriov. vlan and vlanQoS are always there, as 0 where nothing is said. */
+/** Returns the configuration of the plugin sriov. It always has vlan and vlanQoS, which are 0 by default. */
 export function sriovPlugin(spec: SriovNetworkSpec, { capabilities, ipam }: Texts): JsonObject {
   return jsonObject({
     type: "sriov",
@@ -34,7 +35,7 @@ export function sriovPlugin(spec: SriovNetworkSpec, { capabilities, ipam }: Text
   });
 }
 
-/** For the plugin ib-sriov. The three keys before ipam are ours. */
+/** Returns the configuration of the plugin ib-sriov. Upstream does not have the three keys before ipam. */
 export function ibSriovPlugin(spec: SriovIBNetworkSpec, { capabilities, ipam }: Texts): JsonObject {
   return jsonObject({
     type: "ib-sriov",
@@ -47,7 +48,7 @@ export function ibSriovPlugin(spec: SriovIBNetworkSpec, { capabilities, ipam }: 
   });
 }
 
-/** For the plugin ovs. A vlan of 0 is left out, which makes the port a trunk of all VLANs. */
+/** Returns the configuration of the plugin ovs. A vlan of 0 is omitted; then the port carries all VLANs. */
 export function ovsPlugin(spec: OVSNetworkSpec, { capabilities, ipam }: Texts): JsonObject {
   return jsonObject({
     type: "ovs",
@@ -61,7 +62,7 @@ export function ovsPlugin(spec: OVSNetworkSpec, { capabilities, ipam }: Texts): 
   });
 }
 
-/** For the plugin accelerated-bridge. */
+/** Returns the configuration of the plugin accelerated-bridge. */
 export function acceleratedBridgePlugin(spec: BridgeNetworkSpec, bridge: string, texts: Texts): JsonObject {
   return jsonObject({
     type: "accelerated-bridge",

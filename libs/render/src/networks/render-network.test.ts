@@ -71,7 +71,7 @@ describe("the configuration of a SriovNetwork", () => {
     );
   });
 
-  it("is a list where plugins are chained", () => {
+  it("is a plugin list if there are meta plugins", () => {
     expect(configOf(network("SriovNetwork", { metaPlugins: `${vrf}, {"type": "tuning"}` }))).toBe(
       layOut({
         cniVersion: "1.0.0",
@@ -85,14 +85,14 @@ describe("the configuration of a SriovNetwork", () => {
     );
   });
 
-  it("takes empty texts for absent ones", () => {
+  it("treats empty fields as absent", () => {
     const empty = { capabilities: "", ipam: "", metaPlugins: "", logLevel: "", logFile: "" } as const;
     expect(configOf(network("SriovNetwork", empty))).toBe(configOf(network("SriovNetwork", {})));
   });
 });
 
 describe("the configuration of a SriovIBNetwork", () => {
-  it("has neither VLANs nor logs", () => {
+  it("has neither VLANs nor log settings", () => {
     const spec = { capabilities: '{"infinibandGUID": true}', linkState: "auto" } as const;
     expect(configOf(network("SriovIBNetwork", spec))).toBe(
       layOut({
@@ -106,7 +106,7 @@ describe("the configuration of a SriovIBNetwork", () => {
     );
   });
 
-  it("passes on what ib-sriov takes beyond upstream, where it is asked for", () => {
+  it("has the options of ib-sriov that upstream lacks if they are set", () => {
     const asked = { pKey: "0x7fff", rdmaIsolation: true, ibKubernetesEnabled: true };
     const not = { pKey: "", rdmaIsolation: false, ibKubernetesEnabled: false };
     const head = { cniVersion: "1.0.0", name: "test", type: "ib-sriov" };
@@ -118,7 +118,7 @@ describe("the configuration of a SriovIBNetwork", () => {
 });
 
 describe("the configuration of an OVSNetwork", () => {
-  it("has only what is given", () => {
+  it("has only the fields that are set", () => {
     const nothing = layOut({ cniVersion: "1.0.0", name: "test", type: "ovs", ipam: {} });
     expect(configOf(network("OVSNetwork", {}))).toBe(nothing);
     expect(configOf(network("OVSNetwork", { vlan: 0, mtu: 0, trunk: [], bridge: "", interfaceType: "" }))).toBe(
@@ -152,7 +152,7 @@ describe("the configuration of an OVSNetwork", () => {
     );
   });
 
-  it("is a list where plugins are chained", () => {
+  it("is a plugin list if there are meta plugins", () => {
     expect(configOf(network("OVSNetwork", { metaPlugins: vrf }))).toBe(
       layOut({
         cniVersion: "1.0.0",
@@ -167,7 +167,7 @@ describe("the configuration of an OVSNetwork", () => {
 });
 
 describe("the configuration of a BridgeNetwork", () => {
-  it("is accelerated-bridge's", () => {
+  it("is for the plugin accelerated-bridge", () => {
     const spec = {
       bridge: "br0, br1",
       vlan: 10,
@@ -200,7 +200,7 @@ describe("the configuration of a BridgeNetwork", () => {
     );
   });
 
-  it("names all bridges that it may be, where the user names none, since the plugin would take cni0", () => {
+  it("has all candidate bridges if the user sets none, because the plugin would use cni0", () => {
     const bridges = ["br-0000_3b_00.0", "br-0000_3b_00.1"];
     const head = { cniVersion: "1.0.0", name: "test", type: "accelerated-bridge" };
     expect(configOf(network("BridgeNetwork", {}), { bridges })).toBe(
@@ -208,7 +208,7 @@ describe("the configuration of a BridgeNetwork", () => {
     );
   });
 
-  it("is refused without any bridge", () => {
+  it("is rejected if there is no bridge", () => {
     const rendered = renderNetwork(network("BridgeNetwork", { ipam: "x" }), context);
     expect(rendered).toMatchObject({
       error: [
@@ -219,8 +219,8 @@ describe("the configuration of a BridgeNetwork", () => {
   });
 });
 
-describe("the object", () => {
-  it("says which resource its pods need and which network it is from", () => {
+describe("the NetworkAttachmentDefinition", () => {
+  it("has annotations with its resource and its network", () => {
     const of = network("OVSNetwork", { networkNamespace: "tenant-a" }, { uid: "u-1" });
     expect(renderNetwork(of, context)).toMatchObject({
       value: {
@@ -238,7 +238,7 @@ describe("the object", () => {
     });
   });
 
-  it("belongs to a network in the same namespace, and to none elsewhere", () => {
+  it("is owned by its network only in the same namespace", () => {
     const owner = { apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetwork", name: "test", uid: "u-1" };
     const here = renderNetwork(network("SriovNetwork", {}, { uid: "u-1" }), context);
     expect(here.ok && here.value.metadata).toMatchObject({
@@ -250,8 +250,8 @@ describe("the object", () => {
   });
 });
 
-describe("texts that users write", () => {
-  it("keep their blanks, quotes, line breaks and long numbers (sriov-operator.md M-16)", () => {
+describe("JSON fields", () => {
+  it("keep blanks, quotes, line breaks and long numbers (sriov-operator.md M-16)", () => {
     const ipam = `{ "a b": "it's  two blanks\\n\\t\\"quoted\\"", "id": 18446744073709551615, "$(rm -rf /)": "'; --" }`;
     const config = configOf(network("SriovNetwork", { ipam }));
     expect(config).toContain('"id": 18446744073709551615');
@@ -260,7 +260,7 @@ describe("texts that users write", () => {
     });
   });
 
-  it("are refused with their place where they are not the JSON that they must be, all at once", () => {
+  it("are rejected with the positions of all errors", () => {
     const of = network("SriovNetwork", {
       capabilities: "foo",
       ipam: '{\n  "type": "static",\n  "addresses": [{ "address": 10.0.0.1 }]\n}',
@@ -272,35 +272,35 @@ describe("texts that users write", () => {
         {
           code: "bad-json",
           field: "spec.capabilities",
-          message: "is not the JSON that it must be: at line 1, column 1 there must be an object: { … }",
+          message: "invalid JSON at line 1, column 1: expected an object: {…}",
           at: expect.objectContaining({ offset: 0 }),
         },
         {
           code: "bad-json",
           field: "spec.ipam",
-          message: "is not the JSON that it must be: at line 3, column 30 (addresses[0].address) there must be a value",
+          message: "invalid JSON at line 3, column 30 (in addresses[0].address): expected a value",
           at: expect.objectContaining({ line: 3, column: 30, path: "addresses[0].address" }),
         },
         {
           code: "no-plugin-type",
           field: "spec.metaPlugins",
-          message: 'has no type in plugin 2: {"type": "tuning"} is one',
+          message: 'plugin 2 has no type: add one, such as {"type": "tuning"}',
         },
       ],
     });
   });
 
-  it("are refused with a message that stays short, however much is wrong with them", () => {
+  it("are rejected with short messages for any number of errors", () => {
     const ipam = `{"${"x".repeat(100_000)}": nothing}`;
     const metaPlugins = Array.from({ length: 10_000 }, () => "{}").join(",");
     const rendered = renderNetwork(network("SriovNetwork", { ipam, metaPlugins }), context);
     const messages = rendered.ok ? [] : rendered.error.map(({ message }) => message);
     expect(messages).toEqual([
-      `is not the JSON that it must be: at line 1, column 100006 (${"x".repeat(100)}...) there must be a value`,
-      'has no type in plugin 1: {"type": "tuning"} is one',
-      'has no type in plugin 2: {"type": "tuning"} is one',
-      'has no type in plugin 3: {"type": "tuning"} is one',
-      'has no type in 9997 more plugins: {"type": "tuning"} is one',
+      `invalid JSON at line 1, column 100006 (in ${"x".repeat(100)}...): expected a value`,
+      'plugin 1 has no type: add one, such as {"type": "tuning"}',
+      'plugin 2 has no type: add one, such as {"type": "tuning"}',
+      'plugin 3 has no type: add one, such as {"type": "tuning"}',
+      '9997 more plugins have no type: add one, such as {"type": "tuning"}',
     ]);
   });
 
@@ -321,7 +321,7 @@ describe("texts that users write", () => {
     ),
   );
 
-  it("are in the configuration as they were written, whatever they say", () => {
+  it("are copied to the configuration unchanged for any content", () => {
     const survive = fc.property(hostile, hostile, fc.dictionary(hostile, fc.jsonValue()), (name, text, ipam) => {
       const of = network("OVSNetwork", { bridge: text, interfaceType: text, ipam: JSON.stringify(ipam) }, { name });
       const parsed: unknown = JSON.parse(JSON.stringify(ipam));
@@ -331,7 +331,7 @@ describe("texts that users write", () => {
     fc.assert(survive);
   });
 
-  it("add nothing to the configuration beside their own key", () => {
+  it("add nothing to the configuration besides their own key", () => {
     const pieces = fc.constantFrom(
       '"',
       "{",
@@ -366,28 +366,28 @@ describe("the size of the configuration", () => {
   /** As the CRD allows them: 128 KiB each, as many values as possible, as deep as possible. */
   const deep = `{"type": "x", "a": ${"[".repeat(97)}${Array.from({ length: 65_000 }, () => 1).join(",")}${"]".repeat(97)}}`;
 
-  it("is that of the texts, not that of a layout 100 levels deep (45 MB)", () => {
+  it("is that of the content, not of the indented text with 100 levels (45 MB)", () => {
     const config = configOf(network("SriovNetwork", { ipam: deep, metaPlugins: deep }));
     expect(config.length).toBeLessThan(2 * deep.length + 200);
     expect(JSON.parse(config)).toMatchObject({ plugins: [{ ipam: JSON.parse(deep) as object }, JSON.parse(deep)] });
   });
 
-  it("keeps upstream's layout up to 64 KiB, which is more than people write", () => {
+  it("keeps upstream's indentation up to 64 KiB", () => {
     const ipam = { type: "static", addresses: Array.from({ length: 500 }, (_, i) => ({ address: `10.0.${i}.1/24` })) };
     const config = configOf(network("SriovNetwork", { ipam: JSON.stringify(ipam) }));
     expect(config).toBe(layOut({ cniVersion: "1.0.0", name: "test", type: "sriov", vlan: 0, vlanQoS: 0, ipam }));
   });
 
   it.each([
-    { what: "texts", spec: { ipam: `{"a": "${"é".repeat(300_000)}"}` }, field: "spec", kib: 587 },
-    { what: "a text that is not read", spec: { ipam: "x".repeat(600_000) }, field: "spec.ipam", kib: 586 },
+    { what: "JSON fields", spec: { ipam: `{"a": "${"é".repeat(300_000)}"}` }, field: "spec", kib: 587 },
+    { what: "a field that is not parsed", spec: { ipam: "x".repeat(600_000) }, field: "spec.ipam", kib: 586 },
     { what: "another field", spec: { logFile: "x".repeat(600_000) }, field: "spec", kib: 587 },
-  ])("is limited, and said: $what", ({ spec, field, kib }) => {
+  ])("is limited: $what", ({ spec, field, kib }) => {
     const of = network("SriovNetwork", spec);
     const problem = {
       code: "too-large",
       field,
-      message: `makes a CNI configuration of ${kib} KiB; the limit is 512 KiB`,
+      message: `results in a CNI configuration of ${kib} KiB; the limit is 512 KiB`,
     };
     expect(renderNetwork(of, context)).toEqual({ ok: false, error: [problem] });
     expect(networkProblems(of)).toEqual([problem]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The NetworkAttachmentDefinition of a network, of all four kinds (sriov-operator.md D): objects until the last moment,
- * never text put into text, so that a quote in a user's ipam stays a quote.
+ * renderNetwork renders the NetworkAttachmentDefinition of a network of any of the four kinds (sriov-operator.md D). The CNI
+ * configuration is built from values and formatted as a whole, so users' text cannot change its structure.
  * Usage: `renderNetwork(network, { resourcePrefix: "openshift.io", bridges: linuxBridgesOf(resourceName, states) })`.
  */
 import {
@@ -21,17 +21,21 @@ import { compactJson, formatJson, joinObjects, jsonObject, layoutLength, type Js
 import { readNetworkTexts, type NetworkProblem, type NetworkTexts } from "./network-texts.ts";
 import { acceleratedBridgePlugin, ibSriovPlugin, ovsPlugin, sriovPlugin } from "./plugin-configs.ts";
 
+/** A network of any kind. */
 export type Network = SriovNetwork | SriovIBNetwork | OVSNetwork | BridgeNetwork;
 
-/** What the network itself does not say. */
+/** Information that the network itself does not contain. */
 export interface NetworkContext {
-  /** Before the slash of a resource's full name: "openshift.io". */
+  /** Prefix of resource names, the part before the slash: "openshift.io". */
   readonly resourcePrefix: string;
-  /** For a BridgeNetwork that names no bridge: those that it may be, from linuxBridgesOf. */
+  /** Result of linuxBridgesOf, used for a BridgeNetwork without spec.bridge. */
   readonly bridges?: readonly string[];
 }
 
-/** On failure: everything that is wrong. The network has a namespace, as all that the API server holds do. */
+/**
+ * Renders the NetworkAttachmentDefinition. If the network is invalid, the result contains all problems. The network must
+ * have a namespace, as all objects on an API server do.
+ */
 export function renderNetwork(
   network: Network,
   context: NetworkContext,
@@ -50,13 +54,13 @@ export function renderNetwork(
   });
 }
 
-/** What is wrong with the network itself, whatever bridges a cluster has. */
+/** Returns the problems of the network that do not depend on the bridges in the cluster. */
 export function networkProblems(network: Network): readonly NetworkProblem[] {
   const rendered = renderNetwork(network, { resourcePrefix: "", bridges: ["any"] });
   return rendered.ok ? [] : rendered.error;
 }
 
-/** Where the NetworkAttachmentDefinition of a network is. */
+/** Returns the namespace of the network's NetworkAttachmentDefinition. */
 export function targetNamespace({ metadata, spec }: Network): string {
   return spec.networkNamespace || (metadata.namespace ?? "default");
 }
@@ -74,38 +78,41 @@ function mainPlugin(network: Network, bridge: string, texts: NetworkTexts): Json
   }
 }
 
-/** The bridges that a BridgeNetwork's plugin is told; "" for other kinds. */
+/** Returns the value of `bridge` in the configuration of a BridgeNetwork's plugin; "" for other kinds. */
 function bridgeOf(network: Network, { bridges = [] }: NetworkContext): Result<string, NetworkProblem> {
   if (network.kind !== "BridgeNetwork") return ok("");
   const list = network.spec.bridge || bridgeList(bridges);
   if (list !== undefined) return ok(list);
   const message =
-    `is needed: no policy makes a Linux bridge for PFs with the resource ${network.spec.resourceName}, ` +
-    "and of a bridge that somebody else makes only the name can tell";
+    `is required, because no policy creates a Linux bridge for PFs with the resource ${network.spec.resourceName}: ` +
+    "set it to the name of an existing bridge";
   return err({ code: "no-bridge", field: "spec.bridge", message });
 }
 
-/** A single plugin's configuration, or a list where others are chained to it. */
+/** Returns the configuration of a single plugin, or a plugin list if there are meta plugins. */
 function configOf(name: string, main: JsonObject, metaPlugins: readonly JsonObject[]): JsonObject {
   const head = jsonObject({ cniVersion: "1.0.0", name });
   return joinObjects(head, metaPlugins.length === 0 ? main : jsonObject({ plugins: [main, ...metaPlugins] }));
 }
 
 /**
- * Laid out as upstream does, so that what exists is not written again, and people can read it. Where the layout would take
- * more than the content ever needs, without blanks.
+ * Formats the configuration like upstream, so that it is readable and existing NetworkAttachmentDefinitions need no update.
+ * If the indented text would be too long, it is formatted without blanks.
  */
 function textOf(config: JsonObject): Result<string, NetworkProblem> {
   const compact = compactJson(config);
   const bytes = Buffer.byteLength(compact);
   if (bytes > maxConfigBytes) return err({ code: "too-large", field: "spec", message: configTooLarge(bytes) });
-  const isShort = compact.length <= longestLayout && compact.length + layoutLength(config) <= longestLayout;
+  const isShort = compact.length <= maxIndentedLength && compact.length + layoutLength(config) <= maxIndentedLength;
   return ok(isShort ? formatJson(config) : compact);
 }
 
-const longestLayout = 64 * 1024;
+const maxIndentedLength = 64 * 1024;
 
-/** A network owns what is in its own namespace; elsewhere Kubernetes would take the owner for gone and delete it. */
+/**
+ * The network becomes the owner only in its own namespace. In another namespace Kubernetes would not find the owner and would
+ * delete the NetworkAttachmentDefinition.
+ */
 function metadataOf(network: Network, prefix: string): NetworkAttachmentDefinition["metadata"] {
   const { apiVersion, kind } = network;
   const { name, uid, namespace = "default" } = network.metadata;
