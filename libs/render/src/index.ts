@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+/**
+ * Pure functions that render what Switchyard writes to a cluster: NetworkAttachmentDefinitions, configurations of the
+ * device plugin, and the objects of all components that the operator deploys.
+ */
 export {
   networkProblems,
   renderNetwork,

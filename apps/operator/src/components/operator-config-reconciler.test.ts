@@ -132,7 +132,7 @@ describe("the SriovOperatorConfig default", () => {
     expect(conditions()?.[2]).toBe("Degraded True UnsupportedConfiguration");
     expect(message()).toContain("spec.enableInjector: cannot be deployed");
     expect(message()).toContain("Service operator-webhook-service: Forbidden (not today)");
-    expect(message()).toContain("spec.featureGates.warpDrive: is no feature gate");
+    expect(message()).toContain("spec.featureGates.warpDrive: is not a feature gate");
     expect(cluster.present()).toContain("DaemonSet sriov-network-config-daemon");
     expect(cluster.present()).not.toContain("DaemonSet network-resources-injector");
   });

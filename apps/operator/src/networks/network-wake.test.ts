@@ -15,7 +15,7 @@ describe("a BridgeNetwork without a bridge", () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("BridgeNetwork", "blue");
     await cluster.settle();
-    expect(cluster.ready("BridgeNetwork", "blue")).toContain("Invalid: spec.bridge: is needed");
+    expect(cluster.ready("BridgeNetwork", "blue")).toContain("Invalid: spec.bridge: is required");
     cluster.setState("worker-1", { ...blue, interfaces: [nic("nics")] });
     await cluster.settle();
     expect(configOf(cluster.nad(`${operatorNamespace}/blue`))["bridge"]).toBe("br-blue,br-blue");

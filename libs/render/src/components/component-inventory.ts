@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Everything that we, or upstream's operator before us, may have deployed, so that what is no longer wanted can be found
- * and removed, also after an upgrade. What a release stops to deploy stays in this list.
+ * componentInventory lists all objects that this or an earlier release of Switchyard or upstream's operator may have
+ * deployed. The operator uses it to find and remove objects that are no longer needed. An object that a new release no
+ * longer deploys must stay in this list.
  * Usage: `componentInventory(settings).filter(({ component }) => component === "metrics-exporter")`.
  */
 import type { ResourceType } from "@switchyard/api";
@@ -9,16 +10,17 @@ import { componentKinds, isComponentKind, type ComponentKind } from "./objects/c
 import type { ComponentSettings } from "./component-settings.ts";
 import { componentNames, type ComponentName } from "./rendered-components.ts";
 
+/** An object that may exist. */
 export interface InventoryItem {
   readonly component: ComponentName;
-  /** Clusters may lack those of monitoring.coreos.com. */
+  /** Kind of the object. The kinds of monitoring.coreos.com do not exist in all clusters. */
   readonly type: ResourceType;
   readonly name: string;
-  /** Absent for kinds that have none. */
+  /** Absent for cluster-scoped kinds. */
   readonly namespace?: string;
 }
 
-/** No two entries have both kind and name in common. */
+/** Returns the inventory of all components. Kind and name are unique. */
 export function componentInventory({ namespace }: Pick<ComponentSettings, "namespace">): readonly InventoryItem[] {
   return componentNames.flatMap((component) =>
     Object.entries(names[component]).flatMap(([kind, namesOfKind]) =>
@@ -69,7 +71,7 @@ const names: Readonly<Record<ComponentName, Readonly<Partial<Record<ComponentKin
     ClusterRoleBinding: ["sriov-network-config-daemon"],
   },
   "device-plugin": {
-    // sriov-cni was upstream's DaemonSet until the config daemon's init containers came.
+    // Upstream deployed the DaemonSet sriov-cni before the config daemon had init containers.
     DaemonSet: ["sriov-device-plugin", "sriov-cni"],
     ServiceAccount: ["sriov-device-plugin", "sriov-cni"],
     Role: ["sriov-plugin", "sriov-device-plugin-pod-access"],

@@ -1,40 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What decides, beside the SriovOperatorConfig, what the operator deploys: how the operator itself was started
- * (sriov-operator.md H).
+ * ComponentSettings has the settings of the operator process that determine what it deploys, in addition to the
+ * SriovOperatorConfig (sriov-operator.md H).
  */
 
+/** Kind of cluster that the operator runs in. */
 export type ClusterType = "kubernetes" | "openshift";
 
+/** Settings of the operator process. */
 export interface ComponentSettings {
-  /** The operator's; all namespaced objects are there. */
+  /** Namespace of the operator and of all namespaced components. */
   readonly namespace: string;
-  /** Before the slash of a resource's full name: "openshift.io". */
+  /** Prefix of resource names, the part before the slash: "openshift.io". */
   readonly resourcePrefix: string;
   readonly clusterType: ClusterType;
-  /** Who the operator is: its own writes need no review by its webhook. */
+  /** Service account of the operator. The webhook does not review the operator's own writes. */
   readonly operatorServiceAccount: string;
-  /** No node of this cluster is a control plane node, so what else runs there runs on any. */
+  /** Whether the cluster has no control plane nodes. If so, the admission servers may run on any node. */
   readonly isControlPlaneExternal?: boolean | undefined;
   readonly images: ComponentImages;
-  /** Names of Secrets, for all pods. */
+  /** Names of the image pull secrets of all pods. */
   readonly imagePullSecrets: readonly string[];
-  /** Where CNI plugins are on the nodes: "/opt/cni/bin". */
+  /** Directory of the CNI plugins on the nodes: "/opt/cni/bin". */
   readonly cniBinPath: string;
   readonly webhook: AdmissionServerSettings;
   readonly injector: AdmissionServerSettings;
-  /** For the servers that we run. On OpenShift the caller puts the cluster's profile here. */
+  /** TLS settings of the deployed servers. On OpenShift the caller passes the TLS profile of the cluster. */
   readonly tls: TlsSettings;
   readonly metricsExporter: MetricsExporterSettings;
-  /** Draining is left to somebody else. */
+  /** Whether another program drains the nodes. */
   readonly useExternalDrainer: boolean;
-  /** Network cards need not be listed as supported. */
+  /** Whether policies may use network cards that are not in the list of supported cards. */
   readonly devMode: boolean;
 }
 
 /**
- * Images by the variable of the operator's environment that has them, upstream's as far as it has one. First ours; the
- * last three, CNI plugins, are installed only where their image is given.
+ * Environment variables of the operator that contain the images, with upstream's names if upstream has the variable.
+ * The last three CNI plugins are optional.
  */
 export const componentImageVariables = {
   configDaemon: "SRIOV_NETWORK_CONFIG_DAEMON_IMAGE",
@@ -51,55 +53,59 @@ export const componentImageVariables = {
   acceleratedBridgeCni: "ACCELERATED_BRIDGE_CNI_IMAGE",
 } as const;
 
+/** Name of an image. */
 export type ComponentImageName = keyof typeof componentImageVariables;
 
-/** References of images. A component is deployed only if it has those that it needs. */
+/** Image references. A component is only deployed if all images that it needs are set. */
 export type ComponentImages = Readonly<Partial<Record<ComponentImageName, string | undefined>>>;
 
-/** A server that the API server calls. */
+/** Settings of a server that the API server calls. */
 export interface AdmissionServerSettings {
   readonly certificates: CertificateSource;
-  /** The Secret that has tls.crt and tls.key, whoever makes it. */
+  /** Name of the Secret with tls.crt and tls.key. */
   readonly secretName: string;
-  /** Port of the API server behind its Service: the only one that the NetworkPolicy lets this server call. */
+  /** Port of the API server behind its Service. The NetworkPolicy allows this server no other outgoing connections. */
   readonly port: number;
 }
 
 /**
- * Who makes a server's certificate, and how the API server comes to trust it. What is not "given" is announced in
- * caBundle by somebody else, so that we never say anything there.
+ * Where a server's certificate comes from. Only with "given" the rendered webhook configuration contains caBundle;
+ * otherwise another writer sets it.
  */
 export type CertificateSource =
-  /** The operator does. */
+  /** The operator creates the certificate. */
   | { readonly kind: "self-made" }
-  /** Somebody put it there. `caBundle` is the authority, PEM in base64. */
+  /** An administrator has created the Secret. `caBundle` is the CA certificate, as base64 of PEM. */
   | { readonly kind: "given"; readonly caBundle: string }
-  /** cert-manager, by a Certificate with the name of the Secret. */
+  /** cert-manager creates it from a Certificate that has the name of the Secret. */
   | { readonly kind: "cert-manager" }
-  /** OpenShift's service CA. */
+  /** OpenShift's service CA creates it. */
   | { readonly kind: "service-ca" };
 
-/** As upstream names them; what is absent is the server's own default. */
+/** TLS settings, with upstream's names. An absent setting means the server's own default. */
 export interface TlsSettings {
   readonly minVersion?: "VersionTLS12" | "VersionTLS13" | undefined;
-  /** Names of IANA or OpenSSL. */
+  /** IANA or OpenSSL names of cipher suites. */
   readonly cipherSuites: readonly string[];
-  /** "X25519", the preferred one first. */
+  /** Names of curves, for example "X25519", in order of preference. */
   readonly curvePreferences: readonly string[];
 }
 
+/** Settings of the metrics exporter. */
 export interface MetricsExporterSettings {
   readonly port: number;
-  /** Secret with tls.crt and tls.key of the proxy before the exporter. On OpenShift the service CA makes it. */
+  /** Secret with tls.crt and tls.key of the proxy in front of the exporter. On OpenShift the service CA creates it. */
   readonly secretName?: string | undefined;
-  /** Absent: no ServiceMonitor and nothing else for a Prometheus operator. */
+  /** If absent, no ServiceMonitor and no other object for a Prometheus operator is deployed. */
   readonly prometheusOperator?: PrometheusOperatorSettings | undefined;
 }
 
+/** Settings for a cluster with a Prometheus operator. */
 export interface PrometheusOperatorSettings {
-  /** Of Prometheus, so that it may read the endpoints. */
+  /** Service account of Prometheus, which gets the right to read the endpoints. */
   readonly serviceAccount: string;
+  /** Namespace of that service account. */
   readonly namespace: string;
-  /** Whether to deploy recording rules that join VF counters with pods. */
+  /** Whether to deploy recording rules that join the counters of VFs with the pods that use them. */
   readonly deployRules: boolean;
 }

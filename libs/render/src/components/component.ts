@@ -1,35 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a part that the operator deploys consists of, and what all parts say of their objects. */
+/**
+ * Component describes a part of the product that the operator deploys or removes as a whole. The functions in this file
+ * create the metadata of its objects.
+ */
 import { apiVersion, operatorConfigName, type SriovOperatorConfig } from "@switchyard/api";
 import type { ComponentImageName, ComponentSettings } from "./component-settings.ts";
 import type { Manifest, ManifestMetadata } from "./objects/manifest.ts";
 import type { ComponentName, ComponentProblem } from "./rendered-components.ts";
 
+/** What components are rendered from. */
 export interface ComponentInput {
   readonly config: SriovOperatorConfig;
   readonly settings: ComponentSettings;
 }
 
+/** A component. */
 export interface Component {
   readonly name: ComponentName;
-  /** The field that asks for it; absent where nobody has to. */
+  /** Field of the SriovOperatorConfig that enables the component; absent if it is always deployed. */
   readonly field?: string;
-  /** Whether it is to be there. */
+  /** Reports whether the component is enabled. */
   readonly isWanted: (input: ComponentInput) => boolean;
-  /** Images that it cannot be without. */
+  /** Images that it requires. */
   readonly needs: readonly ComponentImageName[];
-  /** In the order in which they are to be applied. Called only if it is wanted and has what it needs. */
+  /** Returns its objects in the order in which they must be applied. Only called if it is enabled and has no error. */
   readonly render: (input: ComponentInput) => readonly Manifest[];
-  /** What is wrong, so that it is not rendered, and what is not as the user may think. */
+  /** Returns errors, because of which it cannot be deployed, and warnings. */
   readonly check?: (input: ComponentInput) => readonly Omit<ComponentProblem, "component">[];
 }
 
-/** Labels of all objects, so that `kubectl get -l` finds them. */
+/** Labels of all objects of a component, for `kubectl get -l`. */
 function labelsOf(component: ComponentName): Readonly<Record<string, string>> {
   return { "app.kubernetes.io/managed-by": "switchyard-operator", "app.kubernetes.io/component": component };
 }
 
-/** Of an object in the operator's namespace. It goes with the config, once that has been stored. */
+/** Returns the metadata of an object in the operator's namespace. The config owns the object if it has a uid. */
 export function namespaced(component: ComponentName, name: string, input: ComponentInput): ManifestMetadata {
   const { uid } = input.config.metadata;
   const owner = { apiVersion, kind: "SriovOperatorConfig", name: operatorConfigName };
@@ -37,16 +42,16 @@ export function namespaced(component: ComponentName, name: string, input: Compon
     name,
     namespace: input.settings.namespace,
     labels: labelsOf(component),
-    ...(uid === undefined ? {} : { ownerReferences: [{ ...owner, uid, controller: true, blockOwnerDeletion: true }] }),
+    ...(uid && { ownerReferences: [{ ...owner, uid, controller: true, blockOwnerDeletion: true }] }),
   };
 }
 
-/** Of an object without a namespace, which a namespaced config cannot own. */
+/** Returns the metadata of a cluster-scoped object. It has no owner, because the config is namespaced. */
 export function clusterScoped(component: ComponentName, name: string): ManifestMetadata {
   return { name, labels: labelsOf(component) };
 }
 
-/** With annotations, where there are any. */
+/** Adds annotations to the metadata, if there are any. */
 export function annotated(metadata: ManifestMetadata, annotations: Readonly<Record<string, string>>): ManifestMetadata {
   return Object.keys(annotations).length === 0 ? metadata : { ...metadata, annotations };
 }

@@ -26,7 +26,7 @@ function find(kind: string, name: string, overrides: Partial<ComponentSettings> 
 }
 
 describe("names", () => {
-  it("are upstream's, but for the admission policies, which upstream has not", () => {
+  it("are upstream's, except for the admission policies, which upstream does not have", () => {
     const names = everything()
       .filter(({ kind }) => !kind.startsWith("ValidatingAdmissionPolicy"))
       .map(({ kind, metadata }) => `${kind}/${metadata.name}`);
@@ -71,7 +71,7 @@ describe("names", () => {
 });
 
 describe("objects", () => {
-  it("are found by what deployed them and what they are of, and go with their config", () => {
+  it("have labels of the operator and the component, and are owned by the config", () => {
     for (const name of componentNames) {
       for (const { metadata } of objectsOf(name)) {
         expect(metadata.labels).toMatchObject({
@@ -86,7 +86,7 @@ describe("objects", () => {
 });
 
 describe("DaemonSets", () => {
-  it("select their pods by their own name, and replace a third of them at a time", () => {
+  it("select their pods by their own name, and update a third of them at a time", () => {
     for (const { metadata, spec } of everything().filter(isDaemonSet)) {
       expect(spec.selector.matchLabels).toEqual({ app: metadata.name });
       const app = metadata.name;
@@ -98,7 +98,7 @@ describe("DaemonSets", () => {
     }
   });
 
-  it("of nodes run whatever a node is tainted with, and are the last to be evicted", () => {
+  it("of nodes tolerate all taints, and have a critical priority", () => {
     for (const name of ["config-daemon", "device-plugin", "metrics-exporter"] as const) {
       const { tolerations, priorityClassName } = podOf(name).spec;
       expect([tolerations, priorityClassName]).toEqual([[{ operator: "Exists" }], "system-node-critical"]);
@@ -117,7 +117,7 @@ describe("DaemonSets", () => {
     expect([elsewhere.affinity, elsewhere.tolerations]).toEqual([undefined, undefined]);
   });
 
-  it("ask for a little of their nodes, and limit nothing", () => {
+  it("request few resources and set no limits", () => {
     for (const name of withDaemonSet) {
       const { initContainers = [], containers } = podOf(name).spec;
       for (const { resources } of [...initContainers, ...containers]) {
@@ -127,7 +127,7 @@ describe("DaemonSets", () => {
     }
   });
 
-  it("give what needs no rights none", () => {
+  it("give no privileges to containers that need none", () => {
     const none = {
       ...{ readOnlyRootFilesystem: true, allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } },
       seccompProfile: { type: "RuntimeDefault" },
@@ -142,7 +142,7 @@ describe("DaemonSets", () => {
     }
   });
 
-  it("are asked for their health often enough", () => {
+  it("have frequent probes", () => {
     for (const name of withDaemonSet) {
       const probes = podOf(name).spec.containers.flatMap((container) => container.livenessProbe ?? []);
       for (const { httpGet: _, ...timing } of probes) {
@@ -151,7 +151,7 @@ describe("DaemonSets", () => {
     }
   });
 
-  it("pull their images with the Secrets that the operator is told of", () => {
+  it("use the image pull secrets of the operator's settings", () => {
     for (const name of withDaemonSet) {
       expect(podOf(name, {}, { imagePullSecrets: ["a", "b"] }).spec.imagePullSecrets).toEqual([
         ...[{ name: "a" }, { name: "b" }],
@@ -160,7 +160,7 @@ describe("DaemonSets", () => {
     }
   });
 
-  it("say on OpenShift, and there only, under which constraints their pods run", () => {
+  it("require a security context constraint on OpenShift only", () => {
     const constraints = (clusterType: "kubernetes" | "openshift") =>
       Object.fromEntries(
         withDaemonSet.map((name) => {
@@ -211,7 +211,7 @@ describe("Services and network policies", () => {
     expect(service?.metadata.annotations?.["service.beta.openshift.io/serving-cert-secret-name"]).toBe(annotation);
   });
 
-  it("lead Prometheus to the exporter", () => {
+  it("let Prometheus find the exporter", () => {
     const metricsExporter = { port: 9999, secretName: "cert" };
     const name = "sriov-network-metrics-exporter-service";
     const service = find("Service", name, { metricsExporter, clusterType: "openshift" });

@@ -81,14 +81,14 @@ function labelOf({ kind, metadata }: Manifest): string {
 }
 
 describe("renderComponents", () => {
-  it("gives the same bytes each time", () => {
+  it("returns the same bytes each time", () => {
     forAll((spec, settings) => {
       const render = () => JSON.stringify(renderComponents(configWith(spec), settings));
       expect(render()).toBe(render());
     });
   });
 
-  it("renders nothing that the inventory could not find again, and nothing twice", () => {
+  it("renders only objects that are in the inventory, each once", () => {
     forAll((spec, settings) => {
       const inventory = componentInventory(settings);
       const { components } = renderComponents(configWith(spec), settings);
@@ -108,7 +108,7 @@ describe("renderComponents", () => {
     });
   });
 
-  it("has no objects of what is not asked for, or lacks an image", () => {
+  it("has no objects of components that are disabled or have no image", () => {
     forAll((spec, settings) => {
       const { components, problems } = renderComponents(configWith(spec), settings);
       for (const { name, state, objects } of components) {
@@ -122,7 +122,7 @@ describe("renderComponents", () => {
     });
   });
 
-  it("lets the config own what is in the namespace, and nothing else", () => {
+  it("sets the config as owner of namespaced objects only", () => {
     forAll((spec, settings) => {
       for (const object of objectsOf(spec, settings)) {
         const { namespaced } = resourceTypeOf(object);
@@ -132,7 +132,7 @@ describe("renderComponents", () => {
     });
   });
 
-  it("gives each pod a service account, and each binding its role", () => {
+  it("renders a service account for each pod and a role for each binding", () => {
     forAll((spec, settings) => {
       const objects = objectsOf(spec, settings);
       const labels = objects.map(labelOf);
@@ -143,7 +143,7 @@ describe("renderComponents", () => {
     });
   });
 
-  it("asks of pods nothing that the server drops, which would be written anew at each start", () => {
+  it("has no pod fields that the API server drops, because they would be applied again at each start", () => {
     const isDropped = (value: unknown): boolean => {
       if (Array.isArray(value)) return value.length === 0;
       return typeof value === "object" && value !== null ? Object.keys(value).length === 0 : value === "";
@@ -160,13 +160,13 @@ describe("renderComponents", () => {
     });
   });
 
-  it("starts no pod anew for another log level", () => {
+  it("renders the same pods for another log level", () => {
     forAll((spec, settings) => {
       expect(objectsOf({ ...spec, logLevel: 2 }, settings)).toEqual(objectsOf({ ...spec, logLevel: 0 }, settings));
     });
   });
 
-  it("mounts all volumes of its pods, and no others", () => {
+  it("mounts all volumes of its pods and no others", () => {
     forAll((spec, settings) => {
       for (const { spec: daemonSet } of objectsOf(spec, settings).filter(isDaemonSet)) {
         const { volumes = [], initContainers = [], containers } = daemonSet.template.spec;
@@ -176,7 +176,7 @@ describe("renderComponents", () => {
     });
   });
 
-  it("says which image is missing, and where the administrator sets it", () => {
+  it("reports the environment variable of a missing image", () => {
     const { images } = settingsWith();
     const { injector: _, ...others } = images;
     const { components, problems } = renderComponents(configWith(everyComponent), settingsWith({ images: others }));
@@ -185,7 +185,8 @@ describe("renderComponents", () => {
         component: "network-resources-injector",
         severity: "error",
         field: "spec.enableInjector",
-        message: "cannot be deployed: the operator was started without an image in NETWORK_RESOURCES_INJECTOR_IMAGE",
+        message:
+          "cannot be deployed, because the operator's environment variable NETWORK_RESOURCES_INJECTOR_IMAGE is not set",
       },
     ]);
     expect(components.map(({ state }) => state).filter((state) => state === "failed")).toHaveLength(1);
@@ -214,31 +215,31 @@ describe("renderComponents", () => {
       {
         severity: "error",
         field: "spec.enableInjector",
-        message: expect.stringContaining("Secret cert is the webhook's"),
+        message: expect.stringContaining("the webhook uses the Secret cert, too"),
       },
     ]);
   });
 
-  it("says once what of the TLS settings no server takes", () => {
+  it("reports unusable TLS settings once", () => {
     const tls = { cipherSuites: ["AES128-SHA"], curvePreferences: [] };
     const { components, problems } = renderComponents(configWith(everyComponent), settingsWith({ tls }));
     expect(problems).toMatchObject([{ severity: "warning", field: "TLS_CIPHER_SUITES" }]);
     expect(components.map(({ state }) => state)).not.toContain("failed");
   });
 
-  it("warns of feature gates that do not exist", () => {
+  it("warns about unknown feature gates", () => {
     const { problems } = renderComponents(configWith({ featureGates: { metricExporter: true } }), settingsWith());
     expect(problems).toMatchObject([{ severity: "warning", field: "spec.featureGates.metricExporter" }]);
   });
 });
 
 describe("componentInventory", () => {
-  it("names each object once", () => {
+  it("lists each object once", () => {
     const labels = componentInventory(settingsWith()).map(({ type, name }) => `${type.kind}/${name}`);
     expect(new Set(labels).size).toBe(labels.length);
   });
 
-  it("puts the namespace to what has one", () => {
+  it("sets the namespace of namespaced objects", () => {
     for (const { type, namespace } of componentInventory(settingsWith())) {
       expect([type.kind, namespace]).toEqual([type.kind, type.namespaced ? "sriov" : undefined]);
       expect(isComponentKind(type.kind)).toBe(true);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * All that the operator deploys, as a function of the SriovOperatorConfig and of how the operator was started
- * (sriov-operator.md H). Apply it by server-side apply, so that what a template loses, its object loses too (sriov-operator.md M-49).
+ * renderComponents renders everything that the operator deploys, from the SriovOperatorConfig and the operator's
+ * settings (sriov-operator.md H). Apply the objects by server-side apply, so that fields that are no longer rendered
+ * are removed from the cluster (sriov-operator.md M-49).
  * Usage: `const { components, problems } = renderComponents(operatorConfig, settings);`
  */
 import type { SriovOperatorConfig } from "@switchyard/api";
@@ -32,7 +33,10 @@ const components: Readonly<Record<ComponentName, Component>> = {
   "metrics-exporter": metricsExporter,
 };
 
-/** Namespaced objects are owned by the config where it has a uid; the others it has to be told from its inventory. */
+/**
+ * Renders all components. The config owns the namespaced objects if it has a uid. It cannot own cluster-scoped objects;
+ * the caller finds them through componentInventory.
+ */
 export function renderComponents(config: SriovOperatorConfig, settings: ComponentSettings): RenderedComponents {
   const input: ComponentInput = { config, settings };
   const rendered = componentNames.map((name) => renderComponent(components[name], input));
@@ -62,21 +66,21 @@ function renderComponent(component: Component, input: ComponentInput): Rendered 
 
 function withoutImage(image: ComponentImageName, { field = "spec" }: Component): Omit<ComponentProblem, "component"> {
   const variable = componentImageVariables[image];
-  const message = `cannot be deployed: the operator was started without an image in ${variable}`;
+  const message = `cannot be deployed, because the operator's environment variable ${variable} is not set`;
   return { severity: "error", field, message };
 }
 
-/** Of all servers alike, so it is said once. */
+/** The settings apply to all servers, so each problem is reported once. */
 function unusableTls({ tls }: ComponentSettings): readonly ComponentProblem[] {
   return tlsWarnings(tls).map((warning) => ({ component: "operator-webhook", severity: "warning", ...warning }));
 }
 
-/** Accepted by the API for the sake of other releases; whoever mistypes one should learn of it. */
+/** The API accepts unknown gates, because other releases may have them. A warning helps to find typing errors. */
 function unknownGates({ spec }: SriovOperatorConfig): readonly ComponentProblem[] {
   return Object.keys(spec?.featureGates ?? {})
     .filter((gate) => !Object.hasOwn(featureGateDefaults, gate))
     .map((gate) => ({
       ...{ component: "config-daemon" as const, severity: "warning" as const, field: `spec.featureGates.${gate}` },
-      message: `is no feature gate of this release; there are ${Object.keys(featureGateDefaults).join(", ")}`,
+      message: `is not a feature gate of this release; known gates are ${Object.keys(featureGateDefaults).join(", ")}`,
     }));
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What becomes of the parts that the operator deploys. */
+/** RenderedComponents is the result of renderComponents: the state and the objects of each component. */
 import type { Manifest } from "./objects/manifest.ts";
 
-/** A part that is deployed, or removed, as a whole. */
+/** Name of a component, which is deployed or removed as a whole. */
 export type ComponentName = (typeof componentNames)[number];
 
-/** In the order in which they are to be applied: what bounds a process comes before it. */
+/**
+ * All components in the order in which they must be applied: admission policies that limit a process come before the
+ * process.
+ */
 export const componentNames = [
   "node-identity",
   "operator-webhook",
@@ -15,29 +18,32 @@ export const componentNames = [
   "metrics-exporter",
 ] as const;
 
+/** All components with their problems. */
 export interface RenderedComponents {
-  /** One for each name of componentNames, in that order. */
+  /** One entry for each name in componentNames, in that order. */
   readonly components: readonly RenderedComponent[];
   readonly problems: readonly ComponentProblem[];
 }
 
+/** One component. */
 export interface RenderedComponent {
   readonly name: ComponentName;
   /**
-   * "deployed": its objects are to be there, and of its inventory nothing else. "disabled": nothing of its inventory is to
-   * be there. "failed": it has a problem of severity "error"; what is there stays as it is.
+   * "deployed": of its inventory, exactly `objects` must exist. "disabled": no object of its inventory must exist.
+   * "failed": it has a problem of severity "error"; existing objects are left unchanged.
    */
   readonly state: "deployed" | "disabled" | "failed";
-  /** In the order in which they are to be applied. Empty unless "deployed". */
+  /** Objects in the order in which they must be applied. Empty unless the state is "deployed". */
   readonly objects: readonly Manifest[];
 }
 
+/** A problem of a component. */
 export interface ComponentProblem {
   readonly component: ComponentName;
-  /** A warning stops nothing. */
+  /** A component with a warning is deployed, one with an error is not. */
   readonly severity: "error" | "warning";
-  /** Field of the SriovOperatorConfig, "spec.featureGates.x", or a variable of the operator's environment. */
+  /** Path of a field of the SriovOperatorConfig, or name of an environment variable of the operator. */
   readonly field: string;
-  /** What is wrong with it, a sentence without the field and without a full stop. */
+  /** What is wrong. Does not name the field, which callers put before it, and has no full stop. */
   readonly message: string;
 }

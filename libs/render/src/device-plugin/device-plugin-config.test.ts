@@ -6,14 +6,14 @@ import { devicePluginConfigMap, formatDevicePluginConfig } from "./device-plugin
 const flags = { IsRdma: false, NeedVhostNet: false };
 
 describe("formatDevicePluginConfig", () => {
-  it("escapes what Go's encoder escapes, so that texts compare", () => {
+  it("escapes the same characters as Go's encoder", () => {
     const resourceList = [{ resourceName: "<a>&\u2028", selectors: flags, SelectorObj: null }];
     expect(formatDevicePluginConfig({ resourceList })).toBe(
       '{"resourceList":[{"resourceName":"\\u003ca\\u003e\\u0026\\u2028","selectors":{"IsRdma":false,"NeedVhostNet":false},"SelectorObj":null}]}',
     );
   });
 
-  it("is JSON whose texts are the users', whatever they say", () => {
+  it("returns JSON with unchanged strings for any input", () => {
     const texts = fc.string({ unit: "binary" });
     const survive = fc.property(texts, fc.array(texts), (resourceName, pfNames) => {
       const config = { resourceList: [{ resourceName, selectors: { pfNames, ...flags } }] };
@@ -24,7 +24,7 @@ describe("formatDevicePluginConfig", () => {
 });
 
 describe("devicePluginConfigMap", () => {
-  it("has the text of each node under its name, sorted", () => {
+  it("has the text of each node under the node's name, sorted", () => {
     const resourceList = [{ resourceName: "a", selectors: flags }];
     const texts = new Map([
       ["worker-2", formatDevicePluginConfig({ resourceList: null })],

@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Configuration of sriov-network-device-plugin, in the shape that its version of November 2022 reads, as later ones do
- * (sriov-operator.md C, cnis.md 3.1, 3.5): one selector for each resource, whose fields must all match.
- * Usage: `formatDevicePluginConfig(config)` is the text of the plugin's file.
+ * DevicePluginConfig is the configuration of sriov-network-device-plugin (sriov-operator.md C, cnis.md 3.1, 3.5). It
+ * has one selector per resource. The format is that of the release of November 2022, which later releases read, too.
+ * Usage: `const text = formatDevicePluginConfig(config);`
  */
 
+/** The content of the plugin's configuration file. */
 export interface DevicePluginConfig {
-  /** In the order in which the plugin hands out devices. null, for none, is upstream's. */
+  /** In the order in which the plugin assigns devices to resources. Upstream writes null for an empty list. */
   readonly resourceList: readonly DevicePluginResource[] | null;
 }
 
-/** Devices that pods request by one name. Keys are written in the order that they have here. */
+/** The devices of one resource. Keys are written in the order of the fields here. */
 export interface DevicePluginResource {
-  /** Without prefix. */
+  /** Name of the resource, without prefix. */
   readonly resourceName: string;
   readonly excludeTopology?: true;
   readonly selectors: DeviceSelectors;
-  /** Upstream's text has it; it means nothing. */
+  /** Written by upstream, without any effect. */
   readonly SelectorObj?: null;
 }
 
-/** What a device must be, in all that is given; of a list, any. The plugin does not care for the case of keys. */
+/**
+ * Selects the devices that match all fields. A list matches if one of its entries does. The plugin ignores the case of
+ * keys.
+ */
 export interface DeviceSelectors {
   readonly vendors?: readonly string[];
   readonly devices?: readonly string[];
@@ -33,56 +37,65 @@ export interface DeviceSelectors {
   readonly vdpaType?: "virtio" | "vhost";
 }
 
-/** What a configuration cannot say of a resource. The resource is there nevertheless, unless the code says otherwise. */
+/**
+ * A property of a resource that the configuration cannot express. The resource is configured unless the code says
+ * otherwise.
+ */
 export interface DevicePluginProblem {
   readonly code:
-    /** Policies for one resource select by different fields: the plugin takes only VFs that all of them fit. */
+    /** Policies for the resource select by different fields. The plugin only finds VFs that match all of the fields. */
     | "mixed-selectors"
-    /** Its VFs shall be handed out in different ways: the first group's way holds for all. */
+    /** The settings of the resource's VF groups differ. The settings of the first group apply to all VFs. */
     | "mixed-settings"
-    /** The plugin refuses vDPA devices with RDMA: RDMA is left out. */
+    /** The plugin does not support vDPA devices with RDMA. isRdma is omitted. */
     | "rdma-with-vdpa"
-    /** The plugin refuses the name, and everything with it: left out. */
+    /** The plugin rejects the name and would exit. The resource is omitted. */
     | "bad-name"
-    /** Some of its VFs are given by a range that is none: these are left out. */
+    /** The range of a VF group is invalid. The group is omitted. */
     | "bad-vf-range"
-    /** A policy's netFilter means nothing before the node's NICs are known: the policy is left out. */
+    /** A policy has a netFilter, and the node has not reported its NICs yet. The policy is omitted. */
     | "no-interfaces";
   readonly resourceName: string;
-  /** In a sentence. */
+  /** What is wrong. Does not name the resource, which callers put before it. */
   readonly message: string;
 }
 
-/** A configuration and what it cannot say. */
+/** A configuration and its problems. */
 export interface RenderedDevicePluginConfig {
   readonly config: DevicePluginConfig;
   readonly problems: readonly DevicePluginProblem[];
 }
 
 /**
- * The problem with a name over which the plugin ends, and with it all other resources; undefined where there is none. The
- * plugin of November 2022 refuses "-" as well; those that are deployed today take it, as upstream's webhook does.
+ * Returns a problem if the plugin rejects the name; undefined otherwise. The plugin exits if one name is invalid, so
+ * that no resource would be available. The release of November 2022 also rejects "-"; current releases and upstream's
+ * webhook accept it.
  */
 export function resourceNameProblem(resourceName: string): DevicePluginProblem | undefined {
   if (/^[a-zA-Z0-9_-]+$/.test(resourceName)) return undefined;
-  const message = `the device plugin takes letters, digits, "-" and "_" only, not "${resourceName}"`;
+  const message = `the resource name "${resourceName}" is invalid: the device plugin only accepts letters, digits, "-" and "_"`;
   return { code: "bad-name", resourceName, message };
 }
 
-/** The problem of asking for both; the plugin ends over that, too, so the caller leaves RDMA out. */
+/**
+ * Returns the problem of a resource with both isRdma and vdpaType. The plugin would exit, so the caller omits isRdma.
+ */
 export function rdmaWithVdpa(resourceName: string): DevicePluginProblem {
-  const message = "a vDPA device cannot be handed out with its RDMA device";
+  const message = "isRdma is ignored, because the device plugin does not support it together with vdpaType";
   return { code: "rdma-with-vdpa", resourceName, message };
 }
 
-/** Compact JSON, with the escapes that Go's encoder makes: the same configuration is always the same bytes. */
+/**
+ * Formats the configuration as compact JSON with the escapes of Go's encoder. Equal configurations result in equal
+ * bytes.
+ */
 export function formatDevicePluginConfig(config: DevicePluginConfig): string {
   return JSON.stringify(config).replace(/[<>&\u2028\u2029]/g, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
   });
 }
 
-/** Upstream's ConfigMap: the text of every node's configuration (formatDevicePluginConfig) under the node's name. */
+/** Returns upstream's ConfigMap. It has the result of formatDevicePluginConfig for each node under the node's name. */
 export function devicePluginConfigMap(namespace: string, texts: ReadonlyMap<string, string>) {
   const byNode = [...texts].sort(([a], [b]) => (a < b ? -1 : Number(a > b)));
   return {

@@ -31,7 +31,7 @@ function render(state: SriovNetworkNodeState) {
 const flags = '"IsRdma":false,"NeedVhostNet":false';
 
 describe("nodeDevicePluginConfig", () => {
-  it("names the VFs of each resource, over all PFs", () => {
+  it("selects the VFs of each resource on all PFs", () => {
     const a = { resourceName: "a", vfRange: "0-1" };
     const b = { resourceName: "b", vfRange: "2-2", isRdma: true, needVhostNet: true, excludeTopology: true };
     expect(render(stateOf([[b, a], [a]]))).toEqual({
@@ -43,7 +43,7 @@ describe("nodeDevicePluginConfig", () => {
     });
   });
 
-  it("has vDPA devices without RDMA, with which the plugin refuses to start", () => {
+  it("omits isRdma for vDPA devices, because the plugin would exit", () => {
     const group = { resourceName: "a", vfRange: "0-0", vdpaType: "vhost", isRdma: true } as const;
     expect(render(stateOf([[group]]))).toEqual({
       text: `{"resourceList":[{"resourceName":"a","selectors":{"pciAddresses":["0000:00:00.0"],${flags},"vdpaType":"vhost"}}]}`,
@@ -51,7 +51,7 @@ describe("nodeDevicePluginConfig", () => {
     });
   });
 
-  it("leaves out what has no VFs: a selector without addresses would take every device", () => {
+  it("omits resources without VFs, because a selector without addresses selects all devices", () => {
     const groups = [{ resourceName: "a", vfRange: "8-9" }, { vfRange: "0-1" }, { resourceName: "", vfRange: "0-1" }];
     expect(render(stateOf([groups]))).toEqual({ text: '{"resourceList":[]}', codes: [] });
     const { status, ...fresh } = stateOf([[{ resourceName: "a", vfRange: "0-1" }]]);
@@ -59,7 +59,7 @@ describe("nodeDevicePluginConfig", () => {
     expect(render({ ...fresh, spec: {}, ...(status && { status }) }).text).toBe('{"resourceList":[]}');
   });
 
-  it("leaves out ranges that are none, and names with which the plugin refuses to start", () => {
+  it("omits invalid ranges, and names with which the plugin would exit", () => {
     const groups = [
       { resourceName: "a", vfRange: "eno1#0-9" },
       { resourceName: "a", vfRange: "3-3" },
@@ -71,7 +71,7 @@ describe("nodeDevicePluginConfig", () => {
     });
   });
 
-  it("takes the first group's way of handing out for a resource, and tells where others differ (sriov-operator.md M-43)", () => {
+  it("uses the settings of the first group for a resource, and reports other settings (sriov-operator.md M-43)", () => {
     const groups = [
       { resourceName: "a", vfRange: "0-0", policyName: "p" },
       { resourceName: "a", vfRange: "1-1", policyName: "q", isRdma: true },
@@ -83,12 +83,14 @@ describe("nodeDevicePluginConfig", () => {
       {
         code: "mixed-settings",
         resourceName: "a",
-        message: "isRdma, needVhostNet, vdpaType or excludeTopology differ between its VFs (policies p, q)",
+        message:
+          "isRdma, needVhostNet, vdpaType or excludeTopology differ between its VFs (policies p, q), " +
+          "so the settings of the first VFs apply to all",
       },
     ]);
   });
 
-  it("hands out each VF of a valid group once and nothing else, and can always be read by the plugin", () => {
+  it("selects each VF of a valid group once and no other VF, and is always valid for the plugin", () => {
     const resourceName = fc.oneof(fc.constantFrom("a", "b", "rdma_a-1"), fc.string({ unit: "binary" }));
     const range = fc.tuple(fc.nat(9), fc.nat(9)).map(([first, last]) => `${first}-${last}`);
     const group = fc.record({ resourceName, vfRange: fc.oneof(range, fc.string()), isRdma: fc.boolean() });

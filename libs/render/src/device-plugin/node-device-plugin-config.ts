@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The device plugin's configuration of one node, from nothing but the node's own state: each resource is exactly the VFs
- * of its groups, by their PCI addresses. VFs that do not exist yet are nowhere in it.
+ * nodeDevicePluginConfig renders the device plugin's configuration for one node from the state of that node only. A
+ * resource has exactly the existing VFs of its groups, selected by PCI address.
  * Usage: `formatDevicePluginConfig(nodeDevicePluginConfig(state).config)`.
  */
-import type { InterfaceSpec, InterfaceStatus, SriovNetworkNodeState, VfGroup } from "@switchyard/api";
+import {
+  defined,
+  type InterfaceSpec,
+  type InterfaceStatus,
+  type SriovNetworkNodeState,
+  type VfGroup,
+} from "@switchyard/api";
 import { parseVfRange } from "@switchyard/policy";
 import {
   rdmaWithVdpa,
@@ -14,7 +20,7 @@ import {
   type RenderedDevicePluginConfig,
 } from "./device-plugin-config.ts";
 
-/** Resources are in the order in which spec.interfaces and their vfGroups first name them, VFs by PF and index. */
+/** Renders the configuration. Resources are in the order of spec.interfaces and their vfGroups, VFs by PF and index. */
 export function nodeDevicePluginConfig(state: SriovNetworkNodeState): RenderedDevicePluginConfig {
   const byResource = new Map<string, GroupVfs[]>();
   for (const { group, nic } of groupsOf(state)) {
@@ -28,7 +34,7 @@ export function nodeDevicePluginConfig(state: SriovNetworkNodeState): RenderedDe
   };
 }
 
-/** A group and the addresses of those of its VFs that exist; undefined where its range is none. */
+/** A group and the addresses of its existing VFs; undefined if its range is invalid. */
 interface GroupVfs {
   readonly group: VfGroup;
   readonly addresses: readonly string[] | undefined;
@@ -60,19 +66,21 @@ function renderResource(resourceName: string, groups: readonly GroupVfs[]): Rend
   const problems = lost.map(({ group }) =>
     problem(
       "bad-vf-range",
-      `policy ${group.policyName ?? "?"} has the VF range "${group.vfRange ?? ""}", which is none`,
+      `VF range "${group.vfRange ?? ""}" of policy ${group.policyName ?? "?"} is invalid, so its VFs are not available`,
     ),
   );
   const badName = resourceNameProblem(resourceName);
   if (badName !== undefined) return { resource: undefined, problems: [...problems, badName] };
   const used = groups.filter(({ addresses = [] }) => addresses.length > 0);
   const [first, ...others] = used.map(({ group }) => settingsOf(group));
-  // Without an address there would be no selector, which selects everything.
+  // A resource without addresses would have an empty selector, which selects all devices.
   if (first === undefined) return { resource: undefined, problems };
   const { excludeTopology, isRdma, needVhostNet, vdpaType } = first;
   if (others.some((other) => !isSame(first, other))) {
     const policies = [...new Set(used.map(({ group }) => group.policyName ?? "?"))].join(", ");
-    const message = `isRdma, needVhostNet, vdpaType or excludeTopology differ between its VFs (policies ${policies})`;
+    const message =
+      "isRdma, needVhostNet, vdpaType or excludeTopology differ between its VFs " +
+      `(policies ${policies}), so the settings of the first VFs apply to all`;
     problems.push(problem("mixed-settings", message));
   }
   if (isRdma && vdpaType !== undefined) problems.push(rdmaWithVdpa(resourceName));
@@ -84,14 +92,14 @@ function renderResource(resourceName: string, groups: readonly GroupVfs[]): Rend
         pciAddresses: [...new Set(used.flatMap(({ addresses = [] }) => addresses))],
         IsRdma: isRdma && vdpaType === undefined,
         NeedVhostNet: needVhostNet,
-        ...(vdpaType !== undefined && { vdpaType }),
+        ...defined({ vdpaType }),
       },
     },
     problems,
   };
 }
 
-/** How a group's VFs are handed out. */
+/** Settings with which the VFs of a group are passed to pods. */
 interface Settings {
   readonly excludeTopology: boolean;
   readonly isRdma: boolean;

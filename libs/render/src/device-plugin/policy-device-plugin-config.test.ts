@@ -43,7 +43,7 @@ describe("policyDevicePluginConfig", () => {
     expect(render([])).toEqual({ text: '{"resourceList":null}', codes: [] });
   });
 
-  it("writes upstream's bytes", () => {
+  it("returns the same bytes as upstream", () => {
     const selector = { vendor: "15b3", deviceID: "101d", pfNames: ["a0#0-3"] };
     const spec = { resourceName: "rdma_a", linkType: "eth", isRdma: true } as const;
     expect(render([policy("p", selector, spec)]).text).toBe(
@@ -55,7 +55,7 @@ describe("policyDevicePluginConfig", () => {
     );
   });
 
-  it("writes every key in upstream's order", () => {
+  it("has all keys in upstream's order", () => {
     const selector = {
       netFilter: "openstack/NetworkID: net-1",
       rootDevices: ["0000:3b:00.0"],
@@ -74,9 +74,9 @@ describe("policyDevicePluginConfig", () => {
   });
 
   it.each([
-    { does: "the VF's id", deviceID: "158b", numVfs: 4, devices: '"devices":["154c"],' },
-    { does: "the PF's id where there shall be no VFs", deviceID: "158b", numVfs: 0, devices: '"devices":["158b"],' },
-    { does: "no id of a card that is not listed", deviceID: "1234", numVfs: 4, devices: "" },
+    { does: "the VF's device ID", deviceID: "158b", numVfs: 4, devices: '"devices":["154c"],' },
+    { does: "the PF's device ID if numVfs is 0", deviceID: "158b", numVfs: 0, devices: '"devices":["158b"],' },
+    { does: "no device ID for a card that is not in the list", deviceID: "1234", numVfs: 4, devices: "" },
   ])("selects by $does", ({ deviceID, numVfs, devices }) => {
     const { text } = render([policy("p", { vendor: "8086", deviceID }, { numVfs })]);
     expect(text).toBe(resource(`"selectors":{"vendors":["8086"],${devices}${flags}}`));
@@ -86,16 +86,16 @@ describe("policyDevicePluginConfig", () => {
     { does: "keeps real names", pfNames: ["ens1f0", "ens1f1"], resolved: ["ens1f0", "ens1f1"] },
     { does: "replaces alternative names", pfNames: ["a0", "a1"], resolved: ["ens1f0", "ens1f1"] },
     { does: "keeps ranges", pfNames: ["enp59s0f0#2-5"], resolved: ["ens1f0#2-5"] },
-    { does: "names a PF once", pfNames: ["a0", "ens1f0", "enp59s0f0"], resolved: ["ens1f0"] },
+    { does: "removes duplicate names of a PF", pfNames: ["a0", "ens1f0", "enp59s0f0"], resolved: ["ens1f0"] },
     { does: "keeps different ranges apart", pfNames: ["a0#0-1", "ens1f0#2-3"], resolved: ["ens1f0#0-1", "ens1f0#2-3"] },
-    { does: "keeps names that it does not know", pfNames: ["eth9#0-1"], resolved: ["eth9#0-1"] },
+    { does: "keeps unknown names", pfNames: ["eth9#0-1"], resolved: ["eth9#0-1"] },
   ])("$does in pfNames", ({ pfNames, resolved }) => {
     expect(render([policy("p", { pfNames })]).text).toBe(
       resource(`"selectors":{"pfNames":${JSON.stringify(resolved)},${flags}}`),
     );
   });
 
-  it("does not ask for a link type that the plugin cannot tell", () => {
+  it("omits a link type that the plugin does not know", () => {
     const { text } = render([policy("p", { vendor: "8086" }, { linkType: "eth", deviceType: "vfio-pci" })]);
     expect(text).toBe(resource(`"selectors":{"vendors":["8086"],${flags}}`));
   });
@@ -117,7 +117,7 @@ describe("policyDevicePluginConfig", () => {
     expect(config.resourceList?.map(({ resourceName }) => resourceName)).toEqual(["b", "a"]);
   });
 
-  it("tells where policies for one resource select by different fields, which the plugin ANDs (sriov-operator.md M-43)", () => {
+  it("reports policies for one resource that select by different fields, which the plugin combines with AND (sriov-operator.md M-43)", () => {
     const policies = [policy("p", { pfNames: ["ens1f0"] }), policy("q", { rootDevices: ["0000:86:00.0"] })];
     expect(render(policies)).toEqual({
       text: resource(`"selectors":{"pfNames":["ens1f0"],"rootDevices":["0000:86:00.0"],${flags}}`),
@@ -125,7 +125,7 @@ describe("policyDevicePluginConfig", () => {
     });
   });
 
-  it("leaves out a netFilter before NICs are known: without addresses it would select everything (sriov-operator.md M-7)", () => {
+  it("omits a policy with a netFilter before NICs are known, because a selector without addresses selects all devices (sriov-operator.md M-7)", () => {
     const policies = [
       policy("p", { netFilter: "aws/NetworkID:a" }),
       policy("q", { vendor: "8086" }, { resourceName: "b" }),
@@ -136,7 +136,7 @@ describe("policyDevicePluginConfig", () => {
     });
   });
 
-  it("has nothing over which the plugin ends, and tells so: names that it does not know, RDMA with vDPA", () => {
+  it("omits and reports settings with which the plugin would exit: invalid names and RDMA with vDPA", () => {
     const policies = [
       policy("p", { vendor: "8086" }, { isRdma: true, vdpaType: "vhost" }),
       policy("q", { vendor: "8086" }, { resourceName: "a/b" }),

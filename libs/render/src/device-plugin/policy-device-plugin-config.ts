@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The device plugin's configuration of one node as upstream writes it into its ConfigMap: from the policies that select
- * the node, whether their NICs are there or not (sriov-operator.md C). For those who read the ConfigMap; our own device
- * plugins get node-device-plugin-config.ts.
+ * policyDevicePluginConfig renders the device plugin's configuration for one node as upstream writes it to its
+ * ConfigMap: from the policies that select the node, whether or not the node has matching NICs (sriov-operator.md C).
+ * It is for other readers of that ConfigMap. Switchyard's device plugins use the result of
+ * node-device-plugin-config.ts.
  * Usage: `policyDevicePluginConfig({ policies: policiesSelecting(node, rules), interfaces, nics })`.
  */
 import type { InterfaceStatus, SriovNetworkNodePolicy } from "@switchyard/api";
@@ -16,39 +17,41 @@ import {
   type RenderedDevicePluginConfig,
 } from "./device-plugin-config.ts";
 
-/** A line of the list of supported NICs: PCI ids in lower-case hexadecimal. */
+/** An entry of the list of supported NICs: PCI IDs in lower-case hexadecimal. */
 export interface NicModel {
   readonly vendor: string;
   readonly pfDevice: string;
   readonly vfDevice: string;
 }
 
+/** What the configuration is rendered from. */
 export interface PolicyDevicePluginSources {
-  /** Those that select the node, from the weakest to the strongest. */
+  /** Policies that select the node, from the lowest to the highest priority. */
   readonly policies: readonly SriovNetworkNodePolicy[];
-  /** Of the node's status. */
+  /** PFs in the node's status. */
   readonly interfaces: readonly InterfaceStatus[];
-  /** Of several with the same PF the first counts. */
+  /** List of supported NICs. Among entries with the same pfDevice the first is used. */
   readonly nics: readonly NicModel[];
 }
 
 /**
- * Policies for one resource are joined field by field. IsRdma, NeedVhostNet and vdpaType are the weakest policy's,
- * excludeTopology is the strongest's. Unlike upstream's, it has nothing over which the plugin ends.
+ * Renders the configuration. Policies for the same resource are joined field by field. IsRdma, NeedVhostNet and
+ * vdpaType are those of the policy with the lowest priority, excludeTopology is that of the policy with the highest.
+ * Unlike upstream, it omits settings with which the plugin would exit.
  */
 export function policyDevicePluginConfig(sources: PolicyDevicePluginSources): RenderedDevicePluginConfig {
   const byResource = new Map<string, Joined>();
   const problems: DevicePluginProblem[] = [];
   for (const policy of sources.policies) {
     const { resourceName, nicSelector } = policy.spec;
-    if (resourceName === "") continue; // nothing to hand out
+    if (resourceName === "") continue; // no resource
     const badName = resourceNameProblem(resourceName);
     if (badName !== undefined) {
       problems.push(badName);
       continue;
     }
     if (nicSelector.netFilter && sources.interfaces.length === 0) {
-      const message = `policy ${policy.metadata.name} selects by netFilter, and no NIC of the node is known yet`;
+      const message = `policy ${policy.metadata.name} has a netFilter, but the node has not reported its NICs yet`;
       problems.push({ code: "no-interfaces", resourceName, message });
       continue;
     }
@@ -56,7 +59,7 @@ export function policyDevicePluginConfig(sources: PolicyDevicePluginSources): Re
   }
   for (const [resourceName, { policies, shapes }] of byResource) {
     if (shapes.size > 1) {
-      const message = `policies ${policies.join(", ")} select by different fields: only VFs that fit all of these are found`;
+      const message = `policies ${policies.join(", ")} select by different fields: only VFs that match all of these fields are found`;
       problems.push({ code: "mixed-selectors", resourceName, message });
     }
   }
@@ -72,11 +75,11 @@ export function policyDevicePluginConfig(sources: PolicyDevicePluginSources): Re
 /** The fields of a selector that are lists. */
 type Lists = Omit<DeviceSelectors, "IsRdma" | "NeedVhostNet" | "vdpaType">;
 
-/** A resource, and the policies that it is made of. */
+/** A resource and the policies that it was joined from. */
 interface Joined {
   readonly resource: DevicePluginResource;
   readonly policies: readonly string[];
-  /** Which lists policies have: more than one such set is a danger. */
+  /** The sets of list fields that the policies have. With more than one set the plugin may find no VFs. */
   readonly shapes: ReadonlySet<string>;
 }
 
@@ -88,7 +91,7 @@ function join(before: Joined | undefined, policy: SriovNetworkNodePolicy, lists:
       ...(excludeTopology && { excludeTopology }),
       selectors: {
         ...joinLists(before?.resource.selectors ?? {}, lists),
-        ...waysOf(before?.resource.selectors ?? waysOfPolicy(policy)),
+        ...flagsOf(before?.resource.selectors ?? flagsOfPolicy(policy)),
       },
       SelectorObj: null,
     },
@@ -97,15 +100,15 @@ function join(before: Joined | undefined, policy: SriovNetworkNodePolicy, lists:
   };
 }
 
-/** The fields of a selector that are no lists. */
-type Ways = Pick<DeviceSelectors, "IsRdma" | "NeedVhostNet" | "vdpaType">;
+/** The fields of a selector that are not lists. */
+type Flags = Pick<DeviceSelectors, "IsRdma" | "NeedVhostNet" | "vdpaType">;
 
-function waysOfPolicy({ spec }: SriovNetworkNodePolicy): Ways {
+function flagsOfPolicy({ spec }: SriovNetworkNodePolicy): Flags {
   const { isRdma = false, needVhostNet = false, vdpaType } = spec;
   return { IsRdma: isRdma, NeedVhostNet: needVhostNet, ...(vdpaType && { vdpaType }) };
 }
 
-function waysOf({ IsRdma, NeedVhostNet, vdpaType }: Ways): Ways {
+function flagsOf({ IsRdma, NeedVhostNet, vdpaType }: Flags): Flags {
   return { IsRdma, NeedVhostNet, ...(vdpaType && { vdpaType }) };
 }
 
@@ -120,10 +123,10 @@ function joinLists(a: Lists, b: Lists): Lists {
   });
 }
 
-/** What one policy says, in the order of the plugin's keys. */
+/** Returns the lists of one policy, in the order of the plugin's keys. */
 function listsOf({ spec }: SriovNetworkNodePolicy, { interfaces, nics }: PolicyDevicePluginSources): Lists {
   const { vendor, deviceID, netFilter, pfNames = [], rootDevices = [] } = spec.nicSelector;
-  // Without VFs the device is the PF itself.
+  // With numVfs 0 the device is the PF itself.
   const device = spec.numVfs === 0 ? deviceID : nics.find(({ pfDevice }) => pfDevice === deviceID)?.vfDevice;
   const filtered = interfaces.filter((nic) => netFilter && sameNetFilter(netFilter, nic.netFilter ?? ""));
   return withoutEmpty({
@@ -136,20 +139,20 @@ function listsOf({ spec }: SriovNetworkNodePolicy, { interfaces, nics }: PolicyD
   });
 }
 
-/** Each entry once, and no empty lists. */
+/** Removes duplicate entries and empty lists. */
 function withoutEmpty(lists: Readonly<Record<keyof Lists, readonly string[]>>): Lists {
   const given = Object.entries(lists).map(([field, entries]) => [field, [...new Set(entries)]] as const);
   return Object.fromEntries(given.filter(([, entries]) => entries.length > 0));
 }
 
-/** An alternative name does not help the plugin: "altname0#0-3" becomes "ens1f0#0-3". */
+/** Replaces an alternative name, which the plugin does not know: "altname0#0-3" becomes "ens1f0#0-3". */
 function withRealName(entry: string, interfaces: readonly InterfaceStatus[]): string {
   const name = pfNameOf(entry);
   const nic = interfaces.find((one) => one.name === name) ?? interfaces.find((one) => isNameOf(name, one));
   return (nic?.name ?? name) + entry.slice(name.length);
 }
 
-/** The plugin cannot tell the link type of a VF that a driver for user space has. */
+/** The plugin does not know the link type of a VF that is bound to a userspace driver. */
 function linkTypesOf({ linkType, deviceType }: SriovNetworkNodePolicy["spec"]): readonly string[] {
   if (!linkType || deviceType === "vfio-pci") return [];
   return [linkType.toLowerCase() === "ib" ? "infiniband" : "ether"];

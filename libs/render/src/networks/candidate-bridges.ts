@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * linuxBridgesOf returns the Linux bridges that pods of a BridgeNetwork may be attached to. The proposal on software bridges
- * assumes that the plugin accelerated-bridge finds the bridge of a VF's PF by itself. In fact the plugin searches only among
- * the names in its configuration, and uses "cni0" if there are none (cnis.md 2.2).
+ * linuxBridgesOf returns the Linux bridges that pods of a BridgeNetwork may be attached to. The proposal on software
+ * bridges assumes that the plugin accelerated-bridge finds the bridge of a VF's PF by itself. In fact the plugin
+ * searches only among the names in its configuration, and uses "cni0" if there are none (cnis.md 2.2).
  * Usage: `bridgeList(linuxBridgesOf("bridgednics", states))` is "br-0000_3b_00.0,br-0000_3b_00.1".
  */
 import type { SriovNetworkNodeState } from "@switchyard/api";
 
-/** Returns the names of the bridges that policies create for PFs with VFs of the resource, on any node, sorted and unique. */
+/**
+ * Returns the names of the bridges that policies create for PFs with VFs of the resource, on any node, sorted and
+ * unique.
+ */
 export function linuxBridgesOf(
   resourceName: string,
   states: Iterable<Pick<SriovNetworkNodeState, "spec">>,
@@ -26,8 +29,8 @@ export function linuxBridgesOf(
 }
 
 /**
- * Formats the names for the plugin; undefined if there are none. A single name is repeated: with one name the plugin assumes
- * that the PF is a port of that bridge, with two it checks.
+ * Formats the names for the plugin; undefined if there are none. A single name is repeated: with one name the plugin
+ * assumes that the PF is a port of that bridge, with two it checks.
  */
 export function bridgeList(names: readonly string[]): string | undefined {
   const [first, ...more] = names;

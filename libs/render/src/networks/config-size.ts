@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Size limit of CNI configurations. A configuration is stored as a string in a NetworkAttachmentDefinition, where each quote
- * takes two bytes, and etcd rejects requests of more than 1.5 MiB.
+ * Size limit of CNI configurations. A configuration is stored as a string in a NetworkAttachmentDefinition, where each
+ * quote takes two bytes, and etcd rejects requests of more than 1.5 MiB.
  * Usage: `const isTooLarge = Buffer.byteLength(config) > maxConfigBytes;`
  */
 

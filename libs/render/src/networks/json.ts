@@ -58,7 +58,9 @@ export function formatJson(value: Json, indent = ""): string {
   return block("{", members, indent).concat("}");
 }
 
-/** Returns how much longer formatJson's text is than compactJson's. It grows with the depth: 256 KiB can become 45 MB. */
+/**
+ * Returns how much longer formatJson's text is than compactJson's. It grows with the depth: 256 KiB can become 45 MB.
+ */
 export function layoutLength(value: Json, depth = 0): number {
   if (value === null || typeof value !== "object") return 0;
   if ("kind" in value && value.kind === "number") return 0;

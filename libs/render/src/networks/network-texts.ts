@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * readNetworkTexts parses the fields of a network that contain JSON. Later code only uses the parsed values, so a user's text
- * can never change the structure of the CNI configuration (sriov-operator.md M-16).
+ * readNetworkTexts parses the fields of a network that contain JSON. Later code only uses the parsed values, so a
+ * user's text can never change the structure of the CNI configuration (sriov-operator.md M-16).
  * Usage: `const texts = readNetworkTexts(network.spec);`
  */
 import { err, ok, type NetworkSpec, type Result } from "@switchyard/api";

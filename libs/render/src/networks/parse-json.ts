@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * parseJsonObject parses JSON (RFC 8259) that users write, and reports the position of errors and what was expected there.
- * JSON.parse reports the position only in its message, and rounds numbers.
+ * parseJsonObject parses JSON (RFC 8259) that users write, and reports the position of errors and what was expected
+ * there. JSON.parse reports the position only in its message, and rounds numbers.
  * Usage: `parseJsonObject(spec.ipam)`, `parseJsonObjects(spec.metaPlugins)`.
  */
 import { err, ok, type Result } from "@switchyard/api";

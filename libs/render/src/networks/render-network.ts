@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * renderNetwork renders the NetworkAttachmentDefinition of a network of any of the four kinds (sriov-operator.md D). The CNI
- * configuration is built from values and formatted as a whole, so users' text cannot change its structure.
+ * renderNetwork renders the NetworkAttachmentDefinition of a network of any of the four kinds (sriov-operator.md D).
+ * The CNI configuration is built from values and formatted as a whole, so users' text cannot change its structure.
  * Usage: `renderNetwork(network, { resourcePrefix: "openshift.io", bridges: linuxBridgesOf(resourceName, states) })`.
  */
 import {
@@ -33,8 +33,8 @@ export interface NetworkContext {
 }
 
 /**
- * Renders the NetworkAttachmentDefinition. If the network is invalid, the result contains all problems. The network must
- * have a namespace, as all objects on an API server do.
+ * Renders the NetworkAttachmentDefinition. If the network is invalid, the result contains all problems. The network
+ * must have a namespace, as all objects on an API server do.
  */
 export function renderNetwork(
   network: Network,
@@ -96,8 +96,8 @@ function configOf(name: string, main: JsonObject, metaPlugins: readonly JsonObje
 }
 
 /**
- * Formats the configuration like upstream, so that it is readable and existing NetworkAttachmentDefinitions need no update.
- * If the indented text would be too long, it is formatted without blanks.
+ * Formats the configuration like upstream, so that it is readable and existing NetworkAttachmentDefinitions need no
+ * update. If the indented text would be too long, it is formatted without blanks.
  */
 function textOf(config: JsonObject): Result<string, NetworkProblem> {
   const compact = compactJson(config);
@@ -110,8 +110,8 @@ function textOf(config: JsonObject): Result<string, NetworkProblem> {
 const maxIndentedLength = 64 * 1024;
 
 /**
- * The network becomes the owner only in its own namespace. In another namespace Kubernetes would not find the owner and would
- * delete the NetworkAttachmentDefinition.
+ * The network becomes the owner only in its own namespace. In another namespace Kubernetes would not find the owner and
+ * would delete the NetworkAttachmentDefinition.
  */
 function metadataOf(network: Network, prefix: string): NetworkAttachmentDefinition["metadata"] {
   const { apiVersion, kind } = network;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Init containers that put CNI plugins onto the node (cnis.md 1.4, 2.3, 7). The images are not ours, and each wants to be
- * started in its own way.
+ * cniInstallers returns the init containers that install CNI plugins on the node (cnis.md 1.4, 2.3, 7). They use
+ * third-party images, each with its own command.
  */
 import type { ComponentImageName, ComponentSettings } from "../component-settings.ts";
 import { requests } from "../objects/pod-parts.ts";
@@ -13,21 +13,21 @@ interface Installer {
   readonly start: Pick<Container, "command" | "args">;
 }
 
-/** The node's directory of CNI plugins in the containers: where the entry points of these images look for it. */
+/** Mount path of the node's CNI plugin directory. The entry points of these images expect it there. */
 const target = "/host/opt/cni/bin";
 
-const copyAndEnd = { args: ["--no-sleep"] };
+const copyAndExit = { args: ["--no-sleep"] };
 
 const installers: readonly Installer[] = [
-  { name: "sriov-cni", image: "sriovCni", start: copyAndEnd },
-  { name: "sriov-infiniband-cni", image: "ibSriovCni", start: copyAndEnd },
+  { name: "sriov-cni", image: "sriovCni", start: copyAndExit },
+  { name: "sriov-infiniband-cni", image: "ibSriovCni", start: copyAndExit },
   { name: "ovs-cni", image: "ovsCni", start: copy(["/ovs", "/ovs-mirror-producer", "/ovs-mirror-consumer"]) },
-  { name: "rdma-cni", image: "rdmaCni", start: copyAndEnd },
-  // Its entry point can only copy and then sleep for ever.
+  { name: "rdma-cni", image: "rdmaCni", start: copyAndExit },
+  // Its entry point sleeps forever after copying.
   { name: "accelerated-bridge-cni", image: "acceleratedBridgeCni", start: copy(["/usr/bin/accelerated-bridge"]) },
 ];
 
-/** Of the plugins whose images are given. */
+/** Returns the containers for the plugins whose images are set. */
 export function cniInstallers({ images }: ComponentSettings): readonly Container[] {
   return installers.flatMap(({ name, image: key, start }) => {
     const image = images[key];
@@ -39,13 +39,14 @@ export function cniInstallers({ images }: ComponentSettings): readonly Container
         resources: requests("10m", "10Mi"),
         volumeMounts: [
           { name: "cnibin", mountPath: target },
-          { name: "os-release", mountPath: "/host/etc/os-release", readOnly: true }, // sriov-cni has builds for some
+          { name: "os-release", mountPath: "/host/etc/os-release", readOnly: true }, // sriov-cni selects a build by it
         ],
       },
     ];
   });
 }
 
+/** Returns the volumes that the containers mount. */
 export function cniVolumes({ cniBinPath }: ComponentSettings): readonly Volume[] {
   return [
     { name: "cnibin", hostPath: { path: cniBinPath, type: "DirectoryOrCreate" } },
@@ -53,7 +54,7 @@ export function cniVolumes({ cniBinPath }: ComponentSettings): readonly Volume[]
   ];
 }
 
-/** -f replaces the plugin by another file of its name, also while the old one runs. */
+/** -f replaces the file instead of overwriting it, which works while the old plugin is running. */
 function copy(files: readonly string[]): Pick<Container, "command"> {
   return { command: ["cp", "-f", ...files, `${target}/`] };
 }

@@ -12,7 +12,7 @@ function env(spec: SriovOperatorConfigSpec = {}, overrides: Partial<ComponentSet
 }
 
 describe("the config daemon's pods", () => {
-  it("install the CNI plugins whose images are given", () => {
+  it("install the CNI plugins whose images are set", () => {
     const all = podOf("config-daemon").spec.initContainers?.map((container) => container.name);
     expect(all).toEqual(["sriov-cni", "sriov-infiniband-cni", "ovs-cni", "rdma-cni", "accelerated-bridge-cni"]);
     const { sriovCni, ibSriovCni, configDaemon } = settingsWith().images;
@@ -20,7 +20,7 @@ describe("the config daemon's pods", () => {
     expect(few.spec.initContainers?.map(({ image }) => image)).toEqual([sriovCni, ibSriovCni]);
   });
 
-  it("start each installer as its image wants it, for the directory that the operator is told of", () => {
+  it("start each installer with the command of its image, for the directory in the operator's settings", () => {
     const pod = podOf("config-daemon", {}, { cniBinPath: "/var/lib/cni/bin" });
     const starts = pod.spec.initContainers?.map(({ command, args, image }) => ({ image, start: command ?? args }));
     const to = "/host/opt/cni/bin/";
@@ -46,7 +46,7 @@ describe("the config daemon's pods", () => {
     }
   });
 
-  it("may do all to their node, and see all of it but its processes", () => {
+  it("are privileged, and use all of the node's namespaces except the PID namespace", () => {
     const pod = podOf("config-daemon");
     const { securityContext, volumeMounts, livenessProbe } = containerOf(pod, name);
     expect(pod.spec).toMatchObject({ hostNetwork: true });
@@ -60,7 +60,7 @@ describe("the config daemon's pods", () => {
     expect(livenessProbe?.httpGet).toMatchObject({ host: "127.0.0.1", port: 29118 });
   });
 
-  it("run on Linux workers, unless other nodes are asked for", () => {
+  it("run on Linux workers, unless the config selects other nodes", () => {
     const linuxWorkers = { "kubernetes.io/os": "linux", "node-role.kubernetes.io/worker": "" };
     expect(podOf("config-daemon").spec.nodeSelector).toEqual(linuxWorkers);
     expect(podOf("config-daemon", { configDaemonNodeSelector: { sriov: "yes" } }).spec.nodeSelector).toEqual({
@@ -68,7 +68,7 @@ describe("the config daemon's pods", () => {
     });
   });
 
-  it("know who they are, and what the cluster is", () => {
+  it("have variables with their identity and the kind of cluster", () => {
     expect(env()).toEqual({
       NODE_NAME: "spec.nodeName",
       POD_NAME: "metadata.name",
@@ -79,13 +79,13 @@ describe("the config daemon's pods", () => {
     });
   });
 
-  it("take the API server's address from the kubelet on OpenShift", () => {
+  it("use the kubelet's kubeconfig for the API server's address on OpenShift", () => {
     expect(env({}, { clusterType: "openshift" })).toMatchObject({
       API_SERVER_FROM: "/host/etc/kubernetes/kubeconfig",
     });
   });
 
-  it("are told what the config asks for", () => {
+  it("have variables with settings of the config", () => {
     const configDaemonEnvVars = { HTTPS_PROXY: "http://a b", USE_EXTERNAL_DRAINER: "false", LOG_LEVEL: "debug" };
     const told = env({ featureGates: { parallelNicConfig: true } }, { useExternalDrainer: true });
     expect([told["MAX_PFS"], told["USE_EXTERNAL_DRAINER"]]).toEqual([undefined, "true"]);
@@ -96,7 +96,7 @@ describe("the config daemon's pods", () => {
   });
 
   it.each([
-    // M-14: nothing is written for units at boot.
+    // Nothing is written for units at boot (sriov-operator.md M-14).
     { field: "spec.configurationMode", spec: { configurationMode: "systemd" } },
     { field: "spec.disablePlugins", spec: { disablePlugins: ["mellanox"] } },
     { field: "spec.featureGates.mellanoxFirmwareReset", spec: { featureGates: { mellanoxFirmwareReset: true } } },
@@ -108,7 +108,7 @@ describe("the config daemon's pods", () => {
     expect([components, without.problems]).toEqual([without.components, []]);
   });
 
-  it("tell nobody of what has the effect that it says", () => {
+  it("result in no warnings for fields that have an effect", () => {
     const spec = {
       configurationMode: "daemon",
       disablePlugins: [],
@@ -117,7 +117,7 @@ describe("the config daemon's pods", () => {
     expect(renderComponents(configWith(spec), settingsWith()).problems).toEqual([]);
   });
 
-  it("get no variable that makes a privileged process run other code or be another one, and that is told", () => {
+  it("get no variable that makes a privileged process run other code or change its identity, with a warning", () => {
     const hostile = ["NODE_OPTIONS", "LD_PRELOAD", "PATH", "KUBECONFIG", "NODE_NAME", "GODEBUG"];
     const configDaemonEnvVars = { ...Object.fromEntries(hostile.map((name) => [name, "x"])), TZ: "a\nb" };
     expect(env({ configDaemonEnvVars })).toEqual(env());

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The config daemon on each node of the node set, and the CNI plugins that it installs (sriov-operator.md F, H). */
+/**
+ * configDaemon deploys the config daemon on each node of the node set, with init containers that install the CNI
+ * plugins (sriov-operator.md F, H).
+ */
 import type { SriovOperatorConfigSpec } from "@switchyard/api";
 import { isGateOn, checkDaemonVariable } from "@switchyard/policy";
 import { accessObjects, eventRule, privilegedRules, readConfigRule } from "../rights/access.ts";
 import { cniInstallers, cniVolumes } from "./cni-installers.ts";
 import { namespaced, type Component, type ComponentInput } from "../component.ts";
-import type { PolicyRule } from "../objects/kube-objects.ts";
+import type { RbacRule } from "../objects/kube-objects.ts";
 import {
   daemonSet,
   everyTaint,
@@ -22,10 +25,13 @@ import { fieldsWithoutEffect } from "../without-effect.ts";
 const component = "config-daemon";
 const name = "sriov-network-config-daemon";
 
-/** On the node's loopback, as the pod has the node's network. Below the ports of NodePorts and of outgoing connections. */
+/**
+ * Port on the node's loopback address, because the pod uses the node's network. It is below the ranges of NodePorts and
+ * of local ports for outgoing connections.
+ */
 const healthPort = 29118;
 
-/** What decides who the daemon is and where it is looked after: nobody else's to set. */
+/** Variables that identify the daemon and configure its probes. Users cannot set them. */
 const identity: readonly EnvVar[] = [
   fromField("NODE_NAME", "spec.nodeName"),
   fromField("POD_NAME", "metadata.name"),
@@ -33,8 +39,11 @@ const identity: readonly EnvVar[] = [
   ...fromValues({ HOST_ROOT: "/host", HEALTH_ADDRESS: `127.0.0.1:${healthPort}` }),
 ];
 
-/** What it does with its token. That it is on its own node alone, node-identity.ts sees to. */
-const namespaceRules: readonly PolicyRule[] = [
+/**
+ * Rights of the daemon in the operator's namespace. node-identity.ts limits them to the objects of the daemon's own
+ * node.
+ */
+const namespaceRules: readonly RbacRule[] = [
   {
     apiGroups: ["sriovnetwork.openshift.io"],
     resources: ["sriovnetworknodestates"],
@@ -45,7 +54,7 @@ const namespaceRules: readonly PolicyRule[] = [
   eventRule,
 ];
 
-const clusterRules: readonly PolicyRule[] = [{ apiGroups: [""], resources: ["nodes"], verbs: ["patch"] }];
+const clusterRules: readonly RbacRule[] = [{ apiGroups: [""], resources: ["nodes"], verbs: ["patch"] }];
 
 export const configDaemon: Component = {
   name: component,
@@ -85,12 +94,12 @@ export const configDaemon: Component = {
   ],
 };
 
-/** Stored before they were refused, or past a webhook that was off. */
+/** Returns warnings about variables that the webhook rejects, but that were stored while it was disabled or older. */
 function droppedVariables({ configDaemonEnvVars = {} }: SriovOperatorConfigSpec) {
   return Object.entries(configDaemonEnvVars).flatMap(([name, value]) => {
-    const verdict = checkDaemonVariable(name, value);
-    if (verdict.use === "passed") return [];
-    const message = verdict.use === "ignored" ? verdict.message : `is not passed on: ${verdict.message}`;
+    const checked = checkDaemonVariable(name, value);
+    if (checked.use === "passed") return [];
+    const message = checked.use === "ignored" ? checked.message : `is not passed on: ${checked.message}`;
     return [{ field: `spec.configDaemonEnvVars.${name}`, message }];
   });
 }
@@ -110,10 +119,13 @@ function daemonContainer(input: ComponentInput): Container {
   };
 }
 
-/** Where the cluster's service address may not work before the daemon has done its work. */
+/**
+ * Used on OpenShift, where the address of the API server's Service may only be reachable after the daemon has
+ * configured the node.
+ */
 const kubeletConfig = "/host/etc/kubernetes/kubeconfig";
 
-/** Users' values come before those that follow from other settings. */
+/** Variables of the user take precedence over those from other settings. */
 function daemonEnv({ config, settings }: ComponentInput): readonly EnvVar[] {
   const fromSettings = {
     USE_EXTERNAL_DRAINER: settings.useExternalDrainer ? "true" : undefined,

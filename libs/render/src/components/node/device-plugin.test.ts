@@ -11,12 +11,12 @@ import { containerOf, envOf, podOf } from "../testing/deployment.ts";
 const plugin = (...of: Parameters<typeof podOf>) => containerOf(podOf(...of), "sriov-device-plugin");
 
 describe("the device plugin's pods", () => {
-  it("run on nodes with something to offer", () => {
+  it("run on nodes that are labelled for the device plugin", () => {
     const { nodeSelector } = podOf("device-plugin", { configDaemonNodeSelector: { sriov: "yes" } }).spec;
     expect(nodeSelector).toEqual({ sriov: "yes", "sriovnetwork.openshift.io/device-plugin": "Enabled" });
   });
 
-  it("have the plugin read what its neighbours write", () => {
+  it("share the configuration file between plugin, init container and sidecar", () => {
     const pod = podOf("device-plugin");
     for (const name of ["wait-for-config", "follow-config"]) {
       const { CONFIG_FILE = "" } = envOf(containerOf(pod, name));
@@ -25,7 +25,7 @@ describe("the device plugin's pods", () => {
     expect(pod.spec.shareProcessNamespace).toBe(true);
   });
 
-  it("run the plugin with the resources' prefix, on the kubelet's directories", () => {
+  it("run the plugin with the resource prefix and the kubelet's directories", () => {
     const { args, securityContext, volumeMounts = [] } = plugin("device-plugin", {}, { resourcePrefix: "example.com" });
     expect(args).toEqual([
       ...["-v=10", "-logtostderr", "--resource-prefix=example.com", "--config-file=/etc/pcidp/config.json"],
@@ -44,7 +44,7 @@ describe("the device plugin's pods", () => {
     expect(pod.spec.hostNetwork).toBe(true);
   });
 
-  it("have a configurer that knows its node, and is asked for its health and may signal the plugin while it follows", () => {
+  it("have a sidecar that knows its node, has probes and may send signals to the plugin", () => {
     const [first, follower] = ["wait-for-config", "follow-config"].map((of) => containerOf(podOf("device-plugin"), of));
     if (first === undefined || follower === undefined) throw new RangeError();
     const common = {
@@ -63,7 +63,7 @@ describe("the device plugin's pods", () => {
     expect(follower.securityContext).toEqual({ runAsUser: 0, privileged: true, readOnlyRootFilesystem: true });
   });
 
-  it("wait for a configured node, unless the gate is off", () => {
+  it("wait until the node is configured, unless the feature gate is off", () => {
     const blocks = (blockDevicePluginUntilConfigured: boolean) =>
       ["wait-for-config", "follow-config"].map((name) => {
         const { BLOCK_UNTIL_CONFIGURED, WAIT } = envOf(
@@ -78,14 +78,14 @@ describe("the device plugin's pods", () => {
     expect([blocks(true), blocks(false)]).toEqual([both("true"), both("false")]);
   });
 
-  it("hand devices out by CDI where that is asked for, and leave no trace of it elsewhere (sriov-operator.md M-49)", () => {
+  it("use CDI if the config enables it, and have no traces of it otherwise (sriov-operator.md M-49)", () => {
     expect(plugin("device-plugin", { useCDI: true }).args).toContain("--use-cdi");
     const hostPath = { path: "/var/run/cdi", type: "DirectoryOrCreate" };
     expect(podOf("device-plugin", { useCDI: true }).spec.volumes).toContainEqual({ name: "dynamic-cdi", hostPath });
     expect(JSON.stringify(podOf("device-plugin"))).not.toContain("cdi");
   });
 
-  it("start the plugin anew when it ends, and end with it", async () => {
+  it("restart the plugin when it exits, and terminate it on SIGTERM", async () => {
     const directory = await mkdtemp(join(tmpdir(), "switchyard-plugin-"));
     const starts = join(directory, "starts");
     // Ends at once the first time; stays the second time, until it is told to end.

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The SR-IOV device plugin, whose image is not ours, and beside it what configures it (apps/device-plugin-config): an init
- * container that waits until the node is configured, and a sidecar that follows (sriov-operator.md C).
+ * devicePlugin deploys the SR-IOV device plugin, a third-party image, together with apps/device-plugin-config, which
+ * configures it: as an init container that waits until the node is configured, and as a sidecar that follows changes
+ * (sriov-operator.md C).
  */
 import { labels } from "@switchyard/api";
 import { isGateOn } from "@switchyard/policy";
 import { accessObjects, privilegedRules, readConfigRule } from "../rights/access.ts";
 import { annotated, namespaced, type Component, type ComponentInput } from "../component.ts";
-import type { PolicyRule } from "../objects/kube-objects.ts";
+import type { RbacRule } from "../objects/kube-objects.ts";
 import {
   daemonSet,
   everyTaint,
@@ -24,20 +25,20 @@ import type { Container, SecurityContext, Volume, VolumeMount } from "../objects
 const component = "device-plugin";
 const name = "sriov-device-plugin";
 
-/** On the node's loopback, as the pod has the node's network. */
+/** Port on the node's loopback address, because the pod uses the node's network. */
 const healthPort = 29119;
 
 const configVolume: VolumeMount = { name: "config", mountPath: "/etc/pcidp" };
 const configFile = `${configVolume.mountPath}/config.json`;
 
-/** SELinux and AppArmor let only the unconfined signal the unconfined, as the follower does to the plugin. */
+/** The sidecar sends signals to the plugin. SELinux and AppArmor only allow that if both containers are unconfined. */
 const privileged: SecurityContext = { privileged: true, readOnlyRootFilesystem: true };
 
 /**
- * The node's state is read, and the plugin's condition written on it: node-identity.ts sees to it that it is its own. The
- * config says how much is logged.
+ * Rights to read the node's SriovNetworkNodeState and to write a condition to its status; node-identity.ts limits them
+ * to the own node. The SriovOperatorConfig contains the log level.
  */
-const rules: readonly PolicyRule[] = [
+const rules: readonly RbacRule[] = [
   {
     apiGroups: ["sriovnetwork.openshift.io"],
     resources: ["sriovnetworknodestates"],
@@ -56,14 +57,14 @@ export const devicePlugin: Component = {
       component,
       {
         serviceAccount: name,
-        // Upstream's names: a binding cannot be given another role.
+        // Upstream's names, because the role of an existing binding cannot be changed.
         inNamespace: { role: "sriov-plugin", binding: name, rules: [...rules, ...privilegedRules(input)] },
       },
       input,
     ),
     daemonSet(
       annotated(namespaced(component, name, input), {
-        "kubernetes.io/description": "Offers the virtual functions of each node to its pods.",
+        "kubernetes.io/description": "Makes the virtual functions of each node available to pods.",
       }),
       {
         app: name,
@@ -82,30 +83,31 @@ export const devicePlugin: Component = {
   ],
 };
 
-/** Both of its ways write the same file. */
-function configurer(way: "wait-for-config" | "follow-config", input: ComponentInput): Container {
+/** Returns the init container or the sidecar. Both write the same file. */
+function configurer(mode: "wait-for-config" | "follow-config", input: ComponentInput): Container {
   const { config, settings } = input;
   const env = {
-    WAIT: way === "wait-for-config" ? "true" : "false",
+    WAIT: mode === "wait-for-config" ? "true" : "false",
     BLOCK_UNTIL_CONFIGURED: isGateOn("blockDevicePluginUntilConfigured", config) ? "true" : "false",
     CONFIG_FILE: configFile,
-    HEALTH_ADDRESS: way === "wait-for-config" ? undefined : `127.0.0.1:${healthPort}`,
+    HEALTH_ADDRESS: mode === "wait-for-config" ? undefined : `127.0.0.1:${healthPort}`,
   };
   return {
-    name: way,
+    name: mode,
     image: settings.images.devicePluginConfig ?? "",
     env: [fromField("NODE_NAME", "spec.nodeName"), ownNamespace, ...fromValues(env)],
-    // The file is root's, whoever wrote it.
-    securityContext: { ...(way === "wait-for-config" ? unprivileged : privileged), runAsUser: 0 },
+    // Both run as root, so that each can replace the file of the other.
+    securityContext: { ...(mode === "wait-for-config" ? unprivileged : privileged), runAsUser: 0 },
     resources: requests("10m", "60Mi"),
-    ...(way === "follow-config" && probesAt(healthPort, "127.0.0.1")),
+    ...(mode === "follow-config" && probesAt(healthPort, "127.0.0.1")),
     volumeMounts: [configVolume],
   };
 }
 
 /**
- * The plugin reads its configuration at its start only, and the follower ends it when that changed. The loop starts it
- * again at once, where the kubelet would let it wait for longer each time. What ends by itself is not started in a rush.
+ * The plugin only reads its configuration when it starts, so the sidecar terminates it after each change. The loop
+ * restarts it immediately, while the kubelet would increase the delay with each restart. The sleep limits restarts of a
+ * plugin that exits by itself.
  */
 const loop = `trap 'kill $!; wait $!; exit' TERM; while :; do sriovdp "$@" & wait $!; sleep 1; done`;
 
@@ -131,7 +133,10 @@ function plugin(input: ComponentInput): Container {
   };
 }
 
-/** What the plugin writes for the kubelet, for CNI plugins and for container runtimes, under the same path as on the node. */
+/**
+ * Directories in which the plugin writes files for the kubelet, CNI plugins and container runtimes. Paths equal those
+ * on the node.
+ */
 function hostDirectories({ config }: ComponentInput): readonly HostDirectory[] {
   return [
     { volume: "devicesock", path: "/var/lib/kubelet/device-plugins" },

@@ -18,7 +18,7 @@ const serverName = "sriov-network-metrics-exporter-service.sriov.svc";
 const openshiftBundle = "/etc/prometheus/configmaps/serving-certs-ca-bundle";
 
 describe("the metrics exporter", () => {
-  it("is reached through the proxy only, where there is one", () => {
+  it("is only reachable through the proxy, if there is one", () => {
     const exporter = containerOf(podOf("metrics-exporter"), "metrics-exporter");
     expect(exporter.args).toContain("--web.listen-address=127.0.0.1:9110");
     expect(containerOf(podOf("metrics-exporter"), "kube-rbac-proxy").args).toContain(
@@ -26,7 +26,7 @@ describe("the metrics exporter", () => {
     );
   });
 
-  it("reads what the node has of VFs, and only that", () => {
+  it("mounts the node's files about VFs and no others", () => {
     const pod = podOf("metrics-exporter", {}, { metricsExporter: { port: 9999 } });
     const exporter = containerOf(pod, "metrics-exporter");
     expect(exporter.args).toEqual([
@@ -58,7 +58,7 @@ describe("the metrics exporter", () => {
     });
   });
 
-  it("is found by Prometheus, which keeps the labels of the pods that have the VFs", () => {
+  it("is found by Prometheus, which keeps the labels of the VFs' pods", () => {
     const overrides = { metricsExporter: { port: 9110, prometheusOperator } };
     const objects = objectsOf("metrics-exporter", {}, overrides);
     expect(
@@ -88,7 +88,7 @@ describe("the metrics exporter", () => {
     });
   });
 
-  it("joins the counters of VFs with the pods that have them", () => {
+  it("joins the counters of VFs with the pods that use them", () => {
     const objects = objectsOf("metrics-exporter", {}, { metricsExporter: { port: 9110, prometheusOperator } });
     const text = JSON.stringify(objects.find(({ kind }) => kind === "PrometheusRule"));
     const records = [...text.matchAll(/"record":"([^"]+)","expr":"(\w+) \* on \(pciAddr, node\)/g)];
@@ -106,7 +106,7 @@ describe("the metrics exporter", () => {
     );
   });
 
-  it("has a proxy that answers over TLS on the node's address, with the certificate of its Secret or its own", () => {
+  it("has a proxy that serves TLS on the node's address, with the certificate of its Secret or its own", () => {
     const tls = { minVersion: "VersionTLS13", cipherSuites: [], curvePreferences: ["X25519"] } as const;
     const args = (of: readonly string[]) => [
       ...["--secure-listen-address=[$(HOST_IP)]:9110", "--tls-min-version=VersionTLS13"],
@@ -125,21 +125,21 @@ describe("the metrics exporter", () => {
     expect(pod.spec.volumes).toContainEqual({ name: "metrics-certs", secret: { secretName: "cert" } });
   });
 
-  it("may use the kubelet's socket on OpenShift", () => {
+  it("is allowed to use the kubelet's socket on OpenShift", () => {
     const contextOn = (clusterType: "kubernetes" | "openshift") =>
       containerOf(podOf("metrics-exporter", {}, { clusterType }), "metrics-exporter").securityContext;
     expect(contextOn("openshift").seLinuxOptions).toEqual({ type: "spc_t" });
     expect(contextOn("kubernetes").seLinuxOptions).toBeUndefined();
   });
 
-  it("answers itself without a proxy, and then needs no rights", () => {
+  it("serves metrics itself without a proxy, and then has no rights", () => {
     const pod = podOf("metrics-exporter", {}, withoutProxy);
     expect(pod.spec.containers.map(({ name }) => name)).toEqual(["metrics-exporter"]);
     expect(containerOf(pod, "metrics-exporter").args).toContain("--web.listen-address=:9110");
     expect(kindsOf(withoutProxy).filter((label) => label.includes("Role"))).toEqual([]);
   });
 
-  it("is told to a Prometheus operator where there is one", () => {
+  it("has objects for a Prometheus operator if there is one", () => {
     const metricsExporter = { port: 9110, prometheusOperator };
     const added = kindsOf({ metricsExporter }).filter((label) => !kindsOf({}).includes(label));
     expect(added).toEqual([
@@ -154,12 +154,12 @@ describe("the metrics exporter", () => {
 
   it.each([
     {
-      what: "by the Secret's authority",
+      what: "with the CA of the Secret",
       overrides: { metricsExporter: { port: 9110, secretName: "cert", prometheusOperator } },
       transport: { scheme: "https", tlsConfig: { serverName, ca: { secret: { name: "cert", key: "ca.crt" } } } },
     },
     {
-      what: "by OpenShift's",
+      what: "with OpenShift's CA",
       overrides: {
         clusterType: "openshift",
         metricsExporter: { port: 9110, secretName: "cert", prometheusOperator },
@@ -167,12 +167,12 @@ describe("the metrics exporter", () => {
       transport: { scheme: "https", tlsConfig: { serverName, caFile: `${openshiftBundle}/service-ca.crt` } },
     },
     {
-      what: "not at all, where the proxy makes its own certificate",
+      what: "not at all if the proxy creates its own certificate",
       overrides: { metricsExporter: { port: 9110, prometheusOperator } },
       transport: { scheme: "https", tlsConfig: { insecureSkipVerify: true } },
     },
     {
-      what: "not, as there is no TLS without a proxy",
+      what: "not at all without a proxy, because there is no TLS",
       overrides: { ...withoutProxy, metricsExporter: { port: 9110, prometheusOperator } },
       transport: { scheme: "http" },
     },

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The metrics exporter on each node of the node set: counters of VFs and who has them (sriov-operator.md H). Where an image
- * of kube-rbac-proxy is given, that answers in its place, over TLS and only who may read metrics. Neither image is ours.
+ * metricsExporter deploys the metrics exporter on each node of the node set. It exports the counters of VFs and the
+ * pods that use them (sriov-operator.md H). If an image of kube-rbac-proxy is set, that proxy serves the metrics over
+ * TLS to authorized clients only. Both are third-party images.
  */
 import { isGateOn } from "@switchyard/policy";
 import { accessObjects, privilegedRules } from "../rights/access.ts";
 import { annotated, namespaced, type Component, type ComponentInput } from "../component.ts";
-import type { PolicyRule, Service } from "../objects/kube-objects.ts";
+import type { RbacRule, Service } from "../objects/kube-objects.ts";
 import { daemonSet, everyTaint, fromField, nodeSetSelector, requests, unprivileged } from "../objects/pod-parts.ts";
 import type { Container, HostPathType, Volume } from "../objects/pod-template.ts";
 import { metricsService, prometheusObjects } from "./prometheus.ts";
@@ -16,12 +17,12 @@ const component = "metrics-exporter";
 const name = "sriov-network-metrics-exporter";
 const serviceAccount = "metrics-exporter-sa";
 
-/** Upstream's names. */
+/** Names of upstream's objects. */
 const kubeRbac = { role: "sriov-metrics-kube-rbac-role", binding: "sriov-metrics-kube-rbac-rolebinding" };
 const privilegedRole = { role: "metrics-exporter-role", binding: "metrics-exporter-rb" };
 
-/** The proxy asks who its clients are and what they may. */
-const reviewRules: readonly PolicyRule[] = [
+/** The proxy authenticates and authorizes its clients through the API server. */
+const reviewRules: readonly RbacRule[] = [
   { apiGroups: ["authentication.k8s.io"], resources: ["tokenreviews"], verbs: ["create"] },
   { apiGroups: ["authorization.k8s.io"], resources: ["subjectaccessreviews"], verbs: ["create"] },
 ];
@@ -89,7 +90,7 @@ function serviceOf(input: ComponentInput): Service {
   };
 }
 
-/** What the exporter reads of its node. */
+/** Files of the node that the exporter reads. */
 const hostFiles: readonly HostFile[] = [
   {
     ...{ volume: "kubeletsocket", mountPath: "/host/kubelet.sock", type: "Socket" },
@@ -132,7 +133,7 @@ function exporter({ settings }: ComponentInput): Container {
     ],
     securityContext: {
       ...unprivileged,
-      // SELinux lets no confined container use the kubelet's socket.
+      // SELinux does not allow a confined container to use the kubelet's socket.
       ...(settings.clusterType === "openshift" && { seLinuxOptions: { type: "spc_t" } }),
     },
     resources: requests("100m", "100Mi"),
@@ -143,7 +144,10 @@ function exporter({ settings }: ComponentInput): Container {
   };
 }
 
-/** On the node's address, so that it does not meet the exporter on the loopback's. Without a Secret it makes its own certificate. */
+/**
+ * Returns the proxy, if its image is set. It listens on the node's address and the exporter on the loopback address, so
+ * both can use the same port. Without a Secret it creates its own certificate.
+ */
 function proxies({ settings }: ComponentInput): readonly Container[] {
   const { kubeRbacProxy: image } = settings.images;
   if (image === undefined) return [];
@@ -154,7 +158,7 @@ function proxies({ settings }: ComponentInput): readonly Container[] {
       ...{ name: "kube-rbac-proxy", image },
       args: [
         `--secure-listen-address=[$(HOST_IP)]:${port}`,
-        ...goTlsFlags(settings.tls), // it has no flag for curves
+        ...goTlsFlags(settings.tls), // the proxy has no flag for curves
         `--upstream=http://127.0.0.1:${port}/`,
         ...(secretName === undefined ? [] : files),
       ],

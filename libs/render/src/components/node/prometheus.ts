@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What tells a Prometheus operator of the metrics exporter (sriov-operator.md H). */
+/**
+ * prometheusObjects returns the objects through which a Prometheus operator finds the metrics exporter
+ * (sriov-operator.md H).
+ */
 import { namespaced, type ComponentInput } from "../component.ts";
-import type { PolicyRule, Role, RoleBinding } from "../objects/kube-objects.ts";
+import type { RbacRule, Role, RoleBinding } from "../objects/kube-objects.ts";
 import type { Manifest } from "../objects/manifest.ts";
 
-/** Name of the exporter's Service, and value of its label "name". */
+/** Name of the exporter's Service and value of its label "name". */
 export const metricsService = "sriov-network-metrics-exporter-service";
 
-/** monitoring.coreos.com/v1, the fields that are used. */
-export interface ServiceMonitor extends Manifest {
+/** monitoring.coreos.com/v1 ServiceMonitor, restricted to the fields that are used. */
+interface ServiceMonitor extends Manifest {
   readonly apiVersion: "monitoring.coreos.com/v1";
   readonly kind: "ServiceMonitor";
   readonly spec: Readonly<Record<string, unknown>>;
 }
 
-export interface PrometheusRule extends Manifest {
+/** monitoring.coreos.com/v1 PrometheusRule, restricted to the fields that are used. */
+interface PrometheusRule extends Manifest {
   readonly apiVersion: "monitoring.coreos.com/v1";
   readonly kind: "PrometheusRule";
   readonly spec: {
@@ -30,7 +34,7 @@ const component = "metrics-exporter";
 const monitoring = "monitoring.coreos.com/v1";
 const rbac = { apiVersion: "rbac.authorization.k8s.io/v1" } as const;
 
-/** None where there is no Prometheus operator. */
+/** Returns a ServiceMonitor, RBAC objects and recording rules; empty if the cluster has no Prometheus operator. */
 export function prometheusObjects(input: ComponentInput): readonly Manifest[] {
   const { prometheusOperator } = input.settings.metricsExporter;
   if (prometheusOperator === undefined) return [];
@@ -47,8 +51,8 @@ export function prometheusObjects(input: ComponentInput): readonly Manifest[] {
   return [role, binding, serviceMonitor(input), ...(deployRules ? [recordingRules(input)] : [])];
 }
 
-/** Prometheus looks the exporter's endpoints up. */
-const discovery: readonly PolicyRule[] = [
+/** Rights with which Prometheus discovers the exporter's endpoints. */
+const discovery: readonly RbacRule[] = [
   { apiGroups: [""], resources: ["services", "endpoints", "pods"], verbs: ["get", "list", "watch"] },
 ];
 
@@ -63,7 +67,7 @@ function serviceMonitor(input: ComponentInput): ServiceMonitor {
         {
           port: "sriov-network-metrics",
           interval: "30s",
-          honorLabels: true, // pod and namespace are those that have the VF, not the exporter's
+          honorLabels: true, // the labels pod and namespace are those of the VF's pod, not of the exporter
           relabelings: [
             { action: "replace", sourceLabels: ["__meta_kubernetes_endpoint_node_name"], targetLabel: "node" },
             ...["pod", "container", "namespace"].map((regex) => ({ action: "labeldrop", regex })),
@@ -77,7 +81,7 @@ function serviceMonitor(input: ComponentInput): ServiceMonitor {
   };
 }
 
-/** How the endpoint is reached: over TLS where the proxy answers, whose certificate can be checked where its authority is known. */
+/** Returns how Prometheus connects: over TLS if there is a proxy, whose certificate is verified if its CA is known. */
 function transport({ settings }: ComponentInput): Readonly<Record<string, unknown>> {
   const { secretName } = settings.metricsExporter;
   if (settings.images.kubeRbacProxy === undefined) return { scheme: "http" };
@@ -96,7 +100,7 @@ function transport({ settings }: ComponentInput): Readonly<Record<string, unknow
   };
 }
 
-/** Counters of VFs that become metrics of pods. */
+/** Counters of VFs that the recording rules join with pods. */
 const counters = [
   "tx_packets",
   "rx_packets",

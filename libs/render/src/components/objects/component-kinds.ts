@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Where the kinds that we deploy live in the API. */
+/** componentKinds has the API resource of each kind that the operator deploys. */
 import type { ResourceType } from "@switchyard/api";
 import type { Manifest } from "./manifest.ts";
 
@@ -7,7 +7,7 @@ const rbac = { group: "rbac.authorization.k8s.io", version: "v1" };
 const admission = { group: "admissionregistration.k8s.io", version: "v1", namespaced: false };
 const monitoring = { group: "monitoring.coreos.com", version: "v1", namespaced: true };
 
-/** By kind; no two of ours have the same name. */
+/** API resources by kind. No two deployed kinds have the same name. */
 export const componentKinds = {
   ServiceAccount: { group: "", version: "v1", kind: "ServiceAccount", plural: "serviceaccounts", namespaced: true },
   Service: { group: "", version: "v1", kind: "Service", plural: "services", namespaced: true },
@@ -41,14 +41,16 @@ export const componentKinds = {
   PrometheusRule: { ...monitoring, kind: "PrometheusRule", plural: "prometheusrules" },
 } as const satisfies Readonly<Record<string, ResourceType>>;
 
+/** A kind that the operator deploys. */
 export type ComponentKind = keyof typeof componentKinds;
 
+/** Reports whether the operator deploys objects of this kind. */
 export function isComponentKind(kind: string): kind is ComponentKind {
   return Object.hasOwn(componentKinds, kind);
 }
 
-/** Throws RangeError for a kind that we deploy nowhere. */
+/** Returns the API resource of an object. Throws RangeError for a kind that the operator does not deploy. */
 export function resourceTypeOf({ kind }: Manifest): ResourceType {
-  if (!isComponentKind(kind)) throw new RangeError(`${kind} is none of the kinds that are deployed`);
+  if (!isComponentKind(kind)) throw new RangeError(`${kind} is not a kind that the operator deploys`);
   return componentKinds[kind];
 }

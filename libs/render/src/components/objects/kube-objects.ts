@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Kinds of Kubernetes that we write, the fields that are used. Pods' are in pod-template.ts. */
+/** Kubernetes kinds that the operator deploys, restricted to the fields that are used. Pods are in pod-template.ts. */
 import type { Manifest } from "./manifest.ts";
 import type { Labels, PodTemplate } from "./pod-template.ts";
 
@@ -41,8 +41,8 @@ export interface ConfigMap extends Manifest {
   readonly data: Readonly<Record<string, string>>;
 }
 
-/** What somebody may do (rbac.authorization.k8s.io/v1). */
-export interface PolicyRule {
+/** rbac.authorization.k8s.io/v1 PolicyRule. */
+export interface RbacRule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
   readonly resourceNames?: readonly string[];
@@ -52,7 +52,7 @@ export interface PolicyRule {
 export interface Role extends Manifest {
   readonly apiVersion: "rbac.authorization.k8s.io/v1";
   readonly kind: "Role" | "ClusterRole";
-  readonly rules: readonly PolicyRule[];
+  readonly rules: readonly RbacRule[];
 }
 
 export interface RoleBinding extends Manifest {
@@ -81,12 +81,12 @@ export interface NetworkPolicy extends Manifest {
   };
 }
 
-export interface PolicyPort {
+interface PolicyPort {
   readonly protocol: "TCP";
   readonly port: number;
 }
 
-/** Requests that something is asked about (admissionregistration.k8s.io/v1). */
+/** Requests that a webhook or an admission policy is called for (admissionregistration.k8s.io/v1). */
 export interface RequestRule {
   readonly apiGroups: readonly string[];
   readonly apiVersions: readonly string[];
@@ -95,7 +95,7 @@ export interface RequestRule {
   readonly scope: "Namespaced" | "Cluster" | "*";
 }
 
-/** An expression in CEL with a name, which error messages show. */
+/** A CEL expression with a name, which appears in error messages. */
 export interface NamedExpression {
   readonly name: string;
   readonly expression: string;

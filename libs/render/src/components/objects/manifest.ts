@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Objects of Kubernetes as they are written: all that we want of them, and nothing that the server adds. */
+/** Manifest is a Kubernetes object as the operator applies it, without the fields that the API server adds. */
 import type { OwnerReference } from "@switchyard/api";
 
-/** Any of them. Kinds with fields of their own extend it in kube-objects.ts. */
+/** An object of any kind. The kinds in kube-objects.ts extend it. */
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: ManifestMetadata;
 }
 
+/** Metadata of an object. */
 export interface ManifestMetadata {
   readonly name: string;
-  /** Absent for kinds that have none. */
+  /** Absent for cluster-scoped kinds. */
   readonly namespace?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;

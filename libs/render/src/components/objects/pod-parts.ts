@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Parts of pods that several components share. */
+/**
+ * Functions that build DaemonSets and the parts of pods that several components share.
+ * Usage: `daemonSet(metadata, { app, securityContextConstraints: "privileged", spec }, input)`.
+ */
+import { defined } from "@switchyard/api";
 import { nodeSetLabels } from "@switchyard/policy";
 import type { ComponentInput } from "../component.ts";
 import type { ComponentSettings } from "../component-settings.ts";
@@ -16,20 +20,23 @@ import type {
   Toleration,
 } from "./pod-template.ts";
 
-/** Nodes are configured whatever they are tainted with. */
+/** Tolerates all taints. */
 export const everyTaint: readonly Toleration[] = [{ operator: "Exists" }];
 
-/** The node set, which the config daemon and all that goes with it runs on. */
+/** Returns the labels of the node set, on which the config daemon and the other node components run. */
 export function nodeSetSelector({ config }: ComponentInput): Labels {
   return nodeSetLabels(config);
 }
 
-/** A variable with a field of the pod itself. */
+/** Returns a variable whose value is a field of the pod. */
 export function fromField(name: string, fieldPath: string): EnvVar {
   return { name, valueFrom: { fieldRef: { apiVersion: "v1", fieldPath } } };
 }
 
-/** Variables with the values that are not undefined. The server drops an empty one, which a name alone stands for, too. */
+/**
+ * Returns a variable for each value that is not undefined. For an empty value the variable only has a name, because the
+ * API server drops empty values.
+ */
 export function fromValues(values: Readonly<Record<string, string | undefined>>): readonly EnvVar[] {
   return Object.entries(values).flatMap(([name, value]) => {
     if (value === undefined) return [];
@@ -37,13 +44,15 @@ export function fromValues(values: Readonly<Record<string, string | undefined>>)
   });
 }
 
-/** What all services of ours need to know (libs/service). */
+/** Variable that all of Switchyard's processes require (libs/service). */
 export const ownNamespace = fromField("NAMESPACE", "metadata.namespace");
 
-/** Of a process that serves /healthz and /readyz at this port; with a host, of the node. */
+/**
+ * Returns the probes of a process that serves /healthz and /readyz on this port. The default host is the pod's address.
+ */
 export function probesAt(port: number, host?: string): Pick<Container, "livenessProbe" | "readinessProbe"> {
   const probe = (path: string): Probe => ({
-    httpGet: { path, port, scheme: "HTTP", ...(host === undefined ? {} : { host }) },
+    httpGet: { path, port, scheme: "HTTP", ...defined({ host }) },
     periodSeconds: 10,
     timeoutSeconds: 5,
     failureThreshold: 3,
@@ -51,7 +60,7 @@ export function probesAt(port: number, host?: string): Pick<Container, "liveness
   return { livenessProbe: probe("/healthz"), readinessProbe: probe("/readyz") };
 }
 
-/** Who has no rights has none to lose. */
+/** The security context of a container without any privileges. */
 export const unprivileged: SecurityContext = {
   readOnlyRootFilesystem: true,
   allowPrivilegeEscalation: false,
@@ -59,29 +68,35 @@ export const unprivileged: SecurityContext = {
   seccompProfile: { type: "RuntimeDefault" },
 };
 
-/** OpenShift chooses a user for each namespace and refuses others. */
+/**
+ * Returns the security context of a pod that does not run as root. OpenShift assigns a user ID itself and rejects
+ * others.
+ */
 export function notRoot({ clusterType }: ComponentSettings): NonNullable<PodSpec["securityContext"]> {
   return { runAsNonRoot: true, ...(clusterType === "kubernetes" && { runAsUser: 65_532 }) };
 }
 
+/** Returns resource requests. */
 export function requests(cpu: string, memory: string): Container["resources"] {
   return { requests: { cpu, memory } };
 }
 
-/** What each pod of a component says in the same way. */
-export function pullSecrets({ imagePullSecrets }: ComponentSettings): Pick<PodSpec, "imagePullSecrets"> {
+/** Returns the image pull secrets of all pods. */
+function pullSecrets({ imagePullSecrets }: ComponentSettings): Pick<PodSpec, "imagePullSecrets"> {
   return imagePullSecrets.length === 0 ? {} : { imagePullSecrets: imagePullSecrets.map((name) => ({ name })) };
 }
 
-export interface PodOptions {
-  /** Value of the label "app", which upstream's DaemonSets select pods by and which can never change. */
+/** The pod of a DaemonSet. */
+interface PodOptions {
+  /** Value of the label "app". It is the selector of upstream's DaemonSets, which cannot be changed. */
   readonly app: string;
   readonly annotations?: Labels;
-  /** OpenShift: what the pod may do at most. */
+  /** Security context constraint that the pod requires on OpenShift. */
   readonly securityContextConstraints: "privileged" | "restricted-v2";
   readonly spec: PodSpec;
 }
 
+/** Returns a DaemonSet. */
 export function daemonSet(metadata: ManifestMetadata, pod: PodOptions, { settings }: ComponentInput): DaemonSet {
   const labels = { app: pod.app };
   const template: PodTemplate = {

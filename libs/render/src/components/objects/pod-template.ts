@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Pods as Kubernetes has them (core/v1), the fields that are used. Values stand as the API server stores them, with the
- * defaults that it adds within lists it keeps whole, so that what is applied is what is found later.
+ * PodTemplate has the types of core/v1 pods, restricted to the fields that are used. Values in atomic lists include the
+ * defaults that the API server adds there, so that the stored object equals the applied one.
  */
 
 export type Labels = Readonly<Record<string, string>>;
@@ -56,7 +56,7 @@ export interface Container {
   readonly volumeMounts?: readonly VolumeMount[];
 }
 
-/** Without a value, the variable is there and empty. */
+/** An environment variable. Without a value it is set to the empty string. */
 export type EnvVar = { readonly name: string } & (
   | { readonly value?: string }
   | { readonly valueFrom: { readonly fieldRef: { readonly apiVersion: "v1"; readonly fieldPath: string } } }

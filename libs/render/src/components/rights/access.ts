@@ -1,31 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A process's identity: its service account and the roles that say what it may do. A role without rules is not made.
- * Usage: `accessObjects("operator-webhook", { serviceAccount, namespaceRole, namespaceRules, … }, input)`.
+ * accessObjects returns the service account of a component's process, with roles and role bindings. A role without
+ * rules is omitted.
+ * Usage: `accessObjects("operator-webhook", { serviceAccount, inNamespace: { role, binding, rules } }, input)`.
  */
 import { operatorConfigName } from "@switchyard/api";
 import { clusterScoped, namespaced, type ComponentInput } from "../component.ts";
-import type { PolicyRule, Role, RoleBinding, ServiceAccount } from "../objects/kube-objects.ts";
+import type { RbacRule, Role, RoleBinding, ServiceAccount } from "../objects/kube-objects.ts";
 import type { Manifest } from "../objects/manifest.ts";
 import type { ComponentName } from "../rendered-components.ts";
 
-export interface Access {
+/** A service account and its rights. */
+interface Access {
   readonly serviceAccount: string;
-  /** In the operator's namespace. */
+  /** Rights in the operator's namespace. */
   readonly inNamespace?: RoleSpec;
-  /** In all of the cluster. */
+  /** Rights in the whole cluster. */
   readonly inCluster?: RoleSpec;
 }
 
-export interface RoleSpec {
+/** Names and rules of a role and its binding. */
+interface RoleSpec {
   readonly role: string;
   readonly binding: string;
-  readonly rules: readonly PolicyRule[];
+  readonly rules: readonly RbacRule[];
 }
 
 const apiVersion = "rbac.authorization.k8s.io/v1";
 const apiGroup = "rbac.authorization.k8s.io";
 
+/** Returns the objects in the order in which they must be applied. */
 export function accessObjects(component: ComponentName, access: Access, input: ComponentInput): readonly Manifest[] {
   const { serviceAccount: name, inNamespace, inCluster } = access;
   const subjects = [{ kind: "ServiceAccount", name, namespace: input.settings.namespace }] as const;
@@ -52,8 +56,8 @@ export function accessObjects(component: ComponentName, access: Access, input: C
   ];
 }
 
-/** On OpenShift pods with more than the least rights need this. */
-export function privilegedRules({ settings }: ComponentInput): readonly PolicyRule[] {
+/** Returns the rule that privileged pods require on OpenShift; empty on other clusters. */
+export function privilegedRules({ settings }: ComponentInput): readonly RbacRule[] {
   if (settings.clusterType !== "openshift") return [];
   return [
     {
@@ -65,15 +69,15 @@ export function privilegedRules({ settings }: ComponentInput): readonly PolicyRu
   ];
 }
 
-/** For events about our own objects. */
-export const eventRule: PolicyRule = {
+/** The right to write events about objects in the operator's namespace. */
+export const eventRule: RbacRule = {
   apiGroups: ["events.k8s.io"],
   resources: ["events"],
   verbs: ["create", "patch"],
 };
 
-/** The one SriovOperatorConfig that is honoured; a list or a watch has to select it by its name. */
-export const readConfigRule: PolicyRule = {
+/** The right to read the SriovOperatorConfig "default". A list or watch request must select it by name. */
+export const readConfigRule: RbacRule = {
   apiGroups: ["sriovnetwork.openshift.io"],
   resources: ["sriovoperatorconfigs"],
   resourceNames: [operatorConfigName],

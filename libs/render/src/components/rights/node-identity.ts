@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What RBAC cannot say: a process on a node writes what is its own node's only, and of that no more than it has to
- * (sriov-operator.md M-18). A pod's token names the node that the pod runs on; admission policies compare it with what is written.
+ * nodeIdentity deploys admission policies with restrictions that RBAC cannot express: a process on a node may only
+ * write objects of its own node, and only certain parts of them (sriov-operator.md M-18). The token of a pod contains
+ * the name of the pod's node; the policies compare it with the name of the object.
  */
 import { annotations } from "@switchyard/api";
 import { clusterScoped, type Component, type ComponentInput } from "../component.ts";
@@ -17,18 +18,18 @@ import type { Manifest } from "../objects/manifest.ts";
 const component = "node-identity";
 const apiVersion = "admissionregistration.k8s.io/v1";
 
-/** Who writes objects of its node, on each node with a token. */
+/** Service accounts of processes that run on nodes and write objects of their node. */
 const nodeServiceAccounts: readonly string[] = ["sriov-network-config-daemon", "sriov-device-plugin"];
 
-/** The claim of a token that is bound to a pod or a node; Kubernetes has it since 1.30. */
+/** Claim with the node's name in a token that is bound to a pod; available since Kubernetes 1.30. */
 const nodeClaim = "authentication.kubernetes.io/node-name";
 
 interface OwnObjects {
   readonly name: string;
   readonly resources: Pick<RequestRule, "apiGroups" | "apiVersions" | "resources" | "scope">;
-  /** For messages. */
+  /** Kind, for messages. */
   readonly kind: string;
-  /** All that may change but for the status, which RBAC gives or does not. */
+  /** Annotations that may be changed. Nothing else may be changed, except for the status, which RBAC controls. */
   readonly mutableAnnotations: readonly string[];
 }
 
@@ -60,8 +61,8 @@ export const nodeIdentity: Component = {
 };
 
 /**
- * Whether it gives rights to a process on nodes. Without the policies these rights reach the objects of all nodes, so it
- * must not be there before the policies are.
+ * Reports whether the manifest grants rights to a process that runs on nodes. Without the admission policies these
+ * rights apply to the objects of all nodes, so the policies must be in effect before the manifest is applied.
  */
 export function grantsNodeRights(manifest: Manifest): boolean {
   return isRoleBinding(manifest) && manifest.subjects.some(({ name }) => nodeServiceAccounts.includes(name));
@@ -91,20 +92,20 @@ function policyOf(own: OwnObjects, { settings }: ComponentInput): ValidatingAdmi
         {
           expression: 'variables.node != ""',
           messageExpression:
-            `request.userInfo.username + " may write the ${own.kind} of the node that it runs on, but its token names ` +
-            'no node: use the token of a pod that runs on one"',
+            `request.userInfo.username + " may only write the ${own.kind} of the node that it runs on, but its token contains ` +
+            'no node name: use the token of a pod that runs on a node"',
         },
         {
           expression: 'variables.node == "" || request.name == variables.node',
           messageExpression:
-            `request.userInfo.username + " on node " + variables.node + " may write the ${own.kind} " + ` +
-            'variables.node + " only, not " + request.name',
+            `request.userInfo.username + " on node " + variables.node + " may only write the ${own.kind} " + ` +
+            'variables.node + ", not " + request.name',
         },
         {
           expression:
             'request.?subResource.orValue("") == "status" || (variables.hasSameRest && variables.hasSameAnnotations)',
           messageExpression:
-            `request.userInfo.username + " may change only the ${nounFor(own.mutableAnnotations)} ` +
+            `request.userInfo.username + " may only change the ${nounFor(own.mutableAnnotations)} ` +
             `${own.mutableAnnotations.join(" and ")} of the ${own.kind} " + request.name`,
         },
       ].map((validation) => ({ ...validation, reason: "Forbidden" as const })),
@@ -112,7 +113,7 @@ function policyOf(own: OwnObjects, { settings }: ComponentInput): ValidatingAdmi
   };
 }
 
-/** Computed when a validation asks for them only. */
+/** The API server evaluates a variable only when a validation uses it. */
 function variablesOf({ mutableAnnotations }: OwnObjects): readonly NamedExpression[] {
   const isMutable = `key in ${JSON.stringify(mutableAnnotations)}`;
   const same = (field: string) => `object.${field} == oldObject.${field}`;

@@ -13,7 +13,7 @@ const rulesOf = (kind: Role["kind"], clusterType: "kubernetes" | "openshift" = "
 
 // That it suffices, e2e/integration/identity.test.ts shows.
 describe("operatorIdentity", () => {
-  it("grants nothing by a wildcard", () => {
+  it("grants nothing with a wildcard", () => {
     const all = [...rulesOf("Role", "openshift"), ...rulesOf("ClusterRole", "openshift")];
     expect(all.filter((rule) => JSON.stringify(rule).includes("*"))).toEqual([]);
   });
@@ -27,7 +27,7 @@ describe("operatorIdentity", () => {
     },
   );
 
-  it("reads no Secret outside of its namespace", () => {
+  it("grants no access to Secrets outside of its namespace", () => {
     expect(rulesOf("ClusterRole").filter(({ resources }) => resources.includes("secrets"))).toEqual([]);
   });
 
@@ -58,7 +58,7 @@ describe("operatorIdentity", () => {
     );
   });
 
-  it("creates without a name only what its own kinds, Leases, Secrets, events, evictions and reviews need", () => {
+  it("grants create without a name only for its own kinds, Leases, Secrets, events, evictions and reviews", () => {
     const unnamed = [...rulesOf("Role", "openshift"), ...rulesOf("ClusterRole", "openshift")].filter(
       ({ verbs, resourceNames = [] }) => verbs.includes("create") && resourceNames.length === 0,
     );
@@ -68,7 +68,7 @@ describe("operatorIdentity", () => {
     ]);
   });
 
-  it("changes what is deployed by name, and can neither bind nor escalate nor impersonate", () => {
+  it("grants changes to components by name, and neither bind nor escalate nor impersonate", () => {
     const all = [...rulesOf("Role", "openshift"), ...rulesOf("ClusterRole", "openshift")];
     const writing = ["create", "update", "patch", "delete"];
     const deployed = Object.values(componentKinds).map(({ plural }): string => plural);
@@ -81,7 +81,7 @@ describe("operatorIdentity", () => {
     expect(all.filter(({ verbs }) => verbs.some((verb) => never.includes(verb)))).toEqual([]);
   });
 
-  it("knows kinds of OpenShift on OpenShift only", () => {
+  it("grants access to OpenShift's kinds on OpenShift only", () => {
     const groups = (clusterType: "kubernetes" | "openshift") =>
       [...rulesOf("Role", clusterType), ...rulesOf("ClusterRole", clusterType)].flatMap(({ apiGroups }) => apiGroups);
     const openshift = ["config.openshift.io", "machineconfiguration.openshift.io", "security.openshift.io"];

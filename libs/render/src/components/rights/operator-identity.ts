@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The operator's own service account and what it may do: what it does itself (operator-rules.ts), and all that it grants to
- * what it deploys, since nobody can grant what he may not do himself.
- * Usage: `operatorIdentity(settings)`; a chart installs them before the operator.
+ * operatorIdentity returns the operator's service account, roles and role bindings. The roles have the rights that the
+ * operator uses itself (operator-rules.ts), and all rights that it grants to the components, because Kubernetes does
+ * not allow to grant rights that the granter does not have. They must be installed before the operator.
+ * Usage: `operatorIdentity(settings)`.
  */
-import { operatorConfigName } from "@switchyard/api";
+import { defined, operatorConfigName } from "@switchyard/api";
 import { componentImageVariables, type ComponentSettings } from "../component-settings.ts";
-import type { PolicyRule, Role, RoleBinding, ServiceAccount } from "../objects/kube-objects.ts";
+import type { RbacRule, Role, RoleBinding, ServiceAccount } from "../objects/kube-objects.ts";
 import type { Manifest } from "../objects/manifest.ts";
 import { clusterRules, namespaceRules, type OperatorRule } from "./operator-rules.ts";
 import { renderComponents } from "../render-components.ts";
@@ -14,7 +15,7 @@ import { renderComponents } from "../render-components.ts";
 const rbac = "rbac.authorization.k8s.io";
 const apiVersion = `${rbac}/v1` as const;
 
-/** All have the name of the service account. */
+/** Returns the objects. All of them have the name of the service account. */
 export function operatorIdentity(settings: ComponentSettings): readonly Manifest[] {
   const { operatorServiceAccount: name, namespace } = settings;
   const labels = { "app.kubernetes.io/name": name };
@@ -26,7 +27,7 @@ export function operatorIdentity(settings: ComponentSettings): readonly Manifest
     const kind = `${scope}Role` as const;
     const metadata = scope === "" ? { name, namespace, labels } : { name, labels };
     const granted = grants.filter((role) => role.kind === kind).flatMap(({ rules }) => rules);
-    const rules = distinct([...own.map(toPolicyRule), ...granted]);
+    const rules = distinct([...own.map(toRbacRule), ...granted]);
     const roleRef = { apiGroup: rbac, kind, name } as const;
     return [
       { apiVersion, kind, metadata, rules },
@@ -37,7 +38,7 @@ export function operatorIdentity(settings: ComponentSettings): readonly Manifest
   return [account, ...roleObjects("", namespaceRules(settings)), ...roleObjects("Cluster", clusterRules(settings))];
 }
 
-/** Of all that can be asked for, now or later, in a cluster of this type. */
+/** Returns the roles of all components that can be enabled in a cluster of this type. */
 function rolesOfComponents(settings: ComponentSettings): readonly Role[] {
   const metadata = { name: operatorConfigName, namespace: settings.namespace };
   const spec = { enableInjector: true, enableOperatorWebhook: true, featureGates: { metricsExporter: true } };
@@ -59,10 +60,10 @@ function isRole(object: Manifest): object is Role {
   return object.kind === "Role" || object.kind === "ClusterRole";
 }
 
-function toPolicyRule({ group, resources, names, verbs }: OperatorRule): PolicyRule {
-  return { apiGroups: [group], resources, ...(names !== undefined && { resourceNames: names }), verbs };
+function toRbacRule({ group, resources, names, verbs }: OperatorRule): RbacRule {
+  return { apiGroups: [group], resources, ...defined({ resourceNames: names }), verbs };
 }
 
-function distinct(rules: readonly PolicyRule[]): readonly PolicyRule[] {
+function distinct(rules: readonly RbacRule[]): readonly RbacRule[] {
   return [...new Map(rules.map((rule) => [JSON.stringify(rule), rule])).values()];
 }

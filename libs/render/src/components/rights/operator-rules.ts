@@ -1,62 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the operator itself does with its token: a row for each thing, with the reason. What is not here it cannot do.
- * Rights that it only hands on, to what it deploys, operator-identity.ts adds.
+ * The rights that the operator uses itself, each with the reason. operator-identity.ts adds the rights that it grants
+ * to the components.
  */
 import { operatorConfigName } from "@switchyard/api";
 import { componentInventory } from "../component-inventory.ts";
 import { componentKinds } from "../objects/component-kinds.ts";
 import type { ComponentSettings } from "../component-settings.ts";
 
-/** A right and its reason. */
+/** A right and the reason for it. */
 export interface OperatorRule {
   readonly why: string;
-  /** "" for core. */
+  /** API group; "" is the core group. */
   readonly group: string;
   readonly resources: readonly string[];
   readonly names?: readonly string[];
   readonly verbs: readonly string[];
 }
 
-const ours = "sriovnetwork.openshift.io";
+const sriov = "sriovnetwork.openshift.io";
 const read = ["get", "list", "watch"];
-const keep = [...read, "create", "patch", "delete"];
+const manage = [...read, "create", "patch", "delete"];
 
-/** Lease of the replica that works. */
+/** Lease of the leader election. */
 const leaseName = "switchyard-operator";
 
-/** ConfigMap in upstream's format, where --write-configmap asks for it. */
+/** ConfigMap in upstream's format, which --write-configmap enables. */
 const devicePluginConfigMapName = "device-plugin-config";
 
-/** In the operator's namespace. */
+/** Returns the rights in the operator's namespace. */
 export function namespaceRules(settings: ComponentSettings): readonly OperatorRule[] {
   return [
     {
-      why: "each node's spec, and answers to drain requests",
-      group: ours,
+      why: "writes the spec of each node and answers drain requests",
+      group: sriov,
       resources: ["sriovnetworknodestates"],
-      verbs: keep,
+      verbs: manage,
     },
-    { why: "what is asked for", group: ours, resources: ["sriovnetworknodepolicies"], verbs: read },
+    { why: "reads policies", group: sriov, resources: ["sriovnetworknodepolicies"], verbs: read },
     {
-      why: "what is asked for; upstream's finalizers are taken off",
-      ...{ group: ours, resources: ["sriovnetworkpoolconfigs", "sriovoperatorconfigs"], verbs: [...read, "patch"] },
+      why: "reads pools and configs, and removes upstream's finalizers",
+      ...{ group: sriov, resources: ["sriovnetworkpoolconfigs", "sriovoperatorconfigs"], verbs: [...read, "patch"] },
     },
     {
-      why: "what became of it",
-      group: ours,
+      why: "writes status",
+      group: sriov,
       resources: [
         "sriovnetworknodepolicies/status",
-        "sriovnetworknodestates/status", // how far its drain is
+        "sriovnetworknodestates/status", // conditions of the drain
         "sriovnetworkpoolconfigs/status",
         "sriovoperatorconfigs/status",
       ],
       verbs: ["patch"],
     },
     {
-      why: "the config owns what is deployed and can be made to wait for its end",
+      why: "sets the config as owner of the components, with blockOwnerDeletion",
       ...{
-        group: ours,
+        group: sriov,
         resources: ["sriovoperatorconfigs/finalizers"],
         names: [operatorConfigName],
         verbs: ["update"],
@@ -67,35 +67,40 @@ export function namespaceRules(settings: ComponentSettings): readonly OperatorRu
       ...{ group: "coordination.k8s.io", resources: ["leases"], names: [leaseName], verbs: ["get", "update"] },
     },
     {
-      why: "leader election; a POST names no object, so no name can limit it",
+      why: "leader election; RBAC cannot limit create by name",
       ...{ group: "coordination.k8s.io", resources: ["leases"], verbs: ["create"] },
     },
     ...certificateRules(settings),
     ...namespacedComponents(settings),
     {
-      why: "upstream's ConfigMap",
+      why: "writes upstream's ConfigMap",
       ...{ group: "", resources: ["configmaps"], names: [devicePluginConfigMapName], verbs: ["create", "patch"] },
     },
   ];
 }
 
-/** Secrets of the certificates that the operator makes, and no others: keys of users are in this namespace, too. */
+/**
+ * Limited to the Secrets of the certificates that the operator creates, because the namespace may contain users' keys.
+ */
 function certificateRules({ webhook, injector }: ComponentSettings): readonly OperatorRule[] {
   const servers = [webhook, injector].filter(({ certificates }) => certificates.kind === "self-made");
   if (servers.length === 0) return [];
   const of = { group: "", resources: ["secrets"] };
   const names = [...new Set(servers.map(({ secretName }) => secretName))];
   return [
-    { why: "certificates of webhook and injector", ...of, names, verbs: [...read, "update", "delete"] },
-    { why: "the same; a POST names no object, so no name can limit it", ...of, verbs: ["create"] },
+    { why: "writes the certificates of webhook and injector", ...of, names, verbs: [...read, "update", "delete"] },
+    { why: "creates the certificates; RBAC cannot limit create by name", ...of, verbs: ["create"] },
   ];
 }
 
-/** Read by kind, as there are many names; written by name. Server-side apply names the object also where it creates it. */
+/**
+ * The operator may read all objects of these kinds, because the list of names would be long, and write the named ones.
+ * RBAC can limit server-side apply by name even if it creates the object.
+ */
 function namespacedComponents(settings: ComponentSettings): readonly OperatorRule[] {
   const kinds = Object.values(componentKinds).filter(({ namespaced }) => namespaced);
   const reading = [...Map.groupBy(kinds, ({ group }) => group)].map(([group, ofGroup]) => ({
-    why: "what is deployed in the namespace",
+    why: "reads components",
     ...{ group, resources: ofGroup.map(({ plural }) => plural), verbs: read },
   }));
   return [...reading, ...writingByName(settings, "namespaced", ["create", "patch", "delete"])];
@@ -103,67 +108,69 @@ function namespacedComponents(settings: ComponentSettings): readonly OperatorRul
 
 const networks = ["sriovnetworks", "sriovibnetworks", "ovsnetworks", "bridgenetworks"];
 
-/** In all of the cluster. */
+/** Returns the rights in the whole cluster. */
 export function clusterRules(settings: ComponentSettings): readonly OperatorRule[] {
   return [
-    { why: "nodes are selected, labelled and cordoned", group: "", resources: ["nodes"], verbs: [...read, "patch"] },
-    { why: "which pods use VFs, and which are left of a drain", group: "", resources: ["pods"], verbs: read },
-    { why: "drains", group: "", resources: ["pods/eviction"], verbs: ["create"] },
+    { why: "selects, labels and cordons nodes", group: "", resources: ["nodes"], verbs: [...read, "patch"] },
+    { why: "finds pods that use VFs, and pods to evict", group: "", resources: ["pods"], verbs: read },
+    { why: "evicts pods during drains", group: "", resources: ["pods/eviction"], verbs: ["create"] },
     {
-      why: "which devices the pods of a drain have been allocated",
+      why: "finds the devices that are allocated to the pods of a drain",
       ...{ group: "resource.k8s.io", resources: ["resourceclaims"], verbs: ["get"] },
     },
     {
-      why: "which PCI addresses these devices have",
+      why: "finds the PCI addresses of these devices",
       ...{ group: "resource.k8s.io", resources: ["resourceslices"], verbs: ["list"] },
     },
-    { why: "networks wait for their namespaces", group: "", resources: ["namespaces"], verbs: read },
+    { why: "waits for the namespaces of networks", group: "", resources: ["namespaces"], verbs: read },
     {
-      why: "what is asked for; upstream's finalizers are taken off",
-      group: ours,
+      why: "reads networks, and removes upstream's finalizers",
+      group: sriov,
       resources: networks,
       verbs: [...read, "patch"],
     },
     {
-      why: "what became of it",
-      ...{ group: ours, resources: networks.map((plural) => `${plural}/status`), verbs: ["patch"] },
+      why: "writes status",
+      ...{ group: sriov, resources: networks.map((plural) => `${plural}/status`), verbs: ["patch"] },
     },
     {
-      why: "networks become these",
-      ...{ group: "k8s.cni.cncf.io", resources: ["network-attachment-definitions"], verbs: keep },
+      why: "renders networks",
+      ...{ group: "k8s.cni.cncf.io", resources: ["network-attachment-definitions"], verbs: manage },
     },
     {
-      why: "events are in the namespaces of what they are about",
+      why: "writes events to the namespaces of the objects that they are about",
       ...{ group: "events.k8s.io", resources: ["events"], verbs: ["create", "patch"] },
     },
     {
-      why: "its own ClusterRole owns what is deployed outside of namespaces",
+      why: "sets its own ClusterRole as owner of cluster-scoped components",
       ...{ group: "rbac.authorization.k8s.io", resources: ["clusterroles"], verbs: read },
       names: [settings.operatorServiceAccount],
     },
-    ...writingByName(settings, "cluster", keep),
+    ...writingByName(settings, "cluster", manage),
     ...(settings.clusterType === "openshift" ? openshiftRules : []),
   ];
 }
 
 const openshiftRules: readonly OperatorRule[] = [
   {
-    why: "the cluster's TLS profile, and whether its control plane is hosted elsewhere",
+    why: "reads the cluster's TLS profile and whether its control plane is hosted",
     ...{ group: "config.openshift.io", resources: ["apiservers", "infrastructures"], names: ["cluster"], verbs: read },
   },
   {
-    why: "pools are paused while their nodes drain",
+    why: "pauses MachineConfigPools while their nodes are drained",
     group: "machineconfiguration.openshift.io",
     resources: ["machineconfigpools"],
     verbs: [...read, "patch"],
   },
   {
-    why: "units of the systemd mode, offload to hardware",
-    ...{ group: "machineconfiguration.openshift.io", resources: ["machineconfigs"], verbs: keep },
+    why: "writes MachineConfigs for hardware offload, and removes upstream's systemd units",
+    ...{ group: "machineconfiguration.openshift.io", resources: ["machineconfigs"], verbs: manage },
   },
 ];
 
-/** Who may write any ClusterRole or any webhook may do everything, so each object is named. */
+/**
+ * Lists each object by name, because the right to write any ClusterRole or any webhook configuration means full access.
+ */
 function writingByName(
   settings: ComponentSettings,
   scope: "namespaced" | "cluster",
@@ -171,7 +178,7 @@ function writingByName(
 ): readonly OperatorRule[] {
   const items = componentInventory(settings).filter(({ type }) => type.namespaced === (scope === "namespaced"));
   return [...Map.groupBy(items, ({ type }) => type)].map(([{ group, plural }, ofType]) => ({
-    why: scope === "namespaced" ? "what is deployed in the namespace" : "what is deployed outside of namespaces",
+    why: scope === "namespaced" ? "writes namespaced components" : "writes cluster-scoped components",
     ...{ group, resources: [plural], names: ofType.map(({ name }) => name), verbs },
   }));
 }

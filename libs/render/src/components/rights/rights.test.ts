@@ -6,7 +6,7 @@ import type { Manifest } from "../objects/manifest.ts";
 import { renderComponents } from "../render-components.ts";
 import { configWith, everyComponent, settingsWith } from "../testing/deployment.ts";
 
-it("the rights of what is deployed are these, and no others", () => {
+it("the components have exactly these rights", () => {
   const prometheusOperator = { serviceAccount: "prometheus-k8s", namespace: "monitoring", deployRules: true };
   const settings = settingsWith({ metricsExporter: { port: 9110, prometheusOperator } });
   const { components } = renderComponents(configWith(everyComponent), settings);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the two servers have in common that the API server calls: our webhook and the network resources injector. They run
- * beside it, behind a Service, and take their certificates from a Secret (sriov-operator.md H).
+ * Objects that the two admission servers have in common, the operator's webhook and the network resources injector.
+ * Both run on control plane nodes behind a Service and read their certificates from a Secret (sriov-operator.md H).
  */
 import { annotated, clusterScoped, namespaced, type ComponentInput } from "../component.ts";
 import { controlPlaneLabels } from "../control-plane.ts";
@@ -10,15 +10,16 @@ import type { NetworkPolicy, Service, Webhook, WebhookConfiguration } from "../o
 import type { Labels, PodSpec, Toleration } from "../objects/pod-template.ts";
 import type { ComponentName } from "../rendered-components.ts";
 
-/** Port of the container, which the Service leads to. */
+/** Port of the container, the target of the Service. */
 export const serverPort = 6443;
 
-/** Port of /healthz and /readyz, and of /metrics where the server has them. */
+/** Port of /healthz and /readyz, and of /metrics if the server has metrics. */
 export const serverHealthPort = 8444;
 
-/** Where the Secret with the certificate is mounted. */
+/** Mount path of the Secret with the certificate. */
 export const tlsDirectory = "/etc/tls";
 
+/** An admission server. */
 export interface AdmissionServer {
   readonly component: ComponentName;
   readonly service: string;
@@ -27,6 +28,7 @@ export interface AdmissionServer {
   readonly settings: AdmissionServerSettings;
 }
 
+/** Returns the Service of the server. */
 export function serverService({ component, service, app, settings }: AdmissionServer, input: ComponentInput): Service {
   const serviceCa = { "service.beta.openshift.io/serving-cert-secret-name": settings.secretName };
   const metadata = namespaced(component, service, input);
@@ -41,7 +43,7 @@ export function serverService({ component, service, app, settings }: AdmissionSe
   };
 }
 
-/** Nobody needs more of it than reviews and probes, and it needs nobody but the API server. */
+/** Returns a NetworkPolicy that only allows connections to the server's two ports, and from it to the API server. */
 export function serverNetworkPolicy(server: AdmissionServer, input: ComponentInput): NetworkPolicy {
   const { component, app, settings } = server;
   return {
@@ -57,14 +59,14 @@ export function serverNetworkPolicy(server: AdmissionServer, input: ComponentInp
   };
 }
 
-/** What the API server asks, and what it does without an answer. */
-export type Question = Pick<Webhook, "name" | "failurePolicy" | "matchConditions" | "rules">;
+/** Which requests the API server sends to the webhook, and what it does if the webhook does not respond. */
+export type WebhookCalls = Pick<Webhook, "name" | "failurePolicy" | "matchConditions" | "rules">;
 
-/** A registration with one webhook. */
-export function registration(
+/** Returns a webhook configuration with one webhook. */
+export function webhookConfiguration(
   server: AdmissionServer,
   of: { readonly kind: WebhookConfiguration["kind"]; readonly name: string; readonly path: string },
-  question: Question,
+  calls: WebhookCalls,
   { namespace }: ComponentInput["settings"],
 ): WebhookConfiguration {
   const { certificates } = server.settings;
@@ -75,24 +77,24 @@ export function registration(
     metadata: annotated(clusterScoped(server.component, of.name), trustAnnotations(server.settings, namespace)),
     webhooks: [
       {
-        ...question,
+        ...calls,
         admissionReviewVersions: ["v1"],
         sideEffects: "None",
         timeoutSeconds: 10,
-        // Without a caBundle of ours, whoever announces one keeps it.
+        // Omitted unless given, so that the caBundle of another writer is kept.
         clientConfig: { service, ...(certificates.kind === "given" && { caBundle: certificates.caBundle }) },
       },
     ],
   };
 }
 
-/** What makes others announce the authority. */
+/** Returns the annotations that make cert-manager or OpenShift set caBundle. */
 function trustAnnotations({ certificates, secretName }: AdmissionServerSettings, namespace: string): Labels {
   switch (certificates.kind) {
     case "service-ca":
       return { "service.beta.openshift.io/inject-cabundle": "true" };
     case "cert-manager":
-      // The Certificate is called as its Secret.
+      // The Certificate has the same name as its Secret.
       return { "cert-manager.io/inject-ca-from": `${namespace}/${secretName}` };
     case "given":
     case "self-made":
@@ -100,7 +102,9 @@ function trustAnnotations({ certificates, secretName }: AdmissionServerSettings,
   }
 }
 
-/** Runs it on the control plane's nodes, where the API server is; on any where those are somebody else's. */
+/**
+ * Returns the placement of the server's pods: on control plane nodes, or on any node if the cluster has none of these.
+ */
 export function serverPlacement({
   settings,
 }: ComponentInput): Pick<PodSpec, "nodeSelector" | "affinity" | "tolerations" | "priorityClassName"> {
@@ -112,7 +116,7 @@ export function serverPlacement({
     operator: "Exists",
     effect: "NoSchedule",
   }));
-  // Nothing rather than no tolerations: the server drops an empty list, and it would be written anew at each start.
+  // Omitted instead of an empty list: the API server drops an empty list, so the object would always seem to differ.
   const onControlPlane = {
     affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
     tolerations,

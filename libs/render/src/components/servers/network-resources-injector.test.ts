@@ -10,12 +10,12 @@ function webhook(resourceInjectorMatchCondition: boolean) {
 }
 
 describe("the injector", () => {
-  it("is not needed for a pod to be created", () => {
+  it("is not required for the creation of pods", () => {
     expect(webhook(false)).toMatchObject({ failurePolicy: "Ignore" });
     expect(webhook(false)).not.toHaveProperty("matchConditions");
   });
 
-  it("is needed by the gate, but only for pods that name networks in either annotation", () => {
+  it("is required with the feature gate, but only for pods with one of the two networks annotations", () => {
     // e2e/integration/certificates.test.ts has a real API server read it.
     const expression =
       'has(object.metadata.annotations) && ["k8s.v1.cni.cncf.io/networks", "v1.multus-cni.io/default-network"]' +
@@ -26,7 +26,7 @@ describe("the injector", () => {
     });
   });
 
-  it("is asked about each new pod, at the path that it serves", () => {
+  it("is called for each new pod, at its path", () => {
     expect(webhook(false)).toMatchObject({
       ...{ name: "network-resources-injector-config.k8s.io", sideEffects: "None", timeoutSeconds: 10 },
       clientConfig: { service: { name: "network-resources-injector-service", namespace: "sriov", path: "/mutate" } },
@@ -34,7 +34,7 @@ describe("the injector", () => {
     });
   });
 
-  it("serves where its Service leads, with the certificate of its Secret, and health where its probes ask", () => {
+  it("serves on the ports of its Service and probes, with the certificate of its Secret", () => {
     const server = { ...settingsWith().injector, secretName: "cert" };
     const pod = podOf("network-resources-injector", {}, { injector: server });
     const { command, args = [], livenessProbe, volumeMounts } = containerOf(pod, "webhook-server");
@@ -49,13 +49,13 @@ describe("the injector", () => {
     expect(pod.spec.volumes).toEqual([{ name: "tls", secret: { secretName: "cert" } }]);
   });
 
-  it("gets the TLS settings as flags", () => {
+  it("has flags with the TLS settings", () => {
     const tls = { minVersion: "VersionTLS12", cipherSuites: [], curvePreferences: ["X25519", "secp256r1"] } as const;
     const { args } = containerOf(podOf("network-resources-injector", {}, { tls }), "webhook-server");
     expect(args).toEqual(expect.arrayContaining(["--tls-min-version=VersionTLS12", "--tls-curve-preferences=29,23"]));
   });
 
-  it("has its switches in the ConfigMap that it looks for", () => {
+  it("has its feature switches in the ConfigMap with the name that it expects", () => {
     const objects = objectsOf("network-resources-injector");
     const switches = objects.find(({ kind }) => kind === "ConfigMap");
     expect(switches?.metadata).toMatchObject({ name: "nri-control-switches", namespace: "sriov" });
@@ -66,7 +66,7 @@ describe("the injector", () => {
     expect(JSON.stringify(reads)).toContain('"resources":["configmaps"],"resourceNames":["nri-control-switches"]');
   });
 
-  it("does not run as root, as which its image would: as the user that OpenShift chooses, or one of ours", () => {
+  it("does not run as root, which is its image's default", () => {
     const user = (clusterType: "kubernetes" | "openshift") =>
       podOf("network-resources-injector", {}, { clusterType }).spec.securityContext;
     expect(user("kubernetes")).toEqual({ runAsNonRoot: true, runAsUser: 65_532 });

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The network resources injector, which adds to pods the resources of the networks that they name (cnis.md 4). Its image is
- * not ours.
+ * networkResourcesInjector deploys the network resources injector, a third-party image, which adds the resource
+ * requests of a pod's networks to the pod (cnis.md 4).
  */
 import { isGateOn } from "@switchyard/policy";
 import { accessObjects } from "../rights/access.ts";
 import {
-  registration,
+  webhookConfiguration,
   serverHealthPort,
   serverNetworkPolicy,
   serverPlacement,
@@ -14,7 +14,7 @@ import {
   serverService,
   tlsDirectory,
   type AdmissionServer,
-  type Question,
+  type WebhookCalls,
 } from "./admission-server.ts";
 import { annotated, namespaced, type Component, type ComponentInput } from "../component.ts";
 import type { ConfigMap, DaemonSet, NamedExpression, WebhookConfiguration } from "../objects/kube-objects.ts";
@@ -27,7 +27,7 @@ const app = "network-resources-injector";
 const serviceAccount = "network-resources-injector-sa";
 const service = "network-resources-injector-service";
 
-/** Where the injector looks for its switches, by a name that is built into it. */
+/** ConfigMap with the injector's feature switches. The injector has this name built in. */
 const switchesName = "nri-control-switches";
 
 export const networkResourcesInjector: Component = {
@@ -76,7 +76,7 @@ function switches(input: ComponentInput): ConfigMap {
 function injectorDaemonSet(input: ComponentInput): DaemonSet {
   const { settings } = input;
   const metadata = annotated(namespaced(component, app, input), {
-    "kubernetes.io/description": "Adds the resources of networks to the pods that use them.",
+    "kubernetes.io/description": "Adds the resource requests of networks to the pods that use them.",
   });
   return daemonSet(
     metadata,
@@ -86,7 +86,7 @@ function injectorDaemonSet(input: ComponentInput): DaemonSet {
       spec: {
         serviceAccountName: serviceAccount,
         ...serverPlacement(input),
-        securityContext: notRoot(settings), // of itself, the image would run as root
+        securityContext: notRoot(settings), // by default the image runs as root
         containers: [
           {
             name: "webhook-server",
@@ -97,7 +97,7 @@ function injectorDaemonSet(input: ComponentInput): DaemonSet {
               `--port=${serverPort}`,
               `--tls-private-key-file=${tlsDirectory}/tls.key`,
               `--tls-cert-file=${tlsDirectory}/tls.crt`,
-              "--insecure=true", // clients show no certificate: the API server has none to show
+              "--insecure=true", // do not require client certificates: the API server has none
               "--logtostderr=true",
               `--health-check-port=${serverHealthPort}`,
               ...goTlsFlags(settings.tls),
@@ -117,16 +117,19 @@ function injectorDaemonSet(input: ComponentInput): DaemonSet {
   );
 }
 
-/** It is asked about every pod of the cluster, so it must not be needed for those that it has nothing to do with. */
+/**
+ * The API server calls the injector for all pods, so pods must not fail without it unless they have the networks
+ * annotation.
+ */
 function injectorRegistration(server: AdmissionServer, { config, settings }: ComponentInput): WebhookConfiguration {
   const name = "network-resources-injector-config";
-  const calledWhen: Pick<Question, "failurePolicy" | "matchConditions"> = isGateOn(
+  const calledWhen: Pick<WebhookCalls, "failurePolicy" | "matchConditions"> = isGateOn(
     "resourceInjectorMatchCondition",
     config,
   )
     ? { failurePolicy: "Fail", matchConditions: [hasNetworks] }
     : { failurePolicy: "Ignore" };
-  return registration(
+  return webhookConfiguration(
     server,
     { kind: "MutatingWebhookConfiguration", name, path: "/mutate" },
     {
@@ -140,7 +143,7 @@ function injectorRegistration(server: AdmissionServer, { config, settings }: Com
   );
 }
 
-/** Both annotations that it reads; upstream forgets the second. */
+/** Matches pods with one of the two annotations that the injector reads. Upstream only checks the first. */
 const hasNetworks: NamedExpression = {
   name: "include-networks-annotation",
   expression:

@@ -13,8 +13,8 @@ function registrations(overrides: Partial<ComponentSettings> = {}): readonly Web
   return objectsOf("operator-webhook", {}, overrides).filter(isRegistration);
 }
 
-describe("the webhook's registrations", () => {
-  it("are two of the same name, which are made last", () => {
+describe("the webhook's configurations", () => {
+  it("are two with the same name, applied last", () => {
     const objects = objectsOf("operator-webhook");
     expect(objects.slice(-2)).toEqual(registrations());
     expect(registrations().map(({ kind, metadata }) => [kind, metadata.name])).toEqual([
@@ -23,7 +23,7 @@ describe("the webhook's registrations", () => {
     ]);
   });
 
-  it("ask at its paths about all kinds that it knows, and store nothing without an answer", () => {
+  it("cover all kinds that it reviews at its paths, and fail without a response", () => {
     const question = {
       ...{ name: "operator-webhook.sriovnetwork.openshift.io", failurePolicy: "Fail", sideEffects: "None" },
       ...{ admissionReviewVersions: ["v1"], timeoutSeconds: 10 },
@@ -51,7 +51,7 @@ describe("the webhook's registrations", () => {
     ]);
   });
 
-  it("ask nothing when the operator writes, nor when a deletion is carried out (sriov-operator.md M-50)", () => {
+  it("exempt the operator and Kubernetes' deletions (sriov-operator.md M-50)", () => {
     for (const { webhooks } of registrations({ operatorServiceAccount: "me" })) {
       const [expression = "", ...more] = webhooks.flatMap(({ matchConditions = [] }) =>
         matchConditions.map((condition) => condition.expression),
@@ -67,7 +67,7 @@ describe("the webhook's registrations", () => {
     }
   });
 
-  it("ask about no status and no SriovNetworkNodeState", () => {
+  it("cover neither status nor SriovNetworkNodeStates", () => {
     const resources = registrations().flatMap(({ webhooks }) =>
       webhooks.flatMap(({ rules }) => rules.flatMap((rule) => rule.resources)),
     );
@@ -126,7 +126,7 @@ describe("the webhook's pods", () => {
     },
   );
 
-  it("serve where their Service leads, and health and metrics beside it", () => {
+  it("serve reviews on the port of their Service, and probes and metrics on another", () => {
     expect(envOf(container())).toEqual({
       ...{ NAMESPACE: "metadata.namespace", LISTEN_ADDRESS: ":6443" },
       ...{ HEALTH_ADDRESS: ":8444", METRICS_ADDRESS: ":8444", MALLOC_ARENA_MAX: "1" },
@@ -138,7 +138,7 @@ describe("the webhook's pods", () => {
     expect(envOf(container(others))).toMatchObject({ DEV_MODE: "true", RESOURCE_PREFIX: "example.com" });
   });
 
-  it("serve TLS as upstream's environment asks", () => {
+  it("have environment variables with the TLS settings", () => {
     const suites = ["ECDHE-RSA-AES128-GCM-SHA256", "TLS_AES_128_GCM_SHA256"];
     const tls = { minVersion: "VersionTLS12", cipherSuites: suites, curvePreferences: ["X25519"] } as const;
     expect(envOf(container({ tls }))).toMatchObject({
@@ -147,7 +147,7 @@ describe("the webhook's pods", () => {
     expect(Object.keys(envOf(container())).filter((name) => name.startsWith("TLS_"))).toEqual([]);
   });
 
-  it("run beside the API server, or anywhere where that is somebody else's", () => {
+  it("run on control plane nodes, or on any node if there are none", () => {
     expect(podOf("operator-webhook").spec.affinity).toBeDefined();
     expect(podOf("operator-webhook", {}, { isControlPlaneExternal: true }).spec.affinity).toBeUndefined();
   });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Our admission webhook, and what the API server asks it about (sriov-operator.md E, H). */
+/** operatorWebhook deploys the operator's admission webhook and its webhook configurations (sriov-operator.md E, H). */
 import { accessObjects, readConfigRule } from "../rights/access.ts";
 import {
-  registration,
+  webhookConfiguration,
   serverHealthPort,
   serverNetworkPolicy,
   serverPlacement,
@@ -10,7 +10,7 @@ import {
   serverService,
   tlsDirectory,
   type AdmissionServer,
-  type Question,
+  type WebhookCalls,
 } from "./admission-server.ts";
 import { annotated, namespaced, type Component, type ComponentInput } from "../component.ts";
 import type { ComponentSettings } from "../component-settings.ts";
@@ -31,24 +31,24 @@ const app = "operator-webhook";
 const serviceAccount = "operator-webhook-sa";
 const service = "operator-webhook-service";
 
-/** Of both configurations. */
+/** Name of both webhook configurations. */
 const configurationName = "sriov-operator-webhook-config";
 
-const ours = { apiGroups: ["sriovnetwork.openshift.io"], apiVersions: ["v1"], scope: "Namespaced" } as const;
+const sriov = { apiGroups: ["sriovnetwork.openshift.io"], apiVersions: ["v1"], scope: "Namespaced" } as const;
 
 const defaulted: readonly RequestRule[] = [
-  { ...ours, operations: ["CREATE", "UPDATE"], resources: ["sriovnetworknodepolicies"] },
+  { ...sriov, operations: ["CREATE", "UPDATE"], resources: ["sriovnetworknodepolicies"] },
 ];
 
-/** Neither SriovNetworkNodeStates nor any status: programs write these, and must not wait for us. */
+/** Without SriovNetworkNodeStates and status, because programs write these and must not depend on the webhook. */
 const validated: readonly RequestRule[] = [
   {
-    ...ours,
+    ...sriov,
     operations: ["CREATE", "UPDATE", "DELETE"],
     resources: ["sriovnetworknodepolicies", "sriovnetworkpoolconfigs", "sriovoperatorconfigs"],
   },
   {
-    ...ours,
+    ...sriov,
     operations: ["CREATE", "UPDATE"],
     resources: ["sriovnetworks", "sriovibnetworks", "ovsnetworks", "bridgenetworks"],
   },
@@ -68,14 +68,14 @@ export const operatorWebhook: Component = {
       serverNetworkPolicy(server, input),
       webhookDaemonSet(input),
       ...(["Mutating", "Validating"] as const).map((kind) =>
-        registration(
+        webhookConfiguration(
           server,
           {
             kind: `${kind}WebhookConfiguration`,
             name: configurationName,
             path: kind === "Mutating" ? "/mutating-custom-resource" : "/validating-custom-resource",
           },
-          { ...asked(settings), rules: kind === "Mutating" ? defaulted : validated },
+          { ...callsOf(settings), rules: kind === "Mutating" ? defaulted : validated },
           settings,
         ),
       ),
@@ -84,16 +84,17 @@ export const operatorWebhook: Component = {
 };
 
 /**
- * Fail: what is not reviewed is not stored. But a webhook that is registered and does not serve must not keep away who can
- * put it right, the operator (sriov-operator.md M-50), nor those who only carry out a deletion: of a namespace, in which it goes before what
- * it watches over, and of a config in the foreground, which it goes before, too.
+ * The failure policy is Fail, so no object is stored without a review. If the webhook does not respond, it must not
+ * block the operator, which repairs it (sriov-operator.md M-50). It must not block Kubernetes' own deletions either:
+ * when a namespace or, in the foreground, a SriovOperatorConfig is deleted, the webhook is deleted before the objects
+ * that it reviews.
  */
-function asked({ namespace, operatorServiceAccount }: ComponentSettings): Omit<Question, "rules"> {
+function callsOf({ namespace, operatorServiceAccount }: ComponentSettings): Omit<WebhookCalls, "rules"> {
   const exempt = [
     `system:serviceaccount:${namespace}:${operatorServiceAccount}`,
     "system:serviceaccount:kube-system:namespace-controller",
     "system:serviceaccount:kube-system:generic-garbage-collector",
-    "system:kube-controller-manager", // both, where controllers have no accounts of their own
+    "system:kube-controller-manager", // used by both controllers if they have no service accounts of their own
   ];
   return {
     name: "operator-webhook.sriovnetwork.openshift.io",
@@ -107,7 +108,7 @@ function asked({ namespace, operatorServiceAccount }: ComponentSettings): Omit<Q
 const read = ["get", "list", "watch"];
 const binding = "operator-webhook-role-binding";
 
-/** What its rules look at, and nothing that it could write: the operator makes its certificate. */
+/** The webhook reads what its rules need. It needs no write access, because the operator creates its certificate. */
 const roles = {
   inNamespace: {
     ...{ role: app, binding },
@@ -124,7 +125,7 @@ const roles = {
   inCluster: {
     ...{ role: app, binding },
     rules: [
-      { apiGroups: [""], resources: ["nodes", "pods"], verbs: read }, // pods are counted in warnings
+      { apiGroups: [""], resources: ["nodes", "pods"], verbs: read }, // warnings contain numbers of pods
       { apiGroups: ["resource.k8s.io"], resources: ["resourceclaims", "resourceslices"], verbs: ["list", "watch"] },
     ],
   },
@@ -136,13 +137,13 @@ function webhookDaemonSet(input: ComponentInput): DaemonSet {
     LISTEN_ADDRESS: `:${serverPort}`,
     HEALTH_ADDRESS: `:${serverHealthPort}`,
     METRICS_ADDRESS: `:${serverHealthPort}`,
-    MALLOC_ARENA_MAX: "1", // glibc's arenas would cost 20 MB for threads that hardly allocate
+    MALLOC_ARENA_MAX: "1", // more of glibc's arenas take 20 MB for threads that hardly allocate memory
     DEV_MODE: settings.devMode ? "true" : undefined,
     RESOURCE_PREFIX: settings.resourcePrefix,
     ...tlsVariables(settings.tls),
   };
   const metadata = annotated(namespaced(component, app, input), {
-    "kubernetes.io/description": "Admission webhook for the kinds of the SR-IOV network operator.",
+    "kubernetes.io/description": "Admission webhook for the custom resources of the SR-IOV network operator.",
   });
   return daemonSet(
     metadata,

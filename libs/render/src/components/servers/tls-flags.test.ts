@@ -8,9 +8,9 @@ const nothing: TlsSettings = { cipherSuites: [], curvePreferences: [] };
 
 describe("goTlsFlags", () => {
   it.each([
-    { does: "says nothing where nothing is asked for", tls: {}, flags: [] },
+    { does: "returns no flags without settings", tls: {}, flags: [] },
     {
-      does: "takes names of OpenSSL and of IANA, and leaves out what is not secure or of TLS 1.3",
+      does: "accepts OpenSSL and IANA names, and omits suites that are insecure or of TLS 1.3",
       tls: {
         cipherSuites: [
           "TLS_AES_128_GCM_SHA256",
@@ -25,12 +25,12 @@ describe("goTlsFlags", () => {
       ],
     },
     {
-      does: "chooses no suites for TLS 1.3, which Go refuses",
+      does: "omits suites if the minimum is TLS 1.3, which Go rejects",
       tls: { minVersion: "VersionTLS13", cipherSuites: ["ECDHE-RSA-AES128-GCM-SHA256"] },
       flags: ["--tls-min-version=VersionTLS13"],
     },
     {
-      does: "chooses none where none is left, rather than a server that does not start",
+      does: "omits the flag if no suite is left, because the server would not start",
       tls: { minVersion: "VersionTLS12", cipherSuites: ["AES128-SHA"] },
       flags: ["--tls-min-version=VersionTLS12"],
     },
@@ -39,7 +39,7 @@ describe("goTlsFlags", () => {
   });
 });
 
-describe("every suite and curve that upstream names", () => {
+describe("every suite and curve of upstream", () => {
   const pairs = ["ECDSA", "RSA"].flatMap((key) => [
     [`ECDHE-${key}-AES128-GCM-SHA256`, `TLS_ECDHE_${key}_WITH_AES_128_GCM_SHA256`],
     [`ECDHE-${key}-AES256-GCM-SHA384`, `TLS_ECDHE_${key}_WITH_AES_256_GCM_SHA384`],
@@ -55,12 +55,12 @@ describe("every suite and curve that upstream names", () => {
     }
   });
 
-  it("is taken", () => {
+  it("is accepted", () => {
     expect(tlsWarnings({ cipherSuites: [...pairs.flat(), ...latest], curvePreferences })).toEqual([]);
     expect(goCurveFlags({ cipherSuites: [], curvePreferences })).toEqual(["--tls-curve-preferences=23,24,25,29,4588"]);
   });
 
-  it("is one that Node's OpenSSL has, too", () => {
+  it("exists in Node's OpenSSL", () => {
     const known = new Set(getCiphers());
     const openssl = [...pairs.map(([name = ""]) => name), ...latest];
     expect(openssl.filter((name) => !known.has(name.toLowerCase()))).toEqual([]);
@@ -68,21 +68,21 @@ describe("every suite and curve that upstream names", () => {
 });
 
 describe("goCurveFlags", () => {
-  it("numbers curves in the given order, each once", () => {
+  it("returns the numbers of curves in the given order, each once", () => {
     const curvePreferences = ["X25519MLKEM768", "X25519", "unknown", "secp256r1", "X25519"];
     expect(goCurveFlags({ ...nothing, curvePreferences })).toEqual(["--tls-curve-preferences=4588,29,23"]);
     expect(goCurveFlags(nothing)).toEqual([]);
   });
 });
 
-describe("TLS settings in which not all can be used", () => {
+describe("TLS settings with unusable names", () => {
   const tls: TlsSettings = {
     minVersion: "VersionTLS12",
     cipherSuites: ["TLS_AES_128_GCM_SHA256", "ECDHE-RSA-AES128-GCM-SHA256", "AES128-SHA", "typo"],
     curvePreferences: ["X25519", "P-999"],
   };
 
-  it("leave our own server with what can, in the given order", () => {
+  it("result in variables with the usable names, in the given order", () => {
     expect(tlsVariables(tls)).toEqual({
       TLS_MIN_VERSION: "VersionTLS12",
       TLS_CIPHER_SUITES: "TLS_AES_128_GCM_SHA256,ECDHE-RSA-AES128-GCM-SHA256",
@@ -90,15 +90,15 @@ describe("TLS settings in which not all can be used", () => {
     });
   });
 
-  it("leave it with its defaults where nothing can", () => {
+  it("result in no variables if no name is usable", () => {
     const none = tlsVariables({ cipherSuites: ["AES128-SHA"], curvePreferences: ["P-999"] });
     expect(Object.values(none)).toEqual([undefined, undefined, undefined]);
   });
 
-  it("are told of, name by name", () => {
+  it("result in warnings with all unusable names", () => {
     expect(tlsWarnings(tls)).toEqual([
-      { field: "TLS_CIPHER_SUITES", message: "left out, as not secure or not known: AES128-SHA, typo" },
-      { field: "TLS_CURVE_PREFERENCES", message: "left out, as not secure or not known: P-999" },
+      { field: "TLS_CIPHER_SUITES", message: "ignored, because insecure or unknown: AES128-SHA, typo" },
+      { field: "TLS_CURVE_PREFERENCES", message: "ignored, because insecure or unknown: P-999" },
     ]);
     expect(tlsWarnings(nothing)).toEqual([]);
   });

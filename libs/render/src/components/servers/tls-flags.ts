@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * TLS settings as servers take them: cipher suites and curves of which a server would not start are left out, which is what
- * is not secure and what nobody knows (sriov-operator.md H). Ours takes variables. Others are written in Go: suites by their
- * IANA names and for TLS 1.2 only, as Go lets nobody choose those of 1.3, and curves by their numbers (Go's crypto/tls).
- * Usage: `args: [...goTlsFlags(settings.tls), …]`.
+ * TLS settings in the form of the servers' flags and environment variables. Cipher suites and curves that are insecure
+ * or unknown are omitted, because a server would not start with them (sriov-operator.md H). The webhook takes
+ * environment variables. The other servers are written in Go: they take IANA names of TLS 1.2 cipher suites, since
+ * those of TLS 1.3 cannot be configured, and numbers of curves (Go's crypto/tls).
+ * Usage: `const args = [...goTlsFlags(settings.tls), ...goCurveFlags(settings.tls)];`
  */
 import type { TlsSettings } from "../component-settings.ts";
 import type { ComponentProblem } from "../rendered-components.ts";
 
-/** OpenSSL's names of TLS 1.2's secure suites, with IANA's. */
+/** The secure cipher suites of TLS 1.2: OpenSSL names with IANA names. */
 const suites = new Map([
   ["ECDHE-ECDSA-AES128-GCM-SHA256", "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"],
   ["ECDHE-ECDSA-AES256-GCM-SHA384", "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384"],
@@ -20,7 +21,7 @@ const suites = new Map([
 
 const ianaNames = new Set(suites.values());
 
-/** TLS 1.3 has the same names everywhere. */
+/** The cipher suites of TLS 1.3. Their IANA and OpenSSL names are the same. */
 const latestSuites = new Set(["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"]);
 
 const curves = new Map([
@@ -31,7 +32,7 @@ const curves = new Map([
   ["X25519MLKEM768", 4588],
 ]);
 
-/** Variables of our own server; undefined where its default holds. */
+/** Returns the environment variables of the webhook. Undefined means the server's default. */
 export function tlsVariables(settings: TlsSettings): Readonly<Record<string, string | undefined>> {
   return {
     TLS_MIN_VERSION: settings.minVersion,
@@ -40,6 +41,7 @@ export function tlsVariables(settings: TlsSettings): Readonly<Record<string, str
   };
 }
 
+/** Returns the flags of a Go server for version and cipher suites. */
 export function goTlsFlags({ minVersion, cipherSuites }: TlsSettings): readonly string[] {
   const names = cipherSuites.map((name) => suites.get(name) ?? name).filter((name) => ianaNames.has(name));
   const isChosen = names.length > 0 && minVersion !== "VersionTLS13";
@@ -49,13 +51,13 @@ export function goTlsFlags({ minVersion, cipherSuites }: TlsSettings): readonly 
   ];
 }
 
-/** Apart, as not every server has it. */
+/** Returns the flag of a Go server for curves, which not all servers have. */
 export function goCurveFlags({ curvePreferences }: TlsSettings): readonly string[] {
   const numbers = new Set(curvePreferences.flatMap((name) => curves.get(name) ?? []));
   return numbers.size === 0 ? [] : [`--tls-curve-preferences=${[...numbers].join(",")}`];
 }
 
-/** What is left out, by the variable of the operator that has it. */
+/** Returns a warning for each environment variable of the operator that has insecure or unknown names. */
 export function tlsWarnings(settings: TlsSettings): readonly Pick<ComponentProblem, "field" | "message">[] {
   const unusable = {
     TLS_CIPHER_SUITES: settings.cipherSuites.filter((name) => !isSecureSuite(name)),
@@ -63,7 +65,7 @@ export function tlsWarnings(settings: TlsSettings): readonly Pick<ComponentProbl
   };
   return Object.entries(unusable)
     .filter(([, names]) => names.length > 0)
-    .map(([field, names]) => ({ field, message: `left out, as not secure or not known: ${names.join(", ")}` }));
+    .map(([field, names]) => ({ field, message: `ignored, because insecure or unknown: ${names.join(", ")}` }));
 }
 
 function isSecureSuite(name: string): boolean {
