@@ -1,171 +1,209 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Condition types and reasons, each whole in this one place so that a search finds it (sriov-operator.md A.8, K.1).
+ * The types and reasons of all conditions (sriov-operator.md A.8, K.1). Each is a complete string in this file, so a
+ * search for it finds it.
  */
 
+/** Types of conditions. */
 export const conditionTypes = {
-  /** All that is asked for is there. Of SriovOperatorConfigs: it is deployed, whatever its pods do on single nodes. */
+  /**
+   * The spec of the object is completely applied. On SriovOperatorConfigs: all components are deployed, whatever the
+   * state of their pods.
+   */
   ready: "Ready",
-  /** Work is under way, or waits for something that will come. */
+  /** Changes are being applied, or wait for something that is expected to happen. */
   progressing: "Progressing",
-  /** Something failed and needs a person. */
+  /** An error needs attention. */
   degraded: "Degraded",
-  /** On SriovNetworkNodeStates of nodes for which a drain is asked: pods are leaving; while it is False, it waits. */
+  /**
+   * On SriovNetworkNodeStates whose daemon has requested a drain: True while pods are being evicted, False while the
+   * node waits to be drained.
+   */
   drainProgressing: "DrainProgressing",
   /**
-   * On the same: the drain takes long, and somebody should look at the pods that stay; or the node is drained, and its daemon
-   * does not go on. On SriovOperatorConfig, while nodes in no pool are drained: the same of them.
+   * On SriovNetworkNodeStates whose daemon has requested a drain: the drain takes long because pods stay, or the node
+   * is drained but its daemon does not continue. On the SriovOperatorConfig: the same for nodes that are in no pool.
    */
   drainDegraded: "DrainDegraded",
-  /** On the same: the pods are gone, the daemon may act. */
+  /**
+   * On SriovNetworkNodeStates whose daemon has requested a drain: the node is drained, and its daemon may configure it.
+   */
   drainComplete: "DrainComplete",
-  /** On SriovNetworkNodeStates: a config daemon waits, since another process has the node's lock; absent otherwise. */
+  /**
+   * On SriovNetworkNodeStates: the config daemon waits because another process holds the node's lock; absent otherwise.
+   */
   waitingForLock: "WaitingForLock",
-  /** On all kinds of ours: a controller of the operator could not do its work on the object; absent otherwise. */
+  /** On all kinds of this API group: a controller of the operator failed to reconcile the object; absent otherwise. */
   reconcileFailed: "ReconcileFailed",
-  /** On SriovNetworkNodeStates: the node's device plugin hands out what the spec asks for. */
+  /** On SriovNetworkNodeStates: the node's device plugin offers all resources of the spec. */
   devicePluginConfigured: "DevicePluginConfigured",
-  /** On SriovOperatorConfig, where it is asked for: the ConfigMap in upstream's format has all nodes. */
+  /** On the SriovOperatorConfig, if --write-configmap is set: the ConfigMap in upstream's format contains all nodes. */
   devicePluginConfigMap: "DevicePluginConfigMap",
-  /** On SriovOperatorConfig, where the operator makes it: the network resources injector has a certificate that is trusted. */
+  /**
+   * On the SriovOperatorConfig, if the operator creates the certificate: the network resources injector has a trusted
+   * certificate.
+   */
   injectorCertificate: "InjectorCertificate",
-  /** On SriovOperatorConfig, where the operator makes it: the admission webhook has a certificate that is trusted. */
+  /**
+   * On the SriovOperatorConfig, if the operator creates the certificate: the admission webhook has a trusted
+   * certificate.
+   */
   webhookCertificate: "WebhookCertificate",
 } as const;
 
-/** Reasons on SriovNetworkNodeStates, written by the node's daemon. */
+/** Reasons of conditions on SriovNetworkNodeStates, written by the node's config daemon. */
 export const nodeStateReasons = {
+  /** The node is configured according to its spec. */
   configured: "Configured",
+  /** The node is being configured. */
   configuring: "Configuring",
+  /** The daemon has requested a drain and waits for it. */
   waitingForDrain: "WaitingForDrain",
-  /** The spec asks for what the node cannot give. */
+  /** The node does not support a part of the spec. */
   notPossible: "NotPossible",
-  /** The host refused a step; lastSyncError has its words. */
+  /** A configuration step failed; lastSyncError has the error. */
   stepFailed: "StepFailed",
-  /** A step has not ended for minutes: it hangs in the kernel. Other PFs go on. */
+  /**
+   * A configuration step has been running for minutes and hangs in the kernel. Other PFs are configured nevertheless.
+   */
   stepHangs: "StepHangs",
-  /** The hardware could not be read. */
+  /** The daemon could not read the node's hardware. */
   discoveryFailed: "DiscoveryFailed",
-  /** The daemon could not do its work at all: the API server refused something, or there is a bug. It is tried again. */
+  /**
+   * The daemon could not finish its work, because the API server rejected a request or because of a bug. It retries.
+   */
   passFailed: "PassFailed",
 } as const;
 
-/** Reasons of WaitingForLock, written by the daemon that waits. */
+/** Reasons of the condition WaitingForLock, written by the config daemon that waits. */
 export const waitingForLockReasons = {
-  /** The message says which process has the lock, or what is wrong with its file. */
+  /** The message names the process that holds the lock, or the problem with the lock file. */
   lockNotFree: "LockNotFree",
 } as const;
 
-/** Reasons of ReconcileFailed, written by the operator. */
+/** Reasons of the condition ReconcileFailed, written by the operator. */
 export const reconcileFailedReasons = {
-  /** The message has the error's words. */
+  /** The operator retries; the message has the error. */
   retrying: "Retrying",
 } as const;
 
-/** Reasons of the three drain conditions on SriovNetworkNodeStates, and of DrainDegraded on SriovOperatorConfig. */
+/** Reasons of the three drain conditions on SriovNetworkNodeStates, and of DrainDegraded on the SriovOperatorConfig. */
 export const drainReasons = {
-  /** The node's pool drains as many nodes as it may. */
+  /** The maximum number of nodes of the node's pool is being drained. */
   waitingForSlot: "WaitingForSlot",
-  /** The node's pool lets no node be drained until somebody changes it. */
+  /** The maxUnavailable of the node's pool allows no drains. */
   heldByPool: "HeldByPool",
   /** OpenShift is updating the node's MachineConfigPool. */
   waitingForMachineConfigPool: "WaitingForMachineConfigPool",
-  /** The drain has begun; the node's pods are not known yet. */
+  /** The drain has started, and the operator is looking for the pods to evict. */
   lookingForPods: "LookingForPods",
   /** Pods are being evicted. */
   evictingPods: "EvictingPods",
-  /** Some of them have been staying for long. */
+  /** Some pods have not left the node for a long time. */
   podsStay: "PodsStay",
-  /** Pods that hold VFs are gone. Others stay. */
+  /** All pods that use VFs have left the node. Other pods stay. */
   vfPodsGone: "VfPodsGone",
-  /** All pods are gone that can go. */
+  /** All evictable pods have left the node. */
   allPodsGone: "AllPodsGone",
-  /** The node is drained, keeps its slot, and its daemon does not go on. */
+  /** The node is drained and counts against maxUnavailable, but its daemon does not continue. */
   daemonStalled: "DaemonStalled",
-  /** On SriovOperatorConfig: nodes in no pool are drained, and go on. */
+  /** On the SriovOperatorConfig: nodes in no pool are being drained without problems. */
   draining: "Draining",
-  /** The cluster's only node is not drained before it reboots: its pods have nowhere to go. */
+  /** The only node of the cluster is not drained before it reboots, because its pods could not run anywhere else. */
   onlyNode: "OnlyNode",
 } as const;
 
-/** Reasons on SriovNetworkNodePolicies and SriovNetworkPoolConfigs, written by the operator. */
+/** Reasons of conditions on SriovNetworkNodePolicies and SriovNetworkPoolConfigs, written by the operator. */
 export const policyReasons = {
   /** All matched nodes are configured. */
   configured: "Configured",
   /** Some matched nodes are not configured yet. */
   configuring: "Configuring",
-  /** nodeSelector selects no node of the node set. */
+  /** nodeSelector selects no node that runs the config daemon. */
   noNodes: "NoNodesMatched",
-  /** No NIC of the selected nodes matches nicSelector. */
+  /** nicSelector matches no NIC of the selected nodes. */
   noNics: "NoNicsMatched",
-  /** The policy is wrong on at least one node. */
+  /** The policy is invalid for at least one node. */
   invalid: "Invalid",
-  /** At least one matched node failed. */
+  /** The configuration of at least one matched node has failed. */
   nodesFailed: "NodesFailed",
-  /** A drained node of the pool keeps its slot, and its daemon does not go on. */
+  /** A drained node of the pool counts against maxUnavailable, but its daemon does not continue. */
   daemonStalled: "DaemonStalled",
   /** Another pool selects some of the same nodes. */
   overlap: "Overlap",
-  /** The policy named "default", which is never applied. */
+  /** The policy has the name "default" and is ignored. */
   ignored: "Ignored",
-  /** There is no SriovOperatorConfig "default": nothing is managed. */
+  /** The SriovOperatorConfig "default" does not exist, so no node is managed. */
   noOperatorConfig: "NoOperatorConfig",
 } as const;
 
-/** Reasons on SriovOperatorConfigs, written by the operator; the first three are upstream's. */
+/** Reasons of conditions on the SriovOperatorConfig, written by the operator. The first three are upstream's. */
 export const operatorConfigReasons = {
-  /** All that it asks for is deployed as configured. */
+  /** All components are deployed as configured. */
   ready: "OperatorConfigReady",
-  /** The API server refused something; the message says what. It is tried again. */
+  /** The API server rejected an object; the message has the error. The operator retries. */
   syncFailed: "OperatorConfigSyncFailed",
-  /** It asks for what there is not. */
+  /** The config has a setting that the operator cannot apply. */
   unsupported: "UnsupportedConfiguration",
-  /** Pods are still being replaced, or are not available; the message has their counts. Also beside Ready. */
+  /**
+   * Pods are being replaced or are not available; the message has their numbers. The config may be Ready at the same
+   * time.
+   */
   rollingOut: "RollingOut",
 } as const;
 
-/** Reasons on networks of all kinds, written by the operator; all of them are upstream's. */
+/** Reasons of conditions on networks of all kinds, written by the operator. All of them are upstream's. */
 export const networkReasons = {
-  /** The NetworkAttachmentDefinition is there, and as asked. */
+  /** The NetworkAttachmentDefinition exists and is up to date. */
   ready: "NetworkReady",
-  /** None can be made of the spec, or one that is somebody else's has its place; the message says what to do. */
+  /**
+   * The network is invalid, or a NetworkAttachmentDefinition of the same name belongs to someone else; the message says
+   * what to do.
+   */
   invalid: "NetworkAttachmentDefinitionInvalid",
-  /** It is not there: the API server refuses it, knows no such kind (Multus is not installed), or an old one still goes. */
+  /**
+   * The NetworkAttachmentDefinition does not exist: the API server rejected it, does not know the kind (Multus is not
+   * installed), or an old one is still being deleted.
+   */
   notFound: "NetworkAttachmentDefinitionNotFound",
-  /** spec.networkNamespace names a namespace that there is not. It is made as soon as the namespace is there. */
+  /** The namespace in spec.networkNamespace does not exist. The operator continues as soon as it exists. */
   namespaceNotFound: "NamespaceNotFound",
 } as const;
 
-/** Reasons of DevicePluginConfigured, written by what configures the device plugin on the node. */
+/** Reasons of the condition DevicePluginConfigured, written by the sidecar of the node's device plugin. */
 export const devicePluginReasons = {
   /** Each resource has all its VFs. */
   configured: "Configured",
-  /** VFs are being made, or are about to be made anew. */
+  /** VFs are being created, or are about to be created again. */
   configuring: "Configuring",
-  /** VFs do not exist, and nobody is at it. */
+  /** VFs do not exist, and no process is creating them. */
   vfsMissing: "VfsMissing",
-  /** The device plugin cannot hand out a resource as it is asked for. */
+  /** The device plugin does not support the settings of a resource. */
   notPossible: "NotPossible",
-  /** The plugin's file could not be written, or the plugin could not be told. */
+  /** The plugin's configuration file could not be written, or the plugin could not be restarted. */
   notApplied: "NotApplied",
 } as const;
 
-/** Reasons of DevicePluginConfigMap, written by the operator. */
+/** Reasons of the condition DevicePluginConfigMap, written by the operator. */
 export const devicePluginConfigMapReasons = {
+  /** The ConfigMap is up to date. */
   written: "Written",
-  /** It would be larger than the API server takes; it stays as it was. */
+  /** The ConfigMap would exceed the size limit of the API server, so it was not updated. */
   tooLarge: "TooLarge",
-  /** Some resources cannot be selected as they are asked for. */
+  /** The format of the ConfigMap cannot express the settings of some resources. */
   notPossible: "NotPossible",
-  /** The API server refused it; the message has its words. */
+  /** The API server rejected the ConfigMap; the message has the error. */
   refused: "Refused",
 } as const;
 
-/** Reasons of InjectorCertificate and WebhookCertificate, written by the operator. */
+/** Reasons of the conditions InjectorCertificate and WebhookCertificate, written by the operator. */
 export const certificateReasons = {
+  /** The certificate is valid and trusted by the API server. */
   valid: "Valid",
-  /** The Secret has a certificate that somebody else made. It is left alone. */
+  /** The Secret has a certificate that the operator did not create. The operator does not change it. */
   foreignSecret: "ForeignSecret",
-  /** The API server refused the Secret or the announcement; the message has its words. It is tried again. */
+  /**
+   * The API server rejected the Secret or the webhook configuration; the message has the error. The operator retries.
+   */
   refused: "Refused",
 } as const;

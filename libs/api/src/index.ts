@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+/**
+ * The API of Switchyard: its kinds with their schemas, names and conditions, and the Kubernetes types and values that
+ * they use.
+ */
 export {
   certificateReasons,
   conditionTypes,

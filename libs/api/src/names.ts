@@ -1,70 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Labels, annotations, finalizers and fixed object names that upstream and its users' tools share with us
- * (sriov-operator.md A.9). Each stands whole here and nowhere else.
+ * Labels, annotations, finalizers, field managers and fixed object names, most of which upstream and its users' tools
+ * also use (sriov-operator.md A.9). Each is a complete string in this file and nowhere else.
  */
 
+/** API group of the kinds that Switchyard defines. */
 export const apiGroup = "sriovnetwork.openshift.io";
+
+/** Group and version of the kinds that Switchyard defines. */
 export const apiVersion = "sriovnetwork.openshift.io/v1";
 
-/** SriovOperatorConfig: only this name, in the operator's namespace, is honoured. */
+/** Name of the only SriovOperatorConfig, in the operator's namespace, that has an effect. */
 export const operatorConfigName = "default";
 
+/** Keys of labels. */
 export const labels = {
-  /** On Nodes: "Enabled" or "Disabled"; the device plugin's DaemonSet selects Enabled. */
+  /** On Nodes: "Enabled" or "Disabled". The device plugin's DaemonSet selects nodes with "Enabled". */
   devicePlugin: "sriovnetwork.openshift.io/device-plugin",
 } as const;
 
+/** Keys of annotations. */
 export const annotations = {
-  /** On Nodes: the daemon's request, one of DrainRequest. */
+  /** On Nodes: the daemon's request, a DrainRequest. */
   nodeState: "sriovnetwork.openshift.io/state",
-  /** On SriovNetworkNodeStates: the daemon's request, one of DrainRequest. */
+  /** On SriovNetworkNodeStates: the daemon's request, a DrainRequest. */
   desiredState: "sriovnetwork.openshift.io/desired-state",
-  /** On SriovNetworkNodeStates: the operator's answer, one of DrainAnswer. */
+  /** On SriovNetworkNodeStates: the operator's answer, a DrainAnswer. */
   currentState: "sriovnetwork.openshift.io/current-state",
-  /** On SriovNetworkNodeStates: "true" leaves draining to somebody else. */
+  /** On SriovNetworkNodeStates: "true" if another program drains the node. */
   useExternalDrainer: "sriovnetwork.openshift.io/use-external-drainer",
-  /** On SriovNetworkNodeStates whose node left: RFC 3339 time after which they are deleted. */
+  /**
+   * On SriovNetworkNodeStates whose node has left the node set: RFC 3339 time after which the operator deletes them.
+   */
   keepStateUntil: "sriovnetwork.openshift.io/keep-state-until",
-  /** On NetworkAttachmentDefinitions: the resource that its pods need, with prefix; Multus and the injector read it. */
+  /** On NetworkAttachmentDefinitions: full name of the resource that pods need. Multus and the injector read it. */
   resourceName: "k8s.v1.cni.cncf.io/resourceName",
-  /** On NetworkAttachmentDefinitions: the network that it is made from, "OVSNetwork.<group>/<namespace>/<name>". */
+  /**
+   * On NetworkAttachmentDefinitions: the network that it was rendered from, "OVSNetwork.<group>/<namespace>/<name>".
+   */
   ownerRef: "sriovnetwork.openshift.io/owner-ref",
-  /** On networks: where upstream's operator made the NetworkAttachmentDefinition last. We look at what is there instead. */
+  /**
+   * On networks: the namespace in which upstream's operator last created the NetworkAttachmentDefinition. Switchyard
+   * does not use it; it looks for existing NetworkAttachmentDefinitions instead.
+   */
   lastNetworkNamespace: "operator.sriovnetwork.openshift.io/last-network-namespace",
-  /** On Nodes that we made unschedulable to drain them, and no others: only these become schedulable again. */
+  /** On Nodes that the operator has cordoned. Only these nodes are uncordoned after the drain. */
   cordonedBy: "switchyard.io/cordoned-by",
-  /** On OpenShift's Nodes: the MachineConfig that the node is to have, which tells its MachineConfigPool. */
+  /** On Nodes of OpenShift: name of the desired MachineConfig, from which the node's MachineConfigPool follows. */
   desiredMachineConfig: "machineconfiguration.openshift.io/desiredConfig",
-  /** On MachineConfigPools: "Paused" where we paused the pool, "Idle" where we let it go on. */
+  /** On MachineConfigPools: "Paused" while the operator has paused the pool, "Idle" after it has resumed the pool. */
   machineConfigPoolState: "sriovnetwork.openshift.io/state",
-  /** On Pods that the kubelet made from a file: nobody can evict them. */
+  /** On Pods that the kubelet created from a file. They cannot be evicted. */
   mirrorPod: "kubernetes.io/config.mirror",
 } as const;
 
+/** Keys of taints. */
 export const taints = {
-  /** On Nodes that are drained: keeps DaemonSets from making their pods anew there before the drain is over. */
+  /** On Nodes that are being drained: prevents DaemonSets from creating pods there before the drain is over. */
   draining: "switchyard.io/draining",
 } as const;
 
-/** Upstream's: it removes them once it has cleaned up. We do without, so that nothing waits for an operator that is gone. */
+/**
+ * Upstream's finalizers. Upstream's operator removes them after it has cleaned up. Switchyard sets no finalizers, so
+ * that nothing waits for an operator that is no longer installed.
+ */
 export const upstreamFinalizers = {
   operatorConfig: "operatorconfig.finalizers.sriovnetwork.openshift.io",
   poolConfig: "poolconfig.finalizers.sriovnetwork.openshift.io",
   network: "netattdef.finalizers.sriovnetwork.openshift.io",
 } as const;
 
-/** Field manager of what upstream's operator wrote. */
+/** Field manager of upstream's operator. */
 export const upstreamManager = "sriov-network-operator";
 
-/** Field manager of what the node's daemon writes. */
+/** Field manager of the config daemon. */
 export const daemonManager = "switchyard-config-daemon";
 
-/** Field manager of what upstream's daemon wrote. */
+/** Field manager of upstream's config daemon. */
 export const upstreamDaemonManager = "sriov-network-config-daemon";
 
-/** What a daemon asks for, in annotations.nodeState and annotations.desiredState. */
+/** What a daemon requests, in annotations.nodeState and annotations.desiredState. */
 export type DrainRequest = "Idle" | "Drain_Required" | "Reboot_Required";
 
-/** What the operator (or an external drainer) answers, in annotations.currentState. */
+/** What the operator or an external drainer answers, in annotations.currentState. */
 export type DrainAnswer = "Idle" | "Draining" | "DrainComplete";

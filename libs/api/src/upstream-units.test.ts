@@ -19,7 +19,7 @@ describe("isUpstreamUnit", () => {
       ...{ name: "sriov-config.service", lines: [`${start} service --phase pre`, "ExecStartPost=/bin/x"], is: false },
     },
     { what: "no program", name: "sriov-config.service", lines: ["Type=oneshot"], is: false },
-  ])("knows $what: $is", ({ name, lines, is }) => {
+  ])("returns $is for $what", ({ name, lines, is }) => {
     expect(isUpstreamUnit(name, ["[Service]", ...lines, ""].join("\n"))).toBe(is);
   });
 });

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The systemd units of upstream's systemd mode, which are on hosts and, on OpenShift, in a MachineConfig
+ * The systemd units of upstream's systemd mode, which upstream installs on hosts and, on OpenShift, in a MachineConfig
  * (sriov-operator.md F.7, F.11).
  * Usage: `isUpstreamUnit("sriov-config.service", text)`.
  */
 
-/** Before and after the network is up. */
+/** Names of the units: the first runs before, the second after the network is up. */
 export const upstreamUnits = ["sriov-config.service", "sriov-config-post-network.service"] as const;
 
-/** What both of them start. */
+/** The program that both units start. */
 export const upstreamUnitProgram = "/var/lib/sriov/sriov-network-config-daemon";
 
-/** Whether the unit is upstream's: by its name, and because it starts upstream's program and no other. */
+/** Reports whether the unit has one of upstream's names, starts upstream's program, and starts no other program. */
 export function isUpstreamUnit(name: string, text: string): boolean {
   const names: readonly string[] = upstreamUnits;
   const started = [...text.matchAll(/^Exec\w+=(.*)$/gm)].map(([, command = ""]) => command.trim().split(/\s+/));

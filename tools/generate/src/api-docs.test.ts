@@ -48,12 +48,12 @@ const schema: StructuralSchema = {
 describe("toPage", () => {
   const page = toPage({ resource, schema, example: "kind: Thing\n" });
 
-  it("starts with what the kind is and an example", () => {
+  it("starts with the description of the kind and an example", () => {
     expect(page).toContain("# Thing\n\nA thing.\n\n`apiVersion: example.com/v1`, namespaced.");
     expect(page).toContain("```yaml\nkind: Thing\n```");
   });
 
-  it("says of each field its path, type, default, meaning, bounds, and rules from wherever they stand", () => {
+  it("lists path, type, default, description, bounds and rules of each field", () => {
     const [, table = ""] = page.split("## spec\n\nWhat is wanted.\n\n");
     expect(table.trimEnd().split("\n").slice(2)).toEqual([
       "| `spec.size` | integer, required | `3` | How big.<br>From 1 to 9.<br>• must be odd |",
@@ -65,13 +65,13 @@ describe("toPage", () => {
     ]);
   });
 
-  it("leaves out what every object of Kubernetes has", () => {
+  it("omits the fields that all Kubernetes objects have", () => {
     expect(page).not.toContain("metadata");
   });
 });
 
 describe("toIndex", () => {
-  it("links the page of each kind", () => {
+  it("links to the page of each kind", () => {
     expect(toIndex([{ resource, schema }])).toBe("# API reference\n\n- [Thing](thing.md): A thing.\n");
   });
 });

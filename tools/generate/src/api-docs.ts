@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The reference of a kind as Markdown, from its schema: each field with its type, default, meaning and rules, and an
- * example.
+ * toPage returns the Markdown reference of a kind: an example, and all fields with type, default, description and
+ * rules.
  * Usage: `toPage({ resource, schema, example: readFileSync("libs/api/examples/ovsnetworks.yaml", "utf8") })`.
  */
 import type { CustomResource, StructuralSchema } from "@switchyard/api";
 
-/** What a page is made of. */
+/** What a page is generated from. */
 export interface DocumentedKind {
   readonly resource: CustomResource;
   readonly schema: StructuralSchema;
-  /** A valid object in YAML. */
+  /** A valid object, as YAML. */
   readonly example: string;
 }
 
-/** The page of one kind. */
+/** Returns the page of a kind. */
 export function toPage({ resource, schema, example }: DocumentedKind): string {
   const { group, version, kind, plural, columns } = resource;
   const rules = rulesOf({ path: kind, field: schema, required: false });
@@ -36,7 +36,7 @@ export function toPage({ resource, schema, example }: DocumentedKind): string {
     .concat("\n");
 }
 
-/** The list of all pages. */
+/** Returns the index of all pages. */
 export function toIndex(kinds: readonly Pick<DocumentedKind, "resource" | "schema">[]): string {
   const lines = kinds.map(({ resource, schema }) => {
     return `- [${resource.kind}](${pageName(resource)}): ${schema.description ?? ""}`;
@@ -44,22 +44,22 @@ export function toIndex(kinds: readonly Pick<DocumentedKind, "resource" | "schem
   return `# API reference\n\n${lines.join("\n")}\n`;
 }
 
-/** File name of a kind's page. */
+/** Returns the file name of a kind's page. */
 export function pageName({ kind }: CustomResource): string {
   return `${kind.toLowerCase()}.md`;
 }
 
 interface Member {
-  /** From the kind on: "OVSNetwork.spec.trunk[].id". */
+  /** Path that starts with the kind: "OVSNetwork.spec.trunk[].id". */
   readonly path: string;
   readonly field: StructuralSchema;
   readonly required: boolean;
 }
 
-/** Messages of rules by the path of the field that the API server will name. */
+/** Messages of rules, by the path of the field that the API server reports. */
 type Rules = ReadonlyMap<string, readonly string[]>;
 
-/** A field and all below it. What a list or a map holds has no row of its own, only its fields have. */
+/** Returns the rows of a field and of all fields below it. Elements of lists and maps have no row; their fields do. */
 function rowsOf(member: Member, rules: Rules): readonly (readonly string[])[] {
   const below = childrenOf(member).flatMap((child) => rowsOf(child, rules));
   return isElement(member.path) ? below : [rowOf(member, rules), ...below];
@@ -92,12 +92,12 @@ function isElement(path: string): boolean {
 
 function rowOf({ path, field, required }: Member, rules: Rules): readonly string[] {
   const value = field.default === undefined ? "" : `\`${JSON.stringify(field.default)}\``;
-  const said = ["", "[]", ".*"].flatMap((below) => rules.get(path + below) ?? []);
+  const messages = ["", "[]", ".*"].flatMap((suffix) => rules.get(path + suffix) ?? []);
   return [
     `\`${nameOf(path)}\``,
     typeOf(field) + (required ? ", required" : ""),
     value,
-    [field.description ?? "", ...boundsOf(field), ...said.map((message) => `• ${message}`)].join("<br>"),
+    [field.description ?? "", ...boundsOf(field), ...messages.map((message) => `• ${message}`)].join("<br>"),
   ];
 }
 

@@ -6,7 +6,7 @@ import { toCrd, toYaml } from "./crd.ts";
 const things = { group: "example.com", version: "v1", kind: "Thing", plural: "things", namespaced: true };
 
 describe("toCrd", () => {
-  it("names the kind in all its forms and makes status a subresource", () => {
+  it("has all names of the kind and the subresource status", () => {
     const crd = toCrd({ ...things, columns: [] }, { type: "object" });
     expect(crd).toMatchObject({
       metadata: { name: "things.example.com" },
@@ -18,7 +18,7 @@ describe("toCrd", () => {
     });
   });
 
-  it("gives wide columns the priority that hides them", () => {
+  it("sets the priority of wide columns", () => {
     const name = { name: "Name", type: "string", jsonPath: ".metadata.name" } as const;
     const crd = toCrd({ ...things, columns: [name, { ...name, wide: true }] }, { type: "object" });
     expect(crd).toMatchObject({ spec: { versions: [{ additionalPrinterColumns: [name, { ...name, priority: 1 }] }] } });
@@ -26,7 +26,7 @@ describe("toCrd", () => {
 });
 
 describe("toYaml", () => {
-  it("quotes words that Kubernetes, which reads YAML 1.1, would take for something else", () => {
+  it("quotes words that have another meaning in YAML 1.1", () => {
     const words = ["on", "off", "yes", "n", "True", "null", "0x1", "1e3", "12:30", "01", "~", "", "auto"];
     const yaml = toYaml({ enum: words });
     expect(parse(yaml, { version: "1.1" })).toEqual({ enum: words });
@@ -34,7 +34,7 @@ describe("toYaml", () => {
     expect(yaml).toContain("- auto");
   });
 
-  it("repeats what is the same, since Kubernetes' tools show anchors as they are", () => {
+  it("repeats equal values instead of using anchors, which Kubernetes' tools do not resolve", () => {
     const same = { type: "string" };
     expect(toYaml({ a: same, b: same })).toBe("a:\n  type: string\nb:\n  type: string\n");
   });

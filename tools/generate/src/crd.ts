@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The CustomResourceDefinition of a kind (apiextensions.k8s.io/v1), and its YAML.
+ * toCrd returns the CustomResourceDefinition of a kind (apiextensions.k8s.io/v1), and toYaml formats it.
  */
 import type { CustomResource, StructuralSchema } from "@switchyard/api";
 import { stringify } from "yaml";
 
-/** The CRD as an object. One version, served and stored; status is a subresource. */
+/** Returns the CRD. It has one version, which is served and stored, and the subresource status. */
 export function toCrd(resource: CustomResource, schema: StructuralSchema): object {
   const { group, version, kind, plural, namespaced, columns } = resource;
   return {
@@ -35,7 +35,7 @@ export function toCrd(resource: CustomResource, schema: StructuralSchema): objec
   };
 }
 
-/** YAML as Kubernetes reads it: by version 1.1, in which on, off, yes and no unquoted are booleans. */
+/** Formats YAML 1.1, which Kubernetes reads: it quotes on, off, yes and no, which are booleans otherwise. */
 export function toYaml(object: object): string {
   return stringify(object, { version: "1.1", lineWidth: 120, aliasDuplicateObjects: false });
 }

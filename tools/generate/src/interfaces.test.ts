@@ -57,7 +57,7 @@ describe("readInterfaces", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("makes a schema of an interface, its JSDoc and its tags", () => {
+  it("converts an interface with its JSDoc and tags", () => {
     const schemaOf = readInterfaces(join(folder, "thing.ts"), join(folder, "tsconfig.json"));
     expect(schemaOf("Thing")).toMatchObject({
       type: "object",
@@ -83,6 +83,6 @@ describe("readInterfaces", () => {
         },
       },
     });
-    expect(() => schemaOf("Wrong")).toThrow('Wrong.spec.size has the type "number"; say @asType integer');
+    expect(() => schemaOf("Wrong")).toThrow('Wrong.spec.size has the unsupported type "number"; add @asType integer');
   }, 60_000);
 });

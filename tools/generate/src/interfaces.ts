@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Interfaces with their JSDoc, read from TypeScript sources and turned into structural schemas. A field's type must have
- * a name: of `{ readonly a: string }` written in place the generator drops the JSDoc.
- * Usage: `const schemaOf = readInterfaces("libs/api/src/index.ts", "libs/api/tsconfig.json"); schemaOf("SriovNetworkNodePolicy")`.
+ * readInterfaces converts TypeScript interfaces with their JSDoc to structural schemas. The type of each field must
+ * have a name: the generator drops the JSDoc of anonymous types such as `{ readonly a: string }`.
+ * Usage: `const schemaOf = readInterfaces("libs/api/src/index.ts", "libs/api/tsconfig.json"); schemaOf("OVSNetwork");`
  */
 import type { StructuralSchema } from "@switchyard/api";
 import { createGenerator } from "ts-json-schema-generator";
 import { extraTags, toObjectSchema } from "./structural.ts";
 
-/** Takes seconds: it compiles. What it returns is quick, and throws GenerateError for what no CRD can say. */
+/**
+ * Compiles the source, which takes a few seconds. The returned function is fast, and throws a GenerateError if a CRD
+ * cannot express the interface.
+ */
 export function readInterfaces(source: string, tsconfig: string): (kind: string) => StructuralSchema {
   const generator = createGenerator({
     path: source,
     tsconfig,
     jsDoc: "extended",
     extraTags,
-    // Everything inline: a structural schema has no $ref.
+    // Inline all types, because a structural schema cannot have $ref.
     expose: "none",
     topRef: false,
-    // No `additionalProperties: false` beside properties: the API server prunes what it does not know.
+    // Do not write `additionalProperties: false`: the API server prunes unknown fields.
     additionalProperties: true,
-    // Fields stay in the order of the source.
+    // Keep the order of the source.
     sortProps: false,
-    skipTypeCheck: true, // `npm run typecheck` does that
+    skipTypeCheck: true, // `npm run typecheck` checks types
   });
   return (kind) => toObjectSchema(kind, generator.createSchema(kind));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Objects stored by upstream and our examples must pass our schemas, here by ajv; e2e/ asks a real API server. */
+/** Tests the schemas with objects of upstream and with the examples, using ajv. e2e/ tests them with an API server. */
 import { describe, expect, it } from "@jest/globals";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,8 +23,8 @@ function readObjects(file: string): Readonly<Record<string, unknown>>[] {
     .filter(isObject);
 }
 
-/** What is wrong with an object, in ajv's words; null if nothing is. */
-function judge(kind: string, object: unknown): unknown {
+/** Returns the errors of ajv for an object; null if it is valid. */
+function validationErrors(kind: string, object: unknown): unknown {
   const ajv = new Ajv({ strict: false, validateFormats: false, useDefaults: true });
   const validate = ajv.compile(schemas[kind] ?? false);
   validate(object);
@@ -34,7 +34,7 @@ function judge(kind: string, object: unknown): unknown {
 describe.each(upstreamKinds.map(({ plural, kind }) => ({ plural, kind })))("$kind", ({ plural, kind }) => {
   it.each(readObjects(`${upstream}/${plural}.yaml`).map((object) => [object]))("accepts %j", (object) => {
     expect(object.kind).toBe(kind);
-    expect(judge(kind, object)).toBeNull();
+    expect(validationErrors(kind, object)).toBeNull();
   });
 });
 
@@ -43,19 +43,19 @@ describe("the example", () => {
     const [example, ...more] = readObjects(`libs/api/examples/${plural}.yaml`);
     expect(more).toEqual([]);
     expect(example?.kind).toBe(kind);
-    expect(judge(kind, example)).toBeNull();
+    expect(validationErrors(kind, example)).toBeNull();
   });
 });
 
 describe("the schemas", () => {
-  it("have upstream's objects of each kind to prove themselves on", () => {
+  it("are tested with upstream's objects of each kind", () => {
     const files = readdirSync(join(root, upstream)).filter((name) => name.endsWith(".yaml"));
     expect(files.sort()).toEqual(upstreamKinds.map(({ plural }) => `${plural}.yaml`).sort());
   });
 
-  it("give an absent policy spec the meaning that it has for Go clients", () => {
+  it("set the same default for an absent policy spec as Go clients", () => {
     const object: { spec?: unknown } = {};
-    expect(judge("SriovNetworkNodePolicy", object)).toBeNull();
+    expect(validationErrors("SriovNetworkNodePolicy", object)).toBeNull();
     expect(object.spec).toEqual({
       resourceName: "",
       nodeSelector: {},
@@ -79,7 +79,7 @@ describe("the schemas", () => {
     ["SriovOperatorConfig", { disablePlugins: ["intel"] }],
     ["SriovOperatorConfig", { featureGates: { parallelNicConfig: "true" } }],
     ["SriovNetworkNodeState", { interfaces: [{ name: "ens1" }] }],
-  ])("refuse a %s with the spec %j, as upstream's do", (kind, bad) => {
-    expect(judge(kind, { spec: bad })).not.toBeNull();
+  ])("reject a %s with the spec %j, as upstream's do", (kind, bad) => {
+    expect(validationErrors(kind, { spec: bad })).not.toBeNull();
   });
 });

@@ -12,14 +12,14 @@ describe("toStructural", () => {
     expect(toStructural("Kind", number)).toEqual(number);
   });
 
-  it("turns number | string into int-or-string", () => {
+  it("converts number | string to int-or-string", () => {
     expect(toStructural("Kind", { type: ["string", "number"] })).toEqual({
       "x-kubernetes-int-or-string": true,
       anyOf: [{ type: "integer" }, { type: "string" }],
     });
   });
 
-  it("turns a Record into additionalProperties, and an interface into properties alone", () => {
+  it("converts a Record to additionalProperties, and an interface to properties", () => {
     expect(toStructural("Kind", { type: "object", additionalProperties: text })).toEqual({
       type: "object",
       additionalProperties: text,
@@ -30,17 +30,17 @@ describe("toStructural", () => {
     });
   });
 
-  it("does not require what has a default", () => {
+  it("does not require fields with a default", () => {
     const properties = { a: { ...text, default: "x" }, b: text };
     expect(toStructural("Kind", { type: "object", properties, required: ["a", "b"] }).required).toEqual(["b"]);
     expect(toStructural("Kind", { type: "object", properties, required: ["a"] })).not.toHaveProperty("required");
   });
 
-  it("turns a single word into an enum", () => {
+  it("converts a single literal to an enum", () => {
     expect(toStructural("Kind", { type: "string", const: "mellanox" })).toEqual({ type: "string", enum: ["mellanox"] });
   });
 
-  it("lists the values of an open enum in its text only", () => {
+  it("lists the values of an open enum in the description only", () => {
     const open = { type: "string", enum: ["netdevice", "vfio-pci"], description: "What is bound.", openEnum: true };
     expect(toStructural("Kind", open)).toEqual({
       type: "string",
@@ -48,7 +48,7 @@ describe("toStructural", () => {
     });
   });
 
-  it("says in the text that a field is deprecated: a CRD has no keyword for it", () => {
+  it("marks a deprecated field in the description, because a CRD has no keyword for it", () => {
     expect(toStructural("Kind", { type: "boolean", description: "No effect.", deprecated: true })).toEqual({
       type: "boolean",
       description: "No effect. Deprecated.",
@@ -56,19 +56,19 @@ describe("toStructural", () => {
   });
 
   it.each([
-    [{ type: "number" }, 'Kind.spec.a[] has the type "number"; say @asType integer'],
-    [{ type: ["string", "null"] }, 'Kind.spec.a[] has the type ["string","null"]'],
-    [{ $ref: "#/definitions/Other" }, "Kind.spec.a[] has the type undefined"],
-    [{ anyOf: [text, { type: "boolean" }] }, "Kind.spec.a[] has the type undefined"],
-    [{ type: "object", allOf: [] }, "Kind.spec.a[] has allOf [], which a CRD cannot say"],
-    [{ type: "string", enum: ["a", 1] }, 'Kind.spec.a[] has enum ["a",1], which a CRD cannot say'],
+    [{ type: "number" }, 'Kind.spec.a[] has the unsupported type "number"; add @asType integer'],
+    [{ type: ["string", "null"] }, 'Kind.spec.a[] has the unsupported type ["string","null"]'],
+    [{ $ref: "#/definitions/Other" }, "Kind.spec.a[] has the unsupported type undefined"],
+    [{ anyOf: [text, { type: "boolean" }] }, "Kind.spec.a[] has the unsupported type undefined"],
+    [{ type: "object", allOf: [] }, "Kind.spec.a[] has allOf [], which is not supported in a CRD"],
+    [{ type: "string", enum: ["a", 1] }, 'Kind.spec.a[] has enum ["a",1], which is not supported in a CRD'],
     [
       { type: "array", "x-kubernetes-list-type": "mapp" },
-      'Kind.spec.a[] has x-kubernetes-list-type "mapp", which a CRD cannot say',
+      'Kind.spec.a[] has x-kubernetes-list-type "mapp", which is not supported in a CRD',
     ],
-    [{ type: "integer", openEnum: true }, "Kind.spec.a[] has @openEnum without being a union of texts"],
-    [true, "Kind.spec.a[] is not described by a schema"],
-  ])("refuses %j and names the field", (items, message) => {
+    [{ type: "integer", openEnum: true }, "Kind.spec.a[] has @openEnum, but is not a union of string literals"],
+    [true, "Kind.spec.a[] has no schema"],
+  ])("rejects %j and names the field", (items, message) => {
     const spec = { type: "object", properties: { a: { type: "array", items } } };
     const refused = expect(() => toStructural("Kind", { type: "object", properties: { spec } }));
     refused.toThrow(expect.objectContaining({ code: "NOT_STRUCTURAL", at: "Kind.spec.a[]", message }));
@@ -90,7 +90,7 @@ describe("toObjectSchema", () => {
     required: ["apiVersion", "kind", "metadata", "spec"],
   };
 
-  it("leaves apiVersion, kind and metadata to the API server", () => {
+  it("has apiVersion, kind and metadata as the API server expects them", () => {
     expect(toObjectSchema("Thing", kind)).toEqual({
       type: "object",
       description: "A thing.",
@@ -104,7 +104,7 @@ describe("toObjectSchema", () => {
     });
   });
 
-  it("refuses what is no interface", () => {
-    expect(() => toObjectSchema("Thing", text)).toThrow("Thing is no interface");
+  it("rejects a schema that is not of an interface", () => {
+    expect(() => toObjectSchema("Thing", text)).toThrow("Thing is not an interface");
   });
 });

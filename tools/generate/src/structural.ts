@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * From what ts-json-schema-generator makes of an interface to a structural schema, the only kind that a CRD takes:
- * no $ref, no additionalProperties beside properties, types for everything. What would be lost or mean something else
- * on the way is an error that names the field, never dropped in silence.
+ * toStructural converts a schema of ts-json-schema-generator to a structural schema, the only form that a CRD accepts:
+ * without $ref, without additionalProperties next to properties, and with a type for each value. Keywords that cannot
+ * be converted are errors that name the field; nothing is dropped silently.
  *
- * Tags in an interface's JSDoc: those of JSON schema (`@minimum 0`, `@default netdevice`, `@format int64`), `@asType integer`
- * (numbers must have it: Kubernetes' kinds know no fractions), `@x-kubernetes-…` as they stand (rules are in
- * validation-rules.ts), `@deprecated`, and `@openEnum`, which lists the values in the text only: upstream's CRD takes any,
- * so a stored object may have any.
+ * Tags in the JSDoc of interfaces: those of JSON schema (`@minimum 0`, `@default netdevice`, `@format int64`); `@asType
+ * integer`, which numbers must have, because Kubernetes APIs have no fractions; `@x-kubernetes-…`, which are copied
+ * (validation-rules.ts converts rules); `@deprecated`; and `@openEnum`, which lists the values in the description only,
+ * because upstream's CRD accepts any value and stored objects may have others.
  */
 import type { StructuralSchema } from "@switchyard/api";
 import { GenerateError } from "./generate-error.ts";
 import { isObject, isTextList } from "./json.ts";
 import { toValidationRules } from "./validation-rules.ts";
 
-/** Tags beyond those that ts-json-schema-generator knows by itself. */
+/** JSDoc tags that ts-json-schema-generator does not support by default. */
 export const extraTags = [
   "openEnum",
   "x-kubernetes-list-type",
@@ -23,7 +23,9 @@ export const extraTags = [
   "x-kubernetes-validations",
 ];
 
-/** Schema of an object of the API: `json` is of the interface with apiVersion, kind, metadata, spec and status. */
+/**
+ * Returns the schema of a kind. `json` is the schema of an interface with apiVersion, kind, metadata, spec and status.
+ */
 export function toObjectSchema(kind: string, json: unknown): StructuralSchema {
   const { properties, ...root } = toStructural(kind, withoutTypeMeta(kind, json));
   return {
@@ -31,15 +33,15 @@ export function toObjectSchema(kind: string, json: unknown): StructuralSchema {
     properties: {
       apiVersion: { type: "string", description: "Group and version of the API that the object is written in." },
       kind: { type: "string", description: "Kind of the object." },
-      metadata: { type: "object" }, // the API server knows and checks it by itself
+      metadata: { type: "object" }, // the API server validates metadata itself
       ...properties,
     },
   };
 }
 
-/** Schema of any value. `at` is the field's path, for errors. */
+/** Returns the schema of a value. `at` is the path of the field, for errors. */
 export function toStructural(at: string, json: unknown): StructuralSchema {
-  if (!isObject(json)) throw new GenerateError("NOT_STRUCTURAL", at, "is not described by a schema");
+  if (!isObject(json)) throw new GenerateError("NOT_STRUCTURAL", at, "has no schema");
   const { type, description, deprecated, openEnum, required, properties, items, additionalProperties, ...more } = json;
   const { "x-kubernetes-validations": rules, ...rest } = more;
   const all = [
@@ -61,14 +63,15 @@ export function toStructural(at: string, json: unknown): StructuralSchema {
 const typeMeta = new Set(["apiVersion", "kind", "metadata"]);
 
 function withoutTypeMeta(kind: string, json: unknown): unknown {
-  if (!isObject(json) || !isObject(json.properties)) throw new GenerateError("NOT_STRUCTURAL", kind, "is no interface");
+  if (!isObject(json) || !isObject(json.properties))
+    throw new GenerateError("NOT_STRUCTURAL", kind, "is not an interface");
   const schema = Object.entries(json).filter(([keyword]) => keyword !== "$schema" && keyword !== "definitions");
   const properties = Object.entries(json.properties).filter(([name]) => !typeMeta.has(name));
   const required = isTextList(json.required) ? json.required.filter((name) => !typeMeta.has(name)) : [];
   return { ...Object.fromEntries(schema), required, properties: Object.fromEntries(properties) };
 }
 
-/** What has a default is never missing: the API server fills it in before it looks. */
+/** Fields with a default are not required, because the API server sets defaults before validation. */
 function membersOf(at: string, properties: Readonly<Record<string, unknown>>, required: unknown): StructuralSchema {
   const entries = Object.entries(properties).map(
     ([name, json]) => [name, toStructural(`${at}.${name}`, json)] as const,
@@ -86,16 +89,16 @@ function typeOf(at: string, type: unknown): StructuralSchema {
   }
   const known = types.find((one) => one === type);
   if (known !== undefined) return { type: known };
-  const cure = type === "number" ? "; say @asType integer" : "";
-  throw new GenerateError("NOT_STRUCTURAL", at, `has the type ${JSON.stringify(type)}${cure}`);
+  const advice = type === "number" ? "; add @asType integer" : "";
+  throw new GenerateError("NOT_STRUCTURAL", at, `has the unsupported type ${JSON.stringify(type)}${advice}`);
 }
 
-/** A Record's values; an interface, whose other members the API server prunes, has none. */
+/** Returns additionalProperties for a Record. An interface has none; the API server prunes its unknown members. */
 function mapOf(at: string, additional: unknown): StructuralSchema {
   return isObject(additional) ? { additionalProperties: toStructural(`${at}.*`, additional) } : {};
 }
 
-/** Keywords that stay as they are, with what their values must be. */
+/** Keywords that are copied, with checks of their values. */
 const facets: Readonly<Record<string, (value: unknown) => boolean>> = {
   default: () => true,
   enum: isTextList,
@@ -119,7 +122,11 @@ function facetsOf(at: string, rest: Readonly<Record<string, unknown>>): Structur
   for (const [keyword, value] of Object.entries(given)) {
     if (value === undefined) continue;
     if (facets[keyword]?.(value) !== true) {
-      throw new GenerateError("NOT_STRUCTURAL", at, `has ${keyword} ${JSON.stringify(value)}, which a CRD cannot say`);
+      throw new GenerateError(
+        "NOT_STRUCTURAL",
+        at,
+        `has ${keyword} ${JSON.stringify(value)}, which is not supported in a CRD`,
+      );
     }
     kept[keyword] = value;
   }
@@ -128,7 +135,7 @@ function facetsOf(at: string, rest: Readonly<Record<string, unknown>>): Structur
 
 function enumOf(at: string, values: unknown): readonly string[] {
   if (isTextList(values)) return values;
-  throw new GenerateError("NOT_STRUCTURAL", at, "has @openEnum without being a union of texts");
+  throw new GenerateError("NOT_STRUCTURAL", at, "has @openEnum, but is not a union of string literals");
 }
 
 function isText(value: unknown): value is string {

@@ -3,12 +3,12 @@ import { describe, expect, it } from "@jest/globals";
 import { toValidationRules } from "./validation-rules.ts";
 
 describe("toValidationRules", () => {
-  it("leaves a rule about the value that it stands on as it is", () => {
+  it("copies a rule about the value that it is on", () => {
     const rule = { rule: "self != 'x'", message: "must not be x", fieldPath: ".a", reason: "FieldValueForbidden" };
     expect(toValidationRules("Kind", [rule])).toEqual([rule]);
   });
 
-  it("makes a rule over several fields forgive an object in which none of them changed", () => {
+  it("makes a rule about several fields accept an object in which none of them changed", () => {
     const rule = { rule: "self.a != self.b.c", message: "must differ", fields: ["a", "b.c"] };
     expect(toValidationRules("Kind", [rule])).toEqual([
       {
@@ -31,7 +31,7 @@ describe("toValidationRules", () => {
     [[{ rule: "true", message: "must be", reason: "Whim" }]],
     [[{ rule: "true", message: "must be", fieldpath: ".a" }]],
     ["true"],
-  ])("refuses %j and names the field", (rules) => {
+  ])("rejects %j and names the field", (rules) => {
     const refused = expect(() => toValidationRules("Kind.spec.a", rules));
     refused.toThrow(expect.objectContaining({ code: "NOT_STRUCTURAL", at: "Kind.spec.a" }));
   });

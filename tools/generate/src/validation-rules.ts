@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The rules of a schema in the Common Expression Language, as JSDoc has them and as a CRD takes them. In JSDoc a rule may
- * name the `fields` that it judges: `{ rule: "…", message: "…", fields: ["isRdma", "deviceType"] }`.
+ * toValidationRules converts CEL rules from JSDoc to the form of a CRD. In JSDoc a rule may list the `fields` that it
+ * validates: `{ rule: "…", message: "…", fields: ["isRdma", "deviceType"] }`.
  *
- * A stored object that breaks a rule, since the rule is newer than the object, can still be updated. Where the rule stands
- * on the value that it judges, the API server sees to that: it forgives what did not change. A rule over several fields
- * stands above them, where something else always changes; with `fields` it forgives if none of these did. Both need
- * Kubernetes 1.30 or later.
+ * A stored object that violates a newer rule can still be updated. If the rule is on the value that it validates, the
+ * API server ignores violations of unchanged values (ratcheting). A rule about several fields is on an object that
+ * contains them, which changes more often; with `fields`, the generated rule also accepts the object if none of these
+ * fields changed. Both require Kubernetes 1.30 or later.
  */
-import type { ValidationRule } from "@switchyard/api";
+import { defined, type ValidationRule } from "@switchyard/api";
 import { GenerateError } from "./generate-error.ts";
 import { isObject, isTextList } from "./json.ts";
 
-/** `at` is the path of the schema that has the rules, for errors. */
+/** Converts rules. `at` is the path of the schema that has the rules, for errors. */
 export function toValidationRules(at: string, json: unknown): readonly ValidationRule[] {
   if (!Array.isArray(json)) throw refuse(at, json);
   return json.map((entry: unknown) => toRule(at, entry));
@@ -26,7 +26,7 @@ function toRule(at: string, entry: unknown): ValidationRule {
   const knownReason = reasons.find((one) => one === reason);
   if (
     !isText(rule) ||
-    !isText(message) || // without one the user would be shown the expression
+    !isText(message) || // without a message the API server would show the expression
     (fieldPath !== undefined && !isText(fieldPath)) ||
     (reason !== undefined && knownReason === undefined) ||
     (fields !== undefined && !isTextList(fields)) ||
@@ -35,19 +35,20 @@ function toRule(at: string, entry: unknown): ValidationRule {
     throw refuse(at, entry);
   }
   return {
-    ...(fields === undefined ? { rule } : { rule: forgiving(rule, fields), optionalOldSelf: true }),
+    ...(fields === undefined ? { rule } : { rule: orUnchanged(rule, fields), optionalOldSelf: true }),
     message,
-    ...(fieldPath !== undefined && { fieldPath }),
-    ...(knownReason !== undefined && { reason: knownReason }),
+    ...defined({ fieldPath, reason: knownReason }),
   };
 }
 
-function forgiving(rule: string, fields: readonly string[]): string {
+function orUnchanged(rule: string, fields: readonly string[]): string {
   const unchanged = fields.map((path) => isUnchanged(path.split(".")));
   return `(${rule}) || (oldSelf.hasValue() && ${unchanged.join(" && ")})`;
 }
 
-// Not `oldSelf.?a == self.?a`: the API server takes what is optional to be of any size, and refuses the rule as too costly.
+// `oldSelf.?a == self.?a` is shorter, but the API server assumes an unlimited size for optional values and rejects the
+// rule as
+// too expensive.
 function isUnchanged(names: readonly string[]): string {
   const now = ["self", ...names].join(".");
   const before = ["oldSelf", ...names].join(".?");
@@ -56,7 +57,11 @@ function isUnchanged(names: readonly string[]): string {
 }
 
 function refuse(at: string, entry: unknown): GenerateError {
-  return new GenerateError("NOT_STRUCTURAL", at, `has the rule ${JSON.stringify(entry)}, which a CRD cannot say`);
+  return new GenerateError(
+    "NOT_STRUCTURAL",
+    at,
+    `has the rule ${JSON.stringify(entry)}, which is not supported in a CRD`,
+  );
 }
 
 function isText(value: unknown): value is string {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Dynamic resource allocation (resource.k8s.io/v1), which Kubernetes serves since 1.34.
+ * Kinds of dynamic resource allocation (resource.k8s.io/v1), which is available since Kubernetes 1.34.
  */
 import type { ResourceType } from "./metadata.ts";
 
+/** API resource of ResourceClaims. */
 export const resourceClaims = {
   group: "resource.k8s.io",
   version: "v1",
@@ -12,6 +13,7 @@ export const resourceClaims = {
   namespaced: true,
 } as const satisfies ResourceType;
 
+/** API resource of ResourceSlices. */
 export const resourceSlices = {
   group: "resource.k8s.io",
   version: "v1",

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * core/v1 Node, the fields that are used.
- */
+/** core/v1 Node, restricted to the fields that are used. */
 import type { ObjectMeta, ResourceType } from "./metadata.ts";
 
+/** API resource of Nodes. */
 export const nodes = {
   group: "",
   version: "v1",
@@ -12,6 +11,7 @@ export const nodes = {
   namespaced: false,
 } as const satisfies ResourceType;
 
+/** core/v1 Node. */
 export interface Node {
   readonly apiVersion: "v1";
   readonly kind: "Node";

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The subset of OpenAPI v3 that a CRD takes as schema (structural schemas, apiextensions.k8s.io/v1 JSONSchemaProps), as
- * far as our kinds use it. Ajv takes it too: `new Ajv({ strict: false, validateFormats: false, useDefaults: true })`.
+ * StructuralSchema is the subset of OpenAPI v3 that a CRD accepts (apiextensions.k8s.io/v1 JSONSchemaProps), restricted
+ * to the keywords that Switchyard's kinds use. Ajv accepts such schemas with the options strict: false and
+ * validateFormats: false.
  */
 
 /** Schema of a value. */
 export interface StructuralSchema {
   readonly description?: string;
-  /** Absent only where x-kubernetes-int-or-string is. */
+  /** Absent only if x-kubernetes-int-or-string is set. */
   readonly type?: "object" | "array" | "string" | "integer" | "boolean";
   readonly format?: string;
   readonly default?: unknown;
@@ -32,7 +33,7 @@ export interface StructuralSchema {
   readonly "x-kubernetes-validations"?: readonly ValidationRule[];
 }
 
-/** A rule in the Common Expression Language. */
+/** A validation rule in the Common Expression Language (CEL). */
 export interface ValidationRule {
   readonly rule: string;
   readonly message?: string;

@@ -3,12 +3,12 @@ import { describe, expect, it } from "@jest/globals";
 import { isUnicast, parseMacAddress } from "./mac-address.ts";
 
 describe("parseMacAddress", () => {
-  it("reads six bytes and lowers their digits", () => {
+  it("parses six bytes and converts digits to lower case", () => {
     expect(parseMacAddress("02:00:00:AB:cd:01")).toEqual({ ok: true, value: "02:00:00:ab:cd:01" });
   });
 
   it.each(["", "02:00:00:00:00", "02-00-00-00-00-01", "2:0:0:0:0:1", "02:00:00:00:00:0g", "02:00:00:00:00:01:02"])(
-    "refuses %j",
+    "rejects %j",
     (text) => {
       expect(parseMacAddress(text)).toEqual({ ok: false, error: { code: "malformed", text } });
     },

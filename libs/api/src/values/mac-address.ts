@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Ethernet MAC addresses as sysfs writes them: six lower-case bytes with colons.
+ * MacAddress is an Ethernet MAC address as in sysfs: six bytes in lower-case hexadecimal, separated by colons.
  * Usage: `parseMacAddress("02:00:00:00:00:01")`.
  */
 import { err, ok, type Result } from "./result.ts";
 
 declare const macAddress: unique symbol;
 
-/** "aa:bb:cc:dd:ee:ff"; only parseMacAddress makes one. */
+/** A MAC address of the form "aa:bb:cc:dd:ee:ff". Only parseMacAddress can create one. */
 export type MacAddress = string & { readonly [macAddress]: true };
 
-/** Why `text` is no MAC address. */
+/** Why `text` is not a MAC address. */
 export interface MacAddressProblem {
   readonly code: "malformed";
   readonly text: string;
 }
 
 /**
- * Reads six bytes; upper-case digits are lowered. Group and all-zero addresses are MAC addresses too: ask isUnicast.
+ * Parses six bytes. Upper-case digits are converted to lower case. Group addresses and the all-zero address are
+ * accepted, too; isUnicast excludes them.
  */
 export function parseMacAddress(text: string): Result<MacAddress, MacAddressProblem> {
   const lower = text.toLowerCase();
   return isMacAddress(lower) ? ok(lower) : err({ code: "malformed", text });
 }
 
-/** Whether an interface can have this address: not all zero, group bit clear. */
+/** Reports whether a network interface can have this address: it is not all zeros, and the group bit is not set. */
 export function isUnicast(mac: MacAddress): boolean {
   return mac !== "00:00:00:00:00:00" && (Number.parseInt(mac.slice(0, 2), 16) & 1) === 0;
 }

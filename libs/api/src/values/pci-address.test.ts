@@ -4,11 +4,11 @@ import fc from "fast-check";
 import { parsePciAddress } from "./pci-address.ts";
 
 describe("parsePciAddress", () => {
-  it.each(["0000:3b:00.0", "0000:ff:1f.7", "10000:01:00.0"])("reads %s", (text) => {
+  it.each(["0000:3b:00.0", "0000:ff:1f.7", "10000:01:00.0"])("parses %s", (text) => {
     expect(parsePciAddress(text)).toEqual({ ok: true, value: text });
   });
 
-  it("lowers digits, as sysfs knows lower case only", () => {
+  it("converts digits to lower case", () => {
     expect(parsePciAddress("0000:3B:1F.0")).toEqual({ ok: true, value: "0000:3b:1f.0" });
   });
 
@@ -21,11 +21,11 @@ describe("parsePciAddress", () => {
     " 0000:3b:00.0",
     "0000:3b:00.0\n",
     "../0000:3b:00.0",
-  ])("refuses %j", (text) => {
+  ])("rejects %j", (text) => {
     expect(parsePciAddress(text)).toEqual({ ok: false, error: { code: "malformed", text } });
   });
 
-  it("yields what it yields when it is read again, and nothing that leaves a folder", () => {
+  it("returns addresses that it parses to themselves and that contain no path separator", () => {
     const texts = fc.oneof(fc.string(), fc.stringMatching(/^[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[01][0-9a-fA-F]\.[0-7]$/));
     fc.assert(
       fc.property(texts, (text) => {
