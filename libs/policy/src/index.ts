@@ -20,7 +20,14 @@ export { parsePfName, pfNameOf, type PfName, type PfNameProblem } from "./nics/p
 export { sameNetFilter } from "./nics/net-filter.ts";
 export { supportedNics, type NamedNic, type SupportedNic } from "./nics/supported-nics.ts";
 export { withOwnership } from "./nics/ownership.ts";
-export { formatVfRange, overlaps, parseVfRange, type VfRange, type VfRangeProblem } from "./vfs/vf-range.ts";
+export {
+  formatVfRange,
+  includesVf,
+  overlaps,
+  parseVfRange,
+  type VfRange,
+  type VfRangeProblem,
+} from "./vfs/vf-range.ts";
 export { isHardwareOffloadPool, type CompiledPool, type PoolProblem } from "./pools/compiled-pool.ts";
 export { parseMaxUnavailable, type MaxUnavailableProblem } from "./pools/max-unavailable.ts";
 export { poolOverlaps, poolsSelecting, rdmaModeOf, type RdmaMode } from "./pools/pools.ts";

@@ -11,9 +11,8 @@ export {
   type NetworkContext,
 } from "./networks/render-network.ts";
 export { linuxBridgesOf } from "./networks/candidate-bridges.ts";
-export type { NetworkProblem, NetworkTexts } from "./networks/network-texts.ts";
-export { parseJsonObject, parseJsonObjects, type JsonProblem } from "./networks/parse-json.ts";
-export { formatJson, type Json, type JsonNumber, type JsonObject } from "./networks/json.ts";
+export type { NetworkProblem } from "./networks/network-texts.ts";
+export type { JsonProblem } from "./networks/parse-json.ts";
 export {
   devicePluginConfigMap,
   formatDevicePluginConfig,
@@ -42,12 +41,11 @@ export {
   type TlsSettings,
 } from "./components/component-settings.ts";
 export type { Manifest, ManifestMetadata } from "./components/objects/manifest.ts";
-export {
-  componentNames,
-  type ComponentName,
-  type ComponentProblem,
-  type RenderedComponent,
-  type RenderedComponents,
+export type {
+  ComponentName,
+  ComponentProblem,
+  RenderedComponent,
+  RenderedComponents,
 } from "./components/rendered-components.ts";
 export { componentInventory, type InventoryItem } from "./components/component-inventory.ts";
 export { componentKinds, resourceTypeOf } from "./components/objects/component-kinds.ts";

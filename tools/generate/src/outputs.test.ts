@@ -56,7 +56,7 @@ describe("findStale and write", () => {
   }, 60_000);
 });
 
-/** What keeps a schema from being structural, or a reader from understanding a field. */
+/** Returns the reasons why a schema is not structural, and the fields without a description. */
 function findFaults(at: string, schema: StructuralSchema): string[] {
   const { type, properties, additionalProperties, items, required = [], description } = schema;
   const isMetadata = at.endsWith(".metadata");

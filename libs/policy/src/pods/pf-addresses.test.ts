@@ -13,7 +13,7 @@ function pci(text: string): PciAddress {
 const vf = (pciAddress: string, vfID: number) => ({ pciAddress, vfID });
 
 describe("pfOf", () => {
-  // As igb has it: the VFs of two ports take turns.
+  // As with igb: the addresses of the two ports' VFs alternate.
   const pfs = toPfAddresses([
     { pciAddress: "0000:01:00.0", Vfs: ["0000:01:10.0", "0000:01:10.4", "0000:01:11.0"].map(vf) },
     { pciAddress: "0000:01:00.1", Vfs: ["0000:01:10.1", "0000:01:10.5", "0000:01:11.1"].map(vf) },

@@ -17,7 +17,7 @@ export interface PfAddresses {
 }
 
 /** Addresses as numbers with a constant distance. */
-export interface AddressRun {
+interface AddressRun {
   readonly first: number;
   readonly step: number;
   readonly count: number;

@@ -13,7 +13,7 @@ const pfs = toPfAddresses([
   { pciAddress: "0000:5e:00.0" },
 ]);
 
-/** As a ResourceSlice of the API has it. */
+/** Returns a parsed ResourceSlice. */
 function slice(driver: string, devices: Readonly<Record<string, object>>) {
   const rows = Object.entries(devices).map(([name, attributes]) => ({ name, attributes }));
   const found = readSlice({ spec: { driver, nodeName: "w1", pool: { name: "w1" }, devices: rows } });
@@ -33,7 +33,7 @@ const slices = [
   slice(gpus, { "gpu-0": { "resource.kubernetes.io/pciBusID": { string: "0000:99:00.0" }, v: { version: "1.0.0" } } }),
 ];
 
-/** What a pod uses whose one claim has been allocated these devices. */
+/** Returns what a pod uses whose only claim has these devices. */
 function useOf(driver: string, devices: readonly string[], options: { readonly node?: string } = {}) {
   const results = devices.map((device) => ({ request: "a", driver, pool: "w1", device }));
   const claim = { status: { allocation: { devices: { results } } } };

@@ -8,7 +8,7 @@ import type { InterfaceSpec, InterfaceStatus, SriovNetworkNodePolicy, VfGroup } 
 import { formatVfRange, overlaps, parseVfRange, type VfRange } from "./vf-range.ts";
 
 /** What one policy requests for one PF. */
-export interface PfRequest {
+interface PfRequest {
   readonly policy: SriovNetworkNodePolicy;
   readonly nic: InterfaceStatus;
   /** The VFs that the policy's resource gets. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
-import { allVfs, formatVfRange, overlaps, parseVfRange, type VfRange } from "./vf-range.ts";
+import { allVfs, formatVfRange, includesVf, overlaps, parseVfRange, type VfRange } from "./vf-range.ts";
 
 describe("parseVfRange", () => {
   it.each([
@@ -52,6 +52,13 @@ describe("allVfs", () => {
 
   it("is undefined for a PF without VFs", () => {
     expect(allVfs(0)).toBeUndefined();
+  });
+});
+
+describe("includesVf", () => {
+  it("includes both ends and nothing beyond them", () => {
+    const range = parseVfRange("2-4");
+    expect([1, 2, 3, 4, 5].filter((vfId) => range.ok && includesVf(range.value, vfId))).toEqual([2, 3, 4]);
   });
 });
 

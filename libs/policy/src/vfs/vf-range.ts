@@ -43,6 +43,11 @@ export function allVfs(numVfs: number): VfRange | undefined {
   return isOrdered(range) ? range : undefined;
 }
 
+/** Reports whether the range contains the VF with this index. */
+export function includesVf({ first, last }: VfRange, vfId: number): boolean {
+  return first <= vfId && vfId <= last;
+}
+
 /** Reports whether the ranges have a VF in common. */
 export function overlaps(a: VfRange, b: VfRange): boolean {
   return a.first <= b.last && b.first <= a.last;

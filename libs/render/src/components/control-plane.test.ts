@@ -13,6 +13,6 @@ it.each([
   { nodes: [node("worker")], external: true },
   { nodes: [node("worker"), node("control-plane")], external: false },
   { nodes: [node("master")], external: false },
-])("the control plane is somebody else's where none of its nodes is seen: $external", ({ nodes, external }) => {
+])("isControlPlaneExternal returns $external for $nodes.length nodes", ({ nodes, external }) => {
   expect(isControlPlaneExternal(nodes)).toBe(external);
 });

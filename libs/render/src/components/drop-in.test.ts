@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What manifests, dashboards, network policies and scripts know upstream's objects by (sriov-operator.md H). */
+/** Tests the properties of upstream's objects on which manifests, dashboards, network policies and scripts rely (sriov-operator.md H). */
 import { describe, expect, it } from "@jest/globals";
 import type { ComponentSettings } from "./component-settings.ts";
 import { renderComponents } from "./render-components.ts";

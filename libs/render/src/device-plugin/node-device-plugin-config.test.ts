@@ -5,7 +5,7 @@ import type { SriovNetworkNodeState, VfGroup } from "@switchyard/api";
 import { formatDevicePluginConfig } from "./device-plugin-config.ts";
 import { nodeDevicePluginConfig } from "./node-device-plugin-config.ts";
 
-/** A node with `count` VFs on each PF; VF 3 of PF 0 is "0000:00:00.3". */
+/** Returns the state of a node with `count` VFs on each PF; VF 3 of PF 0 is "0000:00:00.3". */
 function stateOf(groups: readonly (readonly VfGroup[])[], count = 8): SriovNetworkNodeState {
   const pfs = groups.map((vfGroups, pf) => ({ pciAddress: `0000:0${pf}:1f.0`, vfGroups }));
   return {
@@ -15,7 +15,7 @@ function stateOf(groups: readonly (readonly VfGroup[])[], count = 8): SriovNetwo
     spec: { interfaces: pfs },
     status: {
       interfaces: pfs.map(({ pciAddress }, pf) => {
-        // As upstream's daemon lists them: by name, 0, 1, 10, 11, 2.
+        // In the order of upstream's daemon, by name: 0, 1, 10, 11, 2.
         const ids = Array.from({ length: count }, (_, id) => id).sort();
         return { pciAddress, Vfs: ids.map((vfID) => ({ pciAddress: `0000:0${pf}:00.${vfID}`, vfID })) };
       }),

@@ -11,7 +11,7 @@ import {
   type SriovNetworkNodeState,
   type VfGroup,
 } from "@switchyard/api";
-import { parseVfRange } from "@switchyard/policy";
+import { includesVf, parseVfRange } from "@switchyard/policy";
 import {
   rdmaWithVdpa,
   resourceNameProblem,
@@ -50,8 +50,7 @@ function groupsOf({ spec, status }: SriovNetworkNodeState): { group: VfGroup; ni
 function vfsOf(group: VfGroup, nic: InterfaceStatus | undefined): GroupVfs {
   const range = parseVfRange(group.vfRange ?? "");
   if (!range.ok) return { group, addresses: undefined };
-  const { first, last } = range.value;
-  const vfs = (nic?.Vfs ?? []).filter(({ vfID, pciAddress }) => first <= vfID && vfID <= last && pciAddress !== "");
+  const vfs = (nic?.Vfs ?? []).filter(({ vfID, pciAddress }) => includesVf(range.value, vfID) && pciAddress !== "");
   return { group, addresses: vfs.toSorted((a, b) => a.vfID - b.vfID).map(({ pciAddress }) => pciAddress) };
 }
 

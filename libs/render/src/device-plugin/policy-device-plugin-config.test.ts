@@ -31,7 +31,7 @@ function render(policies: readonly SriovNetworkNodePolicy[], more: Partial<Polic
   return { text: formatDevicePluginConfig(config), codes: problems.map(({ code }) => code) };
 }
 
-/** The one resource, and what stands around it in upstream's text. */
+/** Returns upstream's text for a configuration with one resource. */
 function resource(text: string, name = "a"): string {
   return `{"resourceList":[{"resourceName":"${name}",${text},"SelectorObj":null}]}`;
 }

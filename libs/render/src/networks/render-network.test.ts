@@ -15,13 +15,13 @@ function network<Kind extends Network["kind"]>(
   return { apiVersion, kind, metadata: name, spec: { resourceName: "testresource", ...spec } };
 }
 
-/** The CNI configuration, as text. */
+/** Returns the CNI configuration as text. */
 function configOf(of: Network, more: Partial<NetworkContext> = {}): string {
   const rendered = renderNetwork(of, { ...context, ...more });
   return rendered.ok ? rendered.value.spec.config : JSON.stringify(rendered.error);
 }
 
-/** As upstream's operator lays JSON out. */
+/** Formats JSON like upstream's operator. */
 function layOut(config: unknown): string {
   return JSON.stringify(config, undefined, 4);
 }
@@ -363,7 +363,7 @@ describe("JSON fields", () => {
 });
 
 describe("the size of the configuration", () => {
-  /** As the CRD allows them: 128 KiB each, as many values as possible, as deep as possible. */
+  /** The worst case that the CRD allows: 128 KiB each, with as many and as deeply nested values as possible. */
   const deep = `{"type": "x", "a": ${"[".repeat(97)}${Array.from({ length: 65_000 }, () => 1).join(",")}${"]".repeat(97)}}`;
 
   it("is that of the content, not of the indented text with 100 levels (45 MB)", () => {

@@ -88,7 +88,7 @@ describe("the device plugin's pods", () => {
   it("restart the plugin when it exits, and terminate it on SIGTERM", async () => {
     const directory = await mkdtemp(join(tmpdir(), "switchyard-plugin-"));
     const starts = join(directory, "starts");
-    // Ends at once the first time; stays the second time, until it is told to end.
+    // The first process exits immediately; the second runs until it gets a signal.
     const program = [
       ...["#!/bin/sh", `trap 'echo told to end >> ${starts}; kill $!; exit' TERM`, `echo "$@" >> ${starts}`],
       ...[`[ $(wc -l < ${starts}) = 1 ] && exit 3`, "sleep 60 &", "wait", ""],

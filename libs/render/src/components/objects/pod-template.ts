@@ -26,7 +26,7 @@ export interface PodSpec {
   readonly volumes?: readonly Volume[];
 }
 
-export interface NodeAffinity {
+interface NodeAffinity {
   readonly nodeAffinity: {
     readonly requiredDuringSchedulingIgnoredDuringExecution: {
       readonly nodeSelectorTerms: readonly {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What each process may do with its token. That it suffices, e2e/integration/identity.test.ts shows. */
+/** Lists the rights of each process. e2e/integration/identity.test.ts shows that they are sufficient. */
 import { expect, it } from "@jest/globals";
 import type { Role } from "../objects/kube-objects.ts";
 import type { Manifest } from "../objects/manifest.ts";
@@ -18,25 +18,25 @@ it("the components have exactly these rights", () => {
       }),
     ),
   );
-  const ours = "sriovnetwork.openshift.io";
+  const group = "sriovnetwork.openshift.io";
   const read = "get,list,watch";
   const kinds = "sriovnetworknodepolicies,sriovnetworknodestates,sriovnetworkpoolconfigs";
   expect(rights).toEqual([
-    `Role/operator-webhook: ${read} ${kinds} of "${ours}"`,
-    `Role/operator-webhook: ${read} sriovoperatorconfigs of "${ours}" named default`,
+    `Role/operator-webhook: ${read} ${kinds} of "${group}"`,
+    `Role/operator-webhook: ${read} sriovoperatorconfigs of "${group}" named default`,
     `Role/operator-webhook: ${read} configmaps of "" named supported-nic-ids`,
     `ClusterRole/operator-webhook: ${read} nodes,pods of ""`,
     'ClusterRole/operator-webhook: list,watch resourceclaims,resourceslices of "resource.k8s.io"',
     `Role/network-resources-injector: ${read} configmaps of "" named nri-control-switches`,
     `ClusterRole/network-resources-injector: ${read} network-attachment-definitions of "k8s.cni.cncf.io"`,
-    `Role/sriov-network-config-daemon: ${read},patch sriovnetworknodestates of "${ours}"`,
-    `Role/sriov-network-config-daemon: patch sriovnetworknodestates/status of "${ours}"`,
-    `Role/sriov-network-config-daemon: ${read} sriovoperatorconfigs of "${ours}" named default`,
+    `Role/sriov-network-config-daemon: ${read},patch sriovnetworknodestates of "${group}"`,
+    `Role/sriov-network-config-daemon: patch sriovnetworknodestates/status of "${group}"`,
+    `Role/sriov-network-config-daemon: ${read} sriovoperatorconfigs of "${group}" named default`,
     'Role/sriov-network-config-daemon: create,patch events of "events.k8s.io"',
     'ClusterRole/sriov-network-config-daemon: patch nodes of ""',
-    `Role/sriov-plugin: ${read} sriovnetworknodestates of "${ours}"`,
-    `Role/sriov-plugin: patch sriovnetworknodestates/status of "${ours}"`,
-    `Role/sriov-plugin: ${read} sriovoperatorconfigs of "${ours}" named default`,
+    `Role/sriov-plugin: ${read} sriovnetworknodestates of "${group}"`,
+    `Role/sriov-plugin: patch sriovnetworknodestates/status of "${group}"`,
+    `Role/sriov-plugin: ${read} sriovoperatorconfigs of "${group}" named default`,
     'ClusterRole/sriov-metrics-kube-rbac-role: create tokenreviews of "authentication.k8s.io"',
     'ClusterRole/sriov-metrics-kube-rbac-role: create subjectaccessreviews of "authorization.k8s.io"',
     `Role/prometheus-k8s: ${read} services,endpoints,pods of ""`,

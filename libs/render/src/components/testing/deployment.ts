@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Configs and settings for tests, and ways to look into what becomes of them.
- * Usage: `const [daemon] = podsOf("config-daemon", { useCDI: true });`
+ * Configs and settings for tests, and functions that return parts of the rendered objects.
+ * Usage: `const pod = podOf("config-daemon", { useCDI: true });`
  */
 import type { SriovOperatorConfig, SriovOperatorConfigSpec } from "@switchyard/api";
 import { componentImageVariables, type ComponentSettings } from "../component-settings.ts";
@@ -11,7 +11,7 @@ import type { Container, EnvVar, PodTemplate } from "../objects/pod-template.ts"
 import { renderComponents } from "../render-components.ts";
 import type { ComponentName } from "../rendered-components.ts";
 
-/** Every image is there; of certificates nobody takes care but we. */
+/** Returns settings with all images, with certificates that the operator creates. */
 export function settingsWith(overrides: Partial<ComponentSettings> = {}): ComponentSettings {
   return {
     namespace: "sriov",
@@ -31,19 +31,20 @@ export function settingsWith(overrides: Partial<ComponentSettings> = {}): Compon
   };
 }
 
-/** As it is stored. */
+/** Returns a stored SriovOperatorConfig. */
 export function configWith(spec: SriovOperatorConfigSpec = {}): SriovOperatorConfig {
   const metadata = { name: "default", namespace: "sriov", uid: "uid-1" };
   return { apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovOperatorConfig", metadata, spec };
 }
 
+/** Enables all components. */
 export const everyComponent: SriovOperatorConfigSpec = {
   enableInjector: true,
   enableOperatorWebhook: true,
   featureGates: { metricsExporter: true },
 };
 
-/** What a component becomes where everything is asked for. */
+/** Returns the objects of a component while all components are enabled. */
 export function objectsOf(
   name: ComponentName,
   spec: SriovOperatorConfigSpec = {},
@@ -58,27 +59,28 @@ export function objectsOf(
   return components.find((component) => component.name === name)?.objects ?? [];
 }
 
-/** The pod template of its DaemonSet. */
+/** Returns the pod template of the component's DaemonSet. Takes the arguments of objectsOf. */
 export function podOf(...of: Parameters<typeof objectsOf>): PodTemplate {
   const found = objectsOf(...of).find(isDaemonSet);
   if (found === undefined) throw new RangeError(`${of[0]} has no DaemonSet`);
   return found.spec.template;
 }
 
-/** One of its containers or init containers. */
+/** Returns a container or init container by name. */
 export function containerOf({ spec }: PodTemplate, name: string): Container {
   const found = [...(spec.initContainers ?? []), ...spec.containers].find((container) => container.name === name);
   if (found === undefined) throw new RangeError(`no container ${name}`);
   return found;
 }
 
-/** Its variables; those that come from the pod's fields with the field's path. */
+/** Returns the container's environment variables. The value of a variable from a field is the path of the field. */
 export function envOf({ env = [] }: Container): Readonly<Record<string, string>> {
   const valueOf = (variable: EnvVar) =>
     "valueFrom" in variable ? variable.valueFrom.fieldRef.fieldPath : (variable.value ?? "");
   return Object.fromEntries(env.map((variable) => [variable.name, valueOf(variable)]));
 }
 
+/** Reports whether the object is a DaemonSet. */
 export function isDaemonSet(object: Manifest): object is DaemonSet {
   return object.kind === "DaemonSet";
 }
