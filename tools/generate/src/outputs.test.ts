@@ -9,7 +9,7 @@ import { findStale, generate, write, type Outputs } from "./outputs.ts";
 const root = join(__dirname, "../../..");
 
 describe("the committed files", () => {
-  it("are equal to the output of `npm run generate`", () => {
+  it("are what `npm run generate` makes", () => {
     expect(findStale(root, generate(root))).toEqual([]);
   }, 60_000);
 
@@ -33,7 +33,7 @@ describe("findStale and write", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("return missing and changed files, and none that was written", () => {
+  it("names a missing file, then a changed one, and none that was written", () => {
     expect(findStale(folder, outputs)).toEqual([crd]);
     write(folder, outputs);
     expect(findStale(folder, outputs)).toEqual([]);
@@ -41,7 +41,7 @@ describe("findStale and write", () => {
     expect(findStale(folder, outputs)).toEqual([crd]);
   });
 
-  it("remove the CRD of a kind that no longer exists, but no CRD that was not generated", () => {
+  it("removes the CRD of a kind that is no more, but none that somebody else put there", () => {
     write(folder, outputs);
     const [[, generated] = ["", ""]] = [...generate(root)].filter(([path]) => path.endsWith(".yaml"));
     const gone = "charts/switchyard/crds/example.com_gone.yaml";
@@ -56,7 +56,7 @@ describe("findStale and write", () => {
   }, 60_000);
 });
 
-/** Returns the reasons why a schema is not structural, and the fields without a description. */
+/** What keeps a schema from being structural, or a reader from understanding a field. */
 function findFaults(at: string, schema: StructuralSchema): string[] {
   const { type, properties, additionalProperties, items, required = [], description } = schema;
   const isMetadata = at.endsWith(".metadata");
