@@ -49,8 +49,10 @@ export {
   daemonManager,
   upstreamDaemonManager,
   upstreamManager,
-  type DrainRequest,
+  drainAnswers,
+  drainRequests,
   type DrainAnswer,
+  type DrainRequest,
 } from "./names.ts";
 export {
   sriovNetworkNodePolicies,
@@ -102,7 +104,7 @@ export { sriovIBNetworks, type SriovIBNetwork, type SriovIBNetworkSpec } from ".
 export { ovsNetworks, type OVSNetwork, type OVSNetworkSpec } from "./kinds/ovs-network.ts";
 export { bridgeNetworks, type BridgeNetwork, type BridgeNetworkSpec } from "./kinds/bridge-network.ts";
 export { ok, err, type Result } from "./values/result.ts";
-export { defined, type Defined } from "./values/defined.ts";
+export { defined, type Defined } from "./defined.ts";
 export { parsePciAddress, type PciAddress, type PciAddressProblem } from "./values/pci-address.ts";
 export { parseMacAddress, isUnicast, type MacAddress, type MacAddressProblem } from "./values/mac-address.ts";
 export { isUpstreamUnit, upstreamUnitProgram, upstreamUnits } from "./upstream-units.ts";

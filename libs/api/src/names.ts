@@ -79,8 +79,21 @@ export const daemonManager = "switchyard-config-daemon";
 /** Field manager of upstream's config daemon. */
 export const upstreamDaemonManager = "sriov-network-config-daemon";
 
-/** What a daemon requests, in annotations.nodeState and annotations.desiredState. */
-export type DrainRequest = "Idle" | "Drain_Required" | "Reboot_Required";
+/** Requests of a config daemon, in annotations.nodeState and annotations.desiredState. */
+export const drainRequests = {
+  /** No drain is requested, or the request is withdrawn. */
+  idle: "Idle",
+  /** Evict the pods that use VFs. */
+  drain: "Drain_Required",
+  /** Evict all pods, because the node reboots. */
+  reboot: "Reboot_Required",
+} as const;
 
-/** What the operator or an external drainer answers, in annotations.currentState. */
-export type DrainAnswer = "Idle" | "Draining" | "DrainComplete";
+/** A value of drainRequests. */
+export type DrainRequest = (typeof drainRequests)[keyof typeof drainRequests];
+
+/** Answers of the operator or an external drainer, in annotations.currentState. */
+export const drainAnswers = { idle: "Idle", draining: "Draining", complete: "DrainComplete" } as const;
+
+/** A value of drainAnswers. */
+export type DrainAnswer = (typeof drainAnswers)[keyof typeof drainAnswers];

@@ -36,10 +36,7 @@ export function generate(root: string): Outputs {
   return new Map([...crds, ...pages, index, ["libs/api/src/schemas.gen.ts", toTypeScript(schemas)]]);
 }
 
-/**
- * Returns the paths of files that differ from `outputs`, are missing, or belong to a kind that no longer exists,
- * sorted.
- */
+/** Paths whose file differs from `outputs`, is missing, or was generated for a kind that is no more. Sorted. */
 export function findStale(root: string, outputs: Outputs): string[] {
   const differing = [...outputs].filter(([path, text]) => read(join(root, path)) !== text).map(([path]) => path);
   return [...differing, ...leftovers(root, outputs)].sort();
