@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Why something cannot be generated. Branch on `code` only.
- */
+/** GenerateError reports that an interface cannot be converted to a schema. Callers must only branch on `code`. */
 
-/** The sources ask for what a CRD cannot say. `at` is the field: "SriovNetworkNodePolicy.spec.mtu". */
+/** A CRD cannot express the interface. `at` is the path of the field: "SriovNetworkNodePolicy.spec.mtu". */
 export class GenerateError extends Error {
   override readonly name = "GenerateError";
   readonly code: "NOT_STRUCTURAL";

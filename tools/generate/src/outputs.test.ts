@@ -9,7 +9,7 @@ import { findStale, generate, write, type Outputs } from "./outputs.ts";
 const root = join(__dirname, "../../..");
 
 describe("the committed files", () => {
-  it("are what `npm run generate` makes", () => {
+  it("are equal to the output of `npm run generate`", () => {
     expect(findStale(root, generate(root))).toEqual([]);
   }, 60_000);
 
@@ -33,7 +33,7 @@ describe("findStale and write", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("names a missing file, then a changed one, and none that was written", () => {
+  it("return missing and changed files, and none that was written", () => {
     expect(findStale(folder, outputs)).toEqual([crd]);
     write(folder, outputs);
     expect(findStale(folder, outputs)).toEqual([]);
@@ -41,7 +41,7 @@ describe("findStale and write", () => {
     expect(findStale(folder, outputs)).toEqual([crd]);
   });
 
-  it("removes the CRD of a kind that is no more, but none that somebody else put there", () => {
+  it("remove the CRD of a kind that no longer exists, but no CRD that was not generated", () => {
     write(folder, outputs);
     const [[, generated] = ["", ""]] = [...generate(root)].filter(([path]) => path.endsWith(".yaml"));
     const gone = "charts/switchyard/crds/example.com_gone.yaml";
