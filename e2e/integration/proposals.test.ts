@@ -31,19 +31,19 @@ const upstream = "e2e/integration/testdata/upstream";
 const refused: Readonly<Record<string, string>> = {
   // Upstream's webhook refuses these as well, its CRDs do not.
   "SriovNetworkNodePolicy/from-go-client": "spec.numVfs: must be at least 1",
-  "SriovNetworkNodePolicy/virtual": "spec.linkType: must be eth or left out beside a netFilter",
-  "SriovOperatorConfig/every-field": "metadata.name: must be default",
-  "SriovOperatorConfig/without-spec": "metadata.name: must be default",
+  "SriovNetworkNodePolicy/virtual": 'spec.linkType: must be "eth" or absent when spec.nicSelector.netFilter is set',
+  "SriovOperatorConfig/every-field": 'metadata.name: must be "default"',
+  "SriovOperatorConfig/without-spec": 'metadata.name: must be "default"',
   "SriovNetworkNodePolicy/more-vfs":
-    "spec.numVfs: 11 VFs asked for, 0000:5e:00.0 is externally managed and has 10 on worker-1",
+    "spec.numVfs: 11 VFs requested, but externally managed PF 0000:5e:00.0 has 10 on worker-1",
   "SriovNetworkNodePolicy/no-vfs":
-    "spec.numVfs: 10 VFs asked for, 0000:5e:00.1 is externally managed and has 0 on worker-1",
+    "spec.numVfs: 10 VFs requested, but externally managed PF 0000:5e:00.1 has 0 on worker-1",
   "SriovNetworkNodePolicy/larger-mtu":
-    "spec.mtu: 9000 asked for, 0000:5e:00.0 is externally managed and has 1500 on worker-1",
+    "spec.mtu: 9000 requested, but externally managed PF 0000:5e:00.0 has 1500 on worker-1",
   "SriovNetworkNodePolicy/other-link-type":
-    "spec.linkType: eth asked for, 0000:86:00.0 is externally managed and has IB on worker-1",
+    "spec.linkType: eth requested, but externally managed PF 0000:86:00.0 has IB on worker-1",
   "SriovNetworkNodePolicy/other-mode":
-    "spec.eSwitchMode: switchdev asked for, 0000:5e:00.0 is externally managed and in legacy mode on worker-1",
+    "spec.eSwitchMode: switchdev requested, but externally managed PF 0000:5e:00.0 is in legacy mode on worker-1",
   "OVSNetwork/ovs-network-reversed-trunk": "spec.trunk",
   "SriovNetworkNodePolicy/both-bridges": "spec.bridge",
   "SriovNetworkNodePolicy/bridge-in-legacy-mode": "spec.bridge",
@@ -129,7 +129,7 @@ describe("the examples of the proposal", () => {
       if (some === undefined || all === undefined) throw new TypeError("the proposal has two examples");
       await stage.cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(some) });
       const message =
-        "spec.nicSelector.pfNames[0]: asks for VFs 0-9 of ens3f0 (0000:5e:00.0): policy some-vfs has VFs 5-9";
+        "spec.nicSelector.pfNames[0]: requests VFs 0-9 of ens3f0 (0000:5e:00.0), in conflict with VFs 5-9 of policy some-vfs";
       const refusal = { allowed: false, code: 403, message: expect.stringContaining(message) };
       await eventually("the first is seen", async () => !(await askServer(stage, all)).allowed);
       expect(await askServer(stage, all)).toMatchObject(refusal);

@@ -125,7 +125,7 @@ describe("kubectl apply", () => {
     );
     expect(answer).toContain('The SriovNetworkNodePolicy "wrong" is invalid');
     expect(answer).toContain(`* spec.numVfs: 65 VFs asked for, ${pci} can have 64 on worker-1, worker-2, worker-3`);
-    expect(answer).toContain(`* spec.vdpaType: needs Mellanox cards`);
+    expect(answer).toContain(`* spec.vdpaType: requires Mellanox NICs`);
     expect(await dryRun("wrong", { numVfs: 65 })).toMatchObject({ allowed: false, code: "Invalid", status: 403 });
     expect(await stage.kubectl(["get", "sriovnetworknodepolicies", "wrong"])).toContain("NotFound");
   });
@@ -149,7 +149,7 @@ describe("kubectl apply", () => {
       ["apply", "--dry-run=server", "-f", "-"],
       policy("early", { nodeSelector: { rack: "7" } }),
     );
-    expect(answer).toContain("Warning: spec.nodeSelector: selects no node yet");
+    expect(answer).toContain("Warning: spec.nodeSelector: matches no node yet");
     expect(answer).toContain("created (server dry run)");
   });
 

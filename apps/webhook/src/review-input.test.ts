@@ -104,7 +104,7 @@ describe("a prototype key", () => {
   ])("in $at is refused in words", async ({ object, field }) => {
     const response = responseOf(await stage.post(paths.validate, withKey(object, "__proto__")));
     expect(response).toMatchObject({ allowed: false, status: { code: 403, details: { causes: [{ field }] } } });
-    expect(response.status?.message).toBe(`${field}: must have another name: __proto__ is reserved`);
+    expect(response.status?.message).toBe(`${field}: the key "__proto__" is reserved: use another one`);
     expect(responseOf(await stage.post(paths.mutate, withKey(object, "__proto__"))).allowed).toBe(true);
     for (const key of ["constructor", "prototype", "hasOwnProperty", "toString"]) {
       expect(responseOf(await stage.post(paths.validate, withKey(object, key))).allowed).toBe(true);

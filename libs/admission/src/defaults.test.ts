@@ -32,7 +32,7 @@ describe("applyDefaults", () => {
     const updated = (priority: number) =>
       applyDefaults({ operation: "UPDATE", object, oldObject: policy("p1", { priority }) });
     expect(updated(0).patch).toEqual([{ op: "add", path: "/spec/priority", value: 0 }]);
-    expect(updated(0).findings[0]?.message).toContain("0 that is stored stays");
+    expect(updated(0).findings[0]?.message).toContain("the stored value 0 is kept");
     expect(updated(99).findings).toEqual([]);
     // Stored without one it counts as 0, and goes on to.
     expect(applyDefaults({ operation: "UPDATE", object, oldObject: object }).patch).toEqual([]);

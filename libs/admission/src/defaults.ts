@@ -60,5 +60,5 @@ function rdmaDefault({ spec }: SriovNetworkNodePolicy): boolean | undefined {
 }
 
 function kept(priority: number): Finding {
-  return warn("spec.priority", `is absent, so the ${priority} that is stored stays: write ${weakest} for the default`);
+  return warn("spec.priority", `is absent, so the stored value ${priority} is kept; set ${weakest} for the default`);
 }

@@ -25,7 +25,7 @@ export function describePfSteps(steps: readonly Step[], reasons: readonly Reason
         break;
       }
       case "set-vf-mtu":
-        settings.add(`mtu ${step.to} on VFs`);
+        settings.add(`VF mtu ${step.to}`);
         break;
       case "set-vf-mac":
       case "release-pf":
@@ -35,8 +35,8 @@ export function describePfSteps(steps: readonly Step[], reasons: readonly Reason
         settings.add(describeStep(step));
     }
   }
-  for (const [driver, vfs] of boundTo) words.push(`${count(vfs, "VF")} to ${driver}`);
+  for (const [driver, vfs] of boundTo) words.push(`${count(vfs, "VF")} bound to ${driver}`);
   words.push(...settings);
   if (words.length > 0) return words.join(", ");
-  return reasons[0]?.text ?? "who gets its VFs";
+  return reasons[0]?.text ?? "device assignment changes";
 }

@@ -32,11 +32,14 @@ export function impactWarnings(impact: ClusterImpact, options: WarningOptions): 
   const head = describeReach(impact);
   if (head === undefined) return [];
   if (disableDrain && impact.sorts.some((sort) => sort.impact === "drain")) {
-    lines.unshift("nodes are not drained, as disableDrain is set: pods lose their VFs while they run");
+    lines.unshift(
+      "nodes are not drained because spec.disableDrain is set in SriovOperatorConfig/default: running pods lose their VFs",
+    );
   }
   // One node with one change needs no summary.
   const all = lines.length === 1 && impact.skipped === 0 ? lines : [head, ...lines];
-  const shown = all.length <= most ? all : [...all.slice(0, most - 1), `${all.length - most + 1} more changes`];
+  const shown =
+    all.length <= most ? all : [...all.slice(0, most - 1), `${all.length - most + 1} more changes are not shown`];
   return shown.map((line) => clip(line, longestWarning));
 }
 
@@ -57,20 +60,20 @@ function describeReach({ sorts, skipped }: ClusterImpact): string | undefined {
   const parts = [
     ...(of("reboot") > 0 ? [`reboots ${of("reboot")}`] : []),
     ...(of("drain") > 0 ? [`drains ${of("drain")}`] : []),
-    ...(of("none") > 0 ? [`disturbs no pod on ${of("none")}`] : []),
+    ...(of("none") > 0 ? [`disrupts no pods on ${of("none")}`] : []),
   ];
-  const reached = `reaches ${count(nodeCount(sorts), "node")}${parts.length > 0 ? `: ${parts.join(", ")}` : ""}`;
-  return skipped === 0 ? reached : `${reached}; ${count(skipped, "more node")} could not be looked at in time`;
+  const reached = `affects ${count(nodeCount(sorts), "node")}${parts.length > 0 ? `: ${parts.join(", ")}` : ""}`;
+  return skipped === 0 ? reached : `${reached}; ${count(skipped, "more node")} could not be evaluated in time`;
 }
 
 function describeGroup(group: Group, podsOn: ClusterView["podsOn"]): readonly string[] {
   const { impact, summary, problems, pciAddresses, sorts } = group;
   const names = namesOf(sorts.map(({ sort }) => sort));
   const where = `on ${names.length === 1 ? (names[0] ?? "") : count(names.length, "node")}`;
-  const lines = problems.map((problem) => `cannot be done ${where}: ${problem}`);
+  const lines = problems.map((problem) => `cannot be applied ${where}: ${problem}`);
   if (summary === "") return lines;
   const what = `reconfigures ${listNames(pciAddresses, 2)} (${summary}) ${where}`;
-  if (impact === "none") return [`${what}: disturbs no pod`, ...lines];
+  if (impact === "none") return [`${what}: disrupts no pods`, ...lines];
   const verb = impact === "reboot" ? "reboots" : "drains";
   const users = podsOn === undefined ? describeVfs(group) : describePods(group, podsOn);
   // How many pods it is about is worth more than the name of one more node.
@@ -89,7 +92,7 @@ function describePods({ pciAddresses, sorts }: Group, podsOn: NonNullable<Cluste
       pods += podsOn(name).filter((use) => usesThese(use, resources, pciAddresses)).length;
     }
   }
-  if (pods === 0) return "; no pod uses these VFs";
+  if (pods === 0) return "; no pods use these VFs";
   return `; ${count(pods, "pod")} use${pods === 1 ? "s" : ""} these VFs`;
 }
 

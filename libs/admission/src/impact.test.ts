@@ -30,7 +30,7 @@ describe("the warnings of a change", () => {
     expect(lines((name) => (name === "worker-2" ? [uses({ resources: ["p1res"] })] : []))[0]).toMatch(
       /; 1 pod uses these VFs$/,
     );
-    expect(lines(() => [uses({ resources: ["other"] })])[0]).toMatch(/; no pod uses these VFs$/);
+    expect(lines(() => [uses({ resources: ["other"] })])[0]).toMatch(/; no pods use these VFs$/);
   });
 
   it("count pods that were allocated VFs of the PF, and those that may have been", () => {
@@ -96,7 +96,7 @@ describe("the warnings of a change", () => {
   it("say that first VFs disturb nobody", () => {
     const nodes = [node("worker-1", [pf()])];
     expect(admit(create(policy("p2")), view({ nodes }), still).warnings).toEqual([
-      "reconfigures 0000:3b:00.0 (0 -> 8 VFs) on worker-1: disturbs no pod",
+      "reconfigures 0000:3b:00.0 (0 -> 8 VFs) on worker-1: disrupts no pods",
     ]);
   });
 
@@ -113,7 +113,7 @@ describe("the warnings of a change", () => {
     const behind = [node("worker-1", [pf()])];
     const renamed = policy("p1", { resourceName: "other" });
     expect(admit(update(old, renamed), view({ nodes: behind, policies: [old] }), still).warnings).toEqual([
-      "reconfigures 0000:3b:00.0 (who gets its VFs) on worker-1: disturbs no pod",
+      "reconfigures 0000:3b:00.0 (device assignment changes) on worker-1: disrupts no pods",
     ]);
   });
 
@@ -121,9 +121,9 @@ describe("the warnings of a change", () => {
     const nodes = [node("new", [pf()]), ...workers];
     const { warnings } = admit(update(old, policy("p1", { numVfs: 16 })), view({ nodes, policies: [old] }), still);
     expect(warnings).toEqual([
-      "reaches 4 nodes: drains 3, disturbs no pod on 1",
+      "affects 4 nodes: drains 3, disrupts no pods on 1",
       "reconfigures 0000:3b:00.0 (8 -> 16 VFs) on 3 nodes: drains worker-1, worker-2, worker-3",
-      "reconfigures 0000:3b:00.0 (0 -> 16 VFs) on new: disturbs no pod",
+      "reconfigures 0000:3b:00.0 (0 -> 16 VFs) on new: disrupts no pods",
     ]);
   });
 
@@ -131,7 +131,9 @@ describe("the warnings of a change", () => {
     const config = operatorConfig({ disableDrain: true });
     const change = update(old, policy("p1", { numVfs: 16 }));
     const { warnings } = admit(change, view({ ...cluster, operatorConfig: config }), still);
-    expect(warnings).toContain("nodes are not drained, as disableDrain is set: pods lose their VFs while they run");
+    expect(warnings).toContain(
+      "nodes are not drained because spec.disableDrain is set in SriovOperatorConfig/default: running pods lose their VFs",
+    );
   });
 
   it("stay few and short on many different nodes with long names", () => {
@@ -141,8 +143,8 @@ describe("the warnings of a change", () => {
     });
     const { warnings } = admit(update(old, policy("p1", { numVfs: 64 })), view({ nodes, policies: [old] }), still);
     expect(warnings).toHaveLength(mostWarnings);
-    expect(warnings[0]).toBe("reaches 300 nodes: drains 300");
-    expect(warnings.at(-1)).toBe("52 more changes");
+    expect(warnings[0]).toBe("affects 300 nodes: drains 300");
+    expect(warnings.at(-1)).toBe("52 more changes are not shown");
     expect(warnings.filter((line) => line.length > longestWarning)).toEqual([]);
   });
 
@@ -154,6 +156,6 @@ describe("the warnings of a change", () => {
     const change = update(old, policy("p1", { numVfs: 16 }));
     const options = { nowMs: () => ticks++, impactBudgetMs: 9 };
     const { warnings } = admit(change, view({ nodes, policies: [old] }), options);
-    expect(warnings[0]).toBe("reaches 10 nodes: drains 10; 40 more nodes could not be looked at in time");
+    expect(warnings[0]).toBe("affects 10 nodes: drains 10; 40 more nodes could not be evaluated in time");
   });
 });

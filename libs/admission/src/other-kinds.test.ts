@@ -40,9 +40,9 @@ describe("a pool", () => {
     expect(admit(create(spec), view(), still).problems.map(({ field }) => field)).toEqual(at);
   });
 
-  it("is told that 0 holds all drains (M-33)", () => {
+  it("warns that 0 blocks all drains (sriov-operator.md M-33)", () => {
     expect(judge(create({ maxUnavailable: 0 })).warnings).toEqual([
-      "spec.maxUnavailable: 0 holds all drains until it is raised",
+      "spec.maxUnavailable: 0 blocks all drains until the value is raised",
     ]);
   });
 
@@ -52,12 +52,12 @@ describe("a pool", () => {
       pools: [pool("racks", { nodeSelector: { matchLabels: { rack: "7" } } }), pool("mine", {})],
     });
     expect(judge(create({}), cluster).problems).toEqual([
-      "spec.nodeSelector: selects w2, which pool racks selects too: a node is in one pool only",
+      "spec.nodeSelector: pool racks also selects w2: a node can be in one pool only",
     ]);
     const oldObject = pool("mine", {});
     const object = pool("mine", { maxUnavailable: 2 });
     const updated = judge({ kind: "SriovNetworkPoolConfig", operation: "UPDATE", object, oldObject }, cluster);
-    expect(updated).toEqual({ problems: [], warnings: [expect.stringContaining("pool racks selects too")] });
+    expect(updated).toEqual({ problems: [], warnings: [expect.stringContaining("pool racks also selects w2")] });
   });
 });
 
@@ -78,9 +78,9 @@ describe("a pool with an RDMA mode", () => {
     expect(judge({ kind, operation: "CREATE", object }, view({ nodes }))).toEqual({
       problems: [],
       warnings: [
-        "spec.rdmaMode: exclusive asked for, the node is in shared mode, and changing the mode is not supported yet, on w1, w2",
+        "spec.rdmaMode: exclusive asked for, the node is in shared mode, and changing the mode is not supported yet on w1, w2",
         "spec.rdmaMode: exclusive asked for, the node's mode is unknown: " +
-          "it has one only while its RDMA subsystem (ib_core) is loaded, on w3",
+          "it has one only while its RDMA subsystem (ib_core) is loaded on w3",
       ],
     });
   });
@@ -92,10 +92,10 @@ describe("the operator's configuration", () => {
   it("has one name and one namespace, and may be deleted", () => {
     const object = operatorConfig({}, "other");
     expect(judge({ kind, operation: "CREATE", object }).problems).toEqual([
-      "metadata.name: must be default: there is one configuration only",
+      'metadata.name: must be "default": the operator reads no other SriovOperatorConfig',
     ]);
     expect(judge({ kind, operation: "CREATE", object: operatorConfig({}) }, view({ namespace: "x" })).problems).toEqual(
-      ["metadata.namespace: must be x, where the operator runs"],
+      ['metadata.namespace: must be "x", the namespace of the operator'],
     );
     expect(judge({ kind, operation: "DELETE", oldObject: object }).problems).toEqual([]);
   });
@@ -103,8 +103,10 @@ describe("the operator's configuration", () => {
   it("does not switch drains off while a node is configured", () => {
     const busy = view({ nodes: [node("w1", [{ pciAddress: "0000:3b:00.0" }], { syncStatus: "InProgress" })] });
     const off = operatorConfig({ disableDrain: true });
-    const warnings = ["spec.disableDrain: nodes are configured under running pods, which lose their VFs"];
-    const problems = ["spec.disableDrain: must not be set while nodes are being configured: w1"];
+    const warnings = ["spec.disableDrain: nodes are reconfigured without a drain: running pods lose their VFs"];
+    const problems = [
+      'spec.disableDrain: must not be set while nodes are being configured (syncStatus "InProgress"): w1',
+    ];
     expect(judge({ kind, operation: "CREATE", object: off }, view())).toEqual({ problems: [], warnings });
     const switchOff: Review = { kind, operation: "UPDATE", oldObject: operatorConfig({}), object: off };
     expect(judge(switchOff, busy)).toEqual({ problems, warnings });
@@ -164,14 +166,15 @@ describe("a network", () => {
     const spec = { networkNamespace: "tenant" };
     expect(judge(create(spec), cluster).problems).toEqual([]);
     expect(judge(create(spec, "tenant"), cluster).problems).toEqual([
-      "spec.networkNamespace: must be left out in namespaces other than sriov-network-operator: the network is made in its own",
+      "spec.networkNamespace: must be absent in namespaces other than sriov-network-operator: " +
+        "the NetworkAttachmentDefinition is created in the namespace of the network",
     ]);
   });
 
   it("is told that no policy offers its resource yet", () => {
     expect(judge(create({ resourceName: "slow" }), cluster)).toEqual({
       problems: [],
-      warnings: ['spec.resourceName: no policy offers "slow" yet'],
+      warnings: ['spec.resourceName: no SriovNetworkNodePolicy provides the resource "slow" yet'],
     });
   });
 });

@@ -23,7 +23,7 @@ const on = (...pfNames: string[]) => ({ nicSelector: { pfNames } });
 describe("two policies on one PF", () => {
   it("are refused where their VFs meet, with both ranges and the node", () => {
     expect(judge(policy("mine", on("ens1f0#2-5")), policy("other", on("ens1f0#0-3"))).problems).toEqual([
-      "spec.nicSelector.pfNames[0]: asks for VFs 2-5 of ens1f0 (0000:3b:00.0): policy other has VFs 0-3 of it, on w1",
+      "spec.nicSelector.pfNames[0]: requests VFs 2-5 of ens1f0 (0000:3b:00.0), in conflict with VFs 0-3 of policy other on w1",
     ]);
     expect(judge(policy("mine", on("ens1f0#4-7")), policy("other", on("ens1f0#0-3"))).problems).toEqual([]);
   });
@@ -60,11 +60,15 @@ describe("two policies on one PF", () => {
     expect(judge(special, general)).toMatchObject({ allowed: true });
     expect(judge(special, general).warnings[0]).toBe(
       "spec.nicSelector.pfNames[0]: policy general (VFs 0-7, priority 99) gets no VFs of ens1f0 (0000:3b:00.0): " +
-        "this policy (VFs 0-3, priority 10) wins, on w1",
+        "this policy (VFs 0-3, priority 10) takes precedence on w1",
     );
-    expect(judge(general, special).warnings[0]).toContain("policy special (VFs 0-3, priority 10) wins, on w1");
+    expect(judge(general, special).warnings[0]).toContain(
+      "policy special (VFs 0-3, priority 10) takes precedence on w1",
+    );
     const twin = policy("twin", { ...on("ens1f0#0-3"), priority: 99 });
-    expect(judge(general, twin).warnings[0]).toContain("policy twin (VFs 0-3, priority 99) wins by its name, on w1");
+    expect(judge(general, twin).warnings[0]).toContain(
+      "policy twin (VFs 0-3, priority 99) takes precedence because its name sorts later on w1",
+    );
   });
 
   describe("that name it by different fields", () => {
@@ -81,7 +85,9 @@ describe("two policies on one PF", () => {
         const { allowed, problems, warnings } = judge(mine, other);
         expect({ allowed, problems }).toEqual({ allowed: true, problems: [] });
         const isMine = mine.metadata.name === winner;
-        expect(warnings[0]).toMatch(isMine ? /: this policy \(.* wins, on w1$/ : / policy by-\w+ \(.* wins, on w1$/);
+        expect(warnings[0]).toMatch(
+          isMine ? /: this policy \(.* takes precedence on w1$/ : / policy by-\w+ \(.* takes precedence on w1$/,
+        );
         const rules = createRules({ policies: [mine, other], pools: [] });
         const { spec } = mergePolicies(worker, [first, second], rules);
         expect(spec.interfaces?.flatMap(({ vfGroups = [] }) => vfGroups.map(({ policyName }) => policyName))).toEqual([
@@ -90,7 +96,7 @@ describe("two policies on one PF", () => {
       }
       expect(judge(byName(10), byAddress(20)).warnings[0]).toBe(
         "spec.nicSelector.pfNames[0]: policy by-address (VFs 0-7, priority 20) gets no VFs of ens1f0 (0000:3b:00.0): " +
-          "this policy (VFs 2-5, priority 10) wins, on w1",
+          "this policy (VFs 2-5, priority 10) takes precedence on w1",
       );
     });
 
@@ -111,7 +117,10 @@ describe("two policies on one PF", () => {
     const mine = policy("mine", { ...on("ens1f0#0-3"), externallyManaged: true });
     const cluster = view({ nodes: nodesWithVfs, policies: [policy("other", on("ens1f0#4-7"))] });
     expect(admit(create(mine), cluster, still).problems).toEqual([
-      { field: "spec.externallyManaged", message: "must be false, as in policy other for 0000:3b:00.0, on w1" },
+      {
+        field: "spec.externallyManaged",
+        message: "must be false, as in policy other, which also configures 0000:3b:00.0, on w1",
+      },
     ]);
   });
 

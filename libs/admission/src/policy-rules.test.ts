@@ -105,14 +105,14 @@ describe("a policy by itself", () => {
     for (const where of [namespace, "elsewhere"]) {
       const verdict = admit(create(policy("default", { resourceName: "", nicSelector: {} }, where)), view(), still);
       expect(verdict.allowed).toBe(true);
-      expect(verdict.warnings).toContain("metadata.name: a policy named default does nothing");
+      expect(verdict.warnings).toContain('metadata.name: a policy named "default" has no effect');
       expect(verdict.patch).toEqual([]);
     }
   });
 
   it("is told that nobody looks at it in another namespace, and still judged by itself", () => {
     const elsewhere = (numVfs: number) => admit(create(policy("p1", { numVfs }, "elsewhere")), view(oneNode), still);
-    expect(elsewhere(65)).toMatchObject({ allowed: true, warnings: [expect.stringContaining("does nothing")] });
+    expect(elsewhere(65)).toMatchObject({ allowed: true, warnings: [expect.stringContaining("has no effect")] });
     expect(elsewhere(0).allowed).toBe(false);
   });
 });
@@ -133,8 +133,8 @@ describe("a policy and the cards that it names", () => {
   it("that it lands on without naming them", () => {
     const nodes = [node("w1", [pf({ deviceID: "ffff" })]), node("w2", [pf()]), node("w3", [pf({ deviceID: "ffff" })])];
     const words =
-      "spec.nicSelector: takes 8086:ffff, a card that is not known to work, on w1, w3: " +
-      "add it to the ConfigMap supported-nic-ids if it works";
+      "spec.nicSelector: matches NIC 8086:ffff, which is not in the list of supported NICs, on w1, w3; " +
+      "if it works, add it to the ConfigMap supported-nic-ids";
     expect(warnings({}, { nodes })[0]).toBe(words);
     expect(warnings({ nodeSelector: { "kubernetes.io/hostname": "w2" } }, { nodes })).toHaveLength(1);
     const strict = { ...view().nics, unlisted: unlistedNics(operatorConfig({ supportedNics: "strict" })) };
@@ -163,26 +163,29 @@ describe("a policy and the cards that it names", () => {
   it("is told that a VF's device id is meant to be the PF's", () => {
     const [line] = warnings({ nicSelector: { vendor: "8086", deviceID: "154c" } }, {});
     expect(line).toBe(
-      'spec.nicSelector.deviceID: "8086:154c" is a VF: the device id of its PF is meant here, such as "158a"',
+      'spec.nicSelector.deviceID: "8086:154c" is the ID of a VF; use the device ID of its PF, such as "158a"',
     );
   });
 });
 
 describe("a policy on nodes", () => {
   it("waits, with a warning, while no node is there or discovered", () => {
-    expect(warnings({ nodeSelector: { rack: "7" } }, oneNode)).toEqual(["spec.nodeSelector: selects no node yet"]);
+    expect(warnings({ nodeSelector: { rack: "7" } }, oneNode)).toEqual(["spec.nodeSelector: matches no node yet"]);
     expect(warnings({}, { nodes: [node("w1")] })).toEqual([
-      "spec.nodeSelector: the cards of w1 are not known yet: the policy's status will tell if they match",
+      "spec.nodeSelector: the NICs of w1 are not discovered yet: the policy's status will show whether they match",
     ]);
     const outside = { ...node("infra"), labels: {} };
     expect(warnings({}, { nodes: [outside] })).toEqual([
-      "spec.nodeSelector: selects infra, where no config daemon runs: see configDaemonNodeSelector",
+      "spec.nodeSelector: matches only nodes without a config daemon (infra): " +
+        "check spec.configDaemonNodeSelector of SriovOperatorConfig/default",
     ]);
   });
 
   it("is refused where all cards are known and none matches, with the cards that there are", () => {
     const nowhere = problems({ nicSelector: { pfNames: ["ens1f0x#0-1"] } }, oneNode);
-    expect(nowhere).toEqual(["spec.nicSelector: matches no NIC on w1: there are ens1f0 (0000:3b:00.0, 8086:158b)"]);
+    expect(nowhere).toEqual([
+      "spec.nicSelector: matches no NIC on w1; available NICs: ens1f0 (0000:3b:00.0, 8086:158b)",
+    ]);
     const nodes = [node("w1", [pf()]), node("w2")];
     expect(problems({ nicSelector: { vendor: "15b3" } }, { nodes })).toEqual([]);
   });
@@ -191,7 +194,7 @@ describe("a policy on nodes", () => {
     const nodes = ["w1", "w2", "w3", "w4", "w5"].map((name) => node(name, [pf({ totalvfs: name === "w1" ? 64 : 7 })]));
     expect(problems({ numVfs: 9, mtu: 9703 }, { nodes })).toEqual([
       "spec.numVfs: 9 VFs asked for, 0000:3b:00.0 can have 7 on w2, w3, w4, w5",
-      "spec.mtu: 9703 asked for, 0000:3b:00.0 takes at most 9702 on w1, w2, w3 and 2 more",
+      "spec.mtu: 9703 requested, but 0000:3b:00.0 supports at most 9702 on w1, w2, w3 and 2 more",
     ]);
   });
 
@@ -215,7 +218,7 @@ describe("a policy on nodes", () => {
   it("makes vDPA devices on Mellanox cards alone", () => {
     const spec = { vdpaType: "virtio", eSwitchMode: "switchdev" } as const;
     expect(problems(spec, oneNode)).toEqual([
-      "spec.vdpaType: needs Mellanox cards, which 0000:3b:00.0 (8086:158b) on w1 is not",
+      "spec.vdpaType: requires Mellanox NICs; 0000:3b:00.0 (8086:158b) on w1 is of another vendor",
     ]);
     expect(fields(spec, { nodes: [node("w1", [pf({ vendor: "15b3", deviceID: "101d" })])] })).toEqual([]);
   });
@@ -224,10 +227,10 @@ describe("a policy on nodes", () => {
     const spec = { externallyManaged: true, numVfs: 5, mtu: 9000, linkType: "ib", eSwitchMode: "legacy" } as const;
     const nodes = [node("w1", [pf({ numVfs: 4, eSwitchMode: "switchdev" })])];
     expect(problems(spec, { nodes })).toEqual([
-      "spec.numVfs: 5 VFs asked for, 0000:3b:00.0 is externally managed and has 4 on w1",
-      "spec.mtu: 9000 asked for, 0000:3b:00.0 is externally managed and has 1500 on w1",
-      "spec.linkType: ib asked for, 0000:3b:00.0 is externally managed and has ETH on w1",
-      "spec.eSwitchMode: legacy asked for, 0000:3b:00.0 is externally managed and in switchdev mode on w1",
+      "spec.numVfs: 5 VFs requested, but externally managed PF 0000:3b:00.0 has 4 on w1",
+      "spec.mtu: 9000 requested, but externally managed PF 0000:3b:00.0 has 1500 on w1",
+      "spec.linkType: ib requested, but externally managed PF 0000:3b:00.0 has ETH on w1",
+      "spec.eSwitchMode: legacy requested, but externally managed PF 0000:3b:00.0 is in switchdev mode on w1",
     ]);
   });
 
@@ -239,7 +242,7 @@ describe("a policy on nodes", () => {
   it("is told that vDPA devices come without their RDMA device", () => {
     const spec = { vdpaType: "vhost", eSwitchMode: "switchdev" } as const;
     expect(warnings({ ...spec, isRdma: true }, {})).toEqual([
-      "spec.isRdma: has no effect with vdpaType: a vDPA device comes without its RDMA device",
+      "spec.isRdma: has no effect when spec.vdpaType is set: vDPA devices have no RDMA device",
     ]);
     expect(warnings({ ...spec, isRdma: false }, {})).toEqual([]);
   });

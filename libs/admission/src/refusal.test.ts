@@ -36,12 +36,12 @@ describe("a key that is reserved", () => {
   it("is refused with its place, and not where it was before", () => {
     const { problems } = admit(create(poisoned), view(), still);
     expect(problems).toEqual([
-      { field: "spec.nodeSelector.__proto__", message: "must have another name: __proto__ is reserved" },
+      { field: "spec.nodeSelector.__proto__", message: 'the key "__proto__" is reserved: use another one' },
     ]);
     const changed = { ...poisoned, spec: { ...poisoned.spec, mtu: 9000 } };
     expect(admit(update(poisoned, changed), view(), still)).toMatchObject({
       allowed: true,
-      warnings: ["spec.nodeSelector.__proto__: must have another name: __proto__ is reserved"],
+      warnings: ['spec.nodeSelector.__proto__: the key "__proto__" is reserved: use another one'],
     });
   });
 });

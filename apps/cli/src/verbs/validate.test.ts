@@ -106,7 +106,7 @@ describe("switchyard validate", () => {
     const general = policy("z-general", { nicSelector: { vendor: "8086" }, resourceName: "general" });
     const special = policy("special", { nicSelector: { pfNames: ["ens1f0#0-1"] }, priority: 10 });
     const { answers } = await validate([special], [...cluster.slice(0, 2), general]);
-    const warning = expect.stringContaining("this policy (VFs 0-1, priority 10) wins");
+    const warning = expect.stringContaining("this policy (VFs 0-1, priority 10) takes precedence");
     expect(answers).toMatchObject([{ allowed: true, warnings: expect.arrayContaining([warning]) }]);
   });
 
@@ -134,7 +134,7 @@ describe("switchyard validate", () => {
     expect(await answersWith(pods, "--resource-prefix", "example.com")).toMatchObject([
       { warnings: [`${words}; 1 pod uses these VFs`] },
     ]);
-    expect(await answersWith(pods.slice(1, 2))).toMatchObject([{ warnings: [`${words}; no pod uses these VFs`] }]);
+    expect(await answersWith(pods.slice(1, 2))).toMatchObject([{ warnings: [`${words}; no pods use these VFs`] }]);
   });
 
   it("counts the pods that were allocated VFs of the PF", async () => {

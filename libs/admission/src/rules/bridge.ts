@@ -13,18 +13,21 @@ export function checkBridge({ spec }: SriovNetworkNodePolicy, { view }: PolicyCo
   if (ovs === undefined && linux === undefined) return [];
   const findings: Finding[] = [];
   if (ovs !== undefined && linux !== undefined) {
-    findings.push(refuse("spec.bridge", "must be either ovs or linux: a PF is in one bridge only"));
+    findings.push(
+      refuse("spec.bridge", "must be either ovs or linux, not both: a PF can be attached to one bridge only"),
+    );
   }
   if (linux !== undefined && spec.eSwitchMode !== "switchdev") {
-    findings.push(refuse("spec.eSwitchMode", "must be switchdev, which the bridge needs"));
+    findings.push(refuse("spec.eSwitchMode", 'must be "switchdev" when spec.bridge is set'));
   }
   if (linux !== undefined && spec.externallyManaged === true) {
-    const message = "must be left out with a bridge: whoever configures the PF also puts it into one";
+    const message =
+      "must be false or absent when spec.bridge is set: externally managed PFs are not attached to bridges";
     findings.push(refuse("spec.externallyManaged", message));
   }
   if (!isGateOn("manageSoftwareBridges", view.operatorConfig)) {
     const message =
-      "no bridge is made while the feature gate manageSoftwareBridges is off: set it to true in SriovOperatorConfig";
+      "no bridge is created while the feature gate manageSoftwareBridges is off: set spec.featureGates.manageSoftwareBridges to true in SriovOperatorConfig/default";
     findings.push(warn("spec.bridge", message));
   }
   return findings;

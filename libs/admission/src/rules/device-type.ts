@@ -11,19 +11,20 @@ export function checkDeviceType({ spec }: SriovNetworkNodePolicy): readonly Find
   const { deviceType = "netdevice", isRdma, vdpaType, eSwitchMode, linkType } = spec;
   const findings: Finding[] = [];
   if (deviceType === "vfio-pci" && isRdma === true) {
-    const message = "must be false with deviceType vfio-pci, which leaves the VF without its RDMA device";
+    const message = 'must be false or absent when spec.deviceType is "vfio-pci": such VFs have no RDMA device';
     findings.push(refuse("spec.isRdma", message));
   }
   if (eSwitchMode === "switchdev" && linkType && linkType.toLowerCase() !== "eth") {
-    const message = `must be eth or left out with eSwitchMode switchdev, not ${quote(linkType)}`;
+    const message = `must be "eth" or absent when spec.eSwitchMode is "switchdev", not ${quote(linkType)}`;
     findings.push(refuse("spec.linkType", message));
   }
   if (vdpaType && deviceType !== "netdevice") {
-    findings.push(refuse("spec.vdpaType", `needs deviceType netdevice, not ${quote(deviceType)}`));
+    findings.push(refuse("spec.vdpaType", `requires spec.deviceType "netdevice", not ${quote(deviceType)}`));
   }
-  if (vdpaType && eSwitchMode !== "switchdev") findings.push(refuse("spec.vdpaType", "needs eSwitchMode switchdev"));
+  if (vdpaType && eSwitchMode !== "switchdev")
+    findings.push(refuse("spec.vdpaType", 'requires spec.eSwitchMode "switchdev"'));
   if (vdpaType && isRdma === true) {
-    findings.push(warn("spec.isRdma", "has no effect with vdpaType: a vDPA device comes without its RDMA device"));
+    findings.push(warn("spec.isRdma", "has no effect when spec.vdpaType is set: vDPA devices have no RDMA device"));
   }
   return findings;
 }
@@ -42,6 +43,6 @@ export function checkVdpaVendor({ spec }: SriovNetworkNodePolicy, { reach }: Pol
     else sorts.push(sort);
   });
   return [...others].map(([card, sorts]) =>
-    refuse("spec.vdpaType", `needs Mellanox cards, which ${card} on ${listNames(namesOf(sorts))} is not`),
+    refuse("spec.vdpaType", `requires Mellanox NICs; ${card} on ${listNames(namesOf(sorts))} is of another vendor`),
   );
 }

@@ -13,19 +13,20 @@ export function checkExternallyManaged({ spec }: SriovNetworkNodePolicy, { reach
   const { numVfs, mtu, linkType } = spec;
   const mode = spec.eSwitchMode || "legacy";
   return findingsByNode(reach, (pf) => {
-    const is = `${pf.pciAddress} is externally managed and`;
+    const externalPf = `externally managed PF ${pf.pciAddress}`;
     const findings: Finding[] = [];
     const existing = pf.numVfs ?? 0;
-    if (numVfs > existing) findings.push(refuse("spec.numVfs", `${numVfs} VFs asked for, ${is} has ${existing}`));
+    if (numVfs > existing)
+      findings.push(refuse("spec.numVfs", `${numVfs} VFs requested, but ${externalPf} has ${existing}`));
     if (mtu !== undefined && pf.mtu !== undefined && mtu > pf.mtu) {
-      findings.push(refuse("spec.mtu", `${mtu} asked for, ${is} has ${pf.mtu}`));
+      findings.push(refuse("spec.mtu", `${mtu} requested, but ${externalPf} has ${pf.mtu}`));
     }
     if (linkType && pf.linkType && linkType.toUpperCase() !== pf.linkType.toUpperCase()) {
-      findings.push(refuse("spec.linkType", `${linkType} asked for, ${is} has ${pf.linkType}`));
+      findings.push(refuse("spec.linkType", `${linkType} requested, but ${externalPf} has ${pf.linkType}`));
     }
     const actual = pf.eSwitchMode || "legacy";
     if (mode !== actual) {
-      findings.push(refuse("spec.eSwitchMode", `${mode} asked for, ${is} in ${actual} mode`));
+      findings.push(refuse("spec.eSwitchMode", `${mode} requested, but ${externalPf} is in ${actual} mode`));
     }
     return findings;
   });

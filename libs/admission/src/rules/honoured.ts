@@ -7,8 +7,13 @@ import { isIgnoredPolicy } from "../ignored-policy.ts";
 export function checkHonoured(policy: SriovNetworkNodePolicy, { namespace }: { readonly namespace: string }) {
   const findings: Finding[] = [];
   if (policy.metadata.namespace !== namespace) {
-    findings.push(warn("metadata.namespace", `policies are used in ${namespace} only: this one does nothing`));
+    findings.push(
+      warn(
+        "metadata.namespace",
+        `this policy has no effect: the operator uses policies of namespace ${namespace} only`,
+      ),
+    );
   }
-  if (isIgnoredPolicy(policy)) findings.push(warn("metadata.name", "a policy named default does nothing"));
+  if (isIgnoredPolicy(policy)) findings.push(warn("metadata.name", 'a policy named "default" has no effect'));
   return findings;
 }

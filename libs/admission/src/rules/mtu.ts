@@ -11,6 +11,6 @@ export function checkMtu({ spec }: SriovNetworkNodePolicy, { reach }: PolicyCont
   return findingsByNode(reach, ({ pciAddress, maxMtu }) =>
     maxMtu === undefined || mtu <= maxMtu
       ? []
-      : [refuse("spec.mtu", `${mtu} asked for, ${pciAddress} takes at most ${maxMtu}`)],
+      : [refuse("spec.mtu", `${mtu} requested, but ${pciAddress} supports at most ${maxMtu}`)],
   );
 }

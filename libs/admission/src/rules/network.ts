@@ -14,13 +14,15 @@ export function checkNetwork(network: ReviewedNetwork, view: ClusterView): reado
   const { networkNamespace, resourceName } = spec;
   const findings: Finding[] = [];
   if (networkNamespace && metadata.namespace !== view.namespace) {
-    const message = `must be left out in namespaces other than ${view.namespace}: the network is made in its own`;
+    const message = `must be absent in namespaces other than ${view.namespace}: the NetworkAttachmentDefinition is created in the namespace of the network`;
     findings.push(refuse("spec.networkNamespace", message));
   }
   if (resourceName === "") {
-    findings.push(refuse("spec.resourceName", "must not be empty: the resourceName of a SriovNetworkNodePolicy"));
+    findings.push(refuse("spec.resourceName", "must not be empty: set the resourceName of a SriovNetworkNodePolicy"));
   } else if (!view.policies.some((policy) => policy.spec.resourceName === resourceName)) {
-    findings.push(warn("spec.resourceName", `no policy offers ${quote(resourceName)} yet`));
+    findings.push(
+      warn("spec.resourceName", `no SriovNetworkNodePolicy provides the resource ${quote(resourceName)} yet`),
+    );
   }
   findings.push(...networkProblems(network).map(({ field, message }) => refuse(field, message)));
   return findings;

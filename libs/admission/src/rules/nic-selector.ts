@@ -32,7 +32,7 @@ export function checkPciIds({ spec }: SriovNetworkNodePolicy): readonly Finding[
   const findings: Finding[] = [];
   for (const [name, id] of Object.entries({ vendor, deviceID })) {
     if (!id || /^[0-9a-f]{4}$/.test(id)) continue;
-    const message = `must be four hexadecimal digits in lower case, such as "15b3", not ${quote(id)}`;
+    const message = `must be four lowercase hexadecimal digits, such as "15b3", not ${quote(id)}`;
     findings.push(refuse(`spec.nicSelector.${name}`, message));
   }
   for (const [index, address] of rootDevices.entries()) {
@@ -49,18 +49,28 @@ export function checkNetFilter({ spec }: SriovNetworkNodePolicy): readonly Findi
   if (!netFilter) return [];
   const findings: Finding[] = [];
   if (vendor || deviceID || rootDevices.length > 0 || pfNames.length > 0) {
-    findings.push(refuse("spec.nicSelector.netFilter", "must stand alone in nicSelector: it names one card by itself"));
+    findings.push(
+      refuse("spec.nicSelector.netFilter", "must be the only field of spec.nicSelector: it identifies a NIC by itself"),
+    );
   }
   if (spec.eSwitchMode) {
     findings.push(
-      refuse("spec.eSwitchMode", "must be left out beside a netFilter: cards of virtual machines have none"),
+      refuse(
+        "spec.eSwitchMode",
+        "must be absent when spec.nicSelector.netFilter is set: NICs of virtual machines have no eswitch",
+      ),
     );
   }
   if (spec.bridge?.ovs !== undefined || spec.bridge?.linux !== undefined) {
-    findings.push(refuse("spec.bridge", "must be left out beside a netFilter"));
+    findings.push(refuse("spec.bridge", "must be absent when spec.nicSelector.netFilter is set"));
   }
   if (spec.linkType && spec.linkType.toLowerCase() !== "eth") {
-    findings.push(refuse("spec.linkType", "must be eth or left out beside a netFilter"));
+    findings.push(
+      refuse(
+        "spec.linkType",
+        `must be "eth" or absent when spec.nicSelector.netFilter is set, not ${quote(spec.linkType)}`,
+      ),
+    );
   }
   return findings;
 }

@@ -14,7 +14,7 @@ export function checkNumVfs({ spec }: SriovNetworkNodePolicy): readonly Finding[
     const pfName = parsePfName(entry);
     if (!pfName.ok || pfName.value.range === undefined || pfName.value.range.last < spec.numVfs) continue;
     const { last } = pfName.value.range;
-    const message = `VF ${last} is beyond numVfs: of ${spec.numVfs} VFs the last one is ${spec.numVfs - 1}`;
+    const message = `VF ${last} does not exist: with spec.numVfs ${spec.numVfs}, the last VF is ${spec.numVfs - 1}`;
     findings.push(refuse(`spec.nicSelector.pfNames[${index}]`, message));
   }
   return findings;

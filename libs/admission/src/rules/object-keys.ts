@@ -15,7 +15,7 @@ export function checkKeys(object: unknown, path = ""): readonly Finding[] {
   return Object.entries(object).flatMap(([key, value]: [string, unknown]) => {
     const field = path === "" ? key : `${path}.${key}`;
     return key === forbidden
-      ? [refuse(field, `must have another name: ${forbidden} is reserved`)]
+      ? [refuse(field, `the key "${forbidden}" is reserved: use another one`)]
       : checkKeys(value, field);
   });
 }

@@ -11,21 +11,26 @@ export function checkOperatorConfig(config: SriovOperatorConfig, view: ClusterVi
   const { disableDrain, featureGates = {}, configDaemonEnvVars = {} } = config.spec ?? {};
   const findings: Finding[] = [];
   if (name !== operatorConfigName) {
-    findings.push(refuse("metadata.name", `must be ${operatorConfigName}: there is one configuration only`));
+    findings.push(
+      refuse("metadata.name", `must be "${operatorConfigName}": the operator reads no other SriovOperatorConfig`),
+    );
   }
   if (namespace !== view.namespace) {
-    findings.push(refuse("metadata.namespace", `must be ${view.namespace}, where the operator runs`));
+    findings.push(refuse("metadata.namespace", `must be ${quote(view.namespace)}, the namespace of the operator`));
   }
   if (disableDrain === true) {
-    findings.push(warn("spec.disableDrain", "nodes are configured under running pods, which lose their VFs"));
+    findings.push(warn("spec.disableDrain", "nodes are reconfigured without a drain: running pods lose their VFs"));
   }
   if ("enableOvsOffload" in (config.spec ?? {}))
-    findings.push(warn("spec.enableOvsOffload", "has no effect: leave it out"));
+    findings.push(warn("spec.enableOvsOffload", "has no effect and can be removed"));
   const unknown = Object.keys(featureGates).filter((gate) => !Object.hasOwn(featureGateDefaults, gate));
   if (unknown.length > 0) {
     const names = listNames(unknown.map((gate) => quote(gate)));
     findings.push(
-      warn("spec.featureGates", `${names} mean nothing; there are ${Object.keys(featureGateDefaults).join(", ")}`),
+      warn(
+        "spec.featureGates",
+        `unknown: ${names}; known feature gates: ${Object.keys(featureGateDefaults).join(", ")}`,
+      ),
     );
   }
   return [...findings, ...checkDaemonVariables(configDaemonEnvVars)];
@@ -49,5 +54,10 @@ export function checkDrainSwitch(
   if (after.spec?.disableDrain !== true || before?.spec?.disableDrain === true) return [];
   const busy = view.nodes.filter(({ state }) => state?.syncStatus === "InProgress").map(({ name }) => name);
   if (busy.length === 0) return [];
-  return [refuse("spec.disableDrain", `must not be set while nodes are being configured: ${listNames(busy)}`)];
+  return [
+    refuse(
+      "spec.disableDrain",
+      `must not be set while nodes are being configured (syncStatus "InProgress"): ${listNames(busy)}`,
+    ),
+  ];
 }

@@ -12,7 +12,7 @@
  * out a group as a whole that shares a VF with a stronger one.
  */
 import type { InterfaceStatus, NicSelector, SriovNetworkNodePolicy } from "@switchyard/api";
-import { formatVfRange, hasLabels, isNameOf, overlaps, pfNameOf, priorityOf } from "@switchyard/policy";
+import { formatVfRange, hasLabels, isNameOf, overlaps, pfNameOf, priorityOf, type VfRange } from "@switchyard/policy";
 import { describeFinding, refuse, warn, type Finding } from "../finding.ts";
 import { namesOf, selects, type NodeSort } from "../node-sorts.ts";
 import { listNames } from "../phrase.ts";
@@ -41,7 +41,7 @@ export function checkPolicyConflicts(policy: SriovNetworkNodePolicy, context: Po
   }
   return [...found.values()].map(({ finding, sorts }) => ({
     ...finding,
-    message: `${finding.message}, on ${listNames(namesOf(sorts))}`,
+    message: `${finding.message} on ${listNames(namesOf(sorts))}`,
   }));
 }
 
@@ -73,7 +73,7 @@ function conflictsOn(ours: Claim, theirs: Claim): readonly Finding[] {
   const name = theirs.policy.metadata.name;
   const findings: Finding[] = [];
   if ((mine.externallyManaged ?? false) !== (other.externallyManaged ?? false)) {
-    const message = `must be ${!(mine.externallyManaged ?? false)}, as in policy ${name} for ${nic.pciAddress}`;
+    const message = `must be ${!(mine.externallyManaged ?? false)}, as in policy ${name}, which also configures ${nic.pciAddress},`;
     findings.push(refuse("spec.externallyManaged", message));
   }
   if (ours.pf.vfs === undefined || theirs.pf.vfs === undefined) return findings;
@@ -84,8 +84,10 @@ function conflictsOn(ours: Claim, theirs: Claim): readonly Finding[] {
     const bothNameIt = myFields.size > 0 && theirFields.size > 0;
     const byTheSameField = [...myFields.keys()].some((key) => theirFields.has(key));
     if (byTheSameField || (bothNameIt && priorityOf(ours.policy) === priorityOf(theirs.policy))) {
-      const taken = `policy ${name} has VFs ${formatVfRange(theirs.pf.vfs)} of it`;
-      findings.push(refuse(field, `asks for VFs ${formatVfRange(ours.pf.vfs)} of ${describe(nic)}: ${taken}`));
+      const taken = `${describeVfs(theirs.pf.vfs)} of policy ${name}`;
+      findings.push(
+        refuse(field, `requests ${describeVfs(ours.pf.vfs)} of ${describe(nic)}, in conflict with ${taken}`),
+      );
     } else {
       findings.push(warn(field, whoWins(ours, theirs)));
     }
@@ -93,39 +95,49 @@ function conflictsOn(ours: Claim, theirs: Claim): readonly Finding[] {
   }
 
   if (mine.resourceName === other.resourceName) {
-    const message = `policy ${name} has the same for other VFs of ${describe(nic)}: one of the two gets none there`;
+    const message = `policy ${name} uses the same name for other VFs of ${describe(nic)}: only one of the two policies gets VFs`;
     findings.push(warn("spec.resourceName", message));
   }
   if ((mine.eSwitchMode || "legacy") !== (other.eSwitchMode || "legacy")) {
-    findings.push(warn("spec.eSwitchMode", differs(ours, theirs, other.eSwitchMode || "legacy")));
+    findings.push(warn("spec.eSwitchMode", differs(ours, theirs, `eSwitchMode "${other.eSwitchMode || "legacy"}"`)));
   }
   if ((mine.linkType ?? "").toLowerCase() !== (other.linkType ?? "").toLowerCase()) {
-    findings.push(warn("spec.linkType", differs(ours, theirs, other.linkType || "none")));
+    findings.push(
+      warn("spec.linkType", differs(ours, theirs, other.linkType ? `linkType "${other.linkType}"` : "no linkType")),
+    );
   }
   if (JSON.stringify(mine.bridge ?? {}) !== JSON.stringify(other.bridge ?? {})) {
-    findings.push(warn("spec.bridge", differs(ours, theirs, "another bridge or none")));
+    findings.push(warn("spec.bridge", differs(ours, theirs, "a different bridge or no bridge")));
   }
   return findings;
 }
 
-/** "this policy (VFs 0-7, priority 99) gets no VFs of ens1f0 (0000:3b:00.0): policy special (VFs 0-3, priority 10) wins". */
+/**
+ * "this policy (VFs 0-7, priority 99) gets no VFs of ens1f0 (0000:3b:00.0): policy special (VFs 0-3, priority 10) takes
+ * precedence".
+ */
 function whoWins(ours: Claim, theirs: Claim): string {
   const ourName = nameWithVfs("this policy", ours);
   const theirName = nameWithVfs(`policy ${theirs.policy.metadata.name}`, theirs);
   const [winner, loser] = outranks(ours.policy, theirs.policy) ? [ourName, theirName] : [theirName, ourName];
-  const why = priorityOf(ours.policy) === priorityOf(theirs.policy) ? " by its name" : "";
-  return `${loser} gets no VFs of ${describe(ours.pf.nic)}: ${winner} wins${why}`;
+  const why = priorityOf(ours.policy) === priorityOf(theirs.policy) ? " because its name sorts later" : "";
+  return `${loser} gets no VFs of ${describe(ours.pf.nic)}: ${winner} takes precedence${why}`;
 }
 
 function nameWithVfs(name: string, { policy, pf }: Claim): string {
-  const vfs = pf.vfs === undefined ? "no VFs" : `VFs ${formatVfRange(pf.vfs)}`;
+  const vfs = pf.vfs === undefined ? "no VFs" : describeVfs(pf.vfs);
   return `${name} (${vfs}, priority ${priorityOf(policy)})`;
 }
 
 function differs(ours: Claim, theirs: Claim, value: string): string {
   const name = theirs.policy.metadata.name;
-  const winner = outranks(ours.policy, theirs.policy) ? "this policy's" : `that of ${name}`;
-  return `policy ${name} has ${value} for ${describe(ours.pf.nic)}: ${winner} holds for the whole PF`;
+  const winner = outranks(ours.policy, theirs.policy) ? "this policy's" : `policy ${name}'s`;
+  return `policy ${name} has ${value} for ${describe(ours.pf.nic)}: ${winner} value applies to the whole PF`;
+}
+
+/** "VFs 2-5", or "VF 3" for a range of one. */
+function describeVfs(range: VfRange): string {
+  return range.first === range.last ? `VF ${range.first}` : `VFs ${formatVfRange(range)}`;
 }
 
 /** The fields by which the selector names this very PF, with the entry; empty where it matches the PF only as one of a sort. */

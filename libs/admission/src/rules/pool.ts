@@ -20,12 +20,14 @@ export function checkPool(pool: SriovNetworkPoolConfig, { namespace }: ClusterVi
   const selects = matchLabels !== undefined || matchExpressions !== undefined;
   if (isHardwareOffloadPool(pool) && (selects || maxUnavailable !== undefined)) {
     const message =
-      "must stand alone: its nodes are those of the MachineConfigPool, so leave out nodeSelector and maxUnavailable";
+      "cannot be combined with spec.nodeSelector or spec.maxUnavailable: the pool has the nodes of the MachineConfigPool";
     findings.push(refuse("spec.ovsHardwareOffloadConfig", message));
   }
-  if (maxUnavailable === 0) findings.push(warn("spec.maxUnavailable", "0 holds all drains until it is raised"));
+  if (maxUnavailable === 0) findings.push(warn("spec.maxUnavailable", "0 blocks all drains until the value is raised"));
   if (pool.metadata.namespace !== namespace) {
-    findings.push(warn("metadata.namespace", `pools are used in ${namespace} only: this one does nothing`));
+    findings.push(
+      warn("metadata.namespace", `this pool has no effect: the operator uses pools of namespace ${namespace} only`),
+    );
   }
   return findings;
 }
@@ -39,7 +41,7 @@ export function checkPoolOverlap(pool: SriovNetworkPoolConfig, view: ClusterView
     const nodes = view.nodes.filter((node) => poolOverlaps(asNode(node), rules).length > 0);
     if (nodes.length === 0) return [];
     const shared = listNames(nodes.map((node) => node.name));
-    const message = `selects ${shared}, which pool ${other.metadata.name} selects too: a node is in one pool only`;
+    const message = `pool ${other.metadata.name} also selects ${shared}: a node can be in one pool only`;
     return [refuse("spec.nodeSelector", message)];
   });
 }

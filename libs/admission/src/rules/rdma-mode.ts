@@ -21,5 +21,5 @@ export function checkRdmaMode(pool: SriovNetworkPoolConfig, { namespace, nodes }
     names.push(name);
     byMessage.set(problem.message, names);
   }
-  return [...byMessage].map(([message, names]) => warn("spec.rdmaMode", `${message}, on ${listNames(names)}`));
+  return [...byMessage].map(([message, names]) => warn("spec.rdmaMode", `${message} on ${listNames(names)}`));
 }

@@ -15,21 +15,31 @@ export function checkReach({ spec }: SriovNetworkNodePolicy, { view, reach }: Po
   const { selected, outside, undiscovered, unmatched, landings } = reach;
   if (view.nodes.length === 0) return []; // asked without a cluster, or of a namespace that nobody looks into
   const nodeSelector = "spec.nodeSelector";
-  if (selected.length === 0) return [warn(nodeSelector, "selects no node yet")];
+  if (selected.length === 0) return [warn(nodeSelector, "matches no node yet")];
   if (outside.length === selected.length) {
     const names = listNames(namesOf(selected));
-    return [warn(nodeSelector, `selects ${names}, where no config daemon runs: see configDaemonNodeSelector`)];
+    return [
+      warn(
+        nodeSelector,
+        `matches only nodes without a config daemon (${names}): check spec.configDaemonNodeSelector of SriovOperatorConfig/default`,
+      ),
+    ];
   }
   if (undiscovered.length > 0) {
     const names = listNames(namesOf(undiscovered));
-    return [warn(nodeSelector, `the cards of ${names} are not known yet: the policy's status will tell if they match`)];
+    return [
+      warn(
+        nodeSelector,
+        `the NICs of ${names} are not discovered yet: the policy's status will show whether they match`,
+      ),
+    ];
   }
   if (landings.length > 0 || unmatched.length === 0 || isEmptyNicSelector(spec.nicSelector)) return [];
   const names = namesOf(unmatched);
   const where = names.length === 1 ? names.join() : `any of ${count(names.length, "node")}`;
   const nics = unmatched.flatMap(({ state }) => state.layout);
   const advice = adviceOnBarred(spec.nicSelector, nics, view.nics);
-  const message = `matches no NIC on ${where}: there are ${describeCards(unmatched)}`;
+  const message = `matches no NIC on ${where}; available NICs: ${describeCards(unmatched)}`;
   return [refuse("spec.nicSelector", advice === undefined ? message : `${message}; ${advice}`)];
 }
 

@@ -10,11 +10,11 @@ const longest = 63;
 export function checkResourceName({ spec }: SriovNetworkNodePolicy): readonly Finding[] {
   const { resourceName } = spec;
   const field = "spec.resourceName";
-  if (resourceName === "") return [refuse(field, "must not be empty: the name that pods will request the VFs by")];
+  if (resourceName === "") return [refuse(field, "must not be empty: pods request the VFs by this name")];
   if (resourceName.length > longest) {
-    return [refuse(field, `must have at most ${longest} characters, not ${resourceName.length}`)];
+    return [refuse(field, `must be at most ${longest} characters long, not ${resourceName.length}`)];
   }
   if (/^[A-Za-z0-9]([-A-Za-z0-9_]*[A-Za-z0-9])?$/.test(resourceName)) return [];
-  const right = 'must be letters, digits, "-" and "_", with a letter or a digit at both ends';
+  const right = 'must consist of letters, digits, "-" and "_", and start and end with a letter or digit';
   return [refuse(field, `${right}, not ${quote(resourceName)}`)];
 }

@@ -11,7 +11,7 @@ import { listNames, quote } from "../phrase.ts";
 import type { PolicyContext } from "../policy-context.ts";
 import type { Reach } from "../reach.ts";
 
-const advice = "add it to the ConfigMap supported-nic-ids if it works";
+const advice = "if it works, add it to the ConfigMap supported-nic-ids";
 
 export function checkSupportedNics({ spec }: SriovNetworkNodePolicy, { view, reach }: PolicyContext) {
   const { known, unlisted } = view.nics;
@@ -20,14 +20,19 @@ export function checkSupportedNics({ spec }: SriovNetworkNodePolicy, { view, rea
   const { vendor, deviceID } = spec.nicSelector;
   const ofVendor = vendor ? known.filter((nic) => nic.vendor === vendor) : known;
   if (vendor && ofVendor.length === 0) {
-    return [remark("spec.nicSelector.vendor", `no card of vendor ${quote(vendor)} is known to work: ${advice}`)];
+    return [
+      remark(
+        "spec.nicSelector.vendor",
+        `no NIC of vendor ${quote(vendor)} is in the list of supported NICs; ${advice}`,
+      ),
+    ];
   }
   if (!deviceID || ofVendor.some((nic) => nic.pf === deviceID)) return unlistedCards(reach, known, remark);
   const isVf = ofVendor.find((nic) => nic.vf === deviceID);
   const card = vendor ? `${vendor}:${deviceID}` : deviceID;
   const why = isVf
-    ? `${quote(card)} is a VF: the device id of its PF is meant here, such as "${isVf.pf}"`
-    : `the card ${quote(card)} is not known to work: ${advice}`;
+    ? `${quote(card)} is the ID of a VF; use the device ID of its PF, such as "${isVf.pf}"`
+    : `NIC ${quote(card)} is not in the list of supported NICs; ${advice}`;
   return [remark("spec.nicSelector.deviceID", why)];
 }
 
@@ -45,7 +50,7 @@ function unlistedCards(reach: Reach, known: NicPolicy["known"], remark: typeof r
   }
   return [...sortsOfCard].map(([card, sorts]) => {
     const where = listNames(namesOf([...sorts]));
-    const message = `takes ${card}, a card that is not known to work, on ${where}: ${advice}`;
+    const message = `matches NIC ${card}, which is not in the list of supported NICs, on ${where}; ${advice}`;
     return remark("spec.nicSelector", message);
   });
 }
