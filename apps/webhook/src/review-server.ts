@@ -4,7 +4,7 @@
  * Every answer is a well-formed AdmissionReview, or a 4xx or 503 with a JSON message.
  * Usage: `await using server = await startReviewServer({ address, tls, keyPair, view, notReady, log, … });`
  */
-import type { AdmitOptions, ClusterView } from "@switchyard/admission";
+import { createAdmissionCache, type AdmitOptions, type ClusterView } from "@switchyard/admission";
 import type { KeyPair } from "@switchyard/certificates";
 import type { ListenAddress, Logger } from "@switchyard/service";
 import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
@@ -56,7 +56,7 @@ const keepAliveTimeoutMs = 120_000;
 
 export async function startReviewServer(options: ReviewServerOptions): Promise<ReviewServer> {
   const { address, tls, keyPair, view, notReady, cannotReview, log, nowMs, onAnswer, lingerMs } = options;
-  const admitOptions: AdmitOptions = { nowMs };
+  const admitOptions: AdmitOptions = { nowMs, cache: createAdmissionCache() };
   let isEnding = false;
 
   const server = fastify({

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The cluster as admission sees it: the webhook fills it from its caches, the CLI from files.
+ * ClusterView is the state of the cluster that admission looks at. The webhook fills it from its caches, the command line
+ * from files.
  * Usage: `admit(review, { namespace, nodes, policies, pools, networks, operatorConfig, nics })`.
  */
 import type { SriovNetworkNodePolicy, SriovNetworkPoolConfig, SriovOperatorConfig } from "@switchyard/api";
 import { defaultNicPolicy, type NicPolicy, type PodUse } from "@switchyard/policy";
 import type { NodeFacts } from "./node-facts.ts";
 
-/** What is in the cluster, without regard to the object under review: it may be here already or not yet. */
+/** The objects in the cluster. The object under review may or may not be among them. */
 export interface ClusterView {
-  /** The operator's: its own kinds are honoured there only. */
+  /** The namespace of the operator. Policies, pools and the operator's configuration have an effect only there. */
   readonly namespace: string;
   readonly nodes: readonly NodeFacts[];
-  /** Of the operator's namespace. */
+  /** Those in the operator's namespace. */
   readonly policies: readonly SriovNetworkNodePolicy[];
-  /** Of the operator's namespace. */
+  /** Those in the operator's namespace. */
   readonly pools: readonly SriovNetworkPoolConfig[];
-  /** "default" in the operator's namespace. */
+  /** The object "default" in the operator's namespace. */
   readonly operatorConfig?: SriovOperatorConfig | undefined;
   readonly nics: NicPolicy;
-  /** What the pods on a node use; absent where nobody knows them. */
+  /** The devices that each pod on a node uses; undefined if pods are not known. */
   readonly podsOn?: ((node: string) => readonly PodUse[]) | undefined;
 }
 
-/** No nodes, no objects: what can be said of an object alone is said. */
+/** A cluster without nodes and objects. Only rules that look at the object alone have findings. */
 export function emptyView(namespace: string): ClusterView {
   return { namespace, nodes: [], policies: [], pools: [], nics: defaultNicPolicy(undefined) };
 }

@@ -22,11 +22,11 @@ describe("applyDefaults", () => {
     { linkType: "IB", deviceType: "netdevice", isRdma: true, patched: [] },
     { linkType: "ib", deviceType: "vfio-pci", isRdma: false, patched: [] },
     { linkType: "eth", deviceType: "netdevice", isRdma: true, patched: [] },
-  ] as const)("isRdma of $linkType $deviceType, sent as $isRdma", ({ patched, ...spec }) => {
+  ] as const)("sets isRdma of $linkType $deviceType, sent as $isRdma", ({ patched, ...spec }) => {
     expect(create(policy("p1", spec)).patch.map(({ value }) => value)).toEqual(patched);
   });
 
-  it("keeps the stored priority where an update does not name one (M-38)", () => {
+  it("keeps the stored priority if an update omits it (sriov-operator.md M-38)", () => {
     const { priority: _, ...spec } = policy("p1").spec;
     const object = { ...policy("p1"), spec };
     const updated = (priority: number) =>
@@ -34,7 +34,7 @@ describe("applyDefaults", () => {
     expect(updated(0).patch).toEqual([{ op: "add", path: "/spec/priority", value: 0 }]);
     expect(updated(0).findings[0]?.message).toContain("the stored value 0 is kept");
     expect(updated(99).findings).toEqual([]);
-    // Stored without one it counts as 0, and goes on to.
+    // A policy that is stored without a priority counts as 0 and keeps doing so.
     expect(applyDefaults({ operation: "UPDATE", object, oldObject: object }).patch).toEqual([]);
   });
 });

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What is filled into a policy before it is judged (sriov-operator.md E.1). deviceType has its default in the CRD.
+ * applyDefaults fills in the defaults of a policy before its rules are checked (sriov-operator.md E.1). The default of
+ * deviceType is in the CRD.
  * Usage: `const { patch } = applyDefaults({ operation: "CREATE", object: policy });`
  */
-import type { SriovNetworkNodePolicy } from "@switchyard/api";
+import { defined, type SriovNetworkNodePolicy } from "@switchyard/api";
 import { isIgnoredPolicy } from "./ignored-policy.ts";
 import { warn, type Finding } from "./finding.ts";
 import type { Change } from "./review.ts";
 
-/** One operation of a JSON patch (RFC 6902). "add" also replaces a member that is there. */
+/** An operation of a JSON patch (RFC 6902). "add" also replaces an existing member. */
 export interface PatchOperation {
   readonly op: "add";
   readonly path: string;
@@ -16,49 +17,52 @@ export interface PatchOperation {
 }
 
 export interface Defaulted {
-  /** The object with the defaults in it. */
+  /** The object with its defaults. */
   readonly object: SriovNetworkNodePolicy;
-  /** What makes it of the object as it came; empty where nothing was missing. */
+  /** The patch that adds the defaults to the given object; empty if none is missing. */
   readonly patch: readonly PatchOperation[];
   readonly findings: readonly Finding[];
 }
 
-/** Of priorities, the weakest. */
-const weakest = 99;
+/** The defaultPriority priority. */
+const defaultPriority = 99;
 
-/** Fills in what is missing; a policy named "default", which nobody applies, stays as it is. */
+/** A policy named "default", which the operator ignores, is not changed. */
 export function applyDefaults(change: Exclude<Change<SriovNetworkNodePolicy>, { operation: "DELETE" }>): Defaulted {
   const { object } = change;
   if (isIgnoredPolicy(object)) return { object, patch: [], findings: [] };
   const { spec } = object;
   const priority = spec.priority === undefined ? missingPriority(change) : undefined;
   const isRdma = rdmaDefault(object);
-  const filled = {
-    ...(priority === undefined ? {} : { priority }),
-    ...(isRdma === undefined ? {} : { isRdma }),
-  };
+  const filled = defined({ priority, isRdma });
   return {
     object: { ...object, spec: { ...spec, ...filled } },
     patch: Object.entries(filled).map(([name, value]) => ({ op: "add", path: `/spec/${name}`, value })),
-    findings: change.operation === "UPDATE" && priority !== undefined && priority !== weakest ? [kept(priority)] : [],
+    findings:
+      change.operation === "UPDATE" && priority !== undefined && priority !== defaultPriority
+        ? [keptPriority(priority)]
+        : [],
   };
 }
 
 /**
- * A client in Go cannot send priority 0, the strongest: the key is absent. An update without it keeps what is stored, be
- * that a number or, read as 0, its absence (M-38).
+ * A client in Go cannot send priority 0, the strongest: it omits the key. Therefore an update without the key keeps the
+ * stored value, also if none is stored, which counts as 0 (sriov-operator.md M-38).
  */
 function missingPriority(change: Change<SriovNetworkNodePolicy>): number | undefined {
-  return change.operation === "UPDATE" ? change.oldObject.spec.priority : weakest;
+  return change.operation === "UPDATE" ? change.oldObject.spec.priority : defaultPriority;
 }
 
-/** Absent: false. InfiniBand VFs that keep their kernel driver always have their RDMA device. */
+/** False, except for InfiniBand: VFs that keep their kernel driver always have their RDMA device. */
 function rdmaDefault({ spec }: SriovNetworkNodePolicy): boolean | undefined {
   const needsRdma = spec.linkType?.toLowerCase() === "ib" && spec.deviceType !== "vfio-pci";
   if (needsRdma) return spec.isRdma === true ? undefined : true;
   return spec.isRdma === undefined ? false : undefined;
 }
 
-function kept(priority: number): Finding {
-  return warn("spec.priority", `is absent, so the stored value ${priority} is kept; set ${weakest} for the default`);
+function keptPriority(priority: number): Finding {
+  return warn(
+    "spec.priority",
+    `is absent, so the stored value ${priority} is kept; set ${defaultPriority} for the default`,
+  );
 }

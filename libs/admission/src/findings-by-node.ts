@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * One finding for what is the same on many nodes, with their names.
- * Usage: `findingsByNode(reach, (pf) => (pf.numVfs === 0 ? [refuse("spec.numVfs", "…")] : []))`.
+ * findingsByNode merges findings that are the same on several nodes into one that lists the nodes.
+ * Usage: `findingsByNode(targets, (pf) => (pf.numVfs === 0 ? [refuse("spec.numVfs", "…")] : []))`.
  */
 import type { InterfaceStatus } from "@switchyard/api";
 import { describeFinding, type Finding } from "./finding.ts";
-import { namesOf, type NodeSort } from "./node-sorts.ts";
+import { namesOf, type NodeGroup } from "./node-groups.ts";
 import { listNames } from "./phrase.ts";
-import { forEachStatus, type Reach } from "./reach.ts";
+import { forEachMatchedPf, type PolicyTargets } from "./policy-targets.ts";
 
-/** Asks `check` about each PF that the policy matches; equal answers come once, with " on NODES" behind. */
-export function findingsByNode(reach: Reach, check: (pf: InterfaceStatus) => readonly Finding[]): readonly Finding[] {
-  const found = new Map<string, { readonly finding: Finding; readonly sorts: Set<NodeSort> }>();
-  forEachStatus(reach, (pf, sort) => {
+/** Calls `check` with each PF that the policy matches. Equal findings are returned once, with " on NODES" appended. */
+export function findingsByNode(
+  targets: PolicyTargets,
+  check: (pf: InterfaceStatus) => readonly Finding[],
+): readonly Finding[] {
+  const found = new Map<string, { readonly finding: Finding; readonly groups: Set<NodeGroup> }>();
+  forEachMatchedPf(targets, (pf, group) => {
     for (const finding of check(pf)) {
       const key = describeFinding(finding);
       const entry = found.get(key);
-      if (entry === undefined) found.set(key, { finding, sorts: new Set([sort]) });
-      else entry.sorts.add(sort);
+      if (entry === undefined) found.set(key, { finding, groups: new Set([group]) });
+      else entry.groups.add(group);
     }
   });
-  return [...found.values()].map(({ finding, sorts }) => ({
+  return [...found.values()].map(({ finding, groups }) => ({
     ...finding,
-    message: `${finding.message} on ${listNames(namesOf([...sorts]))}`,
+    message: `${finding.message} on ${listNames(namesOf([...groups]))}`,
   }));
 }

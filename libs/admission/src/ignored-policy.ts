@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The policy that is no policy: upstream once made one named "default", and passes over that name since (B.3). The same
- * is so for defaults, rules and merging, in each namespace (M-37).
+ * isIgnoredPolicy recognizes policies that the operator ignores. Older releases of upstream created a policy named
+ * "default" and later ones ignore that name (sriov-operator.md B.3). Here defaults, rules and merging ignore it in all
+ * namespaces (sriov-operator.md M-37).
+ * Usage: `if (isIgnoredPolicy(policy)) return []`.
  */
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
 

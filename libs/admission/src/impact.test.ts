@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import type { PodUse } from "@switchyard/policy";
 import { admit } from "./admit.ts";
 import type { ClusterView } from "./cluster-view.ts";
-import { mostWarnings, longestWarning } from "./impact-warnings.ts";
+import { maxWarningLength, maxWarnings } from "./impact-warnings.ts";
 import { create, node, operatorConfig, pf, policy, still, update, vfs, view } from "./testing/objects.ts";
 
 const eight = pf({ numVfs: 8, Vfs: vfs(8), owned: true, initialMtu: 1500 });
@@ -16,7 +16,7 @@ function uses(use: Partial<PodUse>): PodUse {
 }
 
 describe("the warnings of a change", () => {
-  it("say which nodes it drains and how many pods use the VFs", () => {
+  it("name the drained nodes and count the pods that use the VFs", () => {
     const requested = [["p1res"], ["other", "p1res"], ["p1res"], ["p1res"], ["other"]];
     const podsOn = () => requested.map((resources) => uses({ resources }));
     const change = update(old, policy("p1", { numVfs: 16 }));
@@ -33,7 +33,7 @@ describe("the warnings of a change", () => {
     expect(lines(() => [uses({ resources: ["other"] })])[0]).toMatch(/; no pods use these VFs$/);
   });
 
-  it("count pods that were allocated VFs of the PF, and those that may have been", () => {
+  it("count pods that have or may have allocated VFs of the PF", () => {
     const podsOn = () => [
       uses({ pfs: ["0000:3b:00.0"] }),
       uses({ pfs: ["0000:5e:00.0"] }),
@@ -45,7 +45,7 @@ describe("the warnings of a change", () => {
     expect(warnings[0]).toMatch(/drains worker-1; 2 pods use these VFs$/);
   });
 
-  it("count a pod once, and only where its VFs are touched", () => {
+  it("count a pod once, and only if its VFs are affected", () => {
     const second = pf({ ...eight, pciAddress: "0000:5e:00.0", name: "ens2f0" });
     const nodes = [node("worker-1", [eight, second]), node("worker-2", [eight, second])];
     const both = policy("p1", { nicSelector: { vendor: "8086" } });
@@ -56,7 +56,7 @@ describe("the warnings of a change", () => {
     ]);
   });
 
-  it("name fewer nodes where names are long, and keep the number of pods", () => {
+  it("name fewer nodes if their names are long, and keep the number of pods", () => {
     const nodes = ["a", "b", "c"].map((name) => node(name.repeat(60), [eight]));
     const podsOn = () => [uses({ resources: ["p1res"] })];
     const change = update(old, policy("p1", { numVfs: 16 }));
@@ -67,7 +67,7 @@ describe("the warnings of a change", () => {
     ]);
   });
 
-  it("count the VFs that pods have, where nobody counted the pods", () => {
+  it("count the VFs in pods if pods are not known", () => {
     const inPods = [
       ...vfs(8).slice(0, 5),
       ...vfs(8)
@@ -81,7 +81,7 @@ describe("the warnings of a change", () => {
     ]);
   });
 
-  it("tell a deletion, from the same plan as the daemon's reset", () => {
+  it("describe a deletion by the config daemon's own plan", () => {
     const deleted = admit(
       { kind: "SriovNetworkNodePolicy", operation: "DELETE", oldObject: old },
       view(cluster),
@@ -93,14 +93,14 @@ describe("the warnings of a change", () => {
     });
   });
 
-  it("say that first VFs disturb nobody", () => {
+  it("say that creating the first VFs disrupts no pods", () => {
     const nodes = [node("worker-1", [pf()])];
     expect(admit(create(policy("p2")), view({ nodes }), still).warnings).toEqual([
       "reconfigures 0000:3b:00.0 (0 -> 8 VFs) on worker-1: disrupts no pods",
     ]);
   });
 
-  it("are none where nothing comes of the change", () => {
+  it("are empty if the change has no effect", () => {
     const labelled = { ...old, metadata: { ...old.metadata, labels: { team: "net" } } };
     expect(admit(update(old, labelled), view(cluster), still).warnings).toEqual([]);
     const weaker = policy("weak", { nicSelector: { vendor: "8086" }, priority: 99 });
@@ -109,7 +109,7 @@ describe("the warnings of a change", () => {
     expect(warnings.filter((line) => line.includes("drains"))).toEqual([]);
   });
 
-  it("leave out what was to be done anyway", () => {
+  it("leave out steps that are pending without the change", () => {
     const behind = [node("worker-1", [pf()])];
     const renamed = policy("p1", { resourceName: "other" });
     expect(admit(update(old, renamed), view({ nodes: behind, policies: [old] }), still).warnings).toEqual([
@@ -117,7 +117,7 @@ describe("the warnings of a change", () => {
     ]);
   });
 
-  it("put different changes in different lines, the gravest first, below a summary", () => {
+  it("list different changes below a summary, the most severe first", () => {
     const nodes = [node("new", [pf()]), ...workers];
     const { warnings } = admit(update(old, policy("p1", { numVfs: 16 })), view({ nodes, policies: [old] }), still);
     expect(warnings).toEqual([
@@ -127,7 +127,7 @@ describe("the warnings of a change", () => {
     ]);
   });
 
-  it("say so where drains are switched off", () => {
+  it("say that drains are disabled", () => {
     const config = operatorConfig({ disableDrain: true });
     const change = update(old, policy("p1", { numVfs: 16 }));
     const { warnings } = admit(change, view({ ...cluster, operatorConfig: config }), still);
@@ -136,19 +136,19 @@ describe("the warnings of a change", () => {
     );
   });
 
-  it("stay few and short on many different nodes with long names", () => {
+  it("are limited in number and length on many different nodes with long names", () => {
     const nodes = Array.from({ length: 300 }, (_, index) => {
       const count = 1 + (index % 60);
       return node(`worker-${index}-${"x".repeat(240)}`, [pf({ numVfs: count, Vfs: vfs(count), owned: true })]);
     });
     const { warnings } = admit(update(old, policy("p1", { numVfs: 64 })), view({ nodes, policies: [old] }), still);
-    expect(warnings).toHaveLength(mostWarnings);
+    expect(warnings).toHaveLength(maxWarnings);
     expect(warnings[0]).toBe("affects 300 nodes: drains 300");
     expect(warnings.at(-1)).toBe("52 more changes are not shown");
-    expect(warnings.filter((line) => line.length > longestWarning)).toEqual([]);
+    expect(warnings.filter((line) => line.length > maxWarningLength)).toEqual([]);
   });
 
-  it("stop looking when the time is up, and say so", () => {
+  it("say how many nodes were not evaluated in time", () => {
     let ticks = 0;
     const nodes = Array.from({ length: 50 }, (_, index) => {
       return node(`worker-${index}`, [pf({ numVfs: 8, Vfs: vfs(8), owned: true, mtu: 1500 + index })]);

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a change of policies does to the nodes: what the operator would merge and the daemons would plan, before and after.
- * Both come from the same functions as there, so that nothing is promised that does not happen.
- * Usage: `impactOf({ before: policies, after: [...policies, mine] }, view, { nowMs, budgetMs: 150 })`.
+ * impactOf computes what a change of policies does to the nodes. It merges the policies as the operator does and plans as
+ * the config daemons do, before and after the change, and returns the difference.
+ * Usage: `impactOf({ before: policies, after: [...policies, policy] }, view, { nowMs, budgetMs: 150, cache })`.
  */
 import type { InterfaceStatus, SriovNetworkNodePolicy, SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { ownedInStatus, plan, type Impact, type Plan, type Step } from "@switchyard/plan";
 import { createRules, mergePolicies, nodeSetLabels, type Labels, type Rules } from "@switchyard/policy";
+import type { AdmissionCache } from "./admission-cache.ts";
+import { changedPfs, type ChangedPf } from "./changed-pfs.ts";
 import type { ClusterView } from "./cluster-view.ts";
 import { describePfSteps } from "./describe-pf-steps.ts";
 import type { StateFacts } from "./node-facts.ts";
-import { isDiscovered, selects, sortsOf, type DiscoveredSort } from "./node-sorts.ts";
-import { asNode } from "./reach.ts";
-import { sortOfPf } from "./pf-sorts.ts";
-import { touchedPfs, type TouchedPf } from "./touched-pfs.ts";
+import { isDiscovered, selects, type DiscoveredGroup } from "./node-groups.ts";
+import type { PfFingerprint } from "./pf-fingerprints.ts";
+import { asNode } from "./policy-targets.ts";
 
-/** The policies of the cluster, as they are and as they shall be. */
+/** The policies of the cluster before and after the change. */
 export interface PolicyChange {
   readonly before: readonly SriovNetworkNodePolicy[];
   readonly after: readonly SriovNetworkNodePolicy[];
@@ -23,39 +24,41 @@ export interface PolicyChange {
 
 /** What happens to one PF, or to the node as a whole. */
 export interface PfChange {
-  /** Absent for what belongs to no PF. */
+  /** Undefined for what belongs to no PF. */
   readonly pciAddress?: string | undefined;
-  /** "8 -> 16 VFs". */
+  /** Short description, such as "8 -> 16 VFs". */
   readonly summary: string;
   readonly impact: Impact;
-  /** Resources that the PF's VFs were for before the change. */
+  /** Resources to which the PF's VFs belonged before the change. */
   readonly resources: readonly string[];
-  /** What of the wish cannot be done: "9 VFs asked for, 0000:01:00.0 can have 7". */
+  /** Parts of the change that cannot be applied, such as "9 VFs requested, but 0000:01:00.0 supports 7". */
   readonly problems: readonly string[];
 }
 
-/** What happens to each of some nodes. */
-export interface SortImpact {
-  readonly sort: DiscoveredSort;
+/** What happens to each node of a group. */
+export interface GroupImpact {
+  readonly group: DiscoveredGroup;
   readonly impact: Impact;
   readonly changes: readonly PfChange[];
 }
 
 export interface ClusterImpact {
-  /** Nodes for which something changes. */
-  readonly sorts: readonly SortImpact[];
-  /** How many nodes were not looked at, as the time was up. */
+  /** The groups of nodes for which something changes. */
+  readonly groups: readonly GroupImpact[];
+  /** The number of nodes that were not evaluated because the time was up. */
   readonly skipped: number;
 }
 
-export interface ImpactLimits {
+export interface ImpactOptions {
   readonly nowMs: () => number;
-  /** How long it may take. */
+  /** After this time no further group of nodes is evaluated. */
   readonly budgetMs: number;
+  readonly cache: Pick<AdmissionCache, "groupNodes" | "pfFingerprint">;
 }
 
-export function impactOf(change: PolicyChange, view: ClusterView, limits: ImpactLimits): ClusterImpact {
-  const deadlineMs = limits.nowMs() + limits.budgetMs;
+export function impactOf(change: PolicyChange, view: ClusterView, options: ImpactOptions): ClusterImpact {
+  const { nowMs, budgetMs, cache } = options;
+  const deadlineMs = nowMs() + budgetMs;
   const { operatorConfig, nics } = view;
   const before = createRules({ policies: change.before, pools: [], operatorConfig, nics });
   const after = createRules({ policies: change.after, pools: [], operatorConfig, nics });
@@ -64,41 +67,44 @@ export function impactOf(change: PolicyChange, view: ClusterView, limits: Impact
   const hasDaemon = selects(daemonLabels);
   const selectors = [...change.before, ...change.after].map(({ spec }) => spec.nodeSelector);
 
-  const sorts: SortImpact[] = [];
-  const judges = new Map<Labels, (state: StateFacts) => Verdict>();
-  let looked = 0;
+  const groups: GroupImpact[] = [];
+  const evaluators = new Map<Labels, (state: StateFacts) => NodeImpact>();
+  let evaluated = 0;
   let skipped = 0;
-  for (const sort of sortsOf(view.nodes, [...selectors, daemonLabels]).filter(isDiscovered)) {
-    const { labels, state, nodes } = sort;
-    if (!hasDaemon(sort) || !concerned.some((isSelected) => isSelected(sort))) continue;
-    // At least one, however slow the machine is.
-    if (looked > 0 && limits.nowMs() > deadlineMs) {
+  for (const group of cache.groupNodes(view.nodes, [...selectors, daemonLabels]).filter(isDiscovered)) {
+    const { labels, state, nodes } = group;
+    if (!hasDaemon(group) || !concerned.some((isSelected) => isSelected(group))) continue;
+    // At least one group is evaluated, however slow the machine is.
+    if (evaluated > 0 && nowMs() > deadlineMs) {
       skipped += nodes.length;
       continue;
     }
-    looked += nodes.length;
-    const judge = judges.get(labels) ?? createJudge(labels, before, after);
-    judges.set(labels, judge);
-    const { impact, changes } = judge(state);
-    if (changes.length > 0) sorts.push({ sort, impact, changes });
+    evaluated += nodes.length;
+    const evaluate = evaluators.get(labels) ?? createEvaluator(labels, { before, after }, cache.pfFingerprint);
+    evaluators.set(labels, evaluate);
+    const { impact, changes } = evaluate(state);
+    if (changes.length > 0) groups.push({ group, impact, changes });
   }
-  return { sorts, skipped };
+  return { groups, skipped };
 }
 
-type Verdict = Omit<SortImpact, "sort">;
+type NodeImpact = Omit<GroupImpact, "group">;
 
-/** What becomes of the nodes with one layout. */
+/** The specs of nodes with the same layout, before and after the change. */
 interface MergedSpecs {
   readonly before: SriovNetworkNodeStateSpec;
   readonly after: SriovNetworkNodeStateSpec;
-  /** PFs whose wishes differ. */
-  readonly touched: ReadonlyMap<string, TouchedPf>;
-  /** By the sorts of the PFs and the numbers of the other parts of a status that decide. */
-  readonly verdicts: Map<string, Verdict>;
+  readonly changed: ReadonlyMap<string, ChangedPf>;
+  /** Keyed by the fingerprints of the changed PFs and the numbers of the other parts of the status that matter. */
+  readonly impacts: Map<string, NodeImpact>;
 }
 
-/** For nodes with these labels. What is alike is judged once: node-facts.ts, pf-sorts.ts. */
-function createJudge(labels: Labels, before: Rules, after: Rules): (state: StateFacts) => Verdict {
+/** Returns a function that evaluates nodes with these labels. Equal states are evaluated once: node-facts.ts, pf-fingerprints.ts. */
+function createEvaluator(
+  labels: Labels,
+  rules: { readonly before: Rules; readonly after: Rules },
+  pfFingerprint: PfFingerprint,
+): (state: StateFacts) => NodeImpact {
   const node = asNode({ name: "", labels });
   const merged = new Map<readonly InterfaceStatus[], MergedSpecs>();
   const numberOf = createNumbering();
@@ -106,27 +112,28 @@ function createJudge(labels: Labels, before: Rules, after: Rules): (state: State
   function specsOf(layout: readonly InterfaceStatus[]): MergedSpecs {
     const known = merged.get(layout);
     if (known !== undefined) return known;
-    const [old, next] = [mergePolicies(node, layout, before).spec, mergePolicies(node, layout, after).spec];
-    const specs = { before: old, after: next, touched: touchedPfs(old, next), verdicts: new Map<string, Verdict>() };
+    const before = mergePolicies(node, layout, rules.before).spec;
+    const after = mergePolicies(node, layout, rules.after).spec;
+    const specs = { before, after, changed: changedPfs(before, after), impacts: new Map<string, NodeImpact>() };
     merged.set(layout, specs);
     return specs;
   }
 
-  return function judge({ layout, status }) {
+  return ({ layout, status }) => {
     const specs = specsOf(layout);
-    if (specs.touched.size === 0) return { impact: "none", changes: [] };
+    if (specs.changed.size === 0) return { impact: "none", changes: [] };
     const { interfaces = [], bridges, system } = status;
     let key = `${numberOf(bridges)} ${numberOf(system)}`;
     for (const pf of interfaces) {
-      const touched = specs.touched.get(pf.pciAddress);
-      if (touched !== undefined) key += `\n${sortOfPf(pf, touched.ranges)}`;
+      const changed = specs.changed.get(pf.pciAddress);
+      if (changed !== undefined) key += `\n${pfFingerprint(pf, changed.ranges)}`;
     }
-    const known = specs.verdicts.get(key);
+    const known = specs.impacts.get(key);
     if (known !== undefined) return known;
-    const pfs = interfaces.filter(({ pciAddress }) => specs.touched.has(pciAddress));
-    const verdict = compare(specs, { ...status, interfaces: pfs });
-    specs.verdicts.set(key, verdict);
-    return verdict;
+    const pfs = interfaces.filter(({ pciAddress }) => specs.changed.has(pciAddress));
+    const impact = comparePlans(specs, { ...status, interfaces: pfs });
+    specs.impacts.set(key, impact);
+    return impact;
   };
 }
 
@@ -140,33 +147,33 @@ function createNumbering(): (value: object | undefined) => number {
   };
 }
 
-/** `status` has the touched PFs alone: PFs do not depend on each other, and what the others need is not the change's doing. */
-function compare({ before, after, touched }: MergedSpecs, status: StateFacts["status"]): Verdict {
+/** `status` contains only the changed PFs: PFs do not depend on each other, and steps of other PFs do not come from the change. */
+function comparePlans({ before, after, changed }: MergedSpecs, status: StateFacts["status"]): NodeImpact {
   const owned = ownedInStatus(status);
-  const pfs = [...touched.values()];
+  const pfs = [...changed.values()];
   const pending = plan({ ...before, interfaces: pfs.flatMap((pf) => pf.before ?? []) }, status, owned);
   const next = plan({ ...after, interfaces: pfs.flatMap((pf) => pf.after ?? []) }, status, owned);
-  const news = newIn(next, pending);
-  const changes = [...touched].map(([pciAddress, pf]): PfChange => {
+  const added = addedIn(next, pending);
+  const changes = [...changed].map(([pciAddress, pf]): PfChange => {
     const ofPf = <Item>(items: readonly Item[]) => items.filter((item) => pfOf(item) === pciAddress);
-    const reasons = ofPf(news.reasons);
+    const reasons = ofPf(added.reasons);
     return {
       pciAddress,
-      summary: describePfSteps(ofPf(news.steps), reasons),
+      summary: describePfSteps(ofPf(added.steps), reasons),
       impact: reasons.length > 0 ? next.impact : "none",
       resources: (pf.before?.vfGroups ?? []).flatMap(({ resourceName }) => resourceName ?? []),
-      problems: ofPf(news.problems).map(({ message }) => message),
+      problems: ofPf(added.problems).map(({ message }) => message),
     };
   });
-  // What belongs to no PF.
-  const general = news.problems.filter((problem) => problem.pciAddress === undefined).map(({ message }) => message);
+  // Problems that belong to no PF.
+  const general = added.problems.filter((problem) => problem.pciAddress === undefined).map(({ message }) => message);
   if (general.length > 0) changes.push({ summary: "", impact: "none", resources: [], problems: general });
-  return { impact: news.reasons.length > 0 ? next.impact : "none", changes };
+  return { impact: added.reasons.length > 0 ? next.impact : "none", changes };
 }
 
-/** What the change brings: that which was to be done anyway is not its doing. */
-function newIn(next: Plan, pending: Plan): Pick<Plan, "steps" | "reasons" | "problems"> {
-  if (pending.steps.length === 0 && pending.problems.length === 0) return next; // the node has all that was asked
+/** The steps, reasons and problems that the change adds. Those of the pending plan exist without it. */
+function addedIn(next: Plan, pending: Plan): Pick<Plan, "steps" | "reasons" | "problems"> {
+  if (pending.steps.length === 0 && pending.problems.length === 0) return next;
   const steps = new Set(pending.steps.map(keyOfStep));
   const reasons = new Set(pending.reasons.map(({ text }) => text));
   const problems = new Set(pending.problems.map(({ message }) => message));
@@ -185,7 +192,7 @@ function pfOf(item: unknown): unknown {
   return typeof item === "object" && item !== null && "pciAddress" in item ? item.pciAddress : undefined;
 }
 
-/** Policies that came, went or differ, in each of their versions. */
+/** The policies that are added, removed or changed; of changed ones both versions. */
 function changedPolicies({ before, after }: PolicyChange): readonly SriovNetworkNodePolicy[] {
   return [...before.filter((policy) => !after.includes(policy)), ...after.filter((policy) => !before.includes(policy))];
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-export { admit, type AdmitOptions, type Verdict } from "./admit.ts";
-export { applyDefaults, type Defaulted, type PatchOperation } from "./defaults.ts";
+/**
+ * Admission of Switchyard's objects: defaults, rules, and warnings about what a change does to nodes and pods. Pure: the
+ * webhook and the command line call the same functions.
+ */
+export { admit, type AdmissionResult, type AdmitOptions } from "./admit.ts";
+export { createAdmissionCache, type AdmissionCache } from "./admission-cache.ts";
+export { applyDefaults, type PatchOperation } from "./defaults.ts";
 export { emptyView, type ClusterView } from "./cluster-view.ts";
 export { createStateReader, type NodeFacts, type StateFacts } from "./node-facts.ts";
-export { describeFinding, type Finding } from "./finding.ts";
-export { createInterner, type Interner } from "./intern.ts";
-export { longestWarning, mostWarnings } from "./impact-warnings.ts";
+export { createInterner } from "./interner.ts";
 export { readPod, type PodOnNode } from "./pod-facts.ts";
-export { describeRefusal, type Problem, type Refusal } from "./refusal.ts";
-export type { Change, Review, ReviewedKind, ReviewedKinds, ReviewedNetwork } from "./review.ts";
+export { describeRefusal, type Problem } from "./refusal.ts";
+export type { Change, Review, ReviewedKind, ReviewedKinds } from "./review.ts";

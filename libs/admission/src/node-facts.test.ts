@@ -7,7 +7,7 @@ import { createStateReader } from "./node-facts.ts";
 import { pf, vfs } from "./testing/objects.ts";
 
 describe("createStateReader", () => {
-  it("gives nodes that are alike the same objects, whatever their addresses", () => {
+  it("returns the same objects for nodes that differ only in addresses", () => {
     const read = createStateReader();
     const one = read({ status: { interfaces: [pf({ numVfs: 8, Vfs: vfs(8) })] } });
     const moved = pf({ mac: "02:00:00:00:00:99", numVfs: 8, Vfs: vfs(8, { mac: "02:ff:00:00:00:00" }) });
@@ -19,7 +19,7 @@ describe("createStateReader", () => {
     expect(three.layout).toBe(one.layout);
   });
 
-  it("keeps all that plan() asks for", () => {
+  it("keeps everything that plan() needs", () => {
     const vf = fc.record(
       {
         name: fc.constantFrom("ens1f0v0", ""),
@@ -36,7 +36,7 @@ describe("createStateReader", () => {
         return pf({ owned, mtu, numVfs: Vfs.length, Vfs });
       });
     const group = { vfRange: "0-1", resourceName: "fast" };
-    const wish = fc.record({
+    const wanted = fc.record({
       pciAddress: fc.constant("0000:3b:00.0"),
       numVfs: fc.nat(4),
       mtu: fc.constantFrom(0, 1500, 9000),
@@ -49,7 +49,7 @@ describe("createStateReader", () => {
     });
     const read = createStateReader();
     const anySpec = fc.record({
-      interfaces: fc.array(wish, { maxLength: 1 }),
+      interfaces: fc.array(wanted, { maxLength: 1 }),
       unselected: fc.subarray(["0000:3b:00.0"]),
     });
     const property = fc.property(anyPf, anySpec, (found, spec) => {

@@ -1,38 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What admission keeps of a node. The VF rows of 1,000 nodes are 100 MB of JSON; without what differs from node to node
- * and decides nothing (addresses, names), and with equal parts held once, they are a few.
- * Usage: `const toStateFacts = createStateReader(); const state = toStateFacts(nodeState);`
+ * NodeFacts and StateFacts are what admission keeps of a node and its SriovNetworkNodeState. The VF rows of 1,000 nodes
+ * are 100 MB of JSON. Names and addresses that differ from node to node and do not matter are dropped, and equal parts are
+ * kept once; a few megabytes remain.
+ * Usage: `const readState = createStateReader(); const facts = readState(nodeState);`
  */
-import type {
-  Bridges,
-  InterfaceStatus,
-  SriovNetworkNodeState,
-  SriovNetworkNodeStateStatus,
-  SystemSettings,
-  VfStatus,
+import {
+  defined,
+  type Bridges,
+  type InterfaceStatus,
+  type SriovNetworkNodeState,
+  type SriovNetworkNodeStateStatus,
+  type SystemSettings,
+  type VfStatus,
 } from "@switchyard/api";
 import { statusPfs, withOwnership } from "@switchyard/policy";
-import { createInterner } from "./intern.ts";
+import { createInterner } from "./interner.ts";
 
-/** A node, and what its daemon reported. */
+/** A node and the report of its config daemon. */
 export interface NodeFacts {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** Absent while the node has no SriovNetworkNodeState. */
+  /** Undefined while the node has no SriovNetworkNodeState. */
   readonly state?: StateFacts | undefined;
 }
 
-/** A node state, reduced. Equal parts of different nodes are the same object. */
+/** A reduced node state. Equal parts of different nodes are the same object. */
 export interface StateFacts {
-  /** As plan() needs it, with words in place of names and addresses that differ from node to node. */
+  /** The status as plan() needs it, with the word "some" in place of names and addresses that differ from node to node. */
   readonly status: SriovNetworkNodeStateStatus;
-  /** PFs in the same order, with what a nicSelector can ask about and nothing else. Empty before the first report. */
+  /** The same PFs in the same order, with only the fields that a nicSelector can match. Empty before the first report. */
   readonly layout: readonly InterfaceStatus[];
   readonly syncStatus: string;
 }
 
-/** A reader whose results share their equal parts. */
+/** Returns a function that reduces node states. Its results share their equal parts. */
 export function createStateReader(): (state: Pick<SriovNetworkNodeState, "spec" | "status">) => StateFacts {
   const oneVf = createInterner<VfStatus>();
   const oneVfList = createInterner<readonly VfStatus[]>();
@@ -48,30 +50,29 @@ export function createStateReader(): (state: Pick<SriovNetworkNodeState, "spec" 
     return onePf({ ...kept, Vfs: oneVfList(Vfs.map((vf) => oneVf(withoutIdentity(vf)))) });
   }
 
-  return function toStateFacts(state) {
+  return (state) => {
     const status = withOwnership(state);
     const { bridges, system, syncStatus = "" } = status;
     const interfaces = statusPfs(status);
     const layout = onePfList(interfaces.map((pf) => onePf(identityOf(pf))));
     const reduced = oneStatus({
       interfaces: onePfList(interfaces.map(readPf)),
-      ...(bridges === undefined ? {} : { bridges: oneBridges(bridges) }),
-      ...(system === undefined ? {} : { system: oneSystem(system) }),
+      ...defined({ bridges: bridges && oneBridges(bridges), system: system && oneSystem(system) }),
     });
     return { status: reduced, layout, syncStatus };
   };
 }
 
-/** Names and addresses become the word "some": plan() asks only whether they are there. */
+/** Replaces names and addresses by the word "some": plan() looks only at whether they exist. */
 function withoutIdentity(vf: VfStatus): VfStatus {
   const { mac: _mac, vendor: _vendor, deviceID: _device, assigned: _pod, Vlan: _vlan, ...kept } = vf;
   const { name, adminMac, representorName, guid } = vf;
   return {
     ...kept,
     ...(name && { name: "some" }),
-    ...(adminMac && { adminMac: /[1-9a-fA-F]/.test(adminMac) ? "some" : adminMac }), // zeros: still to be set
+    ...(adminMac && { adminMac: /[1-9a-fA-F]/.test(adminMac) ? "some" : adminMac }), // a zero MAC address is not set yet
     ...(representorName && { representorName: "some" }),
-    ...(guid && { guid: /[1-9a-fA-F]/.test(guid) ? "some" : guid }), // a zero GUID is one that is still to be set
+    ...(guid && { guid: /[1-9a-fA-F]/.test(guid) ? "some" : guid }), // a zero GUID is not set yet
   };
 }
 
@@ -79,13 +80,6 @@ function identityOf(nic: InterfaceStatus): InterfaceStatus {
   const { pciAddress, name, altNames, vendor, deviceID, netFilter, totalvfs, owned, recordedNames } = nic;
   return {
     pciAddress,
-    ...(name === undefined ? {} : { name }),
-    ...(altNames === undefined ? {} : { altNames }),
-    ...(vendor === undefined ? {} : { vendor }),
-    ...(deviceID === undefined ? {} : { deviceID }),
-    ...(netFilter === undefined ? {} : { netFilter }),
-    ...(totalvfs === undefined ? {} : { totalvfs }),
-    ...(owned === undefined ? {} : { owned }),
-    ...(recordedNames === undefined ? {} : { recordedNames }),
+    ...defined({ name, altNames, vendor, deviceID, netFilter, totalvfs, owned, recordedNames }),
   };
 }

@@ -6,7 +6,7 @@ import { describeFinding } from "./finding.ts";
 import type { Review } from "./review.ts";
 import { network, node, operatorConfig, pf, policy, pool, still, view } from "./testing/objects.ts";
 
-function judge(review: Review, cluster = view()) {
+function review(review: Review, cluster = view()) {
   const { problems, warnings } = admit(review, cluster, still);
   return { problems: problems.map(describeFinding), warnings };
 }
@@ -26,7 +26,7 @@ describe("a pool", () => {
     { spec: { maxUnavailable: "many" }, at: ["spec.maxUnavailable"] },
     { spec: { maxUnavailable: -1 }, at: ["spec.maxUnavailable"] },
     { spec: { ovsHardwareOffloadConfig: { name: "mcp" } }, at: [] },
-    { spec: { ovsHardwareOffloadConfig: { name: "mcp" }, nodeSelector: {} }, at: [] }, // M-40
+    { spec: { ovsHardwareOffloadConfig: { name: "mcp" }, nodeSelector: {} }, at: [] }, // sriov-operator.md M-40
     {
       spec: { ovsHardwareOffloadConfig: { name: "mcp" }, nodeSelector: { matchLabels: { a: "b" } } },
       at: ["spec.ovsHardwareOffloadConfig"],
@@ -41,22 +41,22 @@ describe("a pool", () => {
   });
 
   it("warns that 0 blocks all drains (sriov-operator.md M-33)", () => {
-    expect(judge(create({ maxUnavailable: 0 })).warnings).toEqual([
+    expect(review(create({ maxUnavailable: 0 })).warnings).toEqual([
       "spec.maxUnavailable: 0 blocks all drains until the value is raised",
     ]);
   });
 
-  it("is refused beside another pool on a node (M-44), and may be changed otherwise once it is", () => {
+  it("is refused if it shares a node with another pool, but an existing one can be changed (sriov-operator.md M-44)", () => {
     const cluster = view({
       nodes: [node("w1"), node("w2", [], { labels: { rack: "7" } })],
       pools: [pool("racks", { nodeSelector: { matchLabels: { rack: "7" } } }), pool("mine", {})],
     });
-    expect(judge(create({}), cluster).problems).toEqual([
+    expect(review(create({}), cluster).problems).toEqual([
       "spec.nodeSelector: pool racks also selects w2: a node can be in one pool only",
     ]);
     const oldObject = pool("mine", {});
     const object = pool("mine", { maxUnavailable: 2 });
-    const updated = judge({ kind: "SriovNetworkPoolConfig", operation: "UPDATE", object, oldObject }, cluster);
+    const updated = review({ kind: "SriovNetworkPoolConfig", operation: "UPDATE", object, oldObject }, cluster);
     expect(updated).toEqual({ problems: [], warnings: [expect.stringContaining("pool racks also selects w2")] });
   });
 });
@@ -66,7 +66,7 @@ describe("a pool with an RDMA mode", () => {
   const worker = (name: string, system: SystemSettings, rdma = "yes") =>
     node(name, [pf()], { labels: { rdma }, system });
 
-  it("is admitted, with a warning in the words of the plan for nodes that do not have it", () => {
+  it("is admitted with the warning of the plan for nodes in another mode", () => {
     const nodes = [
       worker("right", { rdmaMode: "exclusive" }),
       ...["w1", "w2"].map((name) => worker(name, { rdmaMode: "shared" })),
@@ -75,7 +75,7 @@ describe("a pool with an RDMA mode", () => {
       node("undiscovered", [], { labels: { rdma: "yes" } }),
     ];
     const kind = "SriovNetworkPoolConfig";
-    expect(judge({ kind, operation: "CREATE", object }, view({ nodes }))).toEqual({
+    expect(review({ kind, operation: "CREATE", object }, view({ nodes }))).toEqual({
       problems: [],
       warnings: [
         "spec.rdmaMode: exclusive asked for, the node is in shared mode, and changing the mode is not supported yet on w1, w2",
@@ -89,46 +89,49 @@ describe("a pool with an RDMA mode", () => {
 describe("the operator's configuration", () => {
   const kind = "SriovOperatorConfig";
 
-  it("has one name and one namespace, and may be deleted", () => {
+  it("must have the fixed name and namespace, and can be deleted", () => {
     const object = operatorConfig({}, "other");
-    expect(judge({ kind, operation: "CREATE", object }).problems).toEqual([
+    expect(review({ kind, operation: "CREATE", object }).problems).toEqual([
       'metadata.name: must be "default": the operator reads no other SriovOperatorConfig',
     ]);
-    expect(judge({ kind, operation: "CREATE", object: operatorConfig({}) }, view({ namespace: "x" })).problems).toEqual(
-      ['metadata.namespace: must be "x", the namespace of the operator'],
-    );
-    expect(judge({ kind, operation: "DELETE", oldObject: object }).problems).toEqual([]);
+    expect(
+      review({ kind, operation: "CREATE", object: operatorConfig({}) }, view({ namespace: "x" })).problems,
+    ).toEqual(['metadata.namespace: must be "x", the namespace of the operator']);
+    expect(review({ kind, operation: "DELETE", oldObject: object }).problems).toEqual([]);
   });
 
-  it("does not switch drains off while a node is configured", () => {
+  it("must not disable drains while a node is configured", () => {
     const busy = view({ nodes: [node("w1", [{ pciAddress: "0000:3b:00.0" }], { syncStatus: "InProgress" })] });
     const off = operatorConfig({ disableDrain: true });
     const warnings = ["spec.disableDrain: nodes are reconfigured without a drain: running pods lose their VFs"];
     const problems = [
       'spec.disableDrain: must not be set while nodes are being configured (syncStatus "InProgress"): w1',
     ];
-    expect(judge({ kind, operation: "CREATE", object: off }, view())).toEqual({ problems: [], warnings });
+    expect(review({ kind, operation: "CREATE", object: off }, view())).toEqual({ problems: [], warnings });
     const switchOff: Review = { kind, operation: "UPDATE", oldObject: operatorConfig({}), object: off };
-    expect(judge(switchOff, busy)).toEqual({ problems, warnings });
-    expect(judge({ kind, operation: "UPDATE", oldObject: off, object: off }, busy)).toEqual({ problems: [], warnings });
+    expect(review(switchOff, busy)).toEqual({ problems, warnings });
+    expect(review({ kind, operation: "UPDATE", oldObject: off, object: off }, busy)).toEqual({
+      problems: [],
+      warnings,
+    });
   });
 
-  it("gives the config daemon only variables that are known to be harmless", () => {
+  it("accepts only harmless variables for the config daemon", () => {
     const configDaemonEnvVars = { NODE_OPTIONS: "--require /tmp/x", METRICS_ADDRESS: ":29120", GODEBUG: "x=1" };
     const object = operatorConfig({ configDaemonEnvVars });
-    const { problems, warnings } = judge({ kind, operation: "CREATE", object });
+    const { problems, warnings } = review({ kind, operation: "CREATE", object });
     expect(problems).toEqual([
       expect.stringContaining("spec.configDaemonEnvVars.NODE_OPTIONS: must not be set, because the daemon"),
     ]);
     expect(warnings).toEqual(["spec.configDaemonEnvVars.GODEBUG: has no effect: only upstream's daemon reads it"]);
     const update: Review = { kind, operation: "UPDATE", oldObject: object, object };
-    expect(judge(update).problems).toEqual([]); // what was stored before does not block other changes
+    expect(review(update).problems).toEqual([]); // an existing violation does not block other changes
   });
 
-  it("is told of what has no effect", () => {
+  it("warns about fields that have no effect", () => {
     const dead = { enableOvsOffload: true };
     const object = operatorConfig({ ...dead, featureGates: { bridges: true, metricsExporter: true } });
-    const { problems, warnings } = judge({ kind, operation: "CREATE", object });
+    const { problems, warnings } = review({ kind, operation: "CREATE", object });
     expect(problems).toEqual([]);
     expect(warnings.map((line) => line.split(":")[0])).toEqual(["spec.enableOvsOffload", "spec.featureGates"]);
   });
@@ -156,23 +159,23 @@ describe("a network", () => {
     expect(admit(create(spec), cluster, still).problems.map(({ field }) => field)).toEqual(at);
   });
 
-  it("is refused where its configuration is too large to be stored, in the words of its condition", () => {
-    expect(judge(create({ ipam: `{"a": "${"é".repeat(300_000)}"}` }), cluster).problems).toEqual([
+  it("is refused with the message of its condition if its configuration is too large", () => {
+    expect(review(create({ ipam: `{"a": "${"é".repeat(300_000)}"}` }), cluster).problems).toEqual([
       "spec: results in a CNI configuration of 587 KiB; the limit is 512 KiB",
     ]);
   });
 
-  it("names a namespace in the operator's own only", () => {
+  it("may set networkNamespace in the operator's namespace only", () => {
     const spec = { networkNamespace: "tenant" };
-    expect(judge(create(spec), cluster).problems).toEqual([]);
-    expect(judge(create(spec, "tenant"), cluster).problems).toEqual([
+    expect(review(create(spec), cluster).problems).toEqual([]);
+    expect(review(create(spec, "tenant"), cluster).problems).toEqual([
       "spec.networkNamespace: must be absent in namespaces other than sriov-network-operator: " +
         "the NetworkAttachmentDefinition is created in the namespace of the network",
     ]);
   });
 
-  it("is told that no policy offers its resource yet", () => {
-    expect(judge(create({ resourceName: "slow" }), cluster)).toEqual({
+  it("warns if no policy provides its resource yet", () => {
+    expect(review(create({ resourceName: "slow" }), cluster)).toEqual({
       problems: [],
       warnings: ['spec.resourceName: no SriovNetworkNodePolicy provides the resource "slow" yet'],
     });

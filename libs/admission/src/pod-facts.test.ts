@@ -8,7 +8,7 @@ const requesting = (...names: readonly string[]) => ({
 });
 
 describe("readPod", () => {
-  it("finds what containers request, once each", () => {
+  it("returns each requested resource once", () => {
     const containers = [requesting("openshift.io/fast", "cpu"), { resources: { limits: { "openshift.io/fast": 2 } } }];
     const initContainers = [requesting("openshift.io/early", "example.com/gpu")];
     const metadata = { name: "web", namespace: "apps" };
@@ -20,13 +20,13 @@ describe("readPod", () => {
     expect(readPod(pod, "example.com")).toEqual(found(["gpu"]));
   });
 
-  it("finds pods that have ResourceClaims", () => {
+  it("returns the ResourceClaims of a pod", () => {
     const spec = { nodeName: "w1", resourceClaims: [{ name: "nic", resourceClaimName: "nic" }] };
     expect(readPod({ spec }, "openshift.io")?.devices).toEqual({ resources: [], claims: ["nic"] });
   });
 
   it.each([
-    { what: "on no node yet", pod: { spec: { containers: [requesting("openshift.io/fast")] } } },
+    { what: "that is not bound to a node", pod: { spec: { containers: [requesting("openshift.io/fast")] } } },
     {
       what: "that has ended",
       pod: { spec: { nodeName: "w1", containers: [requesting("openshift.io/fast")] }, status: { phase: "Failed" } },
@@ -36,11 +36,11 @@ describe("readPod", () => {
       what: "that requests 0 VFs",
       pod: { spec: { nodeName: "w1", containers: [{ resources: { requests: { "openshift.io/fast": "0" } } }] } },
     },
-  ])("passes over a pod $what", ({ pod }) => {
+  ])("ignores a pod $what", ({ pod }) => {
     expect(readPod(pod, "openshift.io")).toBeUndefined();
   });
 
-  it("takes anything that people write", () => {
+  it("accepts any JSON value", () => {
     const part = fc.jsonValue({ maxDepth: 2 });
     const container = fc.oneof(part, fc.record({ resources: fc.oneof(part, fc.record({ requests: part })) }));
     const spec = fc.record({

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Pods that may use VFs, as far as warnings need them; what they use, podUse() of libs/policy says.
+ * readPod reads what admission's warnings need of a pod: its node and the devices that it names. podUse() of libs/policy
+ * resolves the devices.
  * Usage: `const pod = readPod(object, "openshift.io"); pod?.devices.resources` is `["fast"]`.
  */
 import { readPodDevices, type PlacedPod, type PodDevices } from "@switchyard/policy";
 
 /** A pod on its node. */
 export interface PodOnNode extends PlacedPod {
-  /** It names one at least. */
+  /** At least one resource or claim. */
   readonly devices: PodDevices;
 }
 
 /**
- * Reads a Pod; undefined for one that is on no node, has ended, or names neither a resource below `resourcePrefix` nor a
- * ResourceClaim. `pod` may be anything, as people write it.
+ * Returns undefined for a pod that is not bound to a node, has ended, or names neither a resource with `resourcePrefix` nor
+ * a ResourceClaim. `pod` is not trusted: it may be any JSON value.
  */
 export function readPod(pod: unknown, resourcePrefix: string): PodOnNode | undefined {
   const node = at(at(pod, "spec"), "nodeName");

@@ -5,7 +5,7 @@ import { describeRefusal } from "./refusal.ts";
 import { create, policy, still, update, view } from "./testing/objects.ts";
 
 describe("describeRefusal", () => {
-  it("tells all problems in one line, each with its field", () => {
+  it("lists all problems in one line, each with its field", () => {
     const problems = [
       { field: "spec.mtu", message: "too large" },
       { field: "", message: "no object" },
@@ -17,7 +17,7 @@ describe("describeRefusal", () => {
     });
   });
 
-  it("stays short for very many", () => {
+  it("lists at most 50 problems", () => {
     const problems = Array.from({ length: 70 }, (_, index) => ({ field: `a[${index}]`, message: "wrong" }));
     const { message, shown } = describeRefusal(problems);
     expect(shown).toHaveLength(50);
@@ -25,7 +25,7 @@ describe("describeRefusal", () => {
   });
 });
 
-describe("a key that is reserved", () => {
+describe("a reserved key", () => {
   const poisoned = policy("p1", {
     nodeSelector: Object.fromEntries([
       ["__proto__", "x"],
@@ -33,7 +33,7 @@ describe("a key that is reserved", () => {
     ]),
   });
 
-  it("is refused with its place, and not where it was before", () => {
+  it("is refused with its path, but tolerated in an object that already has it", () => {
     const { problems } = admit(create(poisoned), view(), still);
     expect(problems).toEqual([
       { field: "spec.nodeSelector.__proto__", message: 'the key "__proto__" is reserved: use another one' },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What is asked of admission: one change of one object of ours.
+ * Review is the input of admit(): one change of one of Switchyard's objects.
  * Usage: `{ operation: "CREATE", kind: "SriovNetworkNodePolicy", object }`.
  */
 import type {
@@ -13,7 +13,7 @@ import type {
   SriovOperatorConfig,
 } from "@switchyard/api";
 
-/** Kinds that admission has rules for, by name. */
+/** The kinds for which admission has rules, by name. */
 export interface ReviewedKinds {
   readonly SriovNetworkNodePolicy: SriovNetworkNodePolicy;
   readonly SriovNetworkPoolConfig: SriovNetworkPoolConfig;
@@ -29,7 +29,7 @@ export type ReviewedKind = keyof ReviewedKinds;
 /** The network kinds. */
 export type ReviewedNetwork = SriovNetwork | SriovIBNetwork | OVSNetwork | BridgeNetwork;
 
-/** A change: the object as it shall be, as it was, or both. */
+/** A change with the new object, the old object, or both. */
 export type Change<T> =
   | { readonly operation: "CREATE"; readonly object: T }
   | { readonly operation: "UPDATE"; readonly object: T; readonly oldObject: T }

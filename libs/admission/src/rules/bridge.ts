@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Software bridges (sriov-operator.md E.2, 9). What an OVS bridge needs, libs/policy says (nic-selector.ts); these are the
- * rules for Linux bridges, and the feature gate for both.
+ * checkBridge checks spec.bridge (sriov-operator.md E.2): the rules for Linux bridges, and the feature gate. The rules for
+ * OVS bridges are in libs/policy and are checked by nic-selector.ts.
  */
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
 import { isGateOn } from "@switchyard/policy";

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What the VFs are bound to, and what goes together with it (sriov-operator.md E.2, 6, 7 and 8). */
+/** Rules about spec.deviceType and the fields that depend on it (sriov-operator.md E.2). */
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
 import { refuse, warn, type Finding } from "../finding.ts";
-import { namesOf, type NodeSort } from "../node-sorts.ts";
+import { namesOf, type NodeGroup } from "../node-groups.ts";
 import { listNames, quote } from "../phrase.ts";
 import type { PolicyContext } from "../policy-context.ts";
-import { forEachStatus } from "../reach.ts";
+import { forEachMatchedPf } from "../policy-targets.ts";
 
 export function checkDeviceType({ spec }: SriovNetworkNodePolicy): readonly Finding[] {
   const { deviceType = "netdevice", isRdma, vdpaType, eSwitchMode, linkType } = spec;
@@ -29,20 +29,20 @@ export function checkDeviceType({ spec }: SriovNetworkNodePolicy): readonly Find
   return findings;
 }
 
-/** The only vendor whose driver makes vDPA devices of VFs. */
+/** The only vendor whose driver creates vDPA devices on VFs. */
 const mellanox = "15b3";
 
-export function checkVdpaVendor({ spec }: SriovNetworkNodePolicy, { reach }: PolicyContext): readonly Finding[] {
+export function checkVdpaVendor({ spec }: SriovNetworkNodePolicy, { targets }: PolicyContext): readonly Finding[] {
   if (!spec.vdpaType) return [];
-  const others = new Map<string, NodeSort[]>();
-  forEachStatus(reach, (pf, sort) => {
+  const others = new Map<string, NodeGroup[]>();
+  forEachMatchedPf(targets, (pf, group) => {
     if (pf.vendor === undefined || pf.vendor === mellanox) return;
     const card = `${pf.pciAddress} (${pf.vendor}:${pf.deviceID ?? "?"})`;
-    const sorts = others.get(card);
-    if (sorts === undefined) others.set(card, [sort]);
-    else sorts.push(sort);
+    const groups = others.get(card);
+    if (groups === undefined) others.set(card, [group]);
+    else groups.push(group);
   });
-  return [...others].map(([card, sorts]) =>
-    refuse("spec.vdpaType", `requires Mellanox NICs; ${card} on ${listNames(namesOf(sorts))} is of another vendor`),
+  return [...others].map(([card, groups]) =>
+    refuse("spec.vdpaType", `requires Mellanox NICs; ${card} on ${listNames(namesOf(groups))} is of another vendor`),
   );
 }

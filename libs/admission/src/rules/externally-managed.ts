@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * PFs that somebody else configures must already be as the policy asks, since nobody will make them so (sriov-operator.md
- * E.3; proposal "externally managed PF"). Upstream forgets the eswitch mode, and its daemon then fails silently (M-34).
+ * checkExternallyManaged compares an externally managed PF with the policy (sriov-operator.md E.3). Switchyard does not
+ * configure such a PF, so the PF must already have the requested settings. Upstream does not compare the eswitch mode, and
+ * its daemon then fails silently (sriov-operator.md M-34).
  */
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
 import { refuse, type Finding } from "../finding.ts";
 import { findingsByNode } from "../findings-by-node.ts";
 import type { PolicyContext } from "../policy-context.ts";
 
-export function checkExternallyManaged({ spec }: SriovNetworkNodePolicy, { reach }: PolicyContext): readonly Finding[] {
+export function checkExternallyManaged(
+  { spec }: SriovNetworkNodePolicy,
+  { targets }: PolicyContext,
+): readonly Finding[] {
   if (spec.externallyManaged !== true) return [];
   const { numVfs, mtu, linkType } = spec;
   const mode = spec.eSwitchMode || "legacy";
-  return findingsByNode(reach, (pf) => {
+  return findingsByNode(targets, (pf) => {
     const externalPf = `externally managed PF ${pf.pciAddress}`;
     const findings: Finding[] = [];
     const existing = pf.numVfs ?? 0;

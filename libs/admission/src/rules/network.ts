@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Networks of all kinds (sriov-operator.md E.2). Upstream admits an empty resourceName (M-35) and JSON texts that are none
- * (M-54), and then tells nobody.
+ * Rules about networks of all kinds (sriov-operator.md E.2). Upstream admits an empty resourceName (sriov-operator.md M-35)
+ * and invalid JSON in spec.ipam and spec.metaPlugins (sriov-operator.md M-54), and reports neither later on.
  */
 import { networkProblems } from "@switchyard/render";
 import type { ClusterView } from "../cluster-view.ts";

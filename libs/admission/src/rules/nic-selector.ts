@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Which PFs are meant, as far as the policy alone decides (sriov-operator.md E.2, 2, 3, 5): what libs/policy would report
- * of it on every node, and what it takes silently.
+ * Rules about spec.nicSelector that need no cluster (sriov-operator.md E.2): the problems that merging in libs/policy
+ * would report on every node, and values that merging accepts although no NIC can match them.
  */
 import { parsePciAddress, type SriovNetworkNodePolicy } from "@switchyard/api";
 import { createRules } from "@switchyard/policy";
 import { refuse, type Finding } from "../finding.ts";
 import { quote } from "../phrase.ts";
 
-/** What merging would find wrong is wrong, also while the feature gate for bridges is off. */
+/** The problems that merging reports. The feature gate for bridges counts as on, so that their problems are found, too. */
 export function checkMergeable(policy: SriovNetworkNodePolicy): readonly Finding[] {
   const operatorConfig = {
     apiVersion: "sriovnetwork.openshift.io/v1",
@@ -26,7 +26,7 @@ export function checkMergeable(policy: SriovNetworkNodePolicy): readonly Finding
   );
 }
 
-/** PCI ids and addresses that no card can have. */
+/** PCI ids and addresses that no NIC can have. */
 export function checkPciIds({ spec }: SriovNetworkNodePolicy): readonly Finding[] {
   const { vendor, deviceID, rootDevices = [] } = spec.nicSelector;
   const findings: Finding[] = [];
@@ -43,7 +43,7 @@ export function checkPciIds({ spec }: SriovNetworkNodePolicy): readonly Finding[
   return findings;
 }
 
-/** A netFilter stands for the NIC of a virtual machine: nothing else selects it, and there is no switch to set on it. */
+/** A netFilter identifies the NIC of a virtual machine. It excludes other selectors and settings of the eswitch. */
 export function checkNetFilter({ spec }: SriovNetworkNodePolicy): readonly Finding[] {
   const { netFilter, vendor, deviceID, rootDevices = [], pfNames = [] } = spec.nicSelector;
   if (!netFilter) return [];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** How many VFs (sriov-operator.md E.2, 5 and E.3): what the policy says of itself, and what its cards can do. */
+/** Rules about spec.numVfs (sriov-operator.md E.2, E.3): within the policy, and against what the matched PFs support. */
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
 import { vfLimitProblem } from "@switchyard/plan";
 import { parsePfName } from "@switchyard/policy";
@@ -20,10 +20,10 @@ export function checkNumVfs({ spec }: SriovNetworkNodePolicy): readonly Finding[
   return findings;
 }
 
-/** A card without the capability is left to the impact's warnings, as it may be one of several that the policy matches. */
-export function checkVfLimit({ spec }: SriovNetworkNodePolicy, { reach }: PolicyContext): readonly Finding[] {
+/** A PF without SR-IOV is no reason to refuse, because the policy may match others; the impact's warnings name it. */
+export function checkVfLimit({ spec }: SriovNetworkNodePolicy, { targets }: PolicyContext): readonly Finding[] {
   if (spec.externallyManaged === true) return [];
-  return findingsByNode(reach, (pf) => {
+  return findingsByNode(targets, (pf) => {
     const problem = vfLimitProblem(spec.numVfs, pf);
     return problem?.code === "too-many-vfs" ? [refuse("spec.numVfs", problem.message)] : [];
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The operator's configuration (sriov-operator.md E.2, E.3). */
+/** Rules about SriovOperatorConfig (sriov-operator.md E.2, E.3). */
 import { operatorConfigName, type SriovOperatorConfig } from "@switchyard/api";
 import { featureGateDefaults, checkDaemonVariable } from "@switchyard/policy";
 import type { ClusterView } from "../cluster-view.ts";
@@ -39,13 +39,13 @@ export function checkOperatorConfig(config: SriovOperatorConfig, view: ClusterVi
 function checkDaemonVariables(variables: Readonly<Record<string, string>>): readonly Finding[] {
   return Object.entries(variables).flatMap(([name, value]) => {
     const field = `spec.configDaemonEnvVars.${name}`;
-    const verdict = checkDaemonVariable(name, value);
-    if (verdict.use === "passed") return [];
-    return [verdict.use === "ignored" ? warn(field, verdict.message) : refuse(field, verdict.message)];
+    const check = checkDaemonVariable(name, value);
+    if (check.use === "passed") return [];
+    return [check.use === "ignored" ? warn(field, check.message) : refuse(field, check.message)];
   });
 }
 
-/** Drains are not switched off in the middle of one: the node would be configured under its pods. */
+/** spec.disableDrain must not be set during a drain: the node would be reconfigured while pods use its VFs. */
 export function checkDrainSwitch(
   before: SriovOperatorConfig | undefined,
   after: SriovOperatorConfig,

@@ -1,51 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What two policies want of the same PF (sriov-operator.md E.3). Every pair of ranges on every PF that both match is
- * compared, by whatever name they call it, a PF without a range being all of its VFs; upstream stops at the first pair
- * that does not intersect, and lets a whole PF pass beside a part of it (M-6). Ranges that do not meet are fine, also
- * below the same rootDevices entry (M-42).
+ * checkPolicyConflicts finds policies that request the same VFs of a PF or different settings for it (sriov-operator.md
+ * E.3). It compares the ranges of both policies on every PF that both match, by whatever field they match it; a policy
+ * without a range has all VFs of the PF. Upstream stops at the first pair of ranges that do not overlap, and admits a
+ * policy for a whole PF beside a policy for a part of it (sriov-operator.md M-6). Ranges that do not overlap are allowed,
+ * also with the same rootDevices entry (sriov-operator.md M-42).
  *
- * Two policies that both name the PF by pfNames, or both by rootDevices, mean this very PF: that is refused. Where one
- * names it by pfNames and the other by rootDevices, it is refused only if their priorities are equal. Where one of them
- * matches it only by vendor, deviceID or netFilter, priorities decide in any case, as they are for. Each time that
- * priorities decide, a warning says which policy wins, and that the other one gets no VFs of this PF: the merge leaves
- * out a group as a whole that shares a VF with a stronger one.
+ * If both policies name the PF by pfNames, or both by rootDevices, an overlap is refused. If one names it by pfNames and
+ * the other by rootDevices, the overlap is refused only if their priorities are equal. If one of them matches the PF only
+ * by vendor, deviceID or netFilter, the priorities decide. When priorities decide, a warning says which policy takes
+ * precedence and that the other one gets no VFs of this PF: merging drops a whole VF group that shares a VF with a
+ * stronger one.
  */
 import type { InterfaceStatus, NicSelector, SriovNetworkNodePolicy } from "@switchyard/api";
 import { formatVfRange, hasLabels, isNameOf, overlaps, pfNameOf, priorityOf, type VfRange } from "@switchyard/policy";
 import { describeFinding, refuse, warn, type Finding } from "../finding.ts";
-import { namesOf, selects, type NodeSort } from "../node-sorts.ts";
+import { namesOf, selects, type NodeGroup } from "../node-groups.ts";
 import { listNames } from "../phrase.ts";
 import type { PolicyContext } from "../policy-context.ts";
-import { matchedPfs, type MatchedPf } from "../reach.ts";
+import type { MatchedPf } from "../policy-targets.ts";
 
 export function checkPolicyConflicts(policy: SriovNetworkNodePolicy, context: PolicyContext): readonly Finding[] {
-  const found = new Map<string, { readonly finding: Finding; readonly sorts: NodeSort[] }>();
+  const found = new Map<string, { readonly finding: Finding; readonly groups: NodeGroup[] }>();
   for (const other of context.others) {
     const isShared = selects(other.spec.nodeSelector);
-    for (const { sorts, layout, pfs } of context.reach.landings) {
-      const theirs = new Map(matchedPfs(other, layout, context.view.nics).map((pf) => [pf.nic.pciAddress, pf]));
+    for (const { groups, layout, pfs } of context.targets.matches) {
+      const othersPfs = new Map(
+        context.matchPfs(other, layout, context.view.nics).map((pf) => [pf.nic.pciAddress, pf]),
+      );
       const findings = pfs.flatMap((pf) => {
-        const their = theirs.get(pf.nic.pciAddress);
-        return their === undefined ? [] : conflictsOn({ policy, pf }, { policy: other, pf: their });
+        const othersPf = othersPfs.get(pf.nic.pciAddress);
+        return othersPf === undefined ? [] : conflictsOn({ policy, pf }, { policy: other, pf: othersPf });
       });
-      const shared = findings.length === 0 ? [] : sorts.filter(isShared);
+      const shared = findings.length === 0 ? [] : groups.filter(isShared);
       if (shared.length === 0) continue;
       for (const finding of findings) {
         const key = describeFinding(finding);
-        const entry = found.get(key) ?? { finding, sorts: [] };
-        entry.sorts.push(...shared);
+        const entry = found.get(key) ?? { finding, groups: [] };
+        entry.groups.push(...shared);
         found.set(key, entry);
       }
     }
   }
-  return [...found.values()].map(({ finding, sorts }) => ({
+  return [...found.values()].map(({ finding, groups }) => ({
     ...finding,
-    message: `${finding.message} on ${listNames(namesOf(sorts))}`,
+    message: `${finding.message} on ${listNames(namesOf(groups))}`,
   }));
 }
 
-/** Policies of one resource must tell the kubelet the same about its NUMA nodes, wherever a node has both. */
+/** Policies for the same resource on the same node must agree on whether the kubelet gets its NUMA topology. */
 export function checkExcludeTopology(
   policy: SriovNetworkNodePolicy,
   { view, others }: PolicyContext,
@@ -62,34 +65,35 @@ export function checkExcludeTopology(
     });
 }
 
+/** A policy and a PF that it matches. */
 interface Claim {
   readonly policy: SriovNetworkNodePolicy;
   readonly pf: MatchedPf;
 }
 
-function conflictsOn(ours: Claim, theirs: Claim): readonly Finding[] {
-  const { nic } = ours.pf;
-  const [mine, other] = [ours.policy.spec, theirs.policy.spec];
-  const name = theirs.policy.metadata.name;
+function conflictsOn(claim: Claim, rival: Claim): readonly Finding[] {
+  const { nic } = claim.pf;
+  const [mine, other] = [claim.policy.spec, rival.policy.spec];
+  const name = rival.policy.metadata.name;
   const findings: Finding[] = [];
   if ((mine.externallyManaged ?? false) !== (other.externallyManaged ?? false)) {
     const message = `must be ${!(mine.externallyManaged ?? false)}, as in policy ${name}, which also configures ${nic.pciAddress},`;
     findings.push(refuse("spec.externallyManaged", message));
   }
-  if (ours.pf.vfs === undefined || theirs.pf.vfs === undefined) return findings;
+  if (claim.pf.vfs === undefined || rival.pf.vfs === undefined) return findings;
 
-  if (overlaps(ours.pf.vfs, theirs.pf.vfs)) {
-    const [myFields, theirFields] = [namedBy(mine.nicSelector, nic), namedBy(other.nicSelector, nic)];
+  if (overlaps(claim.pf.vfs, rival.pf.vfs)) {
+    const [myFields, otherFields] = [namedBy(mine.nicSelector, nic), namedBy(other.nicSelector, nic)];
     const field = [...myFields.values()][0] ?? "spec.nicSelector";
-    const bothNameIt = myFields.size > 0 && theirFields.size > 0;
-    const byTheSameField = [...myFields.keys()].some((key) => theirFields.has(key));
-    if (byTheSameField || (bothNameIt && priorityOf(ours.policy) === priorityOf(theirs.policy))) {
-      const taken = `${describeVfs(theirs.pf.vfs)} of policy ${name}`;
+    const bothNameIt = myFields.size > 0 && otherFields.size > 0;
+    const byTheSameField = [...myFields.keys()].some((key) => otherFields.has(key));
+    if (byTheSameField || (bothNameIt && priorityOf(claim.policy) === priorityOf(rival.policy))) {
+      const taken = `${describeVfs(rival.pf.vfs)} of policy ${name}`;
       findings.push(
-        refuse(field, `requests ${describeVfs(ours.pf.vfs)} of ${describe(nic)}, in conflict with ${taken}`),
+        refuse(field, `requests ${describeVfs(claim.pf.vfs)} of ${describe(nic)}, in conflict with ${taken}`),
       );
     } else {
-      findings.push(warn(field, whoWins(ours, theirs)));
+      findings.push(warn(field, describePrecedence(claim, rival)));
     }
     return findings;
   }
@@ -99,15 +103,20 @@ function conflictsOn(ours: Claim, theirs: Claim): readonly Finding[] {
     findings.push(warn("spec.resourceName", message));
   }
   if ((mine.eSwitchMode || "legacy") !== (other.eSwitchMode || "legacy")) {
-    findings.push(warn("spec.eSwitchMode", differs(ours, theirs, `eSwitchMode "${other.eSwitchMode || "legacy"}"`)));
+    findings.push(
+      warn("spec.eSwitchMode", describeDifference(claim, rival, `eSwitchMode "${other.eSwitchMode || "legacy"}"`)),
+    );
   }
   if ((mine.linkType ?? "").toLowerCase() !== (other.linkType ?? "").toLowerCase()) {
     findings.push(
-      warn("spec.linkType", differs(ours, theirs, other.linkType ? `linkType "${other.linkType}"` : "no linkType")),
+      warn(
+        "spec.linkType",
+        describeDifference(claim, rival, other.linkType ? `linkType "${other.linkType}"` : "no linkType"),
+      ),
     );
   }
   if (JSON.stringify(mine.bridge ?? {}) !== JSON.stringify(other.bridge ?? {})) {
-    findings.push(warn("spec.bridge", differs(ours, theirs, "a different bridge or no bridge")));
+    findings.push(warn("spec.bridge", describeDifference(claim, rival, "a different bridge or no bridge")));
   }
   return findings;
 }
@@ -116,12 +125,12 @@ function conflictsOn(ours: Claim, theirs: Claim): readonly Finding[] {
  * "this policy (VFs 0-7, priority 99) gets no VFs of ens1f0 (0000:3b:00.0): policy special (VFs 0-3, priority 10) takes
  * precedence".
  */
-function whoWins(ours: Claim, theirs: Claim): string {
-  const ourName = nameWithVfs("this policy", ours);
-  const theirName = nameWithVfs(`policy ${theirs.policy.metadata.name}`, theirs);
-  const [winner, loser] = outranks(ours.policy, theirs.policy) ? [ourName, theirName] : [theirName, ourName];
-  const why = priorityOf(ours.policy) === priorityOf(theirs.policy) ? " because its name sorts later" : "";
-  return `${loser} gets no VFs of ${describe(ours.pf.nic)}: ${winner} takes precedence${why}`;
+function describePrecedence(claim: Claim, rival: Claim): string {
+  const ownName = nameWithVfs("this policy", claim);
+  const rivalName = nameWithVfs(`policy ${rival.policy.metadata.name}`, rival);
+  const [winner, loser] = outranks(claim.policy, rival.policy) ? [ownName, rivalName] : [rivalName, ownName];
+  const why = priorityOf(claim.policy) === priorityOf(rival.policy) ? " because its name sorts later" : "";
+  return `${loser} gets no VFs of ${describe(claim.pf.nic)}: ${winner} takes precedence${why}`;
 }
 
 function nameWithVfs(name: string, { policy, pf }: Claim): string {
@@ -129,10 +138,10 @@ function nameWithVfs(name: string, { policy, pf }: Claim): string {
   return `${name} (${vfs}, priority ${priorityOf(policy)})`;
 }
 
-function differs(ours: Claim, theirs: Claim, value: string): string {
-  const name = theirs.policy.metadata.name;
-  const winner = outranks(ours.policy, theirs.policy) ? "this policy's" : `policy ${name}'s`;
-  return `policy ${name} has ${value} for ${describe(ours.pf.nic)}: ${winner} value applies to the whole PF`;
+function describeDifference(claim: Claim, rival: Claim, value: string): string {
+  const name = rival.policy.metadata.name;
+  const winner = outranks(claim.policy, rival.policy) ? "this policy's" : `policy ${name}'s`;
+  return `policy ${name} has ${value} for ${describe(claim.pf.nic)}: ${winner} value applies to the whole PF`;
 }
 
 /** "VFs 2-5", or "VF 3" for a range of one. */
@@ -140,7 +149,10 @@ function describeVfs(range: VfRange): string {
   return range.first === range.last ? `VF ${range.first}` : `VFs ${formatVfRange(range)}`;
 }
 
-/** The fields by which the selector names this very PF, with the entry; empty where it matches the PF only as one of a sort. */
+/**
+ * The fields by which the selector names this PF, with the paths of their entries. Empty if the selector matches the PF only
+ * by vendor, deviceID or netFilter.
+ */
 function namedBy({ pfNames = [], rootDevices = [] }: NicSelector, nic: InterfaceStatus): ReadonlyMap<string, string> {
   const entries = {
     pfNames: pfNames.findIndex((entry) => isNameOf(pfNameOf(entry), nic)),
@@ -150,7 +162,7 @@ function namedBy({ pfNames = [], rootDevices = [] }: NicSelector, nic: Interface
   return new Map(named.map(([field, index]) => [field, `spec.nicSelector.${field}[${index}]`]));
 }
 
-/** The lower number, and among equals the last name (sriov-operator.md B.3). */
+/** The lower number is stronger; with equal numbers, the name that sorts later (sriov-operator.md B.3). */
 function outranks(a: SriovNetworkNodePolicy, b: SriovNetworkNodePolicy): boolean {
   const difference = priorityOf(a) - priorityOf(b);
   return difference === 0 ? a.metadata.name > b.metadata.name : difference < 0;

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Pools (sriov-operator.md E.2). Upstream looks at one at a time, so that a second pool on a node empties its RDMA mode and
- * ends its drains (M-44); and it refuses "0%" but not 0, which holds all drains as well (M-33).
+ * Rules about SriovNetworkPoolConfig (sriov-operator.md E.2). Upstream checks each pool by itself. There, a second pool on
+ * a node empties the node's RDMA mode and ends its drains (sriov-operator.md M-44), and "0%" is refused although 0, which
+ * blocks all drains as well, is not (sriov-operator.md M-33).
  */
 import type { SriovNetworkPoolConfig } from "@switchyard/api";
 import { createRules, isHardwareOffloadPool, poolOverlaps } from "@switchyard/policy";
 import type { ClusterView } from "../cluster-view.ts";
 import { refuse, warn, type Finding } from "../finding.ts";
 import { listNames } from "../phrase.ts";
-import { asNode } from "../reach.ts";
+import { asNode } from "../policy-targets.ts";
 
 export function checkPool(pool: SriovNetworkPoolConfig, { namespace }: ClusterView): readonly Finding[] {
   const { nodeSelector, maxUnavailable } = pool.spec ?? {};
   const findings: Finding[] = createRules({ policies: [], pools: [pool] }).poolProblems.map(({ field, message }) =>
     refuse(field, message),
   );
-  // An empty selector is what clients send that have none (M-40).
+  // Clients send an empty selector if none is set (sriov-operator.md M-40).
   const { matchLabels, matchExpressions } = nodeSelector ?? {};
   const selects = matchLabels !== undefined || matchExpressions !== undefined;
   if (isHardwareOffloadPool(pool) && (selects || maxUnavailable !== undefined)) {

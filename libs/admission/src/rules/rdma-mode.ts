@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A pool's RDMA mode beside that of its nodes. The plan of a node says the same, since the mode is not changed yet. */
+/**
+ * checkRdmaMode compares spec.rdmaMode of a pool with the mode of its nodes. Changing the mode is not supported yet, so the
+ * plan of a node reports the same problem.
+ */
 import type { SriovNetworkPoolConfig } from "@switchyard/api";
 import { rdmaModeProblem } from "@switchyard/plan";
 import { createRules, rdmaModeOf } from "@switchyard/policy";
 import type { ClusterView } from "../cluster-view.ts";
 import { warn, type Finding } from "../finding.ts";
 import { listNames } from "../phrase.ts";
-import { asNode } from "../reach.ts";
+import { asNode } from "../policy-targets.ts";
 
 export function checkRdmaMode(pool: SriovNetworkPoolConfig, { namespace, nodes }: ClusterView): readonly Finding[] {
   if (!pool.spec?.rdmaMode || pool.metadata.namespace !== namespace) return [];
   const rules = createRules({ policies: [], pools: [pool] });
   const byMessage = new Map<string, string[]>();
   for (const { name, labels, state } of nodes) {
-    if (state === undefined || state.layout.length === 0) continue; // it has reported nothing yet
+    if (state === undefined || state.layout.length === 0) continue; // no report yet
     const rdmaMode = rdmaModeOf(asNode({ name, labels }), rules);
     const problem = rdmaModeProblem(rdmaMode === undefined ? {} : { system: { rdmaMode } }, state.status);
     if (problem === undefined) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Objects for tests, invented: each builder gives a valid one, and takes what the test cares about.
+ * Builders of objects for tests. Each one returns a valid object with the fields that the test sets.
  * Usage: `admit(create(policy("p1", { numVfs: 9 })), view({ nodes: [node("w1", [pf()])] }), still)`.
  */
 import type {
@@ -23,10 +23,10 @@ import type { Review } from "../review.ts";
 export const namespace = "sriov-network-operator";
 const apiVersion = "sriovnetwork.openshift.io/v1";
 
-/** A clock that stands still. */
+/** Options with a clock that stands still. */
 export const still = { nowMs: () => 0 };
 
-/** 0000:3b:00.0 "ens1f0", Intel, up, without VFs of 64. */
+/** 0000:3b:00.0 "ens1f0", Intel, up, with no VFs of at most 64. */
 export function pf(overrides: Partial<InterfaceStatus> = {}): InterfaceStatus {
   return {
     pciAddress: "0000:3b:00.0",
@@ -47,7 +47,7 @@ export function pf(overrides: Partial<InterfaceStatus> = {}): InterfaceStatus {
   };
 }
 
-/** VFs as the daemon leaves them. */
+/** VFs as the config daemon configures them. */
 export function vfs(count: number, overrides: Partial<VfStatus> = {}): readonly VfStatus[] {
   return Array.from({ length: count }, (_, vfID) => ({
     pciAddress: `0000:3b:02.${vfID}`,
@@ -63,7 +63,7 @@ export function vfs(count: number, overrides: Partial<VfStatus> = {}): readonly 
 
 const readState = createStateReader();
 
-/** A Linux worker, discovered where PFs are given. */
+/** A Linux worker. It is discovered if `pfs` is not empty. */
 export function node(
   name: string,
   pfs: readonly InterfaceStatus[] = [],
@@ -85,7 +85,7 @@ export function node(
   };
 }
 
-/** Of priority 99, for all nodes: 8 VFs on ens1f0 for the resource "<name>res". */
+/** 8 VFs on ens1f0 of all nodes for the resource "<name>res", with priority 99. */
 export function policy(
   name: string,
   spec: Partial<SriovNetworkNodePolicySpec> = {},
@@ -130,7 +130,7 @@ export function create(object: SriovNetworkNodePolicy): Review {
   return { kind: "SriovNetworkNodePolicy", operation: "CREATE", object };
 }
 
-/** The review of a policy that changes. */
+/** The review of an update of a policy. */
 export function update(oldObject: SriovNetworkNodePolicy, object: SriovNetworkNodePolicy): Review {
   return { kind: "SriovNetworkNodePolicy", operation: "UPDATE", object, oldObject };
 }

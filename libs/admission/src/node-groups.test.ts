@@ -3,44 +3,45 @@ import { describe, expect, it } from "@jest/globals";
 import { hasLabels } from "@switchyard/policy";
 import fc from "fast-check";
 import type { NodeFacts } from "./node-facts.ts";
-import { countNodes, namesOf, sortsOf } from "./node-sorts.ts";
+import { countNodes, createNodeGrouping, groupNodes, namesOf } from "./node-groups.ts";
 import { node, pf, vfs } from "./testing/objects.ts";
 
 const bare = (own: NodeFacts["labels"], index = 0): NodeFacts => ({ name: `w${index}`, labels: own });
 
-describe("sortsOf", () => {
+describe("groupNodes", () => {
   const labels = fc.dictionary(fc.constantFrom("a", "b", "c", "__proto__"), fc.constantFrom("", "x", "y\n=z"));
 
-  it("puts together what no selector tells apart", () => {
+  it("groups nodes that no selector distinguishes", () => {
     const property = fc.property(fc.array(labels), fc.array(labels), (all, selectors) => {
       const nodes = all.map(bare);
-      const sorts = sortsOf(nodes, selectors);
-      expect([...namesOf(sorts)].sort()).toEqual(nodes.map(({ name }) => name).sort());
-      expect(countNodes(sorts)).toBe(nodes.length);
-      for (const sort of sorts) {
-        for (const one of sort.nodes) {
+      const groups = groupNodes(nodes, selectors);
+      expect([...namesOf(groups)].sort()).toEqual(nodes.map(({ name }) => name).sort());
+      expect(countNodes(groups)).toBe(nodes.length);
+      for (const group of groups) {
+        for (const one of group.nodes) {
           const answers = (of: Readonly<Record<string, string>>) =>
             selectors.map((selector) => hasLabels(of, selector));
-          expect(answers(one.labels)).toEqual(answers(sort.labels));
+          expect(answers(one.labels)).toEqual(answers(group.labels));
         }
       }
     });
     fc.assert(property);
   });
 
-  it("says the same the second time, whatever was asked in between", () => {
+  it("returns the same groups with a memory as without one", () => {
     const property = fc.property(fc.array(labels), fc.array(fc.array(labels), { maxLength: 30 }), (all, questions) => {
       const nodes = all.map(bare);
-      for (const selectors of questions) expect(sortsOf(nodes, selectors)).toEqual(sortsOf([...nodes], selectors));
+      const remembering = createNodeGrouping();
+      for (const selectors of questions) expect(remembering(nodes, selectors)).toEqual(groupNodes(nodes, selectors));
     });
     fc.assert(property);
   });
 
-  it("is one sort where nobody asks", () => {
-    expect(sortsOf([bare({ a: "1" }), bare({ a: "2" })], [{}])).toHaveLength(1);
+  it("returns one group if no selector uses a label", () => {
+    expect(groupNodes([bare({ a: "1" }), bare({ a: "2" })], [{}])).toHaveLength(1);
   });
 
-  it("keeps apart what is in another state, but not what has other addresses", () => {
+  it("separates nodes with different states, but not nodes with different addresses", () => {
     const some = pf({ numVfs: 4, Vfs: vfs(4) });
     const nodes = [
       node("w1", [some]),
@@ -48,6 +49,6 @@ describe("sortsOf", () => {
       node("w3", [pf()]),
       node("w4"),
     ];
-    expect(sortsOf(nodes, [{}]).map((sort) => namesOf([sort]))).toEqual([["w1", "w2"], ["w3"], ["w4"]]);
+    expect(groupNodes(nodes, [{}]).map((group) => namesOf([group]))).toEqual([["w1", "w2"], ["w3"], ["w4"]]);
   });
 });

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Objects that nobody acts on (sriov-operator.md E.2): of another namespace, or of a name that is passed over. */
+/** checkIgnored warns about policies that the operator ignores because of their namespace or name (sriov-operator.md E.2). */
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
 import { warn, type Finding } from "../finding.ts";
 import { isIgnoredPolicy } from "../ignored-policy.ts";
 
-export function checkHonoured(policy: SriovNetworkNodePolicy, { namespace }: { readonly namespace: string }) {
+export function checkIgnored(
+  policy: SriovNetworkNodePolicy,
+  { namespace }: { readonly namespace: string },
+): readonly Finding[] {
   const findings: Finding[] = [];
   if (policy.metadata.namespace !== namespace) {
     findings.push(

@@ -10,7 +10,7 @@ import { create, namespace, node, operatorConfig, pf, policy, still, update, vie
 
 const oneNode = { nodes: [node("w1", [pf()])] };
 
-/** What keeps the policy out: "field: message" each. */
+/** The problems for which the policy is refused, as "field: message". */
 function problems(spec: Partial<SriovNetworkNodePolicySpec>, cluster: Partial<ClusterView> = {}): readonly string[] {
   return admit(create(policy("p1", spec)), view(cluster), still).problems.map(describeFinding);
 }
@@ -42,20 +42,24 @@ describe("a policy by itself", () => {
     },
     { what: "a vendor in capitals", spec: { nicSelector: { vendor: "15B3" } }, at: ["spec.nicSelector.vendor"] },
     { what: "a netFilter alone", spec: { nicSelector: { netFilter: "aws/NetworkID:1" } }, at: [] },
-    { what: "a netFilter that is none", spec: { nicSelector: { netFilter: "x" } }, at: ["spec.nicSelector.netFilter"] },
+    { what: "an invalid netFilter", spec: { nicSelector: { netFilter: "x" } }, at: ["spec.nicSelector.netFilter"] },
     {
-      what: "a netFilter beside much that it excludes",
+      what: "a netFilter with fields that it excludes",
       spec: { nicSelector: { netFilter: "a:1", vendor: "8086" }, eSwitchMode: "switchdev", linkType: "ib" },
       at: ["spec.nicSelector.netFilter", "spec.eSwitchMode", "spec.linkType", "spec.linkType"],
     },
     {
-      what: "# without a range (M-41)",
+      what: "# without a range (sriov-operator.md M-41)",
       spec: { nicSelector: { pfNames: ["ens1f0#"] } },
       at: ["spec.nicSelector.pfNames[0]"],
     },
-    { what: "#5 (M-41)", spec: { nicSelector: { pfNames: ["ens1f0#5"] } }, at: ["spec.nicSelector.pfNames[0]"] },
     {
-      what: "#0-1-2 (M-41)",
+      what: "#5 (sriov-operator.md M-41)",
+      spec: { nicSelector: { pfNames: ["ens1f0#5"] } },
+      at: ["spec.nicSelector.pfNames[0]"],
+    },
+    {
+      what: "#0-1-2 (sriov-operator.md M-41)",
       spec: { nicSelector: { pfNames: ["ens1f0#0-1-2"] } },
       at: ["spec.nicSelector.pfNames[0]"],
     },
@@ -82,16 +86,16 @@ describe("a policy by itself", () => {
     { what: "a bridge on legacy", spec: { bridge: { ovs: {} } }, at: ["spec.eSwitchMode"] },
     { what: "a Linux bridge on legacy", spec: { bridge: { linux: {} } }, at: ["spec.eSwitchMode"] },
     {
-      what: "a bridge on somebody else's PF",
+      what: "a bridge on an externally managed PF",
       spec: { bridge: { ovs: {} }, eSwitchMode: "switchdev", externallyManaged: true },
       at: ["spec.externallyManaged"],
     },
-    { what: "an empty bridge object (M-39)", spec: { bridge: {} }, at: [] },
+    { what: "an empty bridge object (sriov-operator.md M-39)", spec: { bridge: {} }, at: [] },
   ])("$what", ({ spec, at }) => {
     expect(fields(spec)).toEqual(at);
   });
 
-  it("is told all that is wrong at once", () => {
+  it("has all of its problems reported at once", () => {
     const at = fields({ resourceName: "", numVfs: 2, nicSelector: { pfNames: ["a#x", "b#0-5"] }, vdpaType: "virtio" });
     expect(at).toEqual([
       "spec.resourceName",
@@ -101,28 +105,28 @@ describe("a policy by itself", () => {
     ]);
   });
 
-  it("is passed over when it is named default, in each namespace (M-37)", () => {
+  it('is ignored in each namespace if its name is "default" (sriov-operator.md M-37)', () => {
     for (const where of [namespace, "elsewhere"]) {
-      const verdict = admit(create(policy("default", { resourceName: "", nicSelector: {} }, where)), view(), still);
-      expect(verdict.allowed).toBe(true);
-      expect(verdict.warnings).toContain('metadata.name: a policy named "default" has no effect');
-      expect(verdict.patch).toEqual([]);
+      const result = admit(create(policy("default", { resourceName: "", nicSelector: {} }, where)), view(), still);
+      expect(result.allowed).toBe(true);
+      expect(result.warnings).toContain('metadata.name: a policy named "default" has no effect');
+      expect(result.patch).toEqual([]);
     }
   });
 
-  it("is told that nobody looks at it in another namespace, and still judged by itself", () => {
+  it("in another namespace has no effect, and is still checked by itself", () => {
     const elsewhere = (numVfs: number) => admit(create(policy("p1", { numVfs }, "elsewhere")), view(oneNode), still);
     expect(elsewhere(65)).toMatchObject({ allowed: true, warnings: [expect.stringContaining("has no effect")] });
     expect(elsewhere(0).allowed).toBe(false);
   });
 });
 
-describe("a policy and the cards that it names", () => {
+describe("a policy and the list of supported NICs", () => {
   it.each<{ unlisted: "refuse" | "warn" | "any"; expected: [boolean, number] }>([
     { unlisted: "refuse", expected: [false, 0] },
     { unlisted: "warn", expected: [true, 1] },
     { unlisted: "any", expected: [true, 0] },
-  ])("that nobody listed: $unlisted", ({ unlisted, expected }) => {
+  ])("names an unlisted NIC, with the setting $unlisted", ({ unlisted, expected }) => {
     const nics = { ...view().nics, unlisted };
     for (const nicSelector of [{ vendor: "dead" }, { deviceID: "beef" }, { vendor: "8086", deviceID: "1015" }]) {
       const { allowed, warnings: lines } = admit(create(policy("p1", { nicSelector })), view({ nics }), still);
@@ -130,7 +134,7 @@ describe("a policy and the cards that it names", () => {
     }
   });
 
-  it("that it lands on without naming them", () => {
+  it("matches unlisted NICs without naming them", () => {
     const nodes = [node("w1", [pf({ deviceID: "ffff" })]), node("w2", [pf()]), node("w3", [pf({ deviceID: "ffff" })])];
     const words =
       "spec.nicSelector: matches NIC 8086:ffff, which is not in the list of supported NICs, on w1, w3; " +
@@ -143,7 +147,7 @@ describe("a policy and the cards that it names", () => {
     expect(problems({}, { nodes, nics: { ...strict, known } })).toEqual([]);
   });
 
-  it("that a policy for its vendor leaves out, as nobody listed it: the refusal says how to select it", () => {
+  it("for a vendor leaves out unlisted NICs, and the refusal says how to select them", () => {
     const nodes = [node("w1", [pf({ deviceID: "1521" })])];
     const [line] = problems({ nicSelector: { vendor: "8086" } }, { nodes });
     expect(line).toContain(
@@ -152,7 +156,7 @@ describe("a policy and the cards that it names", () => {
     expect(problems({ nicSelector: { vendor: "8086", deviceID: "1521" } }, { nodes })).toEqual([]);
   });
 
-  it("that is a VF itself, as a virtual machine has them, is known by it", () => {
+  it("accepts a listed VF as the NIC of a virtual machine", () => {
     const nodes = [node("vm", [pf({ deviceID: "154c", netFilter: "aws/NetworkID:1" })])];
     const nics = { ...view().nics, unlisted: unlistedNics(operatorConfig({ supportedNics: "strict" })) };
     expect(problems({ nicSelector: { netFilter: "aws/NetworkID:1" } }, { nodes, nics })).toEqual([]);
@@ -160,7 +164,7 @@ describe("a policy and the cards that it names", () => {
     expect(unlistedNics(undefined)).toBe("warn");
   });
 
-  it("is told that a VF's device id is meant to be the PF's", () => {
+  it("refuses the device ID of a VF", () => {
     const [line] = warnings({ nicSelector: { vendor: "8086", deviceID: "154c" } }, {});
     expect(line).toBe(
       'spec.nicSelector.deviceID: "8086:154c" is the ID of a VF; use the device ID of its PF, such as "158a"',
@@ -169,7 +173,7 @@ describe("a policy and the cards that it names", () => {
 });
 
 describe("a policy on nodes", () => {
-  it("waits, with a warning, while no node is there or discovered", () => {
+  it("is admitted with a warning while no node exists or is discovered", () => {
     expect(warnings({ nodeSelector: { rack: "7" } }, oneNode)).toEqual(["spec.nodeSelector: matches no node yet"]);
     expect(warnings({}, { nodes: [node("w1")] })).toEqual([
       "spec.nodeSelector: the NICs of w1 are not discovered yet: the policy's status will show whether they match",
@@ -181,7 +185,7 @@ describe("a policy on nodes", () => {
     ]);
   });
 
-  it("is refused where all cards are known and none matches, with the cards that there are", () => {
+  it("is refused if all NICs are discovered and none matches, with the available NICs", () => {
     const nowhere = problems({ nicSelector: { pfNames: ["ens1f0x#0-1"] } }, oneNode);
     expect(nowhere).toEqual([
       "spec.nicSelector: matches no NIC on w1; available NICs: ens1f0 (0000:3b:00.0, 8086:158b)",
@@ -190,7 +194,7 @@ describe("a policy on nodes", () => {
     expect(problems({ nicSelector: { vendor: "15b3" } }, { nodes })).toEqual([]);
   });
 
-  it("is refused beyond what a card can do, with the nodes where", () => {
+  it("is refused beyond the limits of a NIC, with the nodes", () => {
     const nodes = ["w1", "w2", "w3", "w4", "w5"].map((name) => node(name, [pf({ totalvfs: name === "w1" ? 64 : 7 })]));
     expect(problems({ numVfs: 9, mtu: 9703 }, { nodes })).toEqual([
       "spec.numVfs: 9 VFs asked for, 0000:3b:00.0 can have 7 on w2, w3, w4, w5",
@@ -198,7 +202,7 @@ describe("a policy on nodes", () => {
     ]);
   });
 
-  it("is refused beyond what the firmware of a Mellanox card is set to, in the words of the plan", () => {
+  it("is refused beyond the firmware setting of a Mellanox NIC, with the message of the plan", () => {
     const mellanox = pf({ vendor: "15b3", deviceID: "101d", totalvfs: 8 });
     const nodes = [node("w1", [mellanox])];
     expect(problems({ numVfs: 8 }, { nodes })).toEqual([]);
@@ -215,7 +219,7 @@ describe("a policy on nodes", () => {
     expect(problem).toBe(`spec.numVfs: ${planned?.message ?? ""} on w1`);
   });
 
-  it("makes vDPA devices on Mellanox cards alone", () => {
+  it("requires Mellanox NICs for vDPA", () => {
     const spec = { vdpaType: "virtio", eSwitchMode: "switchdev" } as const;
     expect(problems(spec, oneNode)).toEqual([
       "spec.vdpaType: requires Mellanox NICs; 0000:3b:00.0 (8086:158b) on w1 is of another vendor",
@@ -223,7 +227,7 @@ describe("a policy on nodes", () => {
     expect(fields(spec, { nodes: [node("w1", [pf({ vendor: "15b3", deviceID: "101d" })])] })).toEqual([]);
   });
 
-  it("leaves a PF as somebody else made it, so it must be so already (M-34)", () => {
+  it("requires the settings that an externally managed PF already has (sriov-operator.md M-34)", () => {
     const spec = { externallyManaged: true, numVfs: 5, mtu: 9000, linkType: "ib", eSwitchMode: "legacy" } as const;
     const nodes = [node("w1", [pf({ numVfs: 4, eSwitchMode: "switchdev" })])];
     expect(problems(spec, { nodes })).toEqual([
@@ -234,12 +238,12 @@ describe("a policy on nodes", () => {
     ]);
   });
 
-  it("compares net filters as the merge does: blanks do not count (M-36)", () => {
+  it("compares net filters without blanks, as merging does (sriov-operator.md M-36)", () => {
     const nodes = [node("vm", [pf({ netFilter: "openstack/NetworkID:3f5c" })])];
     expect(problems({ nicSelector: { netFilter: " openstack/NetworkID : 3f5c" } }, { nodes })).toEqual([]);
   });
 
-  it("is told that vDPA devices come without their RDMA device", () => {
+  it("warns that vDPA devices have no RDMA device", () => {
     const spec = { vdpaType: "vhost", eSwitchMode: "switchdev" } as const;
     expect(warnings({ ...spec, isRdma: true }, {})).toEqual([
       "spec.isRdma: has no effect when spec.vdpaType is set: vDPA devices have no RDMA device",
@@ -247,7 +251,7 @@ describe("a policy on nodes", () => {
     expect(warnings({ ...spec, isRdma: false }, {})).toEqual([]);
   });
 
-  it("is told of a bridge that nobody makes", () => {
+  it("warns if the feature gate for bridges is off", () => {
     const spec = { bridge: { ovs: {} }, eSwitchMode: "switchdev" } as const;
     const gate = operatorConfig({ featureGates: { manageSoftwareBridges: true } });
     expect(warnings(spec, {}).join()).toContain("feature gate manageSoftwareBridges");
@@ -256,7 +260,7 @@ describe("a policy on nodes", () => {
 });
 
 describe("an update", () => {
-  it("is not refused for what was wrong before", () => {
+  it("is not refused for an existing violation", () => {
     const old = policy("p1", { numVfs: 65 });
     const { allowed, warnings: lines } = admit(
       update(old, { ...old, spec: { ...old.spec, mtu: 9000 } }),
@@ -267,7 +271,7 @@ describe("an update", () => {
     expect(lines[0]).toBe("spec.numVfs: 65 VFs asked for, 0000:3b:00.0 can have 64 on w1");
   });
 
-  it("is refused for what it makes worse", () => {
+  it("is refused for a new violation", () => {
     const old = policy("p1", { numVfs: 65 });
     const worse = admit(update(old, policy("p1", { numVfs: 66 })), view(oneNode), still);
     expect(worse.problems.map(({ field }) => field)).toEqual(["spec.numVfs"]);
