@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * admission.k8s.io/v1: what the API server asks and how it is answered.
+ * readReview and answerReview convert an AdmissionReview of admission.k8s.io/v1 from the API server and the answer to it.
  * Usage: `const request = readReview(body); if (request.ok) return answerReview(request.value, { allowed: true })`.
  */
 import { describeRefusal, type PatchOperation, type Problem } from "@switchyard/admission";
 import { err, ok, type Result } from "@switchyard/api";
 import { isRecord } from "@switchyard/kube";
 
-/** AdmissionReview.request, the fields that are used. */
+/** The used fields of AdmissionReview.request. */
 export interface ReviewRequest {
   readonly uid: string;
   readonly group: string;
   readonly kind: string;
   readonly operation: Operation;
-  /** Empty for objects without one. */
+  /** Empty for cluster-scoped objects. */
   readonly namespace: string;
-  /** Empty for a new object whose name the API server makes. */
+  /** Empty for a new object with metadata.generateName. */
   readonly name: string;
   readonly userName: string;
   readonly dryRun: boolean;
@@ -27,10 +27,10 @@ export interface ReviewRequest {
 
 export type Operation = (typeof operations)[number];
 
-/** What is answered. */
+/** The answer to a review. */
 export interface ReviewAnswer {
   readonly allowed: boolean;
-  /** Why not, all of it. */
+  /** All reasons for a refusal. */
   readonly problems?: readonly Problem[];
   readonly warnings?: readonly string[];
   readonly patch?: readonly PatchOperation[];
@@ -39,18 +39,18 @@ export interface ReviewAnswer {
 const operations = ["CREATE", "UPDATE", "DELETE", "CONNECT"] as const;
 const apiVersion = "admission.k8s.io/v1";
 
-/** Reads the body of a request; the error says what is wrong with it. */
+/** Reads the body of a request. The error is a message for the client. */
 export function readReview(body: unknown): Result<ReviewRequest, string> {
-  if (!isRecord(body)) return err("the body is no JSON object");
+  if (!isRecord(body)) return err("the body is not a JSON object");
   if (body["kind"] !== "AdmissionReview" || body["apiVersion"] !== apiVersion) {
-    return err(`the body is no AdmissionReview of ${apiVersion}`);
+    return err(`the body is not an AdmissionReview of ${apiVersion}`);
   }
   const request = body["request"];
   if (!isRecord(request)) return err("request is missing");
   const { uid, operation, kind, userInfo } = request;
   if (typeof uid !== "string" || uid === "") return err("request.uid is missing");
   const known = operations.find((one) => one === operation);
-  if (known === undefined) return err(`request.operation is none of ${operations.join(", ")}`);
+  if (known === undefined) return err(`request.operation must be one of ${operations.join(", ")}`);
   if (!isRecord(kind) || typeof kind["kind"] !== "string") return err("request.kind is missing");
   return ok({
     uid,
@@ -66,7 +66,7 @@ export function readReview(body: unknown): Result<ReviewRequest, string> {
   });
 }
 
-/** The body of the answer. A refusal has each field under details.causes, as those of the API server itself. */
+/** The body of the answer. A refusal lists each field in details.causes, as the API server does for its own refusals. */
 export function answerReview(request: ReviewRequest, answer: ReviewAnswer) {
   const { allowed, problems = [], warnings = [], patch = [] } = answer;
   return {
@@ -85,7 +85,7 @@ export function answerReview(request: ReviewRequest, answer: ReviewAnswer) {
   };
 }
 
-/** metav1.Status. The reason and the causes make kubectl print a line for each field, in place of one long one. */
+/** A metav1.Status. Because of its reason and causes, kubectl prints one line per field. */
 function refusal({ group, kind, name }: ReviewRequest, problems: readonly Problem[]) {
   const { code, message, shown } = describeRefusal(problems);
   const causes = shown.map((problem) => ({ reason: "FieldValueInvalid", ...problem }));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What ResourceClaims, ResourceSlices and node states say of the devices that pods use.
- * Usage: `const devices = createDeviceClaims(states); devices.useOf(pod).pfs`; the reflector fills `claims` and `slices`.
+ * DeviceClaims resolves the devices that a pod uses from ResourceClaims, ResourceSlices and node states. Reflectors fill its
+ * stores `claims` and `slices`.
+ * Usage: `const devices = createDeviceClaims(states); devices.useOf(pod).pfs`.
  */
 import { createInterner, type PodOnNode, type StateFacts } from "@switchyard/admission";
 import { resourceClaims, resourceSlices, type InterfaceStatus } from "@switchyard/api";
@@ -21,19 +22,19 @@ import {
 export interface DeviceClaims {
   readonly claims: ObjectStore<KubeObject, readonly AllocatedDevice[]>;
   readonly slices: ObjectStore<KubeObject, DeviceSlice | null>;
-  /** Where the API server does not serve claims, nothing has been allocated by them. */
+  /** If the API server does not serve claims, no devices are allocated by them. */
   readonly useOf: (pod: PodOnNode) => PodUse;
 }
 
 export function createDeviceClaims(states: Pick<Cache<StateFacts>, "get">): DeviceClaims {
   // Equal nodes publish equal devices.
-  const oneList = createInterner<DeviceSlice["devices"]>();
+  const internDevices = createInterner<DeviceSlice["devices"]>();
   const claims = new ObjectStore({ type: resourceClaims, project: readAllocation });
   const slices = new ObjectStore({
     type: resourceSlices,
     project(object: KubeObject): DeviceSlice | null {
       const slice = readSlice(object);
-      return slice === undefined ? null : { ...slice, devices: oneList(slice.devices) };
+      return slice === undefined ? null : { ...slice, devices: internDevices(slice.devices) };
     },
   });
 

@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true }));
 
 describe("readKeyPair", () => {
-  it("tells what is wrong by a code", async () => {
+  it("rejects with a code for each reason", async () => {
     const code = async (): Promise<string> => {
       const thrown: unknown = await readKeyPair(files).catch((error: unknown) => error);
       return thrown instanceof KeyPairError ? thrown.code : "none";
@@ -34,7 +34,7 @@ describe("readKeyPair", () => {
 });
 
 describe("followKeyPair", () => {
-  it("takes a new pair once both halves are there, and reports each problem once", async () => {
+  it("uses a new pair once both files match, and reports each problem once", async () => {
     const [first, second] = [await makePair(), await makePair()];
     const taken: KeyPair[] = [];
     const problems: string[] = [];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The server's certificate and key, from files that somebody else replaces (a mounted Secret, cert-manager). The new pair
- * is taken once its two halves belong together: whoever writes one file after the other is never served half, and a
- * certificate that was renewed for the same key is taken too.
- * Usage: `await using pair = await followKeyPair({ files, onChange: (pair) => server.setSecureContext(pair), … });`
+ * followKeyPair watches the server's certificate and key in files that another process replaces, such as the kubelet or
+ * cert-manager. A new pair is used once the certificate matches the key, so files that are written one after the other are
+ * never used half-way. A certificate that was renewed for the same key is used, too.
+ * Usage: `await using pair = followKeyPair({ files, intervalMs: 2000, onChange, report }); const first = await pair.first;`
  */
 import type { KeyPair } from "@switchyard/certificates";
 import { createPrivateKey, X509Certificate } from "node:crypto";
@@ -16,15 +16,15 @@ export interface KeyPairFiles {
 
 export interface FollowOptions {
   readonly files: KeyPairFiles;
-  /** Time between two looks at the files. */
+  /** Time between two reads of the files. */
   readonly intervalMs: number;
-  /** Told of each new pair, beginning with the first one. */
+  /** Called with each new pair, including the first one. */
   readonly onChange: (pair: KeyPair) => void;
-  /** Told why there is no new pair: once for each reason. */
+  /** Called once for each reason for which the files cannot be used. */
   readonly report: (problem: KeyPairError) => void;
 }
 
-/** Why files are no key pair. */
+/** The files cannot be used as a key pair. */
 export class KeyPairError extends Error {
   override readonly name = "KeyPairError";
   readonly code: "unreadable" | "malformed" | "mismatched";
@@ -35,35 +35,36 @@ export class KeyPairError extends Error {
   }
 }
 
-/** Reads a pair that belongs together. Rejects with KeyPairError. */
+/** Reads a certificate and its key. Rejects with KeyPairError. */
 export async function readKeyPair({ certFile, keyFile }: KeyPairFiles): Promise<KeyPair> {
   let pair: KeyPair;
   try {
     const [cert, key] = await Promise.all([readFile(certFile, "utf8"), readFile(keyFile, "utf8")]);
     pair = { cert, key };
   } catch (cause) {
-    throw new KeyPairError("unreadable", `read ${certFile} and ${keyFile}`, cause);
+    throw new KeyPairError("unreadable", `cannot read ${certFile} and ${keyFile}`, cause);
   }
-  let belongTogether: boolean;
+  let matches: boolean;
   try {
-    belongTogether = new X509Certificate(pair.cert).checkPrivateKey(createPrivateKey(pair.key));
+    matches = new X509Certificate(pair.cert).checkPrivateKey(createPrivateKey(pair.key));
   } catch (cause) {
-    throw new KeyPairError("malformed", `${certFile} or ${keyFile} is not PEM`, cause);
+    throw new KeyPairError("malformed", `${certFile} or ${keyFile} is not valid PEM`, cause);
   }
-  if (!belongTogether) throw new KeyPairError("mismatched", `${certFile} is of another key than ${keyFile}`);
+  if (!matches)
+    throw new KeyPairError("mismatched", `the certificate in ${certFile} does not match the key in ${keyFile}`);
   return pair;
 }
 
-/** Looks at the files from now on until disposed; `first` resolves with the first pair. */
+/** Reads the files until disposed. `first` resolves with the first pair. */
 export function followKeyPair({ files, intervalMs, onChange, report }: FollowOptions): AsyncDisposable & {
   readonly first: Promise<KeyPair>;
 } {
   const first = Promise.withResolvers<KeyPair>();
   let current: KeyPair | undefined;
   let lastProblem = "";
-  let looking = look();
+  let checking = check();
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     try {
       const pair = await readKeyPair(files);
       lastProblem = "";
@@ -79,13 +80,13 @@ export function followKeyPair({ files, intervalMs, onChange, report }: FollowOpt
   }
 
   const timer = setInterval(() => {
-    looking = looking.then(look);
+    checking = checking.then(check);
   }, intervalMs);
   return {
     first: first.promise,
     async [Symbol.asyncDispose]() {
       clearInterval(timer);
-      await looking;
+      await checking;
     },
   };
 }

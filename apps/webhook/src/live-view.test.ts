@@ -15,14 +15,14 @@ import {
 } from "@switchyard/api";
 import { ObjectStore } from "@switchyard/kube";
 import { supportedNics } from "@switchyard/policy";
-import type { ConfigMap } from "./caches.ts";
+import type { ConfigMap } from "./cluster-caches.ts";
 import { createLiveView } from "./live-view.ts";
 
 const namespace = "ns";
 const configMaps = { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true } as const;
 const apiVersion = "sriovnetwork.openshift.io/v1" as const;
 
-/** Caches that a test fills by hand. */
+/** Caches that a test fills itself. */
 function createCaches() {
   const readState = createStateReader();
   return {
@@ -51,7 +51,7 @@ function createCaches() {
 }
 
 describe("createLiveView", () => {
-  it("joins nodes with their states, and is the same object until something changes", () => {
+  it("joins nodes with their states, and returns the same object until a cache changes", () => {
     const caches = createCaches();
     const view = createLiveView(caches, { namespace, devMode: false });
     caches.nodes.upsert({ apiVersion: "v1", kind: "Node", metadata: { name: "w1", labels: { a: "b" }, uid: "1" } });
@@ -68,7 +68,7 @@ describe("createLiveView", () => {
     expect(before.nodes[0]?.state).toBeUndefined();
   });
 
-  it("knows upstream's cards and those of the cluster's ConfigMap", () => {
+  it("knows upstream's NICs and those in the cluster's ConfigMap", () => {
     const caches = createCaches();
     const view = createLiveView(caches, { namespace, devMode: false });
     expect(view().nics).toEqual({ known: supportedNics, unlisted: "warn" });
@@ -79,7 +79,7 @@ describe("createLiveView", () => {
     expect(view().nics.known.slice(supportedNics.length)).toEqual([{ vendor: "dead", pf: "beef", vf: "0001" }]);
   });
 
-  it("knows pods once all of them are known", () => {
+  it("has pods once all of them are known", () => {
     const pods = {
       synced: false,
       ages: [],
@@ -91,7 +91,7 @@ describe("createLiveView", () => {
     expect(view.podsOn?.("w1").map(({ resources }) => resources)).toEqual([["w1"]]);
   });
 
-  it("is as strict about cards as the cluster asks", () => {
+  it("applies supportedNics of the SriovOperatorConfig", () => {
     const caches = createCaches();
     const view = createLiveView(caches, { namespace, devMode: false });
     const strict: SriovOperatorConfig = {

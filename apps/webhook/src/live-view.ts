@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The cluster as the caches have it now, put together once for each change and not once for each review. A view is never
- * changed: a review that has one is judged by it to its end, whatever comes in meanwhile.
+ * createLiveView builds the ClusterView of admission from the caches. It builds a view once after each change of a cache,
+ * not once for each review. A view never changes: a review uses one view to its end, whatever changes meanwhile.
  * Usage: `const view = createLiveView(caches, { namespace, devMode }); view()`.
  */
 import type { ClusterView, NodeFacts } from "@switchyard/admission";
 import { operatorConfigName } from "@switchyard/api";
 import { parseNicRow, supportedNics, unlistedNics, type SupportedNic } from "@switchyard/policy";
-import type { ClusterCaches } from "./caches.ts";
+import type { ClusterCaches } from "./cluster-caches.ts";
 import type { PodUsers } from "./pod-users.ts";
 
 export interface LiveViewOptions {
   readonly namespace: string;
-  /** Upstream's DEV_MODE: any network card will do. */
+  /** Upstream's DEV_MODE: all NICs count as supported. */
   readonly devMode: boolean;
-  /** Undefined where nobody counts them. */
+  /** Undefined if pods are not counted. */
   readonly pods?: PodUsers | undefined;
 }
 
-/** Lives as long as the caches. */
+/** Subscribes to the caches; there is no way to unsubscribe. */
 export function createLiveView(
   caches: Omit<ClusterCaches, keyof AsyncDisposable>,
   { namespace, devMode, pods }: LiveViewOptions,
@@ -26,7 +26,7 @@ export function createLiveView(
   const { nodes, states, policies, pools, operatorConfigs, nicLists } = caches;
   let current: ClusterView | undefined;
   let nodeFacts: readonly NodeFacts[] | undefined;
-  // The same array while it is the same: what is remembered of policies and cards depends on it.
+  // The same array as long as its content is the same: admission compares it by identity in its cache.
   let known: readonly SupportedNic[] | undefined;
   const forget = (): void => {
     current = undefined;
@@ -54,7 +54,7 @@ export function createLiveView(
       pools: pools.list(),
       operatorConfig,
       nics: { known, unlisted: devMode ? "any" : unlistedNics(operatorConfig) },
-      // Pods change all the time, and decide nothing.
+      // Read for each review: pods change all the time.
       get podsOn() {
         return pods?.synced === true ? pods.on : undefined;
       },

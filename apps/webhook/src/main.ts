@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * The admission webhook's process: watches the cluster, and answers the API server's reviews.
- */
+/** The process of the admission webhook. It watches the cluster and answers the API server's admission reviews. */
 import { operatorConfigName } from "@switchyard/api";
 import type { KeyPair } from "@switchyard/certificates";
 import { connect, isKubeError, type FailedWatch } from "@switchyard/kube";
@@ -11,10 +9,11 @@ import {
   levelOfVerbosity,
   runService,
   showCacheAges,
+  whenAborted,
   type Logger,
 } from "@switchyard/service";
-import { once } from "node:events";
-import { watchCluster } from "./caches.ts";
+import type { ReviewAnswer, ReviewRequest } from "./admission-review.ts";
+import { watchCluster } from "./cluster-caches.ts";
 import { followKeyPair } from "./key-pair.ts";
 import { createLiveView } from "./live-view.ts";
 import { watchPodUsers } from "./pod-users.ts";
@@ -23,22 +22,23 @@ import { toTlsOptions } from "./tls-settings.ts";
 import { webhookFlags } from "./webhook-flags.ts";
 import { createWebhookMetrics } from "./webhook-metrics.ts";
 
-/** How soon replaced files are seen. */
+/** Interval at which the certificate files are read. */
 const keyPairIntervalMs = 2000;
 
-/** The rest of the 10 s in which a process ends is for what is under way. */
-const longestLingerMs = 5000;
+/** A process must end within 10 s. The rest of the time is for pending reviews. */
+const maxLingerMs = 5000;
 
 compileLittle();
 process.exitCode = await runService({
   name: "webhook",
   version: "0.1.0",
-  summary: "Fills in defaults, refuses what cannot work, and warns of what a change will disturb.",
+  summary:
+    "Admission webhook: fills in defaults, refuses objects that cannot work, and warns about the impact of changes on pods.",
   flags: webhookFlags,
   async main({ flags, log, setLogLevel, metrics: registry, signal, setNotReady }) {
     const { namespace, devMode, tlsMinVersion: minVersion, tlsCipherSuites: ciphers } = flags;
     if (ciphers !== undefined && ciphers.dropped.length > 0) {
-      log.warn({ dropped: ciphers.dropped }, "cipher suites that are not secure are left out");
+      log.warn({ dropped: ciphers.dropped }, "insecure cipher suites ignored");
     }
     await using transport = await connect({ kubeconfig: flags.kubeconfig });
     const report = (error: unknown, { resource, ageMs }: FailedWatch): void => {
@@ -50,7 +50,7 @@ process.exitCode = await runService({
     });
     const { [Symbol.asyncDispose]: _, ...watched } = caches;
     const needed = Object.values(watched);
-    /** By what is out of date, verdicts are still better than none: that alone refuses no review. */
+    // Stale caches fail /readyz but not the reviews: an answer by old data is better than none.
     const notSynced = () => cacheProblems(needed, Infinity);
     const staleOrNotSynced = () => cacheProblems(needed, flags.maxCacheAge);
     const synced = Promise.allSettled(needed.map((cache) => cache.whenSynced(signal)));
@@ -64,22 +64,22 @@ process.exitCode = await runService({
     showCacheAges(registry, () => [...needed, ...(pods === undefined ? [] : [pods])]);
 
     const running: { server?: ReviewServer; pair?: KeyPair } = {};
-    setNotReady(() => [...staleOrNotSynced(), ...(running.server === undefined ? ["no certificate yet"] : [])]);
+    setNotReady(() => [...staleOrNotSynced(), ...(running.server === undefined ? ["no server certificate yet"] : [])]);
     function onChange(pair: KeyPair): void {
       running.pair = pair;
       running.server?.setKeyPair(pair);
-      if (running.server !== undefined) log.info("certificate replaced");
+      if (running.server !== undefined) log.info("server certificate replaced");
     }
     await using keyPair = followKeyPair({
       files: { certFile: flags.tlsCertFile, keyFile: flags.tlsPrivateKeyFile },
       intervalMs: keyPairIntervalMs,
       onChange,
       report(error) {
-        log.warn({ error }, "no new certificate");
+        log.warn({ error }, "cannot use server certificate files; retrying");
       },
     });
-    const ended = signal.aborted ? Promise.resolve() : once(signal, "abort");
-    const first = await Promise.race([keyPair.first, ended.then(() => undefined)]);
+    const stopped = whenAborted(signal);
+    const first = await Promise.race([keyPair.first, stopped.then(() => undefined)]);
     if (first === undefined) return;
 
     await using server = await startReviewServer({
@@ -92,28 +92,37 @@ process.exitCode = await runService({
       log,
       nowMs: () => performance.now(),
       onAnswer(request, answer, tookMs) {
-        const { kind, operation, name, dryRun, userName } = request;
-        const about = { kind, namespace: request.namespace, name, operation, dryRun };
-        const { allowed, problems } = answer;
         metrics.answered(request, answer, tookMs);
-        if (!allowed) log.info({ ...about, problems }, "refused");
-        log.debug({ ...about, userName, allowed, tookMs }, "reviewed");
+        logAnswer(log, { request, answer, tookMs });
       },
-      lingerMs: Math.min(flags.shutdownDelay, longestLingerMs),
+      lingerMs: Math.min(flags.shutdownDelay, maxLingerMs),
     });
     running.server = server;
-    server.setKeyPair(running.pair ?? first); // it may have changed meanwhile
-    log.info({ port: server.port }, "answering reviews");
-    await ended;
+    server.setKeyPair(running.pair ?? first); // a newer pair may have come while the server started
+    log.info({ port: server.port }, "serving admission reviews");
+    await stopped;
   },
 });
 
-/** Without the right to read pods all else works: said once, not each time that it is tried again. */
+interface AnsweredReview {
+  readonly request: ReviewRequest;
+  readonly answer: ReviewAnswer;
+  readonly tookMs: number;
+}
+
+function logAnswer(log: Logger, { request, answer: { allowed, problems }, tookMs }: AnsweredReview): void {
+  const { kind, namespace, name, operation, dryRun, userName } = request;
+  const about = { kind, namespace, name, operation, dryRun };
+  if (!allowed) log.info({ ...about, problems }, "change refused");
+  log.debug({ ...about, userName, allowed, tookMs }, "change reviewed");
+}
+
+/** A webhook without the right to read pods works otherwise, so "Forbidden" is a warning only once. */
 function reportPods(log: Logger): (error: unknown, at: FailedWatch) => void {
-  let isTold = false;
+  let isReported = false;
   return (error, { resource, ageMs }) => {
-    const level = isTold && isKubeError(error, "Forbidden") ? "debug" : "warn";
-    isTold ||= isKubeError(error, "Forbidden");
-    log[level]({ resource, ageMs, error }, "pods cannot be watched, so warnings do not count them; retrying");
+    const level = isReported && isKubeError(error, "Forbidden") ? "debug" : "warn";
+    isReported ||= isKubeError(error, "Forbidden");
+    log[level]({ resource, ageMs, error }, "pod watch failed, warnings do not count pods; retrying");
   };
 }

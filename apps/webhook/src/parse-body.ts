@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The JSON of a request's body. It comes from whoever reaches the port: its nesting is bounded before it is parsed, so that
- * nothing which walks over it can run out of stack. A key `__proto__` becomes a key like any other, which a rule refuses where
- * it matters.
+ * parseBody parses the JSON of a request's body. Anyone who can connect to the port can send one, so its nesting is limited
+ * before it is parsed: recursive functions must not run out of stack. A key `__proto__` is parsed like any other key; a rule
+ * of admission refuses it.
  * Usage: `const body = parseBody(bytes); if (!body.ok) return reply.code(400).send({ message: body.error })`.
  */
 import { err, ok, type Result } from "@switchyard/api";
 
-/** Our kinds nest ten levels, the review around them three. */
-const deepest = 64;
+/** Switchyard's kinds have ten levels, and the review around them three. */
+const maxDepth = 64;
 
-/** The error says what is wrong, for whoever sent it. */
+/** The error is a message for the client. */
 export function parseBody(body: Buffer): Result<unknown, string> {
-  if (isDeeper(body, deepest)) return err(`the body is nested more than ${deepest} levels deep`);
+  if (isDeeper(body, maxDepth)) return err(`the body has more than ${maxDepth} levels of nesting`);
   try {
     return ok(JSON.parse(body.toString("utf8")));
   } catch {
-    return err(body.length === 0 ? "the body is empty" : "the body is no JSON, or it ends early");
+    return err(body.length === 0 ? "the body is empty" : "the body is not valid JSON");
   }
 }
 
-/** Counts brackets outside of strings; of what is no JSON it says anything. */
+/** Counts brackets outside of strings. The result is meaningless if the body is not JSON. */
 function isDeeper(body: Buffer, levels: number): boolean {
   let depth = 0;
   let inString = false;

@@ -20,7 +20,7 @@ function createUsers() {
 }
 
 describe("createPodUsers", () => {
-  it("knows the pods with VFs of each node, whatever comes and goes", () => {
+  it("knows the pods with VFs on each node through all changes", () => {
     const users = createUsers();
     users.beginList();
     for (const one of [pod("a", "w1", "fast"), pod("b", "w1"), pod("c", "w2", "fast", "slow")]) users.upsert(one);
@@ -35,7 +35,7 @@ describe("createPodUsers", () => {
     expect(["w1", "w2"].map((node) => usersOf(node, users))).toEqual([[["fast"], ["slow"]], []]);
   });
 
-  it("forgets what a later list lacks", () => {
+  it("forgets pods that a later list lacks", () => {
     const users = createUsers();
     for (const names of [["a", "b"], ["b"]]) {
       users.beginList();
@@ -65,7 +65,7 @@ describe("a pod with a ResourceClaim", () => {
     },
   });
 
-  /** A pod on w1 with the claim "nic", and what it is counted as. */
+  /** A pod on w1 with the claim "nic", and a function that returns its devices. */
   function setUp() {
     const devices = createDeviceClaims({ get: (node) => (node === "w1" ? state : undefined) });
     const users = createPodUsers("openshift.io", devices.useOf);
@@ -78,7 +78,7 @@ describe("a pod with a ResourceClaim", () => {
     return { ...devices, use: () => users.on("w1")[0] };
   }
 
-  it("uses the PF whose VF it was allocated, as soon as that is published", () => {
+  it("uses the PF of its allocated VF as soon as the slice is published", () => {
     const { claims, slices, use } = setUp();
     claims.upsert(claim([{ driver: "nics.example.com", pool: "w1", device: "vf-0" }]));
     slices.upsert(slice("0000:99:00.0", "2"));
@@ -87,9 +87,9 @@ describe("a pod with a ResourceClaim", () => {
     expect(use()).toEqual({ resources: [], pfs: ["0000:3b:00.0"], isUncertain: false });
   });
 
-  it("uses nothing where the API server does not serve claims", () => {
+  it("uses no devices if the API server does not serve claims", () => {
     const { claims, slices, use } = setUp();
-    expect(use()?.isUncertain).toBe(true); // served, and the claim is not there
+    expect(use()?.isUncertain).toBe(true); // claims are served, and this one does not exist
     for (const store of [claims, slices]) store.notServed();
     expect(use()).toEqual({ resources: [], pfs: [], isUncertain: false });
   });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Which pods use VFs, node by node, for warnings that say how many a change disrupts. Of all pods of a cluster those that
- * name no devices leave nothing behind. No verdict depends on it, so nothing waits for it.
+ * PodUsers knows which pods on each node use VFs, for warnings that say how many pods a change disrupts. It keeps nothing of
+ * pods that name no devices. No decision depends on it, so readiness does not wait for it.
  * Usage: `await using pods = watchPodUsers({ transport, resourcePrefix, states, after, report }); pods.on("worker-1")`.
  */
 import { readPod, type PodOnNode, type StateFacts } from "@switchyard/admission";
@@ -22,9 +22,9 @@ import type { PodUse } from "@switchyard/policy";
 import { createDeviceClaims } from "./device-claims.ts";
 
 export interface PodUsers extends Pick<Ageing, "ages"> {
-  /** Whether all pods are known, and what they have been allocated. */
+  /** Whether all pods and their allocated devices are known. */
   readonly synced: boolean;
-  /** What each pod on a node uses, of those that name devices. */
+  /** The devices that each pod on the node uses, for pods that name devices. */
   readonly on: (node: string) => readonly PodUse[];
 }
 
@@ -32,17 +32,17 @@ export interface PodUserOptions {
   readonly transport: Transport;
   /** Prefix of resource names, the part before the slash. */
   readonly resourcePrefix: string;
-  /** Node states, which say whose VFs are at which addresses. */
+  /** Node states. They map the PCI addresses of VFs to PFs. */
   readonly states: Pick<Cache<StateFacts>, "get">;
-  /** Not begun before: what verdicts depend on comes first, and the two do not need memory at once. */
+  /** The watches start afterwards. Caches that decisions depend on sync first, and the peaks of memory do not add up. */
   readonly after: Promise<unknown>;
-  /** Told each failure of a watch; it is taken up again. */
+  /** Called for each failure of a watch. The watch is retried. */
   readonly report: (error: unknown, at: FailedWatch) => void;
 }
 
 const pods = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true } as const;
 
-/** Follows from `after` on. */
+/** Starts watching once `after` settles. */
 export function watchPodUsers(options: PodUserOptions): PodUsers & AsyncDisposable {
   const { transport, resourcePrefix, states, after, report } = options;
   const { claims, slices, useOf } = createDeviceClaims(states);
@@ -53,9 +53,9 @@ export function watchPodUsers(options: PodUserOptions): PodUsers & AsyncDisposab
   });
   const common = { transport, report, signal: end.signal };
   const selected = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed";
-  const ended = Promise.race([after, aborted]).then(() =>
+  const done = Promise.race([after, aborted]).then(() =>
     Promise.all([
-      reflect({ ...common, type: pods, sink, fieldSelector: selected, pageSize: 20 }), // a pod has kilobytes, which go at once
+      reflect({ ...common, type: pods, sink, fieldSelector: selected, pageSize: 20 }), // a Pod has kilobytes, which are dropped at once
       reflect({ ...common, type: resourceClaims, sink: claims, optional: true, pageSize: 100 }),
       reflect({ ...common, type: resourceSlices, sink: slices, optional: true, pageSize: 20 }), // up to 128 devices each
     ]),
@@ -70,12 +70,12 @@ export function watchPodUsers(options: PodUserOptions): PodUsers & AsyncDisposab
     on: sink.on,
     async [Symbol.asyncDispose]() {
       end.abort();
-      await ended;
+      await done;
     },
   };
 }
 
-/** What pods leave behind, as the reflector tells of them. */
+/** A sink for a reflector of pods. It keeps the devices of each pod by node. */
 export function createPodUsers(resourcePrefix: string, useOf: (pod: PodOnNode) => PodUse): PodUsers & ObjectSink {
   const byNode = new Map<string, Map<string, PodOnNode>>();
   const nodeOf = new Map<string, string>();
@@ -118,10 +118,10 @@ export function createPodUsers(resourcePrefix: string, useOf: (pod: PodOnNode) =
       drop(keyOf(name));
     },
     endList() {
-      const there = listed;
+      const present = listed;
       listed = undefined;
       synced = true;
-      for (const key of [...nodeOf.keys()]) if (there?.has(key) === false) drop(key);
+      for (const key of [...nodeOf.keys()]) if (present?.has(key) === false) drop(key);
     },
     get ageMs() {
       return lastHeard.ageMs;
@@ -133,6 +133,6 @@ export function createPodUsers(resourcePrefix: string, useOf: (pod: PodOnNode) =
       lastHeard.heard();
     },
     advance: () => undefined,
-    notServed: () => undefined, // pods always are
+    notServed: () => undefined, // the API server always serves pods
   };
 }

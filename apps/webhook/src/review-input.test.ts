@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What comes over HTTP from whoever reaches the port: every answer is a well-formed review or a 4xx with a message. */
+/** Hostile requests: every answer is a well-formed review, or a 4xx with a message. */
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import fc from "fast-check";
 import { paths } from "./review-server.ts";
@@ -8,14 +8,14 @@ import { createPolicy, policy, responseOf, review, twoNodes } from "./testing/re
 
 jest.setTimeout(60_000); // machines are busy
 
-let stage: TestServer;
+let testServer: TestServer;
 
 beforeAll(async () => {
-  stage = await startTestServer({ view: twoNodes });
+  testServer = await startTestServer({ view: twoNodes });
 });
 
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await testServer[Symbol.asyncDispose]();
 });
 
 /** A review as text with `json` for the value of the policy's key "extra". */
@@ -37,7 +37,7 @@ function expectSound(answer: Answer): void {
   expect(JSON.parse(answer.body)).toEqual({ message: expect.any(String) });
 }
 
-describe("what is no review", () => {
+describe("a request that is not a review", () => {
   const json = { "content-type": "application/json" };
   it.each<{ what: string; body: string; headers?: Record<string, string>; status: number }>([
     { what: "text", body: "hello", headers: { "content-type": "text/plain" }, status: 415 },
@@ -60,22 +60,22 @@ describe("what is no review", () => {
     { what: "more than 3 MiB", body: `"${"x".repeat(3 * 1024 * 1024)}"`, status: 413 },
   ])("$what is $status", async ({ body, headers = json, status }) => {
     for (const path of [paths.validate, paths.mutate]) {
-      const answer = await stage.post(path, body, { headers });
+      const answer = await testServer.post(path, body, { headers });
       expect(answer.status).toBe(status);
       expect(JSON.parse(answer.body)).toEqual({ message: expect.any(String) });
     }
   });
 
-  it("is not what has brackets in its texts", async () => {
+  it("does not count brackets in strings as nesting", async () => {
     const pfNames = ["[".repeat(500), `\\"${"{".repeat(500)}`];
-    expect(responseOf(await stage.post(paths.validate, createPolicy("p1", { nicSelector: { pfNames } }))).allowed).toBe(
-      false,
-    );
+    expect(
+      responseOf(await testServer.post(paths.validate, createPolicy("p1", { nicSelector: { pfNames } }))).allowed,
+    ).toBe(false);
   });
 
-  it("on other paths, or asked by GET, is 404", async () => {
-    expect((await stage.post("/", "{}")).status).toBe(404);
-    expect((await stage.get(paths.validate)).status).toBe(404);
+  it("gets 404 on other paths and for GET", async () => {
+    expect((await testServer.post("/", "{}")).status).toBe(404);
+    expect((await testServer.get(paths.validate)).status).toBe(404);
   });
 });
 
@@ -101,24 +101,24 @@ describe("a prototype key", () => {
     { at: "a field", object: policy("p1", { x: { numVfs: 1 } }), field: "spec.__proto__" },
     { at: "a list", object: policy("p1", { extra: [{ x: 1 }] }), field: "spec.extra[0].__proto__" },
     { at: "the object", object: { ...policy("p1"), x: { spec: {} } }, field: "__proto__" },
-  ])("in $at is refused in words", async ({ object, field }) => {
-    const response = responseOf(await stage.post(paths.validate, withKey(object, "__proto__")));
+  ])("in $at is refused with its path", async ({ object, field }) => {
+    const response = responseOf(await testServer.post(paths.validate, withKey(object, "__proto__")));
     expect(response).toMatchObject({ allowed: false, status: { code: 403, details: { causes: [{ field }] } } });
     expect(response.status?.message).toBe(`${field}: the key "__proto__" is reserved: use another one`);
-    expect(responseOf(await stage.post(paths.mutate, withKey(object, "__proto__"))).allowed).toBe(true);
+    expect(responseOf(await testServer.post(paths.mutate, withKey(object, "__proto__"))).allowed).toBe(true);
     for (const key of ["constructor", "prototype", "hasOwnProperty", "toString"]) {
-      expect(responseOf(await stage.post(paths.validate, withKey(object, key))).allowed).toBe(true);
+      expect(responseOf(await testServer.post(paths.validate, withKey(object, key))).allowed).toBe(true);
     }
   });
 
-  it("does not keep an object from being repaired, or deleted", async () => {
+  it("does not prevent an object from being repaired or deleted", async () => {
     const stored = policy("p1", { nodeSelector: { x: "1" } });
     const send = async (operation: string, objects: object) => {
       const text = JSON.stringify(review("SriovNetworkNodePolicy", operation, objects)).replaceAll(
         '"x":',
         '"__proto__":',
       );
-      return responseOf(await stage.post(paths.validate, text)).allowed;
+      return responseOf(await testServer.post(paths.validate, text)).allowed;
     };
     expect(await send("UPDATE", { object: policy("p1"), oldObject: stored })).toBe(true);
     expect(
@@ -130,21 +130,21 @@ describe("a prototype key", () => {
     expect(await send("DELETE", { oldObject: stored })).toBe(true);
   });
 
-  it("is harmless beside the object", async () => {
+  it("is harmless outside of the object", async () => {
     const text = JSON.stringify(createPolicy("p1")).replace('"uid"', '"__proto__":{"uid":1},"uid"');
     for (const body of [
       text,
       `{"__proto__":{"kind":1},${text.slice(1)}`,
       text.replace('"jane"', '"jane","__proto__":{}'),
     ]) {
-      expect(responseOf(await stage.post(paths.validate, body)).allowed).toBe(true);
+      expect(responseOf(await testServer.post(paths.validate, body)).allowed).toBe(true);
     }
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 });
 
-describe("anything", () => {
-  it("never brings the server down, whatever stands in it", async () => {
+describe("any input", () => {
+  it("never crashes the server", async () => {
     const nasty = fc.oneof(
       fc.constantFrom(
         "__proto__",
@@ -208,16 +208,16 @@ describe("anything", () => {
       objects,
       async (kind, operation, object, oldObject) => {
         for (const path of [paths.validate, paths.mutate]) {
-          expectSound(await stage.post(path, review(kind, operation, { object, oldObject })));
+          expectSound(await testServer.post(path, review(kind, operation, { object, oldObject })));
         }
       },
     );
     await fc.assert(property, { numRuns: 300 });
-    expect((await stage.get(paths.ready)).status).toBe(200);
-    expect(stage.log.filter((line) => line.includes('"error"'))).toEqual([]);
+    expect((await testServer.get(paths.ready)).status).toBe(200);
+    expect(testServer.log.filter((line) => line.includes('"error"'))).toEqual([]);
   });
 
-  it("that was a review before it was damaged is answered soundly", async () => {
+  it("that is a damaged review gets a well-formed answer", async () => {
     const texts = fc.constantFrom(
       JSON.stringify(createPolicy("p1")),
       JSON.stringify(createPolicy("p1", { numVfs: 65, nicSelector: { pfNames: ["a#b", '"', "\n"] } })),
@@ -249,11 +249,11 @@ describe("anything", () => {
         const at = place % text.length;
         const damaged = text.slice(0, at) + patch + text.slice(at + cut);
         for (const body of [damaged, text.slice(0, at)]) {
-          expectSound(await stage.post(paths.validate, body, { headers: { "content-type": type } }));
+          expectSound(await testServer.post(paths.validate, body, { headers: { "content-type": type } }));
         }
       },
     );
     await fc.assert(property, { numRuns: 300 });
-    expect(stage.log.filter((line) => line.includes('"error"'))).toEqual([]);
+    expect(testServer.log.filter((line) => line.includes('"error"'))).toEqual([]);
   });
 });

@@ -8,19 +8,19 @@ import { createPolicy, policy, responseOf, review, twoNodes as view } from "./te
 
 jest.setTimeout(60_000); // machines are busy
 
-let stage: TestServer;
+let testServer: TestServer;
 
 beforeAll(async () => {
-  stage = await startTestServer({ view });
+  testServer = await startTestServer({ view });
 });
 
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await testServer[Symbol.asyncDispose]();
 });
 
 describe("the mutating path", () => {
   it("answers with a JSON patch of the defaults", async () => {
-    const response = responseOf(await stage.post(paths.mutate, createPolicy("p1")));
+    const response = responseOf(await testServer.post(paths.mutate, createPolicy("p1")));
     const patch: unknown = JSON.parse(Buffer.from(response.patch ?? "", "base64").toString());
     expect(patch).toEqual([
       { op: "add", path: "/spec/priority", value: 99 },
@@ -28,10 +28,10 @@ describe("the mutating path", () => {
     ]);
   });
 
-  it("lets pass, untouched, what is for the checks behind it", async () => {
+  it("does not change objects that later checks refuse", async () => {
     for (const object of [null, 7, { metadata: {} }, policy("p1", { numVfs: "many" })]) {
       const response = responseOf(
-        await stage.post(paths.mutate, review("SriovNetworkNodePolicy", "CREATE", { object })),
+        await testServer.post(paths.mutate, review("SriovNetworkNodePolicy", "CREATE", { object })),
       );
       expect(response).toEqual({ uid: "705ab4f5-6393-11e8-b7cc-42010a800002", allowed: true });
     }
@@ -39,9 +39,9 @@ describe("the mutating path", () => {
 });
 
 describe("the validating path", () => {
-  it("refuses like the API server itself, with all fields at once", async () => {
+  it("refuses as the API server does, with all fields at once", async () => {
     const response = responseOf(
-      await stage.post(paths.validate, createPolicy("p1", { numVfs: 65, resourceName: "a b" })),
+      await testServer.post(paths.validate, createPolicy("p1", { numVfs: 65, resourceName: "a b" })),
     );
     expect(response.allowed).toBe(false);
     expect(response.status).toMatchObject({ code: 403, reason: "Invalid", status: "Failure" });
@@ -52,7 +52,7 @@ describe("the validating path", () => {
     });
   });
 
-  it("warns of what a policy does", async () => {
+  it("warns about the impact of a policy", async () => {
     const read = createStateReader();
     const pf = { pciAddress: "0000:3b:00.0", name: "ens1f0", vendor: "8086", totalvfs: 64, numVfs: 2, owned: true };
     const labels = { "node-role.kubernetes.io/worker": "", "kubernetes.io/os": "linux" };
@@ -62,24 +62,24 @@ describe("the validating path", () => {
     expect(response.warnings).toEqual(["reconfigures 0000:3b:00.0 (2 -> 4 VFs) on w1: drains w1"]);
   });
 
-  it("names the place of a wrong type", async () => {
+  it("names the path of a value with a wrong type", async () => {
     const object = policy("p1", { nicSelector: { pfNames: ["a", 7] } });
     const response = responseOf(
-      await stage.post(paths.validate, review("SriovNetworkNodePolicy", "UPDATE", { object, oldObject: object })),
+      await testServer.post(paths.validate, review("SriovNetworkNodePolicy", "UPDATE", { object, oldObject: object })),
     );
     expect(response.status?.message).toBe("spec.nicSelector.pfNames[1]: must be string");
   });
 
-  it("deletes what it cannot read, and admits what it has no rules for", async () => {
+  it("admits deletions of unreadable objects and kinds without rules", async () => {
     const unreadable = review("SriovNetworkNodePolicy", "DELETE", { oldObject: { metadata: { name: 5 } } });
     const unknown = review("SriovFutureKind", "CREATE", { object: {} });
     const connect = review("SriovNetworkNodePolicy", "CONNECT", {});
     for (const body of [unreadable, unknown, connect]) {
-      expect(responseOf(await stage.post(paths.validate, body)).allowed).toBe(true);
+      expect(responseOf(await testServer.post(paths.validate, body)).allowed).toBe(true);
     }
   });
 
-  it("gives each of many reviews at once the verdict that it has alone (M-26)", async () => {
+  it("answers each of many concurrent reviews as if it were the only one (sriov-operator.md M-26)", async () => {
     const reviews = Array.from({ length: 120 }, (_, index) => {
       const numVfs = index % 3 === 0 ? 65 : 4;
       return {
@@ -87,18 +87,18 @@ describe("the validating path", () => {
         body: createPolicy(`p${index}`, { numVfs, nodeSelector: index % 2 ? { worker: "" } : {} }),
       };
     });
-    const answers = await Promise.all(reviews.map(({ body }) => stage.post(paths.validate, body)));
+    const answers = await Promise.all(reviews.map(({ body }) => testServer.post(paths.validate, body)));
     expect(answers.map((answer) => responseOf(answer).allowed)).toEqual(reviews.map(({ fits }) => fits));
   });
 
-  it("logs who asked at debug only", async () => {
-    responseOf(await stage.post(paths.validate, createPolicy("p1")));
-    expect(stage.log.filter((line) => line.includes("jane"))).toEqual([]);
+  it("logs the user at level debug only", async () => {
+    responseOf(await testServer.post(paths.validate, createPolicy("p1")));
+    expect(testServer.log.filter((line) => line.includes("jane"))).toEqual([]);
   });
 });
 
-describe("before the caches are in", () => {
-  it("is not ready, and gives no verdict", async () => {
+describe("before the caches are synced", () => {
+  it("is not ready, and answers no review", async () => {
     const reasons = ["states not synced"];
     await using early = await startTestServer({ notReady: () => reasons, cannotReview: () => reasons });
     expect(await early.get(paths.ready)).toMatchObject({ status: 503, body: "states not synced\n" });
@@ -109,18 +109,16 @@ describe("before the caches are in", () => {
   });
 });
 
-describe("with caches that are out of date", () => {
-  it("is not ready, and still answers who asks", async () => {
-    await using late = await startTestServer({
-      notReady: () => ["nodes: cache is stale; the API server last confirmed it 312 s ago"],
-    });
+describe("with stale caches", () => {
+  it("is not ready, and still answers reviews", async () => {
+    await using late = await startTestServer({ notReady: () => ["nodes: cache is stale; the API server last confirmed it 312 s ago"] });
     expect((await late.get(paths.ready)).status).toBe(503);
     expect((await late.post(paths.validate, createPolicy("p1"))).status).toBe(200);
   });
 });
 
 describe("a replaced certificate", () => {
-  it("is shown to new connections, and no review fails meanwhile", async () => {
+  it("is used for new connections, and no review fails meanwhile", async () => {
     await using server = await startTestServer({ view });
     const next = await makePair();
     const both = server.pair.ca + next.ca;
@@ -128,7 +126,7 @@ describe("a replaced certificate", () => {
     const load = Array.from({ length: 4 }, async () => {
       let answered = 0;
       while (!isDone) {
-        // A connection of its own for each: all of them shake hands.
+        // A new connection for each review: each one has a TLS handshake.
         const answer = await server.post(paths.validate, createPolicy("p1"), connectionOf(server, both));
         expect(responseOf(answer).allowed).toBe(true);
         answered += 1;
@@ -151,8 +149,8 @@ describe("a replaced certificate", () => {
   }
 });
 
-describe("the end", () => {
-  it("fails no review while the Service changes over to another replica", async () => {
+describe("shutdown", () => {
+  it("fails no review while the Service switches to another replica", async () => {
     await using other = await startTestServer({ view });
     const ending = await startTestServer({ view, lingerMs: 2000 });
     let target = ending;
@@ -163,7 +161,7 @@ describe("the end", () => {
     });
     await ending.post(paths.validate, createPolicy("p1"));
     const ended = ending[Symbol.asyncDispose]();
-    // As the endpoint controller sees it; reviews that are under way, or still come, are answered for two seconds more.
+    // /readyz fails at once. Reviews are answered for two more seconds.
     expect((await ending.get(paths.ready)).status).toBe(503);
     expect((await ending.post(paths.validate, createPolicy("p1"))).headers["connection"]).toBe("close");
     target = other;
@@ -175,7 +173,7 @@ describe("the end", () => {
     await expect(ending.get(paths.ready)).rejects.toThrow("ECONNREFUSED");
   });
 
-  it("waits for a review that is under way", async () => {
+  it("waits for a pending review", async () => {
     const ending = await startTestServer({ view });
     const asked = new Promise<Answer>((resolve, reject) => {
       const { port } = ending.server;
@@ -195,7 +193,7 @@ describe("the end", () => {
         });
       });
       slow.on("error", reject);
-      // The server has the head of the request, and waits for the rest.
+      // The server has the headers of the request and waits for the body.
       slow.on("continue", () => {
         void ending[Symbol.asyncDispose]();
         slow.end(text);
@@ -207,8 +205,8 @@ describe("the end", () => {
 });
 
 describe("TLS", () => {
-  it("is 1.2 at least", async () => {
-    const options = { host: "127.0.0.1", port: stage.server.port, ca: stage.pair.ca, agent: false } as const;
+  it("requires at least version 1.2", async () => {
+    const options = { host: "127.0.0.1", port: testServer.server.port, ca: testServer.pair.ca, agent: false } as const;
     const body = JSON.stringify(createPolicy("p1"));
     const post = { ...options, path: paths.validate, method: "POST", headers: { "content-type": "application/json" } };
     await expect(send({ ...post, maxVersion: "TLSv1.1", minVersion: "TLSv1" }, body)).rejects.toThrow();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The HTTPS server that the API server asks (sriov-operator.md E): paths, limits, and an end without a failed review.
- * Every answer is a well-formed AdmissionReview, or a 4xx or 503 with a JSON message.
- * Usage: `await using server = await startReviewServer({ address, tls, keyPair, view, notReady, log, … });`
+ * ReviewServer is the HTTPS server that the API server calls (sriov-operator.md E). It limits requests, answers each one
+ * with a well-formed AdmissionReview or with a 4xx or 503 and a JSON message, and stops without failing a review.
+ * Usage: `await using server = await startReviewServer(options); server.setKeyPair(renewed);`
  */
 import { createAdmissionCache, type AdmitOptions, type ClusterView } from "@switchyard/admission";
 import type { KeyPair } from "@switchyard/certificates";
@@ -12,9 +12,9 @@ import { networkInterfaces } from "node:os";
 import type { SecureContextOptions } from "node:tls";
 import { answerReview, readReview, type ReviewAnswer, type ReviewRequest } from "./admission-review.ts";
 import { parseBody } from "./parse-body.ts";
-import { mutate, validate } from "./reviewers.ts";
+import { mutate, validate } from "./review-handlers.ts";
 
-/** Where each is asked, as upstream has it. */
+/** The paths of upstream's webhook. */
 export const paths = {
   mutate: "/mutating-custom-resource",
   validate: "/validating-custom-resource",
@@ -26,98 +26,60 @@ export interface ReviewServerOptions {
   readonly tls: SecureContextOptions;
   readonly keyPair: KeyPair;
   readonly view: () => ClusterView;
-  /** Why another replica should be asked, for /readyz; none: this one is as good. */
+  /** Reasons for /readyz to fail, so that another replica is asked; empty if this replica is ready. */
   readonly notReady: () => readonly string[];
-  /** Why reviews cannot be answered now; none: they can. */
+  /** Reasons for which reviews cannot be answered now; empty if they can. */
   readonly cannotReview: () => readonly string[];
   readonly log: Logger;
+  /** A monotonic clock, in milliseconds. */
   readonly nowMs: () => number;
-  /** Told of each review that was answered. */
+  /** Called after each answered review. */
   readonly onAnswer: (request: ReviewRequest, answer: ReviewAnswer, tookMs: number) => void;
-  /** How long reviews are taken after the end has begun, while Services still lead here. */
+  /** How long reviews are still accepted after disposal has begun, while Services still route to this replica. */
   readonly lingerMs: number;
 }
 
-/** Disposing it answers what is under way and what still comes within lingerMs, then closes. */
+/** Disposal answers pending reviews and those that arrive within lingerMs, then closes the server. */
 export interface ReviewServer extends AsyncDisposable {
   readonly port: number;
-  /** Used for connections from now on; those that are there stay. */
+  /** Applies to new connections. Existing connections keep their certificate. */
   setKeyPair(pair: KeyPair): void;
 }
 
-/** An update of our largest objects, with both versions of it. */
+/** Enough for an update of the largest objects, which contains both versions. */
 const bodyLimit = 3 * 1024 * 1024;
 
-/** From the first byte of a request to its last: the API server gives up after 10 s. */
+/** From the first byte of a request to its last one. The API server gives up after 10 s. */
 const requestTimeoutMs = 10_000;
 
-/** Longer than the API server keeps idle connections (90 s): it is the one who closes them, so none dies under a request. */
+/** Longer than the API server keeps idle connections (90 s). The API server closes them, so no request meets a closed one. */
 const keepAliveTimeoutMs = 120_000;
 
 export async function startReviewServer(options: ReviewServerOptions): Promise<ReviewServer> {
-  const { address, tls, keyPair, view, notReady, cannotReview, log, nowMs, onAnswer, lingerMs } = options;
-  const admitOptions: AdmitOptions = { nowMs, cache: createAdmissionCache() };
-  let isEnding = false;
-
-  const server = fastify({
-    https: { ...tls, ...keyPair },
-    bodyLimit,
-    requestTimeout: requestTimeoutMs,
-    keepAliveTimeout: keepAliveTimeoutMs,
-    forceCloseConnections: "idle",
-    return503OnClosing: false, // who asks in time is answered
-    logger: false,
-  });
-
-  server.removeAllContentTypeParsers(); // what is no JSON is 415
-  server.addContentTypeParser(
-    "application/json",
-    { parseAs: "buffer" },
-    async (_request: FastifyRequest, body: Buffer) => Promise.resolve(body),
-  );
+  const { address, tls, log, nowMs, lingerMs } = options;
+  let isStopping = false;
+  const server = createServer(options);
   server.addHook("onSend", async (_request, reply) => {
-    if (isEnding) reply.header("connection", "close"); // so that clients go elsewhere
+    if (isStopping) reply.header("connection", "close"); // clients open their next connection to another replica
     return Promise.resolve();
   });
-  server.setNotFoundHandler((request, reply) => {
-    void reply.code(404).send({ message: `no ${request.method} here; POST ${paths.mutate} or ${paths.validate}` });
-  });
-  server.setErrorHandler((error, _request, reply) => {
-    const { statusCode = 500 } = isHttpError(error) ? error : {};
-    if (statusCode >= 500) log.error({ error }, "review failed");
-    const message = statusCode < 500 && error instanceof Error ? error.message : "internal error";
-    void reply.code(statusCode).send({ message });
-  });
+  handleErrors(server, log);
   server.get(paths.ready, (_request, reply) => {
-    const reasons = isEnding ? ["stopping"] : notReady();
+    const reasons = isStopping ? ["stopping"] : options.notReady();
     const status = reasons.length === 0 ? 200 : 503;
     void reply
       .code(status)
       .type("text/plain; charset=utf-8")
       .send(status === 200 ? "ok\n" : `${reasons.join("\n")}\n`);
   });
-  server.post(paths.mutate, answering(mutate));
+  const admitOptions: AdmitOptions = { nowMs, cache: createAdmissionCache() };
+  server.post(paths.mutate, reviewRoute(mutate, options));
   server.post(
     paths.validate,
-    answering((review) => validate(review, view(), admitOptions)),
+    reviewRoute((review) => validate(review, options.view(), admitOptions), options),
   );
 
-  /** Before the caches are in, a verdict would be a guess: 503 makes the API server refuse, or admit if it is told to. */
-  function answering(review: (request: ReviewRequest) => ReviewAnswer) {
-    return async (request: FastifyRequest, reply: FastifyReply) => {
-      const began = nowMs();
-      const body = parseBody(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
-      const asked = body.ok ? readReview(body.value) : body;
-      if (!asked.ok) return reply.code(400).send({ message: asked.error });
-      const reasons = cannotReview();
-      if (reasons.length > 0) return reply.code(503).send({ message: reasons.join("; ") });
-      const answer = review(asked.value);
-      onAnswer(asked.value, answer, nowMs() - began);
-      return reply.send(answerReview(asked.value, answer));
-    };
-  }
-
-  await server.listen({ port: address.port, host: address.host || everyAddress() });
+  await server.listen({ port: address.port, host: address.host || anyAddress() });
   const bound = server.server.address();
   return {
     port: typeof bound === "object" && bound !== null ? bound.port : address.port,
@@ -125,15 +87,69 @@ export async function startReviewServer(options: ReviewServerOptions): Promise<R
       server.server.setSecureContext({ ...tls, ...pair });
     },
     async [Symbol.asyncDispose]() {
-      isEnding = true;
+      isStopping = true;
       await new Promise((resolve) => setTimeout(resolve, lingerMs));
       await server.close();
     },
   };
 }
 
-/** Of both families, where the machine has both. */
-function everyAddress(): string {
+/** A server without routes. It accepts bodies of JSON only, and passes them on unparsed. */
+function createServer({ tls, keyPair }: ReviewServerOptions) {
+  const server = fastify({
+    https: { ...tls, ...keyPair },
+    bodyLimit,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    forceCloseConnections: "idle",
+    return503OnClosing: false, // requests that arrive before the server is closed are answered
+    logger: false,
+  });
+  server.removeAllContentTypeParsers(); // other content types are answered with 415
+  server.addContentTypeParser(
+    "application/json",
+    { parseAs: "buffer" },
+    async (_request: FastifyRequest, body: Buffer) => Promise.resolve(body),
+  );
+  return server;
+}
+
+function handleErrors(server: ReturnType<typeof createServer>, log: Logger): void {
+  server.setNotFoundHandler((request, reply) => {
+    const message = `${request.method} is not supported on this path; use POST ${paths.mutate} or ${paths.validate}`;
+    void reply.code(404).send({ message });
+  });
+  server.setErrorHandler((error, _request, reply) => {
+    const { statusCode = 500 } = isHttpError(error) ? error : {};
+    if (statusCode >= 500) log.error({ error }, "review failed");
+    const message = statusCode < 500 && error instanceof Error ? error.message : "internal error";
+    void reply.code(statusCode).send({ message });
+  });
+}
+
+/**
+ * Before the caches are synced the result would be a guess. The 503 makes the API server refuse or admit the change, as the
+ * failurePolicy of the registration says.
+ */
+function reviewRoute(
+  review: (request: ReviewRequest) => ReviewAnswer,
+  { nowMs, cannotReview, onAnswer }: Pick<ReviewServerOptions, "nowMs" | "cannotReview" | "onAnswer">,
+) {
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const startedMs = nowMs();
+    const body = parseBody(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
+    const reviewRequest = body.ok ? readReview(body.value) : body;
+    if (!reviewRequest.ok) return reply.code(400).send({ message: reviewRequest.error });
+    const reasons = cannotReview();
+    if (reasons.length > 0) return reply.code(503).send({ message: reasons.join("; ") });
+    const answer = review(reviewRequest.value);
+    onAnswer(reviewRequest.value, answer, nowMs() - startedMs);
+    return reply.send(answerReview(reviewRequest.value, answer));
+  };
+}
+
+/** Listens on IPv6 and IPv4 if the machine has IPv6. */
+function anyAddress(): string {
   const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ family }) => family === "IPv6"));
   return hasIpv6 ? "::" : "0.0.0.0";
 }

@@ -11,11 +11,11 @@ describe("TLS settings", () => {
     { text: "VersionTLS11", version: undefined },
     { text: "VersionTLS10", version: undefined },
     { text: "", version: undefined },
-  ])("take $text for $version", ({ text, version }) => {
+  ])("read $text as $version", ({ text, version }) => {
     expect(tlsVersion.parse(text)).toBe(version);
   });
 
-  it("know suites by either name, and drop what is not secure", () => {
+  it("accept both names of suites, and drop insecure ones", () => {
     const text = "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, ECDHE-ECDSA-AES256-GCM-SHA384,TLS_RSA_WITH_AES_128_CBC_SHA";
     expect(cipherSuites.parse(text)).toEqual({
       suites: ["ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-ECDSA-AES256-GCM-SHA384"],
@@ -24,7 +24,7 @@ describe("TLS settings", () => {
     expect(cipherSuites.parse("RC4-SHA,AES128-SHA")).toBeUndefined();
   });
 
-  it("are all known to Node's OpenSSL", () => {
+  it("are known to Node's OpenSSL", () => {
     const curves = curvePreferences.parse("X25519MLKEM768,X25519,secp256r1,secp384r1,secp521r1");
     expect(curves).toHaveLength(5);
     expect(curvePreferences.parse("X25519,secp160k1")).toBeUndefined();

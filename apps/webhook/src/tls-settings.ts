@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Least version, cipher suites and curves of TLS, as upstream's environment names them (sriov-operator.md H). What is not
- * secure is not to be had: TLS below 1.2, and suites without forward secrecy or authenticated encryption.
+ * TlsSettings are the minimum version, cipher suites and curves of TLS, with the names that upstream's environment variables
+ * use (sriov-operator.md H). TLS below 1.2 and suites without forward secrecy or authenticated encryption are not available.
  * Usage: `createServer({ ...toTlsOptions({ minVersion: "VersionTLS12", ciphers, curves }), cert, key })`.
  */
+import { defined } from "@switchyard/api";
 import type { FlagKind } from "@switchyard/service";
 import type { SecureContextOptions } from "node:tls";
 
-/** Suites by their IANA names, with OpenSSL's. */
+/** OpenSSL names of the suites by IANA name. */
 const suites = new Map([
   ["TLS_AES_128_GCM_SHA256", "TLS_AES_128_GCM_SHA256"],
   ["TLS_AES_256_GCM_SHA384", "TLS_AES_256_GCM_SHA384"],
@@ -22,7 +23,7 @@ const suites = new Map([
 
 const secure = new Set(suites.values());
 
-/** Curves by their names in upstream's environment, with OpenSSL's. */
+/** OpenSSL names of the curves by their names in upstream's environment variables. */
 const curveNames = new Map([
   ["X25519", "X25519"],
   ["secp256r1", "P-256"],
@@ -31,7 +32,7 @@ const curveNames = new Map([
   ["X25519MLKEM768", "X25519MLKEM768"],
 ]);
 
-/** Suites as OpenSSL calls them, and what was asked for besides and is not to be had. */
+/** OpenSSL names of the suites to use, and the requested names that are not available. */
 export interface CipherChoice {
   readonly suites: readonly string[];
   readonly dropped: readonly string[];
@@ -43,7 +44,7 @@ export interface TlsSettings {
   readonly curves: readonly string[] | undefined;
 }
 
-/** "VersionTLS12" or "VersionTLS13"; "TLSv1.2" and "1.2" say the same. */
+/** "VersionTLS12" or "VersionTLS13"; also "TLSv1.2" or "1.2". */
 export const tlsVersion: FlagKind<"TLSv1.2" | "TLSv1.3"> = {
   placeholder: "VersionTLS12|VersionTLS13",
   expected: "VersionTLS12 or VersionTLS13",
@@ -53,23 +54,23 @@ export const tlsVersion: FlagKind<"TLSv1.2" | "TLSv1.3"> = {
   },
 };
 
-/** Names of IANA or OpenSSL with commas between them; what is not secure is dropped, but something must be left. */
+/** IANA or OpenSSL names separated by commas. Insecure suites are dropped; at least one must remain. */
 export const cipherSuites: FlagKind<CipherChoice> = {
   placeholder: "SUITE,SUITE",
-  expected: `a list with commas between names, at least one of them of ${[...suites.keys()].join(", ")}`,
+  expected: `a comma-separated list with at least one of ${[...suites.keys()].join(", ")}`,
   parse: (text) => {
     const names = splitList(text);
-    const asked = names.map((name) => ({ name, suite: suites.get(name) ?? (secure.has(name) ? name : undefined) }));
-    const chosen = asked.flatMap(({ suite }) => suite ?? []);
-    const dropped = asked.flatMap(({ name, suite }) => (suite === undefined ? [name] : []));
+    const requested = names.map((name) => ({ name, suite: suites.get(name) ?? (secure.has(name) ? name : undefined) }));
+    const chosen = requested.flatMap(({ suite }) => suite ?? []);
+    const dropped = requested.flatMap(({ name, suite }) => (suite === undefined ? [name] : []));
     return chosen.length === 0 ? undefined : { suites: chosen, dropped };
   },
 };
 
-/** Names of curves with commas between them, the preferred one first. */
+/** Names of curves separated by commas, in order of preference. */
 export const curvePreferences: FlagKind<readonly string[]> = {
   placeholder: "CURVE,CURVE",
-  expected: `a list with commas between ${[...curveNames.keys()].join(", ")}`,
+  expected: `a comma-separated list of ${[...curveNames.keys()].join(", ")}`,
   parse: (text) => {
     const names = splitList(text);
     const curves = names.flatMap((name) => curveNames.get(name) ?? []);
@@ -77,12 +78,12 @@ export const curvePreferences: FlagKind<readonly string[]> = {
   },
 };
 
-/** The settings as Node takes them. */
+/** The settings as options of Node. */
 export function toTlsOptions({ minVersion, ciphers, curves }: TlsSettings): SecureContextOptions {
   return {
     minVersion,
     ciphers: (ciphers?.suites ?? [...secure]).join(":"),
-    ...(curves === undefined ? {} : { ecdhCurve: curves.join(":") }),
+    ...defined({ ecdhCurve: curves?.join(":") }),
   };
 }
 

@@ -3,8 +3,8 @@ import { describe, expect, it } from "@jest/globals";
 import { parseFlags } from "@switchyard/service";
 import { webhookFlags } from "./webhook-flags.ts";
 
-describe("the webhook's flags", () => {
-  it("have upstream's port and environment", () => {
+describe("webhookFlags", () => {
+  it("use upstream's port and environment variables", () => {
     const env = { TLS_MIN_VERSION: "VersionTLS13", TLS_CURVE_PREFERENCES: "X25519,secp256r1", DEV_MODE: "TRUE" };
     const parsed = parseFlags(webhookFlags, [], env);
     expect(parsed).toMatchObject({
@@ -20,7 +20,7 @@ describe("the webhook's flags", () => {
     });
   });
 
-  it("refuse what would not be secure", () => {
+  it("refuse insecure settings", () => {
     for (const env of [{ TLS_MIN_VERSION: "VersionTLS10" }, { TLS_CIPHER_SUITES: "TLS_RSA_WITH_RC4_128_SHA" }]) {
       expect(parseFlags(webhookFlags, [], env)).toMatchObject({ kind: "invalid", problem: { code: "bad-value" } });
     }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The webhook's own flags; TLS_* and DEV_MODE are upstream's environment (sriov-operator.md E, H). */
+/**
+ * webhookFlags are the flags of the webhook itself. The environment variables TLS_* and DEV_MODE are upstream's
+ * (sriov-operator.md E, H).
+ */
 import { durationMs, flag, listenAddress, text, yesOrNo, type FlagKind, type ListenAddress } from "@switchyard/service";
 import { cipherSuites, curvePreferences, tlsVersion } from "./tls-settings.ts";
 
-/** Without a place to listen there is nothing to do. */
+/** An address that cannot be "0" (off): the webhook has to listen. */
 const reviewAddress: FlagKind<ListenAddress> = {
   ...listenAddress,
   expected: "host:port",
@@ -17,49 +20,49 @@ export const webhookFlags = {
   listenAddress: flag(reviewAddress, {
     default: ":6443",
     env: "LISTEN_ADDRESS",
-    help: "Where the API server asks, over HTTPS.",
+    help: "Address at which the webhook serves admission reviews over HTTPS.",
   }),
   tlsCertFile: flag(text("FILE"), {
     default: "/etc/tls/tls.crt",
     env: "TLS_CERT_FILE",
-    help: "Certificate in PEM, read again when it changes.",
+    help: "File with the server certificate in PEM format. It is read again when it changes.",
   }),
   tlsPrivateKeyFile: flag(text("FILE"), {
     default: "/etc/tls/tls.key",
     env: "TLS_PRIVATE_KEY_FILE",
-    help: "Its private key in PEM.",
+    help: "File with the private key of the certificate in PEM format.",
   }),
   tlsMinVersion: flag(tlsVersion, {
     default: "VersionTLS12",
     env: "TLS_MIN_VERSION",
-    help: "Least version of TLS.",
+    help: "Minimum TLS version.",
   }),
   tlsCipherSuites: flag(cipherSuites, {
     env: "TLS_CIPHER_SUITES",
-    help: "Cipher suites by their IANA or OpenSSL names; those that are not secure are left out.",
+    help: "Allowed cipher suites by IANA or OpenSSL name. Insecure ones are ignored. Default: all secure ones.",
   }),
   tlsCurvePreferences: flag(curvePreferences, {
     env: "TLS_CURVE_PREFERENCES",
-    help: "Curves of the key exchange, the preferred one first.",
+    help: "Curves of the key exchange, in order of preference.",
   }),
   devMode: flag(yesOrNo, {
     default: "false",
     env: "DEV_MODE",
-    help: "Say nothing of network cards that are not listed as supported.",
+    help: "Accept NICs that are not in the list of supported NICs without a warning.",
   }),
   countPods: flag(yesOrNo, {
     default: "true",
     env: "COUNT_PODS",
-    help: "Watch pods, so that warnings can say how many of them a change disturbs.",
+    help: "Watch pods, so that warnings can say how many pods a change disrupts.",
   }),
   resourcePrefix: flag(text("PREFIX"), {
     default: "openshift.io",
     env: "RESOURCE_PREFIX",
-    help: "What pods write before resource names.",
+    help: "Prefix of resource names, the part before the slash.",
   }),
   shutdownDelay: flag(durationMs, {
     default: "3s",
     env: "SHUTDOWN_DELAY",
-    help: "How long reviews are still taken when the process ends, while the Service leads here; at most 5s.",
+    help: "How long reviews are still accepted during shutdown, while the Service still routes to this replica. At most 5s.",
   }),
 };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What is counted of reviews.
+ * WebhookMetrics counts admission reviews and measures their duration.
  * Usage: `const metrics = createWebhookMetrics(registry); metrics.answered(request, answer, tookMs);`
  */
 import { Counter, Histogram, type Registry } from "@switchyard/service";
 import type { ReviewAnswer, ReviewRequest } from "./admission-review.ts";
-import { isReviewedKind } from "./shapes.ts";
+import { isReviewedKind } from "./read-object.ts";
 
 export interface WebhookMetrics {
   answered(request: ReviewRequest, answer: ReviewAnswer, tookMs: number): void;
@@ -15,19 +15,19 @@ export function createWebhookMetrics(registry: Registry): WebhookMetrics {
   const registers = [registry];
   const reviews = new Counter({
     name: "switchyard_admission_reviews_total",
-    help: "Reviews that were answered.",
+    help: "Answered admission reviews.",
     labelNames: ["kind", "operation", "allowed"],
     registers,
   });
   const seconds = new Histogram({
     name: "switchyard_admission_review_seconds",
-    help: "Time for an answer, without the network.",
+    help: "Time to answer an admission review, without network and TLS.",
     buckets: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.3],
     registers,
   });
   return {
     answered({ kind, operation }, { allowed }, tookMs) {
-      // Kinds come from whoever asks: no name of theirs becomes a label.
+      // Clients choose the kind: an arbitrary name must not become a label value.
       reviews.inc({ kind: isReviewedKind(kind) ? kind : "other", operation, allowed: String(allowed) });
       seconds.observe(tookMs / 1000);
     },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A server for tests on loopback, and the API server's side of the talk with it.
- * Usage: `await using stage = await startTestServer({ view }); await stage.post(paths.validate, review(…))`.
+ * startTestServer starts a review server on loopback for tests, with a client that plays the API server.
+ * Usage: `await using testServer = await startTestServer({ view }); await testServer.post(paths.validate, body)`.
  */
 import { emptyView, type ClusterView } from "@switchyard/admission";
 import { issueCertificate, type IssuedCertificate } from "@switchyard/certificates";
@@ -19,9 +19,9 @@ export interface Answer {
 export interface TestServer extends AsyncDisposable {
   readonly server: ReviewServer;
   readonly pair: IssuedCertificate;
-  /** Lines of the log. */
+  /** The lines of the server's log. */
   readonly log: readonly string[];
-  /** Sends what it is given: objects as JSON, texts as they are. */
+  /** Sends strings unchanged and other values as JSON. */
   post(path: string, body: unknown, options?: RequestOptions): Promise<Answer>;
   get(path: string): Promise<Answer>;
 }

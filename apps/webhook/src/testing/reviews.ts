@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Reviews as the API server sends them, and what its answers must be.
- * Usage: `responseOf(await stage.post(paths.validate, createPolicy("p1"))).allowed`.
+ * Builders of AdmissionReviews as the API server sends them, and a reader of the answers.
+ * Usage: `responseOf(await testServer.post(paths.validate, createPolicy("p1"))).allowed`.
  */
 import { expect } from "@jest/globals";
 import { createStateReader, emptyView, type ClusterView } from "@switchyard/admission";
 import { namespace, type Answer } from "./review-client.ts";
 
-/** An AdmissionReview; `kind` is of our group. */
+/** An AdmissionReview of a kind of Switchyard's group. */
 export function review(
   kind: string,
   operation: string,
@@ -40,11 +40,11 @@ export function policy(name: string, spec: object = {}) {
   };
 }
 
-/** The review of a new one. */
+/** The review of a new policy. */
 export const createPolicy = (name: string, spec?: object) =>
   review("SriovNetworkNodePolicy", "CREATE", { object: policy(name, spec) });
 
-/** Two nodes with a card that has 64 VFs. */
+/** Two nodes, each with a PF of at most 64 VFs. */
 export function twoNodes(): ClusterView {
   const read = createStateReader();
   const pf = { pciAddress: "0000:3b:00.0", name: "ens1f0", vendor: "8086", deviceID: "158b", totalvfs: 64 };
@@ -56,7 +56,7 @@ export function twoNodes(): ClusterView {
   return { ...emptyView(namespace), nodes };
 }
 
-/** AdmissionReview.response, the fields that tests look at. */
+/** The fields of AdmissionReview.response that tests use. */
 export interface Response {
   readonly uid: string;
   readonly allowed: boolean;
@@ -69,7 +69,7 @@ export interface Response {
   readonly patch?: string;
 }
 
-/** The response of an answer that must be a well-formed review. */
+/** The response in a well-formed answer. Fails the test if the answer has another form. */
 export function responseOf({ status, body }: Answer): Response {
   expect(status).toBe(200);
   const parsed = JSON.parse(body) as { apiVersion: string; kind: string; response: Response };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The two things that are done with a review: fill in defaults (mutate), and say yes or no (validate).
+ * mutate and validate answer a review: mutate fills in defaults, validate admits or refuses the change.
  * Usage: `answerReview(request, validate(request, view(), { nowMs }))`.
  */
 import {
@@ -17,12 +17,12 @@ import {
 import { apiGroup, err, ok, type Result } from "@switchyard/api";
 import { isRecord } from "@switchyard/kube";
 import type { ReviewAnswer, ReviewRequest } from "./admission-review.ts";
-import { readShape } from "./shapes.ts";
+import { readObject } from "./read-object.ts";
 
-/** Fills in defaults. What has the wrong shape is left as it is: the API server's own checks come next, then validate(). */
+/** Fills in defaults. An object with a wrong shape is not changed: the checks of the API server and validate() follow. */
 export function mutate(request: ReviewRequest): ReviewAnswer {
   const isPolicy = request.group === apiGroup && request.kind === "SriovNetworkNodePolicy";
-  // No path leads into a spec that is not there.
+  // Without a spec, the patch has no place to add to.
   if (!isPolicy || !isRecord(request.object) || !isRecord(request.object["spec"])) return { allowed: true };
   const change = readChange("SriovNetworkNodePolicy", request);
   if (!change.ok || change.value.operation === "DELETE") return { allowed: true };
@@ -30,19 +30,19 @@ export function mutate(request: ReviewRequest): ReviewAnswer {
   return { allowed: true, patch, warnings: findings.map(({ field, message }) => `${field}: ${message}`) };
 }
 
-/** Judges. Of kinds without rules everything is admitted. */
+/** Checks the rules of admission. Objects of kinds without rules are admitted. */
 export function validate(request: ReviewRequest, view: ClusterView, options: AdmitOptions): ReviewAnswer {
   if (request.group !== apiGroup) return { allowed: true };
   const review = readReviewOf(request);
   if (review === undefined) return { allowed: true };
-  // What cannot be read can be deleted all the same.
+  // An object that cannot be read can still be deleted.
   if (!review.ok)
     return request.operation === "DELETE" ? { allowed: true } : { allowed: false, problems: review.error };
   const { allowed, problems, warnings } = admit(review.value, view, options);
   return { allowed, problems, warnings };
 }
 
-/** Undefined for what has no rules. */
+/** Returns undefined for kinds and operations without rules. */
 function readReviewOf(request: ReviewRequest): Result<Review, readonly Problem[]> | undefined {
   if (request.operation === "CONNECT") return undefined;
   switch (request.kind) {
@@ -76,15 +76,15 @@ function readChange<Kind extends ReviewedKind>(
 ): Result<Change<ReviewedKinds[Kind]>, readonly Problem[]> {
   const { operation } = request;
   if (operation === "DELETE") {
-    const oldObject = readShape(kind, request.oldObject);
+    const oldObject = readObject(kind, request.oldObject);
     return oldObject.ok ? ok({ operation, oldObject: oldObject.value }) : oldObject;
   }
-  const object = readShape(kind, request.object);
+  const object = readObject(kind, request.object);
   if (!object.ok) return object;
   if (operation === "CREATE") return ok({ operation, object: object.value });
-  if (operation !== "UPDATE") return err([{ field: "", message: `${operation} is not reviewed` }]);
-  const oldObject = readShape(kind, request.oldObject);
-  // An old object that cannot be read forgives nothing, and keeps nothing from being repaired.
+  if (operation !== "UPDATE") return err([{ field: "", message: `the operation ${operation} is not supported` }]);
+  const oldObject = readObject(kind, request.oldObject);
+  // If the old object cannot be read, the new one is checked like a new object: it can be repaired, but keeps no violation.
   return ok(
     oldObject.ok
       ? { operation, object: object.value, oldObject: oldObject.value }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the webhook watches, and what it keeps of it: no review waits for the API server.
+ * ClusterCaches holds the parts of the cluster that admission needs, so that no review waits for the API server.
  * Usage: `await using caches = watchCluster({ transport, namespace, report });`
  */
 import { createStateReader, type StateFacts } from "@switchyard/admission";
 import {
+  defined,
   nodes,
   operatorConfigName,
   sriovNetworkNodePolicies,
@@ -19,7 +20,7 @@ import {
 } from "@switchyard/api";
 import { watchObjects, type Cache, type FailedWatch, type KubeObject, type Transport } from "@switchyard/kube";
 
-/** A ConfigMap, the fields that are used. */
+/** The used fields of a ConfigMap. */
 export interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
 }
@@ -30,7 +31,7 @@ export interface ClusterCaches extends AsyncDisposable {
   readonly policies: Cache<SriovNetworkNodePolicy>;
   readonly pools: Cache<SriovNetworkPoolConfig>;
   readonly operatorConfigs: Cache<SriovOperatorConfig>;
-  /** Rows of the ConfigMap that lists network cards. */
+  /** Rows of the ConfigMap that lists additional NICs. */
   readonly nicLists: Cache<readonly string[]>;
 }
 
@@ -41,13 +42,13 @@ export interface NodeLabels {
 
 export interface WatchOptions {
   readonly transport: Transport;
-  /** Our own kinds are honoured in this one only. */
+  /** The namespace of the operator. Policies, pools and the configuration are watched only there. */
   readonly namespace: string;
-  /** Told each failure of a watch; it is taken up again. */
+  /** Called for each failure of a watch. The watch is retried. */
   readonly report: (error: unknown, at: FailedWatch) => void;
 }
 
-/** Name of the ConfigMap that lists network cards (sriov-operator.md J). */
+/** The ConfigMap that lists additional NICs (sriov-operator.md J). */
 const nicListName = "supported-nic-ids";
 
 const configMaps = { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true } as const;
@@ -59,10 +60,10 @@ export function watchCluster({ transport, namespace, report }: WatchOptions): Cl
     nodes: watchObjects({
       ...common,
       type: nodes,
-      pageSize: 100, // a node has kilobytes of images, which go at once
+      pageSize: 100, // a Node has kilobytes of images, which are dropped at once
       project: ({ metadata: { name, labels = {} } }: Node): NodeLabels => ({ name, labels }),
     }),
-    // A page of states with 256 VFs each is large, and in memory whole.
+    // States with 256 VFs are large, and a page of them is in memory as a whole.
     states: watchObjects({
       ...common,
       type: sriovNetworkNodeStates,
@@ -92,7 +93,7 @@ export function watchCluster({ transport, namespace, report }: WatchOptions): Cl
       ...common,
       type: sriovOperatorConfigs,
       namespace,
-      fieldSelector: `metadata.name=${operatorConfigName}`, // the webhook has no right to read others
+      fieldSelector: `metadata.name=${operatorConfigName}`, // the webhook is not authorized to read others
       project: ({ status: _, ...config }: SriovOperatorConfig): SriovOperatorConfig => ({
         ...config,
         metadata: keepIdentity(config),
@@ -116,9 +117,5 @@ export function watchCluster({ transport, namespace, report }: WatchOptions): Cl
 
 function keepIdentity({ metadata }: Pick<SriovNetworkNodePolicy, "metadata">): SriovNetworkNodePolicy["metadata"] {
   const { name, namespace, creationTimestamp } = metadata;
-  return {
-    name,
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
-  };
+  return { name, ...defined({ namespace, creationTimestamp }) };
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * JSON from the wire as objects of our kinds. Only their shape is checked, so that rules find the types that they are
- * written for; bounds and enums are the CRD's, which lets an old object keep what a newer CRD would refuse.
- * Usage: `const policy = readShape("SriovNetworkNodePolicy", request.object); if (!policy.ok) …`.
+ * readObject checks that JSON from a request has the shape of a kind, so that rules get values of the types that they
+ * expect. It ignores bounds and enums: these belong to the CRD, which lets a stored object keep values that a newer CRD
+ * refuses.
+ * Usage: `const policy = readObject("SriovNetworkNodePolicy", request.object); if (!policy.ok) return policy.error`.
  */
 import type { Problem, ReviewedKind, ReviewedKinds } from "@switchyard/admission";
-import { apiVersion, err, ok, schemas, type Result, type StructuralSchema } from "@switchyard/api";
+import { apiVersion, defined, err, ok, schemas, type Result, type StructuralSchema } from "@switchyard/api";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 
-/** Reads an object of a kind, with the defaults of its CRD. `value` is filled in place. */
-export function readShape<Kind extends ReviewedKind>(
+/** Reads an object of a kind and fills in the defaults of its CRD. `value` is changed in place. */
+export function readObject<Kind extends ReviewedKind>(
   kind: Kind,
   value: unknown,
 ): Result<ReviewedKinds[Kind], readonly Problem[]> {
@@ -17,18 +18,18 @@ export function readShape<Kind extends ReviewedKind>(
   return validate(value) ? ok(value) : err((validate.errors ?? []).map(toProblem));
 }
 
-/** Whether there are rules for the kind. */
+/** Whether admission has rules for the kind. */
 export function isReviewedKind(kind: string): kind is ReviewedKind {
   return Object.hasOwn(validators, kind);
 }
 
-/** A new object whose name the API server makes has none yet. */
+/** A new object with metadata.generateName has no name yet. */
 const metadata: Shape = {
   type: "object",
   properties: { name: { type: "string", default: "" }, namespace: { type: "string" } },
 };
 
-// Not all errors: a list of 256 wrong entries would fill the answer.
+// Stops at the first error: a list of 256 wrong items would fill the answer.
 const ajv = new Ajv({ strict: false, useDefaults: true, ownProperties: true });
 
 const validators: { readonly [Kind in ReviewedKind]: ValidateFunction<ReviewedKinds[Kind]> } = {
@@ -43,9 +44,9 @@ const validators: { readonly [Kind in ReviewedKind]: ValidateFunction<ReviewedKi
 
 function compile<Kind extends ReviewedKind>(kind: Kind): ValidateFunction<ReviewedKinds[Kind]> {
   const { properties, ...schema } = shapeOf(schemas[kind] ?? { type: "object" });
-  // The status decides nothing here, and may be large.
+  // No rule reads the status, which can be large.
   const { status: _status, ...checked } = properties ?? {};
-  // Rules tell kinds apart by these, and a review may name the kind beside the object alone.
+  // Rules distinguish kinds by these two fields, which a review may contain only beside the object.
   const own = {
     apiVersion: { const: apiVersion, default: apiVersion },
     kind: { const: kind, default: kind },
@@ -54,7 +55,7 @@ function compile<Kind extends ReviewedKind>(kind: Kind): ValidateFunction<Review
   return ajv.compile<ReviewedKinds[Kind]>({ ...schema, properties: { ...checked, ...own }, required: ["metadata"] });
 }
 
-/** A JSON schema that says types and nothing else. */
+/** A JSON schema of types, without bounds. */
 interface Shape {
   readonly type?: unknown;
   readonly default?: unknown;
@@ -66,19 +67,20 @@ interface Shape {
 
 function shapeOf(schema: StructuralSchema): Shape {
   const { type, required, properties, additionalProperties, items } = schema;
+  const members = properties && Object.entries(properties).map(([name, member]) => [name, shapeOf(member)] as const);
   return {
-    type: type ?? ["integer", "string"], // x-kubernetes-int-or-string alone has none
+    type: type ?? ["integer", "string"], // only x-kubernetes-int-or-string has no type
     ...("default" in schema ? { default: schema.default } : {}),
-    ...(required === undefined ? {} : { required }),
-    ...(additionalProperties === undefined ? {} : { additionalProperties: shapeOf(additionalProperties) }),
-    ...(items === undefined ? {} : { items: shapeOf(items) }),
-    ...(properties === undefined
-      ? {}
-      : { properties: Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, shapeOf(one)])) }),
+    ...defined({
+      required,
+      additionalProperties: additionalProperties && shapeOf(additionalProperties),
+      items: items && shapeOf(items),
+      properties: members && Object.fromEntries(members),
+    }),
   };
 }
 
-function toProblem({ instancePath, message = "is not what it must be" }: ErrorObject): Problem {
+function toProblem({ instancePath, message = "is not valid" }: ErrorObject): Problem {
   const field = instancePath
     .split("/")
     .slice(1)
