@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `npx switchyard …` in the workspace: runs the sources, on the Node 24 that came with the packages where the one that
- * runs this is older. Plain JavaScript for its sake.
+ * `npx switchyard …` in the workspace runs the sources. If the running Node is older than 24, it starts the Node 24 in
+ * node_modules. Therefore this file is plain JavaScript.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -16,7 +16,7 @@ if (Number(process.versions.node.split(".")[0]) >= 24) {
 } else {
   const node = join(dirname(fileURLToPath(import.meta.url)), "../../../node_modules/.bin/node");
   if (!existsSync(node)) {
-    console.error(`switchyard: Node 24 or later is needed; this is ${process.version}, and npm ci has not been run`);
+    console.error(`switchyard: requires Node 24 or later, not ${process.version}; npm ci installs it`);
     process.exit(1);
   }
   const { status } = spawnSync(

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What ends a command early, with one line for the user.
- * Usage: `throw new CliError("usage", "unknown flag --colour")`.
+ * CliError ends a command with one line on stderr.
+ * Usage: `const error = new CliError("usage", "unknown flag --colour")`.
  */
 
-/** usage: the command line is wrong. unavailable: what it names cannot be had. */
+/** usage: the command line is invalid. unavailable: something that it names does not exist or cannot be read. */
 export type CliErrorCode = "usage" | "unavailable";
 
 export class CliError extends Error {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a command has to say beside its result: one line each, on stderr.
- * Usage: `diagnostics.report("SriovNetworkNodePolicy/ns/a: spec.numVfs: …"); return diagnostics.exitCode()`.
+ * Diagnostics are the messages of a command beside its result, one line each on stderr.
+ * Usage: `diagnostics.report("SriovNetworkNodePolicy/ns/a: spec.numVfs: must be at least 1"); diagnostics.exitCode()`.
  */
 import { exitCodes } from "./exit-codes.ts";
 import type { Output } from "./terminal.ts";
 
 export interface Diagnostics {
-  /** Something is wrong: the exit code will say so. */
+  /** Prints a problem, which makes the exit code 1. */
   report(line: string): void;
-  /** Something is worth knowing. */
+  /** Prints a note, which does not change the exit code. */
   note(line: string): void;
   exitCode(): 0 | 1;
 }
@@ -28,7 +28,7 @@ export function createDiagnostics(stderr: Output): Diagnostics {
   };
 }
 
-/** Users' texts may have line breaks and control characters, which a terminal would obey. */
+/** Texts of users may contain line breaks and control characters, which could control the terminal. */
 function inOneLine(line: string): string {
   return line.replace(/\s*\n\s*/g, " ").replace(/[\u0000-\u001f\u007f-\u009f]/g, "?");
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What the process ends with. */
+/** exitCodes are the exit codes of the process. */
 
 export const exitCodes = {
   done: 0,
-  /** The answer is "no": an object rejected, a policy that cannot be applied, a file that cannot be read. */
+  /** An object was rejected, a policy cannot be applied, or a file cannot be read. */
   no: 1,
-  /** A plan that is not empty, under --detailed-exitcode. */
+  /** A plan has steps, with --detailed-exitcode. */
   changes: 2,
   usage: 64,
 } as const;

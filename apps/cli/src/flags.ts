@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Every flag there is; each verb names those that it takes, and gets them read and checked.
+ * flagSpecs describes all flags, and parseFlags reads those that a verb supports.
  * Usage: `const { flags, operands } = parseFlags(argv, ["filename", "output"])`.
  */
+import { defined } from "@switchyard/api";
 import { parseArgs } from "node:util";
 import { CliError } from "./cli-error.ts";
 
@@ -10,7 +11,7 @@ export type OutputFormat = "yaml" | "json" | "text";
 export type Operation = "CREATE" | "UPDATE" | "DELETE";
 export type ClusterType = "kubernetes" | "openshift";
 
-/** The values, with defaults. */
+/** The values of all flags, with defaults. */
 export interface Flags {
   readonly filename: readonly string[];
   readonly existing: readonly string[];
@@ -30,12 +31,12 @@ export interface Flags {
 
 export type FlagName = keyof Flags;
 
-/** How a flag is written and what it means, for the parser, help and completion alike. */
+/** The description of a flag, for the parser, the help and the completion scripts. */
 export interface FlagSpec {
   /** Without the dashes. */
   readonly long: string;
-  readonly short?: string;
-  /** What stands for the value in help; absent for a switch. */
+  readonly short?: string | undefined;
+  /** Placeholder of the value in the help; absent for a boolean flag. */
   readonly value?: string;
   readonly choices?: readonly string[];
   readonly multiple?: true;
@@ -46,47 +47,55 @@ export interface FlagSpec {
 export const flagSpecs: Readonly<Record<FlagName, FlagSpec>> = {
   filename: {
     ...{ long: "filename", short: "f", value: "FILE|DIR|-", multiple: true },
-    help: "Objects in YAML or JSON: a file, a directory with all below it, or - for standard input. Repeatable.",
+    help: "File or directory (read recursively) with objects in YAML or JSON, or - for standard input. Repeatable.",
   },
   existing: {
     ...{ long: "existing", value: "FILE|DIR", multiple: true },
-    help: "Objects that are in the cluster already, as for -f. Repeatable.",
+    help: "File or directory with objects that exist in the cluster. Repeatable.",
   },
-  context: { long: "context", value: "NAME", help: "Read the objects from the cluster of this kubeconfig context." },
-  kubeconfig: { long: "kubeconfig", value: "FILE", help: "Read the objects from the cluster of this kubeconfig." },
+  context: {
+    long: "context",
+    value: "NAME",
+    help: "Read objects from the cluster of this kubeconfig context.",
+  },
+  kubeconfig: {
+    long: "kubeconfig",
+    value: "FILE",
+    help: "Read objects from the cluster of this kubeconfig file.",
+  },
   output: { long: "output", short: "o", value: "FORMAT", choices: ["yaml", "json", "text"], help: "Output format." },
   namespace: {
     ...{ long: "namespace", short: "n", value: "NS", default: "sriov-network-operator" },
-    help: "The operator's namespace; also that of objects which name none.",
+    help: "Namespace of the operator. Objects without a namespace belong to it.",
   },
   resourcePrefix: {
     ...{ long: "resource-prefix", value: "PREFIX", default: "openshift.io" },
-    help: "What pods write before resource names.",
+    help: "Prefix of resource names, the part before the slash.",
   },
   clusterType: {
     ...{ long: "cluster-type", value: "TYPE", default: "kubernetes", choices: ["kubernetes", "openshift"] },
-    help: "What the cluster is.",
+    help: "Type of the cluster.",
   },
-  only: { long: "only", value: "KIND[,KIND]", multiple: true, help: "Print objects of these kinds only." },
+  only: { long: "only", value: "KIND[,KIND]", multiple: true, help: "Print only objects of these kinds. Repeatable." },
   manifests: {
     long: "manifests",
-    help: "Print also what the operator deploys: DaemonSets, RBAC, webhooks. Images are those of the operator's variables (SRIOV_CNI_IMAGE and so on) where they are set.",
+    help: "Also print what the operator deploys: DaemonSets, RBAC and webhook configurations. Images come from the operator's environment variables, such as SRIOV_CNI_IMAGE, if they are set.",
   },
   operation: {
     ...{ long: "operation", value: "VERB", default: "CREATE", choices: ["CREATE", "UPDATE", "DELETE"] },
-    help: "What is done to the objects; for UPDATE the old ones come from --existing.",
+    help: "Operation on the objects. For UPDATE, the old objects come from --existing or from the cluster.",
   },
-  node: { long: "node", value: "NAME", help: "Plan this node only." },
-  detailedExitcode: { long: "detailed-exitcode", help: "Exit with 2 where there is something to do." },
-  help: { long: "help", short: "h", help: "Show this." },
+  node: { long: "node", value: "NAME", help: "Plan only this node." },
+  detailedExitcode: { long: "detailed-exitcode", help: "Exit with 2 if there are changes to make." },
+  help: { long: "help", short: "h", help: "Print this help." },
 };
 
-/** Flags and operands may be mixed. Throws CliError "usage" for a flag not in `taken` or a value that it cannot have. */
+/** Flags and operands may be mixed. Throws CliError "usage" for a flag that is not in `supported` or has an invalid value. */
 export function parseFlags(
   argv: readonly string[],
-  taken: readonly FlagName[],
+  supported: readonly FlagName[],
 ): { readonly flags: Flags; readonly operands: readonly string[] } {
-  const specs = taken.map((name) => flagSpecs[name]);
+  const specs = supported.map((name) => flagSpecs[name]);
   const { values, positionals } = parse(argv, specs);
 
   function all(name: FlagName): readonly string[] {
@@ -123,11 +132,11 @@ function parse(argv: readonly string[], specs: readonly FlagSpec[]) {
   const options = Object.fromEntries(
     specs.map(({ long, short, value }) => [
       long,
-      // All that take a value are multiple here: the last one holds where one is asked for, as with kubectl.
+      // Every flag with a value may be repeated; like kubectl, the last value counts if only one is used.
       {
         type: value === undefined ? ("boolean" as const) : ("string" as const),
         multiple: value !== undefined,
-        ...(short === undefined ? {} : { short }),
+        ...defined({ short }),
       },
     ]),
   );

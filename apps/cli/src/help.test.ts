@@ -9,7 +9,7 @@ describe("docs/cli.md", () => {
   const page = readFileSync(join(__dirname, "../../../docs/cli.md"), "utf8");
 
   it.each(["--help", ...verbs.map(({ name }) => `${name} --help`)])(
-    "has the help of: switchyard %s",
+    "contains the help of: switchyard %s",
     async (command) => {
       const { out } = await runCli(command.split(" "));
       expect(page).toContain(`<!-- switchyard ${command} -->\n\n\`\`\`text\n${out}\`\`\`\n`);

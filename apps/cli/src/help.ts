@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What --help prints, 80 columns wide.
+ * helpOf and overview are the texts of --help, at most 80 columns wide.
  * Usage: `helpOf(verb)`; `overview(verbs)`.
  */
 import { flagSpecs, type FlagName, type FlagSpec } from "./flags.ts";
@@ -9,7 +9,7 @@ import type { Verb } from "./verb.ts";
 
 const width = 80;
 
-/** Of the whole command. */
+/** The help of the command. */
 export function overview(verbs: readonly Verb[]): string {
   const longest = Math.max(...verbs.map(({ name }) => name.length));
   const lines = verbs.flatMap(({ name, summary }) => entry(`  ${name.padEnd(longest)}  `, summary));
@@ -17,19 +17,21 @@ export function overview(verbs: readonly Verb[]): string {
     "Usage: switchyard VERB [FLAG...]",
     "",
     ...wrap(
-      "What the product would do, without a cluster: each verb calls the functions that the services call. As kubectl-switchyard on the PATH it is a kubectl plugin.",
+      "Shows what Switchyard would do, without a cluster: each verb calls the same functions as the operator, the webhook and the config daemons. Installed as kubectl-switchyard on the PATH, it is a kubectl plugin.",
       width,
     ),
     "",
     ...lines,
     "",
-    "Exit codes: 0 done; 1 the answer is no; 2 changes, under --detailed-exitcode;",
-    "64 wrong usage. `switchyard VERB --help` tells more.",
+    ...wrap(
+      "Exit codes: 0 success; 1 an object was rejected or a problem was reported; 2 there are changes to make (plan --detailed-exitcode); 64 wrong usage. Run `switchyard VERB --help` for the flags of a verb.",
+      width,
+    ),
     "",
   ].join("\n");
 }
 
-/** Of one verb. */
+/** The help of one verb. */
 export function helpOf(verb: Verb): string {
   const { name, operands, summary, about, examples } = verb;
   const flags: readonly FlagName[] = [...verb.flags, "help"];

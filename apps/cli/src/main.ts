@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The process `switchyard`. */
+/** The process of the command `switchyard`. */
 import { run } from "./run.ts";
 
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code === "EPIPE") process.exit(0); // `switchyard … | head` has read enough
+  if (error.code === "EPIPE") process.exit(0); // the reader has closed the pipe, as in `switchyard … | head`
   throw error;
 });
 process.exitCode = await run(process.argv.slice(2), process);

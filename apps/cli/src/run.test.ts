@@ -9,20 +9,21 @@ import { verbs } from "./verbs.ts";
 describe("switchyard", () => {
   it.each([
     { argv: [], says: "Usage: switchyard VERB" },
-    { argv: ["rander"], says: 'unknown verb "rander"; one of: render, validate, plan' },
+    { argv: ["rander"], says: 'unknown verb "rander"; verbs are render, validate, plan' },
     { argv: ["render", "--colour"], says: 'Unknown option "--colour"' },
     { argv: ["render", "-o", "xml"], says: '--output must be one of yaml, json, text, not "xml"' },
-    { argv: ["render", "--only", "Pod", "-f", "-"], says: '"Pod" is none of ConfigMap' },
-    { argv: ["render"], says: "no input: give -f FILE, or --context NAME" },
-    { argv: ["render", "cluster/"], says: 'render takes no "cluster/"; objects are given by -f' },
-    { argv: ["plan", "-f", "-", "--context", "lab"], says: "not from both" },
-    { argv: ["validate", "--existing", "a"], says: "no input: give -f FILE with the objects to judge" },
-    { argv: ["explain"], says: "explain takes one KIND[.FIELD]" },
-    { argv: ["explain", "Pod"], says: '"Pod" is no kind; kinds are SriovNetworkNodePolicy' },
+    { argv: ["render", "--only", "Pod", "-f", "-"], says: '"Pod" must be one of ConfigMap' },
+    { argv: ["nics", "all"], says: 'unexpected argument "all" of nics' },
+    { argv: ["render"], says: "no input: use -f FILE, --context NAME or --kubeconfig FILE" },
+    { argv: ["render", "cluster/"], says: 'unexpected argument "cluster/" of render; use -f to give objects' },
+    { argv: ["plan", "-f", "-", "--context", "lab"], says: "-f cannot be combined with --context or --kubeconfig" },
+    { argv: ["validate", "--existing", "a"], says: "no input: use -f FILE for the objects to validate" },
+    { argv: ["explain"], says: "explain requires one argument KIND[.FIELD]" },
+    { argv: ["explain", "Pod"], says: 'unknown kind "Pod"; kinds are SriovNetworkNodePolicy' },
     { argv: ["explain", "SriovNetwork.spec.__proto__"], says: 'SriovNetwork.spec has no field "__proto__"' },
-    { argv: ["eve-bridge"], says: 'eve-bridge takes the word "doctor"' },
-    { argv: ["completion", "tcsh"], says: "completion takes one of bash, zsh, fish" },
-  ])("says what is wrong with $argv", async ({ argv, says }) => {
+    { argv: ["eve-bridge"], says: 'eve-bridge requires one argument, "doctor"' },
+    { argv: ["completion", "tcsh"], says: "completion requires one argument, one of bash, zsh, fish" },
+  ])("reports wrong usage: $argv", async ({ argv, says }) => {
     const { code, out, err } = await runCli(argv);
     expect({ code, out }).toEqual({ code: 64, out: "" });
     expect(err).toContain(says);
@@ -63,7 +64,7 @@ describe("switchyard", () => {
 });
 
 describe("switchyard eve-bridge doctor", () => {
-  it("says what a node without the plugins lacks, and ends with 1", async () => {
+  it("reports what a node without the plugins lacks, and exits with 1", async () => {
     const { code, out } = await runCli(["eve-bridge", "doctor", "-o", "json"], { env: { CNI_PATH: "/nowhere" } });
     const report: unknown = JSON.parse(out);
     expect(code).toBe(1);
@@ -73,7 +74,7 @@ describe("switchyard eve-bridge doctor", () => {
 });
 
 describe("the input", () => {
-  it("may have what is wrong beside what is right", async () => {
+  it("may contain invalid files beside valid ones", async () => {
     const folder = await mkdtemp(join(tmpdir(), "switchyard-cli-"));
     try {
       await writeFile(join(folder, "a.yaml"), "apiVersion: v1\nkind: Node\nmetadata: {name: a\n");
@@ -82,13 +83,13 @@ describe("the input", () => {
         join(folder, "c.json"),
         JSON.stringify({ apiVersion: "v1", kind: "Secret", metadata: { name: "s" } }),
       );
-      await writeFile(join(folder, "notes.txt"), "not looked at");
+      await writeFile(join(folder, "notes.txt"), "not read");
       const { code, out, err } = await runCli(["render", "-f", folder, "-f", join(folder, "none.yaml"), "-o", "json"]);
       expect(code).toBe(1);
       expect(JSON.parse(out)).toEqual({ apiVersion: "v1", kind: "List", items: [] });
       expect(err.replaceAll(folder, "F").split("\n")).toEqual([
         expect.stringMatching(/^F\/a\.yaml:\d+:\d+: /),
-        "F/b.yml:1: no object of the Kubernetes API: it needs apiVersion and kind",
+        "F/b.yml:1: not a Kubernetes object: apiVersion and kind are required",
         "F/none.yaml: cannot be read: ENOENT",
         "ignored: 1 Secret",
         "",
@@ -98,7 +99,7 @@ describe("the input", () => {
     }
   });
 
-  it("cannot command the terminal", async () => {
+  it("cannot control the terminal", async () => {
     const input = [
       { apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetwork", metadata: { name: "\u001b[2J\nx" } },
     ];

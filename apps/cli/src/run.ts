@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * One command from its words to its exit code.
+ * run executes one command line and returns its exit code.
  * Usage: `process.exitCode = await run(process.argv.slice(2), process)`.
  */
 import { CliError } from "./cli-error.ts";
@@ -21,33 +21,34 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
   }
 }
 
-async function dispatch([word, ...rest]: readonly string[], terminal: Terminal): Promise<ExitCode> {
-  if (word === undefined) {
+async function dispatch([first, ...rest]: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  if (first === undefined) {
     terminal.stderr.write(overview(verbs));
     return exitCodes.usage;
   }
-  if (word === "--help" || word === "-h" || word === "help") {
+  if (first === "--help" || first === "-h" || first === "help") {
     const [name] = rest;
     terminal.stdout.write(name === undefined ? overview(verbs) : helpOf(verbNamed(name)));
     return exitCodes.done;
   }
-  const verb = verbNamed(word === "--version" ? "version" : word);
+  const verb = verbNamed(first === "--version" ? "version" : first);
   const { flags, operands } = parseFlags(rest, [...verb.flags, "help"]);
   if (flags.help) {
     terminal.stdout.write(helpOf(verb));
     return exitCodes.done;
   }
   if (verb.operands === undefined && operands[0] !== undefined) {
-    throw new CliError("usage", `${verb.name} takes no "${operands[0]}"; objects are given by -f`);
+    const hint = verb.flags.includes("filename") ? "; use -f to give objects" : "";
+    throw new CliError("usage", `unexpected argument "${operands[0]}" of ${verb.name}${hint}`);
   }
   const runVerb = await verb.load();
-  return runVerb({ flags, operands, terminal });
+  return runVerb({ flags, operands, terminal, verbs });
 }
 
 function verbNamed(name: string): Verb {
   const verb = verbs.find((candidate) => candidate.name === name);
   if (verb === undefined) {
-    throw new CliError("usage", `unknown verb "${name}"; one of: ${verbs.map((known) => known.name).join(", ")}`);
+    throw new CliError("usage", `unknown verb "${name}"; verbs are ${verbs.map((known) => known.name).join(", ")}`);
   }
   return verb;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a command reads and writes; `process` is one, tests bring their own. */
+/** Terminal is the standard input, output and environment of a command. `process` is one; tests use their own. */
 
 export interface Terminal {
   readonly stdin: AsyncIterable<Uint8Array | string>;
@@ -11,6 +11,6 @@ export interface Terminal {
 export interface Output {
   write(text: string): unknown;
   readonly isTTY?: boolean | undefined;
-  /** Width, where it is a TTY. */
+  /** The width of a TTY. */
   readonly columns?: number | undefined;
 }

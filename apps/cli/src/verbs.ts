@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The verbs, in the order in which help lists them. */
+/** verbs are the verbs of the command line, in the order of the help. */
 import type { FlagName } from "./flags.ts";
 import type { Verb } from "./verb.ts";
 
@@ -8,10 +8,10 @@ const source: readonly FlagName[] = ["filename", "context", "kubeconfig", "names
 export const verbs: readonly Verb[] = [
   {
     name: "render",
-    summary: "Print what the operator would write.",
+    summary: "Print the objects that the operator would write.",
     about: [
-      "One SriovNetworkNodeState per node, one NetworkAttachmentDefinition per network, and the device plugin's configuration, from the policies, pools, networks and nodes of the input.",
-      "What the nodes have is taken from the status of the SriovNetworkNodeStates in the input; a node without one gets an empty spec, as in the cluster. Two runs give the same bytes.",
+      "Prints one SriovNetworkNodeState per node, one NetworkAttachmentDefinition per network, and the device plugin's configuration, computed from the policies, pools, networks and nodes in the input.",
+      "The NICs of a node are read from the status of its SriovNetworkNodeState in the input. A node without one gets an empty spec, as in the cluster. The same input always gives the same output.",
     ],
     examples: [
       "switchyard render -f cluster/",
@@ -23,9 +23,9 @@ export const verbs: readonly Verb[] = [
   },
   {
     name: "validate",
-    summary: "Say what the API server and the webhook would answer.",
+    summary: "Print how the API server and the webhook would answer.",
     about: [
-      "Each object given by -f is judged as if it came last, with all the others and those of --existing already there. Pods among them are counted in what a change would disturb.",
+      "Each object of -f is checked as if it were applied last, after all other objects of -f and --existing. If pods are given, the warnings count those that a change disrupts.",
     ],
     examples: [
       "switchyard validate -f policy.yaml --existing cluster/",
@@ -47,9 +47,9 @@ export const verbs: readonly Verb[] = [
   },
   {
     name: "plan",
-    summary: "Print what the nodes would do, and whom it disturbs.",
+    summary: "Print how the nodes would change, and which of them drain or reboot.",
     about: [
-      "What is wanted is rendered from the policies in the input, or is the SriovNetworkNodeState's own spec where the input has none; what is there is its status.",
+      "The desired configuration of a node is computed from the policies in the input; without policies, it is the spec of its SriovNetworkNodeState. It is compared with the status of the SriovNetworkNodeState.",
     ],
     examples: ["switchyard plan -f cluster/ --node worker-1", "switchyard plan --context lab --detailed-exitcode"],
     flags: [...source, "node", "detailedExitcode", "output"],
@@ -59,7 +59,7 @@ export const verbs: readonly Verb[] = [
     name: "explain",
     summary: "Print the documentation of a kind or of one of its fields.",
     operands: "KIND[.FIELD]",
-    about: ["The kind is written as in YAML, in any case, in the singular or the plural."],
+    about: ["KIND is the name of a kind or its plural, in upper or lower case."],
     examples: [
       "switchyard explain SriovNetworkNodePolicy",
       "switchyard explain sriovnetworknodepolicy.spec.nicSelector",
@@ -69,9 +69,9 @@ export const verbs: readonly Verb[] = [
   },
   {
     name: "nics",
-    summary: "List the network cards that are known to work.",
+    summary: "List the supported NICs.",
     about: [
-      "Vendor and device IDs are those of lspci -nn; VF DEVICE is the ID of the card's virtual functions. A cluster adds its own by the ConfigMap supported-nic-ids.",
+      "VENDOR and DEVICE are the PCI IDs that lspci -nn prints; VF DEVICE is the device ID of the NIC's virtual functions. A cluster can add NICs with the ConfigMap supported-nic-ids.",
     ],
     examples: ["switchyard nics", "switchyard nics -o json"],
     flags: ["output"],
@@ -79,10 +79,10 @@ export const verbs: readonly Verb[] = [
   },
   {
     name: "eve-bridge",
-    summary: "Say what this node lacks for eve-bridge to connect pods.",
+    summary: "Check whether eve-bridge can connect pods on this node.",
     operands: "doctor",
     about: [
-      "Run it as root on the node, with the environment in which the container runtime runs CNI plugins: sockets, plugins in CNI_PATH, versions, directories. Exit code 1 where something is missing.",
+      "Checks sockets, the plugins in CNI_PATH, versions and directories. Run it as root on the node, with the environment in which the container runtime runs CNI plugins. The exit code is 1 if something is missing.",
     ],
     examples: ["CNI_PATH=/opt/cni/bin switchyard eve-bridge doctor", "switchyard eve-bridge doctor -o json"],
     flags: ["output"],
@@ -91,9 +91,9 @@ export const verbs: readonly Verb[] = [
   },
   {
     name: "demo",
-    summary: "Start what `npm run demo` starts: a cluster on this machine, and the story of one change.",
+    summary: "Start the demo: a cluster on this machine, and a series of changes in it.",
     operands: "[-- ARGUMENT...]",
-    about: ["Works in a checkout of the sources only. Arguments after -- go to the demo."],
+    about: ["Same as `npm run demo`; requires a source checkout. Arguments after -- are passed to the demo."],
     examples: ["switchyard demo", "switchyard demo -- --vm"],
     flags: [],
     load: async () => (await import("./verbs/demo.ts")).demo,

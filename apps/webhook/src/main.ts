@@ -33,7 +33,7 @@ process.exitCode = await runService({
   name: "webhook",
   version: "0.1.0",
   summary:
-    "Admission webhook: fills in defaults, refuses objects that cannot work, and warns about the impact of changes on pods.",
+    "Fills in defaults, refuses objects that cannot work, and warns about the impact of changes on pods.",
   flags: webhookFlags,
   async main({ flags, log, setLogLevel, metrics: registry, signal, setNotReady }) {
     const { namespace, devMode, tlsMinVersion: minVersion, tlsCipherSuites: ciphers } = flags;

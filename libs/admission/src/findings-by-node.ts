@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * findingsByNode merges findings that are the same on several nodes into one that lists the nodes.
- * Usage: `findingsByNode(targets, (pf) => (pf.numVfs === 0 ? [refuse("spec.numVfs", "…")] : []))`.
+ * Usage: `findingsByNode(targets, (pf) => (pf.numVfs === 0 ? [refuse("spec.numVfs", "must be 0")] : []))`.
  */
 import type { InterfaceStatus } from "@switchyard/api";
 import { describeFinding, type Finding } from "./finding.ts";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The input as the operator's caches would have it: by kind, with the defaults of CRD and webhook, without what the API
- * server refuses.
+ * collectObjects sorts the input by kind, as the operator's caches would have it: with the defaults of the CRDs and the
+ * webhook, and without objects that the API server refuses.
  * Usage: `const cluster = collectObjects(manifests, { namespace, diagnostics })`.
  */
 import {
@@ -18,69 +18,74 @@ import {
 import { supportedNics, unlistedNics, type NicPolicy } from "@switchyard/policy";
 import type { Network } from "@switchyard/render";
 import { describeFieldProblem, rulesLeftOut } from "../crd/field-problem.ts";
-import { judgeByCrd } from "../crd/judge-by-crd.ts";
+import { checkAgainstCrd } from "../crd/check-against-crd.ts";
 import type { Diagnostics } from "../diagnostics.ts";
 import { labelOf, type Manifest } from "../input/manifest.ts";
 import { isJsonObject, type JsonObject } from "../json.ts";
-import { fits, isOurs } from "./kinds.ts";
+import { isOfKind, isSwitchyardKind } from "./kinds.ts";
 import { toNode } from "./node.ts";
 import { readNicRows, type NicRow } from "./nic-rows.ts";
-import { policyDefaults } from "./policy-defaults.ts";
+import { policyDefaults, type PolicyDefaults } from "./policy-defaults.ts";
 
 export interface ClusterObjects {
   readonly nodes: readonly Node[];
-  /** Of the operator's namespace, as pools and states are. */
+  /** Policies, pools and states are those in the operator's namespace. */
   readonly policies: readonly SriovNetworkNodePolicy[];
   readonly pools: readonly SriovNetworkPoolConfig[];
   readonly operatorConfig: SriovOperatorConfig | undefined;
-  /** By node. */
+  /** Keyed by node name. */
   readonly states: ReadonlyMap<string, SriovNetworkNodeState>;
-  /** Of all namespaces. */
+  /** Networks of all namespaces. */
   readonly networks: readonly Network[];
-  /** The cluster's additions to the list of supported NICs. */
+  /** NICs that the cluster adds to the list of supported NICs. */
   readonly nics: readonly NicRow[];
   readonly pods: readonly JsonObject[];
-  /** What pods have been allocated (resource.k8s.io/v1). */
+  /** ResourceClaims (resource.k8s.io/v1). */
   readonly claims: readonly JsonObject[];
-  /** What there is to allocate. */
+  /** ResourceSlices (resource.k8s.io/v1). */
   readonly slices: readonly JsonObject[];
 }
 
-/** Which cards policies may take, as the operator of this cluster would say. */
+/** The NICs that policies may configure, as the operator of this cluster determines them. */
 export function nicPolicyOf({ nics, operatorConfig }: Pick<ClusterObjects, "nics" | "operatorConfig">): NicPolicy {
   return { known: [...supportedNics, ...nics], unlisted: unlistedNics(operatorConfig) };
 }
 
 export interface CollectOptions {
-  /** The operator's. */
+  /** The namespace of the operator. */
   readonly namespace: string;
-  /** Told what is left out, and why. */
+  /** Gets a line for each object that is left out. */
   readonly diagnostics: Diagnostics;
+  /** The stored object that an object of the input updates, by labelOf(). Objects of the input are new unless given. */
+  readonly oldOf?: (label: string) => JsonObject | undefined;
 }
 
-/** Of an object that is given twice the last one counts, as if all were applied in turn. */
+/** If an object is given more than once, the last one counts, as if all were applied in turn. */
 export function collectObjects(manifests: readonly Manifest[], options: CollectOptions): ClusterObjects {
-  const { namespace, diagnostics } = options;
+  const { namespace, diagnostics, oldOf = () => undefined } = options;
   const nodes = new Map<string, Node>();
   const nics: NicRow[] = [];
   const pods: JsonObject[] = [];
   const claims: JsonObject[] = [];
   const slices: JsonObject[] = [];
-  const ours = new Map<string, unknown>();
+  const switchyardObjects = new Map<string, JsonObject | undefined>();
   const unknown = new Map<string, number>();
-  const admit = policyDefaults(manifests, namespace);
+  const defaults = policyDefaults(manifests, namespace);
 
   for (const manifest of manifests) {
-    if (isOurs(manifest.kind, manifest.apiVersion)) {
+    if (isSwitchyardKind(manifest.kind, manifest.apiVersion)) {
       const placed = inNamespace(manifest, namespace);
       const label = labelOf(placed);
-      if (ours.has(label)) diagnostics.note(`${label}: given twice; the one at ${manifest.origin} counts`);
-      const old = ours.get(label);
-      ours.set(label, accepted(placed, { diagnostics, mutate: (object) => admit(object, old) }));
+      if (switchyardObjects.has(label))
+        diagnostics.note(`${label}: given more than once; using the one at ${manifest.origin}`);
+      const old = switchyardObjects.get(label) ?? oldOf(label);
+      switchyardObjects.set(label, accepted(placed, { diagnostics, old, defaults }));
     } else if (manifest.kind === "Node" && manifest.apiVersion === "v1") {
       const node = toNode(manifest);
       if (node === undefined)
-        diagnostics.report(`${labelOf(manifest)}: ${manifest.origin}: it needs a name, and labels are texts`);
+        diagnostics.report(
+          `${labelOf(manifest)}: ${manifest.origin}: metadata.name is required and metadata.labels must be strings`,
+        );
       else nodes.set(node.metadata.name, node);
     } else if (isPod(manifest)) {
       pods.push(manifest.object);
@@ -97,7 +102,14 @@ export function collectObjects(manifests: readonly Manifest[], options: CollectO
     }
   }
   if (unknown.size > 0) diagnostics.note(describeUnknown(unknown));
-  return { ...sortOut(ours.values(), namespace, diagnostics), nodes: [...nodes.values()], nics, pods, claims, slices };
+  return {
+    ...sortByKind(switchyardObjects.values(), namespace, diagnostics),
+    nodes: [...nodes.values()],
+    nics,
+    pods,
+    claims,
+    slices,
+  };
 }
 
 export function isPod({ kind, apiVersion }: Manifest): boolean {
@@ -108,7 +120,7 @@ function isOfType(manifest: Manifest, { group, version, kind }: ResourceType): b
   return manifest.kind === kind && manifest.apiVersion === `${group}/${version}`;
 }
 
-/** As `kubectl apply --namespace` would place it. */
+/** The manifest with a namespace, as `kubectl apply --namespace` would set it. */
 export function inNamespace(manifest: Manifest, namespace: string): Manifest {
   if (manifest.namespace !== undefined && manifest.namespace !== "") return manifest;
   const { metadata } = manifest.object;
@@ -117,18 +129,22 @@ export function inNamespace(manifest: Manifest, namespace: string): Manifest {
 }
 
 interface AcceptOptions extends Pick<CollectOptions, "diagnostics"> {
-  readonly mutate: (object: JsonObject) => JsonObject;
+  readonly old: JsonObject | undefined;
+  readonly defaults: PolicyDefaults;
 }
 
-/** The object with its defaults; undefined where the API server would refuse it. */
-function accepted(manifest: Manifest, { diagnostics, mutate }: AcceptOptions): unknown {
+/** The object with its defaults; undefined if the API server would refuse it. */
+function accepted(manifest: Manifest, { diagnostics, old, defaults }: AcceptOptions): JsonObject | undefined {
   const { kind } = manifest;
-  const { object, malformed, problems, unknownFields } = judgeByCrd(manifest.object, { kind, mutate });
+  const { object, malformed, problems, unknownFields } = checkAgainstCrd(manifest.object, {
+    ...{ kind, old },
+    mutate: (coerced) => defaults(coerced, old),
+  });
   if (malformed !== undefined) diagnostics.report(`${labelOf(manifest)}: metadata: ${malformed}`);
   for (const problem of problems) {
     if (problem !== rulesLeftOut) diagnostics.report(`${labelOf(manifest)}: ${describeFieldProblem(problem)}`);
   }
-  for (const field of unknownFields) diagnostics.note(`${labelOf(manifest)}: ${field}: unknown field, ignored`);
+  for (const field of unknownFields) diagnostics.note(`${labelOf(manifest)}: ${field}: unknown field is ignored`);
   return problems.length === 0 && malformed === undefined ? object : undefined;
 }
 
@@ -137,7 +153,7 @@ function describeUnknown(unknown: ReadonlyMap<string, number>): string {
   return `ignored: ${kinds.map(([kind, count]) => `${count} ${kind}`).join(", ")}`;
 }
 
-function sortOut(
+function sortByKind(
   objects: Iterable<unknown>,
   namespace: string,
   diagnostics: Diagnostics,
@@ -148,29 +164,29 @@ function sortOut(
   const networks: Network[] = [];
   let operatorConfig: SriovOperatorConfig | undefined;
 
-  function isHonoured({
+  function isInEffect({
     kind,
     metadata,
   }: SriovNetworkNodePolicy | SriovNetworkPoolConfig | SriovOperatorConfig | SriovNetworkNodeState): boolean {
     if (metadata.namespace === namespace) return true;
-    diagnostics.note(`${labelOf({ kind, ...metadata })}: ignored: the operator is in ${namespace}`);
+    diagnostics.note(`${labelOf({ kind, ...metadata })}: ignored: not in the operator's namespace ${namespace}`);
     return false;
   }
 
   for (const object of objects) {
-    if (fits(object, "SriovNetworkNodePolicy")) {
-      if (isHonoured(object)) policies.push(object);
-    } else if (fits(object, "SriovNetworkPoolConfig")) {
-      if (isHonoured(object)) pools.push(object);
-    } else if (fits(object, "SriovNetworkNodeState")) {
-      if (isHonoured(object)) states.set(object.metadata.name, object);
-    } else if (fits(object, "SriovOperatorConfig")) {
-      if (isHonoured(object) && object.metadata.name === operatorConfigName) operatorConfig = object;
+    if (isOfKind(object, "SriovNetworkNodePolicy")) {
+      if (isInEffect(object)) policies.push(object);
+    } else if (isOfKind(object, "SriovNetworkPoolConfig")) {
+      if (isInEffect(object)) pools.push(object);
+    } else if (isOfKind(object, "SriovNetworkNodeState")) {
+      if (isInEffect(object)) states.set(object.metadata.name, object);
+    } else if (isOfKind(object, "SriovOperatorConfig")) {
+      if (isInEffect(object) && object.metadata.name === operatorConfigName) operatorConfig = object;
     } else if (
-      fits(object, "SriovNetwork") ||
-      fits(object, "SriovIBNetwork") ||
-      fits(object, "OVSNetwork") ||
-      fits(object, "BridgeNetwork")
+      isOfKind(object, "SriovNetwork") ||
+      isOfKind(object, "SriovIBNetwork") ||
+      isOfKind(object, "OVSNetwork") ||
+      isOfKind(object, "BridgeNetwork")
     ) {
       networks.push(object);
     }

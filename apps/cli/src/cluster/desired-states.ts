@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The SriovNetworkNodeStates that the operator would write, as apps/operator does it: the same functions.
- * Usage: `for (const { node, spec } of desiredStates(cluster, rules, diagnostics)) …`.
+ * desiredStates computes the specs of the SriovNetworkNodeStates, by the functions that the operator calls.
+ * Usage: `const specs = desiredStates(cluster, { rules, namespace, diagnostics }).map(({ spec }) => spec)`.
  */
 import type { Node, SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { isInNodeSet, mergePolicies, nodeStateSpec, poolOverlaps, type Rules } from "@switchyard/policy";
@@ -13,7 +13,7 @@ export interface DesiredState {
   readonly spec: SriovNetworkNodeStateSpec;
 }
 
-/** One for each node of the node set, sorted by name. What is wrong with policies and pools is reported. */
+/** Returns one state for each node of the node set, sorted by name. Problems of policies and pools are reported. */
 export function desiredStates(
   { nodes, states }: Pick<ClusterObjects, "nodes" | "states">,
   { rules, namespace, diagnostics }: { rules: Rules; namespace: string; diagnostics: Diagnostics },

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Our kinds, and the one way in which data of unknown shape become one of them: the kind's schema has nothing to say.
- * Usage: `if (fits(object, "SriovNetwork")) object.spec.resourceName`.
+ * Kinds are Switchyard's kinds by name. isOfKind is the only way to give data of unknown shape the type of a kind: it
+ * checks them against the schema of the kind.
+ * Usage: `const resourceName = isOfKind(object, "SriovNetwork") ? object.spec.resourceName : ""`.
  */
 import {
   apiVersion,
@@ -31,13 +32,13 @@ export interface Kinds {
 
 export type Kind = keyof Kinds;
 
-/** Whether `kind` of `version` is one of ours. */
-export function isOurs(kind: string, version: string): boolean {
+/** Whether `kind` with the apiVersion `version` is one of Switchyard's kinds. */
+export function isSwitchyardKind(kind: string, version: string): boolean {
   return version === apiVersion && Object.hasOwn(schemas, kind);
 }
 
-/** Whether the object has the shape of the kind. Rules and defaults play no role. */
-export function fits<K extends Kind>(object: unknown, kind: K): object is Kinds[K] {
+/** Whether the object fits the schema of the kind. CEL rules and defaults are not considered. */
+export function isOfKind<K extends Kind>(object: unknown, kind: K): object is Kinds[K] {
   const schema = schemas[kind];
   return (
     schema !== undefined &&

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The ConfigMap "supported-nic-ids", by which a cluster adds NICs to the list of supported ones. */
+/**
+ * readNicRows reads the ConfigMap "supported-nic-ids", with which a cluster adds NICs to the list of supported NICs.
+ * Usage: `const { rows, problems } = readNicRows(manifest)`.
+ */
 import { parseNicRow, type SupportedNic } from "@switchyard/policy";
 import { labelOf, type Manifest } from "../input/manifest.ts";
 import { isJsonObject } from "../json.ts";
 
 export type NicRow = SupportedNic;
 
-/** Rows that are none are told and left out. */
+/** Invalid rows are left out and described in `problems`. */
 export function readNicRows(manifest: Manifest): {
   readonly rows: readonly NicRow[];
   readonly problems: readonly string[];
@@ -19,7 +22,7 @@ export function readNicRows(manifest: Manifest): {
     if (row !== undefined) rows.push(row);
     else
       problems.push(
-        `${labelOf(manifest)}: data.${key}: must be three PCI ids: vendor, PF and VF, as in "8086 158b 154c"`,
+        `${labelOf(manifest)}: data.${key}: must be three PCI IDs (vendor, PF, VF), such as "8086 158b 154c"`,
       );
   }
   return { rows, problems };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The plan of each node, from the same plan() as the daemon's.
+ * planCluster plans each node with the plan() of the config daemon.
  * Usage: `const plans = planCluster(cluster, { namespace, diagnostics })`.
  */
 import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
@@ -30,23 +30,23 @@ export interface NodePlan {
 export interface PlanSummary {
   readonly nodes: number;
   readonly converged: number;
-  /** Nodes that have something to do, by what that means for their pods. */
+  /** Nodes with steps, by the impact on their pods. */
   readonly none: number;
   readonly drain: number;
   readonly reboot: number;
-  /** Of all nodes. */
+  /** The number of steps of all nodes. */
   readonly steps: number;
 }
 
 export interface PlanOptions {
-  /** The operator's. */
+  /** The namespace of the operator. */
   readonly namespace: string;
   readonly diagnostics: Diagnostics;
-  /** The one to plan; all unless given. */
+  /** Plans only this node; all nodes unless given. */
   readonly node?: string | undefined;
 }
 
-/** Sorted by node. What a node cannot do is reported. */
+/** Sorted by node name. Parts of a spec that a node cannot apply are reported. */
 export function planCluster(cluster: ClusterObjects, options: PlanOptions): readonly NodePlan[] {
   const { namespace, diagnostics, node } = options;
   const states = statesWithOwnership(cluster);
@@ -83,29 +83,29 @@ export function summarize(plans: readonly NodePlan[]): PlanSummary {
   };
 }
 
-/** Of a cluster that still has the Go operator's daemons, ours will find that their PFs are its own. */
+/** If the daemons of the Go operator still run, Switchyard's daemons will take over the PFs that those have configured. */
 function statesWithOwnership({ states }: Pick<ClusterObjects, "states">): ClusterObjects["states"] {
   return new Map([...states].map(([name, state]) => [name, { ...state, status: withOwnership(state) }]));
 }
 
-/** By node. Without policies in the input, what the nodes have been told already. */
+/** Specs by node name. Without policies in the input, these are the specs of the node states. */
 function wantedSpecs(cluster: ClusterObjects, options: PlanOptions): ReadonlyMap<string, SriovNetworkNodeStateSpec> {
   const { policies, pools, operatorConfig, nodes, states } = cluster;
   if (policies.length === 0) return new Map([...states].map(([name, { spec = {} }]) => [name, spec]));
   const chosen = nodes.filter(({ metadata }) => options.node === undefined || metadata.name === options.node);
   const rules = createRules({ policies, pools, operatorConfig, nics: nicPolicyOf(cluster) });
   const desired = desiredStates({ nodes: chosen, states }, { ...options, rules });
-  reportMissing(cluster, options);
+  reportMissingNodes(cluster, options);
   return new Map(desired.map(({ node, spec }) => [node.metadata.name, spec]));
 }
 
-/** Policies select nodes by labels, so that without the Node nothing can be said of its state. */
-function reportMissing({ nodes, states }: ClusterObjects, { namespace, diagnostics, node }: PlanOptions): void {
+/** Policies select nodes by labels, so a node state cannot be planned without its Node. */
+function reportMissingNodes({ nodes, states }: ClusterObjects, { namespace, diagnostics, node }: PlanOptions): void {
   const known = new Set(nodes.map(({ metadata }) => metadata.name));
   for (const name of states.keys()) {
     if (known.has(name) || (node !== undefined && name !== node)) continue;
     diagnostics.report(
-      `SriovNetworkNodeState/${namespace}/${name}: the input has policies, but not the Node ${name} whose labels they select by`,
+      `SriovNetworkNodeState/${namespace}/${name}: the input has policies but lacks the Node ${name}, whose labels they select`,
     );
   }
 }

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The mutating webhook, for policies that are not in the cluster yet: those of files. Policies without a priority would
- * otherwise be merged as the strongest ones, which they are not once the webhook has stored them with priority 99.
- * Usage: `const admitPolicy = policyDefaults(manifests, namespace); const stored = admitPolicy(object)`.
+ * policyDefaults applies the mutating webhook to policies in files. Without it, a policy without a priority would be merged
+ * as the strongest one, although the webhook would store it with priority 99.
+ * Usage: `const fillIn = policyDefaults(manifests, namespace); const stored = fillIn(object)`.
  */
 import { applyDefaults } from "@switchyard/admission";
 import { operatorConfigName } from "@switchyard/api";
 import { isJsonObject, textAt, type JsonObject } from "../json.ts";
 import type { Manifest } from "../input/manifest.ts";
 import { applyPatch } from "../validate/apply-patch.ts";
-import { fits, isOurs } from "./kinds.ts";
+import { isOfKind, isSwitchyardKind } from "./kinds.ts";
 
-/** An object as the cluster stores it over `old`, if there is one. The CRD has pruned it and filled in its own defaults. */
+/** Returns the object as the cluster stores it, if it replaces `old`. The defaults of the CRD are already filled in. */
 export type PolicyDefaults = (object: JsonObject, old?: unknown) => JsonObject;
 
 /**
- * What the cluster of the input does. An object with a uid is in a cluster already, which has admitted it: it stays as it
- * is, so that a live cluster, or a dump of one, means what it means there. Nobody fills in defaults where the
- * SriovOperatorConfig in the input says `enableOperatorWebhook: false`.
+ * An object with a uid comes from a cluster that has already admitted it, so it is not changed. No defaults are filled in if
+ * the SriovOperatorConfig in the input has `enableOperatorWebhook: false`.
  */
 export function policyDefaults(manifests: readonly Manifest[], namespace: string): PolicyDefaults {
   const config = manifests.findLast((manifest) => isOperatorConfig(manifest, namespace))?.object["spec"];
@@ -28,10 +27,10 @@ export function policyDefaults(manifests: readonly Manifest[], namespace: string
   };
 }
 
-/** The mutating webhook's answer; what has the wrong shape stays as it is. */
+/** Fills in the defaults of the mutating webhook. An object with a wrong shape is not changed. */
 export function withDefaults(object: JsonObject, old: unknown): JsonObject {
-  if (!fits(object, "SriovNetworkNodePolicy")) return object;
-  const change = fits(old, "SriovNetworkNodePolicy")
+  if (!isOfKind(object, "SriovNetworkNodePolicy")) return object;
+  const change = isOfKind(old, "SriovNetworkNodePolicy")
     ? ({ operation: "UPDATE", object, oldObject: old } as const)
     : ({ operation: "CREATE", object } as const);
   return applyPatch({ ...object }, applyDefaults(change).patch);
@@ -39,5 +38,5 @@ export function withDefaults(object: JsonObject, old: unknown): JsonObject {
 
 function isOperatorConfig({ kind, apiVersion, name, namespace }: Manifest, home: string): boolean {
   const isDefault = kind === "SriovOperatorConfig" && name === operatorConfigName;
-  return isDefault && isOurs(kind, apiVersion) && (namespace || home) === home;
+  return isDefault && isSwitchyardKind(kind, apiVersion) && (namespace || home) === home;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Everything that the operator would write for a cluster, by the functions that it calls itself.
+ * renderCluster renders the objects that the operator would write for a cluster, by the functions that the operator calls.
  * Usage: `const items = renderCluster(cluster, { namespace, resourcePrefix, diagnostics })`.
  */
 import { apiVersion, type SriovNetworkNodeState } from "@switchyard/api";
@@ -17,7 +17,7 @@ import { labelOf } from "../input/manifest.ts";
 import { nicPolicyOf, type ClusterObjects } from "./cluster-objects.ts";
 import { desiredStates, type DesiredState } from "./desired-states.ts";
 
-/** What is rendered, by kind. */
+/** The kinds of the rendered objects. */
 export const renderedKinds: readonly string[] = ["ConfigMap", "NetworkAttachmentDefinition", "SriovNetworkNodeState"];
 
 export interface Rendered {
@@ -27,13 +27,13 @@ export interface Rendered {
 }
 
 export interface RenderOptions {
-  /** The operator's. */
+  /** The namespace of the operator. */
   readonly namespace: string;
   readonly resourcePrefix: string;
   readonly diagnostics: Diagnostics;
 }
 
-/** Sorted by kind, namespace and name. What cannot be rendered is reported and left out. */
+/** Sorted by kind, namespace and name. An object that cannot be rendered is reported and left out. */
 export function renderCluster(cluster: ClusterObjects, options: RenderOptions): readonly Rendered[] {
   const { namespace } = options;
   const { policies, pools, operatorConfig } = cluster;
@@ -50,7 +50,7 @@ export function renderCluster(cluster: ClusterObjects, options: RenderOptions): 
   ].sort(compareRendered);
 }
 
-/** The order of what is printed. */
+/** The order of printed objects. */
 export function compareRendered(a: Rendered, b: Rendered): number {
   const [left, right] = [a, b].map(({ kind, metadata }) => [kind, metadata.namespace ?? "", metadata.name]);
   for (const [index, part] of (left ?? []).entries()) {
@@ -68,7 +68,7 @@ function renderNetworks(
   return networks.flatMap((network) => {
     const label = labelOf({ kind: network.kind, ...network.metadata });
     if (network.metadata.namespace !== home && network.spec.networkNamespace) {
-      diagnostics.report(`${label}: spec.networkNamespace: must be left out outside of ${home}`);
+      diagnostics.report(`${label}: spec.networkNamespace: must be absent in namespaces other than ${home}`);
       return [];
     }
     const bridges = linuxBridgesOf(network.spec.resourceName, states);
@@ -79,7 +79,7 @@ function renderNetworks(
   });
 }
 
-/** Upstream's ConfigMap has a key for each node; there is none without nodes. */
+/** Upstream's ConfigMap, which has a key for each node. Without nodes there is no ConfigMap. */
 function renderConfigMap(
   desired: readonly DesiredState[],
   rules: Rules,

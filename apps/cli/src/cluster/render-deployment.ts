@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the operator deploys for a cluster, by the function that it calls itself. Of how an operator is started only the
- * images are known here, from the variables of its environment; what is not set has a name in their place.
+ * renderDeployment renders the objects that the operator deploys for a cluster, by the function that the operator calls. The
+ * operator's own settings are not known here, except for the images, which come from the same environment variables. An
+ * image that is not set gets a placeholder.
  * Usage: `const items = renderDeployment(cluster, { namespace, resourcePrefix, clusterType, env, diagnostics })`.
  */
 import { apiVersion, operatorConfigName, type SriovOperatorConfig } from "@switchyard/api";
@@ -20,7 +21,7 @@ import { labelOf } from "../input/manifest.ts";
 import type { Terminal } from "../terminal.ts";
 import type { ClusterObjects } from "./cluster-objects.ts";
 
-/** What is rendered, by kind. */
+/** The kinds of the rendered objects. */
 export const deployedKinds: readonly string[] = Object.keys(componentKinds);
 
 export interface DeploymentOptions extends Pick<ComponentSettings, "namespace" | "resourcePrefix" | "clusterType"> {
@@ -28,7 +29,7 @@ export interface DeploymentOptions extends Pick<ComponentSettings, "namespace" |
   readonly diagnostics: Diagnostics;
 }
 
-/** Images that nothing can be deployed without. */
+/** Placeholders of the images that every deployment needs. */
 const placeholders: ComponentImages = {
   configDaemon: "switchyard/config-daemon",
   devicePluginConfig: "switchyard/device-plugin-config",
@@ -40,7 +41,7 @@ const placeholders: ComponentImages = {
   ibSriovCni: "ib-sriov-cni",
 };
 
-/** In the order in which the operator applies it. What cannot be deployed is reported and left out. */
+/** In the order in which the operator applies them. A component that cannot be deployed is reported and left out. */
 export function renderDeployment(cluster: ClusterObjects, options: DeploymentOptions): readonly Manifest[] {
   const { namespace, diagnostics } = options;
   const metadata = { name: operatorConfigName, namespace };
@@ -54,7 +55,7 @@ export function renderDeployment(cluster: ClusterObjects, options: DeploymentOpt
   return components.flatMap(({ objects }) => objects);
 }
 
-/** The operator's own defaults, but for the images. */
+/** The defaults of the operator, except for the images. */
 function settingsOf({ nodes }: ClusterObjects, options: DeploymentOptions): ComponentSettings {
   const { namespace, resourcePrefix, clusterType, env } = options;
   const certificates: CertificateSource = { kind: clusterType === "openshift" ? "service-ca" : "self-made" };

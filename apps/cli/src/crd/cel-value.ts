@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * JSON as rules see it: whole numbers are CEL's int, objects with a schema for any key are maps.
- * Usage: `toCelValue(object.spec, schema.properties.spec)`.
+ * toCelValue converts JSON to the values of CEL rules: whole numbers are of type int, and objects with additionalProperties
+ * are maps.
+ * Usage: `toCelValue(object["spec"], schema.properties?.["spec"] ?? {})`.
  */
 import type { StructuralSchema } from "@switchyard/api";
 import { isJsonObject } from "../json.ts";
@@ -19,6 +20,6 @@ export function toCelValue(value: unknown, schema: StructuralSchema): unknown {
     key,
     toCelValue(member, (Object.hasOwn(properties, key) ? properties[key] : additionalProperties) ?? {}),
   ]);
-  // A map, since its keys are the user's: "__proto__" is one like others.
+  // A Map, because users choose the keys: "__proto__" must be a key like any other.
   return additionalProperties === undefined ? Object.fromEntries(entries) : new Map(entries);
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the API server does with an object before it looks at it: fields that the schema does not have go, nulls go, and
- * defaults come (k8s.io/apiextensions-apiserver, pkg/apiserver/schema: pruning, defaulting).
- * Usage: `const { value, unknownFields } = coerce(object, schemas["SriovNetwork"])`.
+ * coerceObject does what the API server does with an object before it validates it: it removes fields that are not in the
+ * schema and nulls, and fills in defaults (k8s.io/apiextensions-apiserver, pkg/apiserver/schema: pruning, defaulting).
+ * Usage: `const { value, unknownFields } = coerceObject(object, schema)`.
  */
 import type { StructuralSchema } from "@switchyard/api";
 import { isJsonObject, type JsonObject } from "../json.ts";
 
 export interface Coerced {
   readonly value: JsonObject;
-  /** Paths of what went because the schema does not have it; kubectl asks the server to refuse them. */
+  /** Paths of the removed fields. kubectl asks the server to refuse objects with unknown fields. */
   readonly unknownFields: readonly string[];
 }
 
-/** `schema` is that of a whole object: its apiVersion, kind and metadata stay as they are. */
+/** `schema` is the schema of a whole object. apiVersion, kind and metadata are not changed. */
 export function coerceObject(object: JsonObject, schema: StructuralSchema): Coerced {
   const unknownFields: string[] = [];
   const { apiVersion, kind, metadata, ...fields } = object;
@@ -33,7 +33,7 @@ function coerce(value: unknown, schema: StructuralSchema, path: string, unknownF
 
 function coerceMap(value: JsonObject, schema: StructuralSchema, path: string, unknownFields: string[]): JsonObject {
   const { properties = {}, additionalProperties } = schema;
-  // As entries: an object that is built key by key would take "__proto__" for its prototype.
+  // Entries, because assigning to the key "__proto__" of an object would set its prototype.
   const entries: [string, unknown][] = [];
   for (const [key, member] of Object.entries(value)) {
     const memberSchema = Object.hasOwn(properties, key) ? properties[key] : additionalProperties;
@@ -48,7 +48,7 @@ function coerceMap(value: JsonObject, schema: StructuralSchema, path: string, un
   return Object.fromEntries(entries);
 }
 
-/** A default gets its own defaults too. */
+/** Defaults are filled into a default, too. */
 function defaultOf(schema: StructuralSchema): unknown {
   return coerce(schema.default, schema, "", []);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * One field that the API server refuses, in its words: what it lists in `details.causes` of its answer
- * (k8s.io/apimachinery, util/validation/field).
+ * FieldProblem is a field that the API server refuses, with the API server's message. The API server lists it in
+ * `details.causes` of its answer (k8s.io/apimachinery, util/validation/field).
  * Usage: `fieldProblem("FieldValueRequired", "spec.numVfs")`.
  */
 
@@ -20,13 +20,13 @@ export type FieldReason = keyof typeof headings;
 
 export interface FieldProblem {
   readonly reason: FieldReason;
-  /** "spec.nicSelector.pfNames[0]"; "<nil>" for what belongs to no field. */
+  /** Path, such as "spec.nicSelector.pfNames[0]"; "<nil>" if the problem belongs to no field. */
   readonly field: string;
-  /** 'Invalid value: 70000: spec.numVfs in body should be less than or equal to 65535'. */
+  /** Message, such as "Invalid value: 70000: spec.numVfs in body should be less than or equal to 65535". */
   readonly message: string;
 }
 
-/** Where schema or rules were broken so that rules were left out. */
+/** Added if CEL rules were not checked because of other problems. */
 export const rulesLeftOut: FieldProblem = {
   reason: "FieldValueInvalid",
   field: "<nil>",
@@ -34,7 +34,7 @@ export const rulesLeftOut: FieldProblem = {
     "Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
 };
 
-/** Reasons that keep the server from looking at rules: these count on the schema to hold. */
+/** Problems with these reasons prevent CEL rules from being checked: rules rely on the schema. */
 const blocking: ReadonlySet<FieldReason> = new Set([
   "FieldValueRequired",
   "FieldValueNotSupported",
@@ -43,20 +43,20 @@ const blocking: ReadonlySet<FieldReason> = new Set([
   "FieldValueTypeInvalid",
 ]);
 
-/** Whether rules are left out because of the problem. */
+/** Whether the problem prevents CEL rules from being checked. */
 export function isBlocking({ reason }: FieldProblem): boolean {
   return blocking.has(reason);
 }
 
-/** `value` is shown where the reason shows one and there is one; `detail` follows it. */
+/** `value` is shown if it is given and the reason shows values; `detail` follows it. */
 export function fieldProblem(
   reason: FieldReason,
   field: string,
-  said: { readonly value?: unknown; readonly detail?: string } = {},
+  text: { readonly value?: unknown; readonly detail?: string } = {},
 ): FieldProblem {
   const parts: string[] = [headings[reason]];
-  if (showsValue(reason) && "value" in said) parts.push(shown(said.value));
-  if (said.detail !== undefined && said.detail !== "") parts.push(said.detail);
+  if (showsValue(reason) && "value" in text) parts.push(formatValue(text.value));
+  if (text.detail !== undefined && text.detail !== "") parts.push(text.detail);
   return { reason, field, message: parts.join(": ") };
 }
 
@@ -69,7 +69,7 @@ function showsValue(reason: FieldReason): boolean {
   return reason !== "FieldValueRequired" && reason !== "FieldValueForbidden" && reason !== "FieldValueTooLong";
 }
 
-/** Go's %q of a text, and JSON of all else. */
-function shown(value: unknown): string {
+/** As Go prints it: strings as with %q, other values as JSON. */
+function formatValue(value: unknown): string {
   return value === undefined ? "null" : JSON.stringify(value);
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Whether the API server can read an object's metadata (metav1.ObjectMeta), in the words of Go's decoder.
+ * malformedMetadata checks whether the API server can decode an object's metadata (metav1.ObjectMeta). The message is that of
+ * Go's decoder.
  * Usage: `malformedMetadata(object.metadata)`.
  */
 import { isJsonObject } from "../json.ts";
 
-/** Types of the fields that users write, as Go names them. Those of the server's own fields are not looked into. */
+/** Go types of the fields that users set. Fields that the server sets are not checked. */
 const fieldTypes = {
   name: "string",
   generateName: "string",
@@ -24,10 +25,10 @@ const fieldTypes = {
   managedFields: undefined,
 } as const;
 
-/** Undefined where all is well. */
+/** Returns undefined if the metadata can be decoded. */
 export function malformedMetadata(metadata: unknown): string | undefined {
   if (metadata === undefined || metadata === null) return undefined;
-  if (!isJsonObject(metadata)) return cannotTake(metadata, "", "v1.ObjectMeta");
+  if (!isJsonObject(metadata)) return decodeError(metadata, "", "v1.ObjectMeta");
   for (const [field, type] of Object.entries(fieldTypes)) {
     const value = metadata[field];
     const problem = value === undefined || value === null ? undefined : mismatch(value, field, type);
@@ -36,7 +37,7 @@ export function malformedMetadata(metadata: unknown): string | undefined {
   return undefined;
 }
 
-/** Paths of fields that metadata does not have. */
+/** Returns the paths of unknown fields. */
 export function unknownMetadata(metadata: unknown): readonly string[] {
   const fields = isJsonObject(metadata) ? Object.keys(metadata) : [];
   return fields.filter((field) => !Object.hasOwn(fieldTypes, field)).map((field) => `metadata.${field}`);
@@ -45,29 +46,29 @@ export function unknownMetadata(metadata: unknown): readonly string[] {
 function mismatch(value: unknown, field: string, type: string | undefined): string | undefined {
   switch (type) {
     case "string":
-      return typeof value === "string" ? undefined : cannotTake(value, field, type);
+      return typeof value === "string" ? undefined : decodeError(value, field, type);
     case "int64":
-      return Number.isInteger(value) ? undefined : cannotTake(value, field, type);
+      return Number.isInteger(value) ? undefined : decodeError(value, field, type);
     case "map[string]string":
-      return isJsonObject(value) ? badText(Object.values(value), field) : cannotTake(value, field, type);
+      return isJsonObject(value) ? nonStringMember(Object.values(value), field) : decodeError(value, field, type);
     case "[]string":
-      return Array.isArray(value) ? badText(value, field) : cannotTake(value, field, type);
+      return Array.isArray(value) ? nonStringMember(value, field) : decodeError(value, field, type);
     default:
       return undefined;
   }
 }
 
-function badText(values: readonly unknown[], field: string): string | undefined {
+function nonStringMember(values: readonly unknown[], field: string): string | undefined {
   const wrong = values.find((value) => typeof value !== "string" && value !== null);
-  return wrong === undefined ? undefined : cannotTake(wrong, field, "string");
+  return wrong === undefined ? undefined : decodeError(wrong, field, "string");
 }
 
-function cannotTake(value: unknown, field: string, type: string): string {
+function decodeError(value: unknown, field: string, type: string): string {
   const at = field === "" ? "Go value" : `Go struct field ObjectMeta.${field}`;
   return `json: cannot unmarshal ${jsonType(value)} into ${at} of type ${type}`;
 }
 
-/** As Go's decoder names it. */
+/** The type of a JSON value as Go's decoder names it. */
 function jsonType(value: unknown): string {
   if (Array.isArray(value)) return "array";
   return typeof value === "boolean" ? "bool" : typeof value;

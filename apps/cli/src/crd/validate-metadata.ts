@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The API server's word on an object's metadata (k8s.io/apimachinery, pkg/api/validation).
+ * validateMetadata validates an object's metadata as the API server does (k8s.io/apimachinery, pkg/api/validation).
  * Usage: `validateMetadata(object.metadata)`.
  */
 import { isJsonObject, textAt } from "../json.ts";
 import { fieldProblem, type FieldProblem } from "./field-problem.ts";
 
-/** `metadata` of a namespaced object of a custom kind. */
+/** `metadata` belongs to a namespaced custom object. */
 export function validateMetadata(metadata: unknown): readonly FieldProblem[] {
   if (!isJsonObject(metadata)) return [nameRequired];
   return [
@@ -49,7 +49,7 @@ function annotationProblems(annotations: unknown): readonly FieldProblem[] {
   return Object.keys(annotations).flatMap((key) => keyProblems(key.toLowerCase(), key, "metadata.annotations"));
 }
 
-/** A label's or annotation's key: "prefix/name" or "name". `shown` is the key as it stands there. */
+/** Checks the key of a label or annotation: "prefix/name" or "name". `shown` is the key for the message. */
 function keyProblems(key: string, shown: string, field: string): readonly FieldProblem[] {
   const [prefix, name = "", ...more] = key.includes("/") ? key.split("/") : [undefined, key];
   const details: string[] = [];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The word of the CRD's rules (x-kubernetes-validations, in CEL) on an object that fits the schema
- * (k8s.io/apiextensions-apiserver, pkg/apiserver/schema/cel). What a rule may cost is not counted: the CRDs bound the
- * size of all that their rules look at, and the API server has accepted them.
+ * validateRules checks the CRD's rules (x-kubernetes-validations, in CEL) for an object that fits the schema
+ * (k8s.io/apiextensions-apiserver, pkg/apiserver/schema/cel). The cost of rules is not limited: the CRDs limit the size of all
+ * values that their rules use, and the API server has accepted them.
  * Usage: `validateRules(object, schema, { path: "" })`.
  */
 import { Environment, Optional, type ParseResult } from "@marcbachmann/cel-js";
@@ -25,15 +25,15 @@ function ownProblems(value: unknown, schema: StructuralSchema, place: Place): re
   const self = toCelValue(value, schema);
   const old = place.old === undefined ? undefined : toCelValue(place.old, schema);
   return rules.flatMap((rule) => {
-    // A rule that asks for the old value decides by itself what it lets be.
+    // A rule with optionalOldSelf decides itself which existing values it tolerates.
     if (isUnchanged && rule.optionalOldSelf !== true) return [];
     const oldSelf = rule.optionalOldSelf === true ? { oldSelf: Optional.of(old) } : {};
-    const why = brokenBecause(rule, { self, ...oldSelf });
-    if (why === undefined) return [];
+    const violation = violationOf(rule, { self, ...oldSelf });
+    if (violation === undefined) return [];
     const field = joinPath(place.path, rule.fieldPath ?? "");
-    // Only a rule's own plain value is repeated to the user.
+    // The message repeats the value only if it is the rule's own scalar.
     const isShown = rule.fieldPath === undefined && (typeof value !== "object" || value === null);
-    return [fieldProblem(rule.reason ?? "FieldValueInvalid", field, { ...(isShown && { value }), detail: why })];
+    return [fieldProblem(rule.reason ?? "FieldValueInvalid", field, { ...(isShown && { value }), detail: violation })];
   });
 }
 
@@ -57,14 +57,14 @@ function memberProblems(value: unknown, schema: StructuralSchema, place: Place):
   });
 }
 
-/** What the answer says of a rule that does not hold; undefined where it holds. */
-function brokenBecause(rule: ValidationRule, context: Readonly<Record<string, unknown>>): string | undefined {
+/** The message of a violated rule; undefined if the rule holds. */
+function violationOf(rule: ValidationRule, context: Readonly<Record<string, unknown>>): string | undefined {
   const message = rule.message ?? `failed rule: ${rule.rule}`;
   try {
     const holds: unknown = compile(rule.rule)(context);
     if (holds === true) return undefined;
-    const said: unknown = rule.messageExpression === undefined ? undefined : compile(rule.messageExpression)(context);
-    return typeof said === "string" ? said : message;
+    const text: unknown = rule.messageExpression === undefined ? undefined : compile(rule.messageExpression)(context);
+    return typeof text === "string" ? text : message;
   } catch (cause) {
     if (!isEvaluationError(cause)) throw cause;
     return `${cause.summary} evaluating rule: ${message}`;
@@ -88,7 +88,7 @@ function compile(expression: string): ParseResult {
 
 const withRules = new WeakMap<StructuralSchema, boolean>();
 
-/** Whether there is a rule anywhere in the schema. Most of a node state has none, and is not walked. */
+/** Whether the schema or a part of it has rules. Most parts of a node state have none and are skipped. */
 function hasRules(schema: StructuralSchema): boolean {
   const known = withRules.get(schema);
   if (known !== undefined) return known;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The schema's word on a value, as the API server gives it (k8s.io/kube-openapi, pkg/validation/validate).
+ * validateSchema validates a value against a schema as the API server does (k8s.io/kube-openapi, pkg/validation/validate).
  * Usage: `validateSchema(object, schema, { path: "" })`.
  */
 import type { StructuralSchema } from "@switchyard/api";
@@ -9,9 +9,9 @@ import { isJsonObject, type JsonObject } from "../json.ts";
 import { fieldProblem, type FieldProblem } from "./field-problem.ts";
 
 export interface Place {
-  /** "" for the whole object. */
+  /** Path of the value; "" for the whole object. */
   readonly path: string;
-  /** What stands there now, for an update: what does not change is not refused. */
+  /** The stored value in an update. An unchanged value is not refused. */
   readonly old?: unknown;
 }
 
@@ -50,7 +50,7 @@ function typeProblems(value: unknown, schema: StructuralSchema, path: string): r
   ];
 }
 
-/** A second word on 1.5 where a whole number belongs. */
+/** A second problem that the API server reports for a fraction in place of an integer. */
 function fraction(type: string, path: string): readonly FieldProblem[] {
   if (type !== "number") return [];
   const detail = `Checked value must be of type integer (default format) in ${path}`;
@@ -128,7 +128,7 @@ function listProblems(list: readonly unknown[], schema: StructuralSchema, place:
   return [...problems, ...repeatedKeys(list, schema, path)];
 }
 
-/** Only items of maps are the same item as before; those of other lists have no identity. */
+/** Returns the old item with the same keys. Only items of lists of type "map" have keys. */
 export function oldItem(item: unknown, schema: StructuralSchema, old: unknown): unknown {
   if (schema["x-kubernetes-list-type"] !== "map" || !Array.isArray(old)) return undefined;
   const key = keyOf(item, schema);

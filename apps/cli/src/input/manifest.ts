@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/** An object of the API as the input has it, and where. */
+/** Manifest is an object of the Kubernetes API in the input, with its place. */
 import { isJsonObject, textAt, type JsonObject } from "../json.ts";
 
 export interface Manifest {
   readonly object: JsonObject;
   readonly apiVersion: string;
   readonly kind: string;
-  /** "" where it has none. */
+  /** Empty if it has none. */
   readonly name: string;
-  /** As written; undefined where none is. */
+  /** The namespace in the input; undefined if there is none. */
   readonly namespace: string | undefined;
   /** "cluster/nodes.yaml:12", or the cluster that it was read from. */
   readonly origin: string;
 }
 
-/** Undefined where `object` is none of the API: it lacks apiVersion or kind. */
+/** Returns undefined if `object` has no apiVersion or kind. */
 export function toManifest(object: unknown, origin: string): Manifest | undefined {
   const [apiVersion, kind] = [textAt(object, "apiVersion"), textAt(object, "kind")];
   if (!isJsonObject(object) || !apiVersion || !kind) return undefined;
@@ -23,7 +23,7 @@ export function toManifest(object: unknown, origin: string): Manifest | undefine
   return { object, apiVersion, kind, name, namespace, origin };
 }
 
-/** "SriovNetworkNodePolicy/ns/name", or "Node/name" for what has no namespace. */
+/** "SriovNetworkNodePolicy/ns/name", or "Node/name" for an object without a namespace. */
 export function labelOf(object: {
   readonly kind: string;
   readonly name: string;

@@ -6,7 +6,7 @@ import { parseManifests } from "./parse-manifests.ts";
 const head = "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n";
 
 describe("parseManifests", () => {
-  it("takes several documents, empty ones among them, and says where each begins", () => {
+  it("reads several documents, also empty ones, with the line of each", () => {
     const { manifests, problems } = parseManifests(`# first\n---\n${head}---\n---\n${head}`, "f.yaml");
     expect(manifests.map(({ kind, name, origin }) => [kind, name, origin])).toEqual([
       ["Node", "a", "f.yaml:3"],
@@ -21,7 +21,7 @@ describe("parseManifests", () => {
       form: "JSON",
       text: '{"apiVersion":"v1","kind":"NodeList","items":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"a"}}]}',
     },
-  ])("opens lists in $form", ({ text }) => {
+  ])("reads the items of lists in $form", ({ text }) => {
     expect(parseManifests(text, "f").manifests.map(({ kind, name }) => [kind, name])).toEqual([["Node", "a"]]);
   });
 
@@ -32,13 +32,13 @@ describe("parseManifests", () => {
     });
   });
 
-  it("tells the place of what is wrong, and keeps the rest", () => {
+  it("reports the place of each error and keeps the other documents", () => {
     const { manifests, problems } = parseManifests(`${head}---\na: [1\n---\nkind: Node\n---\n${head}`, "f.yaml");
     expect(manifests).toHaveLength(2);
     expect(problems.map((problem) => problem.slice(0, 9))).toEqual(["f.yaml:6:", "f.yaml:7:"]);
   });
 
-  it("does not let aliases multiply without end", () => {
+  it("limits the expansion of aliases", () => {
     const layers = Array.from(
       { length: 12 },
       (_, i) => `l${i + 1}: &l${i + 1} [${Array(12).fill(`*l${i}`).join(", ")}]`,
@@ -47,7 +47,7 @@ describe("parseManifests", () => {
     expect(problems).toEqual([expect.stringContaining("alias")]);
   });
 
-  it("answers to any text", () => {
+  it("returns a result for any text", () => {
     const pieces = fc.constantFrom(
       "---\n",
       "a: ",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Objects in a text of YAML or JSON: several documents, single objects or lists of them.
+ * parseManifests reads the objects in a text of YAML or JSON, which may have several documents and lists.
  * Usage: `const { manifests, problems } = parseManifests(text, "cluster/nodes.yaml")`.
  */
 import { LineCounter, parseAllDocuments, isMap, isSeq, type Document, type Tags } from "yaml";
@@ -9,7 +9,7 @@ import { toManifest, type Manifest } from "./manifest.ts";
 
 export interface Parsed {
   readonly manifests: readonly Manifest[];
-  /** One line each: "cluster/nodes.yaml:12:3: …". What is readable beside them is in `manifests`. */
+  /** One line each, such as "cluster/nodes.yaml:12:3: …". Objects in other documents are still in `manifests`. */
   readonly problems: readonly string[];
 }
 
@@ -18,7 +18,7 @@ export function parseManifests(text: string, file: string): Parsed {
   return data === undefined ? parseYaml(text, file) : collect([{ data, lines: [] }], file, () => 1);
 }
 
-/** JSON is YAML too, but a hundred times faster to read. Undefined where it is none; YAML's parser knows why. */
+/** JSON is also YAML, but JSON.parse is a hundred times faster. Returns undefined for invalid JSON; YAML's parser finds the error. */
 function parseJson(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return undefined;
   try {
@@ -32,7 +32,7 @@ function parseYaml(text: string, file: string): Parsed {
   const lineCounter = new LineCounter();
   const documents = parseAllDocuments(text, { lineCounter, prettyErrors: false, version: "1.1", customTags });
   const problems: string[] = [];
-  const read: Read[] = [];
+  const documentsRead: ParsedDocument[] = [];
   const at = (offset: number): string => {
     const { line, col } = lineCounter.linePos(offset);
     return `${file}:${line}:${col}`;
@@ -43,26 +43,27 @@ function parseYaml(text: string, file: string): Parsed {
     if (errors.length > 0) continue;
     try {
       const data: unknown = document.toJS();
-      read.push({ data, lines: startsOf(document) });
+      documentsRead.push({ data, lines: startsOf(document) });
     } catch (cause) {
-      // Aliases that multiply, or are of nothing.
+      // Too many aliases, or an alias without its anchor.
       const why = cause instanceof Error ? cause.message : String(cause);
       problems.push(`${at(document.range[0])}: ${why}`);
     }
   }
-  const parsed = collect(read, file, (offset) => lineCounter.linePos(offset).line);
+  const parsed = collect(documentsRead, file, (offset) => lineCounter.linePos(offset).line);
   return { manifests: parsed.manifests, problems: [...problems, ...parsed.problems] };
 }
 
 /**
- * YAML 1.1 as kubectl reads it: "on" and "yes" are booleans, but 12:30 is no number of seconds and 2024-01-01 no moment.
+ * YAML 1.1 as kubectl reads it: "on" and "yes" are booleans, but 12:30 is not a number of seconds and 2024-01-01 is not a
+ * timestamp.
  */
 function customTags(tags: Tags): Tags {
   return tags.filter((tag) => typeof tag === "string" || (tag.format !== "TIME" && !tag.tag.endsWith(":timestamp")));
 }
 
-/** A document's data, and the offsets of the document and of a list's items. */
-interface Read {
+/** The data of a document, and the offsets of the document and of the items of a list. */
+interface ParsedDocument {
   readonly data: unknown;
   readonly lines: readonly number[];
 }
@@ -80,7 +81,7 @@ function rangeStart(node: unknown): number {
   return typeof start === "number" ? start : 0;
 }
 
-function collect(read: readonly Read[], file: string, lineOf: (offset: number) => number): Parsed {
+function collect(documents: readonly ParsedDocument[], file: string, lineOf: (offset: number) => number): Parsed {
   const manifests: Manifest[] = [];
   const problems: string[] = [];
 
@@ -88,7 +89,7 @@ function collect(read: readonly Read[], file: string, lineOf: (offset: number) =
     if (data === null || data === undefined) return; // an empty document
     const manifest = toManifest(data, place);
     if (manifest === undefined) {
-      problems.push(`${place}: no object of the Kubernetes API: it needs apiVersion and kind`);
+      problems.push(`${place}: not a Kubernetes object: apiVersion and kind are required`);
       return;
     }
     const { items } = manifest.object;
@@ -99,7 +100,7 @@ function collect(read: readonly Read[], file: string, lineOf: (offset: number) =
     for (const [index, item] of items.entries()) add(item, itemPlace(index), itemPlace);
   }
 
-  for (const { data, lines } of read) {
+  for (const { data, lines } of documents) {
     const place = (index: number): string => `${file}:${lineOf(lines[index] ?? lines[0] ?? 0)}`;
     add(data, place(0), (index) => place(index + 1));
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The objects of a live cluster that decide what we do there. Nothing is written.
- * Usage: `const manifests = await readCluster({ context: "lab", namespace: "sriov-network-operator" })`.
+ * readCluster reads the objects of a live cluster that determine what Switchyard does there. It writes nothing.
+ * Usage: `const manifests = await readCluster({ context: "lab", namespace: "sriov-network-operator", env })`.
  */
 import { customResources, nodes, type ResourceType } from "@switchyard/api";
 import { connect, isKubeError, listPages } from "@switchyard/kube";
@@ -11,7 +11,7 @@ import { toManifest, type Manifest } from "./manifest.ts";
 export interface ClusterSource {
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
-  /** The operator's. Its ConfigMaps are read, since one of them lists more NICs. */
+  /** The namespace of the operator, which may have a ConfigMap with additional NICs. */
   readonly namespace: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -24,7 +24,7 @@ const configMaps: ResourceType = {
   namespaced: true,
 };
 
-/** Throws CliError "unavailable", with the API server's words. */
+/** Throws CliError "unavailable" with the message of the API server. */
 export async function readCluster(source: ClusterSource): Promise<readonly Manifest[]> {
   const { namespace, env } = source;
   const origin = source.context ?? source.kubeconfig ?? "the cluster";
@@ -46,7 +46,7 @@ export async function readCluster(source: ClusterSource): Promise<readonly Manif
   }
 }
 
-/** As kubectl has it: the flag, KUBECONFIG, which connect() reads itself, and then the file at home. */
+/** The order of kubectl: the flag, KUBECONFIG (which connect() reads itself), and ~/.kube/config. */
 export function kubeconfigOf({ kubeconfig, env }: Pick<ClusterSource, "kubeconfig" | "env">): string | undefined {
   return kubeconfig ?? (env["KUBECONFIG"] ? undefined : `${env["HOME"] ?? ""}/.kube/config`);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The objects in files, directories and standard input.
+ * readFiles reads objects from files, directories and standard input.
  * Usage: `const { manifests, problems } = await readFiles(["cluster/", "-"], process.stdin)`.
  */
 import { readdir, readFile, stat } from "node:fs/promises";
@@ -9,7 +9,7 @@ import { isJsonObject } from "../json.ts";
 import type { Manifest } from "./manifest.ts";
 import { parseManifests, type Parsed } from "./parse-manifests.ts";
 
-/** In the order of `paths`; of a directory all *.yaml, *.yml and *.json below it, by name. "-" is `stdin`. */
+/** Returns objects in the order of `paths`. A directory stands for all *.yaml, *.yml and *.json below it, sorted by name; "-" is `stdin`. */
 export async function readFiles(paths: readonly string[], stdin: AsyncIterable<Uint8Array | string>): Promise<Parsed> {
   const manifests: Manifest[] = [];
   const problems: string[] = [];
@@ -57,7 +57,7 @@ async function readAll(stdin: AsyncIterable<Uint8Array | string>): Promise<strin
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** The kernel's word for what cannot be read; anything else is our bug. */
+/** Describes an error of the file system by its errno. Any other error is a bug and is thrown. */
 function explain(cause: unknown): string {
   if (!isJsonObject(cause) || typeof cause["code"] !== "string" || typeof cause["syscall"] !== "string") throw cause;
   return `cannot be read: ${cause["code"]}`;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The objects that a command works on, from wherever the flags say.
+ * readInput reads the objects that a command works on, from files or from a cluster.
  * Usage: `const manifests = await readInput(flags, terminal, diagnostics)`.
  */
 import { CliError } from "../cli-error.ts";
@@ -10,7 +10,7 @@ import type { Terminal } from "../terminal.ts";
 import type { Manifest } from "./manifest.ts";
 import { readFiles } from "./read-files.ts";
 
-/** From -f, or from the cluster of --context and --kubeconfig. Throws CliError where neither or both are given. */
+/** Reads -f, or the cluster of --context and --kubeconfig. Throws CliError "usage" if neither or both are given. */
 export async function readInput(
   flags: Flags,
   terminal: Terminal,
@@ -18,15 +18,16 @@ export async function readInput(
 ): Promise<readonly Manifest[]> {
   const isLive = flags.context !== undefined || flags.kubeconfig !== undefined;
   if (flags.filename.length > 0 && isLive) {
-    throw new CliError("usage", "objects come from -f or from a cluster, not from both");
+    throw new CliError("usage", "-f cannot be combined with --context or --kubeconfig");
   }
   if (isLive) return readLive(flags, terminal);
-  if (flags.filename.length === 0) throw new CliError("usage", "no input: give -f FILE, or --context NAME");
-  return readGiven(flags.filename, terminal, diagnostics);
+  if (flags.filename.length === 0)
+    throw new CliError("usage", "no input: use -f FILE, --context NAME or --kubeconfig FILE");
+  return readPaths(flags.filename, terminal, diagnostics);
 }
 
-/** From files; what cannot be read is reported, and the rest goes on. */
-export async function readGiven(
+/** Reads files. Files that cannot be read are reported and skipped. */
+export async function readPaths(
   paths: readonly string[],
   terminal: Terminal,
   diagnostics: Diagnostics,
@@ -36,14 +37,14 @@ export async function readGiven(
   return manifests;
 }
 
-/** From the cluster of --context and --kubeconfig. */
+/** Reads the cluster of --context and --kubeconfig. */
 export async function readLive(flags: Flags, terminal: Terminal): Promise<readonly Manifest[]> {
   const { readCluster } = await import("./read-cluster.ts");
   const { context, kubeconfig, namespace } = flags;
   return readCluster({ context, kubeconfig, namespace, env: terminal.env });
 }
 
-/** The pods with VFs of that cluster; undefined where the user may not list pods. */
+/** Reads the pods with VFs of that cluster. Returns undefined if the user may not list pods. */
 export async function readLivePods(flags: Flags, terminal: Terminal): Promise<readonly Manifest[] | undefined> {
   const { readPods } = await import("./read-pods.ts");
   const { context, kubeconfig, resourcePrefix } = flags;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The pods of a live cluster that may use VFs, and what they have been allocated, as the webhook watches them. Nothing is
- * written.
+ * readPods reads the pods of a live cluster that may use VFs, and their allocated devices. It writes nothing.
  * Usage: `const pods = await readPods({ context: "lab", env }, "openshift.io")`.
  */
 import { readPod } from "@switchyard/admission";
@@ -14,8 +13,8 @@ import { kubeconfigOf, type ClusterSource } from "./read-cluster.ts";
 const podType = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true } as const;
 
 /**
- * Pods, and ResourceClaims and ResourceSlices where one of them has a claim. Undefined where the user may not list them.
- * Throws CliError "unavailable", with the API server's words.
+ * Returns Pods, and if one of them has a ResourceClaim also ResourceClaims and ResourceSlices; undefined if the user may not
+ * list them. Throws CliError "unavailable" with the message of the API server.
  */
 export async function readPods(
   source: Omit<ClusterSource, "namespace">,
@@ -45,7 +44,7 @@ async function* list(transport: Transport, type: ResourceType, fieldSelector?: s
   for await (const { items } of listPages(transport, { type, pageSize: 100, fieldSelector })) yield* items;
 }
 
-/** Kubernetes serves them since 1.34. */
+/** Kubernetes serves resource.k8s.io/v1 since 1.34. */
 async function listIfServed(transport: Transport, type: ResourceType): Promise<readonly KubeObject[]> {
   try {
     return await Array.fromAsync(list(transport, type));

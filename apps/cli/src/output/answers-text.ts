@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Answers for reading: a line for each object, its warnings, what is wrong with it, then counts.
+ * answersText formats answers as text: one line per object, followed by its problems and warnings, and counts at the end.
  * Usage: `answersText(answers, colours)`.
  */
 import { labelOf } from "../input/manifest.ts";
@@ -12,9 +12,9 @@ const width = 80;
 
 export function answersText(answers: readonly Answer[], colours: Colours): string {
   const parts = answers.map(({ allowed, code, message, warnings, ...object }) => {
-    const verdict = allowed ? colours.green("allowed") : colours.red(`rejected (${code})`);
+    const result = allowed ? colours.green("allowed") : colours.red(`rejected (${code})`);
     return [
-      `${labelOf(object)}: ${verdict}`,
+      `${labelOf(object)}: ${result}`,
       ...(message === "" ? [] : indented(message, "")),
       ...warnings.flatMap((warning) => indented(warning, "Warning: ")),
     ];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Colours for people: on a terminal only, and not under NO_COLOR (https://no-color.org).
+ * createColours returns functions that colour text if the output is a terminal and NO_COLOR is not set
+ * (https://no-color.org).
  * Usage: `createColours(process.stdout, process.env).green("+")`.
  */
 import type { Output, Terminal } from "../terminal.ts";

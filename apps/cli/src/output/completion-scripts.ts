@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Completion scripts: verbs, their flags, and the values of those that have few.
+ * completionScripts generates completion scripts for shells, with verbs, their flags, and values of flags.
  * Usage: `completionScripts.get("bash")?.(verbs)`.
  */
 import { flagSpecs, type FlagSpec } from "../flags.ts";
 import type { Verb } from "../verb.ts";
 
-/** By shell. */
+/** Keyed by shell. */
 export const completionScripts: ReadonlyMap<string, (verbs: readonly Verb[]) => string> = new Map([
   ["bash", bash],
   ["zsh", zsh],
@@ -95,7 +95,7 @@ function spellings({ long, short }: FlagSpec): readonly string[] {
   return short === undefined ? [`--${long}`] : [`-${short}`, `--${long}`];
 }
 
-/** Within single quotes, and within zsh's brackets. */
+/** Removes characters that are special in single quotes or in zsh's brackets. */
 function quote(text: string): string {
   return text.replaceAll("'", "").replaceAll("`", "").replaceAll("[", "(").replaceAll("]", ")").replaceAll(":", " -");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The documentation of a kind or field, from the schema in its CRD.
+ * explainField returns the documentation of a kind or field from the schema in its CRD.
  * Usage: `explainField("sriovnetworknodepolicy.spec.numVfs")`.
  */
 import { apiVersion, customResources, err, ok, schemas, type Result, type StructuralSchema } from "@switchyard/api";
@@ -8,7 +8,7 @@ import { wrap } from "./wrap.ts";
 
 const width = 80;
 
-/** Ends with a newline. On failure: what would be right. */
+/** The text ends with a newline. The error says which names are valid. */
 export function explainField(path: string): Result<string, string> {
   const [kindName = "", ...fields] = path.split(".");
   const resource = customResources.find(({ kind, plural }) =>
@@ -16,7 +16,7 @@ export function explainField(path: string): Result<string, string> {
   );
   const root = resource === undefined ? undefined : schemas[resource.kind];
   if (resource === undefined || root === undefined) {
-    return err(`"${kindName}" is no kind; kinds are ${customResources.map(({ kind }) => kind).join(", ")}`);
+    return err(`unknown kind "${kindName}"; kinds are ${customResources.map(({ kind }) => kind).join(", ")}`);
   }
   let [schema, isRequired] = [root, false];
   for (const [index, field] of fields.entries()) {
@@ -27,7 +27,7 @@ export function explainField(path: string): Result<string, string> {
       const where = [resource.kind, ...fields.slice(0, index)].join(".");
       const names = Object.keys(properties);
       return err(
-        `${where} has no field "${field}"; ${names.length === 0 ? "it has none" : `it has ${names.join(", ")}`}`,
+        `${where} has no field "${field}"; ${names.length === 0 ? "it has no fields" : `its fields are ${names.join(", ")}`}`,
       );
     }
     isRequired = (owner.required ?? []).includes(field);
@@ -40,7 +40,7 @@ export function explainField(path: string): Result<string, string> {
 }
 
 function body(schema: StructuralSchema): readonly string[] {
-  const facts = factsOf(schema);
+  const constraints = constraintsOf(schema);
   const { properties = {}, required = [] } = valueSchema(schema);
   const fields = Object.entries(properties).flatMap(([name, member]) => [
     `  ${fieldLine(name, member, required.includes(name))}`,
@@ -49,14 +49,14 @@ function body(schema: StructuralSchema): readonly string[] {
   ]);
   return [
     "DESCRIPTION:",
-    ...indented(schema.description ?? "Standard metadata of Kubernetes."),
+    ...indented(schema.description ?? "Standard Kubernetes object metadata."),
     "",
-    ...(facts.length === 0 ? [] : ["RULES:", ...facts.flatMap(bullet), ""]),
+    ...(constraints.length === 0 ? [] : ["RULES:", ...constraints.flatMap(bullet), ""]),
     ...(fields.length === 0 ? [] : ["FIELDS:", ...fields]),
   ];
 }
 
-/** Of a list or map, the schema of its values. */
+/** For a list or map, the schema of its values. */
 function valueSchema(schema: StructuralSchema): StructuralSchema {
   const inner = schema.items ?? schema.additionalProperties;
   return inner === undefined ? schema : valueSchema(inner);
@@ -73,8 +73,8 @@ function typeName(schema: StructuralSchema): string {
   return schema.type === "object" ? "Object" : (schema.type ?? "any");
 }
 
-/** What the schema and its rules demand, in words. */
-function factsOf(schema: StructuralSchema): readonly string[] {
+/** Describes the constraints of the schema and its rules. */
+function constraintsOf(schema: StructuralSchema): readonly string[] {
   const { enum: choices, minimum, maximum, maxLength, maxItems, maxProperties, pattern } = schema;
   const fallback = schema.default;
   return [
@@ -86,7 +86,7 @@ function factsOf(schema: StructuralSchema): readonly string[] {
     ...(maxItems === undefined ? [] : [`at most ${maxItems} items`]),
     ...(maxProperties === undefined ? [] : [`at most ${maxProperties} entries`]),
     ...(pattern === undefined ? [] : [`matches ${pattern}`]),
-    ...(schema.items === undefined ? [] : factsOf(schema.items).map((fact) => `each: ${fact}`)),
+    ...(schema.items === undefined ? [] : constraintsOf(schema.items).map((constraint) => `each item: ${constraint}`)),
     ...(schema["x-kubernetes-validations"] ?? []).map(({ message, rule, fieldPath }) =>
       [fieldPath?.slice(1), message ?? rule].filter((part) => part !== undefined).join(": "),
     ),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A plan for reading, in the manner of `terraform plan`: a line for each step, then the impact and why, then counts.
+ * planText formats a plan in the manner of `terraform plan`: one line per step, then the impact with its reasons, then counts.
  * Usage: `planText(plan, colours)`; `summaryText(summary, colours)`.
  */
 import type { Impact } from "@switchyard/plan";
@@ -12,17 +12,17 @@ const width = 80;
 
 type Sign = "+" | "~" | "-";
 
-/** One node. */
+/** The plan of one node. */
 export function planText({ node, impact, steps, reasons, converged }: NodePlan, colours: Colours): string {
   const title = colours.bold(`${node}:`);
-  if (steps.length === 0) return `${title} ${converged ? "nothing to do" : "nothing can be done"}\n`;
+  if (steps.length === 0) return `${title} ${converged ? "nothing to do" : "the spec cannot be applied"}\n`;
   const signs = steps.map(signOf);
   const count = (sign: Sign): number => signs.filter((one) => one === sign).length;
   const lines = steps.map(({ text }, index) => {
     const sign = signs[index] ?? "~";
     return `  ${paintSign(sign, colours)} ${text}`;
   });
-  const why = reasons.flatMap(({ field, text }) => [
+  const reasonLines = reasons.flatMap(({ field, text }) => [
     `    ${field}`,
     ...wrap(text, width - 6).map((line) => `      ${line}`),
   ]);
@@ -31,28 +31,28 @@ export function planText({ node, impact, steps, reasons, converged }: NodePlan, 
     ...lines,
     "",
     `  Impact: ${paintImpact(impact, colours)}`,
-    ...why,
+    ...reasonLines,
     `  Steps: ${count("+")} to add, ${count("~")} to change, ${count("-")} to remove.`,
     "",
   ].join("\n");
 }
 
-/** All nodes. */
+/** The summary of all nodes. */
 export function summaryText(summary: PlanSummary, colours: Colours): string {
   const { nodes, converged, none, drain, reboot } = summary;
   if (nodes === 0) return "No nodes in the input.\n";
-  const stuck = nodes - converged - none - drain - reboot;
+  const failed = nodes - converged - none - drain - reboot;
   const parts = [
     ...(converged > 0 ? [`${converged} ${converged === 1 ? "has" : "have"} nothing to do`] : []),
-    ...(none > 0 ? [`${none} ${none === 1 ? "changes" : "change"} without disturbing pods`] : []),
+    ...(none > 0 ? [`${none} ${none === 1 ? "changes" : "change"} without disrupting pods`] : []),
     ...(drain > 0 ? [colours.yellow(`${drain} ${drain === 1 ? "drains" : "drain"}`)] : []),
     ...(reboot > 0 ? [colours.red(`${reboot} ${reboot === 1 ? "reboots" : "reboot"}`)] : []),
-    ...(stuck > 0 ? [`${stuck} cannot do what is asked`] : []),
+    ...(failed > 0 ? [`${failed} cannot apply the spec`] : []),
   ];
   return `${colours.bold("Plan:")} ${nodes} ${nodes === 1 ? "node" : "nodes"}: ${parts.join(", ")}.\n`;
 }
 
-/** By what the kind of step begins with; the two that can be either are told by what was there before. */
+/** Derived from the kind of the step. set-num-vfs and bind-driver depend on the previous value. */
 function signOf(step: NodePlan["steps"][number]): Sign {
   if (step.kind === "set-num-vfs") return step.from === 0 ? "+" : step.to === 0 ? "-" : "~";
   if (step.kind === "bind-driver") return step.from === undefined ? "+" : "~";
@@ -68,7 +68,7 @@ function paintSign(sign: Sign, colours: Colours): string {
 function paintImpact(impact: Impact, colours: Colours): string {
   switch (impact) {
     case "none":
-      return `${colours.green("none")}, no pod is disturbed`;
+      return `${colours.green("none")}, no pods are disrupted`;
     case "drain":
       return `${colours.yellow("drain")}, because of`;
     case "reboot":

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Prints data as JSON or YAML; the same data give the same bytes.
+ * printData prints data as JSON or YAML. The same data always give the same bytes.
  * Usage: `printData(answers, "json", terminal.stdout)`.
  */
 import type { Output } from "../terminal.ts";

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Rows as columns, in kubectl's manner.
+ * table aligns rows in columns, as kubectl does.
  * Usage: `table([["VENDOR", "DEVICE"], ["8086", "158b"]])`.
  */
 
-/** Ends with a newline; no blanks at the ends of lines. */
+/** The text ends with a newline. Lines have no trailing blanks. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) {

@@ -16,8 +16,8 @@ describe("toYaml", () => {
     expect(toYaml(data)).toBe(text);
   });
 
-  it.each(["1.1", "1.2"] as const)("is read back as the same data by a reader of YAML %s", (version) => {
-    // Keys that JavaScript would sort, or take for the prototype, are JSON.parse's matter.
+  it.each(["1.1", "1.2"] as const)("writes YAML that a reader of version %s reads as the same data", (version) => {
+    // Parsed from JSON, so that keys have the order and meaning that JSON.parse gives them.
     const json = fc.jsonValue({ stringUnit: "binary" }).map((value): unknown => JSON.parse(JSON.stringify(value)));
     const survives = fc.property(json, (data) => {
       expect(parse(toYaml(data), { version, merge: false })).toEqual(data);
@@ -25,7 +25,7 @@ describe("toYaml", () => {
     fc.assert(survives);
   });
 
-  it("reads back texts of lines and blanks", () => {
+  it("keeps texts of lines and blanks", () => {
     const lines = fc
       .array(fc.constantFrom("a", "  b", "c ", "", "# d", "- e", "f: g", "\ttab"))
       .map((all) => all.join("\n"));

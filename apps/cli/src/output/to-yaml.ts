@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * YAML of JSON data, in the order of its keys. Written for speed and stable bytes: a thousand node states take
- * milliseconds here and seconds in a general library. Anything that some reader of YAML 1.1 or 1.2 could take for
- * something else than the string it is stands in double quotes, in JSON's spelling, which is YAML too.
+ * toYaml writes JSON data as YAML, in the order of their keys. It is fast and its output is stable: a thousand node states
+ * take milliseconds, and seconds in a general library. A string that a reader of YAML 1.1 or 1.2 could take for another type
+ * is written in double quotes as in JSON, which is also YAML.
  * Usage: `toYaml({ kind: "List", items: [] })` is "kind: List\nitems: []\n".
  */
 
-/** Ends with a newline. Members that are undefined are left out, as in JSON. */
+/** The text ends with a newline. Undefined members are left out, as in JSON. */
 export function toYaml(data: unknown): string {
   const lines: string[] = [];
   const inline = inlineOf(data, 0);
@@ -15,7 +15,7 @@ export function toYaml(data: unknown): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** Adds the lines of a list or map that is not empty; `lead` stands on the first one instead of its indent. */
+/** Adds the lines of a list or map that is not empty. The first line starts with `lead` instead of its indentation. */
 function addBlock(data: unknown, depth: number, lead: string, lines: string[]): void {
   const indent = "  ".repeat(depth);
   let start = lead === "" ? indent : lead;
@@ -32,19 +32,19 @@ function addBlock(data: unknown, depth: number, lead: string, lines: string[]): 
   }
 }
 
-/** `opens`: the block may begin on the line of `head`, as after a dash. */
+/** `opens` means that a block can begin on the line of `head`, as after a dash. */
 function addEntry(head: string, value: unknown, at: { depth: number; opens: boolean }, lines: string[]): void {
   const inline = inlineOf(value, at.depth);
   if (inline !== undefined) lines.push(at.opens ? `${head}${inline}` : `${head} ${inline}`);
   else if (at.opens) addBlock(value, at.depth, head, lines);
   else {
     lines.push(head);
-    // Lists stand at the indent of their key, as kubectl writes them.
+    // Lists have the indentation of their key, as kubectl writes them.
     addBlock(value, Array.isArray(value) ? at.depth - 1 : at.depth, "", lines);
   }
 }
 
-/** What fits behind a key; undefined for lists and maps that are not empty. */
+/** A value that fits on the line of its key; undefined for lists and maps that are not empty. */
 function inlineOf(value: unknown, depth: number): string | undefined {
   if (typeof value === "string") return text(value, depth);
   if (typeof value !== "object" || value === null) return value === undefined ? "null" : JSON.stringify(value);
@@ -58,7 +58,7 @@ function entriesOf(value: unknown): readonly (readonly [string, unknown])[] {
     : [];
 }
 
-/** Lines that a literal block gives back exactly: printable, none but the first empty, no blank at the beginning. */
+/** Texts that a literal block reproduces exactly: printable lines without leading blanks in the first or trailing blanks in any line. */
 const literalLines = /^[!-~][ -~]*(\n[ -~]*[!-~])+\n?$/;
 
 function text(value: string, depth: number): string {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Breaks text into lines at its blanks.
+ * wrap breaks text into lines at blanks.
  * Usage: `wrap(sentence, 80).join("\n")`.
  */
 
-/** Lines of at most `width` characters; a longer word has a line of its own. */
+/** Lines have at most `width` characters. A longer word is on a line by itself. */
 export function wrap(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   let line = "";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Objects of a small cluster, as files have them. */
+/** Objects of a small cluster, as they are written in files. */
 
 const apiVersion = "sriovnetwork.openshift.io/v1";
 const namespace = "sriov-network-operator";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Runs a command as a user would, without a process.
+ * runCli runs a command line without starting a process.
  * Usage: `const { code, out, err } = await runCli(["plan", "-f", "-"], { input: [node, state] })`.
  */
 import { run } from "../run.ts";
@@ -13,7 +13,7 @@ export interface CliResult {
 }
 
 export interface CliOptions {
-  /** What stands on stdin: a text, or objects, which become documents. */
+  /** Standard input: a text, or objects that are written as documents. */
   readonly input?: string | readonly unknown[];
   readonly isTTY?: boolean;
   readonly env?: Terminal["env"];
@@ -33,7 +33,7 @@ export async function runCli(argv: readonly string[], options: CliOptions = {}):
   return { code, ...written };
 }
 
-/** Split within a character, as a pipe may do. */
+/** Two chunks that may split a character, as with a pipe. */
 async function* once(text: string): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text);
   const half = Math.floor(bytes.length / 2);

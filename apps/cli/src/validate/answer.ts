@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The answer to one object: first the API server's, by its CRD, then the webhook's.
- * Usage: `answer(manifest, { operation: "CREATE", old: undefined, view: () => viewOf(cluster, namespace), nowMs })`.
+ * answer returns the answer to a change of one object: first that of the API server by the object's CRD, then that of the
+ * webhook.
+ * Usage: `answer(manifest, { operation: "CREATE", old: undefined, view, admitOptions: { nowMs, cache } })`.
  */
-import { admit, describeRefusal, type ClusterView } from "@switchyard/admission";
-import { customResources } from "@switchyard/api";
+import { admit, describeRefusal, type AdmitOptions, type ClusterView } from "@switchyard/admission";
+import { customResources, defined } from "@switchyard/api";
 import { withDefaults, type PolicyDefaults } from "../cluster/policy-defaults.ts";
+import { checkAgainstCrd, type CrdResult } from "../crd/check-against-crd.ts";
 import { describeFieldProblem } from "../crd/field-problem.ts";
-import { judgeByCrd, type CrdJudgement } from "../crd/judge-by-crd.ts";
 import type { Operation } from "../flags.ts";
 import type { Manifest } from "../input/manifest.ts";
 import type { JsonObject } from "../json.ts";
@@ -21,77 +22,79 @@ export interface Answer {
   readonly name: string;
   readonly operation: Operation;
   readonly allowed: boolean;
-  /** HTTP status: 200; 400 and 422 from the API server, 403 from the webhook; 404 for an update of nothing. */
+  /**
+   * HTTP status code: 200 if allowed; 400 and 422 from the API server; 403 from the webhook; 404 for an update of an object
+   * that does not exist.
+   */
   readonly code: number;
-  /** All that is wrong; empty where allowed. */
+  /** All problems; empty if allowed. */
   readonly message: string;
   readonly warnings: readonly string[];
-  /** With defaults; absent for DELETE. */
+  /** The object with its defaults; absent for DELETE. */
   readonly patched?: JsonObject;
 }
 
 export interface AnswerOptions {
   readonly operation: Operation;
-  /** The stored object of this name, by storedForm(). Needed for UPDATE and DELETE. */
+  /** The stored object with the same name, as returned by storedForm(). Required for UPDATE and DELETE. */
   readonly old: JsonObject | undefined;
-  /** The cluster, with the object or without. */
+  /** The cluster. It may or may not contain the object. */
   readonly view: ClusterView;
-  /** Goes forward only. */
-  readonly nowMs: () => number;
+  readonly admitOptions: AdmitOptions;
 }
 
-/** `manifest` is of one of our kinds, and has a namespace. */
+/** `manifest` is of one of Switchyard's kinds and has a namespace. */
 export function answer(manifest: Manifest, options: AnswerOptions): Answer {
-  const { operation, old, view, nowMs } = options;
+  const { operation, old, view, admitOptions } = options;
   const { apiVersion, kind, namespace = "", name } = manifest;
   const about = { apiVersion, kind, namespace, name, operation };
   const refused = (code: number, message: string, patched?: JsonObject, warnings: readonly string[] = []): Answer => ({
     ...{ ...about, allowed: false, code, message, warnings },
-    ...(patched && { patched }),
+    ...defined({ patched }),
   });
   if (operation === "UPDATE" && old === undefined) return refused(404, notFound(manifest));
 
-  const judgement = operation === "DELETE" ? undefined : judgeManifest(manifest, old);
-  const refusal = judgement && refusalOf(manifest, judgement);
-  if (refusal !== undefined) return refused(refusal.code, refusal.message, judgement?.object);
+  const crdResult = operation === "DELETE" ? undefined : checkManifest(manifest, old);
+  const refusal = crdResult && refusalOf(manifest, crdResult);
+  if (refusal !== undefined) return refused(refusal.code, refusal.message, crdResult?.object);
 
-  const objects = { object: judgement?.object, oldObject: old };
+  const patched = crdResult?.object;
+  const objects = { object: patched, oldObject: old };
   const review = isReviewed(kind) ? reviewOf(operation, kind, objects) : undefined;
-  const verdict = review && admit(review, view, { nowMs });
-  const warnings = verdict?.warnings ?? [];
-  const patched = judgement?.object;
-  if (verdict?.allowed === false) {
-    const { code, message } = describeRefusal(verdict.problems);
+  const result = review && admit(review, view, admitOptions);
+  const warnings = result?.warnings ?? [];
+  if (result?.allowed === false) {
+    const { code, message } = describeRefusal(result.problems);
     return refused(code, message, patched, warnings);
   }
-  return { ...about, allowed: true, code: 200, message: "", warnings, ...(patched && { patched }) };
+  return { ...about, allowed: true, code: 200, message: "", warnings, ...defined({ patched }) };
 }
 
-/** What the API server makes of it before the validating webhook. The status is another subresource's. */
-export function judgeManifest(manifest: Manifest, old: JsonObject | undefined): CrdJudgement {
+/** What the API server does with the manifest before it calls the validating webhook. It drops the status of the object. */
+export function checkManifest(manifest: Manifest, old: JsonObject | undefined): CrdResult {
   const { kind } = manifest;
   const { status: _, ...object } = manifest.object;
-  return judgeByCrd(object, { kind, old, mutate: (coerced) => withDefaults(coerced, old) });
+  return checkAgainstCrd(object, { kind, old, mutate: (coerced) => withDefaults(coerced, old) });
 }
 
-/** The manifest as it is in the cluster already. */
+/** The manifest as the cluster stores it. */
 export function storedForm({ kind, object: { status: _, ...object } }: Manifest, mutate: PolicyDefaults): JsonObject {
-  return judgeByCrd(object, { kind, mutate }).object;
+  return checkAgainstCrd(object, { kind, mutate }).object;
 }
 
-/** Whether kubectl gets it past the CRD. */
-export function isAccepted({ malformed, unknownFields, problems }: CrdJudgement): boolean {
+/** Whether the API server accepts the object, apart from the webhook. kubectl makes it refuse unknown fields. */
+export function isAccepted({ malformed, unknownFields, problems }: CrdResult): boolean {
   return malformed === undefined && unknownFields.length === 0 && problems.length === 0;
 }
 
-interface Refusal {
+interface ServerRefusal {
   readonly code: number;
   readonly message: string;
 }
 
-/** In the API server's words. */
-function refusalOf({ apiVersion, kind, name }: Manifest, judgement: CrdJudgement): Refusal | undefined {
-  const { malformed, unknownFields, problems } = judgement;
+/** The refusal in the words of the API server; undefined if it accepts the object. */
+function refusalOf({ apiVersion, kind, name }: Manifest, crdResult: CrdResult): ServerRefusal | undefined {
+  const { malformed, unknownFields, problems } = crdResult;
   const [group = "", version = ""] = apiVersion.split("/");
   const unreadable = `${kind} in version "${version}" cannot be handled as a ${kind}`;
   if (malformed !== undefined) return { code: 400, message: `${unreadable}: ${malformed}` };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The JSON patch of the mutating webhook on an object.
- * Usage: `applyPatch(object, verdict.patch)`.
+ * applyPatch applies the JSON patch of the mutating webhook to an object.
+ * Usage: `const patched = applyPatch(object, result.patch)`.
  */
 import type { PatchOperation } from "@switchyard/admission";
 import { isJsonObject, type JsonObject } from "../json.ts";
 
-/** Members of maps only: the webhook adds nothing to lists. */
+/** Supports only members of maps: the webhook adds no items to lists. */
 export function applyPatch(object: JsonObject, patch: readonly PatchOperation[]): JsonObject {
   return patch.reduce((patched, { path, value }) => {
     const keys = path

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What admission is asked about an object of the input.
- * Usage: `const review = reviewOf("CREATE", { kind, object })`.
+ * reviewOf converts an object of the input to the Review that admission gets.
+ * Usage: `const review = reviewOf("CREATE", "SriovNetwork", { object, oldObject: undefined })`.
  */
 import type { Change, Review, ReviewedKind } from "@switchyard/admission";
-import { fits, type Kinds } from "../cluster/kinds.ts";
+import { isOfKind, type Kinds } from "../cluster/kinds.ts";
 import type { Operation } from "../flags.ts";
 
 const reviewedKinds: ReadonlySet<string> = new Set<ReviewedKind>([
@@ -22,13 +22,13 @@ export function isReviewed(kind: string): kind is ReviewedKind {
   return reviewedKinds.has(kind);
 }
 
-/** The object as it shall be, and the one that is stored. */
+/** The new object and the stored one. */
 export interface Objects {
   readonly object: unknown;
   readonly oldObject: unknown;
 }
 
-/** Undefined where an object has not the shape of its kind, which its CRD has told already. */
+/** Returns undefined if the object does not fit the schema of its kind, which the check of its CRD reports. */
 export function reviewOf(operation: Operation, kind: ReviewedKind, objects: Objects): Review | undefined {
   switch (kind) {
     case "SriovNetworkNodePolicy":
@@ -57,9 +57,9 @@ function changeOf<K extends ReviewedKind>(
   operation: Operation,
   { object, oldObject }: Objects,
 ): Change<Kinds[K]> | undefined {
-  if (operation === "DELETE") return fits(oldObject, kind) ? { operation, oldObject } : undefined;
-  if (!fits(object, kind)) return undefined;
+  if (operation === "DELETE") return isOfKind(oldObject, kind) ? { operation, oldObject } : undefined;
+  if (!isOfKind(object, kind)) return undefined;
   if (operation === "CREATE") return { operation, object };
-  // What was stored under older rules forgives nothing, and keeps nothing from being repaired: as in the webhook.
-  return fits(oldObject, kind) ? { operation, object, oldObject } : { operation: "CREATE", object };
+  // As in the webhook: if the stored object does not fit the schema, the new one is checked like a new object.
+  return isOfKind(oldObject, kind) ? { operation, object, oldObject } : { operation: "CREATE", object };
 }

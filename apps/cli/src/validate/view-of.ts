@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The input as admission sees a cluster; the webhook makes the same of its caches.
+ * viewOf builds the ClusterView of admission from the input, as the webhook does from its caches.
  * Usage: `admit(review, viewOf(cluster, { namespace, resourcePrefix, arePodsKnown: false }), options)`.
  */
 import { createStateReader, readPod, type ClusterView } from "@switchyard/admission";
@@ -17,11 +17,11 @@ import { nicPolicyOf, type ClusterObjects } from "../cluster/cluster-objects.ts"
 import { textAt } from "../json.ts";
 
 export interface ViewOptions {
-  /** The operator's. */
+  /** The namespace of the operator. */
   readonly namespace: string;
-  /** What pods write before resource names. */
+  /** Prefix of resource names, the part before the slash. */
   readonly resourcePrefix: string;
-  /** Whether the input has all pods that matter: without any, nothing is said of them. */
+  /** Whether the input contains the pods of the cluster. If not, warnings do not count pods. */
   readonly arePodsKnown: boolean;
 }
 
@@ -46,7 +46,7 @@ export function viewOf(cluster: ClusterObjects, { namespace, resourcePrefix, are
   };
 }
 
-/** Input without any claims, as of a cluster that does not serve them, has none to look for. */
+/** Without claims in the input, pods count as having no devices allocated by claims. */
 function deviceFactsOf({ claims, slices, states }: ClusterObjects): ReturnType<typeof createDeviceFacts> {
   const allocations = new Map(
     claims.map(({ metadata, ...claim }) => {

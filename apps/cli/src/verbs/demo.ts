@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `switchyard demo`: what `npm run demo` starts, from a checkout of the sources. */
+/** `switchyard demo` starts `npm run demo` in a source checkout. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, realpathSync } from "node:fs";
@@ -12,14 +12,14 @@ export const demo: RunVerb = async ({ operands }) => {
   const child = spawn(process.execPath, [findRunner(process.argv[1] ?? "."), "demo", ...operands], {
     stdio: "inherit",
   });
-  // Ctrl-C reaches the demo too, which cleans up; it is waited for.
+  // Ctrl-C also reaches the demo, which cleans up before it exits.
   process.on("SIGINT", ignore);
   const exit: readonly unknown[] = await once(child, "exit");
   process.off("SIGINT", ignore);
   return exit[0] === 0 ? exitCodes.done : exitCodes.no;
 };
 
-/** The way into the workspace's commands, from somewhere in it. */
+/** Finds the script that runs the commands of the workspace, in a parent directory of the program. */
 function findRunner(program: string): string {
   let folder = dirname(realpathSync(program));
   for (;;) {
@@ -29,9 +29,9 @@ function findRunner(program: string): string {
     if (parent === folder) break;
     folder = parent;
   }
-  throw new CliError("unavailable", "the demo needs a checkout of the sources, and this program is not in one");
+  throw new CliError("unavailable", "the demo requires a source checkout, and this program is not in one");
 }
 
 function ignore(): void {
-  // The child decides.
+  // The demo decides when to exit.
 }

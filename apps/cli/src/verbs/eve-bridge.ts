@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `switchyard eve-bridge doctor`: eve-bridge's own doctor. */
+/** `switchyard eve-bridge doctor` runs the doctor of eve-bridge. */
 import { formatReport, runDoctor } from "@switchyard/eve-bridge";
 import { CliError } from "../cli-error.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -9,7 +9,7 @@ import type { RunVerb } from "../verb.ts";
 export const eveBridge: RunVerb = async ({ flags: { output = "text" }, operands, terminal }) => {
   const [operand, ...more] = operands;
   if (operand !== "doctor" || more.length > 0) {
-    throw new CliError("usage", `eve-bridge takes the word "doctor" and no other: switchyard eve-bridge doctor`);
+    throw new CliError("usage", 'eve-bridge requires one argument, "doctor": switchyard eve-bridge doctor');
   }
   const report = await runDoctor({ env: terminal.env });
   if (output === "text") terminal.stdout.write(formatReport(report));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `switchyard nics`: the network cards that are known to work. */
+/** `switchyard nics` lists the supported NICs. */
 import { supportedNics } from "@switchyard/policy";
 import { exitCodes } from "../exit-codes.ts";
 import { printData } from "../output/print-data.ts";

@@ -39,15 +39,15 @@ describe("switchyard plan", () => {
     });
   });
 
-  it("reads like a plan, within 80 columns", async () => {
+  it("prints text of at most 80 columns", async () => {
     const { out } = await runCli(["plan", "-f", "-"], { input: cluster });
     expect(out).toContain("worker-1:\n  + set sriov_numvfs 0 -> 4 on 0000:3b:00.0\n");
-    expect(out).toContain("  Impact: none, no pod is disturbed\n");
+    expect(out).toContain("  Impact: none, no pods are disrupted\n");
     expect(out).toContain("worker-2:\n  ~ set sriov_numvfs 2 -> 4 on 0000:3b:00.0\n");
     expect(out).toContain(
       "  Impact: drain, because of\n    spec.interfaces[0].numVfs\n      0000:3b:00.0: 2 -> 4 VFs removes the 2 that exist\n",
     );
-    expect(out).toMatch(/\nPlan: 2 nodes: 1 changes without disturbing pods, 1 drains\.\n$/);
+    expect(out).toMatch(/\nPlan: 2 nodes: 1 changes without disrupting pods, 1 drains\.\n$/);
     expect(out.split("\n").filter((line) => line.length > 80)).toEqual([]);
   });
 
@@ -56,45 +56,45 @@ describe("switchyard plan", () => {
     { isTTY: true, env: { NO_COLOR: "1" }, coloured: false },
     { isTTY: true, env: { TERM: "dumb" }, coloured: false },
     { isTTY: false, env: {}, coloured: false },
-  ])("is coloured for people only: TTY $isTTY, $env", async ({ coloured, ...terminal }) => {
+  ])("is coloured on terminals only: TTY $isTTY, $env", async ({ coloured, ...terminal }) => {
     const { out } = await runCli(["plan", "-f", "-"], { input: cluster, ...terminal });
     expect(out.includes("\u001b[")).toBe(coloured);
   });
 
   it.each([
-    { what: "something to do", input: cluster, code: 2 },
-    { what: "nothing to do", input: [...fresh, policy("a", { numVfs: 0 })], code: 0 },
-    { what: "something that cannot be done", input: [...fresh, policy("a", { numVfs: 65 })], code: 1 },
+    { what: "changes to make", input: cluster, code: 2 },
+    { what: "no changes to make", input: [...fresh, policy("a", { numVfs: 0 })], code: 0 },
+    { what: "changes that cannot be made", input: [...fresh, policy("a", { numVfs: 65 })], code: 1 },
   ])("exits under --detailed-exitcode with $code for $what", async ({ input, code }) => {
     expect(await runCli(["plan", "-f", "-", "--detailed-exitcode"], { input })).toMatchObject({ code });
   });
 
-  it("plans what the policies mean once the webhook has filled in their defaults", async () => {
+  it("plans the policies with the defaults of the webhook", async () => {
     const weak = policy("z-weak", { numVfs: 8, resourceName: "weak" });
     const strong = policy("strong", { numVfs: 2, priority: 10 });
     const { out } = await runCli(["plan", "-f", "-"], { input: [...fresh, weak, strong] });
     expect(out).toContain("+ set sriov_numvfs 0 -> 2 on 0000:3b:00.0");
   });
 
-  it("plans the state's own spec where the input has no policies", async () => {
+  it("plans the spec of the node state if the input has no policies", async () => {
     const spec = { interfaces: [{ pciAddress: "0000:3b:00.0", name: "ens1f0", numVfs: 1 }] };
     const { out } = await runCli(["plan", "-f", "-"], { input: [{ ...state("worker-1"), spec }] });
     expect(out).toContain("+ set sriov_numvfs 0 -> 1 on 0000:3b:00.0");
   });
 
-  describe("for a node whose status the Go operator's daemon wrote", () => {
+  describe("for a node that the Go operator's daemon configured", () => {
     const vfGroups = [{ resourceName: "nics", vfRange: "0-1", isRdma: true }];
     const spec = { interfaces: [{ pciAddress: "0000:3b:00.0", name: "ens1f0", numVfs: 2, vfGroups }] };
     const migrated = [node("worker-1"), { ...state("worker-1", 2), spec }];
 
-    it("has no steps where the node has what the policies ask for, although it reports no administrative MACs", async () => {
+    it("has no steps if the node is configured as the policies request, although it reports no administrative MAC addresses", async () => {
       const { out } = await runCli(["plan", "-f", "-", "-o", "json"], {
         input: [...migrated, policy("a", { numVfs: 2, isRdma: true })],
       });
       expect(JSON.parse(out)).toMatchObject({ nodes: [{ impact: "none", steps: [], converged: true }] });
     });
 
-    it("predicts the reset of a PF that the stored spec configures and no policy selects", async () => {
+    it("plans the reset of a PF that the stored spec configures and no policy selects", async () => {
       const { out } = await runCli(["plan", "-f", "-", "-o", "json"], {
         input: [...migrated, policy("other", { nicSelector: { pfNames: ["ens9f0"] } })],
       });
@@ -105,14 +105,14 @@ describe("switchyard plan", () => {
     });
   });
 
-  it("says what is missing", async () => {
+  it("reports a missing node", async () => {
     const unknown = await runCli(["plan", "-f", "-", "--node", "worker-9"], { input: cluster });
     expect(unknown).toMatchObject({
       code: 1,
       out: "",
-      err: expect.stringContaining("no plan for node worker-9"),
+      err: expect.stringContaining('no plan for node "worker-9"'),
     });
     const nodeless = await runCli(["plan", "-f", "-"], { input: [state("worker-1"), policy("a")] });
-    expect(nodeless).toMatchObject({ code: 1, err: expect.stringContaining("not the Node worker-1") });
+    expect(nodeless).toMatchObject({ code: 1, err: expect.stringContaining("lacks the Node worker-1") });
   });
 });

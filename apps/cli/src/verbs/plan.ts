@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `switchyard plan`: what the nodes would do, and whom it disturbs. */
+/** `switchyard plan` prints the steps of the nodes and their impact on pods. */
 import { CliError } from "../cli-error.ts";
 import { collectObjects } from "../cluster/cluster-objects.ts";
 import { planCluster, summarize } from "../cluster/plan-cluster.ts";
@@ -20,7 +20,10 @@ export const planNodes: RunVerb = async ({ flags, terminal }) => {
 
   const [only] = plans;
   if (flags.node !== undefined && only === undefined) {
-    throw new CliError("unavailable", `no plan for node ${flags.node}: it is not in the input, or not in the node set`);
+    throw new CliError(
+      "unavailable",
+      `no plan for node "${flags.node}": it is not in the input or not in the node set`,
+    );
   }
   if (output === "text") {
     const colours = createColours(terminal.stdout, terminal.env);

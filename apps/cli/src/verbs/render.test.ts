@@ -4,7 +4,7 @@ import type { SriovNetworkNodeState } from "@switchyard/api";
 import { isKubeObject, isRecord } from "@switchyard/kube";
 import fc from "fast-check";
 import { parseAllDocuments } from "yaml";
-import { fits } from "../cluster/kinds.ts";
+import { isOfKind } from "../cluster/kinds.ts";
 import { network, node, policy, state } from "../testing/objects.ts";
 import { runCli } from "../testing/run-cli.ts";
 
@@ -44,7 +44,7 @@ describe("switchyard render", () => {
     await fc.assert(same, { numRuns: 20 });
   });
 
-  describe("fills in what the webhook would, before it merges", () => {
+  describe("fills in the defaults of the webhook before it merges", () => {
     // By name and by vendor: without its default of 99, "z-general" would be the strongest.
     const general = policy("z-general", { nicSelector: { vendor: "8086" }, numVfs: 8, resourceName: "general" });
     const special = policy("special", { nicSelector: { pfNames: ["ens1f0#0-1"] }, priority: 10 });
@@ -76,7 +76,7 @@ describe("switchyard render", () => {
       expect(await groupsOf([...objects, strong, again])).toEqual(["special"]);
     });
 
-    it("nothing where the cluster has stored the policy, or runs no webhook", async () => {
+    it("nothing if the cluster has stored the policy or runs no webhook", async () => {
       const stored = { ...general, metadata: { ...general.metadata, uid: "5e3c" } };
       expect(await groupsOf([node("worker-1"), state("worker-1"), stored, special])).toEqual(["z-general"]);
       expect(await groupsOf([...objects, operatorConfig({ enableOperatorWebhook: false })])).toEqual(["z-general"]);
@@ -84,7 +84,7 @@ describe("switchyard render", () => {
     });
   });
 
-  it("prints documents that kubectl would take", async () => {
+  it("prints documents that kubectl accepts", async () => {
     const { out } = await runCli(["render", "-f", "-"], { input: cluster });
     const { list } = await itemsOf(cluster);
     const parsed = parseAllDocuments(out, { version: "1.1" });
@@ -92,12 +92,12 @@ describe("switchyard render", () => {
     expect({ apiVersion: "v1", kind: "List", items: documents }).toEqual(list);
   });
 
-  it("prints kinds that are asked for only", async () => {
+  it("prints only the kinds of --only", async () => {
     const { list } = await itemsOf(cluster, "--only", "ConfigMap,NetworkAttachmentDefinition");
     expect(list).toMatchObject({ items: [{ kind: "ConfigMap" }, { kind: "NetworkAttachmentDefinition" }] });
   });
 
-  it("reports on a bad policy and goes on with the others", async () => {
+  it("reports an invalid policy and renders the others", async () => {
     const bad = policy("bad", { nicSelector: { pfNames: ["ens1f0#9-4"] } });
     const { code, err, list } = await itemsOf([...cluster, bad]);
     expect(code).toBe(1);
@@ -107,23 +107,25 @@ describe("switchyard render", () => {
     expect(list).toEqual((await itemsOf(cluster)).list);
   });
 
-  it("says on which node a policy matches nothing", async () => {
+  it("reports on which node a policy matches no NIC", async () => {
     const lost = policy("lost", { nicSelector: { pfNames: ["eth9"] } });
     const { code, err } = await itemsOf([...cluster, lost]);
     expect(code).toBe(0);
     expect(err).toMatch(/^SriovNetworkNodePolicy\/sriov-network-operator\/lost: node worker-1: spec\.nicSelector/m);
   });
 
-  it("reports on a network whose ipam is no JSON", async () => {
+  it("reports a network with invalid JSON in ipam", async () => {
     const { code, err } = await itemsOf([...cluster, network("broken", { ipam: '{"type": }' })]);
     expect(code).toBe(1);
     expect(err).toMatch(/^SriovNetwork\/sriov-network-operator\/broken: spec\.ipam: /m);
   });
 
-  it("leaves out what is in another namespace, as the operator does", async () => {
+  it("ignores policies in other namespaces, as the operator does", async () => {
     const elsewhere = { ...policy("c"), metadata: { name: "c", namespace: "tenant" } };
     const { err, list } = await itemsOf([...cluster, elsewhere]);
-    expect(err).toBe("SriovNetworkNodePolicy/tenant/c: ignored: the operator is in sriov-network-operator\n");
+    expect(err).toBe(
+      "SriovNetworkNodePolicy/tenant/c: ignored: not in the operator's namespace sriov-network-operator\n",
+    );
     expect(list).toEqual((await itemsOf(cluster)).list);
   });
 
@@ -139,7 +141,7 @@ describe("switchyard render", () => {
     expect(labels.filter((label) => label.includes("operator-webhook"))).toEqual([]);
   });
 
-  it("names images by the operator's variables", async () => {
+  it("takes images from the operator's environment variables", async () => {
     const flags = ["render", "-f", "-", "--manifests", "--only", "DaemonSet"];
     const { out } = await runCli(flags, { input: cluster, env: { SRIOV_CNI_IMAGE: "mirror/sriov-cni:2" } });
     expect(out).toContain('image: "mirror/sriov-cni:2"');
@@ -147,13 +149,13 @@ describe("switchyard render", () => {
     expect(out).not.toContain("kind: SriovNetworkNodeState");
   });
 
-  it("says which flag prints a DaemonSet", async () => {
+  it("names the flag that a DaemonSet requires", async () => {
     const { code, err } = await runCli(["render", "-f", "-", "--only", "DaemonSet"], { input: cluster });
     expect(code).toBe(64);
-    expect(err).toContain("--manifests adds it");
+    expect(err).toContain("DaemonSet requires --manifests");
   });
 
-  it("warns of a feature gate that there is not", async () => {
+  it("reports an unknown feature gate", async () => {
     const { code, err } = await itemsOf([operatorConfig({ featureGates: { metricExporter: true } })], "--manifests");
     expect(code).toBe(0);
     expect(err).toMatch(/^SriovOperatorConfig\/sriov-network-operator\/default: spec\.featureGates\.metricExporter: /m);
@@ -167,7 +169,7 @@ function operatorConfig(spec: object) {
 
 function nodeStatesIn(list: unknown): readonly SriovNetworkNodeState[] {
   const items: unknown = isRecord(list) ? list["items"] : [];
-  return (Array.isArray(items) ? items : []).filter((item: unknown) => fits(item, "SriovNetworkNodeState"));
+  return (Array.isArray(items) ? items : []).filter((item: unknown) => isOfKind(item, "SriovNetworkNodeState"));
 }
 
 function labelsOf(list: unknown): readonly string[] {

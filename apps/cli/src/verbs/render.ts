@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `switchyard render`: what the operator would write. */
+/** `switchyard render` prints the objects that the operator would write. */
 import { CliError } from "../cli-error.ts";
 import { collectObjects } from "../cluster/cluster-objects.ts";
 import { compareRendered, renderCluster, renderedKinds } from "../cluster/render-cluster.ts";
@@ -14,10 +14,10 @@ import type { RunVerb } from "../verb.ts";
 export const render: RunVerb = async ({ flags, terminal }) => {
   const { namespace, resourcePrefix, clusterType, output = "yaml" } = flags;
   const kinds = [...new Set([...renderedKinds, ...(flags.manifests ? deployedKinds : [])])].sort();
-  const stranger = flags.only.find((kind) => !kinds.includes(kind));
-  if (stranger !== undefined) {
-    const hint = deployedKinds.includes(stranger) ? "; --manifests adds it" : "";
-    throw new CliError("usage", `--only: "${stranger}" is none of ${kinds.join(", ")}${hint}`);
+  const unknown = flags.only.find((kind) => !kinds.includes(kind));
+  if (unknown !== undefined) {
+    const hint = deployedKinds.includes(unknown) ? `; ${unknown} requires --manifests` : "";
+    throw new CliError("usage", `--only: "${unknown}" must be one of ${kinds.join(", ")}${hint}`);
   }
   const diagnostics = createDiagnostics(terminal.stderr);
   const cluster = collectObjects(await readInput(flags, terminal, diagnostics), { namespace, diagnostics });

@@ -44,7 +44,7 @@ describe("switchyard validate", () => {
     ]);
   });
 
-  it("refuses by the CRD in the API server's words", async () => {
+  it("refuses by the CRD with the message of the API server", async () => {
     const { code, answers } = await validate([policy("a", { numVfs: 70_000 })]);
     expect(code).toBe(1);
     const message =
@@ -53,19 +53,19 @@ describe("switchyard validate", () => {
     expect(answers).toMatchObject([{ allowed: false, code: 422, message }]);
   });
 
-  it("refuses fields that do not exist, as kubectl has the server do", async () => {
+  it("refuses unknown fields, as the server does for kubectl", async () => {
     const { answers } = await validate([policy("a", { numVFs: 8 })]);
     expect(answers).toMatchObject([{ code: 400, message: expect.stringContaining('unknown field "spec.numVFs"') }]);
   });
 
-  it("refuses by the webhook's rules what conflicts with what is there", async () => {
+  it("refuses by the webhook's rules a conflict with an existing object", async () => {
     const second = policy("second", { nicSelector: { pfNames: ["ens1f0#1-2"] }, resourceName: "other" });
     const { code, answers } = await validate([second], cluster);
     expect(code).toBe(1);
     expect(answers).toMatchObject([{ name: "second", allowed: false, code: 403 }]);
   });
 
-  it("judges each object with all the others there", async () => {
+  it("checks each object beside all the others", async () => {
     const second = policy("second", { nicSelector: { pfNames: ["ens1f0#1-2"] }, resourceName: "other" });
     const { answers } = await validate([...cluster, second]);
     expect(answers).toMatchObject([
@@ -74,7 +74,7 @@ describe("switchyard validate", () => {
     ]);
   });
 
-  it("does not let an object that its CRD refuses stand in another's way", async () => {
+  it("ignores other objects that their CRD refuses", async () => {
     const second = policy("second", { nicSelector: { pfNames: ["ens1f0#1-2"] }, numVfs: -1 });
     const { answers } = await validate([...cluster, second]);
     expect(answers).toMatchObject([
@@ -83,7 +83,7 @@ describe("switchyard validate", () => {
     ]);
   });
 
-  it("takes the old object of an update from what exists", async () => {
+  it("takes the old object of an update from the existing objects", async () => {
     const old = policy("first", { nicSelector: { vendor: "INTEL" } });
     const update = policy("first", { nicSelector: { vendor: "INTEL" }, numVfs: 5 });
     const { answers } = await validate([update, network("new")], [old], "--operation", "UPDATE");
@@ -93,7 +93,7 @@ describe("switchyard validate", () => {
     ]);
   });
 
-  it("takes files of existing objects as the webhook let them in", async () => {
+  it("fills the defaults into existing objects, except for those with a uid", async () => {
     const { answers } = await validate([policy("a", { mtu: 1400 })], [policy("a")], "--operation", "UPDATE");
     expect(answers).toMatchObject([{ allowed: true, patched: { spec: { priority: 99, isRdma: false } } }]);
     const stored = { ...policy("a"), metadata: { ...policy("a").metadata, uid: "5e3c" } };
@@ -102,7 +102,7 @@ describe("switchyard validate", () => {
     expect(kept.answers).not.toHaveProperty("0.patched.spec.priority");
   });
 
-  it("judges a policy beside others that have no priority as the weaker of them", async () => {
+  it("treats other policies without a priority as the weakest ones", async () => {
     const general = policy("z-general", { nicSelector: { vendor: "8086" }, resourceName: "general" });
     const special = policy("special", { nicSelector: { pfNames: ["ens1f0#0-1"] }, priority: 10 });
     const { answers } = await validate([special], [...cluster.slice(0, 2), general]);
@@ -110,7 +110,51 @@ describe("switchyard validate", () => {
     expect(answers).toMatchObject([{ allowed: true, warnings: expect.arrayContaining([warning]) }]);
   });
 
-  it("says what a deletion disturbs", async () => {
+  describe("with several objects", () => {
+    const [general, special] = ["z-general", "special"].map((name) => (priority?: number) => {
+      const pfNames = name === "special" ? ["ens1f0#0-1"] : undefined;
+      const nicSelector = pfNames === undefined ? { vendor: "8086" } : { pfNames };
+      return policy(name, { nicSelector, resourceName: name, ...(priority !== undefined && { priority }) });
+    });
+    if (general === undefined || special === undefined) throw new TypeError("two policies");
+    const nodes = cluster.slice(0, 2);
+    const precedence = "policy special (VFs 0-1, priority 10) takes precedence";
+
+    it("updates the others as well: an omitted priority keeps the stored one", async () => {
+      const existing = [...nodes, general(20), special(10)];
+      const { answers } = await validate([general(), special()], existing, "--operation", "UPDATE");
+      expect(answers).toMatchObject([
+        {
+          ...{ name: "z-general", allowed: true, patched: { spec: { priority: 20 } } },
+          warnings: expect.arrayContaining([expect.stringContaining(precedence)]),
+        },
+        { name: "special", allowed: true, patched: { spec: { priority: 10 } } },
+      ]);
+    });
+
+    it("deletes one while the others are as they are stored", async () => {
+      const existing = [...nodes, general(20), special(10)];
+      const weak = special(99); // the file differs from the stored object
+      const { answers } = await validate([general(), weak], existing, "--operation", "DELETE");
+      // Deleting the weaker policy changes nothing as long as the stronger one is there.
+      expect(answers).toMatchObject([
+        { name: "z-general", allowed: true, warnings: [] },
+        { name: "special", allowed: true },
+      ]);
+    });
+  });
+
+  it.each(["..", ".", "a/b", "Tenant", "a".repeat(64)])(
+    "refuses a networkNamespace that is not the name of a namespace: %s",
+    async (networkNamespace) => {
+      const { answers } = await validate([network("net", { networkNamespace })]);
+      expect(answers).toMatchObject([
+        { allowed: false, code: 422, message: expect.stringContaining("spec.networkNamespace: ") },
+      ]);
+    },
+  );
+
+  it("warns about the impact of a deletion", async () => {
     const busy = [node("worker-1"), { ...state("worker-1", 4), spec: {} }, policy("first")];
     const { answers } = await validate([policy("first")], busy, "--operation", "DELETE");
     expect(answers).toEqual([
@@ -118,7 +162,7 @@ describe("switchyard validate", () => {
     ]);
   });
 
-  it("counts the pods that use the VFs, where the input has any", async () => {
+  it("counts the pods that use the VFs, if the input has pods", async () => {
     const pod = (name: string, resource: string) => ({
       ...{ apiVersion: "v1", kind: "Pod", metadata: { name, namespace: "tenant" } },
       spec: { nodeName: "worker-1", containers: [{ name: "main", resources: { limits: { [resource]: "1" } } }] },
@@ -137,7 +181,7 @@ describe("switchyard validate", () => {
     expect(await answersWith(pods.slice(1, 2))).toMatchObject([{ warnings: [`${words}; no pods use these VFs`] }]);
   });
 
-  it("counts the pods that were allocated VFs of the PF", async () => {
+  it("counts the pods with allocated VFs of the PF", async () => {
     const metadata = { name: "nic", namespace: "tenant" };
     const results = [{ request: "nic", driver: "nics.example.com", pool: "worker-1", device: "vf-0" }];
     const attributes = { "resource.kubernetes.io/pciBusID": { string: "0000:3b:00.0" } };
@@ -164,7 +208,7 @@ describe("switchyard validate", () => {
     expect(answers).toMatchObject([{ warnings: [expect.stringMatching(/; 1 pod uses these VFs$/)] }]);
   });
 
-  it("reads well on a terminal of 80 columns", async () => {
+  it("prints text of at most 80 columns", async () => {
     const { out } = await runCli(["validate", "-f", "-"], { input: [policy("a", { numVfs: 70_000 }), network("net")] });
     expect(out).toMatch(
       /^SriovNetworkNodePolicy\/sriov-network-operator\/a: rejected \(422\)\n {2}SriovNetworkNodePolicy\./,

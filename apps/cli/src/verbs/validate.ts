@@ -1,47 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `switchyard validate`: what the API server and the webhook would answer, object by object. */
+/** `switchyard validate` prints the answers of the API server and the webhook to changes of objects. */
+import { createAdmissionCache } from "@switchyard/admission";
 import { CliError } from "../cli-error.ts";
 import { collectObjects, inNamespace, isPod } from "../cluster/cluster-objects.ts";
-import { isOurs } from "../cluster/kinds.ts";
+import { isSwitchyardKind } from "../cluster/kinds.ts";
 import { policyDefaults } from "../cluster/policy-defaults.ts";
 import { createDiagnostics, type Diagnostics } from "../diagnostics.ts";
 import { exitCodes } from "../exit-codes.ts";
-import type { Flags } from "../flags.ts";
+import type { Flags, Operation } from "../flags.ts";
 import { labelOf, type Manifest } from "../input/manifest.ts";
-import { readGiven, readLive, readLivePods } from "../input/read-input.ts";
+import { readLive, readLivePods, readPaths } from "../input/read-input.ts";
+import type { JsonObject } from "../json.ts";
 import { answersText } from "../output/answers-text.ts";
 import { createColours } from "../output/colours.ts";
 import { printData } from "../output/print-data.ts";
-import type { JsonObject } from "../json.ts";
 import type { Terminal } from "../terminal.ts";
-import { answer, isAccepted, judgeManifest, storedForm } from "../validate/answer.ts";
+import { answer, checkManifest, isAccepted, storedForm } from "../validate/answer.ts";
 import { isReviewed } from "../validate/review-of.ts";
 import { viewOf } from "../validate/view-of.ts";
 import type { RunVerb } from "../verb.ts";
 
 export const validate: RunVerb = async ({ flags, terminal }) => {
   const { namespace, output = "text", operation, resourcePrefix } = flags;
-  if (flags.filename.length === 0) throw new CliError("usage", "no input: give -f FILE with the objects to judge");
+  if (flags.filename.length === 0) throw new CliError("usage", "no input: use -f FILE for the objects to validate");
   const diagnostics = createDiagnostics(terminal.stderr);
   const place = (manifest: Manifest): Manifest => {
-    return isOurs(manifest.kind, manifest.apiVersion) ? inNamespace(manifest, namespace) : manifest;
+    return isSwitchyardKind(manifest.kind, manifest.apiVersion) ? inNamespace(manifest, namespace) : manifest;
   };
-  const given = (await readGiven(flags.filename, terminal, diagnostics)).map(place);
+  const given = (await readPaths(flags.filename, terminal, diagnostics)).map(place);
   const existing = (await readExisting(flags, terminal, diagnostics)).map(place);
   const livePods = isLive(flags) ? await readLivePods(flags, terminal) : undefined;
-  const judged = given.filter(isJudged);
   const defaults = policyDefaults([...existing, ...given], namespace);
   const stored = new Map(
-    existing.filter(isJudged).map((manifest) => [labelOf(manifest), storedForm(manifest, defaults)]),
+    existing.filter(isReviewedManifest).map((manifest) => [labelOf(manifest), storedForm(manifest, defaults)]),
   );
-  const oldOf = (manifest: Manifest): JsonObject | undefined =>
-    stored.get(labelOf(manifest)) ?? (operation === "DELETE" ? storedForm(manifest, defaults) : undefined);
-  const others = [...othersOf(given, existing), ...(livePods ?? [])];
-  const cluster = collectObjects(others, { namespace, diagnostics });
+  const changes: Changes = { operation, given, existing, stored };
+  const others = [...othersOf(changes), ...(livePods ?? [])];
+  const cluster = collectObjects(others, { namespace, diagnostics, oldOf: (label) => updatedObject(changes, label) });
   const arePodsKnown = livePods !== undefined || others.some(isPod);
   const view = viewOf(cluster, { namespace, resourcePrefix, arePodsKnown });
-  const nowMs = (): number => performance.now();
-  const answers = judged.map((manifest) => answer(manifest, { operation, old: oldOf(manifest), view, nowMs }));
+  const admitOptions = { nowMs: () => performance.now(), cache: createAdmissionCache() };
+  const answers = given.filter(isReviewedManifest).map((manifest) => {
+    const old = stored.get(labelOf(manifest)) ?? (operation === "DELETE" ? storedForm(manifest, defaults) : undefined);
+    return answer(manifest, { operation, old, view, admitOptions });
+  });
 
   if (output === "text") terminal.stdout.write(answersText(answers, createColours(terminal.stdout, terminal.env)));
   else printData(answers, output, terminal.stdout);
@@ -49,27 +51,48 @@ export const validate: RunVerb = async ({ flags, terminal }) => {
 };
 
 async function readExisting(flags: Flags, terminal: Terminal, diagnostics: Diagnostics): Promise<readonly Manifest[]> {
-  const files = await readGiven(flags.existing, terminal, diagnostics);
+  const files = await readPaths(flags.existing, terminal, diagnostics);
   return isLive(flags) ? [...(await readLive(flags, terminal)), ...files] : files;
 }
 
-function isJudged({ kind, apiVersion }: Manifest): boolean {
-  return isReviewed(kind) && isOurs(kind, apiVersion);
+function isReviewedManifest({ kind, apiVersion }: Manifest): boolean {
+  return isReviewed(kind) && isSwitchyardKind(kind, apiVersion);
 }
 
 function isLive({ context, kubeconfig }: Flags): boolean {
   return context !== undefined || kubeconfig !== undefined;
 }
 
+interface Changes {
+  readonly operation: Operation;
+  readonly given: readonly Manifest[];
+  readonly existing: readonly Manifest[];
+  /** The existing objects as the cluster stores them, by label. */
+  readonly stored: ReadonlyMap<string, JsonObject>;
+}
+
 /**
- * All that is in the cluster when an object comes last: rules look past the object itself. What its CRD refuses is not
- * there, and is told by its answer.
+ * The objects in the cluster when each given object is applied last: rules ignore the object itself. A given object that its
+ * CRD refuses is not in the cluster; its own answer says so. An object that is deleted is still there, as it is stored.
  */
-function othersOf(given: readonly Manifest[], existing: readonly Manifest[]): readonly Manifest[] {
-  const names = new Set(given.map(labelOf));
-  const stored = existing.filter((manifest) => !names.has(labelOf(manifest)));
-  const fine = given.filter((manifest) => {
-    return !isJudged(manifest) || isAccepted(judgeManifest(manifest, undefined));
+function othersOf(changes: Changes): readonly Manifest[] {
+  const { operation, given, existing } = changes;
+  const accepted = given.filter((manifest) => {
+    return (
+      !isReviewedManifest(manifest) || isAccepted(checkManifest(manifest, updatedObject(changes, labelOf(manifest))))
+    );
   });
-  return [...stored, ...fine];
+  if (operation === "DELETE") return [...withoutLabelsOf(existing, accepted), ...existing];
+  return [...withoutLabelsOf(given, existing), ...accepted];
+}
+
+/** `manifests` without objects that are also in `replacing`. */
+function withoutLabelsOf(replacing: readonly Manifest[], manifests: readonly Manifest[]): readonly Manifest[] {
+  const labels = new Set(replacing.map(labelOf));
+  return manifests.filter((manifest) => !labels.has(labelOf(manifest)));
+}
+
+/** The stored object that a given one updates. Undefined for other operations. */
+function updatedObject({ operation, stored }: Changes, label: string): JsonObject | undefined {
+  return operation === "UPDATE" ? stored.get(label) : undefined;
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `switchyard version`. */
+/** `switchyard version` prints the version of Switchyard, and as data also the version of Node. */
 import { exitCodes } from "../exit-codes.ts";
 import { printData } from "../output/print-data.ts";
 import type { RunVerb } from "../verb.ts";
 
-const versionOfAll = "0.1.0";
+const productVersion = "0.1.0";
 
 export const version: RunVerb = async ({ flags: { output = "text" }, terminal }) => {
-  if (output === "text") terminal.stdout.write(`switchyard ${versionOfAll}\n`);
-  else printData({ version: versionOfAll, node: process.version }, output, terminal.stdout);
+  if (output === "text") terminal.stdout.write(`switchyard ${productVersion}\n`);
+  else printData({ version: productVersion, node: process.version }, output, terminal.stdout);
   return Promise.resolve(exitCodes.done);
 };

@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Agreement with a real API server is proved by e2e/integration/cli-corpus.test.ts; here is what that cannot ask. */
+/** e2e/integration/cli-corpus.test.ts compares the results with those of an API server. The cases here cannot be tested there. */
 import { describe, expect, it } from "@jest/globals";
 import { schemas } from "@switchyard/api";
 import fc from "fast-check";
 import { isJsonObject } from "../json.ts";
 import { policy } from "../testing/objects.ts";
-import { judgeByCrd } from "./judge-by-crd.ts";
+import { checkAgainstCrd } from "./check-against-crd.ts";
 
 const kind = "SriovNetworkNodePolicy";
 const fieldsOf = (object: ReturnType<typeof policy>, old?: ReturnType<typeof policy>) =>
-  judgeByCrd(object, { kind, old }).problems.map(({ field }) => field);
+  checkAgainstCrd(object, { kind, old }).problems.map(({ field }) => field);
 
-describe("judgeByCrd", () => {
-  it("leaves rules out where the schema is broken, and says so", () => {
-    const { problems } = judgeByCrd(policy("a", { resourceName: "a b", numVfs: "4" }), { kind });
+describe("checkAgainstCrd", () => {
+  it("skips CEL rules if the object does not fit the schema, and says so", () => {
+    const { problems } = checkAgainstCrd(policy("a", { resourceName: "a b", numVfs: "4" }), { kind });
     expect(problems.map(({ field }) => field)).toEqual(["spec.numVfs", "<nil>"]);
   });
 
-  it("lets an update keep what newer rules refuse", () => {
+  it("lets an update keep values that newer rules refuse", () => {
     const old = policy("a", { nicSelector: { vendor: "INTEL" }, deviceType: "vfio-pci", isRdma: true });
     const changed = { ...old, spec: { ...old.spec, numVfs: 5 } };
     expect(fieldsOf(old)).toEqual(["spec.isRdma", "spec.nicSelector.vendor"]);
     expect(fieldsOf(changed, old)).toEqual([]);
   });
 
-  it("refuses in an update what is changed for the worse", () => {
+  it("refuses a new violation in an update", () => {
     const worse = policy("a", { nicSelector: { vendor: "INTEL" } });
     expect(fieldsOf(worse, policy("a"))).toEqual(["spec.nicSelector.vendor"]);
     expect(fieldsOf(policy("a", { priority: 100 }), policy("a", { priority: 101 }))).toEqual(["spec.priority"]);
   });
 
-  it("judges any JSON of any kind", () => {
+  it("accepts any JSON for any kind", () => {
     const keys = fc.constantFrom(...fieldNames(), "__proto__", "constructor", "hasOwnProperty");
     const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
       tree: fc.oneof(
@@ -40,12 +40,12 @@ describe("judgeByCrd", () => {
         fc.array(fc.tuple(keys, tie("tree")), { maxLength: 6 }).map(Object.fromEntries),
       ),
     }));
-    const judges = fc.property(fc.constantFrom(...Object.keys(schemas)), tree, tree, (any, spec, metadata) => {
-      const judged = judgeByCrd({ spec, metadata }, { kind: any });
-      expect(judged.problems).toEqual(expect.any(Array));
-      expect(judgeByCrd(judged.object, { kind: any }).object).toEqual(judged.object);
+    const accepts = fc.property(fc.constantFrom(...Object.keys(schemas)), tree, tree, (any, spec, metadata) => {
+      const checked = checkAgainstCrd({ spec, metadata }, { kind: any });
+      expect(checked.problems).toEqual(expect.any(Array));
+      expect(checkAgainstCrd(checked.object, { kind: any }).object).toEqual(checked.object);
     });
-    fc.assert(judges, { numRuns: 2000 });
+    fc.assert(accepts, { numRuns: 2000 });
   });
 });
 

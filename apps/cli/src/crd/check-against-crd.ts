@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the API server makes of an object of ours, but for the validating webhook: pruned, defaulted, changed by the
- * mutating webhook, and judged by its CRD.
- * Usage: `const { object, problems } = judgeByCrd(manifest.object, { kind: "SriovNetwork" })`.
+ * checkAgainstCrd does what the API server does with an object, except for calling the validating webhook: pruning, defaults,
+ * the mutating webhook, and validation by the CRD.
+ * Usage: `const { object, problems } = checkAgainstCrd(manifest.object, { kind: "SriovNetwork" })`.
  */
 import { schemas } from "@switchyard/api";
 import type { JsonObject } from "../json.ts";
@@ -13,38 +13,38 @@ import { validateMetadata } from "./validate-metadata.ts";
 import { validateRules } from "./validate-rules.ts";
 import { validateSchema } from "./validate-schema.ts";
 
-export interface CrdJudgement {
-  /** Pruned and with its defaults. */
+export interface CrdResult {
+  /** The object after pruning, with its defaults. */
   readonly object: JsonObject;
-  /** Why the server cannot even read it. */
+  /** Why the server cannot decode the object. */
   readonly malformed: string | undefined;
-  /** Fields that the schema does not have. kubectl has the server refuse them; other clients lose them. */
+  /** Paths of fields that are not in the schema. The server refuses them for kubectl and drops them for other clients. */
   readonly unknownFields: readonly string[];
-  /** What is refused. Rules are looked at only where the schema has nothing to say. */
+  /** Reasons for a refusal. CEL rules are checked only if the object fits the schema. */
   readonly problems: readonly FieldProblem[];
 }
 
 export interface CrdOptions {
   readonly kind: string;
-  /** The stored object that an update replaces. */
+  /** The stored object that is updated; undefined for a new object. */
   readonly old?: JsonObject | undefined;
   /** The mutating webhook. */
   readonly mutate?: (object: JsonObject) => JsonObject;
 }
 
-/** Throws RangeError for a kind that is none of ours. */
-export function judgeByCrd(object: JsonObject, { kind, old, mutate = (same) => same }: CrdOptions): CrdJudgement {
+/** Throws RangeError if `kind` is not one of Switchyard's kinds. */
+export function checkAgainstCrd(object: JsonObject, { kind, old, mutate = (same) => same }: CrdOptions): CrdResult {
   const schema = Object.hasOwn(schemas, kind) ? schemas[kind] : undefined;
-  if (schema === undefined) throw new RangeError(`${kind} has no CRD of ours`);
+  if (schema === undefined) throw new RangeError(`${kind} is not one of Switchyard's kinds`);
   const coerced = coerceObject(object, schema);
   const mutated = mutate(coerced.value);
   const place = { path: "", old: old === undefined ? undefined : coerceObject(old, schema).value };
   const problems = [...validateMetadata(object["metadata"]), ...validateSchema(mutated, schema, place)];
-  const ofRules = problems.some(isBlocking) ? [rulesLeftOut] : validateRules(mutated, schema, place);
+  const ruleProblems = problems.some(isBlocking) ? [rulesLeftOut] : validateRules(mutated, schema, place);
   return {
     object: mutated,
     malformed: malformedMetadata(object["metadata"]),
     unknownFields: [...unknownMetadata(object["metadata"]), ...coerced.unknownFields],
-    problems: [...problems, ...ofRules],
+    problems: [...problems, ...ruleProblems],
   };
 }
