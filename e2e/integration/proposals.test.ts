@@ -31,19 +31,19 @@ const upstream = "e2e/integration/testdata/upstream";
 const refused: Readonly<Record<string, string>> = {
   // Upstream's webhook refuses these as well, its CRDs do not.
   "SriovNetworkNodePolicy/from-go-client": "spec.numVfs: must be at least 1",
-  "SriovNetworkNodePolicy/virtual": 'spec.linkType: must be "eth" or absent when spec.nicSelector.netFilter is set',
+  "SriovNetworkNodePolicy/virtual": 'spec.linkType: must be "eth" or omitted if spec.nicSelector.netFilter is set',
   "SriovOperatorConfig/every-field": 'metadata.name: must be "default"',
   "SriovOperatorConfig/without-spec": 'metadata.name: must be "default"',
   "SriovNetworkNodePolicy/more-vfs":
-    "spec.numVfs: 11 VFs requested, but externally managed PF 0000:5e:00.0 has 10 on worker-1",
+    "spec.numVfs: 11 VFs requested, but 0000:5e:00.0 is externally managed and has 10 on worker-1",
   "SriovNetworkNodePolicy/no-vfs":
-    "spec.numVfs: 10 VFs requested, but externally managed PF 0000:5e:00.1 has 0 on worker-1",
+    "spec.numVfs: 10 VFs requested, but 0000:5e:00.1 is externally managed and has 0 on worker-1",
   "SriovNetworkNodePolicy/larger-mtu":
-    "spec.mtu: 9000 requested, but externally managed PF 0000:5e:00.0 has 1500 on worker-1",
+    "spec.mtu: MTU 9000 requested, but 0000:5e:00.0 is externally managed and has MTU 1500 on worker-1",
   "SriovNetworkNodePolicy/other-link-type":
-    "spec.linkType: eth requested, but externally managed PF 0000:86:00.0 has IB on worker-1",
+    'spec.linkType: "eth" requested, but 0000:86:00.0 is externally managed and has link type IB on worker-1',
   "SriovNetworkNodePolicy/other-mode":
-    "spec.eSwitchMode: switchdev requested, but externally managed PF 0000:5e:00.0 is in legacy mode on worker-1",
+    'spec.eSwitchMode: "switchdev" requested, but 0000:5e:00.0 is externally managed and in legacy mode on worker-1',
   "OVSNetwork/ovs-network-reversed-trunk": "spec.trunk",
   "SriovNetworkNodePolicy/both-bridges": "spec.bridge",
   "SriovNetworkNodePolicy/bridge-in-legacy-mode": "spec.bridge",

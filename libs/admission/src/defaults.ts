@@ -63,6 +63,6 @@ function rdmaDefault({ spec }: SriovNetworkNodePolicy): boolean | undefined {
 function keptPriority(priority: number): Finding {
   return warn(
     "spec.priority",
-    `is absent, so the stored value ${priority} is kept; set ${defaultPriority} for the default`,
+    `is omitted, so the stored value ${priority} is kept; set ${defaultPriority} for the default`,
   );
 }

@@ -169,7 +169,7 @@ describe("a network", () => {
     const spec = { networkNamespace: "tenant" };
     expect(review(create(spec), cluster).problems).toEqual([]);
     expect(review(create(spec, "tenant"), cluster).problems).toEqual([
-      "spec.networkNamespace: must be absent in namespaces other than sriov-network-operator: " +
+      "spec.networkNamespace: must be omitted in namespaces other than sriov-network-operator: " +
         "the NetworkAttachmentDefinition is created in the namespace of the network",
     ]);
   });

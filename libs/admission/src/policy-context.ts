@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * PolicyContext is what a policy's rules look at beside the policy itself.
- * Usage: `const context = policyContext(policy, view, cache); const findings = check(policy, context);`
+ * Usage: `const { targets, others } = policyContext(policy, view, cache)`
  */
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
 import { nodeSetLabels } from "@switchyard/policy";

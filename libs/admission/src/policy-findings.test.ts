@@ -198,7 +198,7 @@ describe("a policy on nodes", () => {
     const nodes = ["w1", "w2", "w3", "w4", "w5"].map((name) => node(name, [pf({ totalvfs: name === "w1" ? 64 : 7 })]));
     expect(problems({ numVfs: 9, mtu: 9703 }, { nodes })).toEqual([
       "spec.numVfs: 9 VFs asked for, 0000:3b:00.0 can have 7 on w2, w3, w4, w5",
-      "spec.mtu: 9703 requested, but 0000:3b:00.0 supports at most 9702 on w1, w2, w3 and 2 more",
+      "spec.mtu: MTU 9703 requested, but 0000:3b:00.0 supports at most 9702 on w1, w2, w3 and 2 more",
     ]);
   });
 
@@ -231,10 +231,10 @@ describe("a policy on nodes", () => {
     const spec = { externallyManaged: true, numVfs: 5, mtu: 9000, linkType: "ib", eSwitchMode: "legacy" } as const;
     const nodes = [node("w1", [pf({ numVfs: 4, eSwitchMode: "switchdev" })])];
     expect(problems(spec, { nodes })).toEqual([
-      "spec.numVfs: 5 VFs requested, but externally managed PF 0000:3b:00.0 has 4 on w1",
-      "spec.mtu: 9000 requested, but externally managed PF 0000:3b:00.0 has 1500 on w1",
-      "spec.linkType: ib requested, but externally managed PF 0000:3b:00.0 has ETH on w1",
-      "spec.eSwitchMode: legacy requested, but externally managed PF 0000:3b:00.0 is in switchdev mode on w1",
+      "spec.numVfs: 5 VFs requested, but 0000:3b:00.0 is externally managed and has 4 on w1",
+      "spec.mtu: MTU 9000 requested, but 0000:3b:00.0 is externally managed and has MTU 1500 on w1",
+      'spec.linkType: "ib" requested, but 0000:3b:00.0 is externally managed and has link type ETH on w1',
+      'spec.eSwitchMode: "legacy" requested, but 0000:3b:00.0 is externally managed and in switchdev mode on w1',
     ]);
   });
 
@@ -246,7 +246,7 @@ describe("a policy on nodes", () => {
   it("warns that vDPA devices have no RDMA device", () => {
     const spec = { vdpaType: "vhost", eSwitchMode: "switchdev" } as const;
     expect(warnings({ ...spec, isRdma: true }, {})).toEqual([
-      "spec.isRdma: has no effect when spec.vdpaType is set: vDPA devices have no RDMA device",
+      "spec.isRdma: has no effect if spec.vdpaType is set: vDPA devices have no RDMA device",
     ]);
     expect(warnings({ ...spec, isRdma: false }, {})).toEqual([]);
   });

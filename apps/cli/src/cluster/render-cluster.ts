@@ -68,7 +68,7 @@ function renderNetworks(
   return networks.flatMap((network) => {
     const label = labelOf({ kind: network.kind, ...network.metadata });
     if (network.metadata.namespace !== home && network.spec.networkNamespace) {
-      diagnostics.report(`${label}: spec.networkNamespace: must be absent in namespaces other than ${home}`);
+      diagnostics.report(`${label}: spec.networkNamespace: must be omitted in namespaces other than ${home}`);
       return [];
     }
     const bridges = linuxBridgesOf(network.spec.resourceName, states);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** e2e/integration/cli-corpus.test.ts compares the results with those of an API server. The cases here cannot be tested there. */
+/** e2e/integration/cli/validate-corpus.test.ts compares the results with those of an API server. The cases here cannot be tested there. */
 import { describe, expect, it } from "@jest/globals";
 import { schemas } from "@switchyard/api";
 import fc from "fast-check";

@@ -18,11 +18,11 @@ export function checkBridge({ spec }: SriovNetworkNodePolicy, { view }: PolicyCo
     );
   }
   if (linux !== undefined && spec.eSwitchMode !== "switchdev") {
-    findings.push(refuse("spec.eSwitchMode", 'must be "switchdev" when spec.bridge is set'));
+    findings.push(refuse("spec.eSwitchMode", 'must be "switchdev" if spec.bridge is set'));
   }
   if (linux !== undefined && spec.externallyManaged === true) {
     const message =
-      "must be false or absent when spec.bridge is set: externally managed PFs are not attached to bridges";
+      "must be false or omitted if spec.bridge is set: externally managed PFs are not attached to bridges";
     findings.push(refuse("spec.externallyManaged", message));
   }
   if (!isGateOn("manageSoftwareBridges", view.operatorConfig)) {

@@ -11,11 +11,11 @@ export function checkDeviceType({ spec }: SriovNetworkNodePolicy): readonly Find
   const { deviceType = "netdevice", isRdma, vdpaType, eSwitchMode, linkType } = spec;
   const findings: Finding[] = [];
   if (deviceType === "vfio-pci" && isRdma === true) {
-    const message = 'must be false or absent when spec.deviceType is "vfio-pci": such VFs have no RDMA device';
+    const message = 'must be false or omitted if spec.deviceType is "vfio-pci": such VFs have no RDMA device';
     findings.push(refuse("spec.isRdma", message));
   }
   if (eSwitchMode === "switchdev" && linkType && linkType.toLowerCase() !== "eth") {
-    const message = `must be "eth" or absent when spec.eSwitchMode is "switchdev", not ${quote(linkType)}`;
+    const message = `must be "eth" or omitted if spec.eSwitchMode is "switchdev", not ${quote(linkType)}`;
     findings.push(refuse("spec.linkType", message));
   }
   if (vdpaType && deviceType !== "netdevice") {
@@ -24,7 +24,7 @@ export function checkDeviceType({ spec }: SriovNetworkNodePolicy): readonly Find
   if (vdpaType && eSwitchMode !== "switchdev")
     findings.push(refuse("spec.vdpaType", 'requires spec.eSwitchMode "switchdev"'));
   if (vdpaType && isRdma === true) {
-    findings.push(warn("spec.isRdma", "has no effect when spec.vdpaType is set: vDPA devices have no RDMA device"));
+    findings.push(warn("spec.isRdma", "has no effect if spec.vdpaType is set: vDPA devices have no RDMA device"));
   }
   return findings;
 }

@@ -17,20 +17,20 @@ export function checkExternallyManaged(
   const { numVfs, mtu, linkType } = spec;
   const mode = spec.eSwitchMode || "legacy";
   return findingsByNode(targets, (pf) => {
-    const externalPf = `externally managed PF ${pf.pciAddress}`;
+    const external = `${pf.pciAddress} is externally managed and`;
     const findings: Finding[] = [];
     const existing = pf.numVfs ?? 0;
     if (numVfs > existing)
-      findings.push(refuse("spec.numVfs", `${numVfs} VFs requested, but ${externalPf} has ${existing}`));
+      findings.push(refuse("spec.numVfs", `${numVfs} VFs requested, but ${external} has ${existing}`));
     if (mtu !== undefined && pf.mtu !== undefined && mtu > pf.mtu) {
-      findings.push(refuse("spec.mtu", `${mtu} requested, but ${externalPf} has ${pf.mtu}`));
+      findings.push(refuse("spec.mtu", `MTU ${mtu} requested, but ${external} has MTU ${pf.mtu}`));
     }
     if (linkType && pf.linkType && linkType.toUpperCase() !== pf.linkType.toUpperCase()) {
-      findings.push(refuse("spec.linkType", `${linkType} requested, but ${externalPf} has ${pf.linkType}`));
+      findings.push(refuse("spec.linkType", `"${linkType}" requested, but ${external} has link type ${pf.linkType}`));
     }
     const actual = pf.eSwitchMode || "legacy";
     if (mode !== actual) {
-      findings.push(refuse("spec.eSwitchMode", `${mode} requested, but ${externalPf} is in ${actual} mode`));
+      findings.push(refuse("spec.eSwitchMode", `"${mode}" requested, but ${external} in ${actual} mode`));
     }
     return findings;
   });

@@ -11,6 +11,6 @@ export function checkMtu({ spec }: SriovNetworkNodePolicy, { targets }: PolicyCo
   return findingsByNode(targets, ({ pciAddress, maxMtu }) =>
     maxMtu === undefined || mtu <= maxMtu
       ? []
-      : [refuse("spec.mtu", `${mtu} requested, but ${pciAddress} supports at most ${maxMtu}`)],
+      : [refuse("spec.mtu", `MTU ${mtu} requested, but ${pciAddress} supports at most ${maxMtu}`)],
   );
 }

@@ -14,7 +14,7 @@ export function checkNetwork(network: ReviewedNetwork, view: ClusterView): reado
   const { networkNamespace, resourceName } = spec;
   const findings: Finding[] = [];
   if (networkNamespace && metadata.namespace !== view.namespace) {
-    const message = `must be absent in namespaces other than ${view.namespace}: the NetworkAttachmentDefinition is created in the namespace of the network`;
+    const message = `must be omitted in namespaces other than ${view.namespace}: the NetworkAttachmentDefinition is created in the namespace of the network`;
     findings.push(refuse("spec.networkNamespace", message));
   }
   if (resourceName === "") {

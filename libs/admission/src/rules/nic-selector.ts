@@ -57,18 +57,18 @@ export function checkNetFilter({ spec }: SriovNetworkNodePolicy): readonly Findi
     findings.push(
       refuse(
         "spec.eSwitchMode",
-        "must be absent when spec.nicSelector.netFilter is set: NICs of virtual machines have no eswitch",
+        "must be omitted if spec.nicSelector.netFilter is set: NICs of virtual machines have no eswitch",
       ),
     );
   }
   if (spec.bridge?.ovs !== undefined || spec.bridge?.linux !== undefined) {
-    findings.push(refuse("spec.bridge", "must be absent when spec.nicSelector.netFilter is set"));
+    findings.push(refuse("spec.bridge", "must be omitted if spec.nicSelector.netFilter is set"));
   }
   if (spec.linkType && spec.linkType.toLowerCase() !== "eth") {
     findings.push(
       refuse(
         "spec.linkType",
-        `must be "eth" or absent when spec.nicSelector.netFilter is set, not ${quote(spec.linkType)}`,
+        `must be "eth" or omitted if spec.nicSelector.netFilter is set, not ${quote(spec.linkType)}`,
       ),
     );
   }
