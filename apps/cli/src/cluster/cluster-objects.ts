@@ -15,7 +15,7 @@ import {
   type SriovOperatorConfig,
   type ResourceType,
 } from "@switchyard/api";
-import { supportedNics, unlistedNics, type NicPolicy } from "@switchyard/policy";
+import { supportedNics, unlistedNics, type NicPolicy, type SupportedNic } from "@switchyard/policy";
 import type { Network } from "@switchyard/render";
 import { describeFieldProblem, rulesLeftOut } from "../crd/field-problem.ts";
 import { checkAgainstCrd } from "../crd/check-against-crd.ts";
@@ -23,8 +23,8 @@ import type { Diagnostics } from "../diagnostics.ts";
 import { labelOf, type Manifest } from "../input/manifest.ts";
 import { isJsonObject, type JsonObject } from "../json.ts";
 import { isOfKind, isSwitchyardKind } from "./kinds.ts";
-import { toNode } from "./node.ts";
-import { readNicRows, type NicRow } from "./nic-rows.ts";
+import { toNode } from "./to-node.ts";
+import { readNicRows } from "./read-nic-rows.ts";
 import { policyDefaults, type PolicyDefaults } from "./policy-defaults.ts";
 
 export interface ClusterObjects {
@@ -38,7 +38,7 @@ export interface ClusterObjects {
   /** Networks of all namespaces. */
   readonly networks: readonly Network[];
   /** NICs that the cluster adds to the list of supported NICs. */
-  readonly nics: readonly NicRow[];
+  readonly nics: readonly SupportedNic[];
   readonly pods: readonly JsonObject[];
   /** ResourceClaims (resource.k8s.io/v1). */
   readonly claims: readonly JsonObject[];
@@ -64,7 +64,7 @@ export interface CollectOptions {
 export function collectObjects(manifests: readonly Manifest[], options: CollectOptions): ClusterObjects {
   const { namespace, diagnostics, oldOf = () => undefined } = options;
   const nodes = new Map<string, Node>();
-  const nics: NicRow[] = [];
+  const nics: SupportedNic[] = [];
   const pods: JsonObject[] = [];
   const claims: JsonObject[] = [];
   const slices: JsonObject[] = [];
@@ -84,7 +84,7 @@ export function collectObjects(manifests: readonly Manifest[], options: CollectO
       const node = toNode(manifest);
       if (node === undefined)
         diagnostics.report(
-          `${labelOf(manifest)}: ${manifest.origin}: metadata.name is required and metadata.labels must be strings`,
+          `${labelOf(manifest)}: ${manifest.origin}: metadata.name is required, and the values of metadata.labels must be strings`,
         );
       else nodes.set(node.metadata.name, node);
     } else if (isPod(manifest)) {

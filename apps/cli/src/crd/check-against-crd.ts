@@ -6,9 +6,9 @@
  */
 import { schemas } from "@switchyard/api";
 import type { JsonObject } from "../json.ts";
-import { coerceObject } from "./coerce.ts";
+import { coerceObject } from "./coerce-object.ts";
 import { isBlocking, rulesLeftOut, type FieldProblem } from "./field-problem.ts";
-import { malformedMetadata, unknownMetadata } from "./metadata-shape.ts";
+import { malformedMetadata, unknownMetadata } from "./malformed-metadata.ts";
 import { validateMetadata } from "./validate-metadata.ts";
 import { validateRules } from "./validate-rules.ts";
 import { validateSchema } from "./validate-schema.ts";

@@ -9,7 +9,7 @@ import { Environment, Optional, type ParseResult } from "@marcbachmann/cel-js";
 import type { StructuralSchema, ValidationRule } from "@switchyard/api";
 import { isDeepStrictEqual } from "node:util";
 import { isJsonObject } from "../json.ts";
-import { toCelValue } from "./cel-value.ts";
+import { toCelValue } from "./to-cel-value.ts";
 import { fieldProblem, type FieldProblem } from "./field-problem.ts";
 import { oldItem, type Place } from "./validate-schema.ts";
 

@@ -2,7 +2,7 @@
 /** `switchyard explain KIND[.FIELD]` prints the documentation in the CRDs. */
 import { CliError } from "../cli-error.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { explainField } from "../output/explain-text.ts";
+import { explainField } from "../output/explain-field.ts";
 import type { RunVerb } from "../verb.ts";
 
 export const explain: RunVerb = async ({ operands, terminal }) => {

@@ -7,15 +7,13 @@ import { parseNicRow, type SupportedNic } from "@switchyard/policy";
 import { labelOf, type Manifest } from "../input/manifest.ts";
 import { isJsonObject } from "../json.ts";
 
-export type NicRow = SupportedNic;
-
 /** Invalid rows are left out and described in `problems`. */
 export function readNicRows(manifest: Manifest): {
-  readonly rows: readonly NicRow[];
+  readonly rows: readonly SupportedNic[];
   readonly problems: readonly string[];
 } {
   const { data } = manifest.object;
-  const rows: NicRow[] = [];
+  const rows: SupportedNic[] = [];
   const problems: string[] = [];
   for (const [key, text] of Object.entries(isJsonObject(data) ? data : {})) {
     const row = typeof text === "string" ? parseNicRow(text) : undefined;
