@@ -32,8 +32,7 @@ compileLittle();
 process.exitCode = await runService({
   name: "webhook",
   version: "0.1.0",
-  summary:
-    "Fills in defaults, refuses objects that cannot work, and warns about the impact of changes on pods.",
+  summary: "Fills in defaults, refuses objects that cannot work, and warns about the impact of changes on pods.",
   flags: webhookFlags,
   async main({ flags, log, setLogLevel, metrics: registry, signal, setNotReady }) {
     const { namespace, devMode, tlsMinVersion: minVersion, tlsCipherSuites: ciphers } = flags;

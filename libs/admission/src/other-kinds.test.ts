@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { SriovNetworkPoolConfigSpec, SriovNetworkSpec, SystemSettings } from "@switchyard/api";
+import { rdmaModeProblem } from "@switchyard/plan";
 import { admit } from "./admit.ts";
 import { describeFinding } from "./finding.ts";
 import type { Review } from "./review.ts";
@@ -74,14 +75,12 @@ describe("a pool with an RDMA mode", () => {
       worker("elsewhere", { rdmaMode: "shared" }, "no"),
       node("undiscovered", [], { labels: { rdma: "yes" } }),
     ];
+    const planned = (system: SystemSettings) =>
+      rdmaModeProblem({ system: { rdmaMode: "exclusive" } }, { system })?.message ?? "no problem";
     const kind = "SriovNetworkPoolConfig";
     expect(review({ kind, operation: "CREATE", object }, view({ nodes }))).toEqual({
       problems: [],
-      warnings: [
-        "spec.rdmaMode: exclusive asked for, the node is in shared mode, and changing the mode is not supported yet on w1, w2",
-        "spec.rdmaMode: exclusive asked for, the node's mode is unknown: " +
-          "it has one only while its RDMA subsystem (ib_core) is loaded on w3",
-      ],
+      warnings: [`spec.rdmaMode: ${planned({ rdmaMode: "shared" })} on w1, w2`, `spec.rdmaMode: ${planned({})} on w3`],
     });
   });
 });
@@ -121,7 +120,7 @@ describe("the operator's configuration", () => {
     const object = operatorConfig({ configDaemonEnvVars });
     const { problems, warnings } = review({ kind, operation: "CREATE", object });
     expect(problems).toEqual([
-      expect.stringContaining("spec.configDaemonEnvVars.NODE_OPTIONS: must not be set, because the daemon"),
+      expect.stringMatching(/^spec.configDaemonEnvVars.NODE_OPTIONS: must not be set.* privileged/),
     ]);
     expect(warnings).toEqual(["spec.configDaemonEnvVars.GODEBUG: has no effect: only upstream's daemon reads it"]);
     const update: Review = { kind, operation: "UPDATE", oldObject: object, object };
@@ -161,7 +160,7 @@ describe("a network", () => {
 
   it("is refused with the message of its condition if its configuration is too large", () => {
     expect(review(create({ ipam: `{"a": "${"é".repeat(300_000)}"}` }), cluster).problems).toEqual([
-      "spec: results in a CNI configuration of 587 KiB; the limit is 512 KiB",
+      expect.stringMatching(/^spec: .* CNI configuration of 587 KiB; the limit is 512 KiB$/),
     ]);
   });
 
