@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * checkPolicyConflicts finds policies that request the same VFs of a PF or different settings for it (sriov-operator.md
- * E.3). It compares the ranges of both policies on every PF that both match, by whatever field they match it; a policy
- * without a range has all VFs of the PF. Upstream stops at the first pair of ranges that do not overlap, and admits a
- * policy for a whole PF beside a policy for a part of it (sriov-operator.md M-6). Ranges that do not overlap are allowed,
- * also with the same rootDevices entry (sriov-operator.md M-42).
+ * checkPolicyConflicts finds policies that request the same VFs of a PF, or different settings for it
+ * (sriov-operator.md E.3). It compares the ranges of both policies on every PF that both match, by whatever field they
+ * match it; a policy without a range has all VFs of the PF. Upstream stops at the first pair of ranges that do not overlap,
+ * and admits a policy for a whole PF beside a policy for a part of it (sriov-operator.md M-6). Ranges that do not overlap
+ * are allowed, also with the same rootDevices entry (sriov-operator.md M-42).
  *
  * If both policies name the PF by pfNames, or both by rootDevices, an overlap is refused. If one names it by pfNames and
  * the other by rootDevices, the overlap is refused only if their priorities are equal. If one of them matches the PF only
