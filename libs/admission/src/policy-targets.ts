@@ -101,7 +101,7 @@ interface RememberedMatch extends NicPolicy {
   readonly pfs: readonly MatchedPf[];
 }
 
-export const matchPfs: MatchPfs = (policy, layout, nics) => {
+const matchPfs: MatchPfs = (policy, layout, nics) => {
   // A NIC that "strict" forbids counts as matched, so that the refusal can name it: rules/supported-nics.ts.
   const unlisted = nics.unlisted === "refuse" ? "warn" : nics.unlisted;
   const rules = createRules({ policies: [forAllNodes(policy)], pools: [], nics: { ...nics, unlisted } });
