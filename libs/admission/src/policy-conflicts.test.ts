@@ -67,7 +67,7 @@ describe("two policies on one PF", () => {
     );
     const twin = policy("twin", { ...on("ens1f0#0-3"), priority: 99 });
     expect(review(general, twin).warnings[0]).toContain(
-      "policy twin (VFs 0-3, priority 99) takes precedence because its name sorts later on w1",
+      "policy twin (VFs 0-3, priority 99) takes precedence (its name sorts later) on w1",
     );
   });
 

@@ -129,7 +129,7 @@ function describePrecedence(claim: Claim, rival: Claim): string {
   const ownName = nameWithVfs("this policy", claim);
   const rivalName = nameWithVfs(`policy ${rival.policy.metadata.name}`, rival);
   const [winner, loser] = outranks(claim.policy, rival.policy) ? [ownName, rivalName] : [rivalName, ownName];
-  const why = priorityOf(claim.policy) === priorityOf(rival.policy) ? " because its name sorts later" : "";
+  const why = priorityOf(claim.policy) === priorityOf(rival.policy) ? " (its name sorts later)" : "";
   return `${loser} gets no VFs of ${describe(claim.pf.nic)}: ${winner} takes precedence${why}`;
 }
 
