@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /** GenerateError reports that an interface cannot be converted to a schema. Callers must only branch on `code`. */
 
-/** A CRD cannot express the interface. `at` is the path of the field: "SriovNetworkNodePolicy.spec.mtu". */
+/**
+ * NOT_STRUCTURAL: the schema of a field cannot be written as a CRD; `at` is the field: "SriovNetworkNodePolicy.spec.mtu".
+ * NO_HELP: a program does not print its flags; `at` is its file.
+ */
 export class GenerateError extends Error {
   override readonly name = "GenerateError";
-  readonly code: "NOT_STRUCTURAL";
+  readonly code: "NOT_STRUCTURAL" | "NO_HELP";
   readonly at: string;
 
   constructor(code: GenerateError["code"], at: string, message: string) {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { checkUsage } from "./check-usage.ts";
 import { fillEllipses, readmeSnippets, usageSnippets } from "./usage-snippets.ts";
 
-const root = join(import.meta.dirname, "../../..");
+const root = join(import.meta.dirname, "../../../..");
 
 describe("usageSnippets", () => {
   it("takes the code after the word in the header comment, over several lines, without the values", () => {
@@ -54,7 +54,7 @@ describe("fillEllipses", () => {
 });
 
 describe("checkUsage", () => {
-  const file = "tools/run/src/usage-snippets.ts";
+  const file = "tools/run/src/usage/usage-snippets.ts";
   const problemsOf = (code: string, isCommand = false) =>
     checkUsage(root, [{ file, snippets: [{ line: 1, code, isCommand }] }]).map(({ message }) => message);
 

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The page of all flags, from what `--help` of each program prints.
+ * Usage: `writeFileSync("docs/reference/flags.md", flagsPage(root))`.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { GenerateError } from "../generate-error.ts";
+import { code, table } from "./markdown.ts";
+
+/** A flag as `--help` of a service shows it. */
+export interface ShownFlag {
+  readonly flag: string;
+  readonly value: string;
+  readonly help: string;
+  readonly isRequired: boolean;
+  readonly default: string;
+  readonly env: string;
+}
+
+/** The apps whose `--help` lists flags with defaults and environment variables; the others print free text. */
+export function servicesOf(root: string): readonly string[] {
+  return readdirSync(join(root, "apps"))
+    .filter((app) => existsSync(join(root, "apps", app, "src/main.ts")) && !["cli", "eve-bridge"].includes(app))
+    .toSorted();
+}
+
+export function flagsPage(root: string): string {
+  const services = servicesOf(root).map((app) => ({ app, ...parseHelp(helpOf(root, `apps/${app}/src/main.ts`)) }));
+  const [first, ...others] = services;
+  const isCommon = (flag: ShownFlag) => others.every(({ flags }) => flags.some((it) => isSame(it, flag)));
+  const common = first?.flags.filter(isCommon) ?? [];
+  const commonNames = new Set(common.map(({ flag }) => flag));
+  const own = services.map(({ app, summary, flags }) =>
+    [`## ${app}`, summary, flagTable(flags.filter(({ flag }) => !commonNames.has(flag)))].join("\n\n"),
+  );
+  const overview = helpOf(root, "apps/cli/src/main.ts");
+  const verbs = readdirSync(join(root, "apps/cli/src/verbs"))
+    .map((file) => file.replace(/\.ts$/, ""))
+    .filter((verb) => !verb.includes(".test") && new RegExp(`^  ${verb} `, "m").test(overview))
+    .toSorted();
+  return [
+    "# Flags",
+    "Each flag of a service can also be set by its environment variable. The command line has precedence over the " +
+      "variable, and the variable over the default. An empty variable counts as absent. An unknown flag or an invalid " +
+      "value ends the process with exit code 64. `--help` prints the flags, `--version` the version.",
+    "## All services",
+    `The flags that ${services.map(({ app }) => code(app)).join(", ")} have in common.`,
+    flagTable(common),
+    ...own,
+    "## switchyard",
+    fence(overview),
+    ...verbs.flatMap((verb) => [`### switchyard ${verb}`, fence(helpOf(root, "apps/cli/src/main.ts", verb))]),
+    "## eve-bridge",
+    fence(helpOf(root, "apps/eve-bridge/src/main.ts")),
+  ].join("\n\n");
+}
+
+/** Reads what renderHelp() of libs/service prints. */
+export function parseHelp(text: string): { readonly summary: string; readonly flags: readonly ShownFlag[] } {
+  const [, summary = ""] = /^[^:]+: (.*)$/m.exec(text) ?? [];
+  const flags = [...text.matchAll(/^ {2}(--\S+)(?: (.*))?\n {8}(.*)$/gm)].flatMap(
+    ([, flag = "", value = "", rest = ""]) => {
+      const [, help = "", notes = ""] = /^(.*) \(((?:[^()]|\([^()]*\))*env \w+)\)$/.exec(rest) ?? [];
+      const [, env = ""] = /env (\w+)$/.exec(notes) ?? [];
+      const [, fallback = ""] = /(?:^|, )default (.*), env \w+$/.exec(notes) ?? [];
+      return env === ""
+        ? []
+        : [{ flag, value, help, isRequired: notes.startsWith("required"), default: fallback, env }];
+    },
+  );
+  return { summary, flags };
+}
+
+function helpOf(root: string, program: string, ...before: readonly string[]): string {
+  // Without variables of the caller, which some programs read before their flags.
+  const env = { PATH: process.env["PATH"], NO_COLOR: "1" };
+  const args = ["--disable-warning=ExperimentalWarning", join(root, program), ...before, "--help"];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", env });
+  if (status !== 0) throw new GenerateError("NO_HELP", program, `--help failed: ${stderr}`);
+  return stdout;
+}
+
+function isSame(a: ShownFlag, b: ShownFlag): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+function flagTable(flags: readonly ShownFlag[]): string {
+  const rows = flags.map(({ flag, value, help, isRequired, default: fallback, env }) => {
+    const usage = value === "" ? flag : `${flag} ${value}`;
+    return [code(usage), isRequired ? "required" : code(fallback), code(env), help];
+  });
+  return table(["Flag", "Default", "Environment", "Meaning"], rows);
+}
+
+function fence(text: string): string {
+  return `\`\`\`text\n${text.trimEnd()}\n\`\`\``;
+}

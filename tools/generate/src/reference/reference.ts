@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The pages of docs/reference: what the programs take, report and serve, from their sources.
+ * Usage: `for (const [name, text] of referencePages(root)) writeFileSync(join("docs/reference", name), text);`
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { alertsFile, alertsPage } from "./alerts-page.ts";
+import { conditionsPage } from "./conditions-page.ts";
+import { errorsPage } from "./errors-page.ts";
+import { eventsPage } from "./events-page.ts";
+import { flagsPage } from "./flags-page.ts";
+import { metricsPage } from "./metrics-page.ts";
+import { readSources } from "./sources.ts";
+
+const contents = [
+  ["../api/README.md", "API", "the kinds, field by field"],
+  ["flags.md", "Flags", "flags and environment variables of each program"],
+  ["conditions.md", "Conditions", "types and reasons of `status.conditions`"],
+  ["events.md", "Events", "reasons and notes of events"],
+  ["metrics.md", "Metrics", "names, types and labels of metrics"],
+  ["alerts.md", "Alerts", "alerting rules for Prometheus"],
+  ["errors.md", "Errors", "error codes and exit codes"],
+] as const;
+
+/** Texts of the pages by their names, without a header. */
+export function referencePages(root: string): ReadonlyMap<string, string> {
+  const sources = readSources(root);
+  const pages = new Map([
+    ["README.md", indexPage()],
+    ["flags.md", flagsPage(root)],
+    ["conditions.md", conditionsPage(sources)],
+    ["events.md", eventsPage(sources)],
+    ["metrics.md", metricsPage(sources)],
+    ["alerts.md", alertsPage(readFileSync(join(root, alertsFile), "utf8"))],
+    ["errors.md", errorsPage(sources)],
+  ]);
+  return new Map([...pages].map(([name, text]) => [name, `${text.trimEnd()}\n`]));
+}
+
+function indexPage(): string {
+  const lines = contents.map(([file, title, about]) => `- [${title}](${file}): ${about}`);
+  return `# Reference\n\nGenerated from the sources by \`npm run generate\`.\n\n${lines.join("\n")}`;
+}
