@@ -5,7 +5,7 @@
  */
 import ts from "typescript";
 import { code, fileLink, table } from "./markdown.ts";
-import { descend, literalText, memberOf, type Source } from "./sources.ts";
+import { constantOf, descend, literalText, memberOf, type Source } from "./sources.ts";
 
 export interface Metric {
   readonly name: string;
@@ -48,13 +48,12 @@ export function metricsIn(sources: readonly Source[]): readonly Metric[] {
       const type = Object.entries(types).find(([name]) => name === node.expression.getText())?.[1];
       const [options] = node.arguments ?? [];
       if (type === undefined || options === undefined || !ts.isObjectLiteralExpression(options)) return;
-      const labels = memberOf(options, "labelNames");
       metrics.push({
         type,
         path,
         name: literalText(memberOf(options, "name")) ?? "",
         help: literalText(memberOf(options, "help")) ?? "",
-        labels: listOf(labels, tree),
+        labels: listOf(memberOf(options, "labelNames")),
       });
     });
     return metrics;
@@ -62,18 +61,10 @@ export function metricsIn(sources: readonly Source[]): readonly Metric[] {
 }
 
 /** The texts of a list literal, or of the constant that has one. */
-function listOf(list: ts.Expression | undefined, tree: ts.SourceFile): readonly string[] {
-  if (list === undefined) return [];
-  if (ts.isAsExpression(list)) return listOf(list.expression, tree);
-  if (ts.isArrayLiteralExpression(list)) return list.elements.map((it) => literalText(it) ?? "…");
-  const found: string[] = [];
-  descend(tree, (node) => {
-    const isIt = ts.isVariableDeclaration(node) && node.name.getText() === list.getText();
-    if (isIt && node.initializer !== undefined && !ts.isIdentifier(node.initializer)) {
-      found.push(...listOf(node.initializer, tree));
-    }
-  });
-  return found;
+function listOf(list: ts.Expression | undefined): readonly string[] {
+  const value = list && constantOf(list);
+  if (value === undefined) return [];
+  return ts.isArrayLiteralExpression(value) ? value.elements.map((it) => literalText(it) ?? "…") : ["…"];
 }
 
 /** Labels that a call of setDefaultLabels() adds to each metric of the process. */

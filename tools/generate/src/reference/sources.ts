@@ -44,12 +44,28 @@ export function docOf(node: ts.Node): string {
   return (ts.getTextOfJSDocComment(docs.at(-1)?.comment) ?? "").replaceAll(/\s+/g, " ").trim();
 }
 
-/** The value of a member of an object literal. */
+/** The value of a member of an object literal, its own or of an object of the same file that is spread into it. */
 export function memberOf(object: ts.ObjectLiteralExpression, name: string): ts.Expression | undefined {
   const member = object.properties.find((it) => it.name?.getText() === name);
-  if (member === undefined) return undefined;
-  if (ts.isPropertyAssignment(member)) return member.initializer;
-  return ts.isShorthandPropertyAssignment(member) ? member.name : undefined;
+  if (member !== undefined && ts.isPropertyAssignment(member)) return member.initializer;
+  if (member !== undefined && ts.isShorthandPropertyAssignment(member)) return member.name;
+  const spread = object.properties.filter(ts.isSpreadAssignment).map(({ expression }) => constantOf(expression));
+  return spread
+    .filter((it) => it !== undefined && ts.isObjectLiteralExpression(it))
+    .map((it) => memberOf(it, name))
+    .find((it) => it !== undefined);
+}
+
+/** What a constant of the same file is set to; any other expression is itself. */
+export function constantOf(expression: ts.Expression): ts.Expression | undefined {
+  if (ts.isAsExpression(expression)) return constantOf(expression.expression);
+  if (!ts.isIdentifier(expression)) return expression;
+  const values: ts.Expression[] = [];
+  descend(expression.getSourceFile(), (node) => {
+    if (!ts.isVariableDeclaration(node) || node.name.getText() !== expression.text) return;
+    if (node.initializer !== undefined && !ts.isIdentifier(node.initializer)) values.push(node.initializer);
+  });
+  return values[0];
 }
 
 /** The text of a string literal, or of a sum or a template of them, in which expressions appear as `…`. */
