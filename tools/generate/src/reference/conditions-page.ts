@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The page of condition types and reasons, from libs/api/src/condition-types.ts, with the files that set each.
+ * The page of condition types and reasons, from condition-types.ts of libs/api, with the files that set each.
  * Usage: `writeFileSync("docs/reference/conditions.md", conditionsPage(readSources(root)))`.
  */
 import ts from "typescript";
@@ -24,7 +24,8 @@ export interface ReasonEntry {
   readonly files: readonly string[];
 }
 
-const definitions = "libs/api/src/condition-types.ts";
+/** Name of the file in libs/api that defines them all. */
+const definitionsName = "condition-types.ts";
 
 export function conditionsPage(sources: readonly Source[]): string {
   const sections = reasonTables(sources).flatMap(({ name, doc, entries }) => {
@@ -43,14 +44,14 @@ export function conditionsPage(sources: readonly Source[]): string {
   return [
     "# Conditions",
     "Types of the conditions in `status.conditions`, and the reasons that they have. All are defined in " +
-      `${fileLink(definitions)}.`,
+      `${fileLink(definitionsOf(sources)?.path ?? definitionsName)}.`,
     ...sections,
   ].join("\n\n");
 }
 
 /** All tables, in the order of the file. */
 export function reasonTables(sources: readonly Source[]): readonly ReasonTable[] {
-  const source = sources.find(({ path }) => path === definitions);
+  const source = definitionsOf(sources);
   const uses = usesOf(sources.filter(({ path }) => !path.startsWith("libs/api/")));
   const tables: ReasonTable[] = [];
   for (const statement of source?.tree.statements ?? []) {
@@ -68,6 +69,10 @@ export function reasonTables(sources: readonly Source[]): readonly ReasonTable[]
     }
   }
   return tables;
+}
+
+function definitionsOf(sources: readonly Source[]): Source | undefined {
+  return sources.find(({ path }) => path.startsWith("libs/api/") && path.endsWith(`/${definitionsName}`));
 }
 
 /** "drainReasons.onlyNode" to the files that use it; also those that name the table by another name or take it apart. */
