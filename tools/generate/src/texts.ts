@@ -55,11 +55,10 @@ export function textsOfSource(file: string, source: string): readonly UserText[]
     texts.push({ file, line: line + 1, kind, text: text.replaceAll(/\s+/g, " ").trim() });
   }
 
-  /** The JSDoc of a kind and of its fields is the description in the CRD. */
+  /** The JSDoc of a kind and of its fields is the description in the CRD, that of a reason is in the reference. */
   function addDescriptions(node: ts.Node): void {
-    const isDescribed =
-      ts.isInterfaceDeclaration(node) || ts.isPropertySignature(node) || ts.isTypeAliasDeclaration(node);
-    if (!isDescribed && !ts.isPropertyAssignment(node)) return;
+    const isReason = ts.isPropertyAssignment(node) && file.endsWith("/condition-types.ts");
+    if (!isReason && !ts.isInterfaceDeclaration(node) && !ts.isPropertySignature(node)) return;
     for (const doc of ts.getJSDocCommentsAndTags(node)) {
       const text = ts.isJSDoc(doc) ? ts.getTextOfJSDocComment(doc.comment) : undefined;
       if (text !== undefined) add(doc.getStart(), "crd", text);

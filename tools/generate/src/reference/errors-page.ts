@@ -103,7 +103,7 @@ interface CodeTable {
 }
 
 /** Constants that are named after codes and hold numbers: `exitCodes`, `cniCode`, `exitUsage`. */
-export function codeTables(sources: readonly Source[]): readonly CodeTable[] {
+function codeTables(sources: readonly Source[]): readonly CodeTable[] {
   return sources.flatMap(({ path, tree }) => {
     const tables: CodeTable[] = [];
     for (const statement of tree.statements.filter(ts.isVariableStatement)) {

@@ -57,20 +57,30 @@ export function flagsPage(root: string): string {
   ].join("\n\n");
 }
 
-/** Reads what renderHelp() of libs/service prints. */
+/** Reads what renderHelp() of libs/service prints: a summary, and each flag with the lines of its help, which may be wrapped. */
 export function parseHelp(text: string): { readonly summary: string; readonly flags: readonly ShownFlag[] } {
-  const [, summary = ""] = /^[^:]+: (.*)$/m.exec(text) ?? [];
-  const flags = [...text.matchAll(/^ {2}(--\S+)(?: (.*))?\n {8}(.*)$/gm)].flatMap(
-    ([, flag = "", value = "", rest = ""]) => {
-      const [, help = "", notes = ""] = /^(.*) \(((?:[^()]|\([^()]*\))*env \w+)\)$/.exec(rest) ?? [];
-      const [, env = ""] = /env (\w+)$/.exec(notes) ?? [];
-      const [, fallback = ""] = /(?:^|, )default (.*), env \w+$/.exec(notes) ?? [];
-      return env === ""
-        ? []
-        : [{ flag, value, help, isRequired: notes.startsWith("required"), default: fallback, env }];
-    },
-  );
-  return { summary, flags };
+  const [head = "", ...blocks] = text.split(/^ {2}(?=--)/m);
+  const summary = head
+    .split("\n")
+    .filter((line) => !/^(?:Usage|Flags):/.test(line))
+    .join(" ")
+    .replace(/^\s*\w[\w-]*: /, "");
+  return { summary: oneLine(summary), flags: blocks.flatMap(parseFlag) };
+}
+
+/** Nothing for --help and --version, which no variable sets. */
+function parseFlag(block: string): readonly ShownFlag[] {
+  const [usage = "", ...lines] = block.split("\n");
+  const [, help = "", notes = "", env = ""] =
+    /^(.*) \(((?:[^()]|\([^()]*\))*\benv (\w+))\)$/.exec(oneLine(lines.join(" "))) ?? [];
+  const [flag = "", value = ""] = usage.trim().split(/ (.*)/);
+  const [, fallback = ""] = /(?:^|, )default (.*), env \w+$/.exec(notes) ?? [];
+  const isRequired = notes.startsWith("required");
+  return env === "" ? [] : [{ flag, value, help, isRequired, default: fallback, env }];
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, " ").trim();
 }
 
 function helpOf(root: string, program: string, ...before: readonly string[]): string {

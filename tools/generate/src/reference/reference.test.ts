@@ -44,21 +44,24 @@ describe("flags.md", () => {
     expect(servicesOf(root).filter((app) => !page.includes(`\n## ${app}\n`))).toEqual([]);
   });
 
-  it("reads what --help prints", () => {
+  it("reads what --help prints, also if it is wrapped", () => {
     const help = [
-      "operator: Merges policies.",
+      "Usage: operator [FLAG...]",
       "",
-      "Usage: operator [flags]",
+      "Merges policies and",
+      "reports the result.",
       "",
+      "Flags:",
       "  --namespace NAMESPACE",
-      "        The operator's own (not the pods'). (required, env NAMESPACE)",
+      "      The operator's own (not the pods'). (required, env",
+      "      NAMESPACE)",
       "  --wait",
-      "        Waits. (default a, b, env WAIT)",
+      "      Waits. (default a, b, env WAIT)",
       "  --help",
-      "        Print this and exit.",
+      "      Print this text and exit.",
     ].join("\n");
     expect(parseHelp(help)).toEqual({
-      summary: "Merges policies.",
+      summary: "Merges policies and reports the result.",
       flags: [
         {
           ...{ flag: "--namespace", value: "NAMESPACE", help: "The operator's own (not the pods').", env: "NAMESPACE" },
@@ -66,6 +69,10 @@ describe("flags.md", () => {
         },
         { flag: "--wait", value: "", help: "Waits.", isRequired: false, default: "a, b", env: "WAIT" },
       ],
+    });
+    expect(parseHelp("operator: Merges policies.\n\nUsage: operator [flags]\n\n")).toEqual({
+      summary: "Merges policies.",
+      flags: [],
     });
   });
 });
