@@ -59,7 +59,7 @@ export function flagsPage(root: string): string {
 
 /** Reads what renderHelp() of libs/service prints: a summary, and each flag with the lines of its help, which may be wrapped. */
 export function parseHelp(text: string): { readonly summary: string; readonly flags: readonly ShownFlag[] } {
-  const [head = "", ...blocks] = text.split(/^ {2}(?=--)/m);
+  const [head = "", ...blocks] = text.split(/^ {2}(?=-)/m);
   const summary = head
     .split("\n")
     .filter((line) => !/^(?:Usage|Flags):/.test(line))

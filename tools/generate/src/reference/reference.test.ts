@@ -57,7 +57,7 @@ describe("flags.md", () => {
       "      NAMESPACE)",
       "  --wait",
       "      Waits. (default a, b, env WAIT)",
-      "  --help",
+      "  -h, --help",
       "      Print this text and exit.",
     ].join("\n");
     expect(parseHelp(help)).toEqual({
@@ -96,7 +96,7 @@ describe("conditions.md", () => {
 
 describe("events.md", () => {
   it("has each reason that an event names itself, and no other", () => {
-    const inCode = matches(/(?:type: "(?:Normal|Warning)", reason:|\b(?:normal|warning)\() ?"([A-Z]\w+)"/g);
+    const inCode = matches(/(?:type: "(?:Normal|Warning)", reason:|\b(?:normal|warning)\()\s*"([A-Z]\w+)"/g);
     expect(matches(/^\| `(\w+)` \|/gm, [read("docs/reference/events.md")])).toEqual(inCode);
   });
 
