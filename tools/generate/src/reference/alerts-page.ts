@@ -1,21 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The page of alerts, from the rule file of the chart.
- * Usage: `writeFileSync("docs/reference/alerts.md", alertsPage(readFileSync(alertsFile, "utf8")))`.
+ * The page of alerts, from the rule file of the chart, and of the recording rules that the operator deploys.
+ * Usage: `writeFileSync("docs/reference/alerts.md", alertsPage(readFileSync(alertsFile, "utf8"), readSources(root)))`.
  */
+import ts from "typescript";
 import { alertsIn } from "../alerts.ts";
-import { fileLink } from "./markdown.ts";
+import { code, fileLink, table } from "./markdown.ts";
+import { constantOf, descend, literalText, memberOf, type Source } from "./sources.ts";
 
 export const alertsFile = "charts/switchyard/alerts/switchyard.yaml";
 
-/** `source` is the text of the rule file. */
-export function alertsPage(source: string): string {
-  const sections = alertsIn(source).flatMap(({ alert, expr, for: duration, labels, annotations }) => [
+export interface RecordingRule {
+  readonly record: string;
+  readonly path: string;
+}
+
+/** `ruleFile` is the text of the rule file. */
+export function alertsPage(ruleFile: string, sources: readonly Source[]): string {
+  const sections = alertsIn(ruleFile).flatMap(({ alert, expr, for: duration, labels, annotations }) => [
     `## ${alert}`,
     annotations["summary"] ?? "",
     annotations["description"] ?? "",
     `Severity: ${labels["severity"] ?? "none"}.${duration === undefined ? "" : ` It fires after ${duration}.`}`,
     `\`\`\`promql\n${expr.trim()}\n\`\`\``,
   ]);
-  return ["# Alerts", `The alerts of ${fileLink(alertsFile)}.`, ...sections].filter((text) => text !== "").join("\n\n");
+  const rules = recordingRules(sources).map(({ record, path }) => [code(record), fileLink(path)]);
+  return [
+    "# Alerts",
+    `The alerts of ${fileLink(alertsFile)}. The recording rules that the operator deploys are [below](#recording-rules).`,
+    ...sections,
+    "## Recording rules",
+    "The operator deploys a PrometheusRule with these rules if it is started with `--prometheus-operator` and " +
+      "`--prometheus-rules` ([flags](flags.md)).",
+    table(["Record", "Source"], rules),
+  ]
+    .filter((text) => text !== "")
+    .join("\n\n");
+}
+
+/** Objects with a `record`; one that is made for each item of a list counts as often as the list has items. */
+export function recordingRules(sources: readonly Source[]): readonly RecordingRule[] {
+  return sources.flatMap(({ path, tree }) => {
+    const rules: RecordingRule[] = [];
+    descend(tree, (node) => {
+      const record = ts.isObjectLiteralExpression(node) ? memberOf(node, "record") : undefined;
+      const text = literalText(record);
+      if (text === undefined) return;
+      const items = text.includes("…") ? itemsAround(node) : [""];
+      rules.push(...items.map((item) => ({ record: text.replace("…", item), path })));
+    });
+    return rules;
+  });
+}
+
+/** The texts of the list whose map() a node is in. */
+function itemsAround(node: ts.Node): readonly string[] {
+  const call = ts.findAncestor(node, (it): it is ts.CallExpression => {
+    return ts.isCallExpression(it) && ts.isPropertyAccessExpression(it.expression) && it.expression.name.text === "map";
+  });
+  const list =
+    call && ts.isPropertyAccessExpression(call.expression) ? constantOf(call.expression.expression) : undefined;
+  return list !== undefined && ts.isArrayLiteralExpression(list)
+    ? list.elements.map((it) => literalText(it) ?? "…")
+    : ["…"];
 }

@@ -3,7 +3,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { alertsFile } from "./alerts-page.ts";
+import { alertsFile, recordingRules } from "./alerts-page.ts";
 import { reasonTables } from "./conditions-page.ts";
 import { errorClasses } from "./errors-page.ts";
 import { eventSites } from "./events-page.ts";
@@ -141,6 +141,15 @@ describe("alerts.md", () => {
   it("has each alert, and no other", () => {
     const inChart = matches(/alert: (\w+)/g, [read(alertsFile)]);
     expect(matches(/^## (\w+)$/gm, [read("docs/reference/alerts.md")])).toEqual(inChart);
+  });
+
+  it("has the recording rules, one for each item of a list", () => {
+    const text =
+      'const counters = ["rx", "tx"];\nconst rules = counters.map((it) => ({ record: `vf_${it}`, expr: it }));\n';
+    const path = "libs/x/src/y.ts";
+    const rules = recordingRules([{ path, tree: parseSource(path, text) }]).map(({ record }) => record);
+    expect(rules).toEqual(["vf_rx", "vf_tx"]);
+    expect(recordingRules(sources).filter(({ record }) => record.includes("…"))).toEqual([]);
   });
 });
 

@@ -19,7 +19,7 @@ const contents = [
   ["conditions.md", "Conditions", "types and reasons of `status.conditions`"],
   ["events.md", "Events", "reasons and notes of events"],
   ["metrics.md", "Metrics", "names, types and labels of metrics"],
-  ["alerts.md", "Alerts", "alerting rules for Prometheus"],
+  ["alerts.md", "Alerts", "alerting and recording rules for Prometheus"],
   ["errors.md", "Errors", "error codes and exit codes"],
 ] as const;
 
@@ -32,7 +32,7 @@ export function referencePages(root: string): ReadonlyMap<string, string> {
     ["conditions.md", conditionsPage(sources)],
     ["events.md", eventsPage(sources)],
     ["metrics.md", metricsPage(sources)],
-    ["alerts.md", alertsPage(readFileSync(join(root, alertsFile), "utf8"))],
+    ["alerts.md", alertsPage(readFileSync(join(root, alertsFile), "utf8"), sources)],
     ["errors.md", errorsPage(sources)],
   ]);
   return new Map([...pages].map(([name, text]) => [name, `${text.trimEnd()}\n`]));
