@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** GenerateError reports that an interface cannot be converted to a schema. Callers must only branch on `code`. */
 
-/**
- * NOT_STRUCTURAL: the schema of a field cannot be written as a CRD; `at` is the field: "SriovNetworkNodePolicy.spec.mtu".
- * NO_HELP: a program does not print its flags; `at` is its file.
- */
+/** A CRD cannot express the interface. `at` is the path of the field: "SriovNetworkNodePolicy.spec.mtu". */
 export class GenerateError extends Error {
   override readonly name = "GenerateError";
+  /** NO_HELP: a program does not print its flags; `at` is its file. */
   readonly code: "NOT_STRUCTURAL" | "NO_HELP";
   readonly at: string;
 

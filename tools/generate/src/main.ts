@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `npm run generate` writes the CRDs, the schemas, docs/api and docs/reference; `npm run generate -- --check` exits 1 and names the files
- * that are stale, for CI.
+ * `npm run generate` writes the files that are generated from libs/api/src. `npm run generate -- --check`, for CI,
+ * writes nothing, but prints the files that are stale and exits with status 1 if there are any.
  */
 import { join } from "node:path";
 import { findStale, generate, write } from "./outputs.ts";
@@ -16,7 +16,7 @@ if ((mode !== undefined && mode !== "--check") || more.length > 0) {
 const outputs = generate(root);
 const stale = findStale(root, outputs);
 if (mode === "--check") {
-  for (const path of stale) console.error(`stale: ${path}; run npm run generate`);
+  for (const path of stale) console.error(`stale: ${path}; update it with npm run generate`);
   process.exit(stale.length > 0 ? 1 : 0);
 }
 write(root, outputs);
