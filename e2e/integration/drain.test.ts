@@ -77,12 +77,12 @@ describe("nodes in no pool", () => {
     expect(isUnschedulable("three")).toBe(true);
 
     await stage.ask("two", "Drain_Required");
-    const waits = "False WaitingForSlot: waits for a free slot in the default pool: 1 of 1 draining (three), ";
+    const waits = "False WaitingForSlot: waiting for a free slot in the default pool: 1 of 1 draining (three), ";
     await eventually("two waits", () => stage.condition("two", "DrainProgressing") === `${waits}next in line`);
     const since = stage.states.get("two")?.status?.conditions?.[0]?.lastTransitionTime ?? "";
     await eventually("a second later", () => Date.now() >= Date.parse(since) + 1000); // times are in whole seconds
     await stage.ask("one", "Reboot_Required");
-    await eventually("one waits", () => stage.condition("one", "DrainProgressing") === `${waits}1 before it`);
+    await eventually("one waits", () => stage.condition("one", "DrainProgressing") === `${waits}1 node ahead`);
     const table = await stage.cluster.kubectl([
       "get",
       "sriovnetworknodestate",
@@ -90,12 +90,12 @@ describe("nodes in no pool", () => {
       "-n",
       componentSettings.namespace,
     ]);
-    expect(table).toContain("waits for a free slot in the default pool: 1 of 1 draining (three), 1 before it");
+    expect(table).toContain("waiting for a free slot in the default pool: 1 of 1 draining (three), 1 node ahead");
 
     await dropBudget("web");
     await stage.answered("three", "DrainComplete");
     expect([hasPod("web"), hasPod("idle")]).toEqual([false, true]);
-    expect(stage.condition("three", "DrainComplete")).toBe("True VfPodsGone: no pod that could leave holds VFs");
+    expect(stage.condition("three", "DrainComplete")).toBe("True VfPodsGone: all evictable pods that use VFs are gone");
     expect([isUnschedulable("three"), isUnschedulable("two")]).toEqual([true, false]);
 
     await stage.ask("three", "Idle");
@@ -356,7 +356,7 @@ describe("a pool", () => {
     await stage.addPool("held", { nodeSelector: { matchLabels: { pool: "held" } }, maxUnavailable: 0 });
     await stage.addNode("held-1", { pool: "held" });
     await stage.ask("held-1", "Drain_Required");
-    const says = 'False HeldByPool: pool "held" lets no node be drained: its maxUnavailable is 0';
+    const says = 'False HeldByPool: pool "held" allows no drains: its maxUnavailable is 0';
     await eventually("held", () => stage.condition("held-1", "DrainProgressing") === says);
     await stage.addPool("held", { nodeSelector: { matchLabels: { pool: "held" } }, maxUnavailable: 1 });
     await stage.answered("held-1", "DrainComplete");
@@ -424,7 +424,9 @@ describe("a drained node whose daemon does not go on", () => {
     await stage.addNode("alone");
     await stage.ask("alone", "Drain_Required");
     await stage.answered("alone", "DrainComplete");
-    await eventually("it is named", async () => (await said()).includes("node alone holds the slot, DrainComplete"));
+    await eventually("it is named", async () =>
+      (await said()).includes("node alone holds the drain slot, DrainComplete"),
+    );
     await backdate("alone");
     await eventually("it has stalled", async () => (await said()).includes("its config daemon has reported nothing"));
     await stage.ask("alone", "Idle");

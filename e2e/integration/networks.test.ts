@@ -142,7 +142,7 @@ describe("without Multus", () => {
     await readyIs(
       sriovNetworks,
       [namespace, "early"],
-      "NetworkAttachmentDefinitionNotFound: the cluster has no Network",
+      "NetworkAttachmentDefinitionNotFound: the API server does not serve Network",
     );
     await create(sriovNetworkNodePolicies, "policy", { nodeSelector: {}, nicSelector: { vendor: "8086" }, numVfs: 2 });
     await readyIs(sriovNetworkNodePolicies, [namespace, "policy"], "NoOperatorConfig");
@@ -247,7 +247,7 @@ describe("a network", () => {
 
   it("waits for its namespace, over its deletion and until there is a new one", async () => {
     await create(sriovNetworks, "waiting", { networkNamespace: "later" });
-    await readyIs(sriovNetworks, [namespace, "waiting"], "False NamespaceNotFound: there is no namespace later");
+    await readyIs(sriovNetworks, [namespace, "waiting"], "False NamespaceNotFound: namespace later does not exist");
     await createNamespace("later");
     await readyIs(sriovNetworks, [namespace, "waiting"], "True NetworkReady");
     await user.request({ method: "DELETE", path: objectPath(namespaces, { name: "later" }) });
@@ -255,7 +255,7 @@ describe("a network", () => {
       const names = await cluster.kubectl(["get", "namespaces", "-o", "name"]);
       return !names.includes("namespace/later");
     });
-    await readyIs(sriovNetworks, [namespace, "waiting"], "False NamespaceNotFound: there is no namespace later");
+    await readyIs(sriovNetworks, [namespace, "waiting"], "False NamespaceNotFound: namespace later does not exist");
     await createNamespace("later");
     await readyIs(sriovNetworks, [namespace, "waiting"], "True NetworkReady");
     await nadIs("later", "waiting");
@@ -270,7 +270,11 @@ describe("a network", () => {
     const path = collectionPath(networkAttachmentDefinitions, "tenant");
     await user.request({ method: "POST", path, body });
     await create(sriovNetworks, "taken", { networkNamespace: "tenant" });
-    await readyIs(sriovNetworks, [namespace, "taken"], "tenant/taken was made by somebody else and stays as it is");
+    await readyIs(
+      sriovNetworks,
+      [namespace, "taken"],
+      "tenant/taken was not created from a network and is not changed",
+    );
     expect(configOf(await nad("tenant", "taken"))).toEqual({ type: "macvlan" });
     await remove(networkAttachmentDefinitions, ["tenant", "taken"]);
     await readyIs(sriovNetworks, [namespace, "taken"], "True NetworkReady");
@@ -280,16 +284,16 @@ describe("a network", () => {
     await create(sriovNetworks, "fight", { networkNamespace: "tenant" });
     await readyIs(sriovNetworks, [namespace, "fight"], "True NetworkReady");
     await create(ovsNetworks, "fight", {}, { in: "tenant" });
-    await readyIs(ovsNetworks, ["tenant", "fight"], `is made from SriovNetwork ${namespace}/fight: delete or rename`);
+    await readyIs(ovsNetworks, ["tenant", "fight"], `belongs to SriovNetwork ${namespace}/fight; delete or rename`);
     await create(sriovIBNetworks, "fight", { networkNamespace: "tenant" });
-    await readyIs(sriovIBNetworks, [namespace, "fight"], "is made from SriovNetwork");
+    await readyIs(sriovIBNetworks, [namespace, "fight"], "belongs to SriovNetwork");
     const before = await nadIs("tenant", "fight");
     await remove(ovsNetworks, ["tenant", "fight"]);
     await remove(sriovIBNetworks, [namespace, "fight"]);
     await create(sriovNetworks, "after-the-fight", {}); // once it is made, the operator has dealt with the losers' end
     await nadIs(namespace, "after-the-fight");
     await create(ovsNetworks, "fight", { vlan: 9 }, { in: "tenant" });
-    await readyIs(ovsNetworks, ["tenant", "fight"], "is made from SriovNetwork");
+    await readyIs(ovsNetworks, ["tenant", "fight"], "belongs to SriovNetwork");
     expect((await nad("tenant", "fight"))?.metadata).toMatchObject({
       uid: before.metadata.uid,
       resourceVersion: before.metadata.resourceVersion,
@@ -334,7 +338,7 @@ describe("an operator that goes and comes back", () => {
     operator = await startOperator();
     await nadIsGone("tenant", "gone");
     await nadIsGone("tenant", "moved");
-    await readyIs(ovsNetworks, [namespace, "moved"], "NetworkAttachmentDefinition other/moved is as asked");
+    await readyIs(ovsNetworks, [namespace, "moved"], "NetworkAttachmentDefinition other/moved is up to date");
   });
 
   it("writes nothing when nothing has changed", async () => {

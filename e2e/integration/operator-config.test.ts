@@ -225,7 +225,7 @@ describe("a SriovOperatorConfig", () => {
 
   it("is the only one: any other is told that it does nothing", async () => {
     await createConfig({ enableInjector: true }, "other");
-    const words = "only the SriovOperatorConfig default is honoured";
+    const words = 'only the SriovOperatorConfig "default" is used';
     await configIs("Degraded", "UnsupportedConfiguration", words, `${ours}/sriovoperatorconfigs/other`);
     expect(await read(`${daemonSets}/network-resources-injector`)).toBeUndefined();
   });
@@ -295,7 +295,11 @@ describe("the webhooks", () => {
   it("are registered once they serve, and owned by what is uninstalled last", async () => {
     pods.run(false);
     await patch(config, { spec: { enableInjector: true, enableOperatorWebhook: true } });
-    await configIs("Progressing", "RollingOut", "operator-webhook is registered once a pod of it is available");
+    await configIs(
+      "Progressing",
+      "RollingOut",
+      "operator-webhook is registered as a webhook once one of its pods is available",
+    );
     expect(await read(webhooks.validating)).toBeUndefined();
     pods.run(true);
     await isReady();
@@ -339,7 +343,11 @@ describe("the webhooks", () => {
     pods.run(false);
     await configIs("Progressing", "RollingOut");
     await remove(webhooks.validating);
-    await configIs("Progressing", "RollingOut", "operator-webhook is registered once a pod of it is available");
+    await configIs(
+      "Progressing",
+      "RollingOut",
+      "operator-webhook is registered as a webhook once one of its pods is available",
+    );
     expect(await read(webhooks.validating)).toBeUndefined();
     pods.run(true);
     await isReady();

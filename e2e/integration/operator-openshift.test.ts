@@ -108,7 +108,7 @@ describe("hardware offload", () => {
   it("comes and goes with its pool, on which it says how far it is", async () => {
     const pool = `${ours}/sriovnetworkpoolconfigs/offload`;
     await create([ourObject("SriovNetworkPoolConfig", "offload", { ovsHardwareOffloadConfig: { name: "offload" } })]);
-    await has(pool, "there is no MachineConfigPool offload");
+    await has(pool, "MachineConfigPool offload does not exist");
     expect(await read(offload)).toBe("");
     await create([
       { apiVersion: "machineconfiguration.openshift.io/v1", kind: "MachineConfigPool", metadata: { name: "offload" } },

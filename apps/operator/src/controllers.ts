@@ -45,7 +45,7 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
       controller: "switchyard-operator",
       instance: options.instance,
       report(error) {
-        log.warn({ error }, "event lost");
+        log.warn({ error }, "event could not be sent; dropped");
       },
     }),
   );

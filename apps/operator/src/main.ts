@@ -29,15 +29,17 @@ const { argv, ignored } = fromUpstreamFlags(process.argv);
 const operator: Service<OperatorFlagValues> = {
   name: "operator",
   version: "0.1.0",
-  summary: "Merges policies into one SriovNetworkNodeState per node and reports how far the nodes are.",
+  summary:
+    "Runs the cluster controllers: merges policies into one SriovNetworkNodeState per node, deploys the components, " +
+    "drains nodes and reports progress as conditions.",
   flags: operatorFlags,
   async main({ flags, log, setLogLevel, metrics: registry, signal, setNotReady }) {
-    if (ignored.length > 0) log.warn({ flags: ignored }, "flags of upstream's logger have no effect; use --log-level");
+    if (ignored.length > 0) log.warn({ flags: ignored }, "flags of upstream's logger are ignored; use --log-level");
     const settings = readOperatorSettings(flags);
     const { namespace } = settings;
     const identity = `${hostname()}_${randomUUID()}`;
     await using transport = measureTransport(await connect({ kubeconfig: flags.kubeconfig }), registry);
-    setNotReady(() => ["Kubernetes version of the API server not known yet"]);
+    setNotReady(() => ["the Kubernetes version of the API server is not known yet"]);
     await requireKubernetes({ transport, log, signal });
     const report = (error: unknown, { resource, ageMs }: FailedWatch): void => {
       log.warn({ resource, ageMs, error }, "watch failed; retrying");

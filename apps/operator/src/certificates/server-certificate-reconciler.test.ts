@@ -85,7 +85,7 @@ describe("a server's certificate", () => {
     configure({ enableInjector: true });
     await look();
     expect(world.bundle).toBe(world.secret?.current.ca);
-    const message = "Secret cert, valid until 2026-04-01T00:00:00.000Z";
+    const message = "the certificate in Secret cert is valid until 2026-04-01T00:00:00.000Z";
     expect(condition()).toMatchObject({ type: "InjectorCertificate", status: "True", reason: "Valid", message });
     expect((await look())?.afterMs).toBe(3_600_000);
   });

@@ -60,7 +60,7 @@ export function createServerCertificateReconciler(deps: ServerCertificateDeps): 
       if (verdict !== undefined) await tell(config, verdict, signal);
       throw error;
     }
-    const message = `Secret ${secretName}, valid until ${validUntil}`;
+    const message = `the certificate in Secret ${secretName} is valid until ${validUntil}`;
     if (validUntil !== "") await tell(config, { status: "True", reason: reasons.valid, message }, signal);
     return next;
   };

@@ -122,8 +122,12 @@ export function startComponentControllers(context: OperatorContext): void {
     reconcile: createSystemdModeReconciler({
       ...{ machineConfigs, isManaged },
       onRemoved() {
-        const note = `MachineConfig ${systemdModeConfigName} of the systemd mode deleted: OpenShift reboots its machines`;
-        log.warn(note);
+        const reboots = "OpenShift reboots the machines of its pool";
+        const note = `MachineConfig ${systemdModeConfigName} of upstream's systemd mode is deleted; ${reboots}`;
+        log.warn(
+          { machineConfig: systemdModeConfigName },
+          `MachineConfig of upstream's systemd mode deleted; ${reboots}`,
+        );
         const regarding = operatorConfigs.get(operatorConfigName);
         if (regarding !== undefined) {
           events.record({ regarding, type: "Normal", reason: "SystemdModeRemoved", note, action: "Delete" });

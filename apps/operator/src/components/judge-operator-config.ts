@@ -44,7 +44,7 @@ export function judgeOperatorConfig({ components, problems }: RenderedComponents
 export const notHonoured: Judgement = {
   state: "degraded",
   reason: unsupported,
-  message: `metadata.name: has no effect, only the SriovOperatorConfig ${operatorConfigName} is honoured`,
+  message: `metadata.name: this object has no effect; only the SriovOperatorConfig "${operatorConfigName}" is used`,
 };
 
 /** "ClusterRole operator-webhook: Forbidden (…)". */

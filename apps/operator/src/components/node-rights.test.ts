@@ -36,7 +36,7 @@ const rights = [
   "RoleBinding sriov-device-plugin",
   "RoleBinding sriov-network-config-daemon",
 ];
-const awaited = "nodes get their rights once the admission policies that limit them are in force";
+const awaited = "node components get their permissions once the admission policies that limit them are in force";
 
 function setUp() {
   const cluster = createComponentCluster(componentInventory(settings));

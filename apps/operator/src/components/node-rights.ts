@@ -47,4 +47,5 @@ export const withheld =
   "they need Kubernetes 1.30 or later";
 
 /** What is to come by itself. */
-export const rightsAwaited = "nodes get their rights once the admission policies that limit them are in force";
+export const rightsAwaited =
+  "node components get their permissions once the admission policies that limit them are in force";

@@ -238,7 +238,7 @@ describe("any other SriovOperatorConfig", () => {
     await run("other");
     expect(cluster.present()).toEqual([]);
     expect(conditions("other")?.[2]).toBe("Degraded True UnsupportedConfiguration");
-    expect(message("other")).toContain("only the SriovOperatorConfig default is honoured");
+    expect(message("other")).toContain('only the SriovOperatorConfig "default" is used');
     expect(told).toHaveLength(1);
   });
 });

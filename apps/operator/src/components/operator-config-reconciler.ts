@@ -85,7 +85,7 @@ export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconc
   function comeBack({ failures, isStale }: SyncOutcome): Requeue | undefined {
     const texts = failures.map(describeFailure);
     const news = texts.filter((text) => !refusals.includes(text));
-    if (news.length > 0) log.warn({ refusals: news }, "refused by the API server, will be tried again");
+    if (news.length > 0) log.warn({ refusals: news }, "API server refused objects; retrying");
     refusals = texts;
     if (isStale) return lookAgain;
     return failures.length === 0 ? undefined : tryAgain;

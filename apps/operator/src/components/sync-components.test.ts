@@ -75,7 +75,7 @@ describe("components", () => {
     expect(history).toEqual(["webhook-role", "webhook-service", "webhook"]);
     expect(first).toEqual({
       failures: [],
-      incomplete: ["operator-webhook is registered once a pod of it is available"],
+      incomplete: ["operator-webhook is registered as a webhook once one of its pods is available"],
       pending: ["webhook is being started"],
       isStale: false,
     });
@@ -106,7 +106,9 @@ describe("components", () => {
     ]) {
       roll("webhook", counts);
       const { incomplete } = await sync(deployed("operator-webhook"));
-      expect(incomplete).toContain("what operator-webhook does not answer is admitted until a pod of it is available");
+      expect(incomplete).toContain(
+        "requests that operator-webhook does not answer are admitted until one of its pods is available",
+      );
       expect(registered()).toMatchObject(answering("Ignore"));
     }
     roll("webhook", { desired: 3, updated: 1, available: 3 });

@@ -80,7 +80,7 @@ export async function syncComponents(
     const { kind, metadata } = manifest;
     if (!objects.watchOf(objects.itemOf(manifest)).cache.served) {
       throw new KubeError(`apply ${kind} ${metadata.name}`, "NotFound", {
-        words: "the cluster does not have this kind",
+        words: "the API server does not serve this kind",
       });
     }
     if ((await write.apply(manifest, signal)) === "written") log.info({ kind, object: metadata.name }, "applied");
@@ -114,11 +114,11 @@ export async function syncComponents(
     const registered = objects.seen(objects.itemOf(manifest));
     if (registered?.isBinding === true || all.every(serves)) return manifest;
     if (registered === undefined) {
-      incomplete.push(`${name} is registered once a pod of it is available`);
+      incomplete.push(`${name} is registered as a webhook once one of its pods is available`);
       return undefined;
     }
     if (!refuses(manifest)) return manifest;
-    incomplete.push(`what ${name} does not answer is admitted until a pod of it is available`);
+    incomplete.push(`requests that ${name} does not answer are admitted until one of its pods is available`);
     return lenient(manifest);
   }
 

@@ -105,7 +105,7 @@ describe("upstream's ConfigMap", () => {
     expect(data()).toBeUndefined();
     expect(condition()).toMatchObject({ status: "False", reason: "TooLarge" });
     expect(condition()?.message).toMatch(
-      /^device-plugin-config: \d{7} bytes for 500 nodes, of 1048576 that the API server takes; it stays as it was last/,
+      /^ConfigMap device-plugin-config would have \d{7} bytes for 500 nodes, more than the limit of 1048576 bytes; it is not updated/,
     );
     for (let count = 101; count <= 500; count++) cluster.removeNode(`worker-${count}`);
     await look();

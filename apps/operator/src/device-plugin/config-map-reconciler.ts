@@ -81,8 +81,8 @@ export function createConfigMapReconciler(deps: ConfigMapDeps): Reconcile {
     const { data, problems } = render(current);
     const bytes = Object.values(data).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
     if (bytes > limitBytes) {
-      const size = `${bytes} bytes for ${Object.keys(data).length} nodes, of ${limitBytes} that the API server takes`;
-      const message = `${configMapName}: ${size}; it stays as it was last, which is out of date`;
+      const size = `${bytes} bytes for ${Object.keys(data).length} nodes, more than the limit of ${limitBytes} bytes`;
+      const message = `ConfigMap ${configMapName} would have ${size}; it is not updated and is out of date`;
       await report(config, { status: "False", reason: reasons.tooLarge, message }, signal);
       return undefined;
     }
@@ -150,7 +150,8 @@ interface NodeProblem extends DevicePluginProblem {
 }
 
 function judge(problems: readonly NodeProblem[], nodeCount: number): Verdict {
-  if (problems.length === 0) return { status: "True", reason: reasons.written, message: `${nodeCount} nodes` };
+  if (problems.length === 0)
+    return { status: "True", reason: reasons.written, message: `up to date for ${nodeCount} nodes` };
   // The same on many nodes is one problem.
   const byText = new Map<string, string[]>();
   for (const { node, resourceName, message } of problems) {

@@ -58,10 +58,14 @@ describe("drainConditions", () => {
 
   it.each([
     { before: 0, taking: ["w1"], says: 'pool "racks": 1 of 2 draining (w1), next in line' },
-    { before: 9, taking: ["w1", "w2", "w3", "w4", "w5"], says: "5 of 2 draining (w1, w2, w3 and 2 more), 9 before it" },
-    { before: 1, taking: [], says: 'pool "racks": 0 of 2 draining, 1 before it' },
-    { before: 10, taking: ["w1"], says: 'in pool "racks" of 2, 10 or more nodes before it' },
-    { before: 999, taking: ["w1"], says: "500 or more nodes before it" },
+    {
+      before: 9,
+      taking: ["w1", "w2", "w3", "w4", "w5"],
+      says: "5 of 2 draining (w1, w2, w3 and 2 more), 9 nodes ahead",
+    },
+    { before: 1, taking: [], says: 'pool "racks": 0 of 2 draining, 1 node ahead' },
+    { before: 10, taking: ["w1"], says: 'in pool "racks" (limit 2): 10 or more nodes ahead' },
+    { before: 999, taking: ["w1"], says: "500 or more nodes ahead" },
   ])("tells the place $before in the queue, round where it is far back", ({ before, taking, says }) => {
     expect(message({ kind: "waiting", place: place(before, taking) })).toContain(says);
   });
@@ -83,10 +87,10 @@ describe("drainConditions", () => {
     const phase = { kind: "draining", leaving, refused: [] } as const;
     expect(message({ ...phase, isLate: false })).toBe("3 pods left: apps/a, apps/b, apps/z");
     expect(message({ ...phase, isLate: true })).toBe(
-      "3 pods left: apps/z is being deleted, to end by 2026-11-20T12:00:30Z, kept by finalizer example.com/keep",
+      "3 pods left: apps/z is being deleted, with grace until 2026-11-20T12:00:30Z, held by finalizer example.com/keep",
     );
     expect(message({ ...phase, leaving: leaving.slice(0, 2), isLate: true })).toBe(
-      "2 pods left: apps/b is being deleted, to end by 2026-11-20T13:00:00Z",
+      "2 pods left: apps/b is being deleted, with grace until 2026-11-20T13:00:00Z",
     );
     expect(message({ ...phase, leaving: leaving.slice(0, 1), isLate: true })).toBe("1 pod left: apps/a");
   });
@@ -96,7 +100,7 @@ describe("drainConditions", () => {
     const moved = drainConditions(asked, { kind: "waiting", place: place(2) }, later);
     expect([moved[0]?.lastTransitionTime, moved[0]?.message]).toEqual([
       "2026-11-20T12:00:00Z",
-      expect.stringContaining("2 before it"),
+      expect.stringContaining("2 nodes ahead"),
     ]);
     const begun = drainConditions(moved, { kind: "draining", leaving: [], refused: [], isLate: false }, later);
     expect(begun[0]?.lastTransitionTime).toBe("2026-11-20T12:05:00Z");

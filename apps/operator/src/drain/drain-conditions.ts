@@ -114,21 +114,21 @@ function degradedOf(phase: DrainPhase, words: Words): Verdict {
 
 function describePlace(place: Place): string {
   const { title } = place.pool;
-  if (place.kind === "held") return `${title} lets no node be drained: ${place.why}`;
+  if (place.kind === "held") return `${title} allows no drains: ${place.why}`;
   const { before, taking, pool } = place;
   const limit = pool.limit.ok ? pool.limit.value : 0;
   // Far back in the queue the numbers are round, or each step of the queue would be a write to each node that waits.
   const far = rounds.find((round) => before >= round);
-  if (far !== undefined) return `waits for a free slot in ${title} of ${limit}, ${far} or more nodes before it`;
-  const queue = before === 0 ? "next in line" : `${before} before it`;
+  if (far !== undefined) return `waiting for a free slot in ${title} (limit ${limit}): ${far} or more nodes ahead`;
+  const queue = before === 0 ? "next in line" : `${before} ${before === 1 ? "node" : "nodes"} ahead`;
   const who = taking.length === 0 ? "" : ` (${listNames(taking)})`;
-  return `waits for a free slot in ${title}: ${taking.length} of ${limit} draining${who}, ${queue}`;
+  return `waiting for a free slot in ${title}: ${taking.length} of ${limit} draining${who}, ${queue}`;
 }
 
 const rounds = [1000, 500, 200, 100, 50, 20, 10];
 
 function describeProgress({ leaving, refused, isLate }: Extract<DrainPhase, { kind: "draining" }>): string {
-  if (leaving === undefined) return "looking for the node's pods";
+  if (leaving === undefined) return "listing the pods of the node";
   const left = `${leaving.length} ${leaving.length === 1 ? "pod" : "pods"} left`;
   const [first, ...others] = refused.toSorted((a, b) => (nameOf(a.pod) < nameOf(b.pod) ? -1 : 1));
   if (first === undefined) return `${left}: ${(isLate ? describeEnd(leaving) : undefined) ?? listPods(leaving)}`;
@@ -142,19 +142,19 @@ function describeEnd(leaving: readonly PodFacts[]): string | undefined {
   const [first] = ending.sort((a, b) => (a.endsBy < b.endsBy ? -1 : 1));
   if (first === undefined) return undefined;
   const { pod, endsBy } = first;
-  const kept = pod.finalizers.length === 0 ? "" : `, kept by finalizer ${listNames(pod.finalizers)}`;
-  return `${nameOf(pod)} is being deleted, to end by ${endsBy}${kept}`;
+  const kept = pod.finalizers.length === 0 ? "" : `, held by finalizer ${listNames(pod.finalizers)}`;
+  return `${nameOf(pod)} is being deleted, with grace until ${endsBy}${kept}`;
 }
 
 function describeOutcome({ reason, staying }: Extract<DrainPhase, { kind: "complete" }>): string {
-  const lost = staying.length === 0 ? "" : `; these stay and may lose their VFs: ${listPods(staying)}`;
+  const lost = staying.length === 0 ? "" : `; these pods stay on the node and may lose their VFs: ${listPods(staying)}`;
   return `${outcomes[reason]}${lost}`;
 }
 
 const outcomes: Readonly<Record<DrainOutcome, string>> = {
-  [drainReasons.vfPodsGone]: "no pod that could leave holds VFs",
-  [drainReasons.allPodsGone]: "no pods but those of DaemonSets and of the kubelet",
-  [drainReasons.onlyNode]: "the cluster's only node reboots without a drain",
+  [drainReasons.vfPodsGone]: "all evictable pods that use VFs are gone",
+  [drainReasons.allPodsGone]: "all pods are gone except static pods and pods of DaemonSets",
+  [drainReasons.onlyNode]: "the only node of the cluster reboots without a drain",
 };
 
 function nameOf({ namespace, name }: PodFacts): string {

@@ -109,7 +109,7 @@ describe("a node whose turn it is", () => {
     world.advance(1_000);
     await world.settle();
     expect([world.answerOf("a"), podNames(world, "a")]).toEqual(["DrainComplete", ["idle"]]);
-    expect(world.condition("a", "DrainComplete")).toBe("True VfPodsGone: no pod that could leave holds VFs");
+    expect(world.condition("a", "DrainComplete")).toBe("True VfPodsGone: all evictable pods that use VFs are gone");
 
     world.ask("a", "Idle");
     await world.settle();
@@ -140,7 +140,7 @@ describe("a node whose turn it is", () => {
     await world.settle();
     expect([world.answerOf("a"), world.condition("a", "DrainDegraded")]).toEqual([
       "DrainComplete",
-      "False VfPodsGone: no pod that could leave holds VFs",
+      "False VfPodsGone: all evictable pods that use VFs are gone",
     ]);
   });
 
@@ -154,7 +154,7 @@ describe("a node whose turn it is", () => {
     world.ask("a", "Idle");
     await world.settle();
     expect([world.answerOf("a"), world.specOf("a")]).toEqual(["Idle", { unschedulable: true }]);
-    const note = "the drain is over; the node stays unschedulable, as somebody else made it so";
+    const note = "the drain has ended; the node stays unschedulable because the operator did not cordon it";
     expect(world.news.find(({ reason }) => reason === "DrainReleased")?.note).toBe(note);
   });
 
@@ -202,10 +202,10 @@ describe("a node whose turn it is", () => {
     world.arePodsKnown = false;
     world.ask("a", "Drain_Required");
     await world.settle();
-    expect(world.condition("a", "DrainProgressing")).toBe("True LookingForPods: looking for the node's pods");
+    expect(world.condition("a", "DrainProgressing")).toBe("True LookingForPods: listing the pods of the node");
     world.advance(90_000);
     await world.settle();
-    expect(world.condition("a", "DrainDegraded")).toBe("True PodsStay: looking for the node's pods");
+    expect(world.condition("a", "DrainDegraded")).toBe("True PodsStay: listing the pods of the node");
   });
 
   it("keeps an admin's cordon that the cache has not heard of", async () => {
@@ -257,7 +257,9 @@ describe("a node whose turn it is", () => {
     await world.settle();
     world.ask("a", "Drain_Required");
     await world.settle();
-    expect(world.condition("a", "DrainComplete")).toContain("these stay and may lose their VFs: apps/vnf");
+    expect(world.condition("a", "DrainComplete")).toContain(
+      "these pods stay on the node and may lose their VFs: apps/vnf",
+    );
     expect(world.events()).toContain("Warning VfsInUse a");
   });
 
@@ -508,7 +510,7 @@ describe("drains on OpenShift", () => {
     world.ask("a", "Drain_Required");
     await world.settle();
     expect(world.condition("a", "DrainProgressing")).toBe(
-      'True WaitingForMachineConfigPool: MachineConfigPool "worker" is being updated',
+      'True WaitingForMachineConfigPool: waiting for MachineConfigPool "worker" to finish its update',
     );
     expect([world.specOf("a"), poolIn(world).state]).toEqual([{}, undefined]);
     world.api.put({ kind: "MachineConfigPool", metadata: { name: "worker" }, status: updated });
@@ -573,7 +575,7 @@ describe("a node that is drained and whose daemon does not go on", () => {
   it("is named as the one that holds the slot, and as stalled after 5 minutes, and keeps its slot", async () => {
     const world = await drainedNode();
     expect(await world.look("a")).toEqual({ afterMs: 5 * 60_000 });
-    const holds = "nodes in no pool: node a holds the slot, DrainComplete since 2026-11-20T12:00:00Z";
+    const holds = "nodes in no pool: node a holds the drain slot, DrainComplete since 2026-11-20T12:00:00Z";
     expect(await world.defaultPool()).toBe(`DrainDegraded False: ${holds}`);
 
     world.advance(5 * 60_000);

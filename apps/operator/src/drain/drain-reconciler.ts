@@ -173,8 +173,8 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
     const again = await answer(state, { from: answerOf(state.drain), to: "Idle" }, signal);
     if (again !== undefined) return again;
     const note = isSchedulable
-      ? "the drain is over, the node is schedulable"
-      : "the drain is over; the node stays unschedulable, as somebody else made it so";
+      ? "the drain has ended; the node is schedulable"
+      : "the drain has ended; the node stays unschedulable because the operator did not cordon it";
     reporter.tell(state, { type: "Normal", reason: "DrainReleased", note });
     await reporter.withdraw(state, signal);
     return undefined;

@@ -50,7 +50,7 @@ describe("the drain reporter", () => {
     await report(draining("x"));
     expect(reads()).toBe("1 pod left: apps/x");
     await report({ kind: "complete", reason: "VfPodsGone", staying: [] });
-    expect(reads()).toBe("no pod that could leave holds VFs");
+    expect(reads()).toBe("all evictable pods that use VFs are gone");
   });
 
   it("begins anew with a state that somebody deleted and that is made anew", async () => {

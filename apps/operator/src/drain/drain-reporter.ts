@@ -133,7 +133,12 @@ function eventsOf(
     ...(complete === undefined ? [] : [normal("DrainCompleted", complete.message)]),
     ...(complete === undefined || staying.length === 0
       ? []
-      : [warning("VfsInUse", `may lose their VFs, restart them when the node is configured: ${listPods(staying)}`)]),
+      : [
+          warning(
+            "VfsInUse",
+            `these pods may lose their VFs; restart them once the node is configured: ${listPods(staying)}`,
+          ),
+        ]),
   ];
 }
 

@@ -22,7 +22,7 @@ export function registerFleetMetrics(registry: Registry, caches: FleetCaches, no
   const registers = [registry];
   new Gauge({
     name: "switchyard_node_states",
-    help: "SriovNetworkNodeStates by sync status.",
+    help: "Number of SriovNetworkNodeStates by status.syncStatus.",
     labelNames: ["sync_status"],
     registers,
     collect() {
@@ -32,7 +32,7 @@ export function registerFleetMetrics(registry: Registry, caches: FleetCaches, no
   });
   new Gauge({
     name: "switchyard_policy_vfs",
-    help: "VFs that exist with the driver asked for, by policy.",
+    help: "Number of existing VFs that are bound to the driver that their policy sets, by policy.",
     labelNames: ["policy"],
     registers,
     collect() {
@@ -47,7 +47,7 @@ export function registerFleetMetrics(registry: Registry, caches: FleetCaches, no
   new Gauge({
     ...counting,
     name: "switchyard_matched_nodes",
-    help: "Nodes that a policy or a pool selects.",
+    help: "Number of nodes that a policy or pool selects.",
     collect() {
       this.reset();
       for (const { kind, metadata, status } of counted()) {
@@ -58,7 +58,7 @@ export function registerFleetMetrics(registry: Registry, caches: FleetCaches, no
   new Gauge({
     ...counting,
     name: "switchyard_ready_nodes",
-    help: "Nodes that have what a policy or a pool asks of them.",
+    help: "Number of nodes that are configured as a policy or pool requires.",
     collect() {
       this.reset();
       for (const { kind, metadata, status } of counted()) {
@@ -68,7 +68,7 @@ export function registerFleetMetrics(registry: Registry, caches: FleetCaches, no
   });
   new Gauge({
     name: "switchyard_conditions",
-    help: "Conditions of policies and pools: 1 where it is True, else 0.",
+    help: "Conditions of policies and pools: 1 if the condition is True, else 0.",
     labelNames: ["kind", "name", "type"],
     registers,
     collect() {
@@ -83,7 +83,9 @@ export function registerFleetMetrics(registry: Registry, caches: FleetCaches, no
 
   new Gauge({
     name: "switchyard_drain_slot_age_seconds",
-    help: "Age of the slot that has been held longest, by the state of its node: draining, complete, or stalled (complete, and its daemon does not go on). 0 where there is none.",
+    help:
+      "Age of the longest-held drain slot in seconds, by state of its node: draining, complete, or stalled " +
+      "(complete, but the config daemon makes no progress). 0 if no slot is held.",
     labelNames: ["state"],
     registers,
     collect() {

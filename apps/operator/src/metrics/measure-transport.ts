@@ -17,13 +17,13 @@ export function measureTransport(transport: Transport, registry: Registry): Tran
   const registers = [registry];
   const requests = new Counter({
     name: "switchyard_api_requests_total",
-    help: "Requests to the API server by method and outcome: OK, or the reason of the refusal.",
+    help: "Requests to the API server by HTTP method (or WATCH) and result: OK, or the reason of the error.",
     labelNames: ["verb", "code"],
     registers,
   });
   const seconds = new Histogram({
     name: "switchyard_api_request_seconds",
-    help: "Time until the API server's answer was there; of watches, nothing.",
+    help: "Duration of requests to the API server in seconds, without watches.",
     labelNames: ["verb"],
     buckets: [0.005, 0.02, 0.1, 0.5, 2, 10, 30],
     registers,

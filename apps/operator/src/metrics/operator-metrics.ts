@@ -32,27 +32,27 @@ export function createOperatorMetrics(
 
   const reconciles = new Counter({
     name: "switchyard_reconciles_total",
-    help: "Reconciles by controller and outcome: done, requeued, failed or stopped.",
+    help: "Number of reconciles by controller and outcome: done, requeued, failed or stopped.",
     labelNames: ["controller", "outcome"],
     registers,
   });
   const seconds = new Histogram({
     name: "switchyard_reconcile_seconds",
-    help: "Time of a reconcile.",
+    help: "Duration of a reconcile in seconds.",
     labelNames: ["controller"],
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
     registers,
   });
   const waitSeconds = new Histogram({
     name: "switchyard_queue_wait_seconds",
-    help: "Time that a key was ready before it was taken.",
+    help: "Time in seconds that a key waited in the queue after it was due.",
     labelNames: ["controller"],
     buckets: [0.001, 0.01, 0.1, 1, 10],
     registers,
   });
   new Gauge({
     name: "switchyard_queue_depth",
-    help: "Keys that are ready and wait.",
+    help: "Number of keys that are due and wait for a free worker.",
     labelNames: ["controller"],
     registers,
     collect() {
@@ -61,14 +61,20 @@ export function createOperatorMetrics(
   });
   new Gauge({
     name: "switchyard_drains",
-    help: "Nodes for which a drain is asked: waiting for their turn, draining or complete. Degraded ones are draining, too, stalled ones complete.",
+    help:
+      "Number of nodes with a drain, by state: waiting for a slot, draining or complete. " +
+      "Degraded nodes are also counted as draining, stalled nodes also as complete.",
     labelNames: ["state"],
     registers,
     collect() {
       for (const [state, count] of countDrains(caches.states.list())) this.set({ state }, count);
     },
   });
-  const leading = new Gauge({ name: "switchyard_leading", help: "1 on the replica that leads.", registers });
+  const leading = new Gauge({
+    name: "switchyard_leading",
+    help: "1 on the replica that holds the Lease, else 0.",
+    registers,
+  });
 
   return {
     of: (controller) => ({

@@ -24,11 +24,12 @@ export function intendNad(
   const { resourceName } = network.spec;
   const problems: string[] = [];
   if (!mayChooseNamespace(network, settings.namespace)) {
-    const message = `must be left out in namespaces other than ${settings.namespace}: the network is made in its own`;
-    problems.push(`spec.networkNamespace: ${message}`);
+    const reason = `the network is outside of the operator's namespace ${settings.namespace}`;
+    problems.push(`spec.networkNamespace: must not be set, because ${reason}`);
   }
-  if (!resourceName)
-    problems.push("spec.resourceName: must not be empty: the resourceName of a SriovNetworkNodePolicy");
+  if (!resourceName) {
+    problems.push("spec.resourceName: must not be empty; set it to the resourceName of a SriovNetworkNodePolicy");
+  }
 
   const needsBridges = network.kind === "BridgeNetwork" && !network.spec.bridge;
   const bridges = needsBridges ? linuxBridgesOf(resourceName, states.list()) : [];

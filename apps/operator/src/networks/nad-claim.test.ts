@@ -40,7 +40,7 @@ describe("a NetworkAttachmentDefinition", () => {
     await cluster.settle();
     expect(configOf(cluster.nad("tenant/blue"))).toEqual({ type: "macvlan" });
     expect(cluster.ready("OVSNetwork", "blue")).toContain(
-      "False NetworkAttachmentDefinitionInvalid: NetworkAttachmentDefinition tenant/blue was made by somebody else",
+      "False NetworkAttachmentDefinitionInvalid: NetworkAttachmentDefinition tenant/blue was not created from a network",
     );
     cluster.removeNad("tenant/blue");
     await cluster.settle();
@@ -109,7 +109,7 @@ describe("a NetworkAttachmentDefinition", () => {
     });
     cluster.removeNad("tenant/blue");
     await cluster.settle();
-    expect(cluster.ready("SriovNetwork", "blue")).toContain("is being deleted, then a new one is made");
+    expect(cluster.ready("SriovNetwork", "blue")).toContain("is being deleted; a new one is created afterwards");
     const before = cluster.nad("tenant/blue")?.metadata.uid;
     cluster.api.put({
       kind: "NetworkAttachmentDefinition",
@@ -138,8 +138,8 @@ describe("two networks that want the same NetworkAttachmentDefinition", () => {
     expect(cluster.api.writes.filter((write) => write.includes(networkAttachmentDefinitions.plural))).toHaveLength(1);
     expect(cluster.ready("SriovNetwork", "blue")).toContain("True NetworkReady");
     expect(cluster.ready("OVSNetwork", "blue", "tenant")).toBe(
-      "False NetworkAttachmentDefinitionInvalid: NetworkAttachmentDefinition tenant/blue is made from SriovNetwork " +
-        `${operatorNamespace}/blue: delete or rename one of the two`,
+      "False NetworkAttachmentDefinitionInvalid: NetworkAttachmentDefinition tenant/blue belongs to SriovNetwork " +
+        `${operatorNamespace}/blue; delete or rename one of the networks`,
     );
   });
 
@@ -151,7 +151,7 @@ describe("two networks that want the same NetworkAttachmentDefinition", () => {
     cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
     await cluster.settle();
     expect(cluster.owners()).toEqual({ "tenant/blue": loser });
-    expect(cluster.ready("SriovNetwork", "blue")).toContain("is made from OVSNetwork tenant/blue");
+    expect(cluster.ready("SriovNetwork", "blue")).toContain("belongs to OVSNetwork tenant/blue");
   });
 
   it("leave the winner alone when the loser goes (M-51)", async () => {
@@ -198,7 +198,7 @@ describe("two networks that want the same NetworkAttachmentDefinition", () => {
     };
     collide(cluster);
     await cluster.settle();
-    expect(cluster.ready("OVSNetwork", "blue", "tenant")).toContain("which is older: rename one of the two");
+    expect(cluster.ready("OVSNetwork", "blue", "tenant")).toContain("which is older; rename one of the networks");
     cluster.removeNetwork("SriovNetwork", "blue");
     await cluster.settle();
     expect(cluster.owners()).toEqual({ "tenant/blue": loser });

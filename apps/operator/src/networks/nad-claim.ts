@@ -35,7 +35,7 @@ export function claimNad({ network, intended, nad, rivals }: NadClaim): ClaimAns
   const owner = nad === undefined ? "" : ownerRefOf(nad);
   if (owner === ref) return { kind: "own" };
   if (owner !== "") {
-    const message = `NetworkAttachmentDefinition ${place} is made from ${describe(owner)}: delete or rename one of the two`;
+    const message = `NetworkAttachmentDefinition ${place} belongs to ${describe(owner)}; delete or rename one of the networks`;
     return { kind: "taken", message };
   }
   if (nad !== undefined && !isMarkedFor(network, intended, nad)) {
@@ -43,7 +43,7 @@ export function claimNad({ network, intended, nad, rivals }: NadClaim): ClaimAns
   }
   const older = rivals.filter((rival) => isOlder(rival, network)).map(networkRef);
   if (older[0] !== undefined) {
-    const message = `NetworkAttachmentDefinition ${place} is made from ${describe(older[0])}, which is older: rename one of the two`;
+    const message = `NetworkAttachmentDefinition ${place} belongs to ${describe(older[0])}, which is older; rename one of the networks`;
     return { kind: "taken", message };
   }
   return { kind: nad === undefined ? "free" : "own" };
@@ -66,8 +66,8 @@ function foreignMessage(network: Network, ref: string): string {
   const [namespace = "", name = ""] = placeOf(network).split("/");
   const { plural, group } = networkAttachmentDefinitions;
   return (
-    `NetworkAttachmentDefinition ${namespace}/${name} was made by somebody else and stays as it is: delete it, rename ` +
-    `one of the two, or hand it over: kubectl annotate -n ${namespace} ${plural}.${group} ${name} ${annotations.ownerRef}=${ref}`
+    `NetworkAttachmentDefinition ${namespace}/${name} was not created from a network and is not changed; delete it, rename ` +
+    `the network, or give it to the network: kubectl annotate -n ${namespace} ${plural}.${group} ${name} ${annotations.ownerRef}=${ref}`
   );
 }
 

@@ -9,17 +9,17 @@ import type { Judgement } from "../status/judgement.ts";
 
 export function nadKindMissing(): Judgement {
   const { kind, plural, group } = networkAttachmentDefinitions;
-  const message = `the cluster has no ${kind}s: install Multus, or the CRD ${plural}.${group}`;
+  const message = `the API server does not serve ${kind}s; install Multus or the CRD ${plural}.${group}`;
   return { state: "degraded", reason: networkReasons.notFound, message };
 }
 
 export function namespaceMissing(namespace: string): Judgement {
-  const message = `there is no namespace ${namespace}; the NetworkAttachmentDefinition is made as soon as there is`;
+  const message = `namespace ${namespace} does not exist; the NetworkAttachmentDefinition is created as soon as it does`;
   return { state: "degraded", reason: networkReasons.namespaceNotFound, message };
 }
 
 export function namespaceGoing(namespace: string): Judgement {
-  const message = `namespace ${namespace} is being deleted; the NetworkAttachmentDefinition is made once there is a new one`;
+  const message = `namespace ${namespace} is being deleted; the NetworkAttachmentDefinition is created once it exists again`;
   return { state: "degraded", reason: networkReasons.namespaceNotFound, message };
 }
 
@@ -30,7 +30,7 @@ export function judgeRefusal(error: unknown, namespace: string): Judgement | und
   if (details?.causes?.some(({ reason }) => reason === "NamespaceTerminating")) return namespaceGoing(namespace);
   if (code === "NotFound") return details?.kind === "namespaces" ? namespaceMissing(namespace) : nadKindMissing();
   if (!refusals.includes(code)) return undefined;
-  const message = `${error.message}; it is tried again`;
+  const message = `${error.message}; retrying`;
   return { state: "degraded", reason: networkReasons.notFound, message };
 }
 

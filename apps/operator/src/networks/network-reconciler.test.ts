@@ -26,7 +26,7 @@ describe("a network", () => {
     });
     expect(configOf(nad)["name"]).toBe("blue");
     expect(cluster.ready(kind, "blue", "tenant")).toBe(
-      "True NetworkReady: NetworkAttachmentDefinition tenant/blue is as asked",
+      "True NetworkReady: NetworkAttachmentDefinition tenant/blue is up to date",
     );
     expect(cluster.network(kind, "blue", "tenant")).toMatchObject({ status: { observedGeneration: 1 } });
     expect(cluster.news()).toEqual([`Normal NetworkReady ${kind}/blue`]);
@@ -46,8 +46,8 @@ describe("a network", () => {
     await cluster.settle();
     expect(cluster.owners()).toEqual({});
     expect(cluster.ready("OVSNetwork", "blue", "tenant")).toBe(
-      "False NetworkAttachmentDefinitionInvalid: spec.networkNamespace: must be left out in namespaces other than " +
-        `${operatorNamespace}: the network is made in its own`,
+      "False NetworkAttachmentDefinitionInvalid: spec.networkNamespace: must not be set, because the network is " +
+        `outside of the operator's namespace ${operatorNamespace}`,
     );
     expect(cluster.news()).toEqual(["Warning NetworkAttachmentDefinitionInvalid OVSNetwork/blue"]);
   });
@@ -157,7 +157,7 @@ describe("a network", () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "later" });
     await cluster.settle();
-    expect(cluster.ready("SriovNetwork", "blue")).toContain("False NamespaceNotFound: there is no namespace later;");
+    expect(cluster.ready("SriovNetwork", "blue")).toContain("False NamespaceNotFound: namespace later does not exist;");
     expect([...cluster.requeued]).toEqual([]);
     cluster.addNamespace("later");
     await cluster.settle();
@@ -179,7 +179,7 @@ describe("a network", () => {
     );
     cluster.api.put({ apiVersion: "v1", kind: "Namespace", metadata: { name: "tenant", finalizers: [] } });
     await cluster.settle();
-    expect(cluster.ready("SriovNetwork", "blue")).toContain("there is no namespace tenant");
+    expect(cluster.ready("SriovNetwork", "blue")).toContain("namespace tenant does not exist");
     cluster.addNamespace("tenant");
     await cluster.settle();
     expect(Object.keys(cluster.owners())).toEqual(["tenant/blue"]);
@@ -193,7 +193,7 @@ describe("a cluster without NetworkAttachmentDefinitions", () => {
     cluster.addNetwork("SriovNetwork", "blue");
     await cluster.settle();
     expect(cluster.ready("SriovNetwork", "blue")).toBe(
-      "False NetworkAttachmentDefinitionNotFound: the cluster has no NetworkAttachmentDefinitions: install Multus, or the CRD " +
+      "False NetworkAttachmentDefinitionNotFound: the API server does not serve NetworkAttachmentDefinitions; install Multus or the CRD " +
         "network-attachment-definitions.k8s.cni.cncf.io",
     );
     cluster.nads.beginList();
@@ -229,7 +229,7 @@ describe("a refusal of the API server", () => {
     };
     cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
     await cluster.settle();
-    expect(cluster.ready("SriovNetwork", "blue")).toContain("False NamespaceNotFound: there is no namespace tenant");
+    expect(cluster.ready("SriovNetwork", "blue")).toContain("False NamespaceNotFound: namespace tenant does not exist");
   });
 
   it("because the namespace is on its way out is none either", async () => {

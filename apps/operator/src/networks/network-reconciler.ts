@@ -96,7 +96,7 @@ export function createNetworkReconciler(deps: NetworkReconcilerDeps): Reconcile 
       return { judgement: { state: "degraded", reason: networkReasons.invalid, message: claim.message } };
     }
     if (claim.kind === "going") {
-      const message = `NetworkAttachmentDefinition ${place} is being deleted, then a new one is made`;
+      const message = `NetworkAttachmentDefinition ${place} is being deleted; a new one is created afterwards`;
       return { judgement: { state: "progressing", reason: networkReasons.notFound, message } };
     }
     if (claim.kind === "free" && !(await mayBeMade(network, intended, signal))) return { requeue: cacheBehind };
@@ -113,7 +113,7 @@ export function createNetworkReconciler(deps: NetworkReconcilerDeps): Reconcile 
       if (judgement === undefined) throw error;
       return { judgement, requeue: isKubeError(error, "NotFound") ? kindMissing : refused };
     }
-    const message = `NetworkAttachmentDefinition ${namespace}/${name} is as asked`;
+    const message = `NetworkAttachmentDefinition ${namespace}/${name} is up to date`;
     return { judgement: { state: "ready", reason: networkReasons.ready, message } } as const;
   }
 

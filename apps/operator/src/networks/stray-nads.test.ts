@@ -26,7 +26,7 @@ describe("a network that moves or goes", () => {
     cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "other" });
     await expect(cluster.settle()).rejects.toMatchObject({ code: "Forbidden" });
     expect(Object.keys(cluster.owners())).toEqual(["tenant/blue", "other/blue"]);
-    expect(cluster.ready("SriovNetwork", "blue")).toContain("other/blue is as asked");
+    expect(cluster.ready("SriovNetwork", "blue")).toContain("other/blue is up to date");
     cluster.api.fault = () => undefined;
     await cluster.later();
     expect(Object.keys(cluster.owners())).toEqual(["other/blue"]);

@@ -68,7 +68,7 @@ describe("requireKubernetes", () => {
   ])("continues with a warning on $what", async ({ answer }) => {
     const { check, warnings } = setUp(answer);
     await check();
-    expect(warnings).toEqual(["API server does not tell its version; continuing"]);
+    expect(warnings).toEqual(["API server does not report its version; continuing"]);
   });
 
   it("waits for an API server that does not answer, and says so once", async () => {

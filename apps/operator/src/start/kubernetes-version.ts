@@ -50,13 +50,13 @@ export async function requireKubernetes(options: RequireKubernetesOptions): Prom
   for (let failures = 1; ; failures++) {
     try {
       const version = readVersion(await transport.request({ method: "GET", path: "/version", signal }));
-      if (version === undefined) log.warn("API server does not tell its version; continuing");
+      if (version === undefined) log.warn("API server does not report its version; continuing");
       else if (isOlder(version, minimumVersion)) throw new UnsupportedKubernetesError(version);
       return;
     } catch (error) {
       if (!isKubeError(error)) throw error;
       if (isKubeError(error, ...finalCodes)) {
-        log.warn({ error }, "API server does not tell its version; continuing");
+        log.warn({ error }, "API server does not report its version; continuing");
         return;
       }
       if (failures === 1) log.warn({ error }, "API server does not answer; retrying");

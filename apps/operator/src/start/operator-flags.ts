@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The operator's own flags. Their variables are upstream's, as far as it has them (sriov-operator.md H), so that a
- * deployment of upstream's operator needs no other ones; what they mean for what is deployed is in operator-settings.ts.
+ * Flags of the operator, beside those that all services have. Where upstream's operator has an environment variable for a
+ * setting, the flag reads the same variable, so a Deployment of upstream's operator works unchanged (sriov-operator.md H).
+ * operator-settings.ts turns the values into the settings of the deployed components.
  */
 import { flag, integer, oneOf, text, yesOrNo, type FlagKind, type FlagsOf } from "@switchyard/service";
 
 /** Values of operatorFlags. */
 export type OperatorFlagValues = typeof operatorFlags extends FlagsOf<infer Values> ? Values : never;
 
-/** Words with commas between them; blanks and empty ones are left out. */
+/** A comma-separated list. Surrounding blanks and empty items are dropped. */
 const list: FlagKind<readonly string[]> = {
   placeholder: "NAME,NAME",
-  expected: "a list of names with commas between them",
+  expected: "a comma-separated list of names",
   parse: (value) => {
     const names = value.split(",").map((name) => name.trim());
     return names.filter((name) => name !== "");
@@ -22,123 +23,137 @@ const port = integer({ minimum: 1, maximum: 65_535 });
 
 const tlsVersion = oneOf("VersionTLS12", "VersionTLS13");
 
-function image(env: string, of: string) {
-  return flag(text("IMAGE"), { env, help: `Image of ${of}.` });
+function image(env: string, component: string) {
+  return flag(text("IMAGE"), { env, help: `Image of ${component}.` });
+}
+
+function optionalImage(env: string, plugin: string) {
+  return flag(text("IMAGE"), {
+    env,
+    help: `Image of the ${plugin} CNI plugin. If unset, the plugin is not installed.`,
+  });
 }
 
 export const operatorFlags = {
   leaderElect: flag(yesOrNo, {
     default: "true",
     env: "LEADER_ELECT",
-    help: "Work only while holding the Lease, so that several replicas can stand by.",
+    help: "Run the controllers only while holding the Lease switchyard-operator. Required for more than one replica.",
   }),
   resourcePrefix: flag(text("PREFIX"), {
     default: "openshift.io",
     env: "RESOURCE_PREFIX",
-    help: "Before the slash of the resources' names.",
+    help: "Prefix of resource names, the part before the slash.",
   }),
   clusterType: flag(oneOf("kubernetes", "openshift"), {
     default: "kubernetes",
     env: "CLUSTER_TYPE",
-    help: "What the cluster is.",
+    help: "Type of the cluster.",
   }),
   staleNodeStateCleanupDelayMinutes: flag(text("MINUTES"), {
     default: "30",
     env: "STALE_NODE_STATE_CLEANUP_DELAY_MINUTES",
-    help: "How long the state of a node that left is kept; 0 deletes it at once.",
+    help: "Minutes for which the SriovNetworkNodeState of a removed node is kept. 0 deletes it at once.",
   }),
   useExternalDrainer: flag(yesOrNo, {
     default: "false",
     env: "USE_EXTERNAL_DRAINER",
-    help: "Leave draining to somebody else.",
+    help: "Leave draining of nodes to an external drainer.",
   }),
   writeConfigmap: flag(yesOrNo, {
     default: "false",
     env: "WRITE_CONFIGMAP",
     help:
-      "Keep upstream's ConfigMap device-plugin-config, too, for those who read it. " +
-      "Ours do not, and fleets may be too large for it. Switched off again, it stays as it is.",
+      "Also write upstream's ConfigMap device-plugin-config, for tools that read it. Switchyard's own components do not " +
+      "read it. It is limited to 1 MiB. After the flag is switched off, the ConfigMap stays but is no longer updated.",
   }),
   devMode: flag(yesOrNo, {
     default: "false",
     env: "DEV_MODE",
-    help: "Network cards need not be listed as supported.",
+    help: "Accept policies for NICs that are not in the list of supported NICs.",
   }),
   serviceAccount: flag(text("NAME"), {
     default: "switchyard-operator",
     env: "OPERATOR_SERVICE_ACCOUNT",
-    help: "The operator's own. Its ClusterRole has the same name, and owns what is deployed outside of namespaces.",
+    help: "ServiceAccount of the operator. The ClusterRole of the same name owns the cluster-scoped objects that are deployed.",
   }),
 
   configDaemonImage: image("SRIOV_NETWORK_CONFIG_DAEMON_IMAGE", "the config daemon"),
-  devicePluginConfigImage: image("DEVICE_PLUGIN_CONFIG_IMAGE", "what configures the device plugin on a node"),
+  devicePluginConfigImage: image(
+    "DEVICE_PLUGIN_CONFIG_IMAGE",
+    "the container that writes the device plugin's configuration on each node",
+  ),
   webhookImage: image("SRIOV_NETWORK_WEBHOOK_IMAGE", "the admission webhook"),
   devicePluginImage: image("SRIOV_DEVICE_PLUGIN_IMAGE", "the SR-IOV device plugin"),
   injectorImage: image("NETWORK_RESOURCES_INJECTOR_IMAGE", "the network resources injector"),
   metricsExporterImage: image("METRICS_EXPORTER_IMAGE", "the metrics exporter"),
-  kubeRbacProxyImage: image("METRICS_EXPORTER_KUBE_RBAC_PROXY_IMAGE", "the proxy before the metrics exporter"),
-  sriovCniImage: image("SRIOV_CNI_IMAGE", "the CNI plugin sriov"),
-  ibSriovCniImage: image("SRIOV_INFINIBAND_CNI_IMAGE", "the CNI plugin ib-sriov"),
-  ovsCniImage: image("OVS_CNI_IMAGE", "the CNI plugin ovs; without it, it is not installed"),
-  rdmaCniImage: image("RDMA_CNI_IMAGE", "the CNI plugin rdma; without it, it is not installed"),
-  acceleratedBridgeCniImage: image(
-    "ACCELERATED_BRIDGE_CNI_IMAGE",
-    "the CNI plugin accelerated-bridge; without it, it is not installed",
+  kubeRbacProxyImage: image(
+    "METRICS_EXPORTER_KUBE_RBAC_PROXY_IMAGE",
+    "kube-rbac-proxy, which runs in front of the metrics exporter",
   ),
+  sriovCniImage: image("SRIOV_CNI_IMAGE", "the sriov CNI plugin"),
+  ibSriovCniImage: image("SRIOV_INFINIBAND_CNI_IMAGE", "the ib-sriov CNI plugin"),
+  ovsCniImage: optionalImage("OVS_CNI_IMAGE", "ovs"),
+  rdmaCniImage: optionalImage("RDMA_CNI_IMAGE", "rdma"),
+  acceleratedBridgeCniImage: optionalImage("ACCELERATED_BRIDGE_CNI_IMAGE", "accelerated-bridge"),
   imagePullSecrets: flag(list, {
     env: "IMAGE_PULL_SECRETS",
-    help: "Secrets that the images are pulled with.",
+    help: "Image pull secrets of the deployed pods.",
   }),
   cniBinPath: flag(text("DIR"), {
     default: "/var/lib/cni/bin",
     env: "SRIOV_CNI_BIN_PATH",
-    help: "Where CNI plugins are on the nodes.",
+    help: "Directory of CNI plugins on the nodes.",
   }),
 
   certManager: flag(yesOrNo, {
     default: "false",
     env: "ADMISSION_CONTROLLERS_CERTIFICATES_CERT_MANAGER_ENABLED",
-    help: "cert-manager makes the certificates of webhook and injector, by Certificates with the names of their Secrets.",
+    help: "Let cert-manager issue the certificates of the webhook and the injector. Each Certificate has the name of its Secret.",
   }),
   webhookSecret: flag(text("NAME"), {
     default: "operator-webhook-cert",
     env: "ADMISSION_CONTROLLERS_CERTIFICATES_OPERATOR_SECRET_NAME",
-    help: "Secret with the webhook's certificate.",
+    help: "Secret with the certificate of the webhook.",
   }),
   webhookCa: flag(text("CERTIFICATE"), {
     env: "ADMISSION_CONTROLLERS_CERTIFICATES_OPERATOR_CA_CRT",
-    help: "Who signed the webhook's certificate, PEM as it is or in base64. Absent: whoever makes the certificate tells.",
+    help:
+      "CA certificate that signed the certificate of the webhook, as PEM or base64-encoded PEM. " +
+      "If unset, cert-manager, the OpenShift service CA or the operator itself provides it.",
   }),
   webhookPort: flag(port, {
     default: "6443",
     env: "OPERATOR_WEBHOOK_NETWORK_POLICY_PORT",
-    help: "Port of the API server behind its Service: the only one that the webhook's NetworkPolicy lets it call.",
+    help: "Target port of the API server. The NetworkPolicy of the webhook allows egress to this port only.",
   }),
   injectorSecret: flag(text("NAME"), {
     default: "network-resources-injector-cert",
     env: "ADMISSION_CONTROLLERS_CERTIFICATES_INJECTOR_SECRET_NAME",
-    help: "Secret with the injector's certificate.",
+    help: "Secret with the certificate of the injector.",
   }),
   injectorCa: flag(text("CERTIFICATE"), {
     env: "ADMISSION_CONTROLLERS_CERTIFICATES_INJECTOR_CA_CRT",
-    help: "Who signed the injector's certificate, PEM as it is or in base64. Absent: whoever makes the certificate tells.",
+    help:
+      "CA certificate that signed the certificate of the injector, as PEM or base64-encoded PEM. " +
+      "If unset, cert-manager, the OpenShift service CA or the operator itself provides it.",
   }),
   injectorPort: flag(port, {
     default: "6443",
     env: "INJECTOR_WEBHOOK_NETWORK_POLICY_PORT",
-    help: "Port of the API server behind its Service: the only one that the injector's NetworkPolicy lets it call.",
+    help: "Target port of the API server. The NetworkPolicy of the injector allows egress to this port only.",
   }),
   tlsMinVersion: flag(tlsVersion, {
     env: "TLS_MIN_VERSION",
-    help: "Least version of TLS of the servers that are deployed. On OpenShift the cluster's profile comes before it.",
+    help: "Minimum TLS version of the deployed servers. On OpenShift the TLS profile of the cluster takes precedence.",
   }),
   tlsCipherSuites: flag(list, {
     env: "TLS_CIPHER_SUITES",
-    help: "Cipher suites of theirs by their IANA or OpenSSL names.",
+    help: "Cipher suites of the deployed servers, by IANA or OpenSSL name.",
   }),
   tlsCurvePreferences: flag(list, {
     env: "TLS_CURVE_PREFERENCES",
-    help: "Curves of their key exchange, the preferred one first.",
+    help: "Key exchange curves of the deployed servers, in order of preference.",
   }),
 
   metricsExporterPort: flag(port, {
@@ -148,26 +163,26 @@ export const operatorFlags = {
   }),
   metricsExporterSecret: flag(text("NAME"), {
     env: "METRICS_EXPORTER_SECRET_NAME",
-    help: "Secret with the certificate of the proxy before the metrics exporter.",
+    help: "Secret with the certificate of kube-rbac-proxy in front of the metrics exporter.",
   }),
   prometheusOperator: flag(yesOrNo, {
     default: "false",
     env: "METRICS_EXPORTER_PROMETHEUS_OPERATOR_ENABLED",
-    help: "Tell the Prometheus operator of the metrics exporter.",
+    help: "Deploy a ServiceMonitor for the metrics exporter, for the Prometheus operator.",
   }),
   prometheusRules: flag(yesOrNo, {
     default: "false",
     env: "METRICS_EXPORTER_PROMETHEUS_DEPLOY_RULES",
-    help: "Deploy rules that join the counters of VFs with pods.",
+    help: "Deploy recording rules that join VF counters with pods.",
   }),
   prometheusServiceAccount: flag(text("NAME"), {
     default: "prometheus-k8s",
     env: "METRICS_EXPORTER_PROMETHEUS_OPERATOR_SERVICE_ACCOUNT",
-    help: "Prometheus' own, so that it may read.",
+    help: "ServiceAccount of Prometheus, which is allowed to read the metrics.",
   }),
   prometheusNamespace: flag(text("NAMESPACE"), {
     default: "monitoring",
     env: "METRICS_EXPORTER_PROMETHEUS_OPERATOR_NAMESPACE",
-    help: "Where Prometheus is.",
+    help: "Namespace of Prometheus.",
   }),
 };

@@ -25,7 +25,7 @@ interface Judged {
 export const withoutOperatorConfig: Judgement = {
   state: "idle",
   reason: policyReasons.noOperatorConfig,
-  message: 'there is no SriovOperatorConfig "default" in this namespace: nothing is managed',
+  message: 'SriovOperatorConfig "default" does not exist in this namespace; the operator manages nothing',
 };
 
 /** Whether the object's condition says so of the generation that it has. */

@@ -40,7 +40,7 @@ interface NodeOutcome {
 const ignored: Judgement = {
   state: "idle",
   reason: policyReasons.ignored,
-  message: 'a policy of the name "default" is never applied; give it another name',
+  message: 'a policy named "default" is never applied; use another name',
 };
 
 /** While verdicts are missing, right after a start or a change, counting would tell lies. New ones wake this key, too. */
@@ -138,7 +138,7 @@ function judge(outcomes: readonly NodeOutcome[]): Judgement {
   if (invalid.length > 0) return { state: "degraded", reason: policyReasons.invalid, message: firstOf(invalid) };
   if (failed.length > 0) return { state: "degraded", reason: policyReasons.nodesFailed, message: firstOf(failed) };
   if (outcomes.length === 0) {
-    return { state: "idle", reason: policyReasons.noNodes, message: "spec.nodeSelector selects no node" };
+    return { state: "idle", reason: policyReasons.noNodes, message: "spec.nodeSelector selects no nodes" };
   }
   if (configuring.length > 0) return { state: "progressing", reason: policyReasons.configuring, message: counts };
   if (ready.length === 0) return { state: "idle", reason: policyReasons.noNics, message: counts };

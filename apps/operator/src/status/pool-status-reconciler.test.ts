@@ -88,7 +88,7 @@ describe("the pool status reconciler", () => {
     expect(told).toEqual(["gpu degraded Overlap", "storage degraded Overlap"]);
     const says = (other: string) =>
       `spec.nodeSelector: node "worker-1" is also selected by "${other}": ` +
-      "the maxUnavailable of each pool applies to it; only one pool should select it (and so with 1 more)";
+      "the maxUnavailable of each pool applies to it; only one pool should select it; 1 more node";
     expect(messages).toEqual([says("storage"), says("gpu")]);
   });
 

@@ -104,7 +104,7 @@ function judge(name: string, { members, progress, slots, rules }: PoolFacts): Ju
   const ready = progress.filter(({ kind }) => kind === "ready").length;
   const message = `${ready} of ${members.length} nodes configured`;
   if (members.length === 0) {
-    return { state: "idle", reason: policyReasons.noNodes, message: "spec.nodeSelector selects no node" };
+    return { state: "idle", reason: policyReasons.noNodes, message: "spec.nodeSelector selects no nodes" };
   }
   if (progress.some(({ kind }) => kind === "failed")) {
     return { state: "degraded", reason: policyReasons.nodesFailed, message };
@@ -120,6 +120,6 @@ function toDrainingNode({ node, state, since }: HeldSlot): DrainingNode {
 
 /** `more` nodes have the same problem. */
 function degraded(reason: string, { field, message }: PoolProblem, more = 0): Judgement {
-  const others = more === 0 ? "" : ` (and so with ${more} more)`;
+  const others = more === 0 ? "" : `; ${more} more ${more === 1 ? "node" : "nodes"}`;
   return { state: "degraded", reason, message: `${field}: ${message}${others}` };
 }

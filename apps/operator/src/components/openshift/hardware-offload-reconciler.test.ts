@@ -266,10 +266,10 @@ describe("a pool with hardware offload", () => {
       what: "the control plane's pool",
       name: "master",
       isOpenshift: true,
-      words: "master is the control plane's pool",
+      words: "MachineConfigPool master of the control plane is never changed",
     },
-    { what: "no pool", name: "typo", isOpenshift: true, words: "there is no MachineConfigPool typo" },
-    { what: "another cluster", name: "offload", isOpenshift: false, words: "is for OpenShift only" },
+    { what: "no pool", name: "typo", isOpenshift: true, words: "MachineConfigPool typo does not exist" },
+    { what: "another cluster", name: "offload", isOpenshift: false, words: "supported on OpenShift only" },
   ])("says so where it cannot be: $what", async ({ name, isOpenshift, words }) => {
     const { put, run, present, told } = setUp({ isOpenshift });
     put("a", name);

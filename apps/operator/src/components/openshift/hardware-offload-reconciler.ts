@@ -70,9 +70,10 @@ export function createHardwareOffloadReconciler(deps: HardwareOffloadDeps): Reco
 
   async function realize(pool: SriovNetworkPoolConfig, signal: AbortSignal): Promise<Judgement> {
     const name = machineConfigPoolOf(pool);
-    if (machineConfigs === undefined)
-      return invalid("is for OpenShift only, and the operator was started with another CLUSTER_TYPE");
-    if (name === excludedPool) return invalid(`${name} is the control plane's pool, which is left as it is`);
+    if (machineConfigs === undefined) {
+      return invalid('supported on OpenShift only, and CLUSTER_TYPE of the operator is not "openshift"');
+    }
+    if (name === excludedPool) return invalid(`MachineConfigPool ${name} of the control plane is never changed`);
     try {
       await machineConfigs.readPool(name, signal);
       const present = await machineConfigs.read(offloadConfigName(name), signal);
@@ -83,7 +84,7 @@ export function createHardwareOffloadReconciler(deps: HardwareOffloadDeps): Reco
       return hazard === undefined ? judgement : { ...judgement, message: `${judgement.message}; ${hazard}` };
     } catch (error) {
       if (!isKubeError(error, "NotFound")) throw error;
-      return invalid(`there is no MachineConfigPool ${name}`);
+      return invalid(`MachineConfigPool ${name} does not exist`);
     }
   }
 

@@ -68,7 +68,7 @@ export function offloadHazard(config: KubeObject): string | undefined {
   if (text === undefined || text.includes(noWait)) return undefined;
   return (
     `the drop-in of ${config.metadata.name} runs ovs-vsctl without ${noWait}, so ovs-vswitchd may fail to start; ` +
-    "to replace it, which reboots the pool's machines, delete the MachineConfig"
+    "delete the MachineConfig to have it replaced, which reboots the machines of the pool"
   );
 }
 
@@ -81,9 +81,10 @@ export function judgeMachineConfigPool(pool: unknown, configName: string): Judge
   const isDone = isTaken && spec["name"] === recordAt(status, "configuration")["name"];
   const [updated, all] = [count(status["updatedMachineCount"]), count(status["machineCount"])];
   const message = `${updated} of ${all} machines updated`;
+  const waiting = `waiting for the MachineConfigPool to include MachineConfig ${configName}`;
   return isDone
     ? { state: "ready", reason: policyReasons.configured, message }
-    : { state: "progressing", reason: policyReasons.configuring, message: isTaken ? message : "waits for its turn" };
+    : { state: "progressing", reason: policyReasons.configuring, message: isTaken ? message : waiting };
 }
 
 function switchesOffloadOn(config: KubeObject): boolean {

@@ -68,6 +68,6 @@ function judge(slots: readonly HeldSlot[]): Pick<Condition, "status" | "reason" 
   const [first, ...others] = slots;
   const since = first?.since === undefined ? "" : ` since ${first.since}`;
   const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
-  const message = `nodes in no pool: node ${first?.node ?? ""} holds the slot, ${first?.state ?? ""}${since}${more}`;
+  const message = `nodes in no pool: node ${first?.node ?? ""} holds the drain slot, ${first?.state ?? ""}${since}${more}`;
   return { status: "False", reason: drainReasons.draining, message };
 }

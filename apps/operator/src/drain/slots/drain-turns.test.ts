@@ -56,7 +56,7 @@ describe("turns", () => {
       world.advance(1_000);
     }
     expect(world.condition("n0", "DrainProgressing")).toBe(
-      'False WaitingForSlot: waits for a free slot in pool "limited": 1 of 1 draining (n3), 2 before it',
+      'False WaitingForSlot: waiting for a free slot in pool "limited": 1 of 1 draining (n3), 2 nodes ahead',
     );
     world.restart();
     world.budgets.clear();
@@ -130,12 +130,12 @@ describe("turns", () => {
 
   it.each([
     { maxUnavailable: 0, says: "its maxUnavailable is 0" },
-    { maxUnavailable: "0%", says: 'its maxUnavailable "0%" is no number of nodes' },
+    { maxUnavailable: "0%", says: 'its maxUnavailable "0%" is not a valid number or percentage of nodes' },
   ])("are held by maxUnavailable $maxUnavailable, and the node says so (M-33)", async ({ maxUnavailable, says }) => {
     const world = await fleet(1, maxUnavailable);
     world.ask("n0", "Drain_Required");
     await world.settle();
-    const held = `False HeldByPool: pool "limited" lets no node be drained: ${says}`;
+    const held = `False HeldByPool: pool "limited" allows no drains: ${says}`;
     expect(world.condition("n0", "DrainProgressing")).toBe(held);
     world.addPool("limited", { ...limited, maxUnavailable: 1 });
     await world.settle();
@@ -151,7 +151,7 @@ describe("turns", () => {
     world.api.delete(sriovNetworkPoolConfigs, { name: "limited", namespace: drainNamespace });
     world.advance(1_000);
     await world.settle();
-    const says = "waits for a free slot in the default pool: 2 of 1 draining (n0, n1), next in line";
+    const says = "waiting for a free slot in the default pool: 2 of 1 draining (n0, n1), next in line";
     expect(world.condition("n2", "DrainProgressing")).toBe(`False WaitingForSlot: ${says}`);
     world.ask("n0", "Idle");
     await world.settle();
@@ -218,7 +218,7 @@ describe("turns", () => {
     await world.look("n1");
     expect([world.taking(), world.condition("n1", "DrainProgressing")]).toEqual([
       ["n0"],
-      'False WaitingForSlot: waits for a free slot in pool "limited": 1 of 1 draining (n0), next in line',
+      'False WaitingForSlot: waiting for a free slot in pool "limited": 1 of 1 draining (n0), next in line',
     ]);
   });
 

@@ -143,7 +143,9 @@ function poolsOf(rules: Rules, all: readonly Node[]): ReadonlyMap<string, DrainP
   }
   const pools = rules.pools.map(({ metadata: { name }, spec }): readonly [string, DrainPool] => {
     const limit = parseMaxUnavailable(spec?.maxUnavailable, sizes.get(name) ?? 0);
-    const problem = err(`its maxUnavailable ${JSON.stringify(spec?.maxUnavailable)} is no number of nodes`);
+    const problem = err(
+      `its maxUnavailable ${JSON.stringify(spec?.maxUnavailable)} is not a valid number or percentage of nodes`,
+    );
     return [name, { title: `pool "${name}"`, limit: limit.ok ? limit : problem }];
   });
   return new Map([[defaultPool, { title: "the default pool", limit: ok(1) }], ...pools]);

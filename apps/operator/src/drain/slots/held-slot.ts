@@ -108,7 +108,8 @@ export function byAge(a: HeldSlot, b: HeldSlot): number {
 export function describeStalls(slots: readonly HeldSlot[]): string | undefined {
   const [first, ...others] = slots.toSorted(byAge).flatMap(({ stall }) => stall ?? []);
   if (first === undefined) return undefined;
-  return others.length === 0 ? first.message : `${first.message} (and so with ${others.length} more)`;
+  const more = others.length === 0 ? "" : `; ${others.length} more ${others.length === 1 ? "node" : "nodes"}`;
+  return `${first.message}${more}`;
 }
 
 const daemons: ReadonlySet<string> = new Set([daemonManager, upstreamDaemonManager]);

@@ -54,7 +54,7 @@ export function createMachineConfigPools(transport: Transport): MachineConfigPoo
     const name = await poolNameOf(configOf(node), signal);
     const pool = name === undefined ? undefined : await readPool(name, signal);
     if (pool === undefined || pool.isPaused) return "paused"; // also an admin's pause: nothing moves there
-    if (pool.isUpdating) return { message: `MachineConfigPool "${pool.name}" is being updated` };
+    if (pool.isUpdating) return { message: `waiting for MachineConfigPool "${pool.name}" to finish its update` };
 
     if (!pool.isOurs) await patchPool(pool.name, { annotation: "Paused" }, signal);
     await patchPool(pool.name, { paused: true }, signal);
@@ -63,7 +63,7 @@ export function createMachineConfigPools(transport: Transport): MachineConfigPoo
     // An update began between the two looks; it has the right of way.
     await patchPool(pool.name, { paused: false }, signal);
     await patchPool(pool.name, { annotation: "Idle" }, signal);
-    return { message: `MachineConfigPool "${pool.name}" began to be updated` };
+    return { message: `waiting for MachineConfigPool "${pool.name}" to finish the update that has just started` };
   }
 
   async function resume(atWork: () => readonly Node[], signal: AbortSignal): Promise<void> {
