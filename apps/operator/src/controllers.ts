@@ -5,7 +5,7 @@
  */
 import { createEventRecorder, startController, type Transport } from "@switchyard/kube";
 import type { Logger } from "@switchyard/service";
-import type { ClusterCaches } from "./caches.ts";
+import type { ClusterCaches } from "./cluster-caches.ts";
 import { startCertificateControllers } from "./certificates/certificate-controllers.ts";
 import { startComponentControllers } from "./components/component-controllers.ts";
 import { startDevicePluginControllers } from "./device-plugin/device-plugin-controllers.ts";
@@ -17,7 +17,7 @@ import { startNodeControllers } from "./node-states/node-controllers.ts";
 import type { OperatorContext } from "./operator-context.ts";
 import type { OperatorMetrics } from "./metrics/operator-metrics.ts";
 import type { OperatorSettings } from "./start/operator-settings.ts";
-import { createVerdicts } from "./node-states/verdicts.ts";
+import { createMergeResults } from "./node-states/merge-results.ts";
 
 export interface ControllersOptions {
   /** Refuses requests once the lease is lost. */
@@ -61,7 +61,7 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
       { ...caches, staleDelayMs: settings.staleDelayMs, devMode: settings.components.devMode },
       signal,
     ),
-    verdicts: createVerdicts(),
+    mergeResults: createMergeResults(),
     start({ about, reads, reconcile, ...controller }) {
       const { name } = controller;
       const started = startController({

@@ -14,11 +14,11 @@ import {
 } from "@switchyard/service";
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { watchCluster } from "./caches.ts";
+import { watchCluster } from "./cluster-caches.ts";
 import { startControllers } from "./controllers.ts";
 import { requireKubernetes } from "./start/kubernetes-version.ts";
 import { measureTransport } from "./metrics/measure-transport.ts";
-import { nodesFirst } from "./start/nodes-first.ts";
+import { deferTransport } from "./start/deferred-transport.ts";
 import { operatorFlags, type OperatorFlagValues } from "./start/operator-flags.ts";
 import { createOperatorMetrics } from "./metrics/operator-metrics.ts";
 import { readOperatorSettings } from "./start/operator-settings.ts";
@@ -44,7 +44,7 @@ const operator: Service<OperatorFlagValues> = {
     const report = (error: unknown, { resource, ageMs }: FailedWatch): void => {
       log.warn({ resource, ageMs, error }, "watch failed; retrying");
     };
-    const first = nodesFirst(transport, signal);
+    const first = deferTransport(transport, signal);
     await using caches = watchCluster({ transport, later: first.later, namespace, settings, report });
     caches.operatorConfigs.subscribe(({ key, after }) => {
       if (key === operatorConfigName) setLogLevel(levelOfVerbosity(after?.spec?.logLevel, flags.logLevel));

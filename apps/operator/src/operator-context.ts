@@ -6,11 +6,11 @@
  */
 import type { Ageing, Controller, ControllerOptions, EventRecorder, Transport } from "@switchyard/kube";
 import type { Logger } from "@switchyard/service";
-import type { ClusterCaches } from "./caches.ts";
+import type { ClusterCaches } from "./cluster-caches.ts";
 import type { About } from "./status/failure-reports.ts";
 import type { LiveRules } from "./node-states/live-rules.ts";
 import type { OperatorSettings } from "./start/operator-settings.ts";
-import type { Verdicts } from "./node-states/verdicts.ts";
+import type { MergeResults } from "./node-states/merge-results.ts";
 
 export interface OperatorContext {
   /** Refuses requests once the lease is lost. */
@@ -18,7 +18,7 @@ export interface OperatorContext {
   readonly settings: OperatorSettings;
   readonly caches: ClusterCaches;
   readonly rules: LiveRules;
-  readonly verdicts: Verdicts;
+  readonly mergeResults: MergeResults;
   readonly events: EventRecorder;
   readonly log: Logger;
   /** Aborted when all must stop at once. */

@@ -12,7 +12,7 @@ import {
 import { createCertificateStore } from "@switchyard/certificates";
 import { createWriter, fromCache, type Reconcile } from "@switchyard/kube";
 import type { OperatorContext } from "../operator-context.ts";
-import { certifiedServers, namesOf, type CertifiedServer } from "./certified-servers.ts";
+import { certifiedServers, dnsNames, type CertifiedServer } from "./certified-servers.ts";
 import { createServerCertificateReconciler } from "./server-certificate-reconciler.ts";
 
 export function startCertificateControllers({ transport, caches, settings, start }: OperatorContext): void {
@@ -58,7 +58,7 @@ export function startCertificateControllers({ transport, caches, settings, start
       ...{ server, operatorConfigs },
       store: watches && createCertificateStore({ transport, watches, describe }),
       secretName: server.settings(components).secretName,
-      names: namesOf(server, components),
+      names: dnsNames(server, components),
       statusWriter: createWriter<SriovOperatorConfig>({
         ...{ transport, namespace, type: sriovOperatorConfigs, manager },
         cache: operatorConfigs,

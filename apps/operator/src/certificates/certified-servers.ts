@@ -2,7 +2,7 @@
 /**
  * The servers that the API server calls, which need a certificate: the admission webhook and the network resources
  * injector. Neither has rights on Secrets or on its own registration: the operator makes both certificates.
- * Usage: `certifiedServers.filter((server) => isOurs(server, settings))`.
+ * Usage: `certifiedServers.filter((server) => isIssuedByOperator(server, settings))`.
  */
 import { conditionTypes, type SriovOperatorConfig } from "@switchyard/api";
 import { serviceNames, type CertificatePlaces, type RegistrationName } from "@switchyard/certificates";
@@ -13,7 +13,7 @@ import {
   type ComponentName,
   type ComponentSettings,
 } from "@switchyard/render";
-import { managers } from "../managers.ts";
+import { fieldManagers } from "../field-managers.ts";
 
 export interface CertifiedServer {
   readonly component: ComponentName;
@@ -32,25 +32,28 @@ export const certifiedServers: readonly CertifiedServer[] = [
     settings: ({ webhook }) => webhook,
     isWanted: ({ spec }) => spec?.enableOperatorWebhook === true,
     conditionType: conditionTypes.webhookCertificate,
-    manager: managers.webhookCertificate,
+    manager: fieldManagers.webhookCertificate,
   },
   {
     component: "network-resources-injector",
     settings: ({ injector }) => injector,
     isWanted: ({ spec }) => spec?.enableInjector === true,
     conditionType: conditionTypes.injectorCertificate,
-    manager: managers.injectorCertificate,
+    manager: fieldManagers.injectorCertificate,
   },
 ];
 
 /** Whether the operator makes the server's certificate. Of two servers with one Secret, the webhook has it. */
-export function isOurs({ component, settings: of }: CertifiedServer, settings: ComponentSettings): boolean {
+export function isIssuedByOperator({ component, settings: of }: CertifiedServer, settings: ComponentSettings): boolean {
   if (of(settings).certificates.kind !== "self-made") return false;
   return component === "operator-webhook" || hasOwnSecret(settings);
 }
 
 /** Where the certificate is stored, and where the API server reads its authority. */
-export function placesOf({ component, settings: of }: CertifiedServer, settings: ComponentSettings): CertificatePlaces {
+export function certificatePlaces(
+  { component, settings: of }: CertifiedServer,
+  settings: ComponentSettings,
+): CertificatePlaces {
   const registrations = componentInventory(settings).flatMap(({ type, ...item }): readonly RegistrationName[] => {
     const { kind } = type;
     return item.component === component && isRegistrationKind(kind) ? [{ kind, name: item.name }] : [];
@@ -59,7 +62,7 @@ export function placesOf({ component, settings: of }: CertifiedServer, settings:
 }
 
 /** DNS names by which the API server calls the server. */
-export function namesOf({ component }: CertifiedServer, settings: ComponentSettings): readonly string[] {
+export function dnsNames({ component }: CertifiedServer, settings: ComponentSettings): readonly string[] {
   return componentInventory(settings)
     .filter((item) => item.component === component && item.type.kind === "Service")
     .flatMap(({ name }) => serviceNames(name, settings.namespace));

@@ -13,7 +13,7 @@ const dayMs = 24 * 3_600_000;
 
 const [webhook, injector] = certifiedServers;
 
-function setUp({ isOurs = true, server = injector } = {}) {
+function setUp({ isIssuedByOperator = true, server = injector } = {}) {
   if (server === undefined) throw new RangeError("no such server");
   const { operatorConfigs } = createCluster();
   const world = {
@@ -42,7 +42,7 @@ function setUp({ isOurs = true, server = injector } = {}) {
   const { writer, statuses } = createKeepingWriter<SriovOperatorConfig>();
   const reconcile = createServerCertificateReconciler({
     ...{ server, operatorConfigs },
-    store: isOurs ? store : undefined,
+    store: isIssuedByOperator ? store : undefined,
     ...{ secretName: "cert", names: ["injector.ns.svc"], statusWriter: writer, nowMs: () => world.nowMs },
   });
 
@@ -127,7 +127,7 @@ describe("a server's certificate", () => {
   });
 
   it("is left to whoever else makes it", async () => {
-    const { configure, look, conditions, world } = setUp({ isOurs: false });
+    const { configure, look, conditions, world } = setUp({ isIssuedByOperator: false });
     configure({ enableInjector: true });
     expect(await look()).toBeUndefined();
     expect(conditions()).toBeUndefined();

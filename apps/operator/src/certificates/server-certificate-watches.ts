@@ -7,7 +7,7 @@
 import { watchCertificates, type CertificateWatches } from "@switchyard/certificates";
 import { joinWatches, type FailedWatch, type JoinedWatches, type Transport } from "@switchyard/kube";
 import type { ComponentName, ComponentSettings } from "@switchyard/render";
-import { certifiedServers, isOurs, placesOf } from "./certified-servers.ts";
+import { certifiedServers, isIssuedByOperator, certificatePlaces } from "./certified-servers.ts";
 
 export interface WatchedServerCertificates extends JoinedWatches {
   /** By component; those that somebody else makes are missing. */
@@ -25,10 +25,10 @@ export function watchServerCertificates(options: WatchServerCertificatesOptions)
   const { transport, settings, report } = options;
   const watches = new Map(
     certifiedServers
-      .filter((server) => isOurs(server, settings))
+      .filter((server) => isIssuedByOperator(server, settings))
       .map((server) => [
         server.component,
-        watchCertificates({ transport, places: placesOf(server, settings), report }),
+        watchCertificates({ transport, places: certificatePlaces(server, settings), report }),
       ]),
   );
   return Object.assign(joinWatches([...watches.values()]), { watches });

@@ -13,15 +13,15 @@ import {
 } from "@switchyard/api";
 import { createWriter, fromCache, removeFinalizer, type Source } from "@switchyard/kube";
 import { isControlPlaneExternal } from "@switchyard/render";
-import { managers } from "../managers.ts";
+import { fieldManagers } from "../field-managers.ts";
 import type { OperatorContext } from "../operator-context.ts";
-import { pace } from "../status/pace.ts";
-import { isStaying } from "./staying-config.ts";
+import { limitRate } from "../status/limit-rate.ts";
+import { configExists } from "./config-exists.ts";
 import { createTransitionEvents } from "../status/transition-events.ts";
-import { concernsNodes } from "../node-states/wake.ts";
+import { affectsNodes } from "../node-states/affected-nodes.ts";
 import { createComponentWriters } from "./component-writers.ts";
-import { concernsControlPlane } from "./control-plane.ts";
-import { concernsOffload, createHardwareOffloadReconciler } from "./openshift/hardware-offload-reconciler.ts";
+import { changesControlPlane } from "./control-plane-changes.ts";
+import { changesOffload, createHardwareOffloadReconciler } from "./openshift/hardware-offload-reconciler.ts";
 import { createMachineConfigs } from "./openshift/machine-configs.ts";
 import { createOperatorConfigReconciler } from "./operator-config-reconciler.ts";
 import { createSystemdModeReconciler, systemdModeConfigName } from "./openshift/systemd-mode.ts";
@@ -50,28 +50,28 @@ export function startComponentControllers(context: OperatorContext): void {
     owner: () => clusterFacts.owner(),
     writer: createWriter<SriovOperatorConfig>({
       ...{ transport, type, namespace },
-      manager: managers.operatorConfigStatus,
+      manager: fieldManagers.operatorConfigStatus,
       cache: operatorConfigs,
     }),
-    isStaying: (config, signal) => isStaying(transport, config, signal),
+    configExists: (config, signal) => configExists(transport, config, signal),
     async removeFinalizer(metadata, signal) {
       await removeFinalizer({
         ...{ transport, type, signal, object: { metadata } },
         finalizer: upstreamFinalizers.operatorConfig,
       });
     },
-    tellTransition: createTransitionEvents(events),
+    recordTransition: createTransitionEvents(events),
     ...{ log, now: () => new Date() },
   });
   start({
     name: "operator-config",
-    reconcile: pace(reconcile, { intervalMs, nowMs: () => performance.now() }),
+    reconcile: limitRate(reconcile, { intervalMs, nowMs: () => performance.now() }),
     parallel: 2,
     deadlineMs: 120_000,
     reads: [operatorConfigs, nodes, componentObjects, clusterFacts],
     sources: [
       fromCache(operatorConfigs, ({ key }) => [key]),
-      fromCache(nodes, (change) => (concernsControlPlane(change) ? [operatorConfigName] : [])),
+      fromCache(nodes, (change) => (changesControlPlane(change) ? [operatorConfigName] : [])),
       wakes((wake) => {
         const ends = componentObjects.watches.map(({ cache }) => {
           return cache.subscribe(({ before, after }) => {
@@ -97,7 +97,7 @@ export function startComponentControllers(context: OperatorContext): void {
       ...{ pools, machineConfigs, isManaged },
       writer: createWriter<SriovNetworkPoolConfig>({
         ...{ transport, type: sriovNetworkPoolConfigs, namespace },
-        manager: managers.hardwareOffload,
+        manager: fieldManagers.hardwareOffload,
         cache: pools,
       }),
       async removeFinalizer(metadata, signal) {
@@ -109,8 +109,8 @@ export function startComponentControllers(context: OperatorContext): void {
       now: () => new Date(),
     }),
     sources: [
-      fromCache(pools, (change) => (concernsOffload(change) ? [allPools] : [])),
-      fromCache(operatorConfigs, (change) => (concernsNodes(change) ? [allPools] : [])),
+      fromCache(pools, (change) => (changesOffload(change) ? [allPools] : [])),
+      fromCache(operatorConfigs, (change) => (affectsNodes(change) ? [allPools] : [])),
     ],
   });
 
@@ -134,7 +134,7 @@ export function startComponentControllers(context: OperatorContext): void {
         }
       },
     }),
-    sources: [fromCache(operatorConfigs, (change) => (concernsNodes(change) ? [operatorConfigName] : []))],
+    sources: [fromCache(operatorConfigs, (change) => (affectsNodes(change) ? [operatorConfigName] : []))],
   });
 }
 

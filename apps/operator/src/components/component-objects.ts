@@ -17,8 +17,8 @@ import {
   type Transport,
 } from "@switchyard/kube";
 import { componentInventory, type ComponentSettings, type InventoryItem, type Manifest } from "@switchyard/render";
-import { managers } from "../managers.ts";
-import { isBinding, isRegistration } from "./registrations.ts";
+import { fieldManagers } from "../field-managers.ts";
+import { failsClosed, isRegistration } from "./webhook-registrations.ts";
 import { readRollout, type Rollout } from "./rollout.ts";
 
 /** What is kept of an object. */
@@ -31,11 +31,11 @@ export interface SeenObject {
   /** Whether the garbage collector deletes it with its owner. */
   readonly hasOwner: boolean;
   /** Whether it is being deleted. */
-  readonly isGoing: boolean;
+  readonly isTerminating: boolean;
   /** Of a DaemonSet. */
   readonly rollout: Rollout | undefined;
   /** Of a registration of webhooks: whether what they do not answer is refused, and we said so. */
-  readonly isBinding: boolean;
+  readonly failsClosed: boolean;
 }
 
 /** The objects of a kind, or one of them. What is not in the inventory is undefined. */
@@ -70,7 +70,7 @@ export function watchComponentObjects({ transport, settings, report }: WatchComp
       optional: true, // no Prometheus operator, no ServiceMonitor
       ...(more.length === 0 ? { fieldSelector: `metadata.name=${first.name}` } : {}),
       project: (object: KubeObject) => (names.has(object.metadata.name) ? toSeenObject(object) : undefined),
-      managers: [managers.components],
+      managers: [fieldManagers.components],
     });
     return { type, names, cache };
   });
@@ -135,13 +135,13 @@ export function toSeenObject(object: KubeObject): SeenObject {
       managedFields.some(({ manager }) => writers.includes(manager)) ||
       ownerReferences.some(({ kind }) => kind === sriovOperatorConfigs.kind),
     hasOwner: ownerReferences.length > 0,
-    isGoing: deletionTimestamp !== undefined,
+    isTerminating: deletionTimestamp !== undefined,
     rollout: object.kind === "DaemonSet" ? readRollout(object) : undefined,
-    isBinding: isRegistration(object) && isBinding(object),
+    failsClosed: isRegistration(object) && failsClosed(object),
   };
 }
 
-const writers: readonly (string | undefined)[] = [managers.components, upstreamManager];
+const writers: readonly (string | undefined)[] = [fieldManagers.components, upstreamManager];
 
 function keyOfItem({ type, name }: InventoryItem): string {
   return `${apiVersionOf(type)} ${type.kind} ${name}`;

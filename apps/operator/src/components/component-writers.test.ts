@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { isRecord, KubeError, ObjectStore, type KubeObject, type Transport } from "@switchyard/kube";
 import { componentKinds, type InventoryItem, type Manifest } from "@switchyard/render";
-import { managers } from "../managers.ts";
+import { fieldManagers } from "../field-managers.ts";
 import { createComponentObjects, toSeenObject, type SeenObject } from "./component-objects.ts";
 import { createComponentWriters } from "./component-writers.ts";
 
@@ -26,7 +26,7 @@ function setUp({ immutable = "spec.selector" } = {}) {
   let version = 1;
   let live: (KubeObject & { readonly spec?: unknown }) | undefined;
   const cache = new ObjectStore<KubeObject, SeenObject | undefined>({
-    ...{ type: item.type, namespace, managers: [managers.components], project: toSeenObject },
+    ...{ type: item.type, namespace, managers: [fieldManagers.components], project: toSeenObject },
   });
   cache.beginList();
   cache.endList("0");
@@ -55,7 +55,7 @@ function setUp({ immutable = "spec.selector" } = {}) {
         const details = { causes: [{ reason: "FieldValueInvalid", field: immutable }] };
         return Promise.reject(new KubeError("PATCH", "Invalid", { status: 422, details }));
       }
-      return Promise.resolve(store(managers.components, spec, live?.metadata.uid));
+      return Promise.resolve(store(fieldManagers.components, spec, live?.metadata.uid));
     },
     watch: () => {
       throw new Error("nobody watches");
@@ -80,7 +80,7 @@ function setUp({ immutable = "spec.selector" } = {}) {
 describe("an object in the way of what is wanted", () => {
   it("is replaced where an operator made it", async () => {
     const { write, put, uid } = setUp();
-    put(managers.components, "former");
+    put(fieldManagers.components, "former");
     const before = uid();
     expect(await write.apply(manifestWith("now"), signal)).toBe("written");
     expect([uid() === undefined, uid() === before]).toEqual([false, false]);
@@ -96,7 +96,7 @@ describe("an object in the way of what is wanted", () => {
 
   it("stays where a mistake of ours is refused, which a new one would not mend", async () => {
     const { write, put, uid } = setUp({ immutable: "spec.template.spec.containers[0].image" });
-    put(managers.components, "former");
+    put(fieldManagers.components, "former");
     const before = uid();
     await expect(write.apply(manifestWith("now"), signal)).rejects.toMatchObject({ code: "Invalid" });
     expect(uid()).toBe(before);
@@ -104,7 +104,7 @@ describe("an object in the way of what is wanted", () => {
 
   it("stays where it has changed since it was seen: it may be somebody else's by now", async () => {
     const { write, put, uid } = setUp();
-    put(managers.components, "former");
+    put(fieldManagers.components, "former");
     put("kubectl", "theirs", "unheard");
     const before = uid();
     await expect(write.apply(manifestWith("ours"), signal)).rejects.toMatchObject({ code: "Conflict" });
@@ -115,16 +115,16 @@ describe("an object in the way of what is wanted", () => {
 describe("what is seen of an object", () => {
   it("is old news from our write until the cache hears of it", async () => {
     const { write, hear } = setUp();
-    expect(write.isHeard(item)).toBe(true);
+    expect(write.isObserved(item)).toBe(true);
     await write.apply(manifestWith("now"), signal);
-    expect([write.isHeard(item), write.isHeard(item)]).toEqual([false, false]);
+    expect([write.isObserved(item), write.isObserved(item)]).toEqual([false, false]);
     hear();
-    expect([write.isHeard(item), write.isHeard(item)]).toEqual([true, true]);
+    expect([write.isObserved(item), write.isObserved(item)]).toEqual([true, true]);
   });
 
   it("is deleted as it was seen only", async () => {
     const { write, put, uid } = setUp();
-    put(managers.components, "former");
+    put(fieldManagers.components, "former");
     const stale = { ...emptySeen, uid: uid() ?? "", resourceVersion: "0" };
     await expect(write.delete(item, stale, signal)).rejects.toMatchObject({ code: "Conflict" });
     expect(uid()).toBeDefined();

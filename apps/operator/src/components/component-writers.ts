@@ -13,14 +13,14 @@ import {
   type Writer,
 } from "@switchyard/kube";
 import type { InventoryItem, Manifest } from "@switchyard/render";
-import { managers } from "../managers.ts";
+import { fieldManagers } from "../field-managers.ts";
 import type { ComponentObjects, ComponentWatch, SeenObject } from "./component-objects.ts";
 
 /** Both reject with KubeError. */
 export interface ComponentWriters {
   apply(manifest: Manifest, signal: AbortSignal): Promise<WriteResult>;
   /** Whether what is seen of the object is from after our last write. */
-  isHeard(item: InventoryItem): boolean;
+  isObserved(item: InventoryItem): boolean;
   /** Deletes the object as it was seen; "Conflict" if it has changed since. */
   delete(item: InventoryItem, seen: SeenObject, signal: AbortSignal): Promise<void>;
 }
@@ -40,7 +40,13 @@ export function createComponentWriters({ transport, objects }: ComponentWriterOp
   const writers = new Map<ComponentWatch, Writer<KubeObject>>(
     objects.watches.map((watch) => {
       const { type, cache } = watch;
-      const writer = createWriter({ transport, type, cache, manager: managers.components, adopts: [upstreamManager] });
+      const writer = createWriter({
+        transport,
+        type,
+        cache,
+        manager: fieldManagers.components,
+        adopts: [upstreamManager],
+      });
       return [watch, writer];
     }),
   );
@@ -66,14 +72,14 @@ export function createComponentWriters({ transport, objects }: ComponentWriterOp
       const writer = writerOf(item);
       const seen = objects.seen(item);
       const result = await writer.apply({ metadata, ...fields }, signal).catch(async (error: unknown) => {
-        if (!isInTheWay(error) || seen?.isDeployed !== true) throw error;
+        if (!needsRecreation(error) || seen?.isDeployed !== true) throw error;
         await remove(item, seen, signal);
         return writer.apply({ metadata, ...fields }, signal);
       });
       if (result === "written") versionsBefore.set(item, seen?.resourceVersion);
       return result;
     },
-    isHeard(item) {
+    isObserved(item) {
       if (versionsBefore.has(item) && versionsBefore.get(item) === objects.seen(item)?.resourceVersion) return false;
       versionsBefore.delete(item);
       return true;
@@ -83,7 +89,7 @@ export function createComponentWriters({ transport, objects }: ComponentWriterOp
 }
 
 /** Whether only a new object can be as we want it. */
-function isInTheWay(error: unknown): boolean {
+function needsRecreation(error: unknown): boolean {
   if (!isKubeError(error, "Invalid")) return false;
   const causes = error.details?.causes ?? [];
   return causes.length > 0 && causes.every(({ field = "" }) => exclusiveFields.test(field));

@@ -3,7 +3,7 @@
  * Rights of processes on nodes come after the admission policies that limit each to the objects of its own node: by RBAC
  * alone, a node's token would reach the objects of all nodes. Where the API server refuses a policy, or does not know the
  * kind, the rights are withdrawn (M-18).
- * Usage: `switch (judgeNodeIdentity(objects, components, failures)) { case "enforced": … }`.
+ * Usage: `switch (nodeIdentityState(objects, components, failures)) { case "enforced": … }`.
  */
 import { isKubeError } from "@switchyard/kube";
 import type { RenderedComponent } from "@switchyard/render";
@@ -17,7 +17,7 @@ import type { SyncFailure } from "./sync-components.ts";
 export type NodeIdentityState = "enforced" | "awaited" | "refused";
 
 /** `failures` are those of the present pass, in which the policies were applied before the rights. */
-export function judgeNodeIdentity(
+export function nodeIdentityState(
   objects: Pick<ComponentObjects, "itemOf" | "seen">,
   components: readonly RenderedComponent[],
   failures: readonly SyncFailure[],
@@ -27,7 +27,7 @@ export function judgeNodeIdentity(
     policies.some((policy) => policy.kind === kind && policy.metadata.name === name),
   );
   if (policies.length === 0 || failed.some(({ error }) => isRefusal(error))) return "refused";
-  const isSeen = policies.every((policy) => objects.seen(objects.itemOf(policy))?.isGoing === false);
+  const isSeen = policies.every((policy) => objects.seen(objects.itemOf(policy))?.isTerminating === false);
   return isSeen && failed.length === 0 ? "enforced" : "awaited";
 }
 

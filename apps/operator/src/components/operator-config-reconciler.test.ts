@@ -9,7 +9,7 @@ import {
 } from "@switchyard/api";
 import { KubeError, ObjectStore } from "@switchyard/kube";
 import { componentImageVariables, componentInventory, type ComponentSettings } from "@switchyard/render";
-import type { Judgement } from "../status/judgement.ts";
+import type { ConditionSummary } from "../status/condition-summary.ts";
 import { createKeepingWriter } from "../testing/cluster.ts";
 import { createComponentCluster } from "../testing/component-cluster.ts";
 import { createOperatorConfigReconciler } from "./operator-config-reconciler.ts";
@@ -45,7 +45,7 @@ function setUp(overrides: Partial<ComponentSettings> = {}) {
   configs.endList("0");
   const cluster = createComponentCluster(componentInventory(settings));
   const { writer, statuses } = createKeepingWriter<SriovOperatorConfig>();
-  const told: Judgement[] = [];
+  const told: ConditionSummary[] = [];
   const freed: ObjectMeta[] = [];
   let refusal: KubeError | undefined;
   /** Configs that have gone, which the cache has not heard of. */
@@ -54,14 +54,14 @@ function setUp(overrides: Partial<ComponentSettings> = {}) {
     ...{ ...cluster.deps, configs, writer },
     settings: () => ({ ...settings, ...overrides }),
     owner: () => owner,
-    isStaying: ({ metadata }) => Promise.resolve(!gone.has(metadata.name)),
+    configExists: ({ metadata }) => Promise.resolve(!gone.has(metadata.name)),
     removeFinalizer(metadata) {
       if (refusal !== undefined) return Promise.reject(refusal);
       freed.push(metadata);
       return Promise.resolve();
     },
-    tellTransition(_config, judgement) {
-      told.push(judgement);
+    recordTransition(_config, summary) {
+      told.push(summary);
     },
     now: () => new Date("2026-11-21T00:00:00Z"),
   });

@@ -6,9 +6,9 @@
 import { operatorConfigName, type ObjectMeta, type OwnerReference, type SriovOperatorConfig } from "@switchyard/api";
 import { isKubeError, type Cache, type Reconcile, type Requeue, type Writer } from "@switchyard/kube";
 import { renderComponents, type ComponentSettings, type Manifest, type RenderedComponents } from "@switchyard/render";
-import { conditionsFor, type Judgement } from "../status/judgement.ts";
-import type { TellTransition } from "../status/transition-events.ts";
-import { describeFailure, judgeOperatorConfig, notHonoured } from "./judge-operator-config.ts";
+import { conditionsFor, type ConditionSummary } from "../status/condition-summary.ts";
+import type { RecordTransition } from "../status/transition-events.ts";
+import { describeFailure, operatorConfigSummary, unusedConfigSummary } from "./operator-config-summary.ts";
 import { removeUnowned, syncComponents, type SyncDeps, type SyncFailure, type SyncOutcome } from "./sync-components.ts";
 
 export interface OperatorConfigDeps extends SyncDeps {
@@ -19,18 +19,18 @@ export interface OperatorConfigDeps extends SyncDeps {
   readonly owner: () => OwnerReference | undefined;
   readonly writer: Writer<SriovOperatorConfig>;
   /** Whether this very config is there right now, and stays. Rejects with KubeError. */
-  readonly isStaying: (config: SriovOperatorConfig, signal: AbortSignal) => Promise<boolean>;
+  readonly configExists: (config: SriovOperatorConfig, signal: AbortSignal) => Promise<boolean>;
   /** Takes off what upstream's operator would have taken off; sends nothing where it is not. */
   readonly removeFinalizer: (metadata: ObjectMeta, signal: AbortSignal) => Promise<void>;
-  readonly tellTransition: TellTransition;
+  readonly recordTransition: RecordTransition;
   readonly now: () => Date;
 }
 
 /** Whoever changed what was looked at has told the caches, too. */
-const lookAgain = { afterMs: 500 };
+const recheckSoon = { afterMs: 500 };
 
 /** What was refused is tried again then, and whenever something changes. */
-const tryAgain = { afterMs: 5_000 };
+const retryRefused = { afterMs: 5_000 };
 
 export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconcile {
   const { configs, writer, log, now } = deps;
@@ -39,20 +39,20 @@ export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconc
 
   return async function reconcile(name, signal) {
     const config = configs.get(name);
-    const isStaying = config !== undefined && config.metadata.deletionTimestamp === undefined;
+    const isPresent = config !== undefined && config.metadata.deletionTimestamp === undefined;
     if (name !== operatorConfigName) {
       const failures = await release(config, signal);
-      if (isStaying) await tell(config, notHonoured, signal);
-      return failures.length === 0 ? undefined : tryAgain;
+      if (isPresent) await tell(config, unusedConfigSummary, signal);
+      return failures.length === 0 ? undefined : retryRefused;
     }
-    if (!isStaying) return comeBack(await withRelease(config, await removeUnowned(deps, signal), signal));
+    if (!isPresent) return requeueAfter(await withRelease(config, await removeUnowned(deps, signal), signal));
 
     const rendered = render(config);
     // What is missing may just have been collected with its config, of whose end the cache has not heard yet.
-    if (isMissingSome(rendered) && !(await deps.isStaying(config, signal))) return lookAgain;
+    if (isMissingSome(rendered) && !(await deps.configExists(config, signal))) return recheckSoon;
     const outcome = await withRelease(config, await syncComponents(deps, rendered.components, signal), signal);
-    await tell(config, judgeOperatorConfig(rendered, outcome), signal);
-    return comeBack(outcome);
+    await tell(config, operatorConfigSummary(rendered, outcome), signal);
+    return requeueAfter(outcome);
   };
 
   async function withRelease(
@@ -82,13 +82,13 @@ export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconc
     }
   }
 
-  function comeBack({ failures, isStale }: SyncOutcome): Requeue | undefined {
+  function requeueAfter({ failures, isStale }: SyncOutcome): Requeue | undefined {
     const texts = failures.map(describeFailure);
     const news = texts.filter((text) => !refusals.includes(text));
     if (news.length > 0) log.warn({ refusals: news }, "API server refused objects; retrying");
     refusals = texts;
-    if (isStale) return lookAgain;
-    return failures.length === 0 ? undefined : tryAgain;
+    if (isStale) return recheckSoon;
+    return failures.length === 0 ? undefined : retryRefused;
   }
 
   function render(config: SriovOperatorConfig): RenderedComponents {
@@ -107,14 +107,14 @@ export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconc
     return wanted.some((manifest) => objects.seen(objects.itemOf(manifest)) === undefined);
   }
 
-  async function tell(config: SriovOperatorConfig, judgement: Judgement, signal: AbortSignal): Promise<void> {
+  async function tell(config: SriovOperatorConfig, summary: ConditionSummary, signal: AbortSignal): Promise<void> {
     const { name, generation = 0 } = config.metadata;
-    const conditions = conditionsFor(judgement, config.status?.conditions ?? [], generation, now());
+    const conditions = conditionsFor(summary, config.status?.conditions ?? [], generation, now());
     const result = await writer.applyStatus(
       { metadata: { name }, status: { conditions, observedGeneration: generation } },
       signal,
     );
-    if (result === "written") deps.tellTransition(config, judgement);
+    if (result === "written") deps.recordTransition(config, summary);
   }
 }
 

@@ -8,8 +8,8 @@ import { grantsNodeRights, type InventoryItem, type Manifest, type RenderedCompo
 import type { Logger } from "@switchyard/service";
 import type { ComponentObjects } from "./component-objects.ts";
 import type { ComponentWriters } from "./component-writers.ts";
-import { judgeNodeIdentity, rightsAwaited, withheld } from "./node-rights.ts";
-import { isRegistration, lenient, refuses } from "./registrations.ts";
+import { nodeIdentityState, rightsAwaited, withheld } from "./node-rights.ts";
+import { isRegistration, withIgnorePolicy, hasFailPolicy } from "./webhook-registrations.ts";
 import { isServing, pendingRollout } from "./rollout.ts";
 
 export interface SyncDeps {
@@ -89,7 +89,7 @@ export async function syncComponents(
   /** Rights that are there stay while policies that somebody deleted come back, which takes a second. */
   async function grant(manifest: Manifest): Promise<void> {
     const { kind, metadata } = manifest;
-    switch (judgeNodeIdentity(objects, components, failures)) {
+    switch (nodeIdentityState(objects, components, failures)) {
       case "enforced":
         await apply(manifest);
         return;
@@ -104,7 +104,7 @@ export async function syncComponents(
 
   async function remove(item: InventoryItem): Promise<void> {
     const seen = objects.seen(item);
-    if (seen?.isDeployed !== true || seen.isGoing) return;
+    if (seen?.isDeployed !== true || seen.isTerminating) return;
     await write.delete(item, seen, signal);
     log.info({ kind: item.type.kind, object: item.name }, "deleted");
   }
@@ -112,27 +112,27 @@ export async function syncComponents(
   /** Before a pod of ours serves, nothing is registered, and of what is there nothing begins to refuse what nobody answers. */
   function registrationFor(manifest: Manifest, { name, objects: all }: RenderedComponent): Manifest | undefined {
     const registered = objects.seen(objects.itemOf(manifest));
-    if (registered?.isBinding === true || all.every(serves)) return manifest;
+    if (registered?.failsClosed === true || all.every(serves)) return manifest;
     if (registered === undefined) {
       incomplete.push(`${name} is registered as a webhook once one of its pods is available`);
       return undefined;
     }
-    if (!refuses(manifest)) return manifest;
+    if (!hasFailPolicy(manifest)) return manifest;
     incomplete.push(`requests that ${name} does not answer are admitted until one of its pods is available`);
-    return lenient(manifest);
+    return withIgnorePolicy(manifest);
   }
 
   /** Whether it is no DaemonSet, or one with a pod of ours that answers. */
   function serves(manifest: Manifest): boolean {
     if (manifest.kind !== "DaemonSet") return true;
     const item = objects.itemOf(manifest);
-    return write.isHeard(item) && isServing(objects.seen(item)?.rollout);
+    return write.isObserved(item) && isServing(objects.seen(item)?.rollout);
   }
 
   function rolloutOf(manifest: Manifest): string | undefined {
     if (manifest.kind !== "DaemonSet") return undefined;
     const item = objects.itemOf(manifest);
-    return pendingRollout(item.name, write.isHeard(item) ? objects.seen(item)?.rollout : undefined);
+    return pendingRollout(item.name, write.isObserved(item) ? objects.seen(item)?.rollout : undefined);
   }
 }
 

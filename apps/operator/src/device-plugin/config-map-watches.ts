@@ -12,7 +12,7 @@ import {
   type Observations,
   type Transport,
 } from "@switchyard/kube";
-import { managers } from "../managers.ts";
+import { fieldManagers } from "../field-managers.ts";
 
 export interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
@@ -54,7 +54,7 @@ export function watchConfigMaps({ isWanted, ...common }: WatchConfigMapsOptions)
         ...named(configMapName),
         // A megabyte is not kept; that somebody has edited it shows.
         project: ({ metadata: { resourceVersion = "" } }: ConfigMap) => ({ resourceVersion }),
-        managers: [managers.devicePluginConfigMap],
+        managers: [fieldManagers.devicePluginConfigMap],
       })
     : undefined;
   return Object.assign(joinWatches(written === undefined ? [] : [written]), { written });

@@ -6,13 +6,13 @@
 import { nodes as nodeType, sriovOperatorConfigs, upstreamManager, type SriovOperatorConfig } from "@switchyard/api";
 import { createWriter, fromCache, patchMetadata, type Controller, type Source } from "@switchyard/kube";
 import { isDeepStrictEqual } from "node:util";
-import { managers } from "../managers.ts";
+import { fieldManagers } from "../field-managers.ts";
 import type { OperatorContext } from "../operator-context.ts";
-import { pace } from "../status/pace.ts";
-import { concernsNodes, nodeOfState } from "../node-states/wake.ts";
+import { limitRate } from "../status/limit-rate.ts";
+import { affectsNodes, nodeAffectedByState } from "../node-states/affected-nodes.ts";
 import { createConfigMapReconciler } from "./config-map-reconciler.ts";
 import { configMapName, configMaps as configMapType, type ConfigMap } from "./config-map-watches.ts";
-import { createNodeLabelReconciler, nodeOfResources } from "./node-label-reconciler.ts";
+import { createNodeLabelReconciler, nodeAffectedByResources } from "./node-label-reconciler.ts";
 
 /** A fleet that changes would else have the whole ConfigMap written for each of its nodes. */
 const configMapIntervalMs = 1_000;
@@ -40,8 +40,8 @@ export function startDevicePluginControllers(context: OperatorContext, nodeState
     }),
     sources: [
       fromCache(nodes, ({ key }) => [key]),
-      fromCache(states, nodeOfResources),
-      fromCache(operatorConfigs, (change) => (concernsNodes(change) ? nodes.keys() : [])),
+      fromCache(states, nodeAffectedByResources),
+      fromCache(operatorConfigs, (change) => (affectsNodes(change) ? nodes.keys() : [])),
     ],
   });
 
@@ -54,18 +54,18 @@ export function startDevicePluginControllers(context: OperatorContext, nodeState
     name: "device-plugin-configmap",
     parallel: 1,
     reads: [...reads, configMaps],
-    reconcile: pace(
+    reconcile: limitRate(
       createConfigMapReconciler({
         ...{ nodes, states, operatorConfigs, rules, namespace, isWanted: writeConfigMap },
         writer: createWriter<ConfigMap>({
           ...{ transport, namespace, type: configMapType },
-          manager: managers.devicePluginConfigMap,
+          manager: fieldManagers.devicePluginConfigMap,
           ...(written === undefined ? {} : { cache: written }),
           adopts: [upstreamManager],
         }),
         statusWriter: createWriter<SriovOperatorConfig>({
           ...{ transport, namespace, type: sriovOperatorConfigs },
-          manager: managers.devicePluginConfigMap,
+          manager: fieldManagers.devicePluginConfigMap,
           cache: operatorConfigs,
         }),
         now: () => new Date(),
@@ -86,7 +86,7 @@ export function startDevicePluginControllers(context: OperatorContext, nodeState
             fromCache(policies, ({ before, after }) =>
               isDeepStrictEqual(before?.spec, after?.spec) ? [] : [configMapName],
             ),
-            fromCache(states, (change) => nodeOfState(change).map(() => configMapName)),
+            fromCache(states, (change) => nodeAffectedByState(change).map(() => configMapName)),
           ]
         : []),
     ],

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import { annotations, labels } from "@switchyard/api";
 import { KubeError } from "@switchyard/kube";
 import { createCluster, nic } from "../testing/cluster.ts";
-import { createNodeLabelReconciler, nodeOfResources } from "./node-label-reconciler.ts";
+import { createNodeLabelReconciler, nodeAffectedByResources } from "./node-label-reconciler.ts";
 
 const spec = { interfaces: [{ pciAddress: "0000:3b:00.0", numVfs: 2, vfGroups: [{ resourceName: "fast" }] }] };
 const status = { interfaces: [nic()] };
@@ -121,12 +121,12 @@ describe("the request of drains", () => {
   });
 });
 
-describe("nodeOfResources", () => {
+describe("nodeAffectedByResources", () => {
   it("wakes for resources that come and go, and not for what the daemon does", () => {
     const { cluster } = setUp();
     const woken: string[] = [];
     cluster.states.subscribe((change) => {
-      woken.push(...nodeOfResources(change));
+      woken.push(...nodeAffectedByResources(change));
     });
     cluster.setState("node", { spec, status });
     cluster.setState("node", { spec, status: { ...status, syncStatus: "InProgress" } });

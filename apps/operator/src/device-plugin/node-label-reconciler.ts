@@ -48,7 +48,7 @@ export function createNodeLabelReconciler(deps: NodeLabelDeps): Reconcile {
       return undefined;
     } catch (error) {
       if (!isKubeError(error, "Conflict")) throw error;
-      return lookAgain;
+      return recheckSoon;
     }
   };
 
@@ -62,7 +62,7 @@ export function createNodeLabelReconciler(deps: NodeLabelDeps): Reconcile {
 }
 
 /** The cache is about to show what is different. */
-const lookAgain = { afterMs: 100 };
+const recheckSoon = { afterMs: 100 };
 
 /** Before the daemon's first report no spec can have new resources: a plugin that serves pods may run there already. */
 function labelsFor(node: Node, state: NodeStateFacts): Readonly<Record<string, string>> {
@@ -72,7 +72,7 @@ function labelsFor(node: Node, state: NodeStateFacts): Readonly<Record<string, s
 }
 
 /** The node, where the label may depend on what changed of its state. */
-export function nodeOfResources({ key, before, after }: Change<NodeStateFacts>): readonly string[] {
+export function nodeAffectedByResources({ key, before, after }: Change<NodeStateFacts>): readonly string[] {
   const concerns = (state: NodeStateFacts | undefined) =>
     state && { isKnown: state.interfaces.length > 0, hasResources: hasResources(state) };
   return isDeepStrictEqual(concerns(before), concerns(after)) ? [] : [key];

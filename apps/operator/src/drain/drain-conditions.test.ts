@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { ok, type Condition } from "@switchyard/api";
 import { drainConditions, type DrainPhase } from "./drain-conditions.ts";
-import type { Place } from "./slots/drain-queue.ts";
+import type { Place } from "./slots/plan-drains.ts";
 import { pod } from "./testing/drain-world.ts";
 
 const noon = new Date("2026-11-20T12:00:00Z");

@@ -8,7 +8,7 @@
  */
 import { conditionTypes, drainReasons, type Condition } from "@switchyard/api";
 import { setCondition } from "@switchyard/kube";
-import type { Place } from "./slots/drain-queue.ts";
+import type { Place } from "./slots/plan-drains.ts";
 import { holding, isWaiting } from "./drain-facts.ts";
 import type { Stall } from "./slots/held-slot.ts";
 import type { PodFacts } from "./eviction/pod-facts.ts";

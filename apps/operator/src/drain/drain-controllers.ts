@@ -18,25 +18,25 @@ import {
   type SriovOperatorConfig,
 } from "@switchyard/api";
 import { createWriter, equalJson, fromCache, type Change, type News, type Transport } from "@switchyard/kube";
-import type { ClusterCaches } from "../caches.ts";
+import type { ClusterCaches } from "../cluster-caches.ts";
 import type { LiveRules } from "../node-states/live-rules.ts";
-import { managers } from "../managers.ts";
+import { fieldManagers } from "../field-managers.ts";
 import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
 import type { OperatorSettings } from "../start/operator-settings.ts";
-import { pace } from "../status/pace.ts";
+import { limitRate } from "../status/limit-rate.ts";
 import { createClaimedDevices } from "./eviction/claimed-devices.ts";
-import { createDefaultPoolStatusReconciler, defaultPoolKey } from "./slots/default-pool-status.ts";
+import { createDefaultPoolStatusReconciler, defaultPoolKey } from "./slots/default-pool-status-reconciler.ts";
 import { createDrainAnswers } from "./drain-answers.ts";
-import { createDrainPausesReconciler, drainPausesKey } from "./slots/drain-pauses.ts";
-import { createDrainPlaces } from "./slots/drain-places.ts";
+import { createDrainPausesReconciler, drainPausesKey } from "./slots/drain-pauses-reconciler.ts";
+import { createQueuePositions } from "./slots/queue-positions.ts";
 import { createDrainReconciler } from "./drain-reconciler.ts";
 import { createDrainReporter } from "./drain-reporter.ts";
-import { createDrainTurnsReconciler, drainTurnsKey } from "./slots/drain-turns.ts";
+import { createDrainSlotsReconciler, drainSlotsKey } from "./slots/drain-slots-reconciler.ts";
 import { evictPod } from "./eviction/evict-pod.ts";
 import { createMachineConfigPools } from "./slots/machine-config-pools.ts";
 import { createNodeDrainer } from "./eviction/node-drainer.ts";
-import { closeNode, openNode } from "./node-marks.ts";
+import { cordonNode, uncordonNode } from "./cordon-node.ts";
 import { followNodePods, type NodePods } from "./eviction/node-pods.ts";
 
 export interface DrainOptions {
@@ -92,17 +92,17 @@ export function drainControllers(options: DrainOptions) {
   const reads = [nodes, states, policies, pools, operatorConfigs];
   const { namespace } = settings;
   const answers = createDrainAnswers(transport, namespace);
-  const places = createDrainPlaces();
+  const places = createQueuePositions();
   const machineConfigPools = settings.clusterType === "openshift" ? createMachineConfigPools(transport) : undefined;
   const reporter = createDrainReporter({
     writer: createWriter<SriovNetworkNodeState>({
       transport,
       type: sriovNetworkNodeStates,
       namespace,
-      manager: managers.drain,
+      manager: fieldManagers.drain,
       cache: states,
     }),
-    tell({ name, uid }, event) {
+    recordEvent({ name, uid }, event) {
       const regarding = { apiVersion, kind: "SriovNetworkNodeState", metadata: { name, namespace, uid } };
       options.record({ regarding, ...event, action: "Drain" });
     },
@@ -113,21 +113,21 @@ export function drainControllers(options: DrainOptions) {
     devices: createClaimedDevices({ transport, states }),
     ...{ pods, machineConfigPools, nowMs, elapsedMs, random },
     evict: (pod, abort) => evictPod(pod, transport, abort),
-    close: (node, closing, abort) => closeNode(node, closing, { transport, signal: abort }),
+    close: (node, closing, abort) => cordonNode(node, closing, { transport, signal: abort }),
     nodeCount: () => nodes.size,
   });
 
   const turns: ControllerDefinition = {
-    name: "drain-turns",
+    name: "drain-slots",
     parallel: 1,
     reads,
     ...debounce,
-    reconcile: createDrainTurnsReconciler({ nodes, states, rules, answers, places, namespace, nowMs }),
+    reconcile: createDrainSlotsReconciler({ nodes, states, rules, answers, places, namespace, nowMs }),
     sources: [
-      fromCache(nodes, () => [drainTurnsKey]),
-      fromCache(states, (change) => (isSameHandshake(change) ? [] : [drainTurnsKey])),
-      fromCache(pools, ({ before, after }) => (equalJson(before?.spec, after?.spec) ? [] : [drainTurnsKey])),
-      fromCache(operatorConfigs, () => [drainTurnsKey]),
+      fromCache(nodes, () => [drainSlotsKey]),
+      fromCache(states, (change) => (isSameHandshake(change) ? [] : [drainSlotsKey])),
+      fromCache(pools, ({ before, after }) => (equalJson(before?.spec, after?.spec) ? [] : [drainSlotsKey])),
+      fromCache(operatorConfigs, () => [drainSlotsKey]),
     ],
   };
   const drains: ControllerDefinition = {
@@ -138,7 +138,7 @@ export function drainControllers(options: DrainOptions) {
     ...debounce,
     reconcile: createDrainReconciler({
       ...{ nodes, states, rules, places, answers, reporter, drainer, namespace, nowMs },
-      open: (node, abort) => openNode(node, { transport, signal: abort }),
+      open: (node, abort) => uncordonNode(node, { transport, signal: abort }),
     }),
     sources: [
       fromCache(nodes, ({ key }) => [key]),
@@ -168,12 +168,12 @@ export function drainControllers(options: DrainOptions) {
     name: "default-pool-status",
     parallel: 1,
     reads,
-    reconcile: pace(
+    reconcile: limitRate(
       createDefaultPoolStatusReconciler({
         ...{ nodes, states, rules, configs: operatorConfigs, now: () => new Date(nowMs()) },
         writer: createWriter<SriovOperatorConfig>({
           ...{ transport, namespace, type: sriovOperatorConfigs },
-          manager: managers.defaultPoolStatus,
+          manager: fieldManagers.defaultPoolStatus,
           cache: operatorConfigs,
         }),
       }),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The drain of one node, from the daemon's request to its end (sriov-operator.md G). Whose turn it is, drain-turns.ts
+ * The drain of one node, from the daemon's request to its end (sriov-operator.md G). Whose turn it is, drain-slots-reconciler.ts
  * decides; here a node that has its turn is drained, and one that asks no more is let go, also in the middle (M-52).
  * All that it must know stands on the NodeState and the Node, so whoever leads next goes on from there.
  */
@@ -11,17 +11,17 @@ import type { LiveRules } from "../node-states/live-rules.ts";
 import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 import type { DrainAnswers, Swap } from "./drain-answers.ts";
 import { answerOf, missingAnnotations, requestFor, wasDrainedFor, type DrainNeed } from "./drain-facts.ts";
-import type { DrainPlaces } from "./slots/drain-places.ts";
+import type { QueuePositions } from "./slots/queue-positions.ts";
 import type { DrainReporter } from "./drain-reporter.ts";
 import { heldSlot } from "./slots/held-slot.ts";
 import type { NodeDrainer } from "./eviction/node-drainer.ts";
-import { isMarked } from "./node-marks.ts";
+import { hasDrainMarks } from "./cordon-node.ts";
 
 export interface DrainDeps {
   readonly nodes: Cache<Node>;
   readonly states: Cache<NodeStateFacts>;
   readonly rules: LiveRules;
-  readonly places: Pick<DrainPlaces, "get">;
+  readonly places: Pick<QueuePositions, "get">;
   readonly answers: Pick<DrainAnswers, "swap" | "makeIdle" | "read">;
   readonly reporter: DrainReporter;
   readonly drainer: NodeDrainer;
@@ -105,7 +105,7 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
   async function makeIdle(which: readonly string[], name: string, signal: AbortSignal): Promise<Requeue | undefined> {
     const seen = states.observed({ name, namespace: deps.namespace });
     // The echo brings us back if it was written. If not, nobody need: what has changed may be no news of a drain.
-    return seen && !(await answers.makeIdle(which, { name, ...seen }, signal)) ? lookAgain : undefined;
+    return seen && !(await answers.makeIdle(which, { name, ...seen }, signal)) ? recheckSoon : undefined;
   }
 
   /**
@@ -123,8 +123,8 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
 
   /** Nothing is asked for: nothing of ours may be left. */
   async function rest(node: Node, state: NodeStateFacts, signal: AbortSignal): Promise<Requeue | undefined> {
-    if (isMarked(node)) {
-      if (!(await isCurrent(state, signal))) return lookAgain;
+    if (hasDrainMarks(node)) {
+      if (!(await isCurrent(state, signal))) return recheckSoon;
       await open(node, signal);
     }
     await reporter.withdraw(state, signal);
@@ -143,7 +143,7 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
     needed: DrainNeed,
     signal: AbortSignal,
   ): Promise<Requeue | undefined> {
-    if (!(await isCurrent(state, signal))) return lookAgain;
+    if (!(await isCurrent(state, signal))) return recheckSoon;
     const toldMs = reporter.drainingSinceMs(state);
     const { phase, afterMs } = await drainer.step(node, needed, toldMs ?? deps.nowMs(), signal);
     // Who has just come to lead knows less of the pods than was told already. When it gets late, so much is news.
@@ -168,14 +168,14 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
   /** The slot is free once the node can take pods again, and not before. */
   async function release(node: Node, state: NodeStateFacts, signal: AbortSignal): Promise<Requeue | undefined> {
     drainer.leave(state.name);
-    if (!(await isCurrent(state, signal))) return lookAgain;
+    if (!(await isCurrent(state, signal))) return recheckSoon;
     const isSchedulable = await open(node, signal);
     const again = await answer(state, { from: answerOf(state.drain), to: "Idle" }, signal);
     if (again !== undefined) return again;
     const note = isSchedulable
       ? "the drain has ended; the node is schedulable"
       : "the drain has ended; the node stays unschedulable because the operator did not cordon it";
-    reporter.tell(state, { type: "Normal", reason: "DrainReleased", note });
+    reporter.recordEvent(state, { type: "Normal", reason: "DrainReleased", note });
     await reporter.withdraw(state, signal);
     return undefined;
   }
@@ -183,7 +183,7 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
   /** To this very request: it may have become another meanwhile. The echo brings us back if it was written. */
   async function answer({ name, uid, drain }: NodeStateFacts, step: Swap, signal: AbortSignal) {
     const to = { name, uid, ...(drain.desired === undefined ? {} : { desired: drain.desired }) };
-    return (await answers.swap(to, step, signal)) === undefined ? lookAgain : undefined;
+    return (await answers.swap(to, step, signal)) === undefined ? recheckSoon : undefined;
   }
 
   function open(node: Node, signal: AbortSignal): Promise<boolean> {
@@ -192,7 +192,7 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
 }
 
 /** The cache is about to show what is different. */
-const lookAgain = { afterMs: 100 };
+const recheckSoon = { afterMs: 100 };
 
 function soonest(...timesMs: readonly number[]): Requeue | undefined {
   const afterMs = Math.min(...timesMs);

@@ -19,7 +19,7 @@ function desk() {
   const clock = { nowMs: 0 };
   const reporter = createDrainReporter({
     writer: kept.writer,
-    tell: () => undefined,
+    recordEvent: () => undefined,
     now: () => new Date(clock.nowMs),
     elapsedMs: () => clock.nowMs,
   });

@@ -32,7 +32,7 @@ export interface DrainReporter {
   /** Since when the node is drained; undefined where it is not. */
   drainingSinceMs(subject: DrainSubject): number | undefined;
   /** Tells people about the node; never fails. */
-  tell(subject: DrainSubject, event: DrainEvent): void;
+  recordEvent(subject: DrainSubject, event: DrainEvent): void;
   /** The node is gone. */
   forget(name: string): void;
 }
@@ -41,13 +41,13 @@ export type DrainEvent = Pick<News, "type" | "reason" | "note">;
 
 export interface DrainReporterDeps {
   readonly writer: Pick<Writer<SriovNetworkNodeState>, "applyStatus">;
-  readonly tell: (subject: DrainSubject, event: DrainEvent) => void;
+  readonly recordEvent: (subject: DrainSubject, event: DrainEvent) => void;
   readonly now: () => Date;
   /** Monotonic. */
   readonly elapsedMs: () => number;
 }
 
-export function createDrainReporter({ writer, tell, now, elapsedMs }: DrainReporterDeps): DrainReporter {
+export function createDrainReporter({ writer, recordEvent, now, elapsedMs }: DrainReporterDeps): DrainReporter {
   /** What was written last; the cache hears of it later. */
   const written = new Map<string, Written>();
 
@@ -68,12 +68,12 @@ export function createDrainReporter({ writer, tell, now, elapsedMs }: DrainRepor
     if (afterMs > 0 && equalJson(verdictsIn(before), verdictsIn(conditions))) return afterMs;
     await writer.applyStatus({ metadata: { name, uid }, status: { conditions } }, signal);
     written.set(name, { uid, conditions, atMs: elapsedMs() });
-    for (const event of eventsOf(before, conditions, staying)) tell(subject, event);
+    for (const event of eventsOf(before, conditions, staying)) recordEvent(subject, event);
     return Infinity;
   }
 
   return {
-    tell,
+    recordEvent,
 
     report(subject, phase, signal) {
       const conditions = drainConditions(latest(subject).conditions, phase, now());

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * What a network asks for: its NetworkAttachmentDefinition, or why there can be none (sriov-operator.md D; M-35, M-54).
- * Usage: `const intended = intendNad(network, { settings, states }); if (!intended.ok) report(intended.error)`.
+ * Usage: `const intended = intendedNad(network, { settings, states }); if (!intended.ok) report(intended.error)`.
  */
 import { err, networkReasons, type NetworkAttachmentDefinition, type Result } from "@switchyard/api";
 import type { Cache } from "@switchyard/kube";
 import { linuxBridgesOf, renderNetwork, type Network } from "@switchyard/render";
-import type { Judgement } from "../status/judgement.ts";
+import type { ConditionSummary } from "../status/condition-summary.ts";
 import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 import type { OperatorSettings } from "../start/operator-settings.ts";
 
@@ -17,10 +17,10 @@ export interface IntentSources {
 }
 
 /** On failure: everything that is wrong, each with its field. */
-export function intendNad(
+export function intendedNad(
   network: Network,
   { settings, states }: IntentSources,
-): Result<NetworkAttachmentDefinition, Judgement> {
+): Result<NetworkAttachmentDefinition, ConditionSummary> {
   const { resourceName } = network.spec;
   const problems: string[] = [];
   if (!mayChooseNamespace(network, settings.namespace)) {

@@ -7,7 +7,7 @@
 import { annotations, networkAttachmentDefinitions, type NetworkAttachmentDefinition } from "@switchyard/api";
 import type { Network } from "@switchyard/render";
 import { ownerRefOf, placeOf, type NadFacts } from "./network-caches.ts";
-import { networkRef, parseNetworkRef } from "./network-name.ts";
+import { networkRef, parseNetworkRef } from "./network-ref.ts";
 
 export interface NadClaim {
   readonly network: Network;

@@ -23,7 +23,7 @@ import {
 import { watchObjects, type Cache, type FailedWatch, type Transport } from "@switchyard/kube";
 import { targetNamespace, type Network } from "@switchyard/render";
 import { hash } from "node:crypto";
-import { managers } from "../managers.ts";
+import { fieldManagers } from "../field-managers.ts";
 
 /** Keys are "namespace/name", but for namespaces. */
 export interface NetworkCaches {
@@ -66,7 +66,7 @@ export const networkStores = {
       configHash: hash("sha256", config, "base64url"),
     }),
     indexes: { owner: (nad: NadFacts) => [ownerRefOf(nad)].filter((owner) => owner !== "") },
-    managers: [managers.networks],
+    managers: [fieldManagers.networks],
   },
   namespaces: {
     type: namespaces,
@@ -105,7 +105,7 @@ function storeOfNetworks<N extends Network>() {
       place: (network: N) => [placeOf(network)],
       targetNamespace: (network: N) => [targetNamespace(network)],
     },
-    managers: [managers.networks, managers.failures],
+    managers: [fieldManagers.networks, fieldManagers.failures],
   };
 }
 

@@ -6,17 +6,17 @@
 import { networkAttachmentDefinitions, type NetworkAttachmentDefinition } from "@switchyard/api";
 import { createWriter, type Cache, type EventRecorder, type Transport } from "@switchyard/kube";
 import type { Network } from "@switchyard/render";
-import { managers } from "../managers.ts";
+import { fieldManagers } from "../field-managers.ts";
 import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
 import type { IntentSources } from "./intended-nad.ts";
 import type { NetworkCaches } from "./network-caches.ts";
-import { networkTypes, type NetworkKind } from "./network-name.ts";
+import { networkTypes, type NetworkKind } from "./network-ref.ts";
 import { createNetworkReconciler } from "./network-reconciler.ts";
 import { createNetworkStatus } from "./network-status.ts";
-import { networkSources } from "./network-wake.ts";
+import { networkSources } from "./network-sources.ts";
 import { createNetworks, networkCachesByKind } from "./networks.ts";
-import { createStrayNads } from "./stray-nads.ts";
+import { createOrphanedNads } from "./orphaned-nads.ts";
 
 /** Of the operator's context what networks need, and the time. */
 export interface NetworkControllerContext {
@@ -35,7 +35,7 @@ export function networkController(context: NetworkControllerContext): Controller
   const { transport, settings, caches, events, now } = context;
   const nads = caches.networkAttachmentDefinitions;
   const networks = createNetworks(caches);
-  const manager = managers.networks;
+  const manager = fieldManagers.networks;
   const writer = createWriter<NetworkAttachmentDefinition>({
     ...{ transport, type: networkAttachmentDefinitions, manager, cache: nads },
   });
@@ -50,7 +50,7 @@ export function networkController(context: NetworkControllerContext): Controller
       ...{ networks, nads, transport, writer, settings },
       namespaces: caches.namespaces,
       states: caches.states,
-      strays: createStrayNads({ nads, transport, writer, namespace: settings.namespace }),
+      orphans: createOrphanedNads({ nads, transport, writer, namespace: settings.namespace }),
       report: createNetworkStatus({
         writers: {
           SriovNetwork: statusWriter("SriovNetwork"),

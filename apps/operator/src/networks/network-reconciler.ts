@@ -27,29 +27,29 @@ import {
   type Writer,
 } from "@switchyard/kube";
 import { targetNamespace, type Network } from "@switchyard/render";
-import type { Judgement } from "../status/judgement.ts";
-import { intendNad, type IntentSources } from "./intended-nad.ts";
+import type { ConditionSummary } from "../status/condition-summary.ts";
+import { intendedNad, type IntentSources } from "./intended-nad.ts";
 import { claimNad } from "./nad-claim.ts";
-import { judgeRefusal, nadKindMissing, namespaceGoing, namespaceMissing } from "./nad-refusal.ts";
+import { nadFailureSummary, nadKindMissing, namespaceGoing, namespaceMissing } from "./nad-failure.ts";
 import { placeOf, type NadFacts } from "./network-caches.ts";
-import { networkRef, networkTypes } from "./network-name.ts";
+import { networkRef, networkTypes } from "./network-ref.ts";
 import type { ReportNetwork } from "./network-status.ts";
-import { isGoing, type Networks } from "./networks.ts";
-import type { StrayNads } from "./stray-nads.ts";
+import { isTerminating, type Networks } from "./networks.ts";
+import type { OrphanedNads } from "./orphaned-nads.ts";
 
 export interface NetworkReconcilerDeps extends IntentSources {
   readonly networks: Networks;
   readonly nads: Cache<NadFacts>;
   readonly namespaces: Cache<Namespace>;
-  readonly strays: StrayNads;
+  readonly orphans: OrphanedNads;
   readonly transport: Transport;
   readonly writer: Writer<NetworkAttachmentDefinition>;
   readonly report: ReportNetwork;
 }
 
-/** What came of a network; without a judgement, it is too early for one. */
+/** What came of a network; without a summary, it is too early for one. */
 interface Outcome {
-  readonly judgement?: Judgement;
+  readonly summary?: ConditionSummary;
   readonly requeue?: Requeue;
 }
 
@@ -58,46 +58,46 @@ const kindMissing = { afterMs: 2_000 };
 const refused = { afterMs: 30_000 };
 const cacheBehind = { afterMs: 500 };
 // Most are gone before that, and wake us. What could not be asked about is asked about again.
-const straysLeft = { afterMs: 30_000 };
+const orphansLeft = { afterMs: 30_000 };
 
-/** Keys are owner-refs (network-name.ts). */
+/** Keys are owner-refs (network-ref.ts). */
 export function createNetworkReconciler(deps: NetworkReconcilerDeps): Reconcile {
-  const { networks, nads, namespaces, strays, transport, writer, report } = deps;
+  const { networks, nads, namespaces, orphans, transport, writer, report } = deps;
 
   return async function reconcile(ref, signal) {
     const network = networks.get(ref);
-    if (network === undefined || isGoing(network)) {
-      const left = await strays.delete(ref, network, signal);
-      if (left > 0) return straysLeft;
+    if (network === undefined || isTerminating(network)) {
+      const left = await orphans.delete(ref, network, signal);
+      if (left > 0) return orphansLeft;
       if (network !== undefined) await letGo(network, signal);
       return undefined;
     }
     await letGo(network, signal);
     await tidyUp(network, signal);
-    const intended = intendNad(network, deps);
-    const outcome: Outcome = intended.ok ? await make(network, intended.value, signal) : { judgement: intended.error };
-    if (outcome.judgement !== undefined) await report(network, outcome.judgement, signal);
+    const intended = intendedNad(network, deps);
+    const outcome: Outcome = intended.ok ? await make(network, intended.value, signal) : { summary: intended.error };
+    if (outcome.summary !== undefined) await report(network, outcome.summary, signal);
     // Last, so that a deletion that is refused holds nothing up. A spec of which nothing can be made changes nothing.
-    const left = intended.ok ? await strays.delete(ref, network, signal) : 0;
-    return outcome.requeue ?? (left > 0 ? straysLeft : undefined);
+    const left = intended.ok ? await orphans.delete(ref, network, signal) : 0;
+    return outcome.requeue ?? (left > 0 ? orphansLeft : undefined);
   };
 
   async function make(network: Network, intended: NetworkAttachmentDefinition, signal: AbortSignal): Promise<Outcome> {
-    if (!nads.served) return { judgement: nadKindMissing(), requeue: kindMissing };
+    if (!nads.served) return { summary: nadKindMissing(), requeue: kindMissing };
     const target = targetNamespace(network);
     const namespace = namespaces.get(target);
-    if (namespace === undefined) return { judgement: namespaceMissing(target) };
-    if (namespace.metadata.deletionTimestamp !== undefined) return { judgement: namespaceGoing(target) };
+    if (namespace === undefined) return { summary: namespaceMissing(target) };
+    if (namespace.metadata.deletionTimestamp !== undefined) return { summary: namespaceGoing(target) };
 
     const place = placeOf(network);
     const nad = nads.get(place);
     const claim = claimNad({ network, intended, nad, rivals: rivalsOf(network) });
     if (claim.kind === "taken") {
-      return { judgement: { state: "degraded", reason: networkReasons.invalid, message: claim.message } };
+      return { summary: { state: "degraded", reason: networkReasons.invalid, message: claim.message } };
     }
     if (claim.kind === "going") {
       const message = `NetworkAttachmentDefinition ${place} is being deleted; a new one is created afterwards`;
-      return { judgement: { state: "progressing", reason: networkReasons.notFound, message } };
+      return { summary: { state: "progressing", reason: networkReasons.notFound, message } };
     }
     if (claim.kind === "free" && !(await mayBeMade(network, intended, signal))) return { requeue: cacheBehind };
     return write(intended, nad?.metadata.uid, signal);
@@ -109,18 +109,18 @@ export function createNetworkReconciler(deps: NetworkReconcilerDeps): Reconcile 
       const metadata = { ...intended.metadata, ...(uid !== undefined && { uid }) };
       await writer.apply({ metadata, spec: intended.spec }, signal);
     } catch (error) {
-      const judgement = judgeRefusal(error, namespace);
-      if (judgement === undefined) throw error;
-      return { judgement, requeue: isKubeError(error, "NotFound") ? kindMissing : refused };
+      const summary = nadFailureSummary(error, namespace);
+      if (summary === undefined) throw error;
+      return { summary, requeue: isKubeError(error, "NotFound") ? kindMissing : refused };
     }
     const message = `NetworkAttachmentDefinition ${namespace}/${name} is up to date`;
-    return { judgement: { state: "ready", reason: networkReasons.ready, message } } as const;
+    return { summary: { state: "ready", reason: networkReasons.ready, message } } as const;
   }
 
   /** Networks of which the same NetworkAttachmentDefinition could be made. */
   function rivalsOf(network: Network): readonly Network[] {
     const others = networks.wanting(placeOf(network)).filter((other) => networkRef(other) !== networkRef(network));
-    return others.filter((other) => !isGoing(other) && intendNad(other, deps).ok);
+    return others.filter((other) => !isTerminating(other) && intendedNad(other, deps).ok);
   }
 
   /**

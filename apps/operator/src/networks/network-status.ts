@@ -5,9 +5,9 @@
  */
 import { isKubeError, type EventRecorder, type Writer } from "@switchyard/kube";
 import type { Network } from "@switchyard/render";
-import { conditionsFor, type Judgement } from "../status/judgement.ts";
+import { conditionsFor, type ConditionSummary } from "../status/condition-summary.ts";
 import { createTransitionEvents } from "../status/transition-events.ts";
-import type { NetworkKind } from "./network-name.ts";
+import type { NetworkKind } from "./network-ref.ts";
 
 export interface NetworkStatusDeps {
   readonly writers: Readonly<Record<NetworkKind, Pick<Writer<Network>, "applyStatus">>>;
@@ -15,20 +15,20 @@ export interface NetworkStatusDeps {
   readonly now: () => Date;
 }
 
-export type ReportNetwork = (network: Network, judgement: Judgement, signal: AbortSignal) => Promise<void>;
+export type ReportNetwork = (network: Network, summary: ConditionSummary, signal: AbortSignal) => Promise<void>;
 
 /** Writes nothing where nothing differs. */
 export function createNetworkStatus({ writers, events, now }: NetworkStatusDeps): ReportNetwork {
-  const tell = createTransitionEvents(events);
+  const recordTransition = createTransitionEvents(events);
 
-  return async function reportNetwork(network, judgement, signal) {
+  return async function reportNetwork(network, summary, signal) {
     const { name, namespace, uid, generation = 0 } = network.metadata;
-    const conditions = conditionsFor(judgement, network.status?.conditions ?? [], generation, now());
+    const conditions = conditionsFor(summary, network.status?.conditions ?? [], generation, now());
     const status = { conditions, observedGeneration: generation };
     try {
       const metadata = { name, namespace, ...(uid !== undefined && { uid }) };
       const result = await writers[network.kind].applyStatus({ metadata, status }, signal);
-      if (result === "written") tell(network, judgement);
+      if (result === "written") recordTransition(network, summary);
     } catch (error) {
       if (!isKubeError(error, "NotFound")) throw error; // it went meanwhile
     }

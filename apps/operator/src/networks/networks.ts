@@ -7,7 +7,7 @@
 import type { Cache } from "@switchyard/kube";
 import type { Network } from "@switchyard/render";
 import type { NetworkCaches } from "./network-caches.ts";
-import { parseNetworkRef, type NetworkKind } from "./network-name.ts";
+import { parseNetworkRef, type NetworkKind } from "./network-ref.ts";
 
 /** As the caches have them now. */
 export interface Networks {
@@ -42,6 +42,6 @@ export function networkCachesByKind(caches: NetworkCaches): Readonly<Record<Netw
 }
 
 /** Whether it is being deleted. */
-export function isGoing({ metadata }: Network): boolean {
+export function isTerminating({ metadata }: Network): boolean {
   return metadata.deletionTimestamp !== undefined;
 }

@@ -29,7 +29,7 @@ describe("createLiveRules", () => {
     expect(rules()?.policies.map(({ metadata }) => metadata.name)).toEqual(["p", "q"]);
   });
 
-  it("knows the config of now, also where one without a spec follows another: node states are owned by it", () => {
+  it("isUpToDate the config of now, also where one without a spec follows another: node states are owned by it", () => {
     const { rules, operatorConfigs } = setUp();
     const next = later(operatorConfigs.get("default"), { uid: "uid-next" });
     operatorConfigs.remove(next.metadata);
@@ -38,7 +38,7 @@ describe("createLiveRules", () => {
     expect(rules()?.operatorConfig?.metadata.uid).toBe("uid-next");
   });
 
-  it("knows a policy's generation, also of one that changed to and fro while nobody looked", () => {
+  it("isUpToDate a policy's generation, also of one that changed to and fro while nobody looked", () => {
     const { rules, policies } = setUp();
     policies.upsert(later(policies.get("p"), { generation: 3 }));
     expect(rules()?.policies[0]?.metadata.generation).toBe(3);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The network cards that the cluster knows: the built-in list and the rows of the ConfigMap "supported-nic-ids".
+ * The network cards that the cluster isUpToDate: the built-in list and the rows of the ConfigMap "supported-nic-ids".
  * Usage: `const nicList = watchNicList({ transport, namespace, report }); knownNics(nicList)`.
  */
 import { parseNicRow, supportedNics, type SupportedNic } from "@switchyard/policy";

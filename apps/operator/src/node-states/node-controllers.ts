@@ -13,15 +13,15 @@ import {
   type SriovNetworkPoolConfig,
 } from "@switchyard/api";
 import { createWriter, equalJson, fromCache, patchMetadata, type Controller, type Source } from "@switchyard/kube";
-import { managers } from "../managers.ts";
+import { fieldManagers } from "../field-managers.ts";
 import { createNodeStateReconciler } from "./node-state-reconciler.ts";
 import type { OperatorContext } from "../operator-context.ts";
-import { pace } from "../status/pace.ts";
+import { limitRate } from "../status/limit-rate.ts";
 import { createPolicyStatusReconciler } from "../status/policy-status-reconciler.ts";
 import { createPoolStatusReconciler } from "../status/pool-status-reconciler.ts";
-import { createStayCheck } from "../components/staying-config.ts";
+import { createConfigExistsCheck } from "../components/config-exists.ts";
 import { createTransitionEvents } from "../status/transition-events.ts";
-import { concernsNodes, isEcho, nodeOfState, nodesOfPolicy } from "./wake.ts";
+import { affectsNodes, isOwnWrite, nodeAffectedByState, nodesAffectedByPolicy } from "./affected-nodes.ts";
 
 /** Near what one API server can take: 24 writes under way keep it busy, more only queue there (performance.md). */
 const parallelNodes = 24;
@@ -31,7 +31,7 @@ const statusIntervalMs = 1_000;
 
 /** Answers with the controller of node states, for those who let it go first. */
 export function startNodeControllers(context: OperatorContext): Pick<Controller, "whenIdle"> {
-  const { transport, caches, rules, verdicts, start } = context;
+  const { transport, caches, rules, mergeResults, start } = context;
   const { namespace } = context.settings;
   const { nodes, policies, pools, operatorConfigs, states, nicList } = caches;
   const now = (): Date => new Date();
@@ -48,16 +48,16 @@ export function startNodeControllers(context: OperatorContext): Pick<Controller,
       nodes,
       states,
       rules,
-      verdicts,
+      mergeResults,
       writer: createWriter<SriovNetworkNodeState>({
         transport,
         type: sriovNetworkNodeStates,
         namespace,
-        manager: managers.nodeState,
+        manager: fieldManagers.nodeState,
         cache: states,
         adopts: [upstreamManager],
       }),
-      isStaying: createStayCheck(transport, Date.now),
+      configExists: createConfigExistsCheck(transport, Date.now),
       async removeAnnotation(name, annotation, abort) {
         // What it says does not matter: it is there, or this would not be called.
         const object = { metadata: { name, namespace, annotations: { [annotation]: "" } } };
@@ -69,10 +69,10 @@ export function startNodeControllers(context: OperatorContext): Pick<Controller,
     }),
     sources: [
       fromCache(nodes, ({ key }) => [key]),
-      fromCache(states, (change) => (isEcho(change, verdicts) ? [] : nodeOfState(change))),
-      fromCache(policies, (change) => nodesOfPolicy(change, nodes)),
+      fromCache(states, (change) => (isOwnWrite(change, mergeResults) ? [] : nodeAffectedByState(change))),
+      fromCache(policies, (change) => nodesAffectedByPolicy(change, nodes)),
       fromCache(pools, ({ before, after }) => (equalJson(before?.spec, after?.spec) ? [] : allNodes())),
-      fromCache(operatorConfigs, (change) => (concernsNodes(change) ? allNodes() : [])),
+      fromCache(operatorConfigs, (change) => (affectsNodes(change) ? allNodes() : [])),
       fromCache(nicList, allNodes),
     ],
   });
@@ -82,14 +82,22 @@ export function startNodeControllers(context: OperatorContext): Pick<Controller,
     about: "policy",
     parallel: 4,
     reads,
-    reconcile: pace(
+    reconcile: limitRate(
       createPolicyStatusReconciler({
-        ...{ policies, nodes, states, rules, verdicts, now, tell: createTransitionEvents(context.events) },
+        ...{
+          policies,
+          nodes,
+          states,
+          rules,
+          mergeResults,
+          now,
+          recordTransition: createTransitionEvents(context.events),
+        },
         writer: createWriter<SriovNetworkNodePolicy>({
           transport,
           type: sriovNetworkNodePolicies,
           namespace,
-          manager: managers.policyStatus,
+          manager: fieldManagers.policyStatus,
           cache: policies,
         }),
       }),
@@ -98,8 +106,8 @@ export function startNodeControllers(context: OperatorContext): Pick<Controller,
     sources: [
       fromCache(policies, ({ key }) => [key]),
       fromCache(operatorConfigs, () => policies.keys()),
-      fromCache(states, ({ key }) => verdicts.get(key)?.matches.map(({ policyName }) => policyName) ?? []),
-      fromVerdicts((listener) => verdicts.subscribe(listener)),
+      fromCache(states, ({ key }) => mergeResults.get(key)?.matches.map(({ policyName }) => policyName) ?? []),
+      fromMergeResults((listener) => mergeResults.subscribe(listener)),
     ],
   });
 
@@ -108,14 +116,14 @@ export function startNodeControllers(context: OperatorContext): Pick<Controller,
     about: "pool",
     parallel: 4,
     reads,
-    reconcile: pace(
+    reconcile: limitRate(
       createPoolStatusReconciler({
-        ...{ pools, nodes, states, rules, verdicts, now, tell: createTransitionEvents(context.events) },
+        ...{ pools, nodes, states, rules, mergeResults, now, recordTransition: createTransitionEvents(context.events) },
         writer: createWriter<SriovNetworkPoolConfig>({
           transport,
           type: sriovNetworkPoolConfigs,
           namespace,
-          manager: managers.poolStatus,
+          manager: fieldManagers.poolStatus,
           cache: pools,
         }),
       }),
@@ -131,7 +139,7 @@ export function startNodeControllers(context: OperatorContext): Pick<Controller,
   return nodeStates;
 }
 
-/** Keys of policies whose verdicts change; there is nothing to wait for at the start. */
-function fromVerdicts(subscribe: (listener: (policyName: string) => void) => () => void): Source {
+/** Keys of policies whose mergeResults change; there is nothing to wait for at the start. */
+function fromMergeResults(subscribe: (listener: (policyName: string) => void) => () => void): Source {
   return { start: subscribe, whenSynced: () => Promise.resolve() };
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * How far one node is with what a policy or a pool asks of it. Pure.
- * Usage: `progressOf(state, verdict.spec, { pciAddresses: match.pciAddresses, wasReady })`.
+ * Usage: `progressOf(state, mergeResult.spec, { pciAddresses: match.pciAddresses, wasReady })`.
  */
 import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { equalJson } from "@switchyard/kube";

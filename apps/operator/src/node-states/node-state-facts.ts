@@ -16,7 +16,7 @@ import { statusPfs, toPfAddresses, type PfAddresses } from "@switchyard/policy";
 import { countConfiguredVfs, type VfCounts } from "./configured-vfs.ts";
 import { toDrainFacts, type DrainFacts } from "../drain/drain-facts.ts";
 import { toSlotFacts, type SlotFacts } from "../drain/slots/held-slot.ts";
-import { managers } from "../managers.ts";
+import { fieldManagers } from "../field-managers.ts";
 import { ownsAnnotation } from "./owned-annotations.ts";
 
 /** One node's state, reduced. */
@@ -90,7 +90,7 @@ export function toNodeStateFacts(state: SriovNetworkNodeState): NodeStateFacts {
 
 function ownAnnotationsOf({ metadata }: KubeObject): Readonly<Record<string, string>> | undefined {
   const entry = metadata.managedFields?.find(({ manager, operation, subresource = "" }) => {
-    return manager === managers.nodeState && operation === "Apply" && subresource === "";
+    return manager === fieldManagers.nodeState && operation === "Apply" && subresource === "";
   });
   if (entry === undefined) return undefined;
   const own = [annotations.desiredState, annotations.currentState].flatMap((annotation) => {

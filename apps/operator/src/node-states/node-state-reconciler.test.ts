@@ -2,21 +2,21 @@
 import { describe, expect, it } from "@jest/globals";
 import { annotations, type SriovNetworkNodeState } from "@switchyard/api";
 import { KubeError } from "@switchyard/kube";
-import { managers } from "../managers.ts";
+import { fieldManagers } from "../field-managers.ts";
 import { createNodeStateReconciler } from "./node-state-reconciler.ts";
 import { createCluster, createKeepingWriter, nic } from "../testing/cluster.ts";
 
 const never = new AbortController().signal;
 const nowMs = Date.parse("2026-11-20T12:00:00Z");
 
-function setUp(options: { readonly isStaying?: boolean } = {}) {
+function setUp(options: { readonly configExists?: boolean } = {}) {
   const cluster = createCluster();
   const kept = createKeepingWriter<SriovNetworkNodeState>();
   const removed: string[] = [];
   const reconcile = createNodeStateReconciler({
     ...cluster,
     writer: kept.writer,
-    isStaying: () => Promise.resolve(options.isStaying ?? true),
+    configExists: () => Promise.resolve(options.configExists ?? true),
     removeAnnotation(name, annotation) {
       removed.push(`${name} ${annotation}`);
       return Promise.resolve();
@@ -53,7 +53,7 @@ describe("the node state reconciler", () => {
   });
 
   it("makes none for an operator config that is gone, though the cache still shows it", async () => {
-    const { addConfig, addNode, setState, reconcile, applied } = setUp({ isStaying: false });
+    const { addConfig, addNode, setState, reconcile, applied } = setUp({ configExists: false });
     addConfig();
     for (const name of ["worker-1", "worker-2"]) addNode(name);
     setState("worker-2");
@@ -77,7 +77,7 @@ describe("the node state reconciler", () => {
       const fieldsV1 = {
         "f:metadata": { "f:annotations": Object.fromEntries(names.map((name) => [`f:${name}`, {}])) },
       };
-      return [{ manager: managers.nodeState, operation: "Apply", fieldsV1 }];
+      return [{ manager: fieldManagers.nodeState, operation: "Apply", fieldsV1 }];
     };
     const { desiredState, currentState } = annotations;
     const notes = { [desiredState]: "Drain_Required", [currentState]: "Idle" };
@@ -93,12 +93,12 @@ describe("the node state reconciler", () => {
   });
 
   it("looks again where somebody else has just written the state", async () => {
-    const { addConfig, addNode, reconcile, writer, verdicts } = setUp();
+    const { addConfig, addNode, reconcile, writer, mergeResults } = setUp();
     addConfig();
     addNode("worker-1");
     writer.apply = () => Promise.reject(new KubeError("PATCH", "Conflict", { status: 409 }));
     expect(await reconcile("worker-1")).toEqual({ afterMs: expect.any(Number) });
-    expect(verdicts.get("worker-1")).toBeUndefined();
+    expect(mergeResults.get("worker-1")).toBeUndefined();
   });
 
   it("manages nothing while there is no operator config", async () => {
@@ -127,7 +127,7 @@ describe("the node state reconciler", () => {
   });
 
   it("merges what the policies ask of the node's NICs, and remembers what came of it", async () => {
-    const { addConfig, addNode, addPolicy, setState, reconcile, applied, verdicts } = setUp();
+    const { addConfig, addNode, addPolicy, setState, reconcile, applied, mergeResults } = setUp();
     addConfig();
     addNode("worker-1");
     addPolicy("fast");
@@ -137,7 +137,7 @@ describe("the node state reconciler", () => {
     expect(applied.get("worker-1")?.spec?.interfaces?.map(({ pciAddress, numVfs }) => [pciAddress, numVfs])).toEqual([
       ["0000:3b:00.0", 2],
     ]);
-    expect(verdicts.get("worker-1")?.problems.map(({ policyName }) => policyName)).toEqual(["wrong"]);
+    expect(mergeResults.get("worker-1")?.problems.map(({ policyName }) => policyName)).toEqual(["wrong"]);
   });
 
   it("keeps the state of a node that left until a deadline, and deletes it then", async () => {

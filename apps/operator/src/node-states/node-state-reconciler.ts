@@ -37,17 +37,17 @@ import {
 } from "@switchyard/policy";
 import type { LiveRules } from "./live-rules.ts";
 import type { NodeStateFacts } from "./node-state-facts.ts";
-import type { Verdicts } from "./verdicts.ts";
+import type { MergeResults } from "./merge-results.ts";
 
 /** All that a node state depends on. */
 export interface NodeStateDeps {
   readonly nodes: Cache<Node>;
   readonly states: Cache<NodeStateFacts>;
   readonly rules: LiveRules;
-  readonly verdicts: Verdicts;
+  readonly mergeResults: MergeResults;
   readonly writer: Writer<SriovNetworkNodeState>;
   /** Whether the API server still has the operator config. */
-  readonly isStaying: (config: SriovOperatorConfig, signal: AbortSignal) => Promise<boolean>;
+  readonly configExists: (config: SriovOperatorConfig, signal: AbortSignal) => Promise<boolean>;
   /** Takes an annotation off that another writer put there; sends nothing where it is not. */
   readonly removeAnnotation: (name: string, annotation: string, signal: AbortSignal) => Promise<void>;
   /** Of the states. */
@@ -59,7 +59,7 @@ export interface NodeStateDeps {
 const cacheBehind = { afterMs: 5_000 };
 
 export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
-  const { nodes, states, verdicts, writer, nowMs } = deps;
+  const { nodes, states, mergeResults, writer, nowMs } = deps;
 
   return async function reconcile(name, signal) {
     const rules = deps.rules();
@@ -68,17 +68,17 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
     const state = states.get(name);
     const owner = ownerOf(rules.operatorConfig);
     if (node === undefined || !isInNodeSet(node, rules)) {
-      verdicts.delete(name);
+      mergeResults.delete(name);
       return state && retire(state, owner, rules.staleDelayMs, signal);
     }
 
-    if (state === undefined && !(await deps.isStaying(rules.operatorConfig, signal))) return cacheBehind;
+    if (state === undefined && !(await deps.configExists(rules.operatorConfig, signal))) return cacheBehind;
     const interfaces = state?.interfaces ?? [];
     const merged = mergePolicies(node, interfaces, rules);
     const spec = nodeStateSpec(merged, state && { spec: state.spec, status: { interfaces } });
     if (state?.keepStateUntil !== undefined) await deps.removeAnnotation(name, annotations.keepStateUntil, signal);
-    if (!(await write(state, { metadata: { name, ownerReferences: [owner] }, spec }, signal))) return lookAgain;
-    verdicts.set(name, {
+    if (!(await write(state, { metadata: { name, ownerReferences: [owner] }, spec }, signal))) return recheckSoon;
+    mergeResults.set(name, {
       ...merged,
       spec: shareEqual(state?.spec, nodeStateSpec(merged)),
       interfaces,
@@ -117,25 +117,25 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
   ): Promise<Requeue | undefined> {
     const { name, uid, keepStateUntil, spec } = state;
     const stamp = keepStateUntil === undefined ? {} : { [annotations.keepStateUntil]: keepStateUntil };
-    const verdict = staleStateAction(
+    const decision = staleStateAction(
       { apiVersion, kind: "SriovNetworkNodeState", metadata: { name, annotations: stamp } },
       { nowMs: nowMs(), delayMs },
     );
-    if (verdict.kind === "delete") {
+    if (decision.kind === "delete") {
       await writer.delete({ metadata: { name, uid } }, signal);
       return undefined;
     }
-    if (verdict.kind === "mark") {
-      const marked = { [annotations.keepStateUntil]: verdict.keepUntil };
+    if (decision.kind === "mark") {
+      const marked = { [annotations.keepStateUntil]: decision.keepUntil };
       const metadata = { name, uid, annotations: marked, ownerReferences: [owner] };
-      if (!(await write(state, { metadata, spec }, signal))) return lookAgain;
+      if (!(await write(state, { metadata, spec }, signal))) return recheckSoon;
     }
-    return { afterMs: verdict.afterMs };
+    return { afterMs: decision.afterMs };
   }
 }
 
 /** The cache is about to show what is different. */
-const lookAgain = { afterMs: 100 };
+const recheckSoon = { afterMs: 100 };
 
 /** Nobody asks for a drain, and nobody drains. */
 const idleAnnotations: Readonly<Record<string, string>> = {

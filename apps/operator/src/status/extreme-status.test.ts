@@ -15,7 +15,7 @@ import { createPoolStatusReconciler } from "./pool-status-reconciler.ts";
 import { createCluster, createKeepingWriter, nic } from "../testing/cluster.ts";
 
 const never = new AbortController().signal;
-const quiet = { tell: () => undefined, now: () => new Date(0) };
+const quiet = { recordTransition: () => undefined, now: () => new Date(0) };
 
 /** Many cards, each with work left; the API server stores what has up to 1.5 MiB. */
 const manyNics = Array.from({ length: 10_000 }, (_, i): InterfaceStatus => {
@@ -35,7 +35,7 @@ function createExtremeCluster(status: NonNullable<SriovNetworkNodeState["status"
   const merged = mergePolicies(node, state.interfaces, rules);
   cluster.setState("worker-1", { spec: merged.spec, status });
   const interfaces = cluster.states.get("worker-1")?.interfaces ?? [];
-  cluster.verdicts.set("worker-1", { ...merged, interfaces, generations: new Map(names.map((name) => [name, 1])) });
+  cluster.mergeResults.set("worker-1", { ...merged, interfaces, generations: new Map(names.map((name) => [name, 1])) });
   return { cluster, merged, names };
 }
 

@@ -19,9 +19,9 @@ import {
   type ResourceType,
   type TransportRequest,
 } from "@switchyard/kube";
-import type { ClusterCaches } from "../caches.ts";
+import type { ClusterCaches } from "../cluster-caches.ts";
 import { createFailureReports, type FailureReportsDeps } from "./failure-reports.ts";
-import { managers } from "../managers.ts";
+import { fieldManagers } from "../field-managers.ts";
 
 const namespace = "sriov-network-operator";
 const { signal } = new AbortController();
@@ -33,7 +33,7 @@ function setUp() {
       type,
       namespace: ofNamespace,
       project: (object: KubeObject) => object,
-      managers: [managers.failures],
+      managers: [fieldManagers.failures],
     });
   const stores = {
     operatorConfigs: store(sriovOperatorConfigs, namespace),
@@ -87,7 +87,7 @@ const stale = { type: "ReconcileFailed", status: "True", reason: "Retrying", mes
 const managed = {
   managedFields: [
     {
-      ...{ manager: managers.failures, operation: "Apply", subresource: "status", fieldsType: "FieldsV1" },
+      ...{ manager: fieldManagers.failures, operation: "Apply", subresource: "status", fieldsType: "FieldsV1" },
       fieldsV1: { "f:status": { "f:conditions": { 'k:{"type":"ReconcileFailed"}': { ".": {}, "f:type": {} } } } },
     },
   ],
@@ -121,10 +121,10 @@ describe("failure reports", () => {
     const { reports, put, stores, written } = setUp();
     put(sriovOperatorConfigs, stores.operatorConfigs, "default");
     reports.failed({ controller: "node-state", about: "node", key: "new", failures: 2 }, new TypeError("oops"));
-    reports.failed({ controller: "drain-turns", about: undefined, key: "turns", failures: 2 }, refused);
+    reports.failed({ controller: "drain-slots", about: undefined, key: "turns", failures: 2 }, refused);
     expect(await written()).toEqual([
       "sriovoperatorconfigs/default/status: controller node-state: unexpected error: oops; " +
-        `controller drain-turns: ${refused.message}; retrying`,
+        `controller drain-slots: ${refused.message}; retrying`,
     ]);
   });
 

@@ -31,10 +31,10 @@ import {
   type Transport,
   type Writer,
 } from "@switchyard/kube";
-import type { ClusterCaches } from "../caches.ts";
-import { describeFailures, type Failure } from "./failure-words.ts";
-import { managers } from "../managers.ts";
-import { networkTypes, parseNetworkRef } from "../networks/network-name.ts";
+import type { ClusterCaches } from "../cluster-caches.ts";
+import { describeFailures, type Failure } from "./describe-failures.ts";
+import { fieldManagers } from "../field-managers.ts";
+import { networkTypes, parseNetworkRef } from "../networks/network-ref.ts";
 import { networkCachesByKind } from "../networks/networks.ts";
 import type { ControllerDefinition } from "../operator-context.ts";
 
@@ -94,7 +94,7 @@ export function createFailureReports(deps: FailureReportsDeps): FailureReports {
   async function reconcile(target: string, signal: AbortSignal): Promise<undefined> {
     const found = find(target);
     const failures = [...(failing.get(target)?.values() ?? [])];
-    const hasCondition = found?.observed.owned(managers.failures, "status") !== undefined;
+    const hasCondition = found?.observed.owned(fieldManagers.failures, "status") !== undefined;
     if (found === undefined || (failures.length === 0 && !hasCondition)) return undefined;
     await found.writer.applyStatus(
       { metadata: found.metadata, status: { conditions: conditionsOf(failures) } },
@@ -184,7 +184,7 @@ function kindsOf({ transport, namespace, caches }: FailureReportsDeps): Readonly
   ];
   return new Map(
     all.map(([type, cache]) => {
-      const writer = createWriter<Reported>({ transport, namespace, type, cache, manager: managers.failures });
+      const writer = createWriter<Reported>({ transport, namespace, type, cache, manager: fieldManagers.failures });
       return [type.kind, { type, cache, writer }];
     }),
   );
@@ -214,9 +214,9 @@ function idOf({ controller, key }: Work): string {
 function conditionsOf(failures: readonly Failure[]): readonly Condition[] {
   const [first] = failures;
   if (first === undefined) return [];
-  const verdict = {
+  const condition = {
     ...({ type: conditionTypes.reconcileFailed, status: "True", reason: reconcileFailedReasons.retrying } as const),
     message: describeFailures(failures),
   };
-  return setCondition([], verdict, first.since);
+  return setCondition([], condition, first.since);
 }

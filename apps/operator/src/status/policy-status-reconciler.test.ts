@@ -9,10 +9,10 @@ import type {
 import { mergePolicies } from "@switchyard/policy";
 import { createPolicyStatusReconciler } from "./policy-status-reconciler.ts";
 import { createCluster, createKeepingWriter, nic } from "../testing/cluster.ts";
-import type { TellTransition } from "./transition-events.ts";
+import type { RecordTransition } from "./transition-events.ts";
 
 const never = new AbortController().signal;
-const quiet = { tell: () => undefined, now: () => new Date(0) };
+const quiet = { recordTransition: () => undefined, now: () => new Date(0) };
 
 /** Nodes whose states are as `given`, each merged as the node state reconciler would have done. */
 async function statusOf(
@@ -29,7 +29,7 @@ async function statusOf(
     const node = cluster.nodes.get(name);
     if (rules === undefined || node === undefined) throw new Error("no rules");
     const merged = mergePolicies(node, status.interfaces ?? [], rules);
-    cluster.verdicts.set(name, {
+    cluster.mergeResults.set(name, {
       ...merged,
       interfaces: cluster.states.get(name)?.interfaces ?? [],
       generations: new Map([["fast", 1]]),
@@ -38,8 +38,8 @@ async function statusOf(
   }
   const kept = createKeepingWriter<SriovNetworkNodePolicy>();
   const now = () => new Date("2026-11-20T12:00:00Z");
-  const tell = () => undefined;
-  const reconcile = createPolicyStatusReconciler({ ...cluster, writer: kept.writer, tell, now });
+  const recordTransition = () => undefined;
+  const reconcile = createPolicyStatusReconciler({ ...cluster, writer: kept.writer, recordTransition, now });
   const requeue = await reconcile("fast", never);
   const status = kept.statuses.get("fast");
   const holds = status?.conditions?.filter((condition) => condition.status === "True") ?? [];
@@ -124,12 +124,12 @@ describe("the policy status reconciler", () => {
     expect([result.holds, result.ready]).toEqual([[], ready]);
   });
 
-  it("does not count by a verdict that knows only an older generation of the policy", async () => {
+  it("does not count by a mergeResult that isUpToDate only an older generation of the policy", async () => {
     const cluster = createCluster();
     cluster.addConfig();
     cluster.addPolicy("fast");
     cluster.addNode("worker-1");
-    cluster.verdicts.set("worker-1", {
+    cluster.mergeResults.set("worker-1", {
       spec: {},
       problems: [],
       matches: [],
@@ -142,7 +142,7 @@ describe("the policy status reconciler", () => {
     expect(kept.statuses.size).toBe(0);
   });
 
-  it("waits for verdicts on all nodes before it counts", async () => {
+  it("waits for mergeResults on all nodes before it counts", async () => {
     const cluster = createCluster();
     cluster.addConfig();
     cluster.addPolicy("fast");
@@ -179,11 +179,12 @@ describe("the policy status reconciler", () => {
     cluster.addPolicy("fast", { nodeSelector: { rack: "7" } });
     const kept = createKeepingWriter<SriovNetworkNodePolicy>();
     const told: string[] = [];
-    const tell: TellTransition = ({ metadata }, { reason }) => void told.push(`${metadata.name} ${reason}`);
-    const reconcile = createPolicyStatusReconciler({ ...cluster, writer: kept.writer, ...quiet, tell });
+    const recordTransition: RecordTransition = ({ metadata }, { reason }) =>
+      void told.push(`${metadata.name} ${reason}`);
+    const reconcile = createPolicyStatusReconciler({ ...cluster, writer: kept.writer, ...quiet, recordTransition });
     await reconcile("fast", never);
     const unchanged = { ...kept.writer, applyStatus: () => Promise.resolve("unchanged" as const) };
-    await createPolicyStatusReconciler({ ...cluster, writer: unchanged, ...quiet, tell })("fast", never);
+    await createPolicyStatusReconciler({ ...cluster, writer: unchanged, ...quiet, recordTransition })("fast", never);
     expect(told).toEqual(["fast NoNodesMatched"]);
   });
 });

@@ -7,26 +7,26 @@ import { policyReasons, type Node, type SriovNetworkNodePolicy } from "@switchya
 import type { Cache, Reconcile, Writer } from "@switchyard/kube";
 import { hasLabels, isInNodeSet, labelsOf, type Rules } from "@switchyard/policy";
 import type { LiveRules } from "../node-states/live-rules.ts";
-import { conditionsFor, isReady, withoutOperatorConfig, type Judgement } from "./judgement.ts";
+import { conditionsFor, isReady, withoutOperatorConfig, type ConditionSummary } from "./condition-summary.ts";
 import { progressOf } from "../node-states/node-progress.ts";
 import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
-import type { TellTransition } from "./transition-events.ts";
-import { knows, type Verdict, type Verdicts } from "../node-states/verdicts.ts";
+import type { RecordTransition } from "./transition-events.ts";
+import { isUpToDate, type MergeResult, type MergeResults } from "../node-states/merge-results.ts";
 
 export interface PolicyStatusDeps {
   readonly policies: Cache<SriovNetworkNodePolicy>;
   readonly nodes: Cache<Node>;
   readonly states: Cache<NodeStateFacts>;
   readonly rules: LiveRules;
-  readonly verdicts: Verdicts;
+  readonly mergeResults: MergeResults;
   readonly writer: Writer<SriovNetworkNodePolicy>;
-  readonly tell: TellTransition;
+  readonly recordTransition: RecordTransition;
   readonly now: () => Date;
 }
 
 interface NodeKnowledge {
   readonly node: string;
-  readonly verdict: Verdict;
+  readonly mergeResult: MergeResult;
   readonly state: NodeStateFacts | undefined;
 }
 
@@ -37,29 +37,29 @@ interface NodeOutcome {
   readonly message: string;
 }
 
-const ignored: Judgement = {
+const ignored: ConditionSummary = {
   state: "idle",
   reason: policyReasons.ignored,
   message: 'a policy named "default" is never applied; use another name',
 };
 
-/** While verdicts are missing, right after a start or a change, counting would tell lies. New ones wake this key, too. */
-const verdictsMissing = { afterMs: 200 };
+/** While mergeResults are missing, right after a start or a change, counting would tell lies. New ones wake this key, too. */
+const mergePending = { afterMs: 200 };
 
 export function createPolicyStatusReconciler(deps: PolicyStatusDeps): Reconcile {
   return async function reconcile(name, signal) {
     const policy = deps.policies.get(name);
     if (policy === undefined) return undefined;
     const assessment = assess(policy, deps);
-    if (assessment === undefined) return verdictsMissing;
+    if (assessment === undefined) return mergePending;
 
-    const { judgement, matchedNodeCount, readyNodeCount } = assessment;
+    const { summary, matchedNodeCount, readyNodeCount } = assessment;
     const { generation = 0 } = policy.metadata;
     const result = await deps.writer.applyStatus(
       {
         metadata: { name },
         status: {
-          conditions: conditionsFor(judgement, policy.status?.conditions ?? [], generation, deps.now()),
+          conditions: conditionsFor(summary, policy.status?.conditions ?? [], generation, deps.now()),
           observedGeneration: generation,
           matchedNodeCount,
           readyNodeCount,
@@ -67,39 +67,39 @@ export function createPolicyStatusReconciler(deps: PolicyStatusDeps): Reconcile 
       },
       signal,
     );
-    if (result === "written") deps.tell(policy, judgement);
+    if (result === "written") deps.recordTransition(policy, summary);
     return undefined;
   };
 }
 
 /** What is to be said of a policy. */
 interface Assessment {
-  readonly judgement: Judgement;
+  readonly summary: ConditionSummary;
   readonly matchedNodeCount: number;
   readonly readyNodeCount: number;
 }
 
-/** Undefined where a verdict is missing. */
+/** Undefined where a mergeResult is missing. */
 function assess(policy: SriovNetworkNodePolicy, deps: PolicyStatusDeps): Assessment | undefined {
   const none = { matchedNodeCount: 0, readyNodeCount: 0 };
   const rules = deps.rules();
-  if (rules === undefined) return { judgement: withoutOperatorConfig, ...none };
+  if (rules === undefined) return { summary: withoutOperatorConfig, ...none };
   if (!rules.policies.some(({ metadata }) => metadata.name === policy.metadata.name)) {
-    return { judgement: ignored, ...none };
+    return { summary: ignored, ...none };
   }
   const known: NodeKnowledge[] = [];
   // Nodes are merged for in their order: one that is still missing is soon found from the end.
   for (const { metadata } of selectedNodes(policy, deps.nodes.list().toReversed(), rules)) {
     const node = metadata.name;
-    const verdict = deps.verdicts.get(node);
+    const mergeResult = deps.mergeResults.get(node);
     const state = deps.states.get(node);
-    if (!knows(verdict, policy, state)) return undefined;
-    known.push({ node, verdict, state });
+    if (!isUpToDate(mergeResult, policy, state)) return undefined;
+    known.push({ node, mergeResult, state });
   }
   const wasReady = isReady(policy);
   const outcomes = known.map((one) => outcomeOn(policy, one, wasReady));
   const readyNodeCount = outcomes.filter(({ kind }) => kind === "ready").length;
-  return { judgement: judge(outcomes), matchedNodeCount: outcomes.length, readyNodeCount };
+  return { summary: policySummary(outcomes), matchedNodeCount: outcomes.length, readyNodeCount };
 }
 
 function* selectedNodes(policy: SriovNetworkNodePolicy, nodes: readonly Node[], rules: Rules): Generator<Node> {
@@ -110,20 +110,20 @@ function* selectedNodes(policy: SriovNetworkNodePolicy, nodes: readonly Node[], 
 
 function outcomeOn(
   policy: SriovNetworkNodePolicy,
-  { node, verdict, state }: NodeKnowledge,
+  { node, mergeResult, state }: NodeKnowledge,
   wasReady: boolean,
 ): NodeOutcome {
   const { name } = policy.metadata;
-  const wrong = verdict.problems.find(({ policyName, severity }) => policyName === name && severity === "error");
+  const wrong = mergeResult.problems.find(({ policyName, severity }) => policyName === name && severity === "error");
   if (wrong !== undefined) return { node, kind: "invalid", message: `${wrong.field}: ${wrong.message}` };
   if (state === undefined || state.interfaces.length === 0) return { node, kind: "configuring", message: "" };
-  const pciAddresses = verdict.matches.find(({ policyName }) => policyName === name)?.pciAddresses ?? [];
+  const pciAddresses = mergeResult.matches.find(({ policyName }) => policyName === name)?.pciAddresses ?? [];
   if (pciAddresses.length === 0) return { node, kind: "no-nic", message: "" };
-  const progress = progressOf(state, verdict.spec, { pciAddresses, wasReady });
+  const progress = progressOf(state, mergeResult.spec, { pciAddresses, wasReady });
   return { node, kind: progress.kind, message: progress.kind === "failed" ? progress.message : "" };
 }
 
-function judge(outcomes: readonly NodeOutcome[]): Judgement {
+function policySummary(outcomes: readonly NodeOutcome[]): ConditionSummary {
   const of = (kind: NodeOutcome["kind"]) => outcomes.filter((outcome) => outcome.kind === kind);
   const [invalid, failed, configuring, ready, withoutNic] = [
     of("invalid"),

@@ -34,7 +34,7 @@ async function statusOf(pools: readonly string[], { config = true, spec = everyN
     const rules = cluster.rules();
     const node = cluster.nodes.get(name);
     if (rules === undefined || node === undefined) continue;
-    cluster.verdicts.set(name, { ...mergePolicies(node, interfaces, rules), interfaces, generations: new Map() });
+    cluster.mergeResults.set(name, { ...mergePolicies(node, interfaces, rules), interfaces, generations: new Map() });
   }
   const kept = createKeepingWriter<SriovNetworkPoolConfig>();
   const told: string[] = [];
@@ -42,7 +42,7 @@ async function statusOf(pools: readonly string[], { config = true, spec = everyN
   const reconcile = createPoolStatusReconciler({
     ...cluster,
     writer: kept.writer,
-    tell: ({ metadata }, { state, reason, message }) => {
+    recordTransition: ({ metadata }, { state, reason, message }) => {
       told.push(`${metadata.name} ${state} ${reason}`);
       messages.push(message);
     },

@@ -14,28 +14,28 @@ import {
   type Rules,
 } from "@switchyard/policy";
 import { byAge, describeStalls, heldSlot, type HeldSlot } from "../drain/slots/held-slot.ts";
-import { conditionsFor, isReady, withoutOperatorConfig, type Judgement } from "./judgement.ts";
+import { conditionsFor, isReady, withoutOperatorConfig, type ConditionSummary } from "./condition-summary.ts";
 import type { LiveRules } from "../node-states/live-rules.ts";
 import { progressOf, type Progress } from "../node-states/node-progress.ts";
 import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
-import type { TellTransition } from "./transition-events.ts";
-import type { Verdicts } from "../node-states/verdicts.ts";
+import type { RecordTransition } from "./transition-events.ts";
+import type { MergeResults } from "../node-states/merge-results.ts";
 
 export interface PoolStatusDeps {
   readonly pools: Cache<SriovNetworkPoolConfig>;
   readonly nodes: Cache<Node>;
   readonly states: Cache<NodeStateFacts>;
   readonly rules: LiveRules;
-  readonly verdicts: Verdicts;
+  readonly mergeResults: MergeResults;
   readonly writer: Writer<SriovNetworkPoolConfig>;
-  readonly tell: TellTransition;
+  readonly recordTransition: RecordTransition;
   readonly now: () => Date;
 }
 
 /** As many as somebody reads. */
 const mostSlots = 100;
 
-const verdictsMissing = { afterMs: 200 };
+const mergePending = { afterMs: 200 };
 
 export function createPoolStatusReconciler(deps: PoolStatusDeps): Reconcile {
   return async function reconcile(name, signal) {
@@ -49,18 +49,19 @@ export function createPoolStatusReconciler(deps: PoolStatusDeps): Reconcile {
     const slots = members.flatMap(({ metadata }) => heldSlot(deps.states.get(metadata.name), nowMs) ?? []).sort(byAge);
     const progress: Progress[] = [];
     for (const { metadata } of members) {
-      const verdict = deps.verdicts.get(metadata.name);
-      if (verdict === undefined) return verdictsMissing;
-      progress.push(progressOf(deps.states.get(metadata.name), verdict.spec, { wasReady }));
+      const mergeResult = deps.mergeResults.get(metadata.name);
+      if (mergeResult === undefined) return mergePending;
+      progress.push(progressOf(deps.states.get(metadata.name), mergeResult.spec, { wasReady }));
     }
     const readyNodeCount = progress.filter(({ kind }) => kind === "ready").length;
     const { generation = 0 } = pool.metadata;
-    const judgement = rules === undefined ? withoutOperatorConfig : judge(name, { members, progress, slots, rules });
+    const summary =
+      rules === undefined ? withoutOperatorConfig : poolSummary(name, { members, progress, slots, rules });
     const result = await deps.writer.applyStatus(
       {
         metadata: { name },
         status: {
-          conditions: conditionsFor(judgement, pool.status?.conditions ?? [], generation, deps.now()),
+          conditions: conditionsFor(summary, pool.status?.conditions ?? [], generation, deps.now()),
           observedGeneration: generation,
           matchedNodeCount: members.length,
           readyNodeCount,
@@ -69,7 +70,7 @@ export function createPoolStatusReconciler(deps: PoolStatusDeps): Reconcile {
       },
       signal,
     );
-    if (result === "written") deps.tell(pool, judgement);
+    if (result === "written") deps.recordTransition(pool, summary);
     const afterMs = Math.min(...slots.map(({ stallsInMs }) => stallsInMs));
     return Number.isFinite(afterMs) ? { afterMs } : undefined;
   };
@@ -93,7 +94,7 @@ interface PoolFacts {
   readonly rules: Rules;
 }
 
-function judge(name: string, { members, progress, slots, rules }: PoolFacts): Judgement {
+function poolSummary(name: string, { members, progress, slots, rules }: PoolFacts): ConditionSummary {
   const isOwn = ({ poolName }: PoolProblem): boolean => poolName === name;
   const problem = rules.poolProblems.find(isOwn);
   if (problem !== undefined) return degraded(policyReasons.invalid, problem);
@@ -119,7 +120,7 @@ function toDrainingNode({ node, state, since }: HeldSlot): DrainingNode {
 }
 
 /** `more` nodes have the same problem. */
-function degraded(reason: string, { field, message }: PoolProblem, more = 0): Judgement {
+function degraded(reason: string, { field, message }: PoolProblem, more = 0): ConditionSummary {
   const others = more === 0 ? "" : `; ${more} more ${more === 1 ? "node" : "nodes"}`;
   return { state: "degraded", reason, message: `${field}: ${message}${others}` };
 }

@@ -2,14 +2,18 @@
 import { describe, expect, it } from "@jest/globals";
 import type { Condition } from "@switchyard/api";
 import type { News } from "@switchyard/kube";
-import { conditionsFor, type Judgement } from "./judgement.ts";
+import { conditionsFor, type ConditionSummary } from "./condition-summary.ts";
 import { createTransitionEvents } from "./transition-events.ts";
 
-const configuring: Judgement = { state: "progressing", reason: "Configuring", message: "0 of 2 nodes configured" };
-const ready: Judgement = { state: "ready", reason: "Configured", message: "2 of 2 nodes configured" };
+const configuring: ConditionSummary = {
+  state: "progressing",
+  reason: "Configuring",
+  message: "0 of 2 nodes configured",
+};
+const ready: ConditionSummary = { state: "ready", reason: "Configured", message: "2 of 2 nodes configured" };
 const progress = { reason: "RollingOut", message: "1 of 2 pods available" };
-const failed: Judgement = { state: "degraded", reason: "NodesFailed", message: "worker-1: ENOMEM" };
-const idle: Judgement = { state: "idle", reason: "NoNodesMatched", message: "none" };
+const failed: ConditionSummary = { state: "degraded", reason: "NodesFailed", message: "worker-1: ENOMEM" };
+const idle: ConditionSummary = { state: "idle", reason: "NoNodesMatched", message: "none" };
 
 function policy(conditions: readonly Condition[] = [], uid = "1") {
   const metadata = { name: "fast", namespace: "ns", uid };
@@ -21,42 +25,45 @@ function policy(conditions: readonly Condition[] = [], uid = "1") {
   };
 }
 
-const conditionsOf = (judgement: Judgement) => conditionsFor(judgement, [], 1, new Date(0));
+const conditionsOf = (summary: ConditionSummary) => conditionsFor(summary, [], 1, new Date(0));
 
 function start() {
   const news: News[] = [];
   const events = { record: (item: News) => void news.push(item), [Symbol.asyncDispose]: () => Promise.resolve() };
-  return { tell: createTransitionEvents(events), told: () => news.map(({ type, reason }) => `${type} ${reason}`) };
+  return {
+    recordTransition: createTransitionEvents(events),
+    told: () => news.map(({ type, reason }) => `${type} ${reason}`),
+  };
 }
 
 describe("transition events", () => {
   it("tell of each transition, with a warning for trouble only", () => {
-    const { tell, told } = start();
-    for (const judgement of [configuring, ready, failed, configuring, ready, idle]) tell(policy(), judgement);
+    const { recordTransition, told } = start();
+    for (const summary of [configuring, ready, failed, configuring, ready, idle]) recordTransition(policy(), summary);
     const normal = ["Normal Configuring", "Normal Configured"];
     expect(told()).toEqual([...normal, "Warning NodesFailed", ...normal, "Normal NoNodesMatched"]);
   });
 
   it("tell nothing where only the counts changed, even if the cache lags behind", () => {
-    const { tell, told } = start();
+    const { recordTransition, told } = start();
     for (let done = 0; done < 1_000; done++) {
-      tell(policy(), { ...configuring, message: `${done} of 1000 nodes configured` });
+      recordTransition(policy(), { ...configuring, message: `${done} of 1000 nodes configured` });
     }
     expect(told()).toEqual(["Normal Configuring"]);
   });
 
-  const atWork = [ready, failed].map((judgement) => ({ ...judgement, progress }));
+  const atWork = [ready, failed].map((summary) => ({ ...summary, progress }));
 
-  it.each([configuring, ready, failed, idle, ...atWork])("tell nothing twice after a restart: $reason", (judgement) => {
-    const { tell, told } = start();
-    tell(policy(conditionsOf(judgement)), { ...judgement, message: "other words" });
+  it.each([configuring, ready, failed, idle, ...atWork])("tell nothing twice after a restart: $reason", (summary) => {
+    const { recordTransition, told } = start();
+    recordTransition(policy(conditionsOf(summary)), { ...summary, message: "other words" });
     expect(told()).toEqual([]);
   });
 
   it("tell of another object of the same name", () => {
-    const { tell, told } = start();
-    tell(policy([], "1"), ready);
-    tell(policy([], "2"), ready);
+    const { recordTransition, told } = start();
+    recordTransition(policy([], "1"), ready);
+    recordTransition(policy([], "2"), ready);
     expect(told()).toEqual(["Normal Configured", "Normal Configured"]);
   });
 });

@@ -3,14 +3,14 @@
  * Tells people when a policy or a pool becomes ready, falls back, or fails: once for each transition. What it was before
  * is read from its stored conditions, so a restarted operator tells nothing twice; and one event per object, whatever the
  * number of its nodes.
- * Usage: `const tell = createTransitionEvents(events); if (result === "written") tell(policy, judgement);`
+ * Usage: `const tell = createTransitionEvents(events); if (result === "written") recordTransition(policy, summary);`
  */
 import { conditionTypes, type Condition } from "@switchyard/api";
 import type { EventRecorder, KubeObject } from "@switchyard/kube";
-import type { Judgement } from "./judgement.ts";
+import type { ConditionSummary } from "./condition-summary.ts";
 
 /** To be called when a status was written. `object` is as it was before that. */
-export type TellTransition = (object: Judged, judgement: Judgement) => void;
+export type RecordTransition = (object: Judged, summary: ConditionSummary) => void;
 
 /** An object with our three conditions. */
 export interface Judged extends KubeObject {
@@ -20,11 +20,11 @@ export interface Judged extends KubeObject {
 /** Objects; of older ones the caches have heard long ago. */
 const remembered = 1_000;
 
-export function createTransitionEvents(events: EventRecorder): TellTransition {
+export function createTransitionEvents(events: EventRecorder): RecordTransition {
   /** What was told last, by uid; the caches learn of what was written later. */
   const told = new Map<string, string>();
 
-  return function tell(object, { state, reason, message }) {
+  return function recordTransition(object, { state, reason, message }) {
     const { uid = "" } = object.metadata;
     const before = told.get(uid) ?? markOf(object.status?.conditions ?? []);
     const mark = `${state} ${reason}`;

@@ -29,7 +29,7 @@ import {
 import { createLiveRules } from "../node-states/live-rules.ts";
 import { createNicListStore, type ConfigMap } from "../node-states/nic-list.ts";
 import { toNodeStateFacts, type NodeStateFacts } from "../node-states/node-state-facts.ts";
-import { createVerdicts } from "../node-states/verdicts.ts";
+import { createMergeResults } from "../node-states/merge-results.ts";
 
 const namespace = "sriov-network-operator";
 
@@ -97,7 +97,7 @@ export function createCluster() {
     operatorConfigs,
     states,
     rules,
-    verdicts: createVerdicts(),
+    mergeResults: createMergeResults(),
     addConfig(): void {
       operatorConfigs.upsert({ apiVersion, kind: "SriovOperatorConfig", metadata: meta("default") });
     },

@@ -14,7 +14,7 @@ import {
   type SeenObject,
 } from "../components/component-objects.ts";
 import type { SyncDeps } from "../components/sync-components.ts";
-import { managers } from "../managers.ts";
+import { fieldManagers } from "../field-managers.ts";
 
 /** Who wrote an object. */
 export type Author = "us" | "upstream" | "somebody";
@@ -40,7 +40,7 @@ export function createComponentCluster(inventory: readonly InventoryItem[]) {
 
   const watches = groupByWatch(inventory).map(({ type, items: [first, ...more] }) => {
     const cache = new ObjectStore<KubeObject, SeenObject | undefined>({
-      ...{ type, namespace: first.namespace, managers: [managers.components] },
+      ...{ type, namespace: first.namespace, managers: [fieldManagers.components] },
       project: toSeenObject,
     });
     cache.beginList();
@@ -58,7 +58,7 @@ export function createComponentCluster(inventory: readonly InventoryItem[]) {
   function put(item: InventoryItem, object: object, author: Author): void {
     const { type, name, namespace } = item;
     const before = live.get(`${type.kind} ${name}`);
-    const manager = { us: managers.components, upstream: upstreamManager, somebody: "kubectl" }[author];
+    const manager = { us: fieldManagers.components, upstream: upstreamManager, somebody: "kubectl" }[author];
     const operation = author === "us" ? "Apply" : "Update";
     const fieldsV1 = Object.fromEntries(Object.keys(object).map((field) => [`f:${field}`, {}]));
     const others = before?.metadata.managedFields ?? [];
@@ -111,7 +111,7 @@ export function createComponentCluster(inventory: readonly InventoryItem[]) {
         put(objects.itemOf(manifest), manifest, "us");
         return "written";
       },
-      isHeard: () => true,
+      isObserved: () => true,
       async delete(item) {
         await refusal(item.name);
         history.push(`-${item.name}`);

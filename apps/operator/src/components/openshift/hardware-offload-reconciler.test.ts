@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import { sriovNetworkPoolConfigs, type ObjectMeta, type SriovNetworkPoolConfig } from "@switchyard/api";
 import { KubeError, ObjectStore, type KubeObject } from "@switchyard/kube";
 import { createKeepingWriter } from "../../testing/cluster.ts";
-import { concernsOffload, createHardwareOffloadReconciler } from "./hardware-offload-reconciler.ts";
+import { changesOffload, createHardwareOffloadReconciler } from "./hardware-offload-reconciler.ts";
 import { offloadMachineConfig } from "./hardware-offload.ts";
 import type { MachineConfigs } from "./machine-configs.ts";
 
@@ -122,7 +122,7 @@ describe("a change of a pool", () => {
     },
     { what: "its end", after: undefined, concerns: true },
   ])("matters, or not: $what, $concerns", ({ after, concerns }) => {
-    expect(concernsOffload({ key: "a", before, after })).toBe(concerns);
+    expect(changesOffload({ key: "a", before, after })).toBe(concerns);
   });
 });
 

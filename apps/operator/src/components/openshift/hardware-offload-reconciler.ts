@@ -8,12 +8,12 @@ import { policyReasons, type ObjectMeta, type SriovNetworkPoolConfig } from "@sw
 import { isKubeError, type Cache, type Change, type Reconcile, type Writer } from "@switchyard/kube";
 import { isHardwareOffloadPool } from "@switchyard/policy";
 import { isDeepStrictEqual } from "node:util";
-import { conditionsFor, type Judgement } from "../../status/judgement.ts";
+import { conditionsFor, type ConditionSummary } from "../../status/condition-summary.ts";
 import {
   excludedPool,
   hasOffload,
   isOperatorsOffload,
-  judgeMachineConfigPool,
+  machineConfigPoolSummary,
   offloadConfigName,
   offloadHazard,
   offloadMachineConfig,
@@ -21,13 +21,13 @@ import {
 import type { MachineConfigs } from "./machine-configs.ts";
 
 /** Whether the change is another than of a status. */
-export function concernsOffload({ before, after }: Change<SriovNetworkPoolConfig>): boolean {
+export function changesOffload({ before, after }: Change<SriovNetworkPoolConfig>): boolean {
   const concerns = (pool: SriovNetworkPoolConfig | undefined) =>
     pool && {
       spec: pool.spec,
       generation: pool.metadata.generation,
       finalizers: pool.metadata.finalizers,
-      isGoing: pool.metadata.deletionTimestamp !== undefined,
+      isTerminating: pool.metadata.deletionTimestamp !== undefined,
     };
   return !isDeepStrictEqual(concerns(before), concerns(after));
 }
@@ -53,12 +53,12 @@ export function createHardwareOffloadReconciler(deps: HardwareOffloadDeps): Reco
   return async function reconcile(_key, signal) {
     for (const pool of pools.list()) await deps.removeFinalizer(pool.metadata, signal);
     if (!deps.isManaged()) return undefined;
-    const wanted = pools.list().filter((pool) => isHardwareOffloadPool(pool) && isStaying(pool));
-    const states = new Set<Judgement["state"]>();
+    const wanted = pools.list().filter((pool) => isHardwareOffloadPool(pool) && isNotDeleted(pool));
+    const states = new Set<ConditionSummary["state"]>();
     for (const pool of wanted) {
-      const judgement = await realize(pool, signal);
-      states.add(judgement.state);
-      await tell(pool, judgement, signal);
+      const summary = await realize(pool, signal);
+      states.add(summary.state);
+      await tell(pool, summary, signal);
     }
     await removeLeftovers(
       wanted.map((pool) => offloadConfigName(machineConfigPoolOf(pool))),
@@ -68,7 +68,7 @@ export function createHardwareOffloadReconciler(deps: HardwareOffloadDeps): Reco
     return { afterMs: states.size === 1 && states.has("ready") ? pollMs.settled : pollMs.moving };
   };
 
-  async function realize(pool: SriovNetworkPoolConfig, signal: AbortSignal): Promise<Judgement> {
+  async function realize(pool: SriovNetworkPoolConfig, signal: AbortSignal): Promise<ConditionSummary> {
     const name = machineConfigPoolOf(pool);
     if (machineConfigs === undefined) {
       return invalid('supported on OpenShift only, and CLUSTER_TYPE of the operator is not "openshift"');
@@ -79,9 +79,9 @@ export function createHardwareOffloadReconciler(deps: HardwareOffloadDeps): Reco
       const present = await machineConfigs.read(offloadConfigName(name), signal);
       const isKept = present !== undefined && hasOffload(present, name);
       if (!isKept) await machineConfigs.apply(offloadMachineConfig(name), signal);
-      const judgement = judgeMachineConfigPool(await machineConfigs.readPool(name, signal), offloadConfigName(name));
+      const summary = machineConfigPoolSummary(await machineConfigs.readPool(name, signal), offloadConfigName(name));
       const hazard = isKept ? offloadHazard(present) : undefined;
-      return hazard === undefined ? judgement : { ...judgement, message: `${judgement.message}; ${hazard}` };
+      return hazard === undefined ? summary : { ...summary, message: `${summary.message}; ${hazard}` };
     } catch (error) {
       if (!isKubeError(error, "NotFound")) throw error;
       return invalid(`MachineConfigPool ${name} does not exist`);
@@ -97,9 +97,9 @@ export function createHardwareOffloadReconciler(deps: HardwareOffloadDeps): Reco
     }
   }
 
-  async function tell(pool: SriovNetworkPoolConfig, judgement: Judgement, signal: AbortSignal): Promise<void> {
+  async function tell(pool: SriovNetworkPoolConfig, summary: ConditionSummary, signal: AbortSignal): Promise<void> {
     const { name, generation = 0 } = pool.metadata;
-    const conditions = conditionsFor(judgement, pool.status?.conditions ?? [], generation, now());
+    const conditions = conditionsFor(summary, pool.status?.conditions ?? [], generation, now());
     await writer.applyStatus({ metadata: { name }, status: { conditions, observedGeneration: generation } }, signal);
   }
 }
@@ -119,11 +119,11 @@ function machineConfigPoolOf({ spec }: SriovNetworkPoolConfig): string {
   return spec?.ovsHardwareOffloadConfig?.name ?? "";
 }
 
-function isStaying({ metadata }: SriovNetworkPoolConfig): boolean {
+function isNotDeleted({ metadata }: SriovNetworkPoolConfig): boolean {
   return metadata.deletionTimestamp === undefined;
 }
 
-function invalid(message: string): Judgement {
+function invalid(message: string): ConditionSummary {
   return {
     state: "degraded",
     reason: policyReasons.invalid,

@@ -3,12 +3,12 @@
  * Hardware offload of Open vSwitch on the nodes of an OpenShift MachineConfigPool: a MachineConfig that switches it on
  * whenever ovs-vswitchd starts (sriov-operator.md G, smartnic.md 2.6), with upstream's name and content. A changed text
  * reboots all machines of the pool, so a MachineConfig that serves the purpose stays as it is, whatever its text.
- * Usage: `offloadMachineConfig("offload")`, then `judgeMachineConfigPool(pool, offloadConfigName("offload"))`.
+ * Usage: `offloadMachineConfig("offload")`, then `machineConfigPoolSummary(pool, offloadConfigName("offload"))`.
  */
 import { policyReasons } from "@switchyard/api";
 import { isRecord, type KubeObject } from "@switchyard/kube";
 import type { Manifest } from "@switchyard/render";
-import type { Judgement } from "../../status/judgement.ts";
+import type { ConditionSummary } from "../../status/condition-summary.ts";
 import { recordAt, roleLabel, unitsOf, wasWrittenByUpstream } from "./machine-config.ts";
 
 /** Finds those that are ours. */
@@ -73,7 +73,7 @@ export function offloadHazard(config: KubeObject): string | undefined {
 }
 
 /** How far the machines of a MachineConfigPool are with a MachineConfig. */
-export function judgeMachineConfigPool(pool: unknown, configName: string): Judgement {
+export function machineConfigPoolSummary(pool: unknown, configName: string): ConditionSummary {
   const spec = recordAt(pool, "spec", "configuration");
   const status = recordAt(pool, "status");
   const sources: readonly unknown[] = Array.isArray(spec["source"]) ? spec["source"] : [];

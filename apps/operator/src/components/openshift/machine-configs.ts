@@ -16,7 +16,7 @@ import {
 } from "@switchyard/kube";
 import type { Manifest } from "@switchyard/render";
 import { machineConfigPools, machineConfigs as type } from "../../drain/slots/machine-config-pools.ts";
-import { managers } from "../../managers.ts";
+import { fieldManagers } from "../../field-managers.ts";
 import { offloadLabels } from "./hardware-offload.ts";
 
 /** All reject with KubeError; lists and readPool with "NotFound" where the cluster has no such kinds. */
@@ -34,7 +34,7 @@ export interface MachineConfigs {
 }
 
 export function createMachineConfigs(transport: Transport): MachineConfigs {
-  const writer = createWriter<KubeObject>({ transport, type, manager: managers.hardwareOffload });
+  const writer = createWriter<KubeObject>({ transport, type, manager: fieldManagers.hardwareOffload });
   const labelSelector = Object.entries(offloadLabels)
     .map(([label, value]) => `${label}=${value}`)
     .join(",");

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import type { EvictionResult } from "./evict-pod.ts";
 import { createEvictions, type EvictionsDeps } from "./evictions.ts";
 import type { PodFacts } from "./pod-facts.ts";
-import { createSpareHands } from "./spare-hands.ts";
+import { createEvictionConcurrencyLimit } from "./eviction-concurrency-limit.ts";
 import { pod } from "../testing/drain-world.ts";
 
 const never = new AbortController().signal;
@@ -14,7 +14,7 @@ function world() {
   const asked: string[] = [];
   const clock = { nowMs: 0, retryAfterMs: undefined as number | undefined, eachMs: 0, atOnce: 0, most: 0 };
   const deps: EvictionsDeps = {
-    spare: createSpareHands(8),
+    spare: createEvictionConcurrencyLimit(8),
     async evict({ name }: PodFacts): Promise<EvictionResult> {
       asked.push(name);
       clock.most = Math.max(clock.most, ++clock.atOnce);

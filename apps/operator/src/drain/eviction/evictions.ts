@@ -7,7 +7,7 @@ import { backoffMs } from "@switchyard/kube";
 import type { RefusedEviction } from "../drain-conditions.ts";
 import type { EvictionResult } from "./evict-pod.ts";
 import type { PodFacts } from "./pod-facts.ts";
-import type { SpareHands } from "./spare-hands.ts";
+import type { EvictionConcurrencyLimit } from "./eviction-concurrency-limit.ts";
 
 export interface Evictions {
   /** Evicts those whose time has come. What is terminating is only waited for. */
@@ -23,7 +23,7 @@ export interface EvictionRound {
 
 export interface EvictionsDeps {
   readonly evict: (pod: PodFacts, signal: AbortSignal) => Promise<EvictionResult>;
-  readonly spare: SpareHands;
+  readonly spare: EvictionConcurrencyLimit;
   /** Monotonic. */
   readonly nowMs: () => number;
   /** In [0, 1). */

@@ -11,11 +11,11 @@ import type { DrainNeed } from "../drain-facts.ts";
 import { createEvictions, type Evictions } from "./evictions.ts";
 import type { EvictionResult } from "./evict-pod.ts";
 import type { MachineConfigPools } from "../slots/machine-config-pools.ts";
-import { isClosed, type Closing } from "../node-marks.ts";
+import { isCordoned, type CordonOptions } from "../cordon-node.ts";
 import type { NodePods } from "./node-pods.ts";
 import type { PodFacts } from "./pod-facts.ts";
 import { selectPods, type PodSelection } from "./select-pods.ts";
-import { createSpareHands } from "./spare-hands.ts";
+import { createEvictionConcurrencyLimit } from "./eviction-concurrency-limit.ts";
 
 /** How a look ended. */
 export interface DrainStep {
@@ -35,7 +35,7 @@ export interface NodeDrainerDeps {
   readonly pods: Pick<NodePods, "follow" | "list" | "leave">;
   readonly devices: ClaimedDevices;
   readonly evict: (pod: PodFacts, signal: AbortSignal) => Promise<EvictionResult>;
-  readonly close: (node: string, closing: Closing, signal: AbortSignal) => Promise<void>;
+  readonly close: (node: string, closing: CordonOptions, signal: AbortSignal) => Promise<void>;
   /** OpenShift only. */
   readonly machineConfigPools?: Pick<MachineConfigPools, "pause"> | undefined;
   /** Nodes of the cluster. */
@@ -60,7 +60,7 @@ const poolRecheckMs = 5_000;
 export function createNodeDrainer(deps: NodeDrainerDeps): NodeDrainer {
   const { pods, devices, nowMs, elapsedMs, random } = deps;
   const evictions = new Map<string, Evictions>();
-  const spare = createSpareHands(spareHands);
+  const spare = createEvictionConcurrencyLimit(spareHands);
 
   async function step(node: Node, needed: DrainNeed, sinceMs: number, signal: AbortSignal): Promise<DrainStep> {
     const { name } = node.metadata;
@@ -77,7 +77,7 @@ export function createNodeDrainer(deps: NodeDrainerDeps): NodeDrainer {
     let selection = await select(name, known, needed, signal);
     if (selection.leaving.length === 0) {
       // The cache may show a cordon that has just been taken back, an admin's or ours: here the API server is asked.
-      await deps.close(name, { holdDaemonSets: false }, signal);
+      await deps.close(name, { blockDaemonSets: false }, signal);
       devices.forget(name);
       selection = await select(name, await pods.list(name, signal), needed, signal);
       if (selection.leaving.length === 0) return complete(outcomeOf(needed), selection.staying);
@@ -105,8 +105,8 @@ export function createNodeDrainer(deps: NodeDrainerDeps): NodeDrainer {
   }
 
   /** Where the cache shows it, the API server need not be asked. */
-  async function close(node: Node, holdDaemonSets: boolean, signal: AbortSignal): Promise<void> {
-    if (!isClosed(node, { holdDaemonSets })) await deps.close(node.metadata.name, { holdDaemonSets }, signal);
+  async function close(node: Node, blockDaemonSets: boolean, signal: AbortSignal): Promise<void> {
+    if (!isCordoned(node, { blockDaemonSets })) await deps.close(node.metadata.name, { blockDaemonSets }, signal);
   }
 
   function draining(

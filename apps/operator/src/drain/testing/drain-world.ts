@@ -29,13 +29,13 @@ import {
 } from "@switchyard/kube";
 import { createLiveRules } from "../../node-states/live-rules.ts";
 import { createNicListStore } from "../../node-states/nic-list.ts";
-import { managers } from "../../managers.ts";
+import { fieldManagers } from "../../field-managers.ts";
 import { nic } from "../../testing/cluster.ts";
 import { createMemoryApi } from "../../networks/testing/memory-api.ts";
 import { toNodeStateFacts, type NodeStateFacts } from "../../node-states/node-state-facts.ts";
 import { drainControllers, type DrainOptions } from "../drain-controllers.ts";
-import { drainPausesKey } from "../slots/drain-pauses.ts";
-import { drainTurnsKey } from "../slots/drain-turns.ts";
+import { drainPausesKey } from "../slots/drain-pauses-reconciler.ts";
+import { drainSlotsKey } from "../slots/drain-slots-reconciler.ts";
 import { machineConfigPools, machineConfigs } from "../slots/machine-config-pools.ts";
 import type { NodePods } from "../eviction/node-pods.ts";
 import type { PodFacts } from "../eviction/pod-facts.ts";
@@ -62,11 +62,11 @@ export function createDrainWorld({ clusterType = "kubernetes" }: { clusterType?:
     project: (pool: SriovNetworkPoolConfig) => pool,
   });
   const operatorConfigs = new ObjectStore({
-    ...{ type: sriovOperatorConfigs, namespace, managers: [managers.defaultPoolStatus] },
+    ...{ type: sriovOperatorConfigs, namespace, managers: [fieldManagers.defaultPoolStatus] },
     project: (config: SriovOperatorConfig) => config,
   });
   const states = new ObjectStore<SriovNetworkNodeState, NodeStateFacts>({
-    ...{ type: sriovNetworkNodeStates, namespace, managers: [managers.drain] },
+    ...{ type: sriovNetworkNodeStates, namespace, managers: [fieldManagers.drain] },
     project: toNodeStateFacts,
   });
   const stores = [nodes, pools, operatorConfigs, states];
@@ -236,7 +236,7 @@ export function createDrainWorld({ clusterType = "kubernetes" }: { clusterType?:
     restart() {
       operator = startOperator();
     },
-    decide: () => operator.turns.reconcile(drainTurnsKey, stop.signal),
+    decide: () => operator.turns.reconcile(drainSlotsKey, stop.signal),
     async endPauses() {
       for (const { reconcile } of operator.pauses) await reconcile(drainPausesKey, stop.signal);
     },

@@ -59,7 +59,7 @@ export function createMemoryApi(kinds: readonly ServedKind[]): MemoryApi {
     },
     set caching(value) {
       caching = value;
-      if (value) for (const tell of unheard.splice(0)) tell();
+      if (value) for (const notify of unheard.splice(0)) notify();
     },
     get: (type, name) => objects.get(objectPath(type, name)),
     list: ({ kind }) => [...objects.values()].filter((object) => object.kind === kind),
@@ -144,7 +144,7 @@ export function createMemoryApi(kinds: readonly ServedKind[]): MemoryApi {
     };
     const stored = { ...object, metadata };
     objects.set(path, stored);
-    tell(stored, (sink) => {
+    notify(stored, (sink) => {
       sink.upsert(stored);
     });
     return stored;
@@ -161,12 +161,12 @@ export function createMemoryApi(kinds: readonly ServedKind[]): MemoryApi {
     const object = objects.get(path);
     objects.delete(path);
     if (object === undefined) return;
-    tell(object, (sink) => {
+    notify(object, (sink) => {
       sink.remove(object.metadata);
     });
   }
 
-  function tell(object: StoredObject, say: (sink: ObjectSink) => void): void {
+  function notify(object: StoredObject, say: (sink: ObjectSink) => void): void {
     const { sink } = kindOf(({ kind }) => kind === object.kind);
     const version = `${count}`;
     const hear = () => {

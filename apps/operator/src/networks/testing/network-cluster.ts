@@ -18,7 +18,7 @@ import { isRecord, ObjectStore, type News } from "@switchyard/kube";
 import { toNodeStateFacts, type NodeStateFacts } from "../../node-states/node-state-facts.ts";
 import { networkStores } from "../network-caches.ts";
 import { networkController } from "../network-controller.ts";
-import { networkTypes, type NetworkKind } from "../network-name.ts";
+import { networkTypes, type NetworkKind } from "../network-ref.ts";
 import { createMemoryApi, type StoredObject } from "./memory-api.ts";
 
 export const operatorNamespace = "sriov-network-operator";

@@ -15,25 +15,25 @@ import type { LiveRules } from "../../node-states/live-rules.ts";
 import type { NodeStateFacts } from "../../node-states/node-state-facts.ts";
 import type { DrainAnswers } from "../drain-answers.ts";
 import { answerOf, requestFor, waitingSince, type DrainFacts } from "../drain-facts.ts";
-import type { DrainPlaces } from "./drain-places.ts";
-import { planDrains, type DrainNode, type DrainPlan, type DrainPool } from "./drain-queue.ts";
-import { isMarked } from "../node-marks.ts";
+import type { QueuePositions } from "./queue-positions.ts";
+import { planDrains, type DrainNode, type DrainPlan, type DrainPool } from "./plan-drains.ts";
+import { hasDrainMarks } from "../cordon-node.ts";
 
-export interface DrainTurnsDeps {
+export interface DrainSlotsDeps {
   readonly nodes: Cache<Node>;
   readonly states: Cache<NodeStateFacts>;
   readonly rules: LiveRules;
   readonly answers: DrainAnswers;
-  readonly places: DrainPlaces;
+  readonly places: QueuePositions;
   /** Of the states. */
   readonly namespace: string;
   readonly nowMs: () => number;
 }
 
 /** The one key: a decision is about all nodes. */
-export const drainTurnsKey = "turns";
+export const drainSlotsKey = "turns";
 
-export function createDrainTurnsReconciler(deps: DrainTurnsDeps): Reconcile {
+export function createDrainSlotsReconciler(deps: DrainSlotsDeps): Reconcile {
   const { nodes, states, answers, places } = deps;
   /** When nodes were first seen waiting, until the cache shows that it was written on them. */
   const firstSeenMs = new Map<string, number>();
@@ -66,7 +66,7 @@ export function createDrainTurnsReconciler(deps: DrainTurnsDeps): Reconcile {
     // A write that failed may have arrived, so its slot stays taken. Others are not held up by it.
     for (const result of results) if (result.status === "rejected") throw result.reason;
     // Somebody has written there meanwhile. As long as it is not known what, the slot stays taken.
-    return results.some((result) => result.status === "fulfilled" && !result.value) ? lookAgain : undefined;
+    return results.some((result) => result.status === "fulfilled" && !result.value) ? recheckSoon : undefined;
   };
 
   /** Those that wait or take a slot. */
@@ -118,7 +118,7 @@ export function createDrainTurnsReconciler(deps: DrainTurnsDeps): Reconcile {
 /** Of nodes in no pool: they are drained one at a time. */
 const defaultPool = "";
 
-const lookAgain = { afterMs: 100 };
+const recheckSoon = { afterMs: 100 };
 
 /**
  * What an external drainer does takes a slot, too, but it waits for none of ours. A node that we closed takes one until it
@@ -129,7 +129,7 @@ function phaseOf(node: Node, facts: DrainFacts | undefined, rules: Rules): Drain
   if (facts?.isExternal === true) return "idle";
   const isReady = facts?.current === "Idle" && facts.desired !== undefined;
   const asks = isReady && requestFor(node, facts) !== "Idle" && isInNodeSet(node, rules);
-  if (isMarked(node)) return asks ? "resuming" : "taking";
+  if (hasDrainMarks(node)) return asks ? "resuming" : "taking";
   return asks ? "waiting" : "idle";
 }
 

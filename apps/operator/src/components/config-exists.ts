@@ -2,13 +2,13 @@
 /**
  * Whether the SriovOperatorConfig that a cache shows is still there. What is made for one that is gone is deleted by the
  * garbage collector at once, and would be made again until the cache hears of it.
- * Usage: `if (!(await isStaying(transport, config, signal))) return;`
+ * Usage: `if (!(await configExists(transport, config, signal))) return;`
  */
 import { sriovOperatorConfigs, type SriovOperatorConfig } from "@switchyard/api";
 import { isKubeError, isKubeObject, objectPath, type Transport } from "@switchyard/kube";
 
 /** Asks the API server. Rejects with KubeError where it does not answer. */
-export async function isStaying(
+export async function configExists(
   transport: Transport,
   { metadata }: SriovOperatorConfig,
   signal: AbortSignal,
@@ -23,7 +23,7 @@ export async function isStaying(
 }
 
 /** The same for callers that ask for each of a thousand nodes: an answer is used for a second. */
-export function createStayCheck(
+export function createConfigExistsCheck(
   transport: Transport,
   nowMs: () => number,
 ): (config: SriovOperatorConfig, signal: AbortSignal) => Promise<boolean> {
@@ -31,7 +31,7 @@ export function createStayCheck(
   return async (config, signal) => {
     const { uid = "" } = config.metadata;
     if (last.uid !== uid || nowMs() >= last.untilMs) {
-      last = { uid, isThere: await isStaying(transport, config, signal), untilMs: nowMs() + rememberedMs };
+      last = { uid, isThere: await configExists(transport, config, signal), untilMs: nowMs() + rememberedMs };
     }
     return last.isThere;
   };

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * What it means for a network that the API server does not take its NetworkAttachmentDefinition.
- * Usage: `const judgement = judgeRefusal(error, "tenant-a"); if (judgement === undefined) throw error`.
+ * Usage: `const summary = nadFailureSummary(error, "tenant-a"); if (summary === undefined) throw error`.
  */
 import { networkAttachmentDefinitions, networkReasons } from "@switchyard/api";
 import { isKubeError } from "@switchyard/kube";
-import type { Judgement } from "../status/judgement.ts";
+import type { ConditionSummary } from "../status/condition-summary.ts";
 
-export function nadKindMissing(): Judgement {
+export function nadKindMissing(): ConditionSummary {
   const { kind, plural, group } = networkAttachmentDefinitions;
   const message = `the API server does not serve ${kind}s; install Multus or the CRD ${plural}.${group}`;
   return { state: "degraded", reason: networkReasons.notFound, message };
 }
 
-export function namespaceMissing(namespace: string): Judgement {
+export function namespaceMissing(namespace: string): ConditionSummary {
   const message = `namespace ${namespace} does not exist; the NetworkAttachmentDefinition is created as soon as it does`;
   return { state: "degraded", reason: networkReasons.namespaceNotFound, message };
 }
 
-export function namespaceGoing(namespace: string): Judgement {
+export function namespaceGoing(namespace: string): ConditionSummary {
   const message = `namespace ${namespace} is being deleted; the NetworkAttachmentDefinition is created once it exists again`;
   return { state: "degraded", reason: networkReasons.namespaceNotFound, message };
 }
 
 /** Undefined for what says nothing about the network: no connection, a conflict, an API server that is busy. */
-export function judgeRefusal(error: unknown, namespace: string): Judgement | undefined {
+export function nadFailureSummary(error: unknown, namespace: string): ConditionSummary | undefined {
   if (!isKubeError(error)) return undefined;
   const { code, details } = error;
   if (details?.causes?.some(({ reason }) => reason === "NamespaceTerminating")) return namespaceGoing(namespace);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, it } from "@jest/globals";
 import type { Requeue } from "@switchyard/kube";
-import { pace } from "./pace.ts";
+import { limitRate } from "./limit-rate.ts";
 
 it("puts a second run of a key off until the interval has passed, and leaves other keys alone", async () => {
   let nowMs = 0;
   const runs: string[] = [];
-  const paced = pace(
+  const paced = limitRate(
     (key) => {
       runs.push(`${key} at ${nowMs}`);
       return Promise.resolve(undefined);
@@ -26,7 +26,7 @@ it("puts a second run of a key off until the interval has passed, and leaves oth
 it("lets a run that found it too early come back when it asked to", async () => {
   let nowMs = 0;
   let answer: Requeue | undefined = { afterMs: 200 };
-  const paced = pace(() => Promise.resolve(answer), { intervalMs: 1_000, nowMs: () => nowMs });
+  const paced = limitRate(() => Promise.resolve(answer), { intervalMs: 1_000, nowMs: () => nowMs });
   const { signal } = new AbortController();
   expect(await paced("a", signal)).toEqual({ afterMs: 200 });
   nowMs = 100;
@@ -41,7 +41,7 @@ it("lets a run that found it too early come back when it asked to", async () => 
 it("leaves it to the queue when a run that failed comes back", async () => {
   let runs = 0;
   const failing = () => Promise.reject(new Error(`run ${++runs}`));
-  const paced = pace(failing, { intervalMs: 1_000, nowMs: () => 0 });
+  const paced = limitRate(failing, { intervalMs: 1_000, nowMs: () => 0 });
   const { signal } = new AbortController();
   await expect(paced("a", signal)).rejects.toThrow("run 1");
   await expect(paced("a", signal)).rejects.toThrow("run 2"); // else the queue would take it for a success

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { ok } from "@switchyard/api";
-import { createDrainPlaces } from "./drain-places.ts";
-import type { Place } from "./drain-queue.ts";
+import { createQueuePositions } from "./queue-positions.ts";
+import type { Place } from "./plan-drains.ts";
 
 function place(before: number): Place {
   return { kind: "queued", askedMs: 0, pool: { title: "the default pool", limit: ok(1) }, taking: ["x"], before };
@@ -10,7 +10,7 @@ function place(before: number): Place {
 
 describe("places", () => {
   it("wake the nodes whose place changes, and no others", () => {
-    const places = createDrainPlaces();
+    const places = createQueuePositions();
     const woken: string[] = [];
     const end = places.source.start((node) => woken.push(node));
     places.publish(

@@ -5,13 +5,13 @@
  * Usage: `const more = spare.take(7); … spare.giveBack(more);`
  */
 
-export interface SpareHands {
+export interface EvictionConcurrencyLimit {
   /** As many as are free, `most` at most. */
   take(most: number): number;
   giveBack(count: number): void;
 }
 
-export function createSpareHands(count: number): SpareHands {
+export function createEvictionConcurrencyLimit(count: number): EvictionConcurrencyLimit {
   let free = count;
   return {
     take(most) {

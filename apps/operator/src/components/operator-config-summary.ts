@@ -2,12 +2,12 @@
 /**
  * What is said of a SriovOperatorConfig: all that is wrong with it at once, else whether it is deployed as configured.
  * Pods that are missing are Progressing, beside that: one node that is away for long makes nothing unready.
- * Usage: `judgeOperatorConfig(rendered, outcome)`.
+ * Usage: `operatorConfigSummary(rendered, outcome)`.
  */
 import { operatorConfigName, operatorConfigReasons } from "@switchyard/api";
 import { isKubeError } from "@switchyard/kube";
 import type { RenderedComponents } from "@switchyard/render";
-import type { Judgement } from "../status/judgement.ts";
+import type { ConditionSummary } from "../status/condition-summary.ts";
 import type { SyncFailure, SyncOutcome } from "./sync-components.ts";
 
 const { ready, rollingOut, syncFailed, unsupported } = operatorConfigReasons;
@@ -15,7 +15,10 @@ const { ready, rollingOut, syncFailed, unsupported } = operatorConfigReasons;
 /** A condition's message has at most 32 KiB; this much somebody reads. */
 const longestMessage = 4_000;
 
-export function judgeOperatorConfig({ components, problems }: RenderedComponents, outcome: SyncOutcome): Judgement {
+export function operatorConfigSummary(
+  { components, problems }: RenderedComponents,
+  outcome: SyncOutcome,
+): ConditionSummary {
   const texts = (severity: "error" | "warning") =>
     problems.filter((problem) => problem.severity === severity).map(({ field, message }) => `${field}: ${message}`);
   const [errors, warnings] = [texts("error"), texts("warning")];
@@ -41,7 +44,7 @@ export function judgeOperatorConfig({ components, problems }: RenderedComponents
 }
 
 /** Of a SriovOperatorConfig with another name: there is one only. */
-export const notHonoured: Judgement = {
+export const unusedConfigSummary: ConditionSummary = {
   state: "degraded",
   reason: unsupported,
   message: `metadata.name: this object has no effect; only the SriovOperatorConfig "${operatorConfigName}" is used`,

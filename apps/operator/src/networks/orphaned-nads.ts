@@ -3,17 +3,17 @@
  * NetworkAttachmentDefinitions that are no longer wanted where they are: their network wants another namespace now
  * (sriov-operator.md M-15), or is no more. They are found by looking at what is there, so nothing needs to be remembered, and
  * no finalizer to wait for us. Those in their network's own namespace are the garbage collector's.
- * Usage: `const strays = createStrayNads({ nads, transport, writer, namespace }); await strays.delete(ref, network, signal)`.
+ * Usage: `const orphans = createOrphanedNads({ nads, transport, writer, namespace }); await orphans.delete(ref, network, signal)`.
  */
 import { apiVersion, type NetworkAttachmentDefinition } from "@switchyard/api";
 import { isKubeError, isKubeObject, objectPath, type Cache, type Transport, type Writer } from "@switchyard/kube";
 import { targetNamespace, type Network } from "@switchyard/render";
 import { mayChooseNamespace } from "./intended-nad.ts";
 import type { NadFacts } from "./network-caches.ts";
-import { networkTypes, parseNetworkRef, type NetworkName } from "./network-name.ts";
-import { isGoing } from "./networks.ts";
+import { networkTypes, parseNetworkRef, type NetworkName } from "./network-ref.ts";
+import { isTerminating } from "./networks.ts";
 
-export interface StrayNadsDeps {
+export interface OrphanedNadsDeps {
   readonly nads: Cache<NadFacts>;
   readonly transport: Transport;
   readonly writer: Writer<NetworkAttachmentDefinition>;
@@ -21,7 +21,7 @@ export interface StrayNadsDeps {
   readonly namespace: string;
 }
 
-export interface StrayNads {
+export interface OrphanedNads {
   /**
    * Deletes those of the network `ref`, which as far as known is `network`, after asking the API server for it: a cache
    * may be behind. Answers how many there were: they are gone when the cache has heard of it.
@@ -29,19 +29,19 @@ export interface StrayNads {
   delete(ref: string, network: Network | undefined, signal: AbortSignal): Promise<number>;
 }
 
-export function createStrayNads({ nads, transport, writer, namespace }: StrayNadsDeps): StrayNads {
+export function createOrphanedNads({ nads, transport, writer, namespace }: OrphanedNadsDeps): OrphanedNads {
   return {
     async delete(ref, network, signal) {
       const named = parseNetworkRef(ref);
       if (named === undefined) return 0;
-      const strays = nads.byIndex("owner", ref).filter((nad) => isStray(nad, named, network, namespace));
-      const staying = strays.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+      const orphans = nads.byIndex("owner", ref).filter((nad) => isOrphaned(nad, named, network, namespace));
+      const staying = orphans.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
       if (staying.length > 0) {
         const live = await readLive(named, signal);
-        if (live === "unknown") return strays.length;
-        for (const nad of staying) if (isStray(nad, named, live, namespace)) await writer.delete(nad, signal);
+        if (live === "unknown") return orphans.length;
+        for (const nad of staying) if (isOrphaned(nad, named, live, namespace)) await writer.delete(nad, signal);
       }
-      return strays.length;
+      return orphans.length;
     },
   };
 
@@ -62,9 +62,14 @@ export function createStrayNads({ nads, transport, writer, namespace }: StrayNad
 }
 
 /** A copy under another name is not of our making, whatever its annotation says. */
-function isStray(nad: NadFacts, owner: NetworkName, network: Network | undefined, operatorNamespace: string): boolean {
+function isOrphaned(
+  nad: NadFacts,
+  owner: NetworkName,
+  network: Network | undefined,
+  operatorNamespace: string,
+): boolean {
   if (nad.metadata.name !== owner.name) return false;
-  if (network === undefined || isGoing(network)) return nad.metadata.namespace !== owner.namespace;
+  if (network === undefined || isTerminating(network)) return nad.metadata.namespace !== owner.namespace;
   return mayChooseNamespace(network, operatorNamespace) && nad.metadata.namespace !== targetNamespace(network);
 }
 

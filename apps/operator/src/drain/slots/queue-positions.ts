@@ -5,9 +5,9 @@
  * Usage: `places.publish(plan.places); … places.get("worker-1")`.
  */
 import { equalJson, type Source } from "@switchyard/kube";
-import type { Place } from "./drain-queue.ts";
+import type { Place } from "./plan-drains.ts";
 
-export interface DrainPlaces {
+export interface QueuePositions {
   get(node: string): Place | undefined;
   /** Replaces all of them. */
   publish(places: ReadonlyMap<string, Place>): void;
@@ -15,7 +15,7 @@ export interface DrainPlaces {
   readonly source: Source;
 }
 
-export function createDrainPlaces(): DrainPlaces {
+export function createQueuePositions(): QueuePositions {
   let current: ReadonlyMap<string, Place> = new Map();
   const listeners = new Set<(node: string) => void>();
 

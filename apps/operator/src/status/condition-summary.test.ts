@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { conditionsFor, isReady } from "./judgement.ts";
+import { conditionsFor, isReady } from "./condition-summary.ts";
 
 const ready = conditionsFor({ state: "ready", reason: "Configured", message: "" }, [], 2, new Date(0));
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { err, ok } from "@switchyard/api";
 import fc from "fast-check";
-import { planDrains, type DrainNode, type DrainPool } from "./drain-queue.ts";
+import { planDrains, type DrainNode, type DrainPool } from "./plan-drains.ts";
 
 function pools(limits: Readonly<Record<string, number>>): ReadonlyMap<string, DrainPool> {
   return new Map(Object.entries(limits).map(([name, limit]) => [name, { title: `pool "${name}"`, limit: ok(limit) }]));

@@ -2,11 +2,11 @@
 /**
  * Node states first: at a start the API server is asked for what they are made of, and for all else once they are
  * written. Of a fleet that takes seconds, in which thirty more lists and watches would be in their way.
- * Usage: `const first = nodesFirst(transport, signal); watchNetworks({ transport: first.later, … }); first.done();`
+ * Usage: `const first = deferTransport(transport, signal); watchNetworks({ transport: first.later, … }); first.done();`
  */
 import { systemClock, type Clock, type Transport } from "@switchyard/kube";
 
-export interface NodesFirst {
+export interface DeferredTransport {
   /** Holds requests back until `done`, until they have waited for long enough, or until the signal aborts. */
   readonly later: Transport;
   readonly done: () => void;
@@ -16,7 +16,11 @@ export interface NodesFirst {
 const longestMs = 5_000;
 
 /** Disposing of `later` does nothing: the transport is whose it was. */
-export function nodesFirst(transport: Transport, signal: AbortSignal, clock: Clock = systemClock): NodesFirst {
+export function deferTransport(
+  transport: Transport,
+  signal: AbortSignal,
+  clock: Clock = systemClock,
+): DeferredTransport {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   const done = () => {
     resolve(undefined);

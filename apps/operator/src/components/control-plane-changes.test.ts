@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, it } from "@jest/globals";
 import type { Node } from "@switchyard/api";
-import { concernsControlPlane } from "./control-plane.ts";
+import { changesControlPlane } from "./control-plane-changes.ts";
 
 const node = (role: string, labels = {}): Node => ({
   ...{ apiVersion: "v1", kind: "Node" },
@@ -10,8 +10,8 @@ const node = (role: string, labels = {}): Node => ({
 
 it("the control plane is thought about again when nodes come, go or change their role only", () => {
   const [before, after] = [node("worker"), node("worker", { rack: "1" })];
-  expect(concernsControlPlane({ key: "n", before, after })).toBe(false);
-  expect(concernsControlPlane({ key: "n", before, after: node("master") })).toBe(true);
-  expect(concernsControlPlane({ key: "n", before: undefined, after })).toBe(true);
-  expect(concernsControlPlane({ key: "n", before, after: undefined })).toBe(true);
+  expect(changesControlPlane({ key: "n", before, after })).toBe(false);
+  expect(changesControlPlane({ key: "n", before, after: node("master") })).toBe(true);
+  expect(changesControlPlane({ key: "n", before: undefined, after })).toBe(true);
+  expect(changesControlPlane({ key: "n", before, after: undefined })).toBe(true);
 });

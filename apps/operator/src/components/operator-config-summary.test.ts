@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { KubeError } from "@switchyard/kube";
 import type { ComponentProblem, RenderedComponents } from "@switchyard/render";
-import { judgeOperatorConfig } from "./judge-operator-config.ts";
+import { operatorConfigSummary } from "./operator-config-summary.ts";
 import type { SyncOutcome } from "./sync-components.ts";
 
 const nothing: SyncOutcome = { failures: [], incomplete: [], pending: [], isStale: false };
@@ -17,9 +17,9 @@ const refusal = {
   error: new KubeError("apply Service a", "Forbidden", { words: "not today" }),
 };
 
-function judge(problems: readonly ComponentProblem[], outcome: Partial<SyncOutcome> = {}): string {
+function describeSummary(problems: readonly ComponentProblem[], outcome: Partial<SyncOutcome> = {}): string {
   const rendered: RenderedComponents = { components: [], problems };
-  const { state, reason, message, progress } = judgeOperatorConfig(rendered, { ...nothing, ...outcome });
+  const { state, reason, message, progress } = operatorConfigSummary(rendered, { ...nothing, ...outcome });
   return `${state} ${reason}: ${message}${progress === undefined ? "" : ` | ${progress.reason}: ${progress.message}`}`;
 }
 
@@ -66,11 +66,11 @@ describe("a SriovOperatorConfig", () => {
         "spec.disablePlugins: has no effect yet",
     },
   ] as const)("is $is", ({ problems, outcome, says }) => {
-    expect(judge(problems, outcome)).toBe(says);
+    expect(describeSummary(problems, outcome)).toBe(says);
   });
 
   it("has a message that the API server takes, however much is wrong", () => {
     const failures = Array.from({ length: 1_000 }, () => refusal);
-    expect(judge([], { failures })).toHaveLength("degraded OperatorConfigSyncFailed: ".length + 4_000);
+    expect(describeSummary([], { failures })).toHaveLength("degraded OperatorConfigSyncFailed: ".length + 4_000);
   });
 });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { networkRef, parseNetworkRef } from "./network-name.ts";
+import { networkRef, parseNetworkRef } from "./network-ref.ts";
 
 const blue = { kind: "OVSNetwork", namespace: "tenant-a", name: "blue" } as const;
 const ref = "OVSNetwork.sriovnetwork.openshift.io/tenant-a/blue";

@@ -23,7 +23,7 @@ import { watchServerCertificates, type WatchedServerCertificates } from "./certi
 import { watchClusterFacts, type WatchedClusterFacts } from "./components/cluster-facts.ts";
 import { watchComponentObjects, type WatchedComponentObjects } from "./components/component-objects.ts";
 import { watchConfigMaps, type WatchedConfigMaps } from "./device-plugin/config-map-watches.ts";
-import { managers } from "./managers.ts";
+import { fieldManagers } from "./field-managers.ts";
 import { watchNetworks, type NetworkCaches } from "./networks/network-caches.ts";
 import { watchNicList, type NicList } from "./node-states/nic-list.ts";
 import { toNodeStateFacts, type NodeStateFacts } from "./node-states/node-state-facts.ts";
@@ -47,7 +47,7 @@ export interface ClusterCaches extends NetworkCaches, AsyncDisposable {
 export interface WatchOptions {
   /** For what node states are made of. */
   readonly transport: Transport;
-  /** For all else (nodes-first.ts). */
+  /** For all else (deferred-transport.ts). */
   readonly later: Transport;
   /** Our own kinds are honoured in this one only. */
   readonly namespace: string;
@@ -66,14 +66,14 @@ export function watchCluster({ transport, later, namespace, settings, report }: 
       type: sriovNetworkNodePolicies,
       namespace,
       project: (policy: SriovNetworkNodePolicy) => ({ ...policy, metadata: keepIdentity(policy) }),
-      managers: [managers.policyStatus, managers.failures],
+      managers: [fieldManagers.policyStatus, fieldManagers.failures],
     }),
     pools: watchObjects({
       ...common,
       type: sriovNetworkPoolConfigs,
       namespace,
       project: (pool: SriovNetworkPoolConfig) => ({ ...pool, metadata: keepLife(pool) }),
-      managers: [managers.poolStatus, managers.hardwareOffload, managers.failures],
+      managers: [fieldManagers.poolStatus, fieldManagers.hardwareOffload, fieldManagers.failures],
     }),
     operatorConfigs: watchObjects({
       ...common,
@@ -82,10 +82,10 @@ export function watchCluster({ transport, later, namespace, settings, report }: 
       project: (config: SriovOperatorConfig) => ({ ...config, metadata: keepLife(config) }),
       managers: [
         ...[
-          managers.operatorConfigStatus,
-          managers.devicePluginConfigMap,
-          managers.defaultPoolStatus,
-          managers.failures,
+          fieldManagers.operatorConfigStatus,
+          fieldManagers.devicePluginConfigMap,
+          fieldManagers.defaultPoolStatus,
+          fieldManagers.failures,
         ],
         ...certifiedServers.map(({ manager }) => manager),
       ],
@@ -97,7 +97,7 @@ export function watchCluster({ transport, later, namespace, settings, report }: 
       namespace,
       pageSize: 50,
       project: sharingEqual((state: SriovNetworkNodeState) => toNodeStateFacts(state)),
-      managers: [managers.nodeState, managers.drain, managers.failures],
+      managers: [fieldManagers.nodeState, fieldManagers.drain, fieldManagers.failures],
     }),
     nicList: watchNicList({ ...common, namespace }),
     ...watchNetworks(others),

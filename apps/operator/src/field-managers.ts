@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Field managers of the operator's writers, one for each controller, the same over all releases. */
-export const managers = {
+export const fieldManagers = {
   nodeState: "switchyard-node-state",
   policyStatus: "switchyard-policy-status",
   poolStatus: "switchyard-pool-status",

@@ -3,7 +3,7 @@
  * What a drain leaves on a Node: that it is unschedulable, a note that this is our doing, and a taint that keeps
  * DaemonSets away. Only what is ours, or was upstream's, is taken back: a node that an admin made unschedulable stays so
  * (M-13).
- * Usage: `await closeNode(name, { holdDaemonSets: false }, access); … await openNode(name, access);`
+ * Usage: `await cordonNode(name, { blockDaemonSets: false }, access); … await uncordonNode(name, access);`
  */
 import { annotations, nodes, taints, upstreamManager, type Node, type Taint } from "@switchyard/api";
 import {
@@ -18,9 +18,9 @@ import {
 } from "@switchyard/kube";
 
 /** What a drain needs of a Node. */
-export interface Closing {
+export interface CordonOptions {
   /** DaemonSets shall not make their pods anew there. */
-  readonly holdDaemonSets: boolean;
+  readonly blockDaemonSets: boolean;
 }
 
 /** How the API server is reached. */
@@ -29,39 +29,39 @@ export interface Access {
   readonly signal: AbortSignal;
 }
 
-/** Whether there is something on the node for openNode to take back. */
-export function isMarked(node: Node): boolean {
+/** Whether there is something on the node for uncordonNode to take back. */
+export function hasDrainMarks(node: Node): boolean {
   return isCordonedByUs(node) || hasTaint(node.spec?.taints);
 }
 
-/** Whether nothing is left to do for closeNode. */
-export function isClosed({ spec = {} }: Node, { holdDaemonSets }: Closing): boolean {
-  return spec.unschedulable === true && (!holdDaemonSets || hasTaint(spec.taints));
+/** Whether nothing is left to do for cordonNode. */
+export function isCordoned({ spec = {} }: Node, { blockDaemonSets }: CordonOptions): boolean {
+  return spec.unschedulable === true && (!blockDaemonSets || hasTaint(spec.taints));
 }
 
 /** Makes it so, and nothing else. Rejects with KubeError. */
-export async function closeNode(name: string, closing: Closing, access: Access): Promise<void> {
+export async function cordonNode(name: string, closing: CordonOptions, access: Access): Promise<void> {
   await changeNode(name, access, (node) => {
-    if (isClosed(node, closing)) return undefined;
+    if (isCordoned(node, closing)) return undefined;
     const { unschedulable = false, taints: existing = [] } = node.spec ?? {};
     return {
       metadata: unschedulable ? {} : { annotations: { [annotations.cordonedBy]: cordonedBy } },
       spec: {
         unschedulable: true,
-        ...(closing.holdDaemonSets && !hasTaint(existing) ? { taints: [...existing, drainingTaint] } : {}),
+        ...(closing.blockDaemonSets && !hasTaint(existing) ? { taints: [...existing, drainingTaint] } : {}),
       },
     };
   });
 }
 
-/** Takes back what closeNode did. Whether the node is schedulable then. Rejects with KubeError. */
-export async function openNode(name: string, access: Access): Promise<boolean> {
+/** Takes back what cordonNode did. Whether the node is schedulable then. Rejects with KubeError. */
+export async function uncordonNode(name: string, access: Access): Promise<boolean> {
   let isSchedulable = false;
   await changeNode(name, access, (node) => {
     const { unschedulable = false, taints: existing = [] } = node.spec ?? {};
     const isOurs = isCordonedByUs(node) || isCordonedByUpstream(node);
     isSchedulable = isOurs || !unschedulable;
-    if (!isOurs && !isMarked(node)) return undefined;
+    if (!isOurs && !hasDrainMarks(node)) return undefined;
     return {
       metadata: { annotations: { [annotations.cordonedBy]: null } },
       spec: {

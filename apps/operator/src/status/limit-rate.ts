@@ -2,11 +2,11 @@
 /**
  * Keeps a reconcile from running more often for one key than it should: a status that counts nodes would else be written
  * for each of a thousand nodes.
- * Usage: `startController({ reconcile: pace(reconcile, { intervalMs: 1_000, nowMs: performance.now }) … })`.
+ * Usage: `startController({ reconcile: limitRate(reconcile, { intervalMs: 1_000, nowMs: performance.now }) … })`.
  */
 import type { Reconcile } from "@switchyard/kube";
 
-export interface PaceOptions {
+export interface LimitRateOptions {
   /** Least time between the starts of two runs of a key. */
   readonly intervalMs: number;
   /** Monotonic. */
@@ -17,7 +17,7 @@ export interface PaceOptions {
  * Puts a run that comes too early off to its time. One that asks to come back sooner than that may, and when one that failed
  * comes back is the queue's matter.
  */
-export function pace(reconcile: Reconcile, { intervalMs, nowMs }: PaceOptions): Reconcile {
+export function limitRate(reconcile: Reconcile, { intervalMs, nowMs }: LimitRateOptions): Reconcile {
   const nextMs = new Map<string, number>();
   return async (key, signal) => {
     const startedMs = nowMs();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { Clock, Transport, TransportRequest } from "@switchyard/kube";
-import { nodesFirst } from "./nodes-first.ts";
+import { deferTransport } from "./deferred-transport.ts";
 
 const list: TransportRequest = { method: "GET", path: "/api/v1/pods" };
 
@@ -27,10 +27,10 @@ function setUp() {
     },
   };
   const end = new AbortController();
-  return { sent, timers, end, first: nodesFirst(transport, end.signal, clock) };
+  return { sent, timers, end, first: deferTransport(transport, end.signal, clock) };
 }
 
-describe("nodesFirst", () => {
+describe("deferTransport", () => {
   it.each([
     {
       until: "the node states are written",

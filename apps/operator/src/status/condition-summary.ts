@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * One judgement of an object, as the three conditions that users wait for (sriov-operator.md K.1).
+ * One summary of an object, as the three conditions that users wait for (sriov-operator.md K.1).
  * Usage: `conditionsFor({ state: "ready", reason, message }, existing, generation, new Date())`.
  */
 import { conditionTypes, policyReasons, type Condition } from "@switchyard/api";
 import { setCondition } from "@switchyard/kube";
 
-export interface Judgement {
+export interface ConditionSummary {
   /** "idle" is neither ready nor under way, and nobody's fault: nothing matches. */
   readonly state: "ready" | "progressing" | "degraded" | "idle";
   readonly reason: string;
@@ -22,7 +22,7 @@ interface Judged {
 }
 
 /** Of all policies and pools while nobody asked us to manage anything (sriov-operator.md B.1). */
-export const withoutOperatorConfig: Judgement = {
+export const withoutOperatorConfig: ConditionSummary = {
   state: "idle",
   reason: policyReasons.noOperatorConfig,
   message: 'SriovOperatorConfig "default" does not exist in this namespace; the operator manages nothing',
@@ -36,7 +36,7 @@ export function isReady({ metadata, status }: Judged): boolean {
 
 /** Ready, Progressing and Degraded; their times move only with their status. */
 export function conditionsFor(
-  { state, reason, message, progress }: Judgement,
+  { state, reason, message, progress }: ConditionSummary,
   existing: readonly Condition[],
   observedGeneration: number,
   now: Date,

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { apiVersion, type SriovOperatorConfig } from "@switchyard/api";
 import { KubeError, type Transport } from "@switchyard/kube";
-import { createStayCheck } from "./staying-config.ts";
+import { createConfigExistsCheck } from "./config-exists.ts";
 
 const never = new AbortController().signal;
 const metadata = { name: "default", namespace: "sriov-network-operator", uid: "u-1" };
@@ -19,7 +19,7 @@ function setUp(stored: SriovOperatorConfig | undefined) {
       return Promise.reject(new KubeError("GET default", "NotFound", { status: 404 }));
     },
   } as Partial<Transport> as Transport;
-  const check = createStayCheck(transport, () => nowMs);
+  const check = createConfigExistsCheck(transport, () => nowMs);
   return {
     check: () => check(seen, never),
     pass: (ms: number) => (nowMs += ms),

@@ -10,8 +10,8 @@ import { linuxBridgesOf, type Network } from "@switchyard/render";
 import { isDeepStrictEqual } from "node:util";
 import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 import { ownerRefOf, placeOf, type NadFacts, type NetworkCaches } from "./network-caches.ts";
-import { networkRef, parseNetworkRef } from "./network-name.ts";
-import { isGoing, networkCachesByKind, type Networks } from "./networks.ts";
+import { networkRef, parseNetworkRef } from "./network-ref.ts";
+import { isTerminating, networkCachesByKind, type Networks } from "./networks.ts";
 
 export function networkSources(
   caches: NetworkCaches & { readonly states: Cache<NodeStateFacts> },
@@ -33,7 +33,7 @@ export function networkSources(
  */
 function networksOfNetwork({ before, after }: Change<Network>, networks: Networks): readonly string[] {
   const both = [before, after].filter((network) => network !== undefined);
-  const concerns = (network: Network) => [network.metadata.uid, isGoing(network), network.spec];
+  const concerns = (network: Network) => [network.metadata.uid, isTerminating(network), network.spec];
   const isSame = before && after && isDeepStrictEqual(concerns(before), concerns(after));
   const rivals = isSame ? [] : both.flatMap((network) => networks.wanting(placeOf(network)));
   return [...both, ...rivals].map(networkRef);

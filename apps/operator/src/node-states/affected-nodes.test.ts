@@ -3,8 +3,8 @@ import { describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodePolicy, SriovOperatorConfig } from "@switchyard/api";
 import { createCluster, nic } from "../testing/cluster.ts";
 import type { NodeStateFacts } from "./node-state-facts.ts";
-import { createVerdicts } from "./verdicts.ts";
-import { concernsNodes, isEcho, nodeOfState, nodesOfPolicy } from "./wake.ts";
+import { createMergeResults } from "./merge-results.ts";
+import { affectsNodes, isOwnWrite, nodeAffectedByState, nodesAffectedByPolicy } from "./affected-nodes.ts";
 
 function policy(nodeSelector: Readonly<Record<string, string>>, status = {}): SriovNetworkNodePolicy {
   const cluster = createCluster();
@@ -18,7 +18,7 @@ function laterGeneration(before: SriovNetworkNodePolicy): SriovNetworkNodePolicy
   return { ...before, metadata: { ...before.metadata, generation: (before.metadata.generation ?? 0) + 2 } };
 }
 
-describe("nodesOfPolicy", () => {
+describe("nodesAffectedByPolicy", () => {
   const { nodes, addNode } = createCluster();
   addNode("a", { rack: "1" });
   addNode("b", { rack: "2" });
@@ -46,11 +46,11 @@ describe("nodesOfPolicy", () => {
     },
     { change: "our own status wakes nobody", before: policy({}), after: policy({}, { readyNodeCount: 1 }), wakes: [] },
   ])("$change", ({ before, after, wakes }) => {
-    expect(nodesOfPolicy({ key: "p", before, after }, nodes)).toEqual(wakes);
+    expect(nodesAffectedByPolicy({ key: "p", before, after }, nodes)).toEqual(wakes);
   });
 });
 
-describe("concernsNodes", () => {
+describe("affectsNodes", () => {
   const config = (uid: string, rest: Partial<SriovOperatorConfig> = {}, going = {}): SriovOperatorConfig => ({
     ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovOperatorConfig" },
     metadata: { name: "default", uid, ...going },
@@ -74,11 +74,11 @@ describe("concernsNodes", () => {
       concerns: false,
     },
   ])("$change: $concerns", ({ before, after, concerns }) => {
-    expect(concernsNodes({ key: "default", before, after })).toBe(concerns);
+    expect(affectsNodes({ key: "default", before, after })).toBe(concerns);
   });
 });
 
-describe("nodeOfState", () => {
+describe("nodeAffectedByState", () => {
   function facts(name: string, syncStatus: string) {
     const { setState, states } = createCluster();
     setState("n", { status: { interfaces: [nic({ name })], syncStatus } });
@@ -87,16 +87,16 @@ describe("nodeOfState", () => {
 
   it("wakes the node for a NIC that was renamed", () => {
     const change = { key: "n", before: facts("eth0", "Succeeded"), after: facts("eth1", "Succeeded") };
-    expect(nodeOfState(change)).toEqual(["n"]);
+    expect(nodeAffectedByState(change)).toEqual(["n"]);
   });
 
   it("wakes nobody for the progress of a daemon", () => {
     const change = { key: "n", before: facts("eth0", "InProgress"), after: facts("eth0", "Succeeded") };
-    expect(nodeOfState(change)).toEqual([]);
+    expect(nodeAffectedByState(change)).toEqual([]);
   });
 });
 
-describe("isEcho", () => {
+describe("isOwnWrite", () => {
   const wanted = { interfaces: [{ pciAddress: "0000:3b:00.0", numVfs: 4 }] };
   const seen = (overrides: Partial<NodeStateFacts> = {}): NodeStateFacts => {
     const { setState, states } = createCluster();
@@ -106,11 +106,11 @@ describe("isEcho", () => {
     return { ...state, ...overrides };
   };
   const other = { interfaces: [{ pciAddress: "0000:3b:00.0", numVfs: 5 }] };
-  function verdictsOf(...names: readonly string[]) {
-    const verdicts = createVerdicts();
+  function mergeResultsOf(...names: readonly string[]) {
+    const mergeResults = createMergeResults();
     const merged = { matches: [], problems: [], generations: new Map<string, number>() };
-    for (const name of names) verdicts.set(name, { ...merged, spec: wanted, interfaces: seen().interfaces });
-    return verdicts;
+    for (const name of names) mergeResults.set(name, { ...merged, spec: wanted, interfaces: seen().interfaces });
+    return mergeResults;
   }
 
   it.each<{ what: string; before?: NodeStateFacts; after: NodeStateFacts | undefined; echo: boolean }>([
@@ -122,18 +122,18 @@ describe("isEcho", () => {
     { what: "a state that was to be deleted", after: seen({ keepStateUntil: "2026-11-21T00:00:00Z" }), echo: false },
     { what: "a deletion", before: seen(), after: undefined, echo: false },
   ])("$what: $echo", ({ before, after, echo }) => {
-    expect(isEcho({ key: "n", before, after }, verdictsOf("n"))).toBe(echo);
+    expect(isOwnWrite({ key: "n", before, after }, mergeResultsOf("n"))).toBe(echo);
   });
 
-  it("knows nothing of a node that was not merged for", () => {
-    expect(isEcho({ key: "n", before: undefined, after: seen() }, verdictsOf("m"))).toBe(false);
+  it("isUpToDate nothing of a node that was not merged for", () => {
+    expect(isOwnWrite({ key: "n", before: undefined, after: seen() }, mergeResultsOf("m"))).toBe(false);
   });
 
-  it("lets the verdict have the state's own values", () => {
-    const verdicts = verdictsOf("n");
+  it("lets the mergeResult have the state's own values", () => {
+    const mergeResults = mergeResultsOf("n");
     const after = seen();
-    isEcho({ key: "n", before: undefined, after }, verdicts);
-    expect(verdicts.get("n")?.spec).toBe(after.spec);
-    expect(verdicts.get("n")?.interfaces).toBe(after.interfaces);
+    isOwnWrite({ key: "n", before: undefined, after }, mergeResults);
+    expect(mergeResults.get("n")?.spec).toBe(after.spec);
+    expect(mergeResults.get("n")?.interfaces).toBe(after.interfaces);
   });
 });
