@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The controller of the certificates that the operator makes for the servers it deploys; a key is a server's component.
+ * startCertificateControllers starts the controller that keeps the certificates of the webhook and the injector. Its keys
+ * are the names of the two components.
  * Usage: `startCertificateControllers(context);`
  */
-import {
-  operatorConfigName,
-  sriovOperatorConfigs,
-  type OwnerReference,
-  type SriovOperatorConfig,
-} from "@switchyard/api";
+import { operatorConfigName, sriovOperatorConfigs, type SriovOperatorConfig } from "@switchyard/api";
 import { createCertificateStore } from "@switchyard/certificates";
 import { createWriter, fromCache, type Reconcile } from "@switchyard/kube";
+import { configOwner } from "../components/config-owner.ts";
 import type { OperatorContext } from "../operator-context.ts";
 import { certifiedServers, dnsNames, type CertifiedServer } from "./certified-servers.ts";
 import { createServerCertificateReconciler } from "./server-certificate-reconciler.ts";
@@ -32,7 +29,7 @@ export function startCertificateControllers({ transport, caches, settings, start
       fromCache(operatorConfigs, () => keys),
       {
         start(enqueue) {
-          for (const key of keys) enqueue(key); // leftovers are removed also where there is no config
+          for (const key of keys) enqueue(key); // removes leftovers even if there is no SriovOperatorConfig
           const ends = [...certificates.watches].map(([component, watches]) =>
             watches.subscribe(() => {
               enqueue(component);
@@ -50,10 +47,13 @@ export function startCertificateControllers({ transport, caches, settings, start
   function createReconciler(server: CertifiedServer): Reconcile {
     const { component, manager } = server;
     const watches = certificates.watches.get(component);
-    const describe = () => ({
-      labels: { "app.kubernetes.io/managed-by": "switchyard-operator", "app.kubernetes.io/component": component },
-      ownerReferences: ownersOf(operatorConfigs.get(operatorConfigName)),
-    });
+    const describe = () => {
+      const config = operatorConfigs.get(operatorConfigName);
+      return {
+        labels: { "app.kubernetes.io/managed-by": "switchyard-operator", "app.kubernetes.io/component": component },
+        ownerReferences: config === undefined ? [] : [configOwner(config)],
+      };
+    };
     return createServerCertificateReconciler({
       ...{ server, operatorConfigs },
       store: watches && createCertificateStore({ transport, watches, describe }),
@@ -66,12 +66,4 @@ export function startCertificateControllers({ transport, caches, settings, start
       nowMs: Date.now,
     });
   }
-}
-
-/** So that the Secret is deleted with the config, also while no operator runs. */
-function ownersOf(config: SriovOperatorConfig | undefined): readonly OwnerReference[] {
-  if (config === undefined) return [];
-  const { apiVersion, kind, metadata } = config;
-  const { name, uid = "" } = metadata;
-  return [{ apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true }];
 }

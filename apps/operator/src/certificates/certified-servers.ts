@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The servers that the API server calls, which need a certificate: the admission webhook and the network resources
- * injector. Neither has rights on Secrets or on its own registration: the operator makes both certificates.
+ * certifiedServers lists the servers that the API server calls and that need a certificate: the admission webhook and the
+ * network resources injector. Neither may read Secrets or change its own webhook registration, so the operator issues both
+ * certificates.
  * Usage: `certifiedServers.filter((server) => isIssuedByOperator(server, settings))`.
  */
 import { conditionTypes, type SriovOperatorConfig } from "@switchyard/api";
@@ -20,7 +21,7 @@ export interface CertifiedServer {
   readonly settings: (settings: ComponentSettings) => AdmissionServerSettings;
   /** Whether the SriovOperatorConfig enables the server. */
   readonly isWanted: (config: SriovOperatorConfig) => boolean;
-  /** Of the condition on the SriovOperatorConfig. */
+  /** Type of the condition that reports on the certificate, on the SriovOperatorConfig. */
   readonly conditionType: string;
   /** Field manager of that condition. */
   readonly manager: string;
@@ -43,13 +44,13 @@ export const certifiedServers: readonly CertifiedServer[] = [
   },
 ];
 
-/** Whether the operator makes the server's certificate. Of two servers with one Secret, the webhook has it. */
+/** Reports whether the operator issues the server's certificate. If both servers share one Secret, it is the webhook's. */
 export function isIssuedByOperator({ component, settings: of }: CertifiedServer, settings: ComponentSettings): boolean {
   if (of(settings).certificates.kind !== "self-made") return false;
   return component === "operator-webhook" || hasOwnSecret(settings);
 }
 
-/** Where the certificate is stored, and where the API server reads its authority. */
+/** Returns the Secret that stores the certificate and the webhook registrations that contain its CA. */
 export function certificatePlaces(
   { component, settings: of }: CertifiedServer,
   settings: ComponentSettings,

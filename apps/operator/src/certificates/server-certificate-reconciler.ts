@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Keeps the certificate of one server while the SriovOperatorConfig enables the server (sriov-operator.md H): the Secret
- * that its pods mount, and the caBundle by which the API server trusts it. Servers read the files again once both were
- * replaced, so each certificate has a key of its own. A condition on the SriovOperatorConfig reports the result.
+ * createServerCertificateReconciler keeps the certificate of one server while the SriovOperatorConfig enables that server
+ * (sriov-operator.md H): the Secret that the server's pods mount, and the caBundle with which the API server trusts the
+ * certificate. The servers reload certificate and key together, so each certificate has its own key. A condition on the
+ * SriovOperatorConfig reports the result.
  */
 import { certificateReasons as reasons, operatorConfigName, type SriovOperatorConfig } from "@switchyard/api";
 import {
@@ -11,28 +12,30 @@ import {
   defaultTimings,
   type KubeCertificateStore,
 } from "@switchyard/certificates";
-import { isKubeError, setCondition, type Cache, type Condition, type Reconcile, type Writer } from "@switchyard/kube";
+import { isKubeError, type Cache, type Reconcile, type Writer } from "@switchyard/kube";
 import { X509Certificate } from "node:crypto";
+import { createConfigCondition, type ConfigCondition } from "../status/config-condition.ts";
 import type { CertifiedServer } from "./certified-servers.ts";
 
 export interface ServerCertificateDeps {
   readonly server: Pick<CertifiedServer, "isWanted" | "conditionType">;
   readonly operatorConfigs: Cache<SriovOperatorConfig>;
-  /** Undefined: somebody else makes the certificate, and no condition of ours is left either. */
+  /** Undefined if the operator does not issue the certificate. The condition is removed then. */
   readonly store: KubeCertificateStore | undefined;
   readonly secretName: string;
-  /** By which the API server calls the server. */
+  /** DNS names by which the API server calls the server. */
   readonly names: readonly string[];
   readonly statusWriter: Pick<Writer<SriovOperatorConfig>, "applyStatus">;
   readonly nowMs: () => number;
 }
 
-/** A condition that is not yet put among those that there are. */
-type Verdict = Pick<Condition, "status" | "reason" | "message">;
-
 export function createServerCertificateReconciler(deps: ServerCertificateDeps): Reconcile {
   const { server, operatorConfigs, store, secretName, names, nowMs } = deps;
-  /** Of what was shown last. */
+  const setConfigCondition = createConfigCondition({
+    ...{ type: server.conditionType, writer: deps.statusWriter },
+    now: () => new Date(nowMs()),
+  });
+  /** End of the certificate that was stored last, in RFC 3339; "" before the first. */
   let validUntil = "";
   const keep =
     store &&
@@ -49,41 +52,25 @@ export function createServerCertificateReconciler(deps: ServerCertificateDeps): 
     if (isGone || !server.isWanted(config)) await store?.remove(signal);
     if (isGone) return undefined;
     if (keep === undefined || !server.isWanted(config)) {
-      await tell(config, undefined, signal);
+      await setConfigCondition(config, undefined, signal);
       return undefined;
     }
     let next;
     try {
       next = await keep();
     } catch (error) {
-      const verdict = signal.aborted ? undefined : judge(error);
-      if (verdict !== undefined) await tell(config, verdict, signal);
+      const condition = signal.aborted ? undefined : conditionOf(error);
+      if (condition !== undefined) await setConfigCondition(config, condition, signal);
       throw error;
     }
     const message = `the certificate in Secret ${secretName} is valid until ${validUntil}`;
-    if (validUntil !== "") await tell(config, { status: "True", reason: reasons.valid, message }, signal);
+    if (validUntil !== "") await setConfigCondition(config, { status: "True", reason: reasons.valid, message }, signal);
     return next;
   };
-
-  async function tell(config: SriovOperatorConfig, verdict: Verdict | undefined, signal: AbortSignal): Promise<void> {
-    const type = server.conditionType;
-    const own = (config.status?.conditions ?? []).filter((condition) => condition.type === type);
-    if (verdict === undefined && own.length === 0) return;
-    const { name, uid, generation = 0 } = config.metadata;
-    const conditions =
-      verdict === undefined
-        ? []
-        : setCondition(own, { type, ...verdict, observedGeneration: generation }, new Date(nowMs()));
-    // Of this very object: an apply would make a new one if it went.
-    await deps.statusWriter.applyStatus(
-      { metadata: { name, ...(uid === undefined ? {} : { uid }) }, status: { conditions } },
-      signal,
-    );
-  }
 }
 
-/** Undefined for our bugs. */
-function judge(error: unknown): Verdict | undefined {
+/** Undefined for errors that are not expected, which the controller reports. */
+function conditionOf(error: unknown): ConfigCondition | undefined {
   if (error instanceof CertificatesError) {
     return { status: "False", reason: reasons.foreignSecret, message: error.message };
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What there is of the servers' certificates. A certificate that somebody else makes is not watched: the operator does not
- * read the keys of others.
+ * watchServerCertificates watches the Secrets and webhook registrations of the certificates that the operator issues. It does
+ * not watch certificates of other issuers, so the operator never reads their keys.
  * Usage: `await using certificates = watchServerCertificates({ transport, settings, report });`
  */
 import { watchCertificates, type CertificateWatches } from "@switchyard/certificates";
@@ -10,14 +10,14 @@ import type { ComponentName, ComponentSettings } from "@switchyard/render";
 import { certifiedServers, isIssuedByOperator, certificatePlaces } from "./certified-servers.ts";
 
 export interface WatchedServerCertificates extends JoinedWatches {
-  /** By component; those that somebody else makes are missing. */
+  /** By component. Components whose certificate has another issuer are missing. */
   readonly watches: ReadonlyMap<ComponentName, CertificateWatches>;
 }
 
 export interface WatchServerCertificatesOptions {
   readonly transport: Transport;
   readonly settings: ComponentSettings;
-  /** Told each failure of a watch; the watch is tried again. */
+  /** Called for each failure of a watch, which is then retried. */
   readonly report: (error: unknown, at: FailedWatch) => void;
 }
 

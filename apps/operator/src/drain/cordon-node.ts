@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a drain leaves on a Node: that it is unschedulable, a note that this is our doing, and a taint that keeps
- * DaemonSets away. Only what is ours, or was upstream's, is taken back: a node that an admin made unschedulable stays so
- * (M-13).
- * Usage: `await cordonNode(name, { blockDaemonSets: false }, access); … await uncordonNode(name, access);`
+ * cordonNode and uncordonNode set and remove what a drain changes on a Node: spec.unschedulable, an annotation that records
+ * that the operator set it, and a taint that stops DaemonSets. uncordonNode removes only what this operator or upstream's set,
+ * so a node that an administrator cordoned stays cordoned (sriov-operator.md M-13).
+ * Usage: `await cordonNode(name, { blockDaemonSets: false }, access); await uncordonNode(name, access);`
  */
 import { annotations, nodes, taints, upstreamManager, type Node, type Taint } from "@switchyard/api";
 import {
@@ -17,29 +17,27 @@ import {
   type Transport,
 } from "@switchyard/kube";
 
-/** What a drain needs of a Node. */
 export interface CordonOptions {
-  /** DaemonSets shall not make their pods anew there. */
+  /** Whether to add the taint that stops DaemonSets from recreating their pods on the node. */
   readonly blockDaemonSets: boolean;
 }
 
-/** How the API server is reached. */
 export interface Access {
   readonly transport: Pick<Transport, "request">;
   readonly signal: AbortSignal;
 }
 
-/** Whether there is something on the node for uncordonNode to take back. */
+/** Reports whether the node has something for uncordonNode to remove. */
 export function hasDrainMarks(node: Node): boolean {
   return isCordonedByUs(node) || hasTaint(node.spec?.taints);
 }
 
-/** Whether nothing is left to do for cordonNode. */
+/** Reports whether cordonNode has nothing to change. */
 export function isCordoned({ spec = {} }: Node, { blockDaemonSets }: CordonOptions): boolean {
   return spec.unschedulable === true && (!blockDaemonSets || hasTaint(spec.taints));
 }
 
-/** Makes it so, and nothing else. Rejects with KubeError. */
+/** Makes the node unschedulable. A node that is gone is ignored. Rejects with KubeError. */
 export async function cordonNode(name: string, closing: CordonOptions, access: Access): Promise<void> {
   await changeNode(name, access, (node) => {
     if (isCordoned(node, closing)) return undefined;
@@ -54,7 +52,7 @@ export async function cordonNode(name: string, closing: CordonOptions, access: A
   });
 }
 
-/** Takes back what cordonNode did. Whether the node is schedulable then. Rejects with KubeError. */
+/** Undoes cordonNode. Returns whether the node is schedulable afterwards. Rejects with KubeError. */
 export async function uncordonNode(name: string, access: Access): Promise<boolean> {
   let isSchedulable = false;
   await changeNode(name, access, (node) => {
@@ -73,7 +71,7 @@ export async function uncordonNode(name: string, access: Access): Promise<boolea
   return isSchedulable;
 }
 
-/** The value says who; the key alone counts. */
+/** Value of annotations.cordonedBy. Only the key is evaluated. */
 const cordonedBy = "drain";
 
 const drainingTaint: Taint = { key: taints.draining, effect: "NoSchedule" };
@@ -87,8 +85,9 @@ function isCordonedByUs({ metadata }: Node): boolean {
 }
 
 /**
- * In a drain that upstream's operator had begun before it was replaced: it leaves no note, but the API server does. It
- * makes schedulable whatever it drained; what an admin has made unschedulable is not its field.
+ * Reports whether upstream's operator cordoned the node in a drain that it began before it was replaced. It sets no
+ * annotation, but managedFields name it as the owner of spec.unschedulable. If an administrator cordoned the node, the field
+ * has another owner.
  */
 function isCordonedByUpstream({ metadata: { managedFields = [] } }: KubeObject): boolean {
   return managedFields.some(({ manager, fieldsV1 }) => {
@@ -97,16 +96,16 @@ function isCordonedByUpstream({ metadata: { managedFields = [] } }: KubeObject):
   });
 }
 
-/** A merge patch of a Node. */
+/** Parts of a merge patch for a Node. */
 interface NodeChange {
   readonly metadata: object;
   readonly spec: object;
 }
 
 /**
- * Changes the Node as it is right now, and only if nobody writes it meanwhile: what an admin just did must not be taken
- * for ours, and its taints are one list. Its kubelet writes it, too, so that is tried a few times. One that is gone needs
- * no change.
+ * Reads the Node and patches it with its resourceVersion, so that a concurrent cordon by an administrator is not mistaken for
+ * the operator's and no taint is lost from the list. The kubelet writes the Node, too, so conflicts are retried a few times.
+ * A Node that is gone needs no change.
  */
 async function changeNode(
   name: string,

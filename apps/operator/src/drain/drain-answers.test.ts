@@ -21,8 +21,8 @@ function swap(world: DrainWorld, believed: AnsweredState): Promise<string | unde
   return createDrainAnswers(world.transport, drainNamespace).swap(believed, step, never);
 }
 
-describe("an answer", () => {
-  it("is written where all is as believed, and its version told", async () => {
+describe("swap", () => {
+  it("writes the answer if all is as expected, and returns the version", async () => {
     const { world, believed } = await asking();
     const version = world.api.get(sriovNetworkNodeStates, { name: "a", namespace: drainNamespace });
     const told = await swap(world, believed);
@@ -58,7 +58,7 @@ describe("an answer", () => {
         world.api.delete(sriovNetworkNodeStates, { name: "a", namespace: drainNamespace });
       },
     },
-  ])("is not written where $when", async ({ change }) => {
+  ])("writes nothing if $when", async ({ change }) => {
     const { world, believed } = await asking();
     change(world);
     const before = world.answerOf("a");

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The operator's side of the handshake as it is written: annotations on NodeStates (sriov-operator.md G).
- * Usage: `if (!(await answers.swap(state, { from: "Draining", to: "DrainComplete" }, signal))) return soon;`
+ * DrainAnswers reads and writes the annotations of the drain handshake on SriovNetworkNodeStates (sriov-operator.md G).
+ * Usage: `if ((await answers.swap(state, { from: "Draining", to: "DrainComplete" }, signal)) === undefined) return;`
  */
-import { annotations, sriovNetworkNodeStates, type DrainAnswer, type SriovNetworkNodeState } from "@switchyard/api";
+import {
+  annotations,
+  drainRequests,
+  sriovNetworkNodeStates,
+  type DrainAnswer,
+  type SriovNetworkNodeState,
+} from "@switchyard/api";
 import {
   collectionPath,
   isKubeError,
@@ -17,15 +23,15 @@ import {
 } from "@switchyard/kube";
 import { toDrainFacts, type DrainFacts } from "./drain-facts.ts";
 
-/** A NodeState that is answered. */
+/** The SriovNetworkNodeState that is answered. */
 export interface AnsweredState {
   readonly name: string;
   readonly uid: string;
-  /** annotations.desiredState, where the answer is to that alone. */
+  /** Expected value of annotations.desiredState, if the answer applies to this request only. */
   readonly desired?: string;
 }
 
-/** A step of the handshake. */
+/** A step of the handshake: the expected and the new value of annotations.currentState. */
 export interface Swap {
   readonly from: DrainAnswer;
   readonly to: DrainAnswer;
@@ -33,27 +39,27 @@ export interface Swap {
 
 export interface DrainAnswers {
   /**
-   * Writes the answer if all still stands as it is believed, and tells the NodeState's resourceVersion then; undefined if it
-   * does not, or its object is another one by now. So each step of the handshake happens once, whoever believes that it is
-   * his to take. Rejects with KubeError.
+   * Writes the answer if uid, request and answer are still as expected, and returns the new resourceVersion. Returns
+   * undefined, without writing, if they are not. So each step happens once, even if two replicas try it. Rejects with
+   * KubeError.
    */
   swap(state: AnsweredState, step: Swap, signal: AbortSignal): Promise<string | undefined>;
-  /** The annotations of one NodeState as they are right now; undefined if it is gone. Rejects with KubeError. */
+  /** Reads the annotations of one state from the API server; undefined if it is gone. Rejects with KubeError. */
   read(state: Pick<AnsweredState, "name" | "uid">, signal: AbortSignal): Promise<DrainFacts | undefined>;
-  /** The annotations of all NodeStates as they are right now, by name, with their resourceVersions. Rejects with KubeError. */
+  /** Reads the annotations of all states from the API server, by name. Rejects with KubeError. */
   list(signal: AbortSignal): Promise<ReadonlyMap<string, DrainFacts & { readonly version: string }>>;
   /**
-   * Writes "Idle" in these annotations of a NodeState. Writes nothing, and resolves with false, if it is no longer as
-   * `seen`: a daemon may have asked for something meanwhile. Rejects with KubeError.
+   * Sets these annotations to "Idle". Returns false, without writing, if the object has changed since it was `seen`,
+   * because the daemon may have made a request meanwhile. Rejects with KubeError.
    */
-  makeIdle(which: readonly string[], seen: Seen, signal: AbortSignal): Promise<boolean>;
+  makeIdle(annotationKeys: readonly string[], seen: Seen, signal: AbortSignal): Promise<boolean>;
 }
 
-/** An object as the cache has it. */
+/** An object as the cache shows it. */
 export type Seen = Pick<Observed, "uid" | "resourceVersion"> & { readonly name: string };
 
 export function createDrainAnswers(transport: Transport, namespace: string): DrainAnswers {
-  /** Answers the resourceVersion that it made. */
+  /** Returns the resourceVersion of the patched object. */
   async function patch(name: string, body: unknown, signal: AbortSignal): Promise<string> {
     const answer = await transport.request({
       method: "PATCH",
@@ -97,7 +103,7 @@ export function createDrainAnswers(transport: Transport, namespace: string): Dra
 
     async list(signal) {
       const path = collectionPath(sriovNetworkNodeStates, namespace);
-      const accept = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"; // the rest is large
+      const accept = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"; // statuses are large
       const body = await transport.request({ method: "GET", path, accept, signal });
       const items: unknown = isRecord(body) ? (body["items"] ?? []) : undefined;
       if (!Array.isArray(items) || !items.every(hasMetadata)) {
@@ -111,8 +117,8 @@ export function createDrainAnswers(transport: Transport, namespace: string): Dra
       );
     },
 
-    async makeIdle(which, { name, uid, resourceVersion }, signal) {
-      const idle = Object.fromEntries(which.map((annotation) => [annotation, "Idle"]));
+    async makeIdle(annotationKeys, { name, uid, resourceVersion }, signal) {
+      const idle = Object.fromEntries(annotationKeys.map((annotation) => [annotation, drainRequests.idle]));
       try {
         await patch(name, { metadata: { uid, resourceVersion, annotations: idle } }, signal);
         return true;
@@ -124,17 +130,17 @@ export function createDrainAnswers(transport: Transport, namespace: string): Dra
   };
 }
 
-/** The API server has the same word for an object that its schema refuses; then it names fields. */
+/** The API server answers Invalid both for a failed test and for an object that its schema refuses, but names fields only for the latter. */
 function isFailedTest(error: KubeError): boolean {
   return error.code === "Invalid" && (error.details?.causes ?? []).every(({ field }) => field === undefined);
 }
 
-/** RFC 6901. */
+/** Path of an annotation in a JSON patch, escaped as RFC 6901 requires. */
 function annotationPath(annotation: string): string {
   return `/metadata/annotations/${annotation.replace("/", "~1")}`;
 }
 
-/** An object, or an item of a list, that was asked for metadata alone. */
+/** Recognises an object, or an item of a list, that was requested as metadata only. */
 function hasMetadata(item: unknown): item is Pick<SriovNetworkNodeState, "metadata"> {
   return isRecord(item) && isRecord(item["metadata"]) && typeof item["metadata"]["name"] === "string";
 }

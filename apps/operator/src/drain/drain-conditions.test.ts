@@ -2,18 +2,18 @@
 import { describe, expect, it } from "@jest/globals";
 import { ok, type Condition } from "@switchyard/api";
 import { drainConditions, type DrainPhase } from "./drain-conditions.ts";
-import type { Place } from "./slots/plan-drains.ts";
+import type { QueuePosition } from "./slots/plan-drains.ts";
 import { pod } from "./testing/drain-world.ts";
 
 const noon = new Date("2026-11-20T12:00:00Z");
 const later = new Date("2026-11-20T12:05:00Z");
 const pool = { title: 'pool "racks"', limit: ok(2) };
 
-function place(before: number, taking: readonly string[] = ["w1", "w4"]): Place {
-  return { kind: "queued", askedMs: noon.getTime(), pool, taking, before };
+function position(ahead: number, holders: readonly string[] = ["w1", "w4"]): QueuePosition {
+  return { kind: "queued", requestedMs: noon.getTime(), pool, holders, ahead };
 }
 
-const askedLater: Place = { ...place(0), askedMs: later.getTime() };
+const askedLater: QueuePosition = { ...position(0), requestedMs: later.getTime() };
 
 function summary(conditions: readonly Condition[]): readonly string[] {
   return conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`);
@@ -26,7 +26,7 @@ function message(phase: DrainPhase): string | undefined {
 describe("drainConditions", () => {
   it.each<{ phase: DrainPhase; shows: readonly string[] }>([
     {
-      phase: { kind: "waiting", place: place(0) },
+      phase: { kind: "waiting", position: position(0) },
       shows: ["False WaitingForSlot", "False WaitingForSlot", "False WaitingForSlot"],
     },
     {
@@ -49,7 +49,7 @@ describe("drainConditions", () => {
       phase: { kind: "complete", reason: "AllPodsGone", staying: [] },
       shows: ["False AllPodsGone", "False AllPodsGone", "True AllPodsGone"],
     },
-  ])("says of $phase.kind: $shows", ({ phase, shows }) => {
+  ])("returns $shows for $phase.kind", ({ phase, shows }) => {
     const types = ["DrainProgressing", "DrainDegraded", "DrainComplete"];
     expect(summary(drainConditions([], phase, noon))).toEqual(
       types.map((type, index) => `${type} ${shows[index] ?? ""}`),
@@ -57,20 +57,20 @@ describe("drainConditions", () => {
   });
 
   it.each([
-    { before: 0, taking: ["w1"], says: 'pool "racks": 1 of 2 draining (w1), next in line' },
+    { ahead: 0, holders: ["w1"], says: 'pool "racks": 1 of 2 draining (w1), next in line' },
     {
-      before: 9,
-      taking: ["w1", "w2", "w3", "w4", "w5"],
+      ahead: 9,
+      holders: ["w1", "w2", "w3", "w4", "w5"],
       says: "5 of 2 draining (w1, w2, w3 and 2 more), 9 nodes ahead",
     },
-    { before: 1, taking: [], says: 'pool "racks": 0 of 2 draining, 1 node ahead' },
-    { before: 10, taking: ["w1"], says: 'in pool "racks" (limit 2): 10 or more nodes ahead' },
-    { before: 999, taking: ["w1"], says: "500 or more nodes ahead" },
-  ])("tells the place $before in the queue, round where it is far back", ({ before, taking, says }) => {
-    expect(message({ kind: "waiting", place: place(before, taking) })).toContain(says);
+    { ahead: 1, holders: [], says: 'pool "racks": 0 of 2 draining, 1 node ahead' },
+    { ahead: 10, holders: ["w1"], says: 'in pool "racks" (limit 2): 10 or more nodes ahead' },
+    { ahead: 999, holders: ["w1"], says: "500 or more nodes ahead" },
+  ])("contains the position $ahead in the queue, rounded down if it is far back", ({ ahead, holders, says }) => {
+    expect(message({ kind: "waiting", position: position(ahead, holders) })).toContain(says);
   });
 
-  it("names the first pod that is refused, and the pods that are left where none is", () => {
+  it("names the first pod whose eviction is refused, else the pods that are left", () => {
     const leaving = ["d", "c", "b", "a"].map((name) => pod(name));
     const refused = leaving.slice(0, 2).map((each) => ({ pod: each, message: "The disruption budget x needs 2" }));
     expect(message({ kind: "draining", leaving, refused, isLate: false })).toBe(
@@ -81,7 +81,7 @@ describe("drainConditions", () => {
     );
   });
 
-  it("says of a pod that is being deleted, once that takes long, until when and what keeps it", () => {
+  it("describes the deadline and finalizers of a terminating pod once the drain is late", () => {
     const ending = pod("z", { endsBy: "2026-11-20T12:00:30Z", finalizers: ["example.com/keep"] });
     const leaving = [pod("a"), pod("b", { endsBy: "2026-11-20T13:00:00Z" }), ending];
     const phase = { kind: "draining", leaving, refused: [] } as const;
@@ -95,9 +95,9 @@ describe("drainConditions", () => {
     expect(message({ ...phase, leaving: leaving.slice(0, 1), isLate: true })).toBe("1 pod left: apps/a");
   });
 
-  it("keeps the time of asking while the place changes, and the beginning of the drain", () => {
-    const asked = drainConditions([], { kind: "waiting", place: place(3) }, noon);
-    const moved = drainConditions(asked, { kind: "waiting", place: place(2) }, later);
+  it("keeps the time of the request while the position changes, and sets the time when the drain begins", () => {
+    const asked = drainConditions([], { kind: "waiting", position: position(3) }, noon);
+    const moved = drainConditions(asked, { kind: "waiting", position: position(2) }, later);
     expect([moved[0]?.lastTransitionTime, moved[0]?.message]).toEqual([
       "2026-11-20T12:00:00Z",
       expect.stringContaining("2 nodes ahead"),
@@ -106,14 +106,14 @@ describe("drainConditions", () => {
     expect(begun[0]?.lastTransitionTime).toBe("2026-11-20T12:05:00Z");
   });
 
-  it("has the time of asking by which the queue goes, whenever it is told", () => {
-    const [told] = drainConditions([], { kind: "waiting", place: place(0) }, later);
+  it("has the time of the request, whenever it is written", () => {
+    const [told] = drainConditions([], { kind: "waiting", position: position(0) }, later);
     expect(told?.lastTransitionTime).toBe("2026-11-20T12:00:00Z");
   });
 
-  it("does not take the end of an earlier drain for the time of asking", () => {
+  it("does not take the end of an earlier drain for the time of the request", () => {
     const over = drainConditions([], { kind: "complete", reason: "VfPodsGone", staying: [] }, noon);
-    const asked = drainConditions(over, { kind: "waiting", place: askedLater }, later);
+    const asked = drainConditions(over, { kind: "waiting", position: askedLater }, later);
     expect(asked.map(({ lastTransitionTime }) => lastTransitionTime)).toEqual([
       "2026-11-20T12:05:00Z",
       "2026-11-20T12:05:00Z",

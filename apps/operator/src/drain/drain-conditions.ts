@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A node's drain, told to people: the three drain conditions, which are there while a drain is asked for. Pure.
- * Usage: `drainConditions(existing, { kind: "draining", … }, new Date())`.
+ * drainConditions computes the three drain conditions of a SriovNetworkNodeState, which exist while a drain is requested.
+ * Pure.
+ * Usage: `drainConditions(existing, { kind: "waiting", position }, new Date())`.
  *
- * Two of them are also our memory over restarts: DrainProgressing has when the node began to wait, and then since when
- * it is drained; the reason of DrainComplete has how much was drained.
+ * Two of the conditions also store state over restarts: lastTransitionTime of DrainProgressing is when the node began to
+ * wait, and later since when it is drained; the reason of DrainComplete is the scope of the drain.
  */
 import { conditionTypes, drainReasons, type Condition } from "@switchyard/api";
-import { setCondition } from "@switchyard/kube";
-import type { Place } from "./slots/plan-drains.ts";
+import { setCondition, setConditions, type NewCondition } from "@switchyard/kube";
 import { holding, isWaiting } from "./drain-facts.ts";
-import type { Stall } from "./slots/held-slot.ts";
 import type { PodFacts } from "./eviction/pod-facts.ts";
+import type { Stall } from "./slots/held-slot.ts";
+import type { QueuePosition } from "./slots/plan-drains.ts";
 
-/** Where a drain stands. */
+/** Progress of a drain. */
 export type DrainPhase =
-  | { readonly kind: "waiting"; readonly place: Place }
+  | { readonly kind: "waiting"; readonly position: QueuePosition }
   | { readonly kind: "pausing"; readonly message: string }
   | {
       readonly kind: "draining";
-      /** Pods that must go; undefined while they are not known. */
+      /** Pods that must leave the node; undefined until the pods are listed. */
       readonly leaving: readonly PodFacts[] | undefined;
-      /** Those that the API server refuses to evict, and its words. */
+      /** Pods whose eviction the API server refuses. */
       readonly refused: readonly RefusedEviction[];
-      /** It takes too long. */
+      /** Whether the drain takes longer than expected. */
       readonly isLate: boolean;
     }
   | { readonly kind: "complete"; readonly reason: DrainOutcome; readonly staying: readonly PodFacts[] };
@@ -33,30 +34,27 @@ export interface RefusedEviction {
   readonly message: string;
 }
 
-/** How much was drained: one of drainReasons. */
+/** Scope of a completed drain: one of drainReasons. */
 export type DrainOutcome =
   typeof drainReasons.vfPodsGone | typeof drainReasons.allPodsGone | typeof drainReasons.onlyNode;
 
-/** All three of them. `existing` are those that were written before, if any. */
+/** Returns all three conditions. `existing` are the drain conditions that the state has. */
 export function drainConditions(existing: readonly Condition[], phase: DrainPhase, now: Date): readonly Condition[] {
-  const { status, reason, message } = verdictOf(phase);
-  const verdicts: readonly Verdict[] = [
+  const { status, reason, message } = describePhase(phase);
+  const next: readonly NewCondition[] = [
     { type: conditionTypes.drainProgressing, status: status === "progressing" ? "True" : "False", reason, message },
-    degradedOf(phase, { reason, message }),
+    degradedCondition(phase, { reason, message }),
     { type: conditionTypes.drainComplete, status: status === "complete" ? "True" : "False", reason, message },
   ];
-  // The time of a wait is its beginning, not that of a drain that was over before it.
+  // A wait has its own beginning: it does not inherit the time of a drain that ended before it.
   const progressing = existing.find(({ type }) => type === conditionTypes.drainProgressing);
   const isNewWait = status === "waiting" && progressing !== undefined && !isWaiting(progressing);
-  // What people read is what decides on the turn.
-  const at = phase.kind === "waiting" ? new Date(phase.place.askedMs) : now;
-  return verdicts.reduce<readonly Condition[]>(
-    (conditions, verdict) => setCondition(conditions, verdict, at),
-    isNewWait ? [] : existing,
-  );
+  // lastTransitionTime of a wait is the time by which the queue is ordered.
+  const at = phase.kind === "waiting" ? new Date(phase.position.requestedMs) : now;
+  return setConditions(isNewWait ? [] : existing, next, { now: at });
 }
 
-/** The same with what is known of the daemon of a node that is drained. */
+/** Returns the conditions of a drained node, with DrainDegraded set from the `stall` of its daemon. */
 export function stallConditions(
   existing: readonly Condition[],
   stall: Stall | undefined,
@@ -72,22 +70,21 @@ export function stallConditions(
   return setCondition(existing, { type, status: "False", reason, message }, now);
 }
 
-/** Pod names, three of them at most. */
+/** Lists at most three pods by "namespace/name", and the number of the others. */
 export function listPods(pods: readonly PodFacts[]): string {
   return listNames(pods.map(nameOf).sort());
 }
 
-/** Of a drain that upstream's operator, or somebody else, called complete. */
+/** For a drain that upstream's operator or an external drainer completed. */
 const unknownOutcome = { reason: drainReasons.draining, message: "" };
 
-type Verdict = Omit<Condition, "lastTransitionTime">;
-type Words = Pick<Verdict, "reason" | "message">;
+type Description = Pick<NewCondition, "reason" | "message">;
 
-function verdictOf(phase: DrainPhase): Words & { readonly status: "waiting" | "progressing" | "complete" } {
+function describePhase(phase: DrainPhase): Description & { readonly status: "waiting" | "progressing" | "complete" } {
   switch (phase.kind) {
     case "waiting": {
-      const reason = phase.place.kind === "held" ? drainReasons.heldByPool : drainReasons.waitingForSlot;
-      return { status: "waiting", reason, message: describePlace(phase.place) };
+      const reason = phase.position.kind === "held" ? drainReasons.heldByPool : drainReasons.waitingForSlot;
+      return { status: "waiting", reason, message: describePosition(phase.position) };
     }
     case "pausing":
       return {
@@ -104,42 +101,43 @@ function verdictOf(phase: DrainPhase): Words & { readonly status: "waiting" | "p
   }
 }
 
-function degradedOf(phase: DrainPhase, words: Words): Verdict {
+function degradedCondition(phase: DrainPhase, description: Description): NewCondition {
   const isLate = phase.kind === "draining" && phase.isLate;
   const type = conditionTypes.drainDegraded;
   return isLate
-    ? { type, status: "True", reason: drainReasons.podsStay, message: words.message }
-    : { type, status: "False", ...words };
+    ? { type, status: "True", reason: drainReasons.podsStay, message: description.message }
+    : { type, status: "False", ...description };
 }
 
-function describePlace(place: Place): string {
-  const { title } = place.pool;
-  if (place.kind === "held") return `${title} allows no drains: ${place.why}`;
-  const { before, taking, pool } = place;
+function describePosition(position: QueuePosition): string {
+  const { title } = position.pool;
+  if (position.kind === "held") return `${title} allows no drains: ${position.reason}`;
+  const { ahead, holders, pool } = position;
   const limit = pool.limit.ok ? pool.limit.value : 0;
-  // Far back in the queue the numbers are round, or each step of the queue would be a write to each node that waits.
-  const far = rounds.find((round) => before >= round);
+  // Far back in the queue the number is rounded down. Otherwise each step of the queue would write to each waiting node.
+  const far = roundNumbers.find((round) => ahead >= round);
   if (far !== undefined) return `waiting for a free slot in ${title} (limit ${limit}): ${far} or more nodes ahead`;
-  const queue = before === 0 ? "next in line" : `${before} ${before === 1 ? "node" : "nodes"} ahead`;
-  const who = taking.length === 0 ? "" : ` (${listNames(taking)})`;
-  return `waiting for a free slot in ${title}: ${taking.length} of ${limit} draining${who}, ${queue}`;
+  const queue = ahead === 0 ? "next in line" : `${ahead} ${ahead === 1 ? "node" : "nodes"} ahead`;
+  const names = holders.length === 0 ? "" : ` (${listNames(holders)})`;
+  return `waiting for a free slot in ${title}: ${holders.length} of ${limit} draining${names}, ${queue}`;
 }
 
-const rounds = [1000, 500, 200, 100, 50, 20, 10];
+const roundNumbers = [1000, 500, 200, 100, 50, 20, 10];
 
 function describeProgress({ leaving, refused, isLate }: Extract<DrainPhase, { kind: "draining" }>): string {
   if (leaving === undefined) return "listing the pods of the node";
   const left = `${leaving.length} ${leaving.length === 1 ? "pod" : "pods"} left`;
   const [first, ...others] = refused.toSorted((a, b) => (nameOf(a.pod) < nameOf(b.pod) ? -1 : 1));
-  if (first === undefined) return `${left}: ${(isLate ? describeEnd(leaving) : undefined) ?? listPods(leaving)}`;
+  if (first === undefined)
+    return `${left}: ${(isLate ? describeTermination(leaving) : undefined) ?? listPods(leaving)}`;
   const rest = others.length === 0 ? "" : `; ${others.length} more cannot be evicted now`;
   return `${left}: ${nameOf(first.pod)} cannot be evicted now: ${first.message}${rest}`;
 }
 
-/** Of the pod that has been ending for longest: its kubelet does not end it, or something keeps it. */
-function describeEnd(leaving: readonly PodFacts[]): string | undefined {
-  const ending = leaving.flatMap((pod) => (pod.endsBy === undefined ? [] : [{ pod, endsBy: pod.endsBy }]));
-  const [first] = ending.sort((a, b) => (a.endsBy < b.endsBy ? -1 : 1));
+/** Describes the pod that has been terminating for longest: its kubelet does not end it, or a finalizer keeps it. */
+function describeTermination(leaving: readonly PodFacts[]): string | undefined {
+  const terminating = leaving.flatMap((pod) => (pod.endsBy === undefined ? [] : [{ pod, endsBy: pod.endsBy }]));
+  const [first] = terminating.sort((a, b) => (a.endsBy < b.endsBy ? -1 : 1));
   if (first === undefined) return undefined;
   const { pod, endsBy } = first;
   const kept = pod.finalizers.length === 0 ? "" : `, held by finalizer ${listNames(pod.finalizers)}`;

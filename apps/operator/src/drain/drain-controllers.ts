@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The controllers of drains: one decides whose turn it is, one drains each node, one reports the slot of nodes in no pool,
- * and on OpenShift one ends the pauses of MachineConfigPools (sriov-operator.md G).
+ * startDrainControllers starts the controllers of drains (sriov-operator.md G): "drain-slots" decides which nodes may be
+ * drained, "drain" drains each of them, "default-pool-status" reports the slot of nodes in no pool, and on OpenShift
+ * "drain-pauses" resumes MachineConfigPools.
  * Usage: `startDrainControllers(context);`
  *
  * RBAC: nodes get, list, watch, patch; pods list, watch; pods/eviction create; resourceclaims get; resourceslices list;
@@ -19,25 +20,25 @@ import {
 } from "@switchyard/api";
 import { createWriter, equalJson, fromCache, type Change, type News, type Transport } from "@switchyard/kube";
 import type { ClusterCaches } from "../cluster-caches.ts";
-import type { LiveRules } from "../node-states/live-rules.ts";
 import { fieldManagers } from "../field-managers.ts";
+import type { LiveRules } from "../node-states/live-rules.ts";
 import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
 import type { OperatorSettings } from "../start/operator-settings.ts";
 import { limitRate } from "../status/limit-rate.ts";
-import { createClaimedDevices } from "./eviction/claimed-devices.ts";
-import { createDefaultPoolStatusReconciler, defaultPoolKey } from "./slots/default-pool-status-reconciler.ts";
-import { createDrainAnswers } from "./drain-answers.ts";
-import { createDrainPausesReconciler, drainPausesKey } from "./slots/drain-pauses-reconciler.ts";
-import { createQueuePositions } from "./slots/queue-positions.ts";
-import { createDrainReconciler } from "./drain-reconciler.ts";
-import { createDrainReporter } from "./drain-reporter.ts";
-import { createDrainSlotsReconciler, drainSlotsKey } from "./slots/drain-slots-reconciler.ts";
-import { evictPod } from "./eviction/evict-pod.ts";
-import { createMachineConfigPools } from "./slots/machine-config-pools.ts";
-import { createNodeDrainer } from "./eviction/node-drainer.ts";
 import { cordonNode, uncordonNode } from "./cordon-node.ts";
+import { createDrainAnswers } from "./drain-answers.ts";
+import { createDrainReconciler } from "./drain-reconciler.ts";
+import { createDrainReporter, type DrainReporter } from "./drain-reporter.ts";
+import { createClaimedDevices } from "./eviction/claimed-devices.ts";
+import { evictPod } from "./eviction/evict-pod.ts";
+import { createNodeDrainer } from "./eviction/node-drainer.ts";
 import { followNodePods, type NodePods } from "./eviction/node-pods.ts";
+import { createDefaultPoolStatusReconciler, defaultPoolKey } from "./slots/default-pool-status-reconciler.ts";
+import { createDrainPausesReconciler, drainPausesKey } from "./slots/drain-pauses-reconciler.ts";
+import { createDrainSlotsReconciler, drainSlotsKey } from "./slots/drain-slots-reconciler.ts";
+import { createMachineConfigPools, type MachineConfigPools } from "./slots/machine-config-pools.ts";
+import { createQueuePositions } from "./slots/queue-positions.ts";
 
 export interface DrainOptions {
   readonly transport: Transport;
@@ -45,20 +46,28 @@ export interface DrainOptions {
   readonly rules: LiveRules;
   readonly settings: Pick<OperatorSettings, "namespace" | "clusterType">;
   readonly pods: NodePods;
-  /** Tells people; never fails. */
+  /** Records an event. Never fails. */
   readonly record: (news: News) => void;
   /** The wall clock. */
   readonly nowMs: () => number;
-  /** Monotonic. */
+  /** A monotonic clock. */
   readonly elapsedMs: () => number;
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   readonly random: () => number;
 }
 
-/** As often as the statuses of pools. */
+export interface DrainControllers {
+  readonly slots: ControllerDefinition;
+  readonly drains: ControllerDefinition;
+  /** Undefined if the cluster is not OpenShift. */
+  readonly pauses: ControllerDefinition | undefined;
+  readonly defaultPool: ControllerDefinition;
+}
+
+/** The same interval as for the statuses of pools. */
 const statusIntervalMs = 1_000;
 
-/** A free slot is given to the next node well within a second. */
+/** Short, so that a free slot is assigned well within a second. */
 const debounce = { debounceMs: 20, maxDebounceMs: 100 };
 
 export function startDrainControllers(context: OperatorContext): void {
@@ -73,7 +82,7 @@ export function startDrainControllers(context: OperatorContext): void {
   });
   context.showAges(pods);
   signal.addEventListener("abort", () => void pods[Symbol.asyncDispose](), { once: true });
-  const { turns, drains, pauses, defaultPool } = drainControllers({
+  const { slots, drains, pauses, defaultPool } = drainControllers({
     ...context,
     pods,
     record(news) {
@@ -83,46 +92,33 @@ export function startDrainControllers(context: OperatorContext): void {
     elapsedMs: () => performance.now(),
     random: Math.random,
   });
-  for (const controller of [turns, drains, ...pauses, defaultPool]) context.start(controller);
+  for (const controller of [slots, drains, defaultPool]) context.start(controller);
+  if (pauses !== undefined) context.start(pauses);
 }
 
-export function drainControllers(options: DrainOptions) {
+export function drainControllers(options: DrainOptions): DrainControllers {
   const { transport, caches, rules, settings, pods, nowMs, elapsedMs, random } = options;
   const { nodes, states, policies, pools, operatorConfigs } = caches;
   const reads = [nodes, states, policies, pools, operatorConfigs];
   const { namespace } = settings;
   const answers = createDrainAnswers(transport, namespace);
-  const places = createQueuePositions();
+  const positions = createQueuePositions();
   const machineConfigPools = settings.clusterType === "openshift" ? createMachineConfigPools(transport) : undefined;
-  const reporter = createDrainReporter({
-    writer: createWriter<SriovNetworkNodeState>({
-      transport,
-      type: sriovNetworkNodeStates,
-      namespace,
-      manager: fieldManagers.drain,
-      cache: states,
-    }),
-    recordEvent({ name, uid }, event) {
-      const regarding = { apiVersion, kind: "SriovNetworkNodeState", metadata: { name, namespace, uid } };
-      options.record({ regarding, ...event, action: "Drain" });
-    },
-    now: () => new Date(nowMs()),
-    elapsedMs,
-  });
+  const reporter = createReporter(options);
   const drainer = createNodeDrainer({
     devices: createClaimedDevices({ transport, states }),
     ...{ pods, machineConfigPools, nowMs, elapsedMs, random },
     evict: (pod, abort) => evictPod(pod, transport, abort),
-    close: (node, closing, abort) => cordonNode(node, closing, { transport, signal: abort }),
+    cordon: (node, how, abort) => cordonNode(node, how, { transport, signal: abort }),
     nodeCount: () => nodes.size,
   });
 
-  const turns: ControllerDefinition = {
+  const slots: ControllerDefinition = {
     name: "drain-slots",
     parallel: 1,
     reads,
     ...debounce,
-    reconcile: createDrainSlotsReconciler({ nodes, states, rules, answers, places, namespace, nowMs }),
+    reconcile: createDrainSlotsReconciler({ nodes, states, rules, answers, positions, namespace, nowMs }),
     sources: [
       fromCache(nodes, () => [drainSlotsKey]),
       fromCache(states, (change) => (isSameHandshake(change) ? [] : [drainSlotsKey])),
@@ -137,34 +133,62 @@ export function drainControllers(options: DrainOptions) {
     reads,
     ...debounce,
     reconcile: createDrainReconciler({
-      ...{ nodes, states, rules, places, answers, reporter, drainer, namespace, nowMs },
-      open: (node, abort) => uncordonNode(node, { transport, signal: abort }),
+      ...{ nodes, states, rules, positions, answers, reporter, drainer, namespace, nowMs },
+      uncordon: (node, abort) => uncordonNode(node, { transport, signal: abort }),
     }),
     sources: [
       fromCache(nodes, ({ key }) => [key]),
       fromCache(states, (change) => (isSameDrain(change) ? [] : [change.key])),
       fromCache(operatorConfigs, () => nodes.keys()),
-      places.source,
+      positions.source,
       pods.source,
     ],
   };
-  const pauses: readonly ControllerDefinition[] =
-    machineConfigPools === undefined
-      ? []
-      : [
-          {
-            name: "drain-pauses",
-            parallel: 1,
-            reads: [nodes, states],
-            ...debounce,
-            reconcile: createDrainPausesReconciler({ nodes, states, machineConfigPools }),
-            sources: [
-              fromCache(nodes, (change) => (isSameRequest(change) ? [] : [drainPausesKey])),
-              fromCache(states, (change) => (isSameHandshake(change) ? [] : [drainPausesKey])),
-            ],
-          },
-        ];
-  const defaultPool: ControllerDefinition = {
+  const pauses = machineConfigPools && pausesController(caches, machineConfigPools);
+  return { slots, drains, pauses, defaultPool: defaultPoolController(options, reads) };
+}
+
+function createReporter({ transport, caches, settings, record, nowMs, elapsedMs }: DrainOptions): DrainReporter {
+  const { namespace } = settings;
+  return createDrainReporter({
+    writer: createWriter<SriovNetworkNodeState>({
+      ...{ transport, namespace, type: sriovNetworkNodeStates },
+      manager: fieldManagers.drain,
+      cache: caches.states,
+    }),
+    recordEvent({ name, uid }, event) {
+      const regarding = { apiVersion, kind: sriovNetworkNodeStates.kind, metadata: { name, namespace, uid } };
+      record({ regarding, ...event, action: "Drain" });
+    },
+    now: () => new Date(nowMs()),
+    elapsedMs,
+  });
+}
+
+function pausesController(
+  { nodes, states }: Pick<ClusterCaches, "nodes" | "states">,
+  machineConfigPools: MachineConfigPools,
+): ControllerDefinition {
+  return {
+    name: "drain-pauses",
+    parallel: 1,
+    reads: [nodes, states],
+    ...debounce,
+    reconcile: createDrainPausesReconciler({ nodes, states, machineConfigPools }),
+    sources: [
+      fromCache(nodes, (change) => (isSameRequest(change) ? [] : [drainPausesKey])),
+      fromCache(states, (change) => (isSameHandshake(change) ? [] : [drainPausesKey])),
+    ],
+  };
+}
+
+function defaultPoolController(
+  { transport, caches, rules, settings, nowMs, elapsedMs }: DrainOptions,
+  reads: ControllerDefinition["reads"],
+): ControllerDefinition {
+  const { nodes, states, pools, operatorConfigs } = caches;
+  const { namespace } = settings;
+  return {
     name: "default-pool-status",
     parallel: 1,
     reads,
@@ -188,21 +212,20 @@ export function drainControllers(options: DrainOptions) {
       ),
     ],
   };
-  return { turns, drains, pauses, defaultPool };
 }
 
-/** Whether the Node is there as before, asks for the same, and is in the same MachineConfigPool. */
+/** Reports whether the Node still exists with the same request and in the same MachineConfigPool. */
 function isSameRequest({ before, after }: Change<Node>): boolean {
   const { nodeState, desiredMachineConfig } = annotations;
-  const said = ({ metadata }: Node) =>
+  const values = ({ metadata }: Node) =>
     [nodeState, desiredMachineConfig].map((key) => metadata.annotations?.[key] ?? "");
-  return equalJson(before && said(before), after && said(after));
+  return equalJson(before && values(before), after && values(after));
 }
 
-/** Whether nobody asks or answers anything else; our conditions are words about it. */
+/** Reports whether request and answer are the same. The operator's own conditions do not count. */
 function isSameHandshake({ before, after }: Change<NodeStateFacts>): boolean {
-  const said = (state: NodeStateFacts | undefined) => state && { uid: state.uid, ...state.drain, conditions: [] };
-  return equalJson(said(before), said(after));
+  const handshake = (state: NodeStateFacts | undefined) => state && { uid: state.uid, ...state.drain, conditions: [] };
+  return equalJson(handshake(before), handshake(after));
 }
 
 function isSameDrain({ before, after }: Change<NodeStateFacts>): boolean {

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The drain handshake as it stands on a node's objects (sriov-operator.md G).
- * Usage: `const facts = toDrainFacts(state); if (requestFor(node, facts) !== "Idle") …`.
+ * DrainFacts is the drain handshake between config daemon and operator, as read from the annotations and conditions of a
+ * SriovNetworkNodeState (sriov-operator.md G).
+ * Usage: `const facts = toDrainFacts(state); if (requestFor(node, facts) !== drainRequests.idle) return;`
  */
 import {
   annotations,
   conditionTypes,
+  defined,
+  drainAnswers,
   drainReasons,
+  drainRequests,
   type Condition,
   type DrainAnswer,
   type DrainRequest,
@@ -14,18 +18,18 @@ import {
   type SriovNetworkNodeState,
 } from "@switchyard/api";
 
-/** A drain: of the pods that hold VFs, or of all pods, before a reboot. */
-export type DrainNeed = Exclude<DrainRequest, "Idle">;
+/** A request for a drain: of the pods that use VFs, or of all pods before a reboot. */
+export type DrainNeed = Exclude<DrainRequest, typeof drainRequests.idle>;
 
-/** What of a SriovNetworkNodeState matters for drains. */
+/** The fields of a SriovNetworkNodeState that drains depend on. */
 export interface DrainFacts {
-  /** annotations.desiredState as it is; absent where it is missing. */
+  /** Value of annotations.desiredState, valid or not. Absent if the annotation is missing. */
   readonly desired?: string;
-  /** annotations.currentState as it is; absent where it is missing. */
+  /** Value of annotations.currentState, valid or not. Absent if the annotation is missing. */
   readonly current?: string;
-  /** Somebody else drains this node. */
+  /** Whether an external drainer drains this node. */
   readonly isExternal: boolean;
-  /** Those that we write. */
+  /** The drain conditions, which the operator writes. */
   readonly conditions: readonly Condition[];
 }
 
@@ -36,61 +40,57 @@ export function toDrainFacts({ metadata, status }: Pick<SriovNetworkNodeState, "
     [annotations.useExternalDrainer]: external,
   } = metadata.annotations ?? {};
   return {
-    ...(desired === undefined ? {} : { desired }),
-    ...(current === undefined ? {} : { current }),
+    ...defined({ desired, current }),
     isExternal: external === "true",
     conditions: (status?.conditions ?? []).filter(({ type }) => drainTypes.has(type)),
   };
 }
 
 /**
- * What the daemon asks for. It writes on two objects, one after the other: the stronger one holds, so that a request
- * counts from its first write to its last, and one who writes on the Node alone is heard, as upstream's operator hears him.
+ * Returns the daemon's request. The daemon writes it on two objects, one after the other. The stronger of the two values
+ * counts, so a request holds from the first write to the last. A script that writes only the Node's annotation is also
+ * served, as by upstream's operator.
  */
 export function requestFor(node: Node, { desired }: DrainFacts): DrainRequest {
-  const asked = [desired, node.metadata.annotations?.[annotations.nodeState]];
-  return strengths.find((request) => asked.includes(request)) ?? "Idle";
+  const requested = [desired, node.metadata.annotations?.[annotations.nodeState]];
+  return strongestFirst.find((request) => requested.includes(request)) ?? drainRequests.idle;
 }
 
-/** What was answered; what is missing or no answer is Idle. */
+/** Returns the answer. A missing or unknown value counts as Idle. */
 export function answerOf({ current }: DrainFacts): DrainAnswer {
-  return current === "Draining" || current === "DrainComplete" ? current : "Idle";
+  return Object.values(drainAnswers).find((answer) => answer === current) ?? drainAnswers.idle;
 }
 
-/** Those of the NodeState that are not there, or say nothing that is known. */
+/** Returns the keys of the handshake annotations that are missing, or, for the answer, have an unknown value. */
 export function missingAnnotations({ desired, current }: DrainFacts): readonly string[] {
-  return [
-    ...(desired === undefined ? [annotations.desiredState] : []),
-    ...(current !== undefined && answersKnown.has(current) ? [] : [annotations.currentState]),
-  ];
+  const isKnown = Object.values(drainAnswers).some((answer) => answer === current);
+  return [...(desired === undefined ? [annotations.desiredState] : []), ...(isKnown ? [] : [annotations.currentState])];
 }
 
-/** Whether the drain that is complete was of all that has to go. One of which nothing is known was not. */
+/** Reports whether the completed drain covers `needed`. If its scope is unknown, it does not cover a reboot. */
 export function wasDrainedFor(needed: DrainNeed, { conditions }: DrainFacts): boolean {
-  if (needed === "Drain_Required") return true;
+  if (needed === drainRequests.drain) return true;
   const complete = holding(conditions, conditionTypes.drainComplete);
   return complete?.reason === drainReasons.allPodsGone || complete?.reason === drainReasons.onlyNode;
 }
 
-/** Since when the node waits for its turn, as far as that was written. */
+/** Returns since when the node waits for a slot (RFC 3339), or undefined if the conditions do not say. */
 export function waitingSince({ conditions }: DrainFacts): string | undefined {
   const progressing = conditions.find(({ type }) => type === conditionTypes.drainProgressing);
   return progressing !== undefined && isWaiting(progressing) ? progressing.lastTransitionTime : undefined;
 }
 
-/** Whether this DrainProgressing says that the drain has not begun. */
+/** Reports whether this DrainProgressing condition says that the drain has not begun. */
 export function isWaiting({ status, reason }: Condition): boolean {
   return status === "False" && (reason === drainReasons.waitingForSlot || reason === drainReasons.heldByPool);
 }
 
-/** The condition that says so, if it holds. */
+/** Returns the condition of this type if its status is True. */
 export function holding(conditions: readonly Condition[], type: string): Condition | undefined {
   return conditions.find((condition) => condition.type === type && condition.status === "True");
 }
 
-const strengths = ["Reboot_Required", "Drain_Required"] as const;
-
-const answersKnown: ReadonlySet<string> = new Set(["Idle", "Draining", "DrainComplete"]);
+const strongestFirst = [drainRequests.reboot, drainRequests.drain] as const;
 
 const drainTypes: ReadonlySet<string> = new Set([
   conditionTypes.drainProgressing,

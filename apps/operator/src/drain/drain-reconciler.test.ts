@@ -23,8 +23,8 @@ function podNames(world: DrainWorld, node: string): readonly string[] {
   return (world.podsOn.get(node) ?? []).map(({ name }) => name);
 }
 
-describe("a node for which nothing is asked", () => {
-  it("gets the annotations that are missing, and no conditions", async () => {
+describe("a node without a drain request", () => {
+  it("gets the missing handshake annotations and no conditions", async () => {
     const world = createDrainWorld();
     world.addNode("a");
     await world.settle();
@@ -39,7 +39,7 @@ describe("a node for which nothing is asked", () => {
     expect(world.api.writes.length).toBe(writes);
   });
 
-  it("keeps a request that the daemon writes while the annotations are being made", async () => {
+  it("keeps a request that the daemon writes while the annotations are being created", async () => {
     const world = createDrainWorld();
     world.addNode("a");
     world.api.caching = false;
@@ -48,7 +48,7 @@ describe("a node for which nothing is asked", () => {
     expect(world.annotationOf(sriovNetworkNodeStates, "a", annotations.desiredState)).toBe("Drain_Required");
   });
 
-  it("is looked at again when the annotations could not be made, as a report of its daemon wakes nobody", async () => {
+  it("is requeued when the annotations cannot be created, because status reports trigger no reconcile", async () => {
     const world = createDrainWorld();
     world.addNode("a");
     const patch = { metadata: { name: "a", namespace: drainNamespace } };
@@ -60,7 +60,7 @@ describe("a node for which nothing is asked", () => {
     expect(world.answerOf("a")).toBe("Idle");
   });
 
-  it("becomes schedulable if an operator died before it could see to that", async () => {
+  it("becomes schedulable if an operator died before it could uncordon it", async () => {
     const world = await stuckNode();
     world.ask("a", "Idle");
     world.annotate(sriovNetworkNodeStates, "a", { [annotations.currentState]: "Idle" });
@@ -69,8 +69,8 @@ describe("a node for which nothing is asked", () => {
   });
 });
 
-describe("a node that somebody else led through its drain a moment ago", () => {
-  it("keeps its pods where the drain is over, and a new leader's cache does not show it yet", async () => {
+describe("a node that another leader drained a moment ago", () => {
+  it("keeps its pods if the drain has ended but the cache of the new leader does not show it yet", async () => {
     const world = await stuckNode();
     world.budgets.clear();
     world.api.caching = false;
@@ -81,7 +81,7 @@ describe("a node that somebody else led through its drain a moment ago", () => {
     expect(podNames(world, "a")).toEqual(["web", "idle"]);
   });
 
-  it("stays unschedulable where the drain has begun, and a new leader's cache does not show it yet", async () => {
+  it("stays unschedulable if the drain has begun but the cache of the new leader does not show it yet", async () => {
     const world = await stuckNode();
     const [state] = world.api.list(sriovNetworkNodeStates);
     const idle = { [annotations.desiredState]: "Idle", [annotations.currentState]: "Idle" };
@@ -95,8 +95,8 @@ describe("a node that somebody else led through its drain a moment ago", () => {
   });
 });
 
-describe("a node whose turn it is", () => {
-  it("is made unschedulable, loses the pods that hold VFs, and is complete", async () => {
+describe("a node with a slot", () => {
+  it("is cordoned, loses the pods that use VFs, and is complete", async () => {
     const world = await stuckNode();
     expect([world.answerOf("a"), podNames(world, "a")]).toEqual(["Draining", ["web", "idle"]]);
     expect([world.specOf("a")["unschedulable"], world.annotationOf(nodeType, "a", mark)]).toEqual([true, "drain"]);
@@ -122,7 +122,7 @@ describe("a node whose turn it is", () => {
     expect(world.events()).toEqual(["Normal DrainStarted a", "Normal DrainCompleted a", "Normal DrainReleased a"]);
   });
 
-  it("is degraded after 90 s, once, and still drained when the pods can go", async () => {
+  it("is degraded once after 90 s, and is still drained when its pods can leave", async () => {
     const world = await stuckNode();
     world.advance(60_000);
     world.restart(); // the time counts on
@@ -144,7 +144,7 @@ describe("a node whose turn it is", () => {
     ]);
   });
 
-  it("stays unschedulable after if an admin had made it so (M-13)", async () => {
+  it("stays unschedulable after the drain if an administrator had cordoned it (sriov-operator.md M-13)", async () => {
     const world = createDrainWorld();
     world.addNode("a");
     world.cordon("a");
@@ -158,7 +158,7 @@ describe("a node whose turn it is", () => {
     expect(world.news.find(({ reason }) => reason === "DrainReleased")?.note).toBe(note);
   });
 
-  it("is left as an admin made it also after a drain that kept DaemonSets away, or was cut off", async () => {
+  it("stays cordoned by the administrator after a drain that set the taint or was interrupted", async () => {
     const world = createDrainWorld();
     world.addNode("a");
     world.cordon("a");
@@ -179,7 +179,7 @@ describe("a node whose turn it is", () => {
     }
   });
 
-  it("is not taken for ours where an admin makes it unschedulable just as we do", async () => {
+  it("stays unschedulable if an administrator cordons it at the same time as the operator", async () => {
     const world = createDrainWorld();
     world.addNode("a");
     await world.settle();
@@ -195,7 +195,7 @@ describe("a node whose turn it is", () => {
     expect([world.answerOf("a"), world.specOf("a")]).toEqual(["Idle", { unschedulable: true }]);
   });
 
-  it("is called late after 90 s also where its pods cannot be listed", async () => {
+  it("is reported as late after 90 s even if its pods cannot be listed", async () => {
     const world = createDrainWorld();
     world.addNode("a");
     await world.settle();
@@ -208,7 +208,7 @@ describe("a node whose turn it is", () => {
     expect(world.condition("a", "DrainDegraded")).toBe("True PodsStay: listing the pods of the node");
   });
 
-  it("keeps an admin's cordon that the cache has not heard of", async () => {
+  it("keeps an administrator's cordon that the cache does not show yet", async () => {
     const world = createDrainWorld();
     world.addNode("a");
     await world.settle();
@@ -223,7 +223,7 @@ describe("a node whose turn it is", () => {
     expect(world.specOf("a")).toEqual({ unschedulable: true });
   });
 
-  it("is made unschedulable also where the cache shows a cordon that an admin has just taken back", async () => {
+  it("is cordoned even if the cache shows a cordon that an administrator has just removed", async () => {
     const world = createDrainWorld();
     world.addNode("a");
     await world.settle();
@@ -236,7 +236,7 @@ describe("a node whose turn it is", () => {
     expect([world.answerOf("a"), world.specOf("a")]).toEqual(["DrainComplete", { unschedulable: true }]);
   });
 
-  it("loses a DaemonSet's pod that holds VFs, and keeps the next one away until it is over", async () => {
+  it("loses the DaemonSet's pod that uses VFs, and keeps its successor away until the drain has ended", async () => {
     const world = createDrainWorld();
     world.addNode("a");
     world.addPods("a", pod("vnf", { kind: "daemon-set", holdsVfs: true }), pod("logs", { kind: "daemon-set" }));
@@ -250,7 +250,7 @@ describe("a node whose turn it is", () => {
     expect(world.specOf("a")).toEqual({ taints: [] });
   });
 
-  it("does not wait for pods that nobody can keep away, but names them", async () => {
+  it("does not wait for pods that cannot be kept off the node, but names them", async () => {
     const world = createDrainWorld();
     world.addNode("a");
     world.addPods("a", pod("vnf", { kind: "daemon-set", holdsVfs: true, toleratesDrain: true }));
@@ -263,7 +263,7 @@ describe("a node whose turn it is", () => {
     expect(world.events()).toContain("Warning VfsInUse a");
   });
 
-  it("is not drained before a reboot where it is the cluster's only one", async () => {
+  it("is not drained before a reboot if it is the only node of the cluster", async () => {
     const world = createDrainWorld();
     world.addNode("a");
     world.addPods("a", pod("web", { holdsVfs: true }));
@@ -281,7 +281,7 @@ describe("a node whose turn it is", () => {
   it.each([
     { when: "during", isDone: false },
     { when: "after", isDone: true },
-  ])("is drained of all pods when a reboot is asked for $when a partial drain", async ({ isDone }) => {
+  ])("is drained of all pods if a reboot is requested $when a partial drain", async ({ isDone }) => {
     const world = await stuckNode();
     if (isDone) {
       world.budgets.clear();
@@ -299,7 +299,7 @@ describe("a node whose turn it is", () => {
     expect(world.api.writes.length).toBe(writes);
   });
 
-  it("is never called drained for a reboot that is asked for just as a partial drain ends", async () => {
+  it("is not reported as drained for a reboot that is requested just as a partial drain ends", async () => {
     const world = await stuckNode();
     const calledDrained: (readonly string[])[] = [];
     world.beforeWrite = ({ body }) => {
@@ -317,8 +317,8 @@ describe("a node whose turn it is", () => {
   });
 });
 
-describe("a node that asks no more, or is gone", () => {
-  it("is let go at once, in the middle of a drain that is stuck (M-52)", async () => {
+describe("a node whose request is withdrawn, or that is gone", () => {
+  it("is released at once, also from a drain that is stuck (sriov-operator.md M-52)", async () => {
     const world = await stuckNode();
     world.ask("a", "Idle");
     await world.settle();
@@ -326,7 +326,7 @@ describe("a node that asks no more, or is gone", () => {
     expect(world.states.get("a")?.drain.conditions).toEqual([]);
   });
 
-  it("is called released only once it is: not if it asks again meanwhile", async () => {
+  it("is reported as released only once it is, and not if its daemon makes a new request meanwhile", async () => {
     const world = await stuckNode();
     world.ask("a", "Idle");
     world.beforeWrite = ({ body }) => {
@@ -342,7 +342,7 @@ describe("a node that asks no more, or is gone", () => {
     ]);
   });
 
-  it("asks as long as one of its two annotations does", async () => {
+  it("has a request as long as one of the two annotations does", async () => {
     const world = await stuckNode();
     world.annotate(nodeType, "a", { [annotations.nodeState]: "Idle" });
     await world.settle();
@@ -361,7 +361,7 @@ describe("a node that asks no more, or is gone", () => {
     expect([world.answerOf("a"), podNames(world, "a")]).toEqual(["DrainComplete", []]);
   });
 
-  it("is heard by its Node alone, as upstream's operator hears it", async () => {
+  it("can request a drain by the Node's annotation alone, as with upstream's operator", async () => {
     const world = createDrainWorld();
     world.addNode("a");
     await world.settle();
@@ -370,7 +370,7 @@ describe("a node that asks no more, or is gone", () => {
     expect(world.answerOf("a")).toBe("DrainComplete");
   });
 
-  it("becomes schedulable when its state goes for good, not when it was deleted by mistake", async () => {
+  it("becomes schedulable when its state is gone for good, but not when the state was deleted by mistake", async () => {
     const world = await stuckNode();
     world.api.delete(sriovNetworkNodeStates, { name: "a", namespace: drainNamespace });
     await world.settle();
@@ -380,7 +380,7 @@ describe("a node that asks no more, or is gone", () => {
     expect(world.specOf("a")).toEqual({});
   });
 
-  it("begins anew if it vanished in the middle and a node of its name joins later: nothing that it asked holds", async () => {
+  it("leaves no request behind for a node that joins later under the same name", async () => {
     const world = await stuckNode();
     world.api.delete(nodeType, { name: "a" });
     await world.settle();
@@ -394,7 +394,7 @@ describe("a node that asks no more, or is gone", () => {
     expect([world.answerOf("a"), world.specOf("a"), podNames(world, "a")]).toEqual(["Idle", {}, ["web", "idle"]]);
   });
 
-  it("is let go when it leaves the node set in the middle: its daemon is gone and can ask no more", async () => {
+  it("is released when it leaves the node set during a drain, because its daemon is gone", async () => {
     const world = await stuckNode();
     const label = "node-role.kubernetes.io/worker";
     world.api.put({ kind: "Node", metadata: { name: "a", labels: { [label]: null } } });
@@ -407,7 +407,7 @@ describe("a node that asks no more, or is gone", () => {
     expect(world.answerOf("a")).toBe("DrainComplete");
   });
 
-  it("is rid of our marks when the other one that took the drain over is done", async () => {
+  it("loses the operator's marks when the external drainer that took over has finished", async () => {
     const world = await stuckNode();
     world.addPods("a", pod("vnf", { kind: "daemon-set", holdsVfs: true }));
     world.advance(1_000);
@@ -422,7 +422,7 @@ describe("a node that asks no more, or is gone", () => {
     expect([world.specOf("a"), world.annotationOf(nodeType, "a", mark)]).toEqual([{ taints: [] }, undefined]);
   });
 
-  it("is left alone, with all that we had begun, where somebody else drains from now on", async () => {
+  it("is left unchanged when an external drainer takes over during a drain", async () => {
     const world = await stuckNode();
     world.annotate(sriovNetworkNodeStates, "a", { [annotations.useExternalDrainer]: "true" });
     world.budgets.clear();
@@ -452,7 +452,7 @@ describe("drains on OpenShift", () => {
     return { spec: found?.["spec"], state: found?.metadata.annotations?.[annotations.machineConfigPoolState] };
   }
 
-  it("pause the node's MachineConfigPool until no node of it is at work", async () => {
+  it("pause the node's MachineConfigPool until no node of the pool has a drain", async () => {
     const world = openshift();
     await world.settle();
     world.ask("a", "Drain_Required");
@@ -473,7 +473,7 @@ describe("drains on OpenShift", () => {
     ]);
   });
 
-  it("keep the pause for a node of the pool that waits for its turn", async () => {
+  it("keep the pause for a node of the pool that waits for a slot", async () => {
     const world = openshift();
     world.addPool("all", { maxUnavailable: 1 });
     await world.settle();
@@ -492,7 +492,7 @@ describe("drains on OpenShift", () => {
   it.each([
     { what: "the node", types: [nodeType] },
     { what: "the node with its state", types: [nodeType, sriovNetworkNodeStates] },
-  ])("end the pause also where $what vanishes in the middle", async ({ types }) => {
+  ])("end the pause if $what is deleted during the drain", async ({ types }) => {
     const world = openshift();
     await world.settle();
     world.ask("a", "Drain_Required");
@@ -504,7 +504,7 @@ describe("drains on OpenShift", () => {
     expect(poolIn(world)).toEqual({ spec: { ...updated, paused: false }, state: "Idle" });
   });
 
-  it("wait while the pool is being updated, and say so", async () => {
+  it("wait while the pool is being updated, and report it", async () => {
     const world = openshift({ status: { configuration: { name: "rendered-0" } } });
     await world.settle();
     world.ask("a", "Drain_Required");
@@ -518,7 +518,7 @@ describe("drains on OpenShift", () => {
     expect([world.answerOf("a"), poolIn(world).state]).toEqual(["DrainComplete", "Paused"]);
   });
 
-  it("take a pause back when an update began meanwhile", async () => {
+  it("end the pause again when an update has begun meanwhile", async () => {
     const world = openshift();
     await world.settle();
     world.api.fault = ({ method, body }) => {
@@ -535,7 +535,7 @@ describe("drains on OpenShift", () => {
     expect(world.answerOf("a")).toBe("Draining");
   });
 
-  it("never end the pause of an admin", async () => {
+  it("never end an administrator's pause", async () => {
     const world = openshift({ spec: { ...updated, paused: true } });
     await world.settle();
     world.ask("a", "Drain_Required");
@@ -545,7 +545,7 @@ describe("drains on OpenShift", () => {
     expect([world.answerOf("a"), poolIn(world)]).toEqual(["Idle", { spec: { ...updated, paused: true } }]);
   });
 
-  it("go on where there are no MachineConfigPools", async () => {
+  it("continue if the cluster has no MachineConfigPools", async () => {
     const world = createDrainWorld({ clusterType: "openshift" });
     world.addNode("plain");
     world.addNode("hosted", {}, { [annotations.desiredMachineConfig]: "none" });
@@ -558,7 +558,7 @@ describe("drains on OpenShift", () => {
   });
 });
 
-describe("a node that is drained and whose daemon does not go on", () => {
+describe("a drained node whose daemon makes no progress", () => {
   /** Node a, drained. */
   async function drainedNode() {
     const world = createDrainWorld();
@@ -572,7 +572,7 @@ describe("a node that is drained and whose daemon does not go on", () => {
 
   const silent = "node a has been drained since 2026-11-20T12:00:00Z and keeps its slot: its config daemon";
 
-  it("is named as the one that holds the slot, and as stalled after 5 minutes, and keeps its slot", async () => {
+  it("is named as the holder of the slot, is stalled after 5 minutes, and keeps its slot", async () => {
     const world = await drainedNode();
     expect(await world.look("a")).toEqual({ afterMs: 5 * 60_000 });
     const holds = "nodes in no pool: node a holds the drain slot, DrainComplete since 2026-11-20T12:00:00Z";
@@ -592,7 +592,7 @@ describe("a node that is drained and whose daemon does not go on", () => {
     expect([world.answerOf("a"), world.api.writes.length]).toEqual(["DrainComplete", writes]);
   });
 
-  it("is no longer stalled once its daemon reports, and nothing is left when the drain is over", async () => {
+  it("is no longer stalled once its daemon reports, and no condition is left when the drain has ended", async () => {
     const world = await drainedNode();
     world.advance(6 * 60_000);
     await world.look("a");
@@ -614,7 +614,7 @@ describe("a node that is drained and whose daemon does not go on", () => {
     expect(world.api.writes.length).toBe(writes);
   });
 
-  it("is the business of its pool where it is in one", async () => {
+  it("is reported by its pool and not by the SriovOperatorConfig if it is in a pool", async () => {
     const world = createDrainWorld();
     world.addPool("racks", { nodeSelector: { matchLabels: { rack: "1" } } });
     world.addNode("a", { rack: "1" });

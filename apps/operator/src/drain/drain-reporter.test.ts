@@ -32,8 +32,8 @@ function desk() {
   };
 }
 
-describe("the drain reporter", () => {
-  it("tells how far a drain is once a second, and the last words in any case", async () => {
+describe("createDrainReporter", () => {
+  it("writes a changed message once a second, and always the last one", async () => {
     const { clock, report, reads } = desk();
     expect(await report(draining("x", "y", "z"))).toBe(Infinity);
     clock.nowMs = 300;
@@ -44,7 +44,7 @@ describe("the drain reporter", () => {
     expect(reads()).toBe("1 pod left: apps/x");
   });
 
-  it("tells at once what is more than words", async () => {
+  it("writes a changed status or reason at once", async () => {
     const { report, reads } = desk();
     await report({ kind: "draining", leaving: undefined, refused: [], isLate: false });
     await report(draining("x"));
@@ -53,7 +53,7 @@ describe("the drain reporter", () => {
     expect(reads()).toBe("all evictable pods that use VFs are gone");
   });
 
-  it("begins anew with a state that somebody deleted and that is made anew", async () => {
+  it("does not use the conditions of a deleted state for the one that replaces it", async () => {
     const { clock, report, transitionTime } = desk();
     await report(draining("x"));
     clock.nowMs = 60_000;
@@ -61,7 +61,7 @@ describe("the drain reporter", () => {
     expect(transitionTime()).toBe("1970-01-01T00:01:00Z");
   });
 
-  it("tells of the next drain at once", async () => {
+  it("reports the next drain at once", async () => {
     const { report, withdraw, reads } = desk();
     await report(draining("x", "y"));
     await withdraw();

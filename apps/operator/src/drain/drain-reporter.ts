@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Writes a node's drain conditions, and tells of what changes in them by events. To be called for one node by one at a
- * time.
- * Usage: `await reporter.report({ name, uid, facts }, { kind: "waiting", place }, signal);`
+ * DrainReporter writes the drain conditions of SriovNetworkNodeStates and records an event when a condition becomes True.
+ * Calls for the same node must not overlap.
+ * Usage: `await reporter.report({ name, uid, drain }, { kind: "waiting", position }, signal);`
  */
 import { conditionTypes, type Condition, type SriovNetworkNodeState } from "@switchyard/api";
 import { equalJson, type News, type Writer } from "@switchyard/kube";
@@ -11,7 +11,7 @@ import { holding, type DrainFacts } from "./drain-facts.ts";
 import type { Stall } from "./slots/held-slot.ts";
 import type { PodFacts } from "./eviction/pod-facts.ts";
 
-/** A node's state as the cache has it. */
+/** A SriovNetworkNodeState as the cache shows it. */
 export interface DrainSubject {
   readonly name: string;
   readonly uid: string;
@@ -20,20 +20,20 @@ export interface DrainSubject {
 
 export interface DrainReporter {
   /**
-   * Statuses and reasons are told at once, mere words once a second: each pod that goes, each step of the queue would else
-   * be a write to each node. Answers how long to wait with what is not told yet; Infinity where all is. Rejects with
-   * KubeError.
+   * Writes the conditions of `phase`. A changed status or reason is written at once; a change of the message only is written
+   * at most once a second, because each pod that leaves and each step of the queue changes messages. Returns the time in ms
+   * after which to call again for a change that is not written yet, or Infinity. Rejects with KubeError.
    */
   report(subject: DrainSubject, phase: DrainPhase, signal: AbortSignal): Promise<number>;
-  /** Says of a node that is drained whether its daemon goes on; answers as report() does. Rejects with KubeError. */
+  /** Writes whether the daemon of a drained node makes progress. Returns the same as report(). Rejects with KubeError. */
   reportStall(subject: DrainSubject, stall: Stall | undefined, signal: AbortSignal): Promise<number>;
-  /** Takes all of them away. Rejects with KubeError. */
+  /** Removes the drain conditions. Rejects with KubeError. */
   withdraw(subject: DrainSubject, signal: AbortSignal): Promise<void>;
-  /** Since when the node is drained; undefined where it is not. */
+  /** Returns since when the node is being drained; undefined if it is not. */
   drainingSinceMs(subject: DrainSubject): number | undefined;
-  /** Tells people about the node; never fails. */
+  /** Records an event about the node. Never fails. */
   recordEvent(subject: DrainSubject, event: DrainEvent): void;
-  /** The node is gone. */
+  /** Drops what is remembered of a node that is gone. */
   forget(name: string): void;
 }
 
@@ -43,12 +43,12 @@ export interface DrainReporterDeps {
   readonly writer: Pick<Writer<SriovNetworkNodeState>, "applyStatus">;
   readonly recordEvent: (subject: DrainSubject, event: DrainEvent) => void;
   readonly now: () => Date;
-  /** Monotonic. */
+  /** A monotonic clock. */
   readonly elapsedMs: () => number;
 }
 
 export function createDrainReporter({ writer, recordEvent, now, elapsedMs }: DrainReporterDeps): DrainReporter {
-  /** What was written last; the cache hears of it later. */
+  /** The last write for each node, which the cache shows later. */
   const written = new Map<string, Written>();
 
   function latest({ name, uid, drain }: DrainSubject): Written {
@@ -64,8 +64,8 @@ export function createDrainReporter({ writer, recordEvent, now, elapsedMs }: Dra
   ): Promise<number> {
     const { name, uid } = subject;
     const { conditions: before, atMs } = latest(subject);
-    const afterMs = atMs + wordsIntervalMs - elapsedMs();
-    if (afterMs > 0 && equalJson(verdictsIn(before), verdictsIn(conditions))) return afterMs;
+    const afterMs = atMs + messageIntervalMs - elapsedMs();
+    if (afterMs > 0 && equalJson(withoutMessages(before), withoutMessages(conditions))) return afterMs;
     await writer.applyStatus({ metadata: { name, uid }, status: { conditions } }, signal);
     written.set(name, { uid, conditions, atMs: elapsedMs() });
     for (const event of eventsOf(before, conditions, staying)) recordEvent(subject, event);
@@ -103,17 +103,17 @@ export function createDrainReporter({ writer, recordEvent, now, elapsedMs }: Dra
   };
 }
 
-const wordsIntervalMs = 1_000;
+const messageIntervalMs = 1_000;
 
 interface Written {
   readonly uid: string;
   readonly conditions: readonly Condition[];
-  /** By the monotonic clock. */
+  /** Time of the write by the monotonic clock. */
   readonly atMs: number;
 }
 
-/** All but the words. */
-function verdictsIn(conditions: readonly Condition[]): readonly (readonly string[])[] {
+/** The conditions without their messages. */
+function withoutMessages(conditions: readonly Condition[]): readonly (readonly string[])[] {
   return conditions.map(({ type, status, reason }) => [type, status, reason]);
 }
 

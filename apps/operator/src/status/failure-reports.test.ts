@@ -121,7 +121,7 @@ describe("failure reports", () => {
     const { reports, put, stores, written } = setUp();
     put(sriovOperatorConfigs, stores.operatorConfigs, "default");
     reports.failed({ controller: "node-state", about: "node", key: "new", failures: 2 }, new TypeError("oops"));
-    reports.failed({ controller: "drain-slots", about: undefined, key: "turns", failures: 2 }, refused);
+    reports.failed({ controller: "drain-slots", about: undefined, key: "slots", failures: 2 }, refused);
     expect(await written()).toEqual([
       "sriovoperatorconfigs/default/status: controller node-state: unexpected error: oops; " +
         `controller drain-slots: ${refused.message}; retrying`,

@@ -74,8 +74,8 @@ function setUp({ claims = {}, slices = {}, isServed = true }: Scene) {
   return { ...devices, cluster, requests, holders };
 }
 
-describe("the claimed devices of a node's pods", () => {
-  it("are VFs where the claim's device has the address of one", async () => {
+describe("createClaimedDevices", () => {
+  it("finds pods whose claimed device has the address of a VF", async () => {
     const { holders } = setUp({
       claims: { vf: [nics, "vf-0"], gpu: [gpus, "gpu-0"], port: [nics, "foreign"] },
       slices: {
@@ -87,7 +87,7 @@ describe("the claimed devices of a node's pods", () => {
     expect(await holders("vf", "gpu", "port")).toEqual(["vf"]);
   });
 
-  it("cost no request where no pod has a claim, and are read once for a drain", async () => {
+  it("sends no request if no pod has a claim, and reads each claim once for a drain", async () => {
     const { resolve, forget, holders, requests } = setUp({
       claims: { vf: [nics, "vf-0"] },
       slices: { [`${nics} w1`]: { "vf-0": "0000:3b:02.0" } },
@@ -102,7 +102,7 @@ describe("the claimed devices of a node's pods", () => {
     expect(requests.length).toBe(4);
   });
 
-  it("are in doubt VFs where the slices of their node are gone and the driver publishes NICs elsewhere", async () => {
+  it("assumes VFs if the node's slices are gone and the driver publishes NICs on other nodes", async () => {
     const { holders, requests } = setUp({
       claims: { vf: [nics, "vf-0"], gpu: [gpus, "gpu-0"] },
       slices: { [`${nics} w2`]: { "vf-0": "0000:3b:02.0" }, [`${gpus} w2`]: { "gpu-0": "0000:99:00.0" } },
@@ -117,7 +117,7 @@ describe("the claimed devices of a node's pods", () => {
     ]);
   });
 
-  it("are in doubt VFs where the claim is gone, and none where the API server serves no claims", async () => {
+  it("assumes VFs if the claim is gone, and none if the API server does not serve claims", async () => {
     expect(await setUp({}).holders("gone")).toEqual(["gone"]);
     expect(await setUp({ isServed: false }).holders("gone")).toEqual([]);
   });

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Which pods of a node that is drained hold VFs by ResourceClaims (dynamic resource allocation). A claim of a pod that is on
- * its node does not change, so it is read once for each drain, and again before the drain is called complete. Nothing is
- * watched: only pods with claims on nodes that are drained cost requests.
- * Usage: `const pods = await devices.resolve("worker-1", known, signal); … devices.forget("worker-1");`
+ * ClaimedDevices determines which pods of a node use VFs by ResourceClaims (dynamic resource allocation). The claim of a
+ * running pod does not change, so it is read once for each drain and again before the drain is reported as complete. Nothing
+ * is watched: only pods with claims, on nodes that are drained, cost requests.
+ * Usage: `const pods = await devices.resolve("worker-1", known, signal); devices.forget("worker-1");`
  */
 import { resourceClaims, resourceSlices } from "@switchyard/api";
 import { isKubeError, listPages, objectPath, type Cache, type ObjectName, type Transport } from "@switchyard/kube";
@@ -22,118 +22,126 @@ import type { NodeStateFacts } from "../../node-states/node-state-facts.ts";
 import type { PodFacts } from "./pod-facts.ts";
 
 export interface ClaimedDevices {
-  /** The pods of a node, with `holdsVfs` as their claims have it. Rejects with KubeError. */
+  /** Returns the pods of a node, with `holdsVfs` set for those whose claims contain VFs. Rejects with KubeError. */
   resolve(node: string, pods: readonly PodFacts[], signal: AbortSignal): Promise<readonly PodFacts[]>;
-  /** What was read for the node is read again when asked next. */
+  /** Drops what was read for the node, so that the next resolve() reads it again. */
   forget(node: string): void;
 }
 
 export interface ClaimedDevicesDeps {
   readonly transport: Transport;
-  /** Of all nodes: the slices of another one may tell what a driver is for. */
+  /** The states of all nodes: the slices of another node can show what kind of devices a driver publishes. */
   readonly states: Pick<Cache<NodeStateFacts>, "get">;
 }
 
 export function createClaimedDevices({ transport, states }: ClaimedDevicesDeps): ClaimedDevices {
-  const known = new Map<string, Known>();
+  const readsByNode = new Map<string, NodeReads>();
   const pfsOf = (node: string) => states.get(node)?.pfs ?? [];
 
-  async function resolve(node: string, pods: readonly PodFacts[], signal: AbortSignal): Promise<readonly PodFacts[]> {
-    const open = pods.filter(({ holdsVfs, claims, isFinished }) => !holdsVfs && !isFinished && claims.length > 0);
-    if (open.length === 0) return pods;
-    const mine: Known = known.get(node) ?? { claims: new Map(), slices: new Map() };
-    known.set(node, mine);
-    for (const { namespace, claims } of open) {
-      for (const name of claims) await readClaim(mine, { namespace, name }, signal);
-    }
-    const allocated = [...mine.claims.values()].flatMap((devices) => devices ?? []);
-    if (allocated.length > 0) await readNode(mine, node, signal);
-    const index = indexSlices(slicesIn(mine));
-    const unknown = allocated.filter((device) => index.addressesOf(device) === undefined);
-    for (const [driver, devices] of Map.groupBy(unknown, (device) => device.driver)) {
-      await readDriver(mine, driver, { pools: new Set(devices.map(({ pool }) => pool)), signal });
-    }
-
-    const factsFor = createDeviceFacts({
-      slices: slicesIn(mine),
-      devicesOf: (namespace, name) => mine.claims.get(`${namespace}/${name}`),
-      pfsOf,
-    });
-    const isOurs = ourPfs(states.get(node));
-    return pods.map((pod) => {
-      const use = podUse({ resources: [], claims: pod.claims }, factsFor({ node, namespace: pod.namespace }));
-      return usesAny(use, isOurs) ? { ...pod, holdsVfs: true } : pod;
-    });
-  }
-
-  async function readClaim({ claims }: Known, claim: Required<ObjectName>, signal: AbortSignal): Promise<void> {
-    const key = `${claim.namespace}/${claim.name}`;
-    if (claims.has(key)) return;
-    try {
-      const path = objectPath(resourceClaims, claim);
-      claims.set(key, readAllocation(await transport.request({ method: "GET", path, signal })));
-    } catch (error) {
-      if (!isKubeError(error, "NotFound")) throw error;
-      // Of a kind that it does not serve, the API server names no object: Kubernetes before 1.34 has no such claims.
-      claims.set(key, error.details?.name === undefined ? [] : undefined);
-    }
-  }
-
-  async function readNode({ slices }: Known, node: string, signal: AbortSignal): Promise<void> {
-    const fieldSelector = `spec.nodeName=${node}`;
-    if (!slices.has(fieldSelector)) slices.set(fieldSelector, await Array.fromAsync(listSlices(fieldSelector, signal)));
-  }
-
-  /**
-   * Of a driver that has published nothing for the node, or no more: the pools that are asked for, which may belong to
-   * several nodes, or else one slice that shows that the driver is one of NICs.
-   */
-  async function readDriver(
-    { slices }: Known,
-    driver: string,
-    { pools, signal }: { readonly pools: ReadonlySet<string>; readonly signal: AbortSignal },
-  ): Promise<void> {
-    const fieldSelector = `spec.driver=${driver}`;
-    if (slices.has(fieldSelector)) return;
-    const found: DeviceSlice[] = [];
-    for await (const slice of listSlices(fieldSelector, signal)) {
-      const isOfNics = publishesNics(slice, pfsOf);
-      if (isOfNics || pools.has(slice.pool)) found.push(slice);
-      if (isOfNics) break;
-    }
-    slices.set(fieldSelector, found);
-  }
-
-  async function* listSlices(fieldSelector: string, signal: AbortSignal): AsyncGenerator<DeviceSlice> {
-    for await (const { items } of listPages(transport, { type: resourceSlices, fieldSelector, pageSize: 50, signal })) {
-      yield* items.flatMap((item) => readSlice(item) ?? []);
-    }
-  }
-
   return {
-    resolve,
+    async resolve(node, pods, signal) {
+      const unresolved = pods.filter(
+        ({ holdsVfs, claims, isFinished }) => !holdsVfs && !isFinished && claims.length > 0,
+      );
+      if (unresolved.length === 0) return pods;
+      const reads = readsByNode.get(node) ?? { claims: new Map(), slices: new Map() };
+      readsByNode.set(node, reads);
+      const reader: Reader = { transport, reads, pfsOf, signal };
+      for (const { namespace, claims } of unresolved) {
+        for (const name of claims) await readClaim(reader, { namespace, name });
+      }
+      const allocated = [...reads.claims.values()].flatMap((devices) => devices ?? []);
+      if (allocated.length > 0) await readSlicesOfNode(reader, node);
+      const index = indexSlices(slicesIn(reads));
+      const unknown = allocated.filter((device) => index.addressesOf(device) === undefined);
+      for (const [driver, devices] of Map.groupBy(unknown, (device) => device.driver)) {
+        await readSlicesOfDriver(reader, driver, new Set(devices.map(({ pool }) => pool)));
+      }
+
+      const factsFor = createDeviceFacts({
+        slices: slicesIn(reads),
+        devicesOf: (namespace, name) => reads.claims.get(`${namespace}/${name}`),
+        pfsOf,
+      });
+      const isManagedPf = managedPfs(states.get(node));
+      return pods.map((pod) => {
+        const use = podUse({ resources: [], claims: pod.claims }, factsFor({ node, namespace: pod.namespace }));
+        return usesAny(use, isManagedPf) ? { ...pod, holdsVfs: true } : pod;
+      });
+    },
+
     forget(node) {
-      known.delete(node);
+      readsByNode.delete(node);
     },
   };
 }
 
-/** What was read for one node. */
-interface Known {
-  /** By namespace/name; undefined for one that is not there. */
+/** Objects that were read for one node. */
+interface NodeReads {
+  /** By "namespace/name"; undefined for a claim that does not exist. */
   readonly claims: Map<string, readonly AllocatedDevice[] | undefined>;
   /** By field selector. */
   readonly slices: Map<string, readonly DeviceSlice[]>;
 }
 
-function slicesIn({ slices }: Known): readonly DeviceSlice[] {
+interface Reader {
+  readonly transport: Transport;
+  readonly reads: NodeReads;
+  readonly pfsOf: (node: string) => NodeStateFacts["pfs"];
+  readonly signal: AbortSignal;
+}
+
+async function readClaim({ transport, reads, signal }: Reader, claim: Required<ObjectName>): Promise<void> {
+  const { claims } = reads;
+  const key = `${claim.namespace}/${claim.name}`;
+  if (claims.has(key)) return;
+  try {
+    const path = objectPath(resourceClaims, claim);
+    claims.set(key, readAllocation(await transport.request({ method: "GET", path, signal })));
+  } catch (error) {
+    if (!isKubeError(error, "NotFound")) throw error;
+    // For a kind that it does not serve, the API server names no object. Kubernetes before 1.34 has no such claims.
+    claims.set(key, error.details?.name === undefined ? [] : undefined);
+  }
+}
+
+async function readSlicesOfNode(reader: Reader, node: string): Promise<void> {
+  const { slices } = reader.reads;
+  const fieldSelector = `spec.nodeName=${node}`;
+  if (!slices.has(fieldSelector)) slices.set(fieldSelector, await Array.fromAsync(listSlices(reader, fieldSelector)));
+}
+
+/**
+ * Reads slices of a driver that publishes nothing, or nothing any more, for the node: the slices of `pools`, which can belong
+ * to several nodes, up to the first slice that shows that the driver publishes NICs.
+ */
+async function readSlicesOfDriver(reader: Reader, driver: string, pools: ReadonlySet<string>): Promise<void> {
+  const { reads, pfsOf } = reader;
+  const fieldSelector = `spec.driver=${driver}`;
+  if (reads.slices.has(fieldSelector)) return;
+  const found: DeviceSlice[] = [];
+  for await (const slice of listSlices(reader, fieldSelector)) {
+    const hasNics = publishesNics(slice, pfsOf);
+    if (hasNics || pools.has(slice.pool)) found.push(slice);
+    if (hasNics) break;
+  }
+  reads.slices.set(fieldSelector, found);
+}
+
+async function* listSlices({ transport, signal }: Reader, fieldSelector: string): AsyncGenerator<DeviceSlice> {
+  for await (const { items } of listPages(transport, { type: resourceSlices, fieldSelector, pageSize: 50, signal })) {
+    yield* items.flatMap((item) => readSlice(item) ?? []);
+  }
+}
+
+function slicesIn({ slices }: NodeReads): readonly DeviceSlice[] {
   return [...slices.values()].flat();
 }
 
-/** PFs that a drain can be about: they are in the spec, or have VFs. Others are left alone, so pods may keep them. */
-function ourPfs(state: NodeStateFacts | undefined): (pf: string) => boolean {
+/** PFs that the daemon may change: they are in the spec or have VFs. Pods may keep all other PFs. */
+function managedPfs(state: NodeStateFacts | undefined): (pf: string) => boolean {
   const inSpec = (state?.spec.interfaces ?? []).map(({ pciAddress }) => pciAddress);
   const withVfs = (state?.pfs ?? []).filter(({ vfs }) => vfs.length > 0).map(({ pf }) => pf);
-  const ours = new Set([...inSpec, ...withVfs]);
-  return (pf) => ours.has(pf);
+  const managed = new Set([...inSpec, ...withVfs]);
+  return (pf) => managed.has(pf);
 }

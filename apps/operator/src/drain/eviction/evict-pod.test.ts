@@ -25,7 +25,7 @@ function refusal(code: string, why: ConstructorParameters<typeof KubeError>[2] =
 }
 
 describe("evictPod", () => {
-  it("asks for this very pod by the eviction API, with the pod's own grace", async () => {
+  it("evicts the pod with this uid and its own grace period", async () => {
     const { result, requests } = await evict(() => ({}));
     expect(result).toEqual({ kind: "accepted" });
     const [sent] = requests;
@@ -40,7 +40,7 @@ describe("evictPod", () => {
     },
   );
 
-  it("has a budget's own words, and the time that the API server asks for", async () => {
+  it("returns the message of the PodDisruptionBudget and the delay that the API server asks for", async () => {
     const message = "The disruption budget web is still being processed by the server.";
     const details = { causes: [{ reason: "DisruptionBudget", message }] };
     const words = "Cannot evict pod as it would violate the pod's disruption budget.";
@@ -57,12 +57,12 @@ describe("evictPod", () => {
     { when: "its namespace ends", code: "Forbidden", words: "because it is being terminated" },
     { when: "a webhook hangs", code: "Timeout", words: "no answer within 10000 ms" },
     { when: "the connection is cut", code: "ConnectionLost", words: "ECONNRESET" },
-  ])("is told what the API server says when $when, to try again", async ({ code, words }) => {
+  ])("returns a refusal with the API server's message if $when", async ({ code, words }) => {
     const { result } = await evict(refusal(code, { words }));
     expect(result).toEqual({ kind: "refused", message: `${tried}: ${code} (${words})`, retryAfterMs: undefined });
   });
 
-  it("rejects when all must stop, also where the reason looks like an answer", async () => {
+  it("rejects when the signal aborts, even if the reason is a KubeError", async () => {
     const stop = new AbortController();
     const reason = new KubeError("drain a", "Timeout");
     const aborted = evict(() => {

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Evicts one pod by the eviction API, which honours PodDisruptionBudgets and the pod's own grace.
- * Usage: `const result = await evictPod(pod, transport, signal); if (result.kind === "refused") retry(result.message);`
+ * evictPod evicts one pod by the eviction API, which respects PodDisruptionBudgets and the pod's grace period.
+ * Usage: `const result = await evictPod(pod, transport, signal); if (result.kind === "refused") log.info(result.message);`
  */
 import { isKubeError, objectPath, type KubeError, type Transport } from "@switchyard/kube";
 import { pods, type PodFacts } from "./pod-facts.ts";
 
 export type EvictionResult =
-  /** It is terminating, or gone already. */
+  /** The pod is terminating or gone. */
   | { readonly kind: "accepted" }
-  /** Not now. `message` is the API server's, and names the budget that holds the pod. */
+  /** The pod cannot be evicted now. `message` is the API server's, and names the PodDisruptionBudget if there is one. */
   | { readonly kind: "refused"; readonly message: string; readonly retryAfterMs: number | undefined };
 
-/** Webhooks of evictions may hang; the others of the node wait for theirs. */
+/** A webhook that reviews evictions may hang, and the evictions of the node's other pods wait meanwhile. */
 const timeoutMs = 10_000;
 
-/** Evicts this very pod, not one that has its name meanwhile. Rejects with the signal's reason only. */
+/** Evicts the pod with this uid, not a newer one of the same name. Rejects only with the signal's reason. */
 export async function evictPod(
   pod: PodFacts,
   transport: Pick<Transport, "request">,
@@ -33,18 +33,18 @@ export async function evictPod(
     await transport.request({ method: "POST", path, body, signal, timeoutMs });
     return { kind: "accepted" };
   } catch (error) {
-    signal.throwIfAborted(); // Its reason may look like an answer.
+    signal.throwIfAborted(); // an abort reason can be a KubeError, too
     if (!isKubeError(error)) throw error;
     if (goneCodes.has(error.code)) return { kind: "accepted" };
-    return { kind: "refused", message: wordsOf(error), retryAfterMs: error.retryAfterMs };
+    return { kind: "refused", message: describeRefusal(error), retryAfterMs: error.retryAfterMs };
   }
 }
 
-/** It is not there, or another one has its name. */
+/** The pod does not exist, or the name belongs to another pod. */
 const goneCodes: ReadonlySet<string> = new Set(["NotFound", "Conflict"]);
 
-/** Of a budget: its own sentence, "The disruption budget web needs 2 healthy pods and has 2 currently". */
-function wordsOf(error: KubeError): string {
+/** For a PodDisruptionBudget: "The disruption budget web needs 2 healthy pods and has 2 currently". */
+function describeRefusal(error: KubeError): string {
   const budget = error.details?.causes?.find(({ reason }) => reason === "DisruptionBudget");
   return budget?.message ?? error.message;
 }

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Hands that the evictions of all nodes share; each node has one of its own beside. An eviction may hang for as long as a
- * webhook does, and all requests share a few connections: those that renew the lease must find one free.
- * Usage: `const more = spare.take(7); … spare.giveBack(more);`
+ * EvictionConcurrencyLimit limits how many evictions run at once, over all nodes. Each node may always run one eviction and
+ * takes the others from this shared limit. An eviction can hang for as long as an admission webhook does, and evictions must
+ * not use up the connections to the API server that the Lease renewal needs.
+ * Usage: `const more = limit.acquire(7); try { await work(1 + more); } finally { limit.release(more); }`
  */
 
 export interface EvictionConcurrencyLimit {
-  /** As many as are free, `most` at most. */
-  take(most: number): number;
-  giveBack(count: number): void;
+  /** Takes as many as are free, at most `most`, and returns their number. */
+  acquire(most: number): number;
+  release(count: number): void;
 }
 
 export function createEvictionConcurrencyLimit(count: number): EvictionConcurrencyLimit {
   let free = count;
   return {
-    take(most) {
-      const taken = Math.max(0, Math.min(free, most));
-      free -= taken;
-      return taken;
+    acquire(most) {
+      const acquired = Math.max(0, Math.min(free, most));
+      free -= acquired;
+      return acquired;
     },
-    giveBack(taken) {
-      free += taken;
+    release(released) {
+      free += released;
     },
   };
 }

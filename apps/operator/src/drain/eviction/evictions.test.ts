@@ -14,7 +14,7 @@ function world() {
   const asked: string[] = [];
   const clock = { nowMs: 0, retryAfterMs: undefined as number | undefined, eachMs: 0, atOnce: 0, most: 0 };
   const deps: EvictionsDeps = {
-    spare: createEvictionConcurrencyLimit(8),
+    limit: createEvictionConcurrencyLimit(8),
     async evict({ name }: PodFacts): Promise<EvictionResult> {
       asked.push(name);
       clock.most = Math.max(clock.most, ++clock.atOnce);
@@ -36,8 +36,8 @@ function world() {
   return { refusing, asked, clock, attempt: ofNode(), ofNode };
 }
 
-describe("evictions", () => {
-  it("ask each pod once, and again only if it does not end", async () => {
+describe("createEvictions", () => {
+  it("evicts each pod once, and again only if it does not terminate", async () => {
     const { asked, clock, attempt } = world();
     await attempt(pod("a"), pod("b"));
     expect(await attempt(pod("a"), pod("b", { endsBy: "2026-11-20T12:00:30Z" }))).toEqual({
@@ -50,7 +50,7 @@ describe("evictions", () => {
     expect(asked).toEqual(["a", "b", "a"]);
   });
 
-  it("come back later and later for a pod that is refused, up to 30 s", async () => {
+  it("retries a refused pod with increasing delays up to 30 s", async () => {
     const { refusing, clock, attempt } = world();
     refusing.add("a");
     const waitsMs: number[] = [];
@@ -63,7 +63,7 @@ describe("evictions", () => {
     expect(waitsMs).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
   });
 
-  it("wait as long as the API server asks for, but never for more than 30 s", async () => {
+  it("waits as long as the API server asks for, but at most 30 s", async () => {
     const { refusing, clock, attempt } = world();
     refusing.add("a");
     clock.retryAfterMs = 10_000;
@@ -73,7 +73,7 @@ describe("evictions", () => {
     expect((await attempt(pod("a"))).nextMs).toBe(30_000);
   });
 
-  it("ask another pod of the same name at once", async () => {
+  it("evicts another pod of the same name at once", async () => {
     const { refusing, asked, attempt } = world();
     refusing.add("a");
     await attempt(pod("a", { uid: "first" }));
@@ -82,7 +82,7 @@ describe("evictions", () => {
     expect(asked).toEqual(["a", "a"]);
   });
 
-  it("end a look in which the API server takes its time, and go on with the next pods in another", async () => {
+  it("ends an attempt in which the API server is slow, and continues with the next pods in the next attempt", async () => {
     const { refusing, asked, clock, attempt } = world();
     const pods = Array.from({ length: 20 }, (_, index) => pod(`p${index}`));
     for (const { name } of pods) refusing.add(name);
@@ -93,7 +93,7 @@ describe("evictions", () => {
     expect(asked.slice(8)).toEqual(pods.slice(8, 16).map(({ name }) => name));
   });
 
-  it("are gentle to the API server: few at once of a node, hardly more of several", async () => {
+  it("limits concurrent evictions for one node and for all nodes together", async () => {
     const { asked, clock, attempt, ofNode } = world();
     const pods = Array.from({ length: 50 }, (_, index) => pod(`p${index}`));
     await attempt(...pods);

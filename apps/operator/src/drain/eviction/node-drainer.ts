@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * One look at a node that is being drained: make it unschedulable, ask the pods to go that must, and say how far it is
- * (sriov-operator.md G). Pods that go wake the next look; refused evictions are tried again for as long as it takes.
- * Usage: `const { phase } = await drainer.step(node, "Drain_Required", sinceMs, signal); if (phase.kind === "complete") …`.
+ * NodeDrainer takes one step of a node's drain at a time: it cordons the node, evicts the pods that must leave, and returns
+ * the progress (sriov-operator.md G). The next step follows when a pod leaves. Refused evictions are retried without limit.
+ * Usage: `const { phase } = await drainer.step(node, "Drain_Required", sinceMs, signal); if (phase.kind === "complete") return;`
  */
-import { drainReasons, type Node } from "@switchyard/api";
-import type { ClaimedDevices } from "./claimed-devices.ts";
+import { drainReasons, drainRequests, type Node } from "@switchyard/api";
+import { isCordoned, type CordonOptions } from "../cordon-node.ts";
 import type { DrainOutcome, DrainPhase } from "../drain-conditions.ts";
 import type { DrainNeed } from "../drain-facts.ts";
-import { createEvictions, type Evictions } from "./evictions.ts";
-import type { EvictionResult } from "./evict-pod.ts";
 import type { MachineConfigPools } from "../slots/machine-config-pools.ts";
-import { isCordoned, type CordonOptions } from "../cordon-node.ts";
+import type { ClaimedDevices } from "./claimed-devices.ts";
+import { createEvictions, type EvictionRound, type Evictions } from "./evictions.ts";
+import type { EvictionResult } from "./evict-pod.ts";
 import type { NodePods } from "./node-pods.ts";
 import type { PodFacts } from "./pod-facts.ts";
 import { selectPods, type PodSelection } from "./select-pods.ts";
 import { createEvictionConcurrencyLimit } from "./eviction-concurrency-limit.ts";
 
-/** How a look ended. */
+/** Result of a step. */
 export interface DrainStep {
   readonly phase: Extract<DrainPhase, { kind: "pausing" | "draining" | "complete" }>;
-  /** When to look again if nothing happens; Infinity where something will. */
+  /** Time until the next step if no event triggers it earlier; Infinity if only an event can. */
   readonly afterMs: number;
 }
 
 export interface NodeDrainer {
   /** `sinceMs` is when the drain began, by the wall clock. Rejects with KubeError. */
   step(node: Node, needed: DrainNeed, sinceMs: number, signal: AbortSignal): Promise<DrainStep>;
-  /** The node is not being drained any more. */
+  /** Ends the drain of the node and stops watching its pods. */
   leave(name: string): void;
 }
 
@@ -35,32 +35,32 @@ export interface NodeDrainerDeps {
   readonly pods: Pick<NodePods, "follow" | "list" | "leave">;
   readonly devices: ClaimedDevices;
   readonly evict: (pod: PodFacts, signal: AbortSignal) => Promise<EvictionResult>;
-  readonly close: (node: string, closing: CordonOptions, signal: AbortSignal) => Promise<void>;
-  /** OpenShift only. */
+  readonly cordon: (node: string, options: CordonOptions, signal: AbortSignal) => Promise<void>;
+  /** Only on OpenShift. */
   readonly machineConfigPools?: Pick<MachineConfigPools, "pause"> | undefined;
-  /** Nodes of the cluster. */
+  /** Number of nodes in the cluster. */
   readonly nodeCount: () => number;
   /** The wall clock. */
   readonly nowMs: () => number;
-  /** Monotonic. */
+  /** A monotonic clock. */
   readonly elapsedMs: () => number;
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   readonly random: () => number;
 }
 
-/** After this time people are called, as upstream gives up after it. */
+/** After this time the drain is reported as late. Upstream's operator gives up after it. */
 const lateAfterMs = 90_000;
 
-/** With one hand for each node that is looked at, 24 of the 32 connections to the API server at most. */
-const spareHands = 8;
+/** With one eviction for each of up to 16 nodes, evictions use at most 24 of the 32 connections to the API server. */
+const sharedEvictions = 8;
 
-/** The Machine Config Operator tells us nothing. */
+/** MachineConfigPools are not watched, so a step polls them. */
 const poolRecheckMs = 5_000;
 
 export function createNodeDrainer(deps: NodeDrainerDeps): NodeDrainer {
   const { pods, devices, nowMs, elapsedMs, random } = deps;
   const evictions = new Map<string, Evictions>();
-  const spare = createEvictionConcurrencyLimit(spareHands);
+  const limit = createEvictionConcurrencyLimit(sharedEvictions);
 
   async function step(node: Node, needed: DrainNeed, sinceMs: number, signal: AbortSignal): Promise<DrainStep> {
     const { name } = node.metadata;
@@ -68,16 +68,16 @@ export function createNodeDrainer(deps: NodeDrainerDeps): NodeDrainer {
     if (typeof pause === "object") {
       return { phase: { kind: "pausing", message: pause.message }, afterMs: poolRecheckMs };
     }
-    if (needed === "Reboot_Required" && deps.nodeCount() === 1) return complete(drainReasons.onlyNode, []);
+    if (needed === drainRequests.reboot && deps.nodeCount() === 1) return complete(drainReasons.onlyNode, []);
 
-    // First: what is listed from here on is joined by nobody. (The scheduler may be a moment late, hence the last look.)
-    await close(node, false, signal);
+    // Cordon before the pods are listed, so that no pod joins them. The scheduler may lag, hence the second list below.
+    await cordon(node, false, signal);
     const known = pods.follow(name);
     if (known === undefined) return draining(undefined, undefined, sinceMs);
     let selection = await select(name, known, needed, signal);
     if (selection.leaving.length === 0) {
-      // The cache may show a cordon that has just been taken back, an admin's or ours: here the API server is asked.
-      await deps.close(name, { blockDaemonSets: false }, signal);
+      // The cache may show a cordon that an administrator or the operator has just removed, so ask the API server.
+      await deps.cordon(name, { blockDaemonSets: false }, signal);
       devices.forget(name);
       selection = await select(name, await pods.list(name, signal), needed, signal);
       if (selection.leaving.length === 0) return complete(outcomeOf(needed), selection.staying);
@@ -85,9 +85,9 @@ export function createNodeDrainer(deps: NodeDrainerDeps): NodeDrainer {
     return evict(node, selection, sinceMs, signal);
   }
 
-  /** Before a reboot it does not matter who holds VFs. */
+  /** Before a reboot all pods leave, so their claims need not be read. */
   async function select(name: string, all: readonly PodFacts[], needed: DrainNeed, signal: AbortSignal) {
-    const known = needed === "Reboot_Required" ? all : await devices.resolve(name, all, signal);
+    const known = needed === drainRequests.reboot ? all : await devices.resolve(name, all, signal);
     return selectPods(known, needed);
   }
 
@@ -98,20 +98,20 @@ export function createNodeDrainer(deps: NodeDrainerDeps): NodeDrainer {
     signal: AbortSignal,
   ): Promise<DrainStep> {
     const { name } = node.metadata;
-    if (leaving.some(({ kind }) => kind === "daemon-set")) await close(node, true, signal);
-    const mine = evictions.get(name) ?? createEvictions({ evict: deps.evict, spare, nowMs: elapsedMs, random });
+    if (leaving.some(({ kind }) => kind === "daemon-set")) await cordon(node, true, signal);
+    const mine = evictions.get(name) ?? createEvictions({ evict: deps.evict, limit, nowMs: elapsedMs, random });
     evictions.set(name, mine);
     return draining(leaving, await mine.attempt(leaving, signal), sinceMs);
   }
 
-  /** Where the cache shows it, the API server need not be asked. */
-  async function close(node: Node, blockDaemonSets: boolean, signal: AbortSignal): Promise<void> {
-    if (!isCordoned(node, { blockDaemonSets })) await deps.close(node.metadata.name, { blockDaemonSets }, signal);
+  /** Sends nothing if the cache shows the node as cordoned. */
+  async function cordon(node: Node, blockDaemonSets: boolean, signal: AbortSignal): Promise<void> {
+    if (!isCordoned(node, { blockDaemonSets })) await deps.cordon(node.metadata.name, { blockDaemonSets }, signal);
   }
 
   function draining(
     leaving: readonly PodFacts[] | undefined,
-    round: Awaited<ReturnType<Evictions["attempt"]>> | undefined,
+    round: EvictionRound | undefined,
     sinceMs: number,
   ): DrainStep {
     const lateInMs = sinceMs + lateAfterMs - nowMs();
@@ -137,5 +137,5 @@ function complete(reason: DrainOutcome, staying: readonly PodFacts[]): DrainStep
 }
 
 function outcomeOf(needed: DrainNeed): DrainOutcome {
-  return needed === "Reboot_Required" ? drainReasons.allPodsGone : drainReasons.vfPodsGone;
+  return needed === drainRequests.reboot ? drainReasons.allPodsGone : drainReasons.vfPodsGone;
 }

@@ -33,7 +33,7 @@ function createServer() {
 }
 
 describe("the pods of a node", () => {
-  it("are unknown while nothing was heard of them for too long, and wake the node when they are known again", async () => {
+  it("are undefined while the cache is stale, and enqueue the node when it is fresh again", async () => {
     const server = createServer();
     let lateMs = 0;
     const timers: (() => void)[] = [];

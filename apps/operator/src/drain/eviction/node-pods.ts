@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The pods of the nodes that are being drained, and of no others: one watch for each such node.
- * Usage: `const pods = nodePods.follow("worker-1"); if (pods !== undefined) select(pods); … nodePods.leave("worker-1");`
+ * NodePods watches the pods of the nodes that are being drained, with one watch for each such node.
+ * Usage: `const pods = nodePods.follow("worker-1"); if (pods === undefined) return; nodePods.leave("worker-1");`
  */
 import {
   listPages,
@@ -19,26 +19,27 @@ import { isPod, pods, toPodFacts, type Pod, type PodFacts } from "./pod-facts.ts
 
 export interface NodePods extends AsyncDisposable {
   /**
-   * The node's pods as far as heard; undefined until all are, and while that is older than `maxAgeMs`. The first call
-   * begins to follow them.
+   * Returns the cached pods of the node; undefined until they are listed, and while the cache is older than `maxAgeMs`. The
+   * first call starts the watch.
    */
   follow(node: string): readonly PodFacts[] | undefined;
-  /** The node's pods as they are right now. Rejects with KubeError. */
+  /** Lists the pods of the node from the API server. Rejects with KubeError. */
   list(node: string, signal: AbortSignal): Promise<readonly PodFacts[]>;
+  /** Stops the watch. */
   leave(node: string): void;
-  /** Names of followed nodes whose pods change, or are known again. */
+  /** Enqueues the names of watched nodes whose pods change, or whose cache is fresh again. */
   readonly source: Source;
-  /** Of each node that is followed. */
+  /** Ages of the caches of all watched nodes. */
   readonly ages: readonly CacheAge[];
 }
 
 export interface NodePodsOptions {
   readonly transport: Transport;
-  /** Before the slash of resources' names. */
+  /** Prefix of resource names, the part before the slash. */
   readonly resourcePrefix: string;
-  /** Beyond this age nobody knows a node's pods. */
+  /** Age beyond which a cache is not used. */
   readonly maxAgeMs: number;
-  /** Told each failure of a watch; it is taken up again. */
+  /** Called for each failure of a watch, which is then retried. */
   readonly report: (error: unknown, at: FailedWatch) => void;
   readonly clock?: Clock;
 }
@@ -57,13 +58,13 @@ export function followNodePods(options: NodePodsOptions): NodePods {
       if (!end.signal.aborted) for (const listener of listeners) listener(node);
     };
     cache.subscribe(wake);
-    cache.whenSynced(end.signal).then(wake, () => undefined); // Nothing else tells of a node without pods.
+    cache.whenSynced(end.signal).then(wake, () => undefined); // a node without pods causes no event
     const started: Followed = { cache, end, wake, isWaiting: false };
     followed.set(node, started);
     return started;
   }
 
-  /** Nothing else tells that pods are known again which have not changed. */
+  /** A cache that becomes fresh again without changes causes no event. */
   function wakeWhenFresh(pods: Followed): void {
     if (pods.isWaiting) return;
     pods.isWaiting = true;
@@ -109,7 +110,7 @@ export function followNodePods(options: NodePodsOptions): NodePods {
         listeners.add(enqueue);
         return () => listeners.delete(enqueue);
       },
-      whenSynced: () => Promise.resolve(), // There is nothing to wait for: nobody is followed at the start.
+      whenSynced: () => Promise.resolve(), // no node is watched at the start
     },
 
     get ages() {
@@ -126,6 +127,6 @@ interface Followed {
   readonly cache: Cache<PodFacts> & AsyncDisposable;
   readonly end: AbortController;
   readonly wake: () => void;
-  /** Somebody asked while it was stale. */
+  /** Whether the node is enqueued when the cache is fresh again. */
   isWaiting: boolean;
 }

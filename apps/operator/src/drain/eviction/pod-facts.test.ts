@@ -21,16 +21,16 @@ describe("toPodFacts", () => {
     { what: "a request for 0", spec: asks({ "openshift.io/fast": "0m" }), holds: false },
     { what: "cpu", spec: asks({ cpu: "1" }), holds: false },
     { what: "no spec", spec: undefined, holds: false },
-  ])("takes $what for VFs: $holds", ({ spec, holds }) => {
+  ])("counts $what as use of VFs: $holds", ({ spec, holds }) => {
     expect(facts(spec)).toMatchObject({ holdsVfs: holds, claims: [] });
   });
 
-  it("names the claims, which may hold VFs", () => {
+  it("contains the names of the claims", () => {
     const spec = { resourceClaims: [{ name: "nic", resourceClaimName: "shared" }] };
     expect(facts(spec)).toMatchObject({ holdsVfs: false, claims: ["shared"] });
   });
 
-  it("tells pods of DaemonSets and of the kubelet from others", () => {
+  it("distinguishes pods of DaemonSets and mirror pods from other pods", () => {
     const owner = (kind: string): OwnerReference => ({ apiVersion: "v1", kind, name: "o", uid: "o", controller: true });
     const mirror = { annotations: { [annotations.mirrorPod]: "hash" }, ownerReferences: [owner("Node")] };
     const kinds = [
@@ -42,7 +42,7 @@ describe("toPodFacts", () => {
     expect(kinds).toEqual(["daemon-set", "other", "mirror", "other"]);
   });
 
-  it("knows pods that are finished, and pods on their way out", () => {
+  it("recognises finished and terminating pods", () => {
     expect(["Running", "Pending", "Succeeded", "Failed"].map((phase) => facts({}, {}, phase).isFinished)).toEqual([
       false,
       false,
@@ -62,7 +62,7 @@ describe("toPodFacts", () => {
     { toleration: { operator: "Exists", effect: "NoExecute" }, tolerates: false },
     { toleration: { key: "node.kubernetes.io/unschedulable", operator: "Exists" }, tolerates: false },
     { toleration: { key: taints.draining, value: "other" }, tolerates: false },
-  ])("has $toleration tolerate the taint of drains: $tolerates", ({ toleration, tolerates }) => {
+  ])("counts $toleration as tolerating the drain taint: $tolerates", ({ toleration, tolerates }) => {
     expect(facts({ tolerations: [toleration] }).toleratesDrain).toBe(tolerates);
   });
 });

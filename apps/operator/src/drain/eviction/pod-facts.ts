@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What of a pod decides whether it must leave a node that is drained. Whether it holds VFs is known from the pod alone where
- * it requests a resource (M-13); what its ResourceClaims come to, claimed-devices.ts looks up.
- * Usage: `project: (pod: Pod) => toPodFacts(pod, "openshift.io")`.
+ * PodFacts are the fields of a pod that decide whether it must leave a node that is drained. A pod that requests a resource
+ * with the operator's prefix uses VFs (sriov-operator.md M-13). For ResourceClaims, claimed-devices.ts determines that.
+ * Usage: `const project = (pod: Pod) => toPodFacts(pod, "openshift.io");`
  */
 import { annotations, taints, type ObjectMeta, type ResourceType } from "@switchyard/api";
 import type { KubeObject } from "@switchyard/kube";
@@ -16,14 +16,14 @@ export const pods = {
   namespaced: true,
 } as const satisfies ResourceType;
 
-/** core/v1 Pod, the fields that are used. */
+/** The fields of a core/v1 Pod that are used. */
 export interface Pod extends KubeObject {
   readonly metadata: ObjectMeta;
   readonly spec?: { readonly tolerations?: readonly Toleration[] };
   readonly status?: { readonly phase?: string };
 }
 
-/** The server has checked it against the kind's schema: here JSON from the wire gets its type. */
+/** Gives JSON from the API server its type. The API server has checked it against the schema of the kind. */
 export function isPod(object: KubeObject): object is Pod {
   return object.apiVersion === "v1" && object.kind === "Pod";
 }
@@ -32,18 +32,19 @@ export interface PodFacts {
   readonly name: string;
   readonly namespace: string;
   readonly uid: string;
-  /** RFC 3339: it has been deleted and has until then to end. Undefined while nobody has deleted it. */
+  /** metadata.deletionTimestamp in RFC 3339: end of the grace period. Undefined unless the pod is terminating. */
   readonly endsBy: string | undefined;
-  /** They keep it after it has ended. */
+  /** Finalizers, which keep the object after its containers have ended. */
   readonly finalizers: readonly string[];
-  /** All its containers have ended for good; it holds nothing any more. */
+  /** Whether all containers have ended for good, so that the pod uses no VFs any more. */
   readonly isFinished: boolean;
-  /** A mirror pod is made by the kubelet from a file. */
+  /** A mirror pod represents a static pod of the kubelet. */
   readonly kind: "mirror" | "daemon-set" | "other";
+  /** Whether the pod uses VFs. */
   readonly holdsVfs: boolean;
-  /** Names of its ResourceClaims, which may hold VFs, too. */
+  /** Names of its ResourceClaims, which can contain VFs. */
   readonly claims: readonly string[];
-  /** Its DaemonSet makes it anew at once, whatever we do (taints.draining). */
+  /** Whether it tolerates taints.draining, so that its DaemonSet recreates it at once on the node. */
   readonly toleratesDrain: boolean;
 }
 

@@ -23,7 +23,7 @@ describe("selectPods", () => {
       staying: ["tough-vnf", "static-vnf"],
     },
     { request: "Reboot_Required", leaving: ["plain", "holder", "leaving"], staying: [] },
-  ] as const)("has the right ones leave for $request", ({ request, leaving, staying }) => {
+  ] as const)("selects the pods that leave for $request", ({ request, leaving, staying }) => {
     const selection = selectPods(pods, request);
     expect(selection.leaving.map(({ name }) => name)).toEqual(leaving);
     expect(selection.staying.map(({ name }) => name)).toEqual(staying);

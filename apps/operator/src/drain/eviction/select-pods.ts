@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Which pods must leave a node before the daemon may act (sriov-operator.md G). Pure.
- * Usage: `const { leaving, staying } = selectPods(pods.list(), "Drain_Required")`.
+ * selectPods selects the pods that must leave a node before the daemon may change it (sriov-operator.md G). Pure.
+ * Usage: `const { leaving, staying } = selectPods(pods, "Drain_Required")`.
  */
+import { drainRequests } from "@switchyard/api";
 import type { DrainNeed } from "../drain-facts.ts";
 import type { PodFacts } from "./pod-facts.ts";
 
 export interface PodSelection {
-  /** The drain is complete when there are none of them, those that are terminating included. */
+  /** Pods that must leave, terminating ones included. The drain is complete when there are none. */
   readonly leaving: readonly PodFacts[];
-  /** Hold VFs that they are about to lose, and cannot be kept away. A reboot starts them anew, so then there are none. */
+  /** Pods that cannot be kept off the node and may lose their VFs. Empty before a reboot, which restarts all pods. */
   readonly staying: readonly PodFacts[];
 }
 
 /**
- * Before a reboot all pods leave, but those of DaemonSets and of the kubelet. Otherwise those that hold VFs leave, of
- * DaemonSets too: a VF that goes while it is in use can hold up the whole node. Their DaemonSet is kept from making them
- * anew (taints.draining), unless they tolerate that.
+ * Before a reboot, all pods leave except static pods and pods of DaemonSets. Otherwise the pods that use VFs leave, also those
+ * of DaemonSets: removing a VF in use can block the whole node. taints.draining stops the DaemonSet from recreating them,
+ * unless they tolerate it.
  */
 export function selectPods(pods: readonly PodFacts[], needed: DrainNeed): PodSelection {
   const running = pods.filter(({ isFinished }) => !isFinished);
-  if (needed === "Reboot_Required") return { leaving: running.filter(({ kind }) => kind === "other"), staying: [] };
+  if (needed === drainRequests.reboot) return { leaving: running.filter(({ kind }) => kind === "other"), staying: [] };
   const holders = running.filter(({ holdsVfs }) => holdsVfs);
   return {
-    leaving: holders.filter((pod) => !staysAnyway(pod)),
-    staying: holders.filter(staysAnyway),
+    leaving: holders.filter((pod) => !cannotLeave(pod)),
+    staying: holders.filter(cannotLeave),
   };
 }
 
-function staysAnyway({ kind, toleratesDrain }: PodFacts): boolean {
+function cannotLeave({ kind, toleratesDrain }: PodFacts): boolean {
   return kind === "mirror" || (kind === "daemon-set" && toleratesDrain);
 }

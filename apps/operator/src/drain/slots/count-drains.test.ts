@@ -5,7 +5,7 @@ import { countDrains } from "./count-drains.ts";
 import type { DrainFacts } from "../drain-facts.ts";
 
 describe("countDrains", () => {
-  it("counts each state, degraded and stalled drains twice, those of others not at all", () => {
+  it("counts each state, counts degraded and stalled drains twice, and ignores external drains", () => {
     const degraded: Condition = {
       ...{ type: "DrainDegraded", status: "True", reason: "PodsStay", message: "" },
       lastTransitionTime: "2026-11-20T12:00:00Z",

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Drains by state, for the metrics: those of an external drainer are not ours to count.
+ * countDrains counts drains by state, for metrics. Drains by an external drainer are not counted.
  * Usage: `for (const [state, count] of countDrains(states.list())) gauge.set({ state }, count);`
  */
-import { conditionTypes } from "@switchyard/api";
+import { conditionTypes, drainAnswers, drainRequests } from "@switchyard/api";
 import { answerOf, holding, type DrainFacts } from "../drain-facts.ts";
 
 export type DrainState = "waiting" | "draining" | "complete" | "degraded" | "stalled";
 
-/** All states, also those of no node. Degraded drains are counted as draining, too, and stalled ones as complete. */
+/** Returns the counts of all states. Degraded drains also count as draining, and stalled ones also as complete. */
 export function countDrains(states: readonly { readonly drain: DrainFacts }[]): ReadonlyMap<DrainState, number> {
   const counts = new Map<DrainState, number>([
     ["waiting", 0],
@@ -21,11 +21,11 @@ export function countDrains(states: readonly { readonly drain: DrainFacts }[]): 
   for (const { drain } of states) {
     if (drain.isExternal) continue;
     const answer = answerOf(drain);
-    if (answer === "Draining") count("draining");
-    if (answer === "DrainComplete") count("complete");
-    if (answer === "Idle" && (drain.desired ?? "Idle") !== "Idle") count("waiting");
+    if (answer === drainAnswers.draining) count("draining");
+    if (answer === drainAnswers.complete) count("complete");
+    if (answer === drainAnswers.idle && (drain.desired ?? drainRequests.idle) !== drainRequests.idle) count("waiting");
     if (holding(drain.conditions, conditionTypes.drainDegraded) === undefined) continue;
-    count(answer === "DrainComplete" ? "stalled" : "degraded");
+    count(answer === drainAnswers.complete ? "stalled" : "degraded");
   }
   return counts;
 }

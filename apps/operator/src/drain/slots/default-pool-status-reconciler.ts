@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Nodes in no pool have no SriovNetworkPoolConfig to show who holds their slot. So DrainDegraded on the SriovOperatorConfig
- * "default" does, while there is such a node: False while it goes on, True once its daemon has stalled.
- * Usage: `reconcile: createDefaultPoolStatusReconciler({ nodes, states, configs, rules, writer, now })`.
+ * createDefaultPoolStatusReconciler reports the drain slot of nodes in no pool, which have no SriovNetworkPoolConfig to report
+ * on. While such a node holds the slot, DrainDegraded on the SriovOperatorConfig "default" names it: False while its drain
+ * makes progress, True once its daemon has stalled.
+ * Usage: `const reconcile = createDefaultPoolStatusReconciler({ nodes, states, configs, rules, writer, now })`.
  */
-import {
-  conditionTypes,
-  drainReasons,
-  operatorConfigName,
-  type Condition,
-  type Node,
-  type SriovOperatorConfig,
-} from "@switchyard/api";
-import { setCondition, type Cache, type Reconcile, type Writer } from "@switchyard/kube";
+import { conditionTypes, drainReasons, operatorConfigName, type Node, type SriovOperatorConfig } from "@switchyard/api";
+import type { Cache, Reconcile, Writer } from "@switchyard/kube";
 import { poolsSelecting, type Rules } from "@switchyard/policy";
 import type { LiveRules } from "../../node-states/live-rules.ts";
 import type { NodeStateFacts } from "../../node-states/node-state-facts.ts";
+import { createConfigCondition, type ConfigCondition } from "../../status/config-condition.ts";
 import { byAge, describeStalls, heldSlot, type HeldSlot } from "./held-slot.ts";
 
 export interface DefaultPoolStatusDeps {
@@ -27,22 +22,18 @@ export interface DefaultPoolStatusDeps {
   readonly now: () => Date;
 }
 
-/** The one key: there is one such pool. */
+/** The only key. */
 export const defaultPoolKey = operatorConfigName;
 
 export function createDefaultPoolStatusReconciler(deps: DefaultPoolStatusDeps): Reconcile {
+  const setConfigCondition = createConfigCondition({ ...deps, type: conditionTypes.drainDegraded });
+
   return async function reconcile(name, signal) {
     const config = deps.configs.get(name);
     const rules = deps.rules();
     if (config === undefined || rules === undefined) return undefined;
-    const existing = (config.status?.conditions ?? []).filter(({ type }) => type === conditionTypes.drainDegraded);
     const slots = heldInNoPool(rules);
-    // An apply of nothing would be a write, too.
-    if (slots.length === 0 && existing.length === 0) return undefined;
-    const { generation: observedGeneration = 0 } = config.metadata;
-    const verdict = { type: conditionTypes.drainDegraded, ...judge(slots), observedGeneration };
-    const conditions = slots.length === 0 ? [] : setCondition(existing, verdict, deps.now());
-    await deps.writer.applyStatus({ metadata: { name }, status: { conditions } }, signal);
+    await setConfigCondition(config, slots.length === 0 ? undefined : defaultPoolCondition(slots), signal);
     const afterMs = Math.min(...slots.map(({ stallsInMs }) => stallsInMs));
     return Number.isFinite(afterMs) ? { afterMs } : undefined;
   };
@@ -60,7 +51,7 @@ export function createDefaultPoolStatusReconciler(deps: DefaultPoolStatusDeps): 
   }
 }
 
-function judge(slots: readonly HeldSlot[]): Pick<Condition, "status" | "reason" | "message"> {
+function defaultPoolCondition(slots: readonly HeldSlot[]): ConfigCondition {
   const stall = describeStalls(slots);
   if (stall !== undefined) {
     return { status: "True", reason: drainReasons.daemonStalled, message: `nodes in no pool: ${stall}` };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Ends the pauses of MachineConfigPools that no drain needs any more, whether it came to its end, its node is gone, or who
- * paused the pool died meanwhile. A node that waits for its turn needs the pause as well: the Machine Config Operator
- * would else begin with that node just before we do (sriov-operator.md G).
- * Usage: `reconcile: createDrainPausesReconciler({ nodes, states, machineConfigPools })`.
+ * createDrainPausesReconciler resumes MachineConfigPools that no drain needs paused any more: the drain has ended, its node is
+ * gone, or the replica that paused the pool has died. A node that waits for a slot needs the pause, too. Otherwise the Machine
+ * Config Operator could start on that node just before its drain begins (sriov-operator.md G).
+ * Usage: `const reconcile = createDrainPausesReconciler({ nodes, states, machineConfigPools })`.
  */
-import type { Node } from "@switchyard/api";
+import { drainAnswers, drainRequests, type Node } from "@switchyard/api";
 import type { Cache, Reconcile } from "@switchyard/kube";
 import type { NodeStateFacts } from "../../node-states/node-state-facts.ts";
 import { answerOf, requestFor } from "../drain-facts.ts";
@@ -17,17 +17,19 @@ export interface DrainPausesDeps {
   readonly machineConfigPools: Pick<MachineConfigPools, "resume">;
 }
 
-/** The one key: any node may be the last of its pool. */
+/** The only key, because any node may be the last of its pool. */
 export const drainPausesKey = "pauses";
 
 export function createDrainPausesReconciler({ nodes, states, machineConfigPools }: DrainPausesDeps): Reconcile {
-  const isAtWork = (node: Node): boolean => {
+  const needsPause = (node: Node): boolean => {
     const facts = states.get(node.metadata.name)?.drain;
-    return facts !== undefined && (requestFor(node, facts) !== "Idle" || answerOf(facts) !== "Idle");
+    return (
+      facts !== undefined && (requestFor(node, facts) !== drainRequests.idle || answerOf(facts) !== drainAnswers.idle)
+    );
   };
 
   return async function reconcile(_key, signal) {
-    await machineConfigPools.resume(() => nodes.list().filter(isAtWork), signal);
+    await machineConfigPools.resume(() => nodes.list().filter(needsPause), signal);
     return undefined;
   };
 }

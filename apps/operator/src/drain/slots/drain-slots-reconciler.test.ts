@@ -45,8 +45,8 @@ async function drainAll(world: DrainWorld, names: readonly string[]): Promise<re
   return order;
 }
 
-describe("turns", () => {
-  it("are given by the time of asking, also by the next operator", async () => {
+describe("drain slots", () => {
+  it("are assigned in the order of requests, also by the next leader", async () => {
     const world = await fleet(4, 1);
     world.addPods("n3", pod("web", { holdsVfs: true }));
     world.budgets.set("web", "no");
@@ -71,7 +71,7 @@ describe("turns", () => {
     expect(order).toEqual(["n3", "n2", "n1", "n0"]);
   });
 
-  it("come to the back of the queue for who took the request back and asks again", async () => {
+  it("are assigned last to a node that withdrew its request and requests again", async () => {
     const world = await fleet(3, 1);
     world.ask("n0", "Drain_Required");
     await world.settle();
@@ -89,7 +89,7 @@ describe("turns", () => {
     expect(world.taking()).toEqual(["n2"]);
   });
 
-  it("are not given to a node whose request is taken back while it waits", async () => {
+  it("are not assigned to a node whose request is withdrawn while it waits", async () => {
     const world = await fleet(2, 1);
     world.ask("n0", "Drain_Required");
     await world.settle();
@@ -101,7 +101,7 @@ describe("turns", () => {
     expect([world.taking(), world.states.get("n1")?.drain.conditions]).toEqual([[], []]);
   });
 
-  it("are given to all at once where there is no limit", async () => {
+  it("are assigned to all nodes at once if there is no limit", async () => {
     const world = createDrainWorld();
     world.addPool("free", {});
     for (const name of ["a", "b", "c"]) world.addNode(name);
@@ -111,7 +111,7 @@ describe("turns", () => {
     expect(world.taking()).toEqual(["a", "b", "c"]);
   });
 
-  it("are given one at a time to nodes in no pool", async () => {
+  it("are assigned one at a time to nodes in no pool", async () => {
     const world = createDrainWorld();
     for (const name of ["a", "b"]) world.addNode(name);
     await world.settle();
@@ -121,7 +121,7 @@ describe("turns", () => {
     expect(world.condition("b", "DrainProgressing")).toContain("in the default pool: 1 of 1 draining (a)");
   });
 
-  it("count a percentage of the pool's nodes, at least one (M-12)", async () => {
+  it("are a percentage of the pool's nodes, at least one (sriov-operator.md M-12)", async () => {
     const world = await fleet(3, "10%");
     for (const name of ["n0", "n1", "n2"]) world.ask(name, "Drain_Required");
     await world.settle();
@@ -131,18 +131,21 @@ describe("turns", () => {
   it.each([
     { maxUnavailable: 0, says: "its maxUnavailable is 0" },
     { maxUnavailable: "0%", says: 'its maxUnavailable "0%" is not a valid number or percentage of nodes' },
-  ])("are held by maxUnavailable $maxUnavailable, and the node says so (M-33)", async ({ maxUnavailable, says }) => {
-    const world = await fleet(1, maxUnavailable);
-    world.ask("n0", "Drain_Required");
-    await world.settle();
-    const held = `False HeldByPool: pool "limited" allows no drains: ${says}`;
-    expect(world.condition("n0", "DrainProgressing")).toBe(held);
-    world.addPool("limited", { ...limited, maxUnavailable: 1 });
-    await world.settle();
-    expect(world.taking()).toEqual(["n0"]);
-  });
+  ])(
+    "are held by maxUnavailable $maxUnavailable, and the node reports it (sriov-operator.md M-33)",
+    async ({ maxUnavailable, says }) => {
+      const world = await fleet(1, maxUnavailable);
+      world.ask("n0", "Drain_Required");
+      await world.settle();
+      const held = `False HeldByPool: pool "limited" allows no drains: ${says}`;
+      expect(world.condition("n0", "DrainProgressing")).toBe(held);
+      world.addPool("limited", { ...limited, maxUnavailable: 1 });
+      await world.settle();
+      expect(world.taking()).toEqual(["n0"]);
+    },
+  );
 
-  it("go on in the default pool, one at a time, for nodes whose pool is deleted while they are drained", async () => {
+  it("are those of the default pool for nodes whose pool is deleted during the drain", async () => {
     const world = await fleet(4, 2);
     const names = ["n0", "n1", "n2", "n3"];
     for (const name of names) world.ask(name, "Drain_Required");
@@ -161,7 +164,7 @@ describe("turns", () => {
     expect(world.taking()).toEqual(["n2"]);
   });
 
-  it("are given as every one of a node's pools allows (M-44)", async () => {
+  it("are assigned only if each pool of the node has a free one (sriov-operator.md M-44)", async () => {
     const world = await fleet(3, 2);
     world.addPool("strict", { nodeSelector: { matchLabels: { strict: "yes" } }, maxUnavailable: 1 });
     for (const name of ["n0", "n1"]) world.api.put({ kind: "Node", metadata: { name, labels: { strict: "yes" } } });
@@ -174,7 +177,7 @@ describe("turns", () => {
     expect(world.taking()).toEqual(["n1", "n2"]);
   });
 
-  it("are taken by drains alone: not by nodes that an admin has cordoned", async () => {
+  it("are held by drains only, not by nodes that an administrator has cordoned", async () => {
     const world = await fleet(2, 1);
     world.cordon("n0");
     world.ask("n1", "Drain_Required");
@@ -182,7 +185,7 @@ describe("turns", () => {
     expect(world.taking()).toEqual(["n1"]);
   });
 
-  it("stay with a node whose state is deleted by hand in the middle, as long as it is unschedulable", async () => {
+  it("stay with a cordoned node whose state is deleted by hand during the drain", async () => {
     const world = await fleet(2, 1);
     world.addPods("n1", pod("web", { holdsVfs: true }));
     world.budgets.set("web", "no");
@@ -204,7 +207,7 @@ describe("turns", () => {
     expect(world.taking()).toEqual(["n0"]);
   });
 
-  it("are given, and places told, though one node's state cannot be written", async () => {
+  it("are assigned, and positions published, although the state of one node cannot be written", async () => {
     const world = await fleet(3, 1);
     world.addNode("broken", { pool: "other" });
     await world.settle();
@@ -222,7 +225,7 @@ describe("turns", () => {
     ]);
   });
 
-  it("become free when a node vanishes in the middle", async () => {
+  it("become free when a node is deleted during its drain", async () => {
     const world = await fleet(2, 1);
     for (const name of ["n0", "n1"]) world.ask(name, "Drain_Required");
     await world.settle();
@@ -231,7 +234,7 @@ describe("turns", () => {
     expect(world.answerOf("n1")).toBe("DrainComplete");
   });
 
-  it("are taken by nodes that others drain", async () => {
+  it("are held by nodes that an external drainer drains", async () => {
     const world = await fleet(2, 1);
     world.annotate(sriovNetworkNodeStates, "n0", {
       [annotations.useExternalDrainer]: "true",
@@ -242,7 +245,7 @@ describe("turns", () => {
     expect(world.answerOf("n1")).toBe("Idle");
   });
 
-  it("are not given to nodes that others drain", async () => {
+  it("are not assigned to nodes that an external drainer drains", async () => {
     const world = await fleet(2, 1);
     world.annotate(sriovNetworkNodeStates, "n0", { [annotations.useExternalDrainer]: "true" });
     world.ask("n0", "Drain_Required");
@@ -259,7 +262,7 @@ describe("turns", () => {
 });
 
 describe("the limit", () => {
-  it("holds when the cache does not know who was admitted last", async () => {
+  it("holds if the cache does not show the last admission yet", async () => {
     const world = await fleet(3, 1);
     for (const name of ["n0", "n1", "n2"]) world.ask(name, "Drain_Required");
     world.api.caching = false;
@@ -270,7 +273,7 @@ describe("the limit", () => {
     expect(world.taking()).toEqual(["n0"]);
   });
 
-  it("holds when another leader admitted a node that the cache does not know to ask", async () => {
+  it("holds if another leader admitted a node whose request the cache does not show yet", async () => {
     const world = await fleet(2, 1);
     world.ask("n1", "Drain_Required");
     world.api.caching = false;
@@ -280,7 +283,7 @@ describe("the limit", () => {
     expect(world.taking()).toEqual(["n0"]);
   });
 
-  it("holds when an admission that was given up for lost arrives after all", async () => {
+  it("holds if a write that failed for the client still arrives", async () => {
     const world = await fleet(2, 1);
     const late: (() => Promise<unknown>)[] = [];
     for (const name of ["n0", "n1"]) world.ask(name, "Drain_Required");
@@ -300,31 +303,34 @@ describe("the limit", () => {
   it.each([
     { when: "before", isDone: false },
     { when: "after", isDone: true },
-  ])("holds and all are drained, if operators die $when each of their writes, with late caches", async ({ isDone }) => {
-    const names = ["n0", "n1", "n2", "n3", "n4"];
-    let nth = 0;
-    for (let hasDied = true; hasDied;) {
-      nth++;
-      hasDied = false;
-      const world = await fleet(names.length, 2);
-      for (const name of names) world.addPods(name, pod(`on-${name}`, { holdsVfs: true }));
-      let writes = 0;
-      const live = () => {
-        expect(world.taking().length).toBeLessThanOrEqual(2);
-        writes++;
-        if (writes % 3 === 0) world.api.caching = !world.api.caching;
-        if (writes !== nth) return;
-        hasDied = true;
-        world.api.caching = false; // what the next one has heard is older
-        throw new Killed();
-      };
-      if (isDone) world.afterWrite = live;
-      else world.beforeWrite = live;
-      for (const name of names) world.ask(name, "Drain_Required");
-      const order = await drainAll(world, names);
-      expect([nth, [...order].sort()]).toEqual([nth, names]);
-      expect([nth, names.map((name) => world.specOf(name))]).toEqual([nth, names.map(() => ({}))]);
-    }
-    expect(nth).toBeGreaterThan(10);
-  });
+  ])(
+    "holds, and all nodes are drained, if operators die $when each write and caches lag behind",
+    async ({ isDone }) => {
+      const names = ["n0", "n1", "n2", "n3", "n4"];
+      let nth = 0;
+      for (let hasDied = true; hasDied;) {
+        nth++;
+        hasDied = false;
+        const world = await fleet(names.length, 2);
+        for (const name of names) world.addPods(name, pod(`on-${name}`, { holdsVfs: true }));
+        let writes = 0;
+        const live = () => {
+          expect(world.taking().length).toBeLessThanOrEqual(2);
+          writes++;
+          if (writes % 3 === 0) world.api.caching = !world.api.caching;
+          if (writes !== nth) return;
+          hasDied = true;
+          world.api.caching = false; // what the next one has heard is older
+          throw new Killed();
+        };
+        if (isDone) world.afterWrite = live;
+        else world.beforeWrite = live;
+        for (const name of names) world.ask(name, "Drain_Required");
+        const order = await drainAll(world, names);
+        expect([nth, [...order].sort()]).toEqual([nth, names]);
+        expect([nth, names.map((name) => world.specOf(name))]).toEqual([nth, names.map(() => ({}))]);
+      }
+      expect(nth).toBeGreaterThan(10);
+    },
+  );
 });

@@ -1,139 +1,155 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Decides whose turn it is to be drained, for all pools in one place, one decision after the other. So no two decisions
- * can give the same slot away, and a node in several pools is no special case (sriov-operator.md G, M-12, M-33).
+ * createDrainSlotsReconciler assigns the drain slots of all pools, one decision after the other. So no slot is assigned
+ * twice, and a node in several pools needs no special case (sriov-operator.md G, M-12, M-33).
  *
- * The cache may be late and another replica may have led a moment ago. Therefore the first slot is given only after a
- * look at what all NodeStates say right now, what was seen there or written by us counts until the cache is as far, and the
- * write that gives a slot counts only if nobody has answered that node meanwhile. To look each time would cost the API server
- * more than the drains do: a list of a thousand objects for each.
+ * The cache may lag behind, and another replica may have led a moment ago. So the first slot is assigned only after all
+ * SriovNetworkNodeStates are listed from the API server; what that list showed, and what this replica wrote, overrides the
+ * cache until the cache is as new; and the write that assigns a slot fails if the node has been answered meanwhile. Listing
+ * for each decision would cost the API server more than the drains: a list of up to a thousand objects each time.
  */
-import { err, ok, type Node } from "@switchyard/api";
+import { drainAnswers, drainRequests, err, ok, type Node } from "@switchyard/api";
 import { isBehind, type Cache, type Reconcile } from "@switchyard/kube";
 import { isInNodeSet, parseMaxUnavailable, poolsSelecting, type Rules } from "@switchyard/policy";
 import type { LiveRules } from "../../node-states/live-rules.ts";
 import type { NodeStateFacts } from "../../node-states/node-state-facts.ts";
+import { hasDrainMarks } from "../cordon-node.ts";
 import type { DrainAnswers } from "../drain-answers.ts";
 import { answerOf, requestFor, waitingSince, type DrainFacts } from "../drain-facts.ts";
-import type { QueuePositions } from "./queue-positions.ts";
+import { recheckSoon } from "../drain-handshake.ts";
 import { planDrains, type DrainNode, type DrainPlan, type DrainPool } from "./plan-drains.ts";
-import { hasDrainMarks } from "../cordon-node.ts";
+import type { QueuePositions } from "./queue-positions.ts";
 
 export interface DrainSlotsDeps {
   readonly nodes: Cache<Node>;
   readonly states: Cache<NodeStateFacts>;
   readonly rules: LiveRules;
   readonly answers: DrainAnswers;
-  readonly places: QueuePositions;
-  /** Of the states. */
+  readonly positions: QueuePositions;
+  /** Namespace of the states. */
   readonly namespace: string;
   readonly nowMs: () => number;
 }
 
-/** The one key: a decision is about all nodes. */
-export const drainSlotsKey = "turns";
+/** The only key, because a decision is about all nodes. */
+export const drainSlotsKey = "slots";
 
 export function createDrainSlotsReconciler(deps: DrainSlotsDeps): Reconcile {
-  const { nodes, states, answers, places } = deps;
-  /** When nodes were first seen waiting, until the cache shows that it was written on them. */
-  const firstSeenMs = new Map<string, number>();
-
-  /** What we know better than the cache, by node. */
-  const ahead = new Map<string, DrainFacts & { readonly version: string }>();
-  let hasLooked = false;
+  const { nodes, states, answers, positions } = deps;
+  const knowledge = createDrainKnowledge(deps);
+  const requestTimes = createRequestTimes(deps);
+  let hasListed = false;
 
   return async function reconcile(_key, signal) {
     const rules = deps.rules();
     if (rules === undefined) return undefined;
     let queue = drainNodes(rules);
-    if (queue.every(({ phase }) => phase === "taking")) {
-      places.publish(new Map());
+    if (queue.every(({ phase }) => phase === "holding")) {
+      positions.publish(new Map());
       return undefined;
     }
     const pools = poolsOf(rules, nodes.list());
     let plan = planDrains(queue, pools);
 
-    if (!hasLooked && takesScarceSlot(plan, queue, pools)) {
-      for (const [name, facts] of await answers.list(signal)) ahead.set(name, facts);
-      hasLooked = true;
+    if (!hasListed && takesLimitedSlot(plan, queue, pools)) {
+      for (const [name, facts] of await answers.list(signal)) knowledge.set(name, facts);
+      hasListed = true;
       queue = drainNodes(rules);
       plan = planDrains(queue, pools);
     }
     const results = await Promise.allSettled(plan.admitted.map((name) => admit(name, signal)));
     const admitted = new Set(plan.admitted);
-    queue = queue.map((node) => (admitted.has(node.name) ? { ...node, phase: "taking" } : node));
-    places.publish(planDrains(queue, pools).places);
-    // A write that failed may have arrived, so its slot stays taken. Others are not held up by it.
+    queue = queue.map((node) => (admitted.has(node.name) ? { ...node, phase: "holding" } : node));
+    positions.publish(planDrains(queue, pools).positions);
+    // A write that failed may have arrived, so its slot stays taken. Other nodes are not delayed by it.
     for (const result of results) if (result.status === "rejected") throw result.reason;
-    // Somebody has written there meanwhile. As long as it is not known what, the slot stays taken.
+    // The annotations of a node changed meanwhile. Its slot stays taken until the cache shows the change.
     return results.some((result) => result.status === "fulfilled" && !result.value) ? recheckSoon : undefined;
   };
 
-  /** Those that wait or take a slot. */
+  /** Returns the nodes that wait for a slot or hold one. */
   function drainNodes(rules: Rules): readonly DrainNode[] {
     const found = nodes.list().flatMap((node): readonly DrainNode[] => {
       const { name } = node.metadata;
-      const phase = phaseOf(node, factsOf(name), rules);
+      const phase = phaseOf(node, knowledge.get(name), rules);
       if (phase === "idle") return [];
       const selecting = poolsSelecting(node, rules).map(({ metadata }) => metadata.name);
       const pools = selecting.length > 0 ? selecting : [defaultPool];
-      return [{ name, pools, phase, askedMs: phase === "taking" ? 0 : askedAt(name) }];
+      return [{ name, pools, phase, requestedMs: phase === "holding" ? 0 : requestTimes.get(name) }];
     });
-    const waiting = new Set(found.filter(({ phase }) => phase !== "taking").map(({ name }) => name));
-    for (const name of firstSeenMs.keys()) if (!waiting.has(name)) firstSeenMs.delete(name);
+    requestTimes.keepOnly(found.filter(({ phase }) => phase !== "holding").map(({ name }) => name));
     return found;
   }
 
-  function factsOf(name: string): DrainFacts | undefined {
-    const cached = states.get(name)?.drain;
-    const known = ahead.get(name);
-    const seen = states.observed({ name, namespace: deps.namespace });
-    if (known !== undefined && seen !== undefined && isBehind(seen.resourceVersion, known.version)) return known;
-    ahead.delete(name);
-    return cached;
-  }
-
-  /** In whole seconds, as conditions have it: the order is the one that people read. */
-  function askedAt(name: string): number {
-    const facts = states.get(name)?.drain;
-    const written = facts && waitingSince(facts);
-    if (written !== undefined) return Date.parse(written);
-    const seenMs = firstSeenMs.get(name) ?? Math.floor(deps.nowMs() / 1000) * 1000;
-    firstSeenMs.set(name, seenMs);
-    return seenMs;
-  }
-
-  /** A write that arrives late, after the daemon took its request back, must not take a slot. */
+  /** Writes the answer "Draining". A write that arrives after the daemon withdrew its request has no effect. */
   async function admit(name: string, signal: AbortSignal): Promise<boolean> {
     const uid = states.get(name)?.uid;
-    const facts = factsOf(name);
+    const facts = knowledge.get(name);
     if (uid === undefined || facts?.desired === undefined) return false;
-    const version = await answers.swap({ name, uid, desired: facts.desired }, { from: "Idle", to: "Draining" }, signal);
+    const step = { from: drainAnswers.idle, to: drainAnswers.draining };
+    const version = await answers.swap({ name, uid, desired: facts.desired }, step, signal);
     if (version === undefined) return false;
-    ahead.set(name, { ...facts, current: "Draining", version });
+    knowledge.set(name, { ...facts, current: drainAnswers.draining, version });
     return true;
   }
 }
 
-/** Of nodes in no pool: they are drained one at a time. */
-const defaultPool = "";
-
-const recheckSoon = { afterMs: 100 };
-
-/**
- * What an external drainer does takes a slot, too, but it waits for none of ours. A node that we closed takes one until it
- * is open again, even if somebody deletes its state meanwhile.
- */
-function phaseOf(node: Node, facts: DrainFacts | undefined, rules: Rules): DrainNode["phase"] {
-  if (facts !== undefined && answerOf(facts) !== "Idle") return "taking";
-  if (facts?.isExternal === true) return "idle";
-  const isReady = facts?.current === "Idle" && facts.desired !== undefined;
-  const asks = isReady && requestFor(node, facts) !== "Idle" && isInNodeSet(node, rules);
-  if (hasDrainMarks(node)) return asks ? "resuming" : "taking";
-  return asks ? "waiting" : "idle";
+/** The handshakes that were listed or written by this replica, and the cached ones once the cache is as new. */
+function createDrainKnowledge({ states, namespace }: Pick<DrainSlotsDeps, "states" | "namespace">) {
+  const newer = new Map<string, DrainFacts & { readonly version: string }>();
+  return {
+    set(name: string, facts: DrainFacts & { readonly version: string }): void {
+      newer.set(name, facts);
+    },
+    get(name: string): DrainFacts | undefined {
+      const cached = states.get(name)?.drain;
+      const known = newer.get(name);
+      const seen = states.observed({ name, namespace });
+      if (known !== undefined && seen !== undefined && isBehind(seen.resourceVersion, known.version)) return known;
+      newer.delete(name);
+      return cached;
+    },
+  };
 }
 
-/** All pools by name, "" for the default one. Percentages are of the pool's nodes in the node set. */
+/** When each node began to wait: the time in its conditions, or the time when the request was first seen. */
+function createRequestTimes({ states, nowMs }: Pick<DrainSlotsDeps, "states" | "nowMs">) {
+  const firstSeenMs = new Map<string, number>();
+  return {
+    /** In whole seconds like the conditions, so that the order of the queue is the one that users see. */
+    get(name: string): number {
+      const facts = states.get(name)?.drain;
+      const written = facts && waitingSince(facts);
+      if (written !== undefined) return Date.parse(written);
+      const seenMs = firstSeenMs.get(name) ?? Math.floor(nowMs() / 1000) * 1000;
+      firstSeenMs.set(name, seenMs);
+      return seenMs;
+    },
+    /** Drops the times of nodes that no longer wait. */
+    keepOnly(names: readonly string[]): void {
+      const waiting = new Set(names);
+      for (const name of firstSeenMs.keys()) if (!waiting.has(name)) firstSeenMs.delete(name);
+    },
+  };
+}
+
+/** Key of the pool of all nodes that no SriovNetworkPoolConfig selects. They are drained one at a time. */
+const defaultPool = "";
+
+/**
+ * A node that an external drainer drains holds a slot, but does not wait for one. A node that the operator cordoned holds its
+ * slot until it is uncordoned, even if its state is deleted meanwhile.
+ */
+function phaseOf(node: Node, facts: DrainFacts | undefined, rules: Rules): DrainNode["phase"] {
+  if (facts !== undefined && answerOf(facts) !== drainAnswers.idle) return "holding";
+  if (facts?.isExternal === true) return "idle";
+  const isComplete = facts?.current === drainAnswers.idle && facts.desired !== undefined;
+  const isRequested = isComplete && requestFor(node, facts) !== drainRequests.idle && isInNodeSet(node, rules);
+  if (hasDrainMarks(node)) return isRequested ? "resuming" : "holding";
+  return isRequested ? "waiting" : "idle";
+}
+
+/** All pools by name. Percentages apply to the pool's nodes in the node set. */
 function poolsOf(rules: Rules, all: readonly Node[]): ReadonlyMap<string, DrainPool> {
   const sizes = new Map<string, number>();
   for (const node of all.filter((each) => isInNodeSet(each, rules))) {
@@ -143,20 +159,23 @@ function poolsOf(rules: Rules, all: readonly Node[]): ReadonlyMap<string, DrainP
   }
   const pools = rules.pools.map(({ metadata: { name }, spec }): readonly [string, DrainPool] => {
     const limit = parseMaxUnavailable(spec?.maxUnavailable, sizes.get(name) ?? 0);
-    const problem = err(
-      `its maxUnavailable ${JSON.stringify(spec?.maxUnavailable)} is not a valid number or percentage of nodes`,
-    );
+    const value = JSON.stringify(spec?.maxUnavailable);
+    const problem = err(`its maxUnavailable ${value} is not a valid number or percentage of nodes`);
     return [name, { title: `pool "${name}"`, limit: limit.ok ? limit : problem }];
   });
   return new Map([[defaultPool, { title: "the default pool", limit: ok(1) }], ...pools]);
 }
 
-/** Where there is no limit, nothing can be given away twice. */
-function takesScarceSlot(plan: DrainPlan, queue: readonly DrainNode[], pools: ReadonlyMap<string, DrainPool>): boolean {
+/** Reports whether the plan assigns a slot of a pool with a limit. Slots of other pools cannot be assigned twice. */
+function takesLimitedSlot(
+  plan: DrainPlan,
+  queue: readonly DrainNode[],
+  pools: ReadonlyMap<string, DrainPool>,
+): boolean {
   const admitted = new Set(plan.admitted);
-  const isScarce = (pool: string): boolean => {
+  const isLimited = (pool: string): boolean => {
     const limit = pools.get(pool)?.limit;
     return limit?.ok === true && limit.value !== Number.POSITIVE_INFINITY;
   };
-  return queue.some((node) => admitted.has(node.name) && node.pools.some(isScarce));
+  return queue.some((node) => admitted.has(node.name) && node.pools.some(isLimited));
 }

@@ -36,12 +36,12 @@ const reported = (time: string, manager = daemonManager): ManagedFieldsEntry => 
 });
 
 describe("heldSlot", () => {
-  it("is none while nothing is answered", () => {
+  it("is undefined while the answer is Idle", () => {
     expect(slotAt(60, { answer: "Idle" })).toBeUndefined();
     expect(heldSlot(undefined, 0)).toBeUndefined();
   });
 
-  it("does not stall while pods leave: the drain's own conditions tell of these", () => {
+  it("does not stall while pods are evicted, which other conditions report", () => {
     const conditions = [condition("DrainProgressing", noon)];
     expect(slotAt(60, { answer: "Draining", conditions })).toEqual({
       ...{ node: "a", state: "Draining", since: noon, sinceMs: Date.parse(noon) },
@@ -56,7 +56,7 @@ describe("heldSlot", () => {
     );
   });
 
-  it.each([daemonManager, upstreamDaemonManager])("goes on for as long as %s reports", (manager) => {
+  it.each([daemonManager, upstreamDaemonManager])("does not stall as long as %s reports", (manager) => {
     const managedFields = [reported("2026-11-20T12:04:00Z", manager), reported("2026-11-20T12:30:00Z", "somebody")];
     const conditions = [drained, condition("Progressing", noon, "Configuring", "3 steps to do")];
     expect(slotAt(6, { managedFields, conditions })).toMatchObject({ stall: undefined, stallsInMs: 3 * 60_000 });
@@ -65,7 +65,7 @@ describe("heldSlot", () => {
     );
   });
 
-  it("stalls with a daemon that fails, however often it reports, in the daemon's words", () => {
+  it("stalls if the daemon reports a failure, however often it reports, and quotes it", () => {
     const words = "setting sriov_numvfs on 0000:3b:00.0 for 5 min";
     const conditions = [drained, condition("Degraded", noon, "StepHangs", words)];
     const managedFields = [reported("2026-11-20T12:05:00Z")];
@@ -75,12 +75,12 @@ describe("heldSlot", () => {
     );
   });
 
-  it("gives a node that reboots 20 minutes", () => {
+  it("stalls after 20 minutes if the node reboots", () => {
     expect(slotAt(19, { request: "Reboot_Required" })?.stall).toBeUndefined();
     expect(slotAt(20, { request: "Reboot_Required" })?.stall).toBeDefined();
   });
 
-  it("goes by the time of the answer where no condition has one, as with an external drainer", () => {
+  it("uses the time of the answer if no condition has one, as with an external drainer", () => {
     const fieldsV1 = { "f:metadata": { "f:annotations": { [`f:${annotations.currentState}`]: {} } } };
     const managedFields = [
       { manager: "drainer", operation: "Update", time: "2026-11-20T12:10:00Z", fieldsV1 },
@@ -91,20 +91,20 @@ describe("heldSlot", () => {
     });
   });
 
-  it("never stalls where nobody knows since when it is held, or the time is none", () => {
+  it("never stalls if the time is unknown or invalid", () => {
     for (const conditions of [[], [condition("DrainComplete", "yesterday")]]) {
       expect(slotAt(60, { conditions })).toMatchObject({ since: undefined, stall: undefined, stallsInMs: Infinity });
     }
   });
 
-  it("keeps the daemon's words short", () => {
+  it("cuts a long report of the daemon", () => {
     const conditions = [drained, condition("Degraded", noon, "StepFailed", "x".repeat(32_000))];
     expect(slotAt(60, { conditions })?.stall?.message.length).toBeLessThan(450);
   });
 });
 
 describe("describeStalls", () => {
-  it("names the longest-held slot, and counts the others", () => {
+  it("describes the longest-held slot and counts the others", () => {
     const slots = [
       slotAt(60),
       slotAt(60, { conditions: [condition("DrainComplete", "2026-11-20T11:00:00Z")] }),

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * OpenShift's Machine Config Operator drains and reboots nodes, too. While we drain a node, its MachineConfigPool is
- * paused, so that the two do not work on one node (sriov-operator.md G). Upstream's protocol: the pool's annotation says
- * that the pause is ours, and it is written before the pause, so that a pause of ours never looks like an admin's.
- * Usage: `const pause = await pools.pause(node, signal); if (pause !== "paused") wait(pause.message);`
+ * MachineConfigPools pauses OpenShift's MachineConfigPools during drains, so that the Machine Config Operator, which also
+ * drains and reboots nodes, does not work on the same node (sriov-operator.md G). As in upstream's protocol, an annotation on
+ * the pool marks the pause as the operator's. It is written before the pause, so that the operator's pause is never mistaken
+ * for an administrator's.
+ * Usage: `const pause = await pools.pause(node, signal); if (pause !== "paused") log.info(pause.message);`
  *
- * Where these kinds do not exist (hosted control planes), or a node belongs to no pool, there is nothing to pause.
+ * Clusters without these kinds (hosted control planes) and nodes in no pool need no pause.
  */
 import { annotations, type Node, type ResourceType } from "@switchyard/api";
 import {
@@ -21,10 +22,13 @@ import {
 } from "@switchyard/kube";
 
 export interface MachineConfigPools {
-  /** Pauses the node's pool; `message` says why that has to wait. Rejects with KubeError. */
+  /** Pauses the pool of the node. Returns why it cannot be paused yet as `message`. Rejects with KubeError. */
   pause(node: Node, signal: AbortSignal): Promise<"paused" | { readonly message: string }>;
-  /** Lets all pools go on that we paused, but those of nodes that `atWork` has when their turn comes. */
-  resume(atWork: () => readonly Node[], signal: AbortSignal): Promise<void>;
+  /**
+   * Resumes all pools that the operator paused, except those of the nodes that `drainingNodes` returns. Calls it after all
+   * earlier changes of pools have ended. Rejects with KubeError.
+   */
+  resume(drainingNodes: () => readonly Node[], signal: AbortSignal): Promise<void>;
 }
 
 export const machineConfigs: ResourceType = {
@@ -42,71 +46,56 @@ export const machineConfigPools: ResourceType = {
 };
 
 export function createMachineConfigPools(transport: Transport): MachineConfigPools {
-  /** One change of pools at a time: to resume a pool and to pause it is decided by looking first. */
-  let turn: Promise<unknown> = Promise.resolve();
-  function inTurn<T>(run: () => Promise<T>): Promise<T> {
-    const result = turn.then(run, run);
-    turn = result.catch(() => undefined);
+  const api = createPoolApi(transport);
+
+  // Pausing and resuming both read the pool first, so only one of them may run at a time.
+  let last: Promise<unknown> = Promise.resolve();
+  function oneAtATime<T>(run: () => Promise<T>): Promise<T> {
+    const result = last.then(run, run);
+    last = result.catch(() => undefined);
     return result;
   }
 
   async function pause(node: Node, signal: AbortSignal): Promise<"paused" | { readonly message: string }> {
-    const name = await poolNameOf(configOf(node), signal);
-    const pool = name === undefined ? undefined : await readPool(name, signal);
-    if (pool === undefined || pool.isPaused) return "paused"; // also an admin's pause: nothing moves there
+    const name = await api.poolNameOf(configOf(node), signal);
+    const pool = name === undefined ? undefined : await api.readPool(name, signal);
+    if (pool === undefined || pool.isPaused) return "paused"; // an administrator's pause serves the purpose, too
     if (pool.isUpdating) return { message: `waiting for MachineConfigPool "${pool.name}" to finish its update` };
 
-    if (!pool.isOurs) await patchPool(pool.name, { annotation: "Paused" }, signal);
-    await patchPool(pool.name, { paused: true }, signal);
-    const after = await readPool(pool.name, signal);
+    if (!pool.isOurs) await api.setAnnotation(pool.name, "Paused", signal);
+    await api.setPaused(pool.name, true, signal);
+    const after = await api.readPool(pool.name, signal);
     if (after?.isUpdating !== true) return "paused";
-    // An update began between the two looks; it has the right of way.
-    await patchPool(pool.name, { paused: false }, signal);
-    await patchPool(pool.name, { annotation: "Idle" }, signal);
+    // An update began between the two reads. It takes precedence.
+    await api.setPaused(pool.name, false, signal);
+    await api.setAnnotation(pool.name, "Idle", signal);
     return { message: `waiting for MachineConfigPool "${pool.name}" to finish the update that has just started` };
   }
 
-  async function resume(atWork: () => readonly Node[], signal: AbortSignal): Promise<void> {
-    const ours = (await listPools(signal)).filter(({ isOurs }) => isOurs);
+  async function resume(drainingNodes: () => readonly Node[], signal: AbortSignal): Promise<void> {
+    const ours = (await api.listPools(signal)).filter(({ isOurs }) => isOurs);
     if (ours.length === 0) return;
     const needed = new Set<string | undefined>();
-    for (const config of new Set(atWork().map(configOf))) needed.add(await poolNameOf(config, signal));
+    for (const config of new Set(drainingNodes().map(configOf))) needed.add(await api.poolNameOf(config, signal));
     for (const { name, isPaused } of ours.filter((pool) => !needed.has(pool.name))) {
-      if (isPaused) await patchPool(name, { paused: false }, signal);
-      await patchPool(name, { annotation: "Idle" }, signal);
+      if (isPaused) await api.setPaused(name, false, signal);
+      await api.setAnnotation(name, "Idle", signal);
     }
   }
 
-  /** The pool whose controller rendered the MachineConfig. */
-  async function poolNameOf(config: string | undefined, signal: AbortSignal): Promise<string | undefined> {
-    if (config === undefined) return undefined;
-    // MachineConfigs hold whole files; only the owner is of use.
-    const object = await read(machineConfigs, config, { accept: metadataOnly, signal });
-    return object?.metadata.ownerReferences?.find(({ kind }) => kind === machineConfigPools.kind)?.name;
-  }
+  return {
+    pause: (node, signal) => oneAtATime(() => pause(node, signal)),
+    resume: (drainingNodes, signal) => oneAtATime(() => resume(drainingNodes, signal)),
+  };
+}
 
-  async function readPool(name: string, signal: AbortSignal): Promise<Pool | undefined> {
-    const object = await read(machineConfigPools, name, { signal });
-    return object && toPool(object);
-  }
-
-  async function listPools(signal: AbortSignal): Promise<readonly Pool[]> {
-    const found: Pool[] = [];
-    try {
-      for await (const { items } of listPages(transport, { type: machineConfigPools, signal })) {
-        found.push(...items.map(toPool));
-      }
-    } catch (error) {
-      if (!isKubeError(error, "NotFound")) throw error; // there is no such kind
-    }
-    return found;
-  }
-
+/** Requests for pools. All reject with KubeError. */
+function createPoolApi(transport: Transport) {
   async function read(
     type: ResourceType,
     name: string,
     { accept, signal }: { readonly accept?: string; readonly signal: AbortSignal },
-  ) {
+  ): Promise<KubeObject | undefined> {
     const path = objectPath(type, { name });
     try {
       const object = await transport.request({ method: "GET", path, accept, signal });
@@ -118,38 +107,58 @@ export function createMachineConfigPools(transport: Transport): MachineConfigPoo
     throw new KubeError(`GET ${path}`, "UnexpectedResponse");
   }
 
-  async function patchPool(name: string, { annotation, paused }: PoolChange, signal: AbortSignal): Promise<void> {
-    const annotated = { metadata: { annotations: { [annotations.machineConfigPoolState]: annotation } } };
-    await transport.request({
-      method: "PATCH",
-      path: objectPath(machineConfigPools, { name }),
-      contentType: "application/merge-patch+json",
-      accept: metadataOnly,
-      body: annotation === undefined ? { spec: { paused } } : annotated,
-      signal,
-    });
+  async function patchPool(name: string, body: object, signal: AbortSignal): Promise<void> {
+    const path = objectPath(machineConfigPools, { name });
+    const contentType = "application/merge-patch+json";
+    await transport.request({ method: "PATCH", path, contentType, accept: metadataOnly, body, signal });
   }
 
   return {
-    pause: (node, signal) => inTurn(() => pause(node, signal)),
-    resume: (atWork, signal) => inTurn(() => resume(atWork, signal)),
+    /** Returns the pool that owns the rendered MachineConfig; undefined if there is none. */
+    async poolNameOf(config: string | undefined, signal: AbortSignal): Promise<string | undefined> {
+      if (config === undefined) return undefined;
+      // MachineConfigs contain whole files, but only the owner is needed.
+      const object = await read(machineConfigs, config, { accept: metadataOnly, signal });
+      return object?.metadata.ownerReferences?.find(({ kind }) => kind === machineConfigPools.kind)?.name;
+    },
+
+    async readPool(name: string, signal: AbortSignal): Promise<Pool | undefined> {
+      const object = await read(machineConfigPools, name, { signal });
+      return object && toPool(object);
+    },
+
+    /** Empty if the cluster does not have the kind. */
+    async listPools(signal: AbortSignal): Promise<readonly Pool[]> {
+      const found: Pool[] = [];
+      try {
+        for await (const { items } of listPages(transport, { type: machineConfigPools, signal })) {
+          found.push(...items.map(toPool));
+        }
+      } catch (error) {
+        if (!isKubeError(error, "NotFound")) throw error;
+      }
+      return found;
+    },
+
+    async setPaused(name: string, paused: boolean, signal: AbortSignal): Promise<void> {
+      await patchPool(name, { spec: { paused } }, signal);
+    },
+
+    async setAnnotation(name: string, value: "Paused" | "Idle", signal: AbortSignal): Promise<void> {
+      await patchPool(name, { metadata: { annotations: { [annotations.machineConfigPoolState]: value } } }, signal);
+    },
   };
 }
 
 interface Pool {
   readonly name: string;
-  /** We paused it, or were about to. */
+  /** Whether the operator paused the pool, or was about to. */
   readonly isOurs: boolean;
   readonly isPaused: boolean;
   readonly isUpdating: boolean;
 }
 
-interface PoolChange {
-  readonly annotation?: "Paused" | "Idle";
-  readonly paused?: boolean;
-}
-
-/** The MachineConfig that the node is to have. */
+/** The rendered MachineConfig that the node should have. */
 function configOf({ metadata }: Node): string | undefined {
   return metadata.annotations?.[annotations.desiredMachineConfig];
 }

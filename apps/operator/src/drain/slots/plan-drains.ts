@@ -1,107 +1,108 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Whose turn it is: which of the nodes that wait may be drained now, and what each of the others waits for
+ * planDrains decides which of the waiting nodes may be drained now, and computes the queue position of the others
  * (sriov-operator.md G). Pure.
- * Usage: `const { admitted, places } = planDrains(nodes, pools)`.
+ * Usage: `const { admitted, positions } = planDrains(nodes, pools)`.
  *
- * Who asked first is served first. A node in several pools takes a slot of each and needs all of them free; until then it
- * keeps those that are free, or others would overtake it for ever.
+ * Nodes are served in the order of their requests. A node in several pools needs a free slot in each of them. While it waits,
+ * it reserves the slots that are free, because otherwise other nodes could overtake it for ever.
  */
 import type { Result } from "@switchyard/api";
 
-/** Some nodes of which only so many are drained at once. */
+/** A set of nodes of which only a limited number may be drained at once. */
 export interface DrainPool {
-  /** For people: 'pool "racks"'. */
+  /** Name in messages: 'pool "racks"'. */
   readonly title: string;
-  /** Infinity: no limit. An error holds all drains, and says why. */
+  /** Most nodes that may be drained at once; Infinity for no limit. An error holds all drains and is their reason. */
   readonly limit: Result<number, string>;
 }
 
 export interface DrainNode {
   readonly name: string;
-  /** Names of its pools, at least one. */
+  /** Names of the pools that the node is in, at least one. */
   readonly pools: readonly string[];
   /**
-   * "taking": it is being drained or is drained, so that it takes a slot. "resuming": so it was, and its answer got lost;
-   * it waits before all others, as it still is what the limit is about: unavailable.
+   * "holding": the node is being drained or is drained, and holds a slot. "resuming": it was drained, but its answer is
+   * lost. It comes before all waiting nodes, because it is still unavailable, which is what the pool's limit is about.
    */
-  readonly phase: "idle" | "waiting" | "resuming" | "taking";
-  /** When it began to wait. */
-  readonly askedMs: number;
+  readonly phase: "idle" | "waiting" | "resuming" | "holding";
+  /** When the node requested the drain. */
+  readonly requestedMs: number;
 }
 
 /** What a node waits for, and since when. */
-export type Place = Pick<DrainNode, "askedMs"> &
+export type QueuePosition = Pick<DrainNode, "requestedMs"> &
   (
     | {
         readonly kind: "queued";
         readonly pool: DrainPool;
-        /** Names of the nodes that take the slots, sorted. */
-        readonly taking: readonly string[];
-        /** Nodes that come before it. */
-        readonly before: number;
+        /** Sorted names of the nodes that hold the slots. */
+        readonly holders: readonly string[];
+        /** Number of waiting nodes that come first. */
+        readonly ahead: number;
       }
-    | { readonly kind: "held"; readonly pool: DrainPool; readonly why: string }
+    | { readonly kind: "held"; readonly pool: DrainPool; readonly reason: string }
   );
 
 export interface DrainPlan {
-  /** In order. */
+  /** Names of the nodes that get a slot, in order. */
   readonly admitted: readonly string[];
-  /** Of the nodes that go on waiting. */
-  readonly places: ReadonlyMap<string, Place>;
+  /** Positions of the nodes that continue to wait, by name. */
+  readonly positions: ReadonlyMap<string, QueuePosition>;
 }
 
-/** `pools` has each name that a node names. */
+/** `pools` must contain each pool that a node names. */
 export function planDrains(nodes: readonly DrainNode[], pools: ReadonlyMap<string, DrainPool>): DrainPlan {
   const admitted: string[] = [];
-  const places = new Map<string, Place>();
+  const positions = new Map<string, QueuePosition>();
   const queues = new Map(Array.from(pools, ([name, pool]) => [name, openQueue(pool)]));
   const queuesOf = (node: DrainNode): readonly Queue[] => node.pools.flatMap((pool) => queues.get(pool) ?? []);
-  for (const node of nodes.filter(({ phase }) => phase === "taking")) {
-    for (const queue of queuesOf(node)) queue.taking.push(node.name);
+  for (const node of nodes.filter(({ phase }) => phase === "holding")) {
+    for (const queue of queuesOf(node)) queue.holders.push(node.name);
   }
-  for (const { taking } of queues.values()) taking.sort();
+  for (const { holders } of queues.values()) holders.sort();
 
-  for (const node of nodes.filter(waits).sort(byTurn)) {
-    const { name, askedMs } = node;
-    const mine = queuesOf(node);
-    const held = mine.find(({ why }) => why !== undefined);
-    const full = mine.find((queue) => queue.taking.length + queue.admitted + queue.before >= queue.limit);
-    if (held?.why !== undefined) places.set(name, { kind: "held", askedMs, pool: held.pool, why: held.why });
-    else if (full === undefined) admitted.push(name);
+  for (const node of nodes.filter(isWaiting).sort(byTurn)) {
+    const { name, requestedMs } = node;
+    const own = queuesOf(node);
+    const held = own.find(({ heldReason }) => heldReason !== undefined);
+    const full = own.find((queue) => queue.holders.length + queue.admitted + queue.ahead >= queue.limit);
+    if (held?.heldReason !== undefined) {
+      positions.set(name, { kind: "held", requestedMs, pool: held.pool, reason: held.heldReason });
+    } else if (full === undefined) admitted.push(name);
     else {
-      const { pool, taking, before } = full;
-      places.set(name, { kind: "queued", askedMs, pool, taking, before });
+      const { pool, holders, ahead } = full;
+      positions.set(name, { kind: "queued", requestedMs, pool, holders, ahead });
     }
-    if (held !== undefined) continue; // It keeps nothing: it may wait for ever.
-    for (const queue of mine) queue[full === undefined ? "admitted" : "before"]++;
+    if (held !== undefined) continue; // it reserves nothing, because it may wait for ever
+    for (const queue of own) queue[full === undefined ? "admitted" : "ahead"]++;
   }
-  return { admitted, places };
+  return { admitted, positions };
 }
 
 interface Queue {
   readonly pool: DrainPool;
   readonly limit: number;
-  /** Why nobody is served. */
-  readonly why: string | undefined;
-  readonly taking: string[];
+  /** Why the pool allows no drains; undefined if it allows some. */
+  readonly heldReason: string | undefined;
+  readonly holders: string[];
   admitted: number;
-  /** Nodes so far that go on waiting. */
-  before: number;
+  /** Number of nodes, so far, that continue to wait. */
+  ahead: number;
 }
 
 function openQueue(pool: DrainPool): Queue {
   const limit = pool.limit.ok ? pool.limit.value : 0;
-  const why = pool.limit.ok ? (limit > 0 ? undefined : "its maxUnavailable is 0") : pool.limit.error;
-  return { pool, limit, why, taking: [], admitted: 0, before: 0 };
+  const heldReason = pool.limit.ok ? (limit > 0 ? undefined : "its maxUnavailable is 0") : pool.limit.error;
+  return { pool, limit, heldReason, holders: [], admitted: 0, ahead: 0 };
 }
 
-function waits({ phase }: DrainNode): boolean {
+function isWaiting({ phase }: DrainNode): boolean {
   return phase === "waiting" || phase === "resuming";
 }
 
 function byTurn(a: DrainNode, b: DrainNode): number {
   if (a.phase !== b.phase) return a.phase === "resuming" ? -1 : 1;
-  if (a.askedMs !== b.askedMs) return a.askedMs - b.askedMs;
+  if (a.requestedMs !== b.requestedMs) return a.requestedMs - b.requestedMs;
   return a.name < b.name ? -1 : 1;
 }

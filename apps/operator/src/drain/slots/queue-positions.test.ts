@@ -2,34 +2,34 @@
 import { describe, expect, it } from "@jest/globals";
 import { ok } from "@switchyard/api";
 import { createQueuePositions } from "./queue-positions.ts";
-import type { Place } from "./plan-drains.ts";
+import type { QueuePosition } from "./plan-drains.ts";
 
-function place(before: number): Place {
-  return { kind: "queued", askedMs: 0, pool: { title: "the default pool", limit: ok(1) }, taking: ["x"], before };
+function position(ahead: number): QueuePosition {
+  return { kind: "queued", requestedMs: 0, pool: { title: "the default pool", limit: ok(1) }, holders: ["x"], ahead };
 }
 
-describe("places", () => {
-  it("wake the nodes whose place changes, and no others", () => {
-    const places = createQueuePositions();
+describe("createQueuePositions", () => {
+  it("enqueues the nodes whose position changes, and no others", () => {
+    const positions = createQueuePositions();
     const woken: string[] = [];
-    const end = places.source.start((node) => woken.push(node));
-    places.publish(
+    const end = positions.source.start((node) => woken.push(node));
+    positions.publish(
       new Map([
-        ["a", place(0)],
-        ["b", place(1)],
-        ["c", place(2)],
+        ["a", position(0)],
+        ["b", position(1)],
+        ["c", position(2)],
       ]),
     );
-    places.publish(
+    positions.publish(
       new Map([
-        ["b", place(1)],
-        ["c", place(1)],
+        ["b", position(1)],
+        ["c", position(1)],
       ]),
     );
     expect(woken).toEqual(["a", "b", "c", "c"]);
-    expect(places.get("a")).toBeUndefined();
+    expect(positions.get("a")).toBeUndefined();
     end();
-    places.publish(new Map());
+    positions.publish(new Map());
     expect(woken).toHaveLength(4);
   });
 });

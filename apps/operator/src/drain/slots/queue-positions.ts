@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What each waiting node waits for, from who decides on turns to who tells people. A derived thing: made anew by each
- * decision, and from nothing after a start.
- * Usage: `places.publish(plan.places); … places.get("worker-1")`.
+ * QueuePositions passes the position of each waiting node from the controller that assigns slots to the controller that
+ * reports positions. It is kept in memory only and replaced by each decision.
+ * Usage: `positions.publish(plan.positions); const position = positions.get("worker-1");`
  */
 import { equalJson, type Source } from "@switchyard/kube";
-import type { Place } from "./plan-drains.ts";
+import type { QueuePosition } from "./plan-drains.ts";
 
 export interface QueuePositions {
-  get(node: string): Place | undefined;
-  /** Replaces all of them. */
-  publish(places: ReadonlyMap<string, Place>): void;
-  /** Names of nodes whose place changes. */
+  get(node: string): QueuePosition | undefined;
+  /** Replaces all positions. */
+  publish(positions: ReadonlyMap<string, QueuePosition>): void;
+  /** Enqueues the names of nodes whose position changes. */
   readonly source: Source;
 }
 
 export function createQueuePositions(): QueuePositions {
-  let current: ReadonlyMap<string, Place> = new Map();
+  let current: ReadonlyMap<string, QueuePosition> = new Map();
   const listeners = new Set<(node: string) => void>();
 
   return {
     get: (node) => current.get(node),
-    publish(places) {
+    publish(positions) {
       const before = current;
-      current = places;
-      for (const [node, place] of places) {
-        if (equalJson(before.get(node), place)) continue;
+      current = positions;
+      for (const [node, position] of positions) {
+        if (equalJson(before.get(node), position)) continue;
         for (const listener of listeners) listener(node);
       }
     },
@@ -34,7 +34,7 @@ export function createQueuePositions(): QueuePositions {
         listeners.add(enqueue);
         return () => listeners.delete(enqueue);
       },
-      whenSynced: () => Promise.resolve(), // The first decision tells of all.
+      whenSynced: () => Promise.resolve(), // the first decision publishes all positions
     },
   };
 }

@@ -236,9 +236,9 @@ export function createDrainWorld({ clusterType = "kubernetes" }: { clusterType?:
     restart() {
       operator = startOperator();
     },
-    decide: () => operator.turns.reconcile(drainSlotsKey, stop.signal),
+    decide: () => operator.slots.reconcile(drainSlotsKey, stop.signal),
     async endPauses() {
-      for (const { reconcile } of operator.pauses) await reconcile(drainPausesKey, stop.signal);
+      await operator.pauses?.reconcile(drainPausesKey, stop.signal);
     },
     /** What the SriovOperatorConfig says of nodes in no pool. */
     async defaultPool(): Promise<string> {

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * DrainHandshake takes the operator's steps of the drain handshake for one node at a time. It asks the API server before a
+ * step changes the Node: the cache of a new leader may lag behind, and acting on an old answer would break the current drain.
+ * Usage: `if (!(await handshake.isCurrent(state, signal))) return recheckSoon;`
+ */
+import { defined } from "@switchyard/api";
+import type { Cache, Requeue } from "@switchyard/kube";
+import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
+import type { DrainAnswers, Swap } from "./drain-answers.ts";
+
+export interface DrainHandshake {
+  /** Reports whether the handshake stands as the cache shows it. Asks the API server once for each step. Rejects with KubeError. */
+  isCurrent(state: NodeStateFacts, signal: AbortSignal): Promise<boolean>;
+  /**
+   * Writes the answer to the request that `state` shows. Requeues if request or answer have changed; otherwise the watch
+   * event of the write brings the node back. Rejects with KubeError.
+   */
+  answer(state: NodeStateFacts, step: Swap, signal: AbortSignal): Promise<Requeue | undefined>;
+  /** Sets annotations to "Idle", and requeues like answer(). Rejects with KubeError. */
+  makeIdle(annotationKeys: readonly string[], name: string, signal: AbortSignal): Promise<Requeue | undefined>;
+  /** Drops what is remembered of a node that is gone. */
+  forget(name: string): void;
+}
+
+export interface DrainHandshakeDeps {
+  readonly answers: Pick<DrainAnswers, "swap" | "makeIdle" | "read">;
+  readonly states: Pick<Cache<NodeStateFacts>, "observed">;
+  /** Namespace of the states. */
+  readonly namespace: string;
+}
+
+/** The cache shows the change soon. */
+export const recheckSoon: Requeue = { afterMs: 100 };
+
+export function createDrainHandshake({ answers, states, namespace }: DrainHandshakeDeps): DrainHandshake {
+  /** The step of each node's handshake that the API server confirmed last. */
+  const confirmed = new Map<string, string>();
+
+  return {
+    async isCurrent({ name, uid, drain: { desired, current } }, signal) {
+      const step = JSON.stringify([uid, desired, current]);
+      if (confirmed.get(name) === step) return true;
+      const now = await answers.read({ name, uid }, signal);
+      const isSame = now?.desired === desired && now?.current === current;
+      if (isSame) confirmed.set(name, step);
+      return isSame;
+    },
+
+    async answer({ name, uid, drain: { desired } }, step, signal) {
+      const version = await answers.swap({ name, uid, ...defined({ desired }) }, step, signal);
+      return version === undefined ? recheckSoon : undefined;
+    },
+
+    async makeIdle(annotationKeys, name, signal) {
+      const seen = states.observed({ name, namespace });
+      // If it was not written, no event may follow: the change that caused the conflict need not concern drains.
+      return seen && !(await answers.makeIdle(annotationKeys, { name, ...seen }, signal)) ? recheckSoon : undefined;
+    },
+
+    forget(name) {
+      confirmed.delete(name);
+    },
+  };
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * createConfigCondition returns a function that sets one condition on the SriovOperatorConfig, for controllers that have no
+ * object of their own to report on. Each such condition needs its own field manager, because an apply removes the fields
+ * that the manager owned before and no longer sends.
+ * Usage: `const setConfigCondition = createConfigCondition({ type, writer, now }); await setConfigCondition(config, undefined, signal);`
+ */
+import { defined, type SriovOperatorConfig } from "@switchyard/api";
+import { setConditions, type NewCondition, type Writer } from "@switchyard/kube";
+
+export interface ConfigConditionDeps {
+  readonly type: string;
+  /** With a field manager of this condition only. */
+  readonly writer: Pick<Writer<SriovOperatorConfig>, "applyStatus">;
+  readonly now: () => Date;
+}
+
+/** Status, reason and message of the condition; undefined removes it. Rejects with KubeError. */
+export type SetConfigCondition = (
+  config: SriovOperatorConfig,
+  condition: ConfigCondition | undefined,
+  signal: AbortSignal,
+) => Promise<void>;
+
+export type ConfigCondition = Pick<NewCondition, "status" | "reason" | "message">;
+
+export function createConfigCondition({ type, writer, now }: ConfigConditionDeps): SetConfigCondition {
+  return async function setConfigCondition({ metadata, status }, condition, signal) {
+    const hasCondition = status?.conditions?.some((existing) => existing.type === type) === true;
+    if (condition === undefined && !hasCondition) return; // an empty apply would be a write, too
+    const { name, uid, generation: observedGeneration = 0 } = metadata;
+    const options = { now: now(), observedGeneration, types: [type] };
+    const next = condition && setConditions(status?.conditions, [{ type, ...condition }], options);
+    // With the uid, the apply fails for a deleted SriovOperatorConfig instead of creating a new one.
+    await writer.applyStatus({ metadata: { name, ...defined({ uid }) }, status: { conditions: next ?? [] } }, signal);
+  };
+}
