@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Upstream's ConfigMap as the cluster has it. It is not watched where it is not asked for.
+ * watchConfigMaps watches upstream's ConfigMap "device-plugin-config" if the operator has to write it.
  * Usage: `await using configMaps = watchConfigMaps({ transport, namespace, isWanted, report });`
  */
 import {
@@ -14,6 +14,7 @@ import {
 } from "@switchyard/kube";
 import { fieldManagers } from "../field-managers.ts";
 
+/** The fields of a core/v1 ConfigMap that are used. */
 export interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
 }
@@ -26,12 +27,11 @@ export const configMaps = {
   namespaced: true,
 } as const;
 
-/** Upstream's name. */
+/** Upstream's name of the ConfigMap. */
 export const configMapName = "device-plugin-config";
 
-/** What a cluster has of them. */
 export interface ConfigMapFacts {
-  /** For the ConfigMap's writer; undefined where none is asked for. */
+  /** For the writer of the ConfigMap; undefined without --write-configmap. */
   readonly written: Observations | undefined;
   /** Calls `listener` on each change. */
   subscribe(listener: () => void): () => void;
@@ -42,7 +42,7 @@ export type WatchedConfigMaps = ConfigMapFacts & JoinedWatches;
 export interface WatchConfigMapsOptions {
   readonly transport: Transport;
   readonly namespace: string;
-  /** --write-configmap */
+  /** Value of --write-configmap. */
   readonly isWanted: boolean;
   readonly report: (error: unknown, at: FailedWatch) => void;
 }
@@ -52,7 +52,7 @@ export function watchConfigMaps({ isWanted, ...common }: WatchConfigMapsOptions)
   const written = isWanted
     ? watchObjects({
         ...named(configMapName),
-        // A megabyte is not kept; that somebody has edited it shows.
+        // The data can have a megabyte and are not kept; the resourceVersion shows that another client changed them.
         project: ({ metadata: { resourceVersion = "" } }: ConfigMap) => ({ resourceVersion }),
         managers: [fieldManagers.devicePluginConfigMap],
       })

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The controllers of the device plugin: where it runs, and upstream's ConfigMap where it is asked for.
+ * startDevicePluginControllers starts "device-plugin-label", which sets the node label that the device plugin's DaemonSet
+ * selects, and "device-plugin-configmap", which writes upstream's ConfigMap if requested.
  * Usage: `startDevicePluginControllers(context, nodeStates);`
  */
-import { nodes as nodeType, sriovOperatorConfigs, upstreamManager, type SriovOperatorConfig } from "@switchyard/api";
+import {
+  defined,
+  nodes as nodeType,
+  sriovOperatorConfigs,
+  upstreamManager,
+  type SriovOperatorConfig,
+} from "@switchyard/api";
 import { createWriter, fromCache, patchMetadata, type Controller, type Source } from "@switchyard/kube";
 import { isDeepStrictEqual } from "node:util";
 import { fieldManagers } from "../field-managers.ts";
@@ -14,10 +21,10 @@ import { createConfigMapReconciler } from "./config-map-reconciler.ts";
 import { configMapName, configMaps as configMapType, type ConfigMap } from "./config-map-watches.ts";
 import { createNodeLabelReconciler, nodeAffectedByResources } from "./node-label-reconciler.ts";
 
-/** A fleet that changes would else have the whole ConfigMap written for each of its nodes. */
+/** Least time between two writes of the ConfigMap, which contains all nodes. */
 const configMapIntervalMs = 1_000;
 
-/** The node states of the largest fleets are written by then. */
+/** Enough time to write the node states of the largest fleets. */
 const longestWriteMs = 600_000;
 
 /** `nodeStates` is the controller of node states. */
@@ -60,7 +67,7 @@ export function startDevicePluginControllers(context: OperatorContext, nodeState
         writer: createWriter<ConfigMap>({
           ...{ transport, namespace, type: configMapType },
           manager: fieldManagers.devicePluginConfigMap,
-          ...(written === undefined ? {} : { cache: written }),
+          ...defined({ cache: written }),
           adopts: [upstreamManager],
         }),
         statusWriter: createWriter<SriovOperatorConfig>({

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a Node says for its device plugin and its daemon. The label: Enabled where the node's spec has resources, else
- * Disabled; none on nodes that are not ours. The annotation of drain requests: Idle until the daemon asks for something. Both
- * are there as soon as the node has a state, as users' scripts and external drainers wait for them (sriov-operator.md A.9, B.9,
+ * createNodeLabelReconciler sets two things on Nodes. The device plugin label is Enabled if the node's spec has resources, else
+ * Disabled, and is removed outside of the node set. The annotation of drain requests is Idle until the daemon makes a request.
+ * Both exist as soon as the node has a state, because scripts and external drainers wait for them (sriov-operator.md A.9, B.9,
  * C, G).
  *
- * By a merge patch, not by server-side apply: an apply would make a node anew that has just gone, and could not take off
- * what upstream's operator put on.
+ * It uses a merge patch: a server-side apply would recreate a Node that has just been deleted, and could not remove a label that
+ * upstream's operator set.
  */
-import { annotations, labels, type DrainRequest, type Node } from "@switchyard/api";
+import { annotations, defined, drainRequests, labels, type Node } from "@switchyard/api";
 import { isKubeError, type Cache, type Change, type MetadataPatch, type Reconcile } from "@switchyard/kube";
 import { isInNodeSet } from "@switchyard/policy";
 import { isDeepStrictEqual } from "node:util";
+import { recheckSoon } from "../recheck-soon.ts";
 import type { LiveRules } from "../node-states/live-rules.ts";
 import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 
@@ -20,11 +21,11 @@ export interface NodeLabelDeps {
   readonly states: Cache<NodeStateFacts>;
   readonly rules: LiveRules;
   /**
-   * Resolves once no node state waits to be written. Of a fleet they go first: what a plugin hands out is not there before
-   * the daemons have read them.
+   * Resolves when no node state waits to be written. Node states are written first, because a device plugin has no resources
+   * before its daemon has read the state.
    */
   readonly whenStatesAreWritten: () => Promise<void>;
-  /** Changes labels and annotations; sends nothing where the node has them so. Rejects with KubeError. */
+  /** Patches labels and annotations. Sends nothing if the node has them already. Rejects with KubeError. */
   readonly patch: (node: Node, changes: NodeChanges, signal: AbortSignal) => Promise<unknown>;
 }
 
@@ -52,30 +53,27 @@ export function createNodeLabelReconciler(deps: NodeLabelDeps): Reconcile {
     }
   };
 
-  /** What the daemon asks for is its own: it is only made where it is missing, and not if the Node was just written. */
+  /** Creates the annotation if it is missing. The resourceVersion protects a request that the daemon has just written. */
   function requestFor(node: Node): Omit<NodeChanges, "labels"> {
     if (node.metadata.annotations?.[annotations.nodeState] !== undefined) return {};
     const resourceVersion = nodes.observed({ name: node.metadata.name })?.resourceVersion;
-    const idle = { [annotations.nodeState]: "Idle" satisfies DrainRequest };
-    return { annotations: idle, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+    const idle = { [annotations.nodeState]: drainRequests.idle };
+    return { annotations: idle, ...defined({ resourceVersion }) };
   }
 }
 
-/** The cache is about to show what is different. */
-const recheckSoon = { afterMs: 100 };
-
-/** Before the daemon's first report no spec can have new resources: a plugin that serves pods may run there already. */
+/** Before the daemon's first report the label is not changed, because a device plugin that serves pods may be running. */
 function labelsFor(node: Node, state: NodeStateFacts): Readonly<Record<string, string>> {
   const isLabelled = node.metadata.labels?.[labels.devicePlugin] !== undefined;
   if (state.interfaces.length === 0 && (isLabelled || hasResources(state))) return {};
   return { [labels.devicePlugin]: hasResources(state) ? "Enabled" : "Disabled" };
 }
 
-/** The node, where the label may depend on what changed of its state. */
+/** Returns the node if the change of its state can affect the label. */
 export function nodeAffectedByResources({ key, before, after }: Change<NodeStateFacts>): readonly string[] {
-  const concerns = (state: NodeStateFacts | undefined) =>
+  const relevant = (state: NodeStateFacts | undefined) =>
     state && { isKnown: state.interfaces.length > 0, hasResources: hasResources(state) };
-  return isDeepStrictEqual(concerns(before), concerns(after)) ? [] : [key];
+  return isDeepStrictEqual(relevant(before), relevant(after)) ? [] : [key];
 }
 
 function hasResources(state: NodeStateFacts): boolean {

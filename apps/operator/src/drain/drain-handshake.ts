@@ -7,6 +7,7 @@
 import { defined } from "@switchyard/api";
 import type { Cache, Requeue } from "@switchyard/kube";
 import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
+import { recheckSoon } from "../recheck-soon.ts";
 import type { DrainAnswers, Swap } from "./drain-answers.ts";
 
 export interface DrainHandshake {
@@ -29,9 +30,6 @@ export interface DrainHandshakeDeps {
   /** Namespace of the states. */
   readonly namespace: string;
 }
-
-/** The cache shows the change soon. */
-export const recheckSoon: Requeue = { afterMs: 100 };
 
 export function createDrainHandshake({ answers, states, namespace }: DrainHandshakeDeps): DrainHandshake {
   /** The step of each node's handshake that the API server confirmed last. */

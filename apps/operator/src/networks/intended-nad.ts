@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a network asks for: its NetworkAttachmentDefinition, or why there can be none (sriov-operator.md D; M-35, M-54).
- * Usage: `const intended = intendedNad(network, { settings, states }); if (!intended.ok) report(intended.error)`.
+ * intendedNad renders the NetworkAttachmentDefinition of a network, or returns why the network is invalid
+ * (sriov-operator.md D, M-35, M-54).
+ * Usage: `const intended = intendedNad(network, { settings, states }); if (!intended.ok) return intended.error;`.
  */
 import { err, networkReasons, type NetworkAttachmentDefinition, type Result } from "@switchyard/api";
 import type { Cache } from "@switchyard/kube";
@@ -10,13 +11,13 @@ import type { ConditionSummary } from "../status/condition-summary.ts";
 import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 import type { OperatorSettings } from "../start/operator-settings.ts";
 
-/** What a NetworkAttachmentDefinition depends on beside its network. */
+/** Inputs of a NetworkAttachmentDefinition besides its network. */
 export interface IntentSources {
   readonly settings: Pick<OperatorSettings, "namespace" | "resourcePrefix">;
   readonly states: Pick<Cache<NodeStateFacts>, "list">;
 }
 
-/** On failure: everything that is wrong, each with its field. */
+/** On failure, the summary lists all problems with their fields. */
 export function intendedNad(
   network: Network,
   { settings, states }: IntentSources,
@@ -39,7 +40,7 @@ export function intendedNad(
   return err({ state: "degraded", reason: networkReasons.invalid, message: problems.join("; ") });
 }
 
-/** Only networks in the operator's namespace may be for another one: it is the administrator's. */
+/** Reports whether spec.networkNamespace is allowed: only administrators may write to the operator's namespace. */
 export function mayChooseNamespace({ metadata, spec }: Network, operatorNamespace: string): boolean {
   return !spec.networkNamespace || metadata.namespace === operatorNamespace;
 }

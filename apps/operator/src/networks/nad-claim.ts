@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Whether a network may have the NetworkAttachmentDefinition at its place: made from one network it stays that network's, and
- * what somebody else made stays theirs (sriov-operator.md D, M-51).
- * Usage: `const claim = claimNad({ network, intended, nad, rivals }); if (claim.kind === "taken") report(claim.message)`.
+ * claimNad decides whether a network may write the NetworkAttachmentDefinition (NAD) with its name. A NAD belongs to the network
+ * that it was created from, and a NAD that was not created from a network is not changed (sriov-operator.md D, M-51).
+ * Usage: `const claim = claimNad({ network, intended, nad, rivals }); if (claim.kind === "taken") return claim.message;`
  */
 import { annotations, networkAttachmentDefinitions, type NetworkAttachmentDefinition } from "@switchyard/api";
 import type { Network } from "@switchyard/render";
@@ -12,24 +12,24 @@ import { networkRef, parseNetworkRef } from "./network-ref.ts";
 export interface NadClaim {
   readonly network: Network;
   readonly intended: NetworkAttachmentDefinition;
-  /** What is at the place. */
+  /** The existing NAD. */
   readonly nad: NadFacts | undefined;
-  /** Other networks of which the same one could be made. */
+  /** Other networks that want the same NAD. */
   readonly rivals: readonly Network[];
 }
 
 export type ClaimAnswer =
-  /** There is none, and it is this network's turn. */
+  /** The NAD does not exist, and this network may create it. */
   | { readonly kind: "free" }
-  /** It is the network's own, or was left without a mark by upstream's operator. */
+  /** The NAD belongs to the network, or upstream's operator created it for the network without an owner-ref. */
   | { readonly kind: "own" }
-  /** It is being deleted. */
-  | { readonly kind: "going" }
-  /** It is not the network's; the message says whose, and what to do. */
+  /** The NAD is being deleted. */
+  | { readonly kind: "terminating" }
+  /** The NAD does not belong to the network. The message says to what it belongs and what to do. */
   | { readonly kind: "taken"; readonly message: string };
 
 export function claimNad({ network, intended, nad, rivals }: NadClaim): ClaimAnswer {
-  if (nad?.metadata.deletionTimestamp !== undefined) return { kind: "going" };
+  if (nad?.metadata.deletionTimestamp !== undefined) return { kind: "terminating" };
   const ref = networkRef(network);
   const place = placeOf(network);
   const owner = nad === undefined ? "" : ownerRefOf(nad);
@@ -38,7 +38,7 @@ export function claimNad({ network, intended, nad, rivals }: NadClaim): ClaimAns
     const message = `NetworkAttachmentDefinition ${place} belongs to ${describe(owner)}; delete or rename one of the networks`;
     return { kind: "taken", message };
   }
-  if (nad !== undefined && !isMarkedFor(network, intended, nad)) {
+  if (nad !== undefined && !isCreatedFor(network, intended, nad)) {
     return { kind: "taken", message: foreignMessage(network, ref) };
   }
   const older = rivals.filter((rival) => isOlder(rival, network)).map(networkRef);
@@ -50,10 +50,10 @@ export function claimNad({ network, intended, nad, rivals }: NadClaim): ClaimAns
 }
 
 /**
- * Without an owner-ref it is plainly ours if it has what only an operator writes: the network as its owner, or the
- * annotation with this network's resource.
+ * A NAD without an owner-ref still belongs to the network if it has something that only an operator writes: the network as its
+ * owner, or the annotation with the network's resource.
  */
-function isMarkedFor({ metadata }: Network, intended: NetworkAttachmentDefinition, nad: NadFacts): boolean {
+function isCreatedFor({ metadata }: Network, intended: NetworkAttachmentDefinition, nad: NadFacts): boolean {
   const { annotations: marks = {}, ownerReferences = [] } = nad.metadata;
   const resource = intended.metadata.annotations?.[annotations.resourceName];
   return (
@@ -71,7 +71,7 @@ function foreignMessage(network: Network, ref: string): string {
   );
 }
 
-/** Who was created first goes first; of one second, the one whose name sorts first. */
+/** Compares by creation time, and by name if both were created in the same second. */
 function isOlder(one: Network, other: Network): boolean {
   const [a, b] = [one, other].map((network) => `${network.metadata.creationTimestamp ?? ""} ${networkRef(network)}`);
   return (a ?? "") < (b ?? "");

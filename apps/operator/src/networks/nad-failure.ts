@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What it means for a network that the API server does not take its NetworkAttachmentDefinition.
- * Usage: `const summary = nadFailureSummary(error, "tenant-a"); if (summary === undefined) throw error`.
+ * nadFailure returns what to report on a network if the API server does not accept its NetworkAttachmentDefinition (NAD).
+ * Usage: `const summary = nadFailure(error, "tenant-a"); if (summary === undefined) throw error;`
  */
 import { networkAttachmentDefinitions, networkReasons } from "@switchyard/api";
 import { isKubeError } from "@switchyard/kube";
@@ -18,21 +18,21 @@ export function namespaceMissing(namespace: string): ConditionSummary {
   return { state: "degraded", reason: networkReasons.namespaceNotFound, message };
 }
 
-export function namespaceGoing(namespace: string): ConditionSummary {
+export function namespaceTerminating(namespace: string): ConditionSummary {
   const message = `namespace ${namespace} is being deleted; the NetworkAttachmentDefinition is created once it exists again`;
   return { state: "degraded", reason: networkReasons.namespaceNotFound, message };
 }
 
-/** Undefined for what says nothing about the network: no connection, a conflict, an API server that is busy. */
-export function nadFailureSummary(error: unknown, namespace: string): ConditionSummary | undefined {
+/** Returns undefined for errors that are not about the network: no connection, a conflict, an overloaded API server. */
+export function nadFailure(error: unknown, namespace: string): ConditionSummary | undefined {
   if (!isKubeError(error)) return undefined;
   const { code, details } = error;
-  if (details?.causes?.some(({ reason }) => reason === "NamespaceTerminating")) return namespaceGoing(namespace);
+  if (details?.causes?.some(({ reason }) => reason === "NamespaceTerminating")) return namespaceTerminating(namespace);
   if (code === "NotFound") return details?.kind === "namespaces" ? namespaceMissing(namespace) : nadKindMissing();
   if (!refusals.includes(code)) return undefined;
   const message = `${error.message}; retrying`;
   return { state: "degraded", reason: networkReasons.notFound, message };
 }
 
-/** By admission, quota, permissions or the schema: somebody has to do something about them. */
+/** Refusals by admission, quota, permissions or the schema, which only a change by a user can resolve. */
 const refusals: readonly string[] = ["Forbidden", "Invalid", "BadRequest", "MethodNotAllowed", "RequestEntityTooLarge"];

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What is kept of networks, of NetworkAttachmentDefinitions and of namespaces, in all of the cluster. Networks and NADs
- * may be kinds that the cluster does not have: without Multus there are no NADs, and Helm adds no CRD when it upgrades.
- * Usage: `const caches = { …, ...watchNetworks({ transport, report }) };`
+ * watchNetworks watches networks, NetworkAttachmentDefinitions (NADs) and namespaces in the whole cluster. The kinds of networks
+ * and NADs are optional: without Multus there are no NADs, and a Helm upgrade adds no CRDs.
+ * Usage: `const caches = watchNetworks({ transport, report });`
  */
 import {
+  defined,
   annotations as annotationKeys,
   bridgeNetworks,
   namespaces,
@@ -25,7 +26,7 @@ import { targetNamespace, type Network } from "@switchyard/render";
 import { hash } from "node:crypto";
 import { fieldManagers } from "../field-managers.ts";
 
-/** Keys are "namespace/name", but for namespaces. */
+/** The keys are "namespace/name", and for namespaces "name". */
 export interface NetworkCaches {
   readonly sriovNetworks: Cache<SriovNetwork>;
   readonly sriovIBNetworks: Cache<SriovIBNetwork>;
@@ -35,15 +36,15 @@ export interface NetworkCaches {
   readonly namespaces: Cache<Namespace>;
 }
 
-/** What is kept of a NetworkAttachmentDefinition. */
+/** The parts of a NetworkAttachmentDefinition that are cached. */
 export interface NadFacts {
-  /** Of the annotations those that say what it is and whose. */
+  /** With the annotations that name the resource and the network. */
   readonly metadata: ObjectMeta;
-  /** Shows that somebody changed the configuration, which may be long. */
+  /** Changes when the configuration changes, which can be long and is not kept. */
   readonly configHash: string;
 }
 
-/** As users may write it: one without a configuration has it in a file of its name on the nodes. */
+/** A NAD as users may write it. Without spec.config, Multus reads a file with the name of the NAD on the nodes. */
 type StoredNad = Omit<NetworkAttachmentDefinition, "spec"> & {
   readonly spec?: Partial<NetworkAttachmentDefinition["spec"]>;
 };
@@ -53,7 +54,7 @@ export interface WatchNetworksOptions {
   readonly report: (error: unknown, at: FailedWatch) => void;
 }
 
-/** How each kind is kept: for watches, and for stores that tests fill. */
+/** Options of the cache of each kind, for watches and for the stores of tests. */
 export const networkStores = {
   sriovNetworks: { type: sriovNetworks, ...storeOfNetworks<SriovNetwork>() },
   sriovIBNetworks: { type: sriovIBNetworks, ...storeOfNetworks<SriovIBNetwork>() },
@@ -88,12 +89,12 @@ export function watchNetworks(options: WatchNetworksOptions) {
   } satisfies NetworkCaches;
 }
 
-/** Where the network's NetworkAttachmentDefinition is to be: "namespace/name". */
+/** Returns "namespace/name" of the network's NAD. */
 export function placeOf(network: Network): string {
   return `${targetNamespace(network)}/${network.metadata.name}`;
 }
 
-/** The network that the NetworkAttachmentDefinition says it is made from; "" where it says none. */
+/** Returns the owner-ref annotation of the NAD, which names its network; "" if it has none. */
 export function ownerRefOf({ metadata }: NadFacts): string {
   return metadata.annotations?.[annotationKeys.ownerRef] ?? "";
 }
@@ -121,14 +122,8 @@ function keep(metadata: ObjectMeta): ObjectMeta {
   const kept = Object.entries(annotations).filter(([key]) => keptAnnotations.includes(key));
   return {
     name,
-    ...(namespace !== undefined && { namespace }),
-    ...(uid !== undefined && { uid }),
-    ...(resourceVersion !== undefined && { resourceVersion }),
-    ...(generation !== undefined && { generation }),
-    ...(creationTimestamp !== undefined && { creationTimestamp }),
-    ...(deletionTimestamp !== undefined && { deletionTimestamp }),
-    ...(finalizers !== undefined && { finalizers }),
-    ...(ownerReferences !== undefined && { ownerReferences }),
+    ...defined({ namespace, uid, resourceVersion, generation, creationTimestamp, deletionTimestamp }),
+    ...defined({ finalizers, ownerReferences }),
     ...(kept.length > 0 && { annotations: Object.fromEntries(kept) }),
   };
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The controller of networks: what it reads, what wakes it, what it writes.
+ * networkController defines the controller of networks, and startNetworkControllers starts it.
  * Usage: `startNetworkControllers(context);`
  */
 import { networkAttachmentDefinitions, type NetworkAttachmentDefinition } from "@switchyard/api";
@@ -18,7 +18,7 @@ import { networkSources } from "./network-sources.ts";
 import { createNetworks, networkCachesByKind } from "./networks.ts";
 import { createOrphanedNads } from "./orphaned-nads.ts";
 
-/** Of the operator's context what networks need, and the time. */
+/** The parts of OperatorContext that the controller uses, and the time. */
 export interface NetworkControllerContext {
   readonly transport: Transport;
   readonly settings: IntentSources["settings"];

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Which network is meant, among four kinds and all namespaces: by the text that the NetworkAttachmentDefinition made from it
- * carries (sriov-operator.md A.9, owner-ref). It is the key of the network's work, too.
- * Usage: `parseNetworkRef(nad.metadata.annotations[annotations.ownerRef])?.kind`.
+ * networkRef returns the text that identifies a network of any kind in any namespace. NetworkAttachmentDefinitions contain it
+ * in their owner-ref annotation (sriov-operator.md A.9), and it is the key of the network in the work queue.
+ * Usage: `parseNetworkRef(networkRef(network))?.kind`.
  */
 import { apiGroup, bridgeNetworks, ovsNetworks, sriovIBNetworks, sriovNetworks } from "@switchyard/api";
 import type { Network } from "@switchyard/render";
 
 export type NetworkKind = Network["kind"];
 
-/** One network, which may be no more. */
+/** A network, which may be deleted. */
 export interface NetworkName {
   readonly kind: NetworkKind;
   readonly namespace: string;
@@ -23,12 +23,12 @@ export const networkTypes = {
   BridgeNetwork: bridgeNetworks,
 } as const;
 
-/** "OVSNetwork.sriovnetwork.openshift.io/tenant-a/blue" */
+/** Returns for example "OVSNetwork.sriovnetwork.openshift.io/tenant-a/blue". */
 export function networkRef({ kind, metadata: { namespace = "default", name } }: Network): string {
   return `${kind}.${apiGroup}/${namespace}/${name}`;
 }
 
-/** Undefined for a text that names no network of ours. */
+/** Returns undefined for a text that does not identify a network. */
 export function parseNetworkRef(text: string): NetworkName | undefined {
   const [type = "", namespace, name, ...more] = text.split("/");
   const [kind = "", ...group] = type.split(".");

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Which changes wake which networks: the one that changed, those that compete with it for a place, those whose
- * NetworkAttachmentDefinition or namespace changed, and those whose bridges are made by other policies now.
- * Usage: `startController({ sources: networkSources(caches, networks), … })`.
+ * networkSources returns the event sources of the networks controller. A network is enqueued when it changes, when a network
+ * that wants the same NetworkAttachmentDefinition (NAD) changes, when its NAD or namespace changes, and when the policies create
+ * other bridges for it.
+ * Usage: `const sources = networkSources(caches, networks);`
  */
 import type { BridgeNetwork } from "@switchyard/api";
 import { fromCache, type Cache, type Change, type Source } from "@switchyard/kube";
@@ -28,26 +29,26 @@ export function networkSources(
 }
 
 /**
- * Itself, and where it is new, gone, another one of its name or changed in what it wants: all that want the places that it
- * wants and wanted.
+ * Returns the changed network. If its uid, deletion or spec changed, also returns all networks that want the NAD that it wants or
+ * wanted.
  */
 function networksOfNetwork({ before, after }: Change<Network>, networks: Networks): readonly string[] {
   const both = [before, after].filter((network) => network !== undefined);
-  const concerns = (network: Network) => [network.metadata.uid, isTerminating(network), network.spec];
-  const isSame = before && after && isDeepStrictEqual(concerns(before), concerns(after));
+  const relevant = (network: Network) => [network.metadata.uid, isTerminating(network), network.spec];
+  const isSame = before && after && isDeepStrictEqual(relevant(before), relevant(after));
   const rivals = isSame ? [] : both.flatMap((network) => networks.wanting(placeOf(network)));
   return [...both, ...rivals].map(networkRef);
 }
 
-/** The network that it says it is made from, be it gone, and those that could be made there. */
+/** Returns the network that the owner-ref of the NAD names, even if it is deleted, and the networks that want this NAD. */
 function networksOfNad({ key, before, after }: Change<NadFacts>, networks: Networks): readonly string[] {
   const owners = [before, after].flatMap((nad) => (nad === undefined ? [] : [ownerRefOf(nad)]));
   return [...owners.filter((owner) => parseNetworkRef(owner)), ...networks.wanting(key).map(networkRef)];
 }
 
 /**
- * BridgeNetworks that leave the bridge to the policies, where this node has other bridges for their resource now, and all that
- * want their places: without any bridge they can be made no more.
+ * Returns the BridgeNetworks without spec.bridge for whose resource this node now has other bridges, and all networks that want
+ * the same NAD: without a bridge, a BridgeNetwork is invalid and no longer wants its NAD.
  */
 function networksOfState(
   { before, after }: Change<NodeStateFacts>,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What became of a network, on the network: its conditions, and an event when they turn.
- * Usage: `await reportNetwork(network, { state: "ready", reason, message }, signal)`.
+ * createNetworkStatus returns the function that writes the conditions of a network and records an event for each transition.
+ * Usage: `await reportNetwork(network, { state: "ready", reason, message }, signal);`
  */
+import { defined } from "@switchyard/api";
 import { isKubeError, type EventRecorder, type Writer } from "@switchyard/kube";
 import type { Network } from "@switchyard/render";
 import { conditionsFor, type ConditionSummary } from "../status/condition-summary.ts";
@@ -17,7 +18,6 @@ export interface NetworkStatusDeps {
 
 export type ReportNetwork = (network: Network, summary: ConditionSummary, signal: AbortSignal) => Promise<void>;
 
-/** Writes nothing where nothing differs. */
 export function createNetworkStatus({ writers, events, now }: NetworkStatusDeps): ReportNetwork {
   const recordTransition = createTransitionEvents(events);
 
@@ -26,11 +26,11 @@ export function createNetworkStatus({ writers, events, now }: NetworkStatusDeps)
     const conditions = conditionsFor(summary, network.status?.conditions ?? [], generation, now());
     const status = { conditions, observedGeneration: generation };
     try {
-      const metadata = { name, namespace, ...(uid !== undefined && { uid }) };
+      const metadata = { name, ...defined({ namespace, uid }) };
       const result = await writers[network.kind].applyStatus({ metadata, status }, signal);
       if (result === "written") recordTransition(network, summary);
     } catch (error) {
-      if (!isKubeError(error, "NotFound")) throw error; // it went meanwhile
+      if (!isKubeError(error, "NotFound")) throw error; // the network was deleted meanwhile
     }
   };
 }

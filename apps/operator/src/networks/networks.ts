@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The networks of all four kinds as one: by name, by the place where their NetworkAttachmentDefinition is to be, by that
- * place's namespace.
- * Usage: `networks.wanting("tenant-a/blue")` are those that compete for one NetworkAttachmentDefinition.
+ * Networks looks up the networks of all four kinds by reference, and by name or namespace of their NetworkAttachmentDefinition
+ * (NAD).
+ * Usage: `networks.wanting("tenant-a/blue")` returns the networks that want this NAD.
  */
 import type { Cache } from "@switchyard/kube";
 import type { Network } from "@switchyard/render";
 import type { NetworkCaches } from "./network-caches.ts";
 import { parseNetworkRef, type NetworkKind } from "./network-ref.ts";
 
-/** As the caches have them now. */
 export interface Networks {
+  /** Looks a network up by networkRef(). */
   get(ref: string): Network | undefined;
-  /** Those whose NetworkAttachmentDefinition is to be at this "namespace/name". */
+  /** Returns the networks whose NAD has this "namespace/name". */
   wanting(place: string): readonly Network[];
-  /** Those whose NetworkAttachmentDefinition is to be in this namespace. */
+  /** Returns the networks whose NAD is in this namespace. */
   targeting(namespace: string): readonly Network[];
 }
 
@@ -41,7 +41,7 @@ export function networkCachesByKind(caches: NetworkCaches): Readonly<Record<Netw
   };
 }
 
-/** Whether it is being deleted. */
+/** Reports whether the network is being deleted. */
 export function isTerminating({ metadata }: Network): boolean {
   return metadata.deletionTimestamp !== undefined;
 }

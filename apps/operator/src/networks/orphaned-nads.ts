@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * NetworkAttachmentDefinitions that are no longer wanted where they are: their network wants another namespace now
- * (sriov-operator.md M-15), or is no more. They are found by looking at what is there, so nothing needs to be remembered, and
- * no finalizer to wait for us. Those in their network's own namespace are the garbage collector's.
- * Usage: `const orphans = createOrphanedNads({ nads, transport, writer, namespace }); await orphans.delete(ref, network, signal)`.
+ * OrphanedNads deletes NetworkAttachmentDefinitions (NADs) whose network is deleted or now wants another namespace
+ * (sriov-operator.md M-15). They are found by their owner-ref annotation, so no state has to be kept and no finalizer is needed.
+ * The garbage collector deletes NADs in the namespace of their network.
+ * Usage: `const orphans = createOrphanedNads({ nads, transport, writer, namespace }); await orphans.delete(ref, network, signal);`
  */
 import { apiVersion, type NetworkAttachmentDefinition } from "@switchyard/api";
 import { isKubeError, isKubeObject, objectPath, type Cache, type Transport, type Writer } from "@switchyard/kube";
@@ -17,14 +17,14 @@ export interface OrphanedNadsDeps {
   readonly nads: Cache<NadFacts>;
   readonly transport: Transport;
   readonly writer: Writer<NetworkAttachmentDefinition>;
-  /** The operator's. */
+  /** Namespace of the operator. */
   readonly namespace: string;
 }
 
 export interface OrphanedNads {
   /**
-   * Deletes those of the network `ref`, which as far as known is `network`, after asking the API server for it: a cache
-   * may be behind. Answers how many there were: they are gone when the cache has heard of it.
+   * Deletes the orphaned NADs of the network `ref`, which the cache shows as `network`, after it has read the network from the
+   * API server, because the cache may lag behind. Returns how many the cache showed. Rejects with KubeError.
    */
   delete(ref: string, network: Network | undefined, signal: AbortSignal): Promise<number>;
 }
@@ -35,17 +35,17 @@ export function createOrphanedNads({ nads, transport, writer, namespace }: Orpha
       const named = parseNetworkRef(ref);
       if (named === undefined) return 0;
       const orphans = nads.byIndex("owner", ref).filter((nad) => isOrphaned(nad, named, network, namespace));
-      const staying = orphans.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-      if (staying.length > 0) {
+      const remaining = orphans.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+      if (remaining.length > 0) {
         const live = await readLive(named, signal);
         if (live === "unknown") return orphans.length;
-        for (const nad of staying) if (isOrphaned(nad, named, live, namespace)) await writer.delete(nad, signal);
+        for (const nad of remaining) if (isOrphaned(nad, named, live, namespace)) await writer.delete(nad, signal);
       }
       return orphans.length;
     },
   };
 
-  /** "unknown" while the API server has no such kind, which is no reason to delete anything. */
+  /** Returns "unknown" if the API server does not serve the kind, which is no reason to delete anything. */
   async function readLive(named: NetworkName, signal: AbortSignal): Promise<Network | undefined | "unknown"> {
     try {
       const object = await transport.request({
@@ -61,7 +61,7 @@ export function createOrphanedNads({ nads, transport, writer, namespace }: Orpha
   }
 }
 
-/** A copy under another name is not of our making, whatever its annotation says. */
+/** A copy under another name was not created by the operator, whatever its annotation contains. */
 function isOrphaned(
   nad: NadFacts,
   owner: NetworkName,
@@ -73,7 +73,7 @@ function isOrphaned(
   return mayChooseNamespace(network, operatorNamespace) && nad.metadata.namespace !== targetNamespace(network);
 }
 
-// The API server has checked it against its kind's schema.
+// The API server has checked the object against the schema of its kind.
 function isNetwork(object: unknown, kind: Network["kind"]): object is Network {
   return isKubeObject(object) && object.apiVersion === apiVersion && object.kind === kind;
 }

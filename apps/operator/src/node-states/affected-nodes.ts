@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Which changes wake which keys: as few as are concerned, so that an event without effect costs next to nothing.
+ * These functions return the nodes that a change of an object affects, so that an event without effect costs almost nothing.
  * Usage: `fromCache(policies, (change) => nodesAffectedByPolicy(change, nodes))`.
  */
 import type { Node, SriovNetworkNodePolicy, SriovOperatorConfig } from "@switchyard/api";
@@ -10,12 +10,12 @@ import type { NodeStateFacts } from "./node-state-facts.ts";
 import type { MergeResults } from "./merge-results.ts";
 
 /**
- * Nodes that the policy selects or selected, where what it asks has changed, be it to and fro: mergeResults are of a generation.
- * Its status is our own writing.
+ * Returns the nodes that the policy selects or selected, if its spec or generation changed. The generation counts because merge
+ * results record it, even if a spec was changed back. A change of the status is the operator's own write.
  */
 export function nodesAffectedByPolicy(change: Change<SriovNetworkNodePolicy>, nodes: Cache<Node>): readonly string[] {
   const { before, after } = change;
-  if (equalJson(asked(before), asked(after))) return [];
+  if (equalJson(identity(before), identity(after))) return [];
   const selectors = [before, after].flatMap((policy) => (policy === undefined ? [] : [policy.spec.nodeSelector]));
   return nodes
     .list()
@@ -23,11 +23,11 @@ export function nodesAffectedByPolicy(change: Change<SriovNetworkNodePolicy>, no
     .map(({ metadata }) => metadata.name);
 }
 
-function asked(policy: SriovNetworkNodePolicy | undefined) {
+function identity(policy: SriovNetworkNodePolicy | undefined) {
   return policy && { generation: policy.metadata.generation, spec: policy.spec };
 }
 
-/** The node of a state whose spec, discovered NICs or deadline changed: a daemon's progress changes no merge. */
+/** Returns the node of a state if its spec, NICs or deletion deadline changed. The daemon's progress does not affect the merge. */
 export function nodeAffectedByState({ key, before, after }: Change<NodeStateFacts>): readonly string[] {
   const concerns = (state: NodeStateFacts | undefined) =>
     state && { uid: state.uid, spec: state.spec, interfaces: state.interfaces, keepStateUntil: state.keepStateUntil };
@@ -35,15 +35,15 @@ export function nodeAffectedByState({ key, before, after }: Change<NodeStateFact
 }
 
 /**
- * Whether a state came to what we said of its node, and there is nothing to do about it: our own writing that we hear of.
- * Not so for a state in place of another one, which somebody else may have made, or for one that was to be deleted.
+ * Reports whether the change of a state only shows the operator's own write, so that nothing is left to do. It is false for a
+ * state that replaces another one, which another client may have created, and for a state with a deletion deadline.
  */
 export function isOwnWrite({ before, after }: Change<NodeStateFacts>, mergeResults: MergeResults): boolean {
   if (after === undefined || after.keepStateUntil !== undefined) return false;
   return (before === undefined || before.uid === after.uid) && mergeResults.isApplied(after);
 }
 
-/** Whether the nodes' states depend on what changed of the config: its spec, or that it is another one, or goes. */
+/** Reports whether the change of the SriovOperatorConfig affects node states: its spec, its uid or its deletion changed. */
 export function affectsNodes({ before, after }: Change<SriovOperatorConfig>): boolean {
   const concerns = (config: SriovOperatorConfig | undefined) =>
     config && {

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * How many VFs each policy has on one node, as numbers: the VFs themselves are not kept. Pure.
- * Usage: `countConfiguredVfs(state.spec, state.status, plan(…).steps)`.
+ * countConfiguredVfs counts the VFs of each policy on one node that exist and have the right driver, for a metric. Pure.
+ * Usage: `const counts = countConfiguredVfs(spec, status, steps);`
  */
 import type { SriovNetworkNodeStateSpec, SriovNetworkNodeStateStatus } from "@switchyard/api";
 import type { Step } from "@switchyard/plan";
 import { parseVfRange } from "@switchyard/policy";
 
-/** Counts by policy name; a policy without any is left out. */
-export type VfCounts = Readonly<Record<string, number>>;
+/** Number of VFs by policy name. Policies without such VFs are left out. */
+export type ConfiguredVfs = Readonly<Record<string, number>>;
 
-/** VFs of the groups that exist and have the driver asked for. Those of a PF whose count is about to change are none. */
+/** VFs of a PF whose number of VFs is about to change do not count. */
 export function countConfiguredVfs(
   spec: SriovNetworkNodeStateSpec,
   status: SriovNetworkNodeStateStatus,
   steps: readonly Step[],
-): VfCounts {
-  const leaving = new Set(steps.flatMap((step) => (step.kind === "set-num-vfs" ? [step.pciAddress] : [])));
+): ConfiguredVfs {
+  const recreated = new Set(steps.flatMap((step) => (step.kind === "set-num-vfs" ? [step.pciAddress] : [])));
   const unbound = new Set(
     steps.flatMap((step) => (step.kind === "bind-driver" ? [`${step.pciAddress} ${step.vfId}`] : [])),
   );
@@ -24,7 +24,7 @@ export function countConfiguredVfs(
   const counts = new Map<string, number>();
   for (const { pciAddress, vfGroups = [] } of spec.interfaces ?? []) {
     const pf = found.get(pciAddress);
-    if (pf === undefined || leaving.has(pciAddress)) continue;
+    if (pf === undefined || recreated.has(pciAddress)) continue;
     for (const { policyName = "", vfRange = "" } of vfGroups) {
       const range = parseVfRange(vfRange);
       if (!range.ok) continue;

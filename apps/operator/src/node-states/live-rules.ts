@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The rules as the caches have them now, made once for each change and not once for each node.
- * Usage: `const rules = createLiveRules({ policies, pools, operatorConfigs, nicList, staleDelayMs, devMode }, signal); rules()`.
+ * LiveRules returns the policies, pools and operator config of the caches as Rules. They are computed once for each change, not
+ * once for each node.
+ * Usage: `const rules = createLiveRules({ policies, pools, operatorConfigs, nicList, staleDelayMs, devMode }, signal); rules();`
  */
 import {
   operatorConfigName,
@@ -19,24 +20,24 @@ export interface RuleCaches {
   readonly operatorConfigs: Cache<SriovOperatorConfig>;
   readonly nicList: NicList;
   readonly staleDelayMs: number;
-  /** Upstream's DEV_MODE: policies may take any network card. */
+  /** Upstream's DEV_MODE: policies may select any NIC. */
   readonly devMode: boolean;
 }
 
-/** Answers undefined while there is no SriovOperatorConfig "default": then nothing is managed (sriov-operator.md B.1). */
+/** Returns undefined while SriovOperatorConfig "default" does not exist: then nothing is managed (sriov-operator.md B.1). */
 export type LiveRules = () => Rules | undefined;
 
-/** Subscribes to the caches; `signal` ends that. */
+/** Subscribes to the caches until `signal` aborts. */
 export function createLiveRules(caches: RuleCaches, signal: AbortSignal): LiveRules {
   const { policies, pools, operatorConfigs, nicList, staleDelayMs, devMode } = caches;
   let current: Rules | undefined;
-  const forget = ({ before, after }: Change<RuleSource>): void => {
-    if (!equalJson(concerns(before), concerns(after))) current = undefined; // A status makes no rule.
+  const invalidate = ({ before, after }: Change<RuleSource>): void => {
+    if (!equalJson(ruleInput(before), ruleInput(after))) current = undefined; // a change of the status has no effect
   };
   const subscriptions = [
-    policies.subscribe(forget),
-    pools.subscribe(forget),
-    operatorConfigs.subscribe(forget),
+    policies.subscribe(invalidate),
+    pools.subscribe(invalidate),
+    operatorConfigs.subscribe(invalidate),
     nicList.subscribe(() => {
       current = undefined;
     }),
@@ -47,7 +48,7 @@ export function createLiveRules(caches: RuleCaches, signal: AbortSignal): LiveRu
 
   return () => {
     const operatorConfig = operatorConfigs.get(operatorConfigName);
-    // What belongs to a config that is being deleted must not come back: some deletions wait until it is gone.
+    // Objects of a SriovOperatorConfig that is being deleted must not be recreated: foreground deletion waits for them.
     if (operatorConfig === undefined || operatorConfig.metadata.deletionTimestamp !== undefined) return undefined;
     current ??= createRules({
       ...{ policies: policies.list(), pools: pools.list(), operatorConfig, staleDelayMs },
@@ -62,8 +63,8 @@ interface RuleSource {
   readonly spec?: unknown;
 }
 
-// Not the spec alone: another object of the same name may ask for the same, or for nothing, and is named as an owner; and
-// what changed to and fro while nobody looked is of another generation.
-function concerns(source: RuleSource | undefined) {
+// The uid counts, because owner references contain it; the generation, because merge results record it even if a spec was
+// changed back.
+function ruleInput(source: RuleSource | undefined) {
   return source && { uid: source.metadata.uid, generation: source.metadata.generation, spec: source.spec };
 }

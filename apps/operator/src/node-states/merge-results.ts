@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the merge said of each node, kept so that a policy's status need not merge all nodes again. A derived thing: it
- * is rebuilt from nothing after a start, since every node is reconciled then.
- * Usage: `mergeResults.set("worker-1", { ...mergePolicies(node, interfaces, rules), generations })`.
+ * MergeResults keeps the result of mergePolicies for each node, so that the status of a policy need not merge all nodes again.
+ * It is kept in memory only: after a start, all nodes are merged again.
+ * Usage: `mergeResults.set("worker-1", { ...merged, spec, interfaces, generations });`
  */
 import type { InterfaceStatus, SriovNetworkNodePolicy, SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { equalJson } from "@switchyard/kube";
@@ -10,17 +10,17 @@ import type { MergedNode } from "@switchyard/policy";
 import { isDeepStrictEqual } from "node:util";
 import type { NodeStateFacts } from "./node-state-facts.ts";
 
-/** What the merge said of a node, and of which policies it knew. */
+/** The merge result of one node, with the inputs that it was computed from. */
 export interface MergeResult extends Omit<MergedNode, "spec"> {
-  /** As it was applied to the node's state. */
+  /** The spec that was applied to the node's state. */
   readonly spec: SriovNetworkNodeStateSpec;
   /** metadata.generation of each policy that selected the node. */
   readonly generations: ReadonlyMap<string, number>;
-  /** The NICs that were merged for. */
+  /** The NICs of the node. */
   readonly interfaces: readonly InterfaceStatus[];
 }
 
-/** Whether the mergeResult isUpToDate policy and node as they are now. One that does not is about to be replaced. */
+/** Reports whether the result was computed from the current policy and NICs. Otherwise it is about to be replaced. */
 export function isUpToDate(
   mergeResult: MergeResult | undefined,
   { metadata }: SriovNetworkNodePolicy,
@@ -34,15 +34,15 @@ export function isUpToDate(
 
 export interface MergeResults {
   get(node: string): MergeResult | undefined;
-  /** Tells the policies that the mergeResult before or now is about, if it changed. */
+  /** If the result changed, notifies the policies of the old and the new result. */
   set(node: string, mergeResult: MergeResult): void;
   delete(node: string): void;
   /**
-   * Whether the state has what the mergeResult on its node says, for the NICs that it was said of. The mergeResult then takes over
-   * the state's values: who compares the two later need not look into them.
+   * Reports whether the state has the spec of its node's result, for the same NICs. If so, the result takes over the state's
+   * own values, so that later comparisons of the two find the same objects.
    */
   isApplied(state: Pick<NodeStateFacts, "name" | "spec" | "interfaces">): boolean;
-  /** Calls `listener` with the name of each policy whose mergeResults change. */
+  /** Calls `listener` with the name of each policy whose results change. */
   subscribe(listener: (policyName: string) => void): () => void;
 }
 
@@ -50,10 +50,8 @@ export function createMergeResults(): MergeResults {
   const byNode = new Map<string, MergeResult>();
   const listeners = new Set<(policyName: string) => void>();
 
-  function tell(...mergeResults: readonly (MergeResult | undefined)[]): void {
-    const names = new Set(
-      mergeResults.flatMap((mergeResult) => mergeResult?.matches.map(({ policyName }) => policyName) ?? []),
-    );
+  function notify(...results: readonly (MergeResult | undefined)[]): void {
+    const names = new Set(results.flatMap((result) => result?.matches.map(({ policyName }) => policyName) ?? []));
     for (const name of names) for (const listener of listeners) listener(name);
   }
 
@@ -62,12 +60,12 @@ export function createMergeResults(): MergeResults {
     set(node, mergeResult) {
       const before = byNode.get(node);
       byNode.set(node, mergeResult);
-      if (!isDeepStrictEqual(before, mergeResult)) tell(before, mergeResult);
+      if (!isDeepStrictEqual(before, mergeResult)) notify(before, mergeResult);
     },
     delete(node) {
       const before = byNode.get(node);
       byNode.delete(node);
-      tell(before);
+      notify(before);
     },
     isApplied({ name, spec, interfaces }) {
       const mergeResult = byNode.get(name);

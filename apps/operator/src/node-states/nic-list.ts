@@ -1,28 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The network cards that the cluster isUpToDate: the built-in list and the rows of the ConfigMap "supported-nic-ids".
- * Usage: `const nicList = watchNicList({ transport, namespace, report }); knownNics(nicList)`.
+ * NicList contains the supported NICs: the built-in list and the rows of the ConfigMap "supported-nic-ids".
+ * Usage: `const nicList = watchNicList({ transport, namespace, report }); const nics = knownNics(nicList);`
  */
 import { parseNicRow, supportedNics, type SupportedNic } from "@switchyard/policy";
-import {
-  ObjectStore,
-  watchObjects,
-  type Cache,
-  type FailedWatch,
-  type KubeObject,
-  type Transport,
-} from "@switchyard/kube";
+import { ObjectStore, watchObjects, type Cache, type FailedWatch, type Transport } from "@switchyard/kube";
+import { configMaps, type ConfigMap } from "../device-plugin/config-map-watches.ts";
 
-/** The cards, the cluster's own after the built-in ones, under the name of the ConfigMap. */
+/** The built-in NICs followed by those of the ConfigMap, under the name of the ConfigMap. */
 export type NicList = Cache<readonly SupportedNic[]>;
 
 /** Upstream's name (sriov-operator.md J). */
 const name = "supported-nic-ids";
-
-/** The ConfigMap, the fields that are used. */
-export interface ConfigMap extends KubeObject {
-  readonly data?: Readonly<Record<string, string>>;
-}
 
 export interface WatchNicListOptions {
   readonly transport: Transport;
@@ -34,18 +23,18 @@ export function watchNicList(options: WatchNicListOptions): NicList & AsyncDispo
   return watchObjects({ ...options, ...storeOptions, fieldSelector: `metadata.name=${name}` });
 }
 
-/** A list that is filled by hand. */
+/** Returns a list without a watch, for tests. */
 export function createNicListStore(namespace: string): ObjectStore<ConfigMap, readonly SupportedNic[]> {
   return new ObjectStore({ ...storeOptions, namespace });
 }
 
-/** The same array while the list is the same. */
+/** Returns the same array while the list does not change. */
 export function knownNics(nicList: Pick<NicList, "get">): readonly SupportedNic[] {
   return nicList.get(name) ?? supportedNics;
 }
 
 const storeOptions = {
-  type: { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true },
+  type: configMaps,
   project: ({ data = {} }: ConfigMap): readonly SupportedNic[] => [
     ...supportedNics,
     ...Object.values(data).flatMap((row) => parseNicRow(row) ?? []),

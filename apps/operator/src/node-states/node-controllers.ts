@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The controllers of policies, pools and node states: what each reads, what wakes it, what it writes.
- * Usage: `startNodeControllers(context);`
+ * startNodeControllers starts the controllers "node-state", "policy-status" and "pool-status".
+ * Usage: `const nodeStates = startNodeControllers(context);`
  */
 import {
   sriovNetworkNodePolicies,
@@ -13,58 +13,59 @@ import {
   type SriovNetworkPoolConfig,
 } from "@switchyard/api";
 import { createWriter, equalJson, fromCache, patchMetadata, type Controller, type Source } from "@switchyard/kube";
+import { createConfigExistsCheck } from "../components/config-exists.ts";
 import { fieldManagers } from "../field-managers.ts";
-import { createNodeStateReconciler } from "./node-state-reconciler.ts";
-import type { OperatorContext } from "../operator-context.ts";
+import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
 import { limitRate } from "../status/limit-rate.ts";
 import { createPolicyStatusReconciler } from "../status/policy-status-reconciler.ts";
 import { createPoolStatusReconciler } from "../status/pool-status-reconciler.ts";
-import { createConfigExistsCheck } from "../components/config-exists.ts";
 import { createTransitionEvents } from "../status/transition-events.ts";
 import { affectsNodes, isOwnWrite, nodeAffectedByState, nodesAffectedByPolicy } from "./affected-nodes.ts";
+import { createNodeStateReconciler } from "./node-state-reconciler.ts";
 
-/** Near what one API server can take: 24 writes under way keep it busy, more only queue there (performance.md). */
+/** About as many concurrent writes as keep one API server busy; more would only queue there. */
 const parallelNodes = 24;
 
-/** Statuses that count nodes are written at most once in this time. */
-const statusIntervalMs = 1_000;
+/** Least time between two writes of a status that counts nodes. */
+const rate = { intervalMs: 1_000, nowMs: () => performance.now() };
 
-/** Answers with the controller of node states, for those who let it go first. */
+/** Returns the controller of node states, for controllers that let it finish first. */
 export function startNodeControllers(context: OperatorContext): Pick<Controller, "whenIdle"> {
-  const { transport, caches, rules, mergeResults, start } = context;
-  const { namespace } = context.settings;
-  const { nodes, policies, pools, operatorConfigs, states, nicList } = caches;
-  const now = (): Date => new Date();
+  const { nodes, policies, pools, operatorConfigs, states, nicList } = context.caches;
   const reads = [nodes, policies, pools, operatorConfigs, states, nicList];
-  const allNodes = (): readonly string[] => [...new Set([...nodes.keys(), ...states.keys()])];
+  const nodeStates = context.start(nodeStateController(context, reads));
+  context.start(policyStatusController(context, reads));
+  context.start(poolStatusController(context, reads));
+  return nodeStates;
+}
 
-  const nodeStates = start({
+type Reads = ControllerDefinition["reads"];
+
+function nodeStateController({ transport, caches, rules, mergeResults, settings }: OperatorContext, reads: Reads) {
+  const { namespace } = settings;
+  const { nodes, policies, pools, operatorConfigs, states, nicList } = caches;
+  const allNodes = (): readonly string[] => [...new Set([...nodes.keys(), ...states.keys()])];
+  return {
     name: "node-state",
     about: "node",
     parallel: parallelNodes,
-    caches: [], // its sources are all that it reads
+    caches: [], // it reads only the caches of its sources
     reads,
     reconcile: createNodeStateReconciler({
-      nodes,
-      states,
-      rules,
-      mergeResults,
+      ...{ nodes, states, rules, mergeResults, namespace },
       writer: createWriter<SriovNetworkNodeState>({
-        transport,
-        type: sriovNetworkNodeStates,
-        namespace,
+        ...{ transport, namespace, type: sriovNetworkNodeStates },
         manager: fieldManagers.nodeState,
         cache: states,
         adopts: [upstreamManager],
       }),
       configExists: createConfigExistsCheck(transport, Date.now),
-      async removeAnnotation(name, annotation, abort) {
-        // What it says does not matter: it is there, or this would not be called.
+      async removeAnnotation(name, annotation, signal) {
+        // patchMetadata sends nothing for an annotation that the object lacks. This one exists, and its value does not matter.
         const object = { metadata: { name, namespace, annotations: { [annotation]: "" } } };
-        const patch = { transport, type: sriovNetworkNodeStates, object, signal: abort };
+        const patch = { transport, type: sriovNetworkNodeStates, object, signal };
         await patchMetadata({ ...patch, annotations: { [annotation]: null } });
       },
-      namespace,
       nowMs: Date.now,
     }),
     sources: [
@@ -75,71 +76,66 @@ export function startNodeControllers(context: OperatorContext): Pick<Controller,
       fromCache(operatorConfigs, (change) => (affectsNodes(change) ? allNodes() : [])),
       fromCache(nicList, allNodes),
     ],
-  });
+  } satisfies ControllerDefinition;
+}
 
-  start({
+function policyStatusController(context: OperatorContext, reads: Reads): ControllerDefinition {
+  const { transport, caches, rules, mergeResults, settings } = context;
+  const { namespace } = settings;
+  const { nodes, policies, operatorConfigs, states } = caches;
+  const reconcile = createPolicyStatusReconciler({
+    ...{ policies, nodes, states, rules, mergeResults, now: () => new Date() },
+    recordTransition: createTransitionEvents(context.events),
+    writer: createWriter<SriovNetworkNodePolicy>({
+      ...{ transport, namespace, type: sriovNetworkNodePolicies },
+      manager: fieldManagers.policyStatus,
+      cache: policies,
+    }),
+  });
+  return {
     name: "policy-status",
     about: "policy",
     parallel: 4,
     reads,
-    reconcile: limitRate(
-      createPolicyStatusReconciler({
-        ...{
-          policies,
-          nodes,
-          states,
-          rules,
-          mergeResults,
-          now,
-          recordTransition: createTransitionEvents(context.events),
-        },
-        writer: createWriter<SriovNetworkNodePolicy>({
-          transport,
-          type: sriovNetworkNodePolicies,
-          namespace,
-          manager: fieldManagers.policyStatus,
-          cache: policies,
-        }),
-      }),
-      { intervalMs: statusIntervalMs, nowMs: () => performance.now() },
-    ),
+    reconcile: limitRate(reconcile, rate),
     sources: [
       fromCache(policies, ({ key }) => [key]),
       fromCache(operatorConfigs, () => policies.keys()),
       fromCache(states, ({ key }) => mergeResults.get(key)?.matches.map(({ policyName }) => policyName) ?? []),
       fromMergeResults((listener) => mergeResults.subscribe(listener)),
     ],
-  });
+  };
+}
 
-  start({
+function poolStatusController(context: OperatorContext, reads: Reads): ControllerDefinition {
+  const { transport, caches, rules, mergeResults, settings } = context;
+  const { namespace } = settings;
+  const { nodes, pools, operatorConfigs, states } = caches;
+  const reconcile = createPoolStatusReconciler({
+    ...{ pools, nodes, states, rules, mergeResults, now: () => new Date() },
+    recordTransition: createTransitionEvents(context.events),
+    writer: createWriter<SriovNetworkPoolConfig>({
+      ...{ transport, namespace, type: sriovNetworkPoolConfigs },
+      manager: fieldManagers.poolStatus,
+      cache: pools,
+    }),
+  });
+  return {
     name: "pool-status",
     about: "pool",
     parallel: 4,
     reads,
-    reconcile: limitRate(
-      createPoolStatusReconciler({
-        ...{ pools, nodes, states, rules, mergeResults, now, recordTransition: createTransitionEvents(context.events) },
-        writer: createWriter<SriovNetworkPoolConfig>({
-          transport,
-          type: sriovNetworkPoolConfigs,
-          namespace,
-          manager: fieldManagers.poolStatus,
-          cache: pools,
-        }),
-      }),
-      { intervalMs: statusIntervalMs, nowMs: () => performance.now() },
-    ),
+    reconcile: limitRate(reconcile, rate),
     sources: [
-      fromCache(pools, () => pools.keys()), // One pool's nodes are another's overlap.
+      fromCache(pools, () => pools.keys()), // a change of one pool can end or create an overlap with another
       fromCache(operatorConfigs, () => pools.keys()),
       fromCache(nodes, () => pools.keys()),
       fromCache(states, () => pools.keys()),
     ],
-  });
-  return nodeStates;
+  };
 }
 
-/** Keys of policies whose mergeResults change; there is nothing to wait for at the start. */
+/** Enqueues the names of policies whose merge results change. */
 function fromMergeResults(subscribe: (listener: (policyName: string) => void) => () => void): Source {
   return { start: subscribe, whenSynced: () => Promise.resolve() };
 }

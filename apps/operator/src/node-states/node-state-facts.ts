@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the operator keeps of a SriovNetworkNodeState: what nicSelectors look at, and how far each PF is. The VF rows of
- * 1,000 nodes would be 100 MB of JSON, so the plan is made while they pass by, and they are dropped.
- * Usage: `project: toNodeStateFacts` of the cache of node states.
+ * NodeStateFacts are the parts of a SriovNetworkNodeState that the operator caches: the fields that nicSelectors match, and the
+ * unfinished work of each PF. The VFs of 1,000 nodes would be 100 MB of JSON, so the plan is computed when a state arrives and
+ * the VFs are dropped.
+ * Usage: `const facts = toNodeStateFacts(state);`
  */
 import {
   annotations,
+  defined,
   type InterfaceStatus,
   type SriovNetworkNodeState,
   type SriovNetworkNodeStateSpec,
@@ -13,45 +15,44 @@ import {
 import { cutText, maxMessageBytes, type KubeObject } from "@switchyard/kube";
 import { ownedInStatus, plan, type PlanProblem } from "@switchyard/plan";
 import { statusPfs, toPfAddresses, type PfAddresses } from "@switchyard/policy";
-import { countConfiguredVfs, type VfCounts } from "./configured-vfs.ts";
+import { countConfiguredVfs, type ConfiguredVfs } from "./configured-vfs.ts";
 import { toDrainFacts, type DrainFacts } from "../drain/drain-facts.ts";
 import { toSlotFacts, type SlotFacts } from "../drain/slots/held-slot.ts";
 import { fieldManagers } from "../field-managers.ts";
-import { ownsAnnotation } from "./owned-annotations.ts";
+import { ownsAnnotation } from "./owns-annotation.ts";
 
-/** One node's state, reduced. */
 export interface NodeStateFacts {
   readonly name: string;
   readonly uid: string;
-  /** annotations.keepStateUntil; absent on the state of a node that is there. */
+  /** annotations.keepStateUntil; absent unless the node has left the node set. */
   readonly keepStateUntil?: string;
-  /** Those of the drain handshake that are as node-state-reconciler.ts wrote them; absent where none is. */
+  /** Annotations of the drain handshake that node-state-reconciler.ts still owns; absent if it owns none. */
   readonly ownAnnotations?: Readonly<Record<string, string>>;
   readonly spec: SriovNetworkNodeStateSpec;
   /**
-   * Whether the daemon has looked at the node since `spec` is as it is: one that is stopped, or slow, tells of a node that
-   * was. Of upstream's daemon, which does not say, it is taken for granted.
+   * Whether the daemon has observed the node since `spec` last changed. False for a daemon that is stopped or slow. Upstream's
+   * daemon does not report it, so it is assumed.
    */
   readonly hasSeenSpec: boolean;
-  /** PFs as discovered, reduced to what a nicSelector can ask about; empty before the daemon's first report. */
+  /** Discovered PFs, with the fields that a nicSelector can match; empty before the daemon's first report. */
   readonly interfaces: readonly InterfaceStatus[];
-  /** Addresses of the PFs and their VFs: what pods have been allocated is known by them. */
+  /** PCI addresses of the PFs and their VFs, which identify devices that are allocated to pods. */
   readonly pfs: readonly PfAddresses[];
-  /** What is not as `spec` asks; empty where all is done. */
+  /** Differences between the node and `spec`; empty if there are none. */
   readonly unfinished: readonly UnfinishedWork[];
-  readonly configuredVfs: VfCounts;
+  readonly configuredVfs: ConfiguredVfs;
   readonly syncStatus: string;
   readonly lastSyncError: string;
   readonly drain: DrainFacts;
-  /** Absent while the node holds no slot of its pool. */
+  /** Absent while the node holds no drain slot. */
   readonly slot?: SlotFacts;
 }
 
-/** Work that is left on one PF, or on the node as a whole. */
+/** Unfinished work on one PF or on the whole node. */
 export interface UnfinishedWork {
-  /** Absent for what belongs to no PF. */
+  /** Absent for work that belongs to no PF. */
   readonly pciAddress?: string;
-  /** Why it will never be done: "numVfs: 9 VFs asked for, …"; absent where it is only not done yet. */
+  /** Why it can never be done, with the field: "numVfs: …". Absent if it is only not done yet. */
   readonly problem?: string;
 }
 
@@ -67,8 +68,7 @@ export function toNodeStateFacts(state: SriovNetworkNodeState): NodeStateFacts {
   return {
     name: metadata.name,
     uid: metadata.uid ?? "",
-    ...(keepStateUntil === undefined ? {} : { keepStateUntil }),
-    ...(ownAnnotations === undefined ? {} : { ownAnnotations }),
+    ...defined({ keepStateUntil, ownAnnotations }),
     spec,
     hasSeenSpec: (status.observedGeneration ?? Infinity) >= (metadata.generation ?? 0),
     interfaces: status.interfaces.map(nicFacts),
@@ -76,7 +76,7 @@ export function toNodeStateFacts(state: SriovNetworkNodeState): NodeStateFacts {
     unfinished: [
       ...[...busy].map((pciAddress) => ({ pciAddress })),
       ...problems.map((problem) => ({
-        ...(problem.pciAddress === undefined ? {} : { pciAddress: problem.pciAddress }),
+        ...defined({ pciAddress: problem.pciAddress }),
         problem: withoutPath(problem),
       })),
     ],
@@ -84,7 +84,7 @@ export function toNodeStateFacts(state: SriovNetworkNodeState): NodeStateFacts {
     syncStatus: status.syncStatus ?? "",
     lastSyncError: cutText(status.lastSyncError ?? "", maxMessageBytes),
     drain,
-    ...(slot === undefined ? {} : { slot }),
+    ...defined({ slot }),
   };
 }
 
@@ -100,7 +100,7 @@ function ownAnnotationsOf({ metadata }: KubeObject): Readonly<Record<string, str
   return own.length === 0 ? undefined : Object.fromEntries(own);
 }
 
-/** The path is the node state's; on a policy only its last field means something. */
+/** Drops the path of the field in the node state, which means nothing on a policy, except for its last name. */
 function withoutPath({ field, message }: PlanProblem): string {
   return cutText(`${field.slice(field.lastIndexOf(".") + 1)}: ${message}`, maxMessageBytes);
 }
@@ -109,14 +109,6 @@ function nicFacts(nic: InterfaceStatus): InterfaceStatus {
   const { pciAddress, name, altNames, vendor, deviceID, netFilter, linkType, totalvfs, owned, recordedNames } = nic;
   return {
     pciAddress,
-    ...(name === undefined ? {} : { name }),
-    ...(altNames === undefined ? {} : { altNames }),
-    ...(vendor === undefined ? {} : { vendor }),
-    ...(deviceID === undefined ? {} : { deviceID }),
-    ...(netFilter === undefined ? {} : { netFilter }),
-    ...(linkType === undefined ? {} : { linkType }),
-    ...(totalvfs === undefined ? {} : { totalvfs }),
-    ...(owned === undefined ? {} : { owned }),
-    ...(recordedNames === undefined ? {} : { recordedNames }),
+    ...defined({ name, altNames, vendor, deviceID, netFilter, linkType, totalvfs, owned, recordedNames }),
   };
 }

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * One SriovNetworkNodeState per node of the node set, merged from the policies that select it (sriov-operator.md B.2-B.4,
- * B.9). A policy that cannot be applied is left out here and reported on itself by policy-status-reconciler.ts.
+ * createNodeStateReconciler keeps one SriovNetworkNodeState for each node of the node set, merged from the policies that select
+ * the node (sriov-operator.md B.2-B.4, B.9). A policy that cannot be applied to the node is left out;
+ * policy-status-reconciler.ts reports it on the policy.
  *
- * A new one has the annotations of the drain handshake from the start: external drainers and scripts wait for them. They are
- * this controller's until the daemon or a drainer writes another value, and an apply without them would take them away. So it
- * sends along those that are still its own, and then only to the object as it was seen: a request that the daemon has just
- * written is never overwritten. For the same reason a new one is not applied by force.
+ * A new state has the annotations of the drain handshake from the start, because external drainers and scripts wait for them.
+ * This controller owns them until the daemon or a drainer writes another value, and an apply without them would remove them.
+ * So an apply includes those that it still owns and names the resourceVersion that was seen: a request that the daemon has
+ * just written is never overwritten. For the same reason a new state is not applied with force.
  */
 import {
   annotations,
   apiVersion,
-  type DrainAnswer,
-  type DrainRequest,
+  drainAnswers,
+  drainRequests,
   type Node,
   type OwnerReference,
   type SriovNetworkNodeState,
@@ -35,27 +36,28 @@ import {
   type MergedNode,
   type Rules,
 } from "@switchyard/policy";
+import { configOwner } from "../components/config-owner.ts";
+import { recheckSoon } from "../recheck-soon.ts";
 import type { LiveRules } from "./live-rules.ts";
 import type { NodeStateFacts } from "./node-state-facts.ts";
 import type { MergeResults } from "./merge-results.ts";
 
-/** All that a node state depends on. */
 export interface NodeStateDeps {
   readonly nodes: Cache<Node>;
   readonly states: Cache<NodeStateFacts>;
   readonly rules: LiveRules;
   readonly mergeResults: MergeResults;
   readonly writer: Writer<SriovNetworkNodeState>;
-  /** Whether the API server still has the operator config. */
+  /** Reports whether the SriovOperatorConfig still exists in the API server. */
   readonly configExists: (config: SriovOperatorConfig, signal: AbortSignal) => Promise<boolean>;
-  /** Takes an annotation off that another writer put there; sends nothing where it is not. */
+  /** Removes an annotation of the state, whoever set it. */
   readonly removeAnnotation: (name: string, annotation: string, signal: AbortSignal) => Promise<void>;
-  /** Of the states. */
+  /** Namespace of the states. */
   readonly namespace: string;
   readonly nowMs: () => number;
 }
 
-/** The cache of operator configs shows one that is gone. When it hears of that, all nodes are reconciled. */
+/** The cache shows a SriovOperatorConfig that is gone. When the cache shows the deletion, all nodes are reconciled. */
 const cacheBehind = { afterMs: 5_000 };
 
 export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
@@ -66,7 +68,7 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
     if (rules?.operatorConfig === undefined) return undefined;
     const node = nodes.get(name);
     const state = states.get(name);
-    const owner = ownerOf(rules.operatorConfig);
+    const owner = configOwner(rules.operatorConfig);
     if (node === undefined || !isInNodeSet(node, rules)) {
       mergeResults.delete(name);
       return state && retire(state, owner, rules.staleDelayMs, signal);
@@ -87,7 +89,7 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
     return undefined;
   };
 
-  /** Whether it is written; not so where somebody else has just written there. */
+  /** Returns false if another client has just written the state. */
   async function write(
     state: NodeStateFacts | undefined,
     { metadata, spec }: Intent<SriovNetworkNodeState>,
@@ -95,10 +97,10 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
   ): Promise<boolean> {
     const own = state === undefined ? idleAnnotations : (state.ownAnnotations ?? {});
     const all = { ...own, ...metadata.annotations };
-    const whole = { ...metadata, ...(Object.keys(all).length === 0 ? {} : { annotations: all }) };
+    const whole = Object.keys(all).length === 0 ? metadata : { ...metadata, annotations: all };
     const seenVersion = states.observed({ name: metadata.name, namespace: deps.namespace })?.resourceVersion;
-    const isCareful = Object.keys(own).length > 0 && seenVersion !== undefined;
-    const options = state === undefined ? { force: false } : isCareful ? { seenVersion } : {};
+    const isOwner = Object.keys(own).length > 0 && seenVersion !== undefined;
+    const options = state === undefined ? { force: false } : isOwner ? { seenVersion } : {};
     try {
       await writer.apply({ metadata: whole, spec: spec ?? {} }, signal, options);
       return true;
@@ -108,7 +110,7 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
     }
   }
 
-  /** A node that left may return: its state stays until a deadline that is written on it. */
+  /** Keeps the state of a node that left until a deadline, which an annotation stores, because the node may return. */
   async function retire(
     state: NodeStateFacts,
     owner: OwnerReference,
@@ -116,9 +118,9 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
     signal: AbortSignal,
   ): Promise<Requeue | undefined> {
     const { name, uid, keepStateUntil, spec } = state;
-    const stamp = keepStateUntil === undefined ? {} : { [annotations.keepStateUntil]: keepStateUntil };
+    const stored = keepStateUntil === undefined ? {} : { [annotations.keepStateUntil]: keepStateUntil };
     const decision = staleStateAction(
-      { apiVersion, kind: "SriovNetworkNodeState", metadata: { name, annotations: stamp } },
+      { apiVersion, kind: "SriovNetworkNodeState", metadata: { name, annotations: stored } },
       { nowMs: nowMs(), delayMs },
     );
     if (decision.kind === "delete") {
@@ -134,20 +136,11 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
   }
 }
 
-/** The cache is about to show what is different. */
-const recheckSoon = { afterMs: 100 };
-
-/** Nobody asks for a drain, and nobody drains. */
+/** No drain is requested or in progress. */
 const idleAnnotations: Readonly<Record<string, string>> = {
-  [annotations.desiredState]: "Idle" satisfies DrainRequest,
-  [annotations.currentState]: "Idle" satisfies DrainAnswer,
+  [annotations.desiredState]: drainRequests.idle,
+  [annotations.currentState]: drainAnswers.idle,
 };
-
-/** Deleting SriovOperatorConfig "default" takes the node states with it, as with upstream (H). */
-function ownerOf(config: SriovOperatorConfig): OwnerReference {
-  const { name, uid = "" } = config.metadata;
-  return { apiVersion, kind: "SriovOperatorConfig", name, uid, controller: true, blockOwnerDeletion: true };
-}
 
 function generationsOf({ matches }: MergedNode, rules: Rules): ReadonlyMap<string, number> {
   const selecting = new Set(matches.map(({ policyName }) => policyName));

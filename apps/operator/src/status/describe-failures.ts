@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Failures of controllers in one line for people, of bounded length. Pure.
+ * describeFailures describes failures of controllers in one line of limited length. Pure.
  * Usage: `describeFailures(failures)` is "controller networks: PATCH …: Forbidden (…); retrying".
  */
 import { cutText, isKubeError } from "@switchyard/kube";
@@ -8,19 +8,22 @@ import { cutText, isKubeError } from "@switchyard/kube";
 export interface Failure {
   readonly controller: string;
   readonly error: unknown;
-  /** When `error` was thrown, and when the row of failures began. */
+  /** When `error` was thrown. */
   readonly at: Date;
+  /** When the first of the consecutive failures happened. */
   readonly since: Date;
 }
 
-/** Bytes of one error: answers of servers may be long. */
-const longest = 600;
+/** Most bytes of one error, because answers of servers can be long. */
+const maxBytes = 600;
 
-/** So many are named. */
-const most = 3;
+/** Most failures that are described. */
+const maxDescribed = 3;
 
 export function describeFailures(failures: readonly Failure[]): string {
-  const named = failures.slice(0, most).map(({ controller, error }) => `controller ${controller}: ${describe(error)}`);
+  const named = failures
+    .slice(0, maxDescribed)
+    .map(({ controller, error }) => `controller ${controller}: ${describe(error)}`);
   const more = failures.length - named.length;
   return `${[...named, ...(more > 0 ? [`${more} more`] : [])].join("; ")}; retrying`;
 }
@@ -29,5 +32,5 @@ function describe(error: unknown): string {
   const isExpected = isKubeError(error);
   const message = error instanceof Error ? error.message : String(error);
   const text = isExpected ? message : `unexpected error: ${message}`;
-  return cutText(text, longest);
+  return cutText(text, maxBytes);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a controller could not do, on the object that it is about: condition ReconcileFailed, in the error's words, for as
- * long as it fails, and an event when that begins. What reconcilers expect they report themselves; this is for what the
- * API server refuses, and for bugs, which would be in the log alone.
+ * FailureReports reports failed reconciles on the object that they concern: the condition ReconcileFailed contains the error
+ * for as long as the reconcile fails, and an event is recorded when that begins. Reconcilers report expected problems
+ * themselves; this is for requests that the API server refuses, and for bugs, which would otherwise only be logged.
  *
- * The condition has a field manager of its own, so no writer of a status needs to know of it. It is written by a
- * controller like all the others: while the API server is away, that is tried again.
- * Usage: `const reports = createFailureReports({ … }); startController({ ...reports.controller, … }); reports.failed(…);`
+ * The condition has its own field manager, so that other writers of the status do not affect it. A controller writes it, so the
+ * write is retried while the API server is not reachable.
+ * Usage: `const reports = createFailureReports({ transport, namespace, caches, events, now }); context.start(reports.controller);`
  */
 import {
   conditionTypes,
@@ -32,23 +32,23 @@ import {
   type Writer,
 } from "@switchyard/kube";
 import type { ClusterCaches } from "../cluster-caches.ts";
-import { describeFailures, type Failure } from "./describe-failures.ts";
 import { fieldManagers } from "../field-managers.ts";
 import { networkTypes, parseNetworkRef } from "../networks/network-ref.ts";
 import { networkCachesByKind } from "../networks/networks.ts";
 import type { ControllerDefinition } from "../operator-context.ts";
+import { describeFailures, type Failure } from "./describe-failures.ts";
 
-/** What a key of a controller is about: an object of ours. Absent: the SriovOperatorConfig. */
+/** Kind of the objects that the keys of a controller name. Undefined stands for the SriovOperatorConfig. */
 export type About = "node" | "policy" | "pool" | "network";
 
 export interface FailureReports {
-  /** Writes the conditions. */
+  /** The controller that writes the conditions. */
   readonly controller: ControllerDefinition;
   failed(at: FailedWork, error: unknown): void;
   succeeded(at: Work): void;
 }
 
-/** A key of a controller. */
+/** One key of one controller. */
 export interface Work {
   readonly controller: string;
   readonly about: About | undefined;
@@ -56,33 +56,33 @@ export interface Work {
 }
 
 export interface FailedWork extends Work {
-  /** In a row. */
+  /** Number of consecutive failures. */
   readonly failures: number;
 }
 
 export interface FailureReportsDeps {
   readonly transport: Transport;
-  /** The operator's. */
+  /** Namespace of the operator. */
   readonly namespace: string;
   readonly caches: ClusterCaches;
   readonly events: Pick<EventRecorder, "record">;
   readonly now: () => Date;
 }
 
-/** One failure may be a conflict with somebody, which is over at the next try, a fifth of a second later. */
-const leastFailures = 2;
+/** A single failure is often a conflict with another writer, which the first retry after a fifth of a second resolves. */
+const minFailures = 2;
 
-/** A text that is another one at each try would be a write at each try. */
+/** Least time between two texts. An error text that differs at each retry would cause a write at each retry. */
 const keepTextMs = 30_000;
 
 export function createFailureReports(deps: FailureReportsDeps): FailureReports {
   const { events, now } = deps;
   const kinds = kindsOf(deps);
-  /** By object, and by the work that fails. */
+  /** Failures by object, and then by the work that fails. */
   const failing = new Map<string, Map<string, Failure>>();
   let enqueue = (_target: string): void => undefined;
 
-  /** The object, as far as the caches know it. */
+  /** Looks the object up in the caches. */
   function find(target: string): Found | undefined {
     const [kind = "", ...place] = target.split("/");
     const reported = kinds.get(kind);
@@ -106,7 +106,7 @@ export function createFailureReports(deps: FailureReportsDeps): FailureReports {
   return {
     controller: {
       name: "failure-reports",
-      reads: [], // what it says is of this process; the object is written by its uid
+      reads: [], // failures are known to this process; the object is written with its uid
       parallel: 4,
       caches: [],
       debounceMs: 20,
@@ -119,16 +119,16 @@ export function createFailureReports(deps: FailureReportsDeps): FailureReports {
           },
           whenSynced: () => Promise.resolve(),
         },
-        // What an operator before us said, and cannot take back.
+        // Conditions that an operator wrote before this one started leading.
         ...[...kinds].map(([kind, { cache }]) =>
           fromCache(cache, ({ key, before }) => (before === undefined ? [`${kind}/${key}`] : [])),
         ),
       ],
     },
     failed(work, error) {
-      if (work.failures < leastFailures) return;
+      if (work.failures < minFailures) return;
       const own = targetOf(work);
-      const target = find(own) === undefined ? configTarget : own; // a node whose state cannot be made has none
+      const target = find(own) === undefined ? configTarget : own; // a node whose state cannot be created has no state to report on
       const ofTarget = failing.get(target) ?? new Map<string, Failure>();
       const known = ofTarget.get(idOf(work));
       const at = now();
@@ -153,7 +153,7 @@ export function createFailureReports(deps: FailureReportsDeps): FailureReports {
   };
 }
 
-/** Any object of ours, as far as it is written here. */
+/** The fields of an object that are written here. */
 interface Reported extends KubeObject {
   readonly status?: { readonly conditions?: readonly Condition[] };
 }
@@ -169,7 +169,7 @@ interface Found extends ReportedKind {
   readonly metadata: { readonly name: string; readonly namespace: string; readonly uid: string };
 }
 
-/** "SriovNetworkNodeState/worker-1", "OVSNetwork/tenant-a/blue": a kind, and a key of its cache. */
+/** A target is a kind and a key of its cache: "SriovNetworkNodeState/worker-1", "OVSNetwork/tenant-a/blue". */
 const configTarget = `${sriovOperatorConfigs.kind}/${operatorConfigName}`;
 
 function kindsOf({ transport, namespace, caches }: FailureReportsDeps): ReadonlyMap<string, ReportedKind> {

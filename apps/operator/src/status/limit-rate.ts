@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Keeps a reconcile from running more often for one key than it should: a status that counts nodes would else be written
- * for each of a thousand nodes.
- * Usage: `startController({ reconcile: limitRate(reconcile, { intervalMs: 1_000, nowMs: performance.now }) … })`.
+ * limitRate limits how often a reconcile function runs for one key. Otherwise a status that counts nodes would be written for
+ * each of a thousand nodes.
+ * Usage: `const limited = limitRate(reconcile, { intervalMs: 1_000, nowMs: () => performance.now() });`
  */
 import type { Reconcile } from "@switchyard/kube";
 
 export interface LimitRateOptions {
-  /** Least time between the starts of two runs of a key. */
+  /** Least time between the starts of two runs for a key. */
   readonly intervalMs: number;
-  /** Monotonic. */
+  /** A monotonic clock. */
   readonly nowMs: () => number;
 }
 
 /**
- * Puts a run that comes too early off to its time. One that asks to come back sooner than that may, and when one that failed
- * comes back is the queue's matter.
+ * Postpones a run that comes too early. A run that requests a shorter requeue gets it. After a failure, the queue's backoff
+ * decides.
  */
 export function limitRate(reconcile: Reconcile, { intervalMs, nowMs }: LimitRateOptions): Reconcile {
   const nextMs = new Map<string, number>();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The status of one SriovNetworkNodePolicy: how many nodes it selects, how many have what it asks, and what is wrong
- * with it on which node (sriov-operator.md K.1).
+ * createPolicyStatusReconciler writes the status of one SriovNetworkNodePolicy: how many nodes it selects, how many of them are
+ * configured, and what is wrong on which node (sriov-operator.md K.1).
  */
 import { policyReasons, type Node, type SriovNetworkNodePolicy } from "@switchyard/api";
 import type { Cache, Reconcile, Writer } from "@switchyard/kube";
@@ -24,13 +24,13 @@ export interface PolicyStatusDeps {
   readonly now: () => Date;
 }
 
-interface NodeKnowledge {
+interface SelectedNode {
   readonly node: string;
   readonly mergeResult: MergeResult;
   readonly state: NodeStateFacts | undefined;
 }
 
-/** What became of a policy on one node. */
+/** The result of a policy on one node. */
 interface NodeOutcome {
   readonly node: string;
   readonly kind: "ready" | "configuring" | "failed" | "invalid" | "no-nic";
@@ -43,7 +43,7 @@ const ignored: ConditionSummary = {
   message: 'a policy named "default" is never applied; use another name',
 };
 
-/** While mergeResults are missing, right after a start or a change, counting would tell lies. New ones wake this key, too. */
+/** Merge results are missing after a start or a change, and counts would be wrong. New results enqueue the key, too. */
 const mergePending = { afterMs: 200 };
 
 export function createPolicyStatusReconciler(deps: PolicyStatusDeps): Reconcile {
@@ -72,14 +72,13 @@ export function createPolicyStatusReconciler(deps: PolicyStatusDeps): Reconcile 
   };
 }
 
-/** What is to be said of a policy. */
 interface Assessment {
   readonly summary: ConditionSummary;
   readonly matchedNodeCount: number;
   readonly readyNodeCount: number;
 }
 
-/** Undefined where a mergeResult is missing. */
+/** Returns undefined if the merge result of a node is missing. */
 function assess(policy: SriovNetworkNodePolicy, deps: PolicyStatusDeps): Assessment | undefined {
   const none = { matchedNodeCount: 0, readyNodeCount: 0 };
   const rules = deps.rules();
@@ -87,17 +86,17 @@ function assess(policy: SriovNetworkNodePolicy, deps: PolicyStatusDeps): Assessm
   if (!rules.policies.some(({ metadata }) => metadata.name === policy.metadata.name)) {
     return { summary: ignored, ...none };
   }
-  const known: NodeKnowledge[] = [];
-  // Nodes are merged for in their order: one that is still missing is soon found from the end.
+  const selected: SelectedNode[] = [];
+  // Nodes are merged in their order, so a missing result is found sooner from the end.
   for (const { metadata } of selectedNodes(policy, deps.nodes.list().toReversed(), rules)) {
     const node = metadata.name;
     const mergeResult = deps.mergeResults.get(node);
     const state = deps.states.get(node);
     if (!isUpToDate(mergeResult, policy, state)) return undefined;
-    known.push({ node, mergeResult, state });
+    selected.push({ node, mergeResult, state });
   }
   const wasReady = isReady(policy);
-  const outcomes = known.map((one) => outcomeOn(policy, one, wasReady));
+  const outcomes = selected.map((one) => outcomeOn(policy, one, wasReady));
   const readyNodeCount = outcomes.filter(({ kind }) => kind === "ready").length;
   return { summary: policySummary(outcomes), matchedNodeCount: outcomes.length, readyNodeCount };
 }
@@ -110,7 +109,7 @@ function* selectedNodes(policy: SriovNetworkNodePolicy, nodes: readonly Node[], 
 
 function outcomeOn(
   policy: SriovNetworkNodePolicy,
-  { node, mergeResult, state }: NodeKnowledge,
+  { node, mergeResult, state }: SelectedNode,
   wasReady: boolean,
 ): NodeOutcome {
   const { name } = policy.metadata;

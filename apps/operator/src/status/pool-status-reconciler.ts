@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The status of one SriovNetworkPoolConfig: how many nodes it has, how many of them are configured, which of them hold a slot
- * of its maxUnavailable, and with which pools it overlaps (M-44).
+ * createPoolStatusReconciler writes the status of one SriovNetworkPoolConfig: how many nodes it selects, how many of them are
+ * configured, which of them hold a drain slot, and which pools overlap with it (sriov-operator.md M-44).
  */
-import { policyReasons, type DrainingNode, type Node, type SriovNetworkPoolConfig } from "@switchyard/api";
+import { defined, policyReasons, type DrainingNode, type Node, type SriovNetworkPoolConfig } from "@switchyard/api";
 import type { Cache, Reconcile, Writer } from "@switchyard/kube";
 import {
   isHardwareOffloadPool,
@@ -32,9 +32,10 @@ export interface PoolStatusDeps {
   readonly now: () => Date;
 }
 
-/** As many as somebody reads. */
-const mostSlots = 100;
+/** Most entries of status.drainingNodes. */
+const maxDrainingNodes = 100;
 
+/** The merge result of a node is missing after a start or a change. */
 const mergePending = { afterMs: 200 };
 
 export function createPoolStatusReconciler(deps: PoolStatusDeps): Reconcile {
@@ -57,6 +58,7 @@ export function createPoolStatusReconciler(deps: PoolStatusDeps): Reconcile {
     const { generation = 0 } = pool.metadata;
     const summary =
       rules === undefined ? withoutOperatorConfig : poolSummary(name, { members, progress, slots, rules });
+    const drainingNodes = slots.length === 0 ? undefined : slots.slice(0, maxDrainingNodes).map(toDrainingNode);
     const result = await deps.writer.applyStatus(
       {
         metadata: { name },
@@ -65,7 +67,7 @@ export function createPoolStatusReconciler(deps: PoolStatusDeps): Reconcile {
           observedGeneration: generation,
           matchedNodeCount: members.length,
           readyNodeCount,
-          ...(slots.length === 0 ? {} : { drainingNodes: slots.slice(0, mostSlots).map(toDrainingNode) }),
+          ...defined({ drainingNodes }),
         },
       },
       signal,
@@ -76,7 +78,7 @@ export function createPoolStatusReconciler(deps: PoolStatusDeps): Reconcile {
   };
 }
 
-/** Nodes that the pool selects, also those that an older pool has. */
+/** Returns the nodes that the pool selects, including those that an older pool selects, too. */
 function membersOf(name: string, nodes: Cache<Node>, rules: Rules): readonly Node[] {
   return nodes
     .list()
@@ -85,10 +87,9 @@ function membersOf(name: string, nodes: Cache<Node>, rules: Rules): readonly Nod
     );
 }
 
-/** What a pool is judged by. */
 interface PoolFacts {
   readonly members: readonly Node[];
-  /** Of each member. */
+  /** Progress of each member. */
   readonly progress: readonly Progress[];
   readonly slots: readonly HeldSlot[];
   readonly rules: Rules;
@@ -116,10 +117,10 @@ function poolSummary(name: string, { members, progress, slots, rules }: PoolFact
 }
 
 function toDrainingNode({ node, state, since }: HeldSlot): DrainingNode {
-  return { node, state, ...(since === undefined ? {} : { since }) };
+  return { node, state, ...defined({ since }) };
 }
 
-/** `more` nodes have the same problem. */
+/** `more` is the number of other nodes with the same problem. */
 function degraded(reason: string, { field, message }: PoolProblem, more = 0): ConditionSummary {
   const others = more === 0 ? "" : `; ${more} more ${more === 1 ? "node" : "nodes"}`;
   return { state: "degraded", reason, message: `${field}: ${message}${others}` };

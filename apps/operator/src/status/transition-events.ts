@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Tells people when a policy or a pool becomes ready, falls back, or fails: once for each transition. What it was before
- * is read from its stored conditions, so a restarted operator tells nothing twice; and one event per object, whatever the
- * number of its nodes.
- * Usage: `const tell = createTransitionEvents(events); if (result === "written") recordTransition(policy, summary);`
+ * createTransitionEvents records one event for each transition of an object between ready, progressing, degraded and idle,
+ * whatever the number of its nodes. The previous state is read from the stored conditions, so a restarted operator records
+ * nothing twice.
+ * Usage: `const recordTransition = createTransitionEvents(events); if (result === "written") recordTransition(policy, summary);`
  */
 import { conditionTypes, type Condition } from "@switchyard/api";
 import type { EventRecorder, KubeObject } from "@switchyard/kube";
 import type { ConditionSummary } from "./condition-summary.ts";
 
-/** To be called when a status was written. `object` is as it was before that. */
-export type RecordTransition = (object: Judged, summary: ConditionSummary) => void;
+/** Call after a status was written, with the `object` as it was before. */
+export type RecordTransition = (object: Conditioned, summary: ConditionSummary) => void;
 
-/** An object with our three conditions. */
-export interface Judged extends KubeObject {
+/** An object with the conditions Ready, Progressing and Degraded. */
+export interface Conditioned extends KubeObject {
   readonly status?: { readonly conditions?: readonly Condition[] };
 }
 
-/** Objects; of older ones the caches have heard long ago. */
-const remembered = 1_000;
+/** Most objects whose last event is remembered. The caches show the conditions of older ones by then. */
+const maxRemembered = 1_000;
 
 export function createTransitionEvents(events: EventRecorder): RecordTransition {
-  /** What was told last, by uid; the caches learn of what was written later. */
-  const told = new Map<string, string>();
+  /** State and reason of the last event by uid. The caches show the written conditions only later. */
+  const recorded = new Map<string, string>();
 
   return function recordTransition(object, { state, reason, message }) {
     const { uid = "" } = object.metadata;
-    const before = told.get(uid) ?? markOf(object.status?.conditions ?? []);
+    const before = recorded.get(uid) ?? markOf(object.status?.conditions ?? []);
     const mark = `${state} ${reason}`;
-    told.delete(uid);
-    told.set(uid, mark);
-    for (const oldest of told.keys()) {
-      if (told.size <= remembered) break;
-      told.delete(oldest);
+    recorded.delete(uid);
+    recorded.set(uid, mark);
+    for (const oldest of recorded.keys()) {
+      if (recorded.size <= maxRemembered) break;
+      recorded.delete(oldest);
     }
     if (before === mark) return;
     events.record({ regarding: object, type: state === "degraded" ? "Warning" : "Normal", reason, note: message });
@@ -42,7 +42,7 @@ export function createTransitionEvents(events: EventRecorder): RecordTransition 
 function markOf(conditions: readonly Condition[]): string | undefined {
   const { ready, progressing, degraded } = conditionTypes;
   const find = (type: string) => conditions.find((condition) => condition.type === type);
-  const states = { ready, degraded, progressing }; // the last beside another one, too
+  const states = { ready, degraded, progressing }; // progressing last: it can be True beside another one
   const holding = Object.entries(states).find(([, type]) => find(type)?.status === "True");
   const reason = find(ready)?.reason;
   return reason === undefined ? undefined : `${holding?.[0] ?? "idle"} ${reason}`;

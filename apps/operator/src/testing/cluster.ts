@@ -27,7 +27,8 @@ import {
   type Writer,
 } from "@switchyard/kube";
 import { createLiveRules } from "../node-states/live-rules.ts";
-import { createNicListStore, type ConfigMap } from "../node-states/nic-list.ts";
+import type { ConfigMap } from "../device-plugin/config-map-watches.ts";
+import { createNicListStore } from "../node-states/nic-list.ts";
 import { toNodeStateFacts, type NodeStateFacts } from "../node-states/node-state-facts.ts";
 import { createMergeResults } from "../node-states/merge-results.ts";
 

@@ -16,7 +16,7 @@ import type { NodeStateFacts } from "../../node-states/node-state-facts.ts";
 import { hasDrainMarks } from "../cordon-node.ts";
 import type { DrainAnswers } from "../drain-answers.ts";
 import { answerOf, requestFor, waitingSince, type DrainFacts } from "../drain-facts.ts";
-import { recheckSoon } from "../drain-handshake.ts";
+import { recheckSoon } from "../../recheck-soon.ts";
 import { planDrains, type DrainNode, type DrainPlan, type DrainPool } from "./plan-drains.ts";
 import type { QueuePositions } from "./queue-positions.ts";
 

@@ -17,7 +17,7 @@ import {
   type DrainAnswer,
 } from "@switchyard/api";
 import type { KubeObject } from "@switchyard/kube";
-import { ownsAnnotation } from "../../node-states/owned-annotations.ts";
+import { ownsAnnotation } from "../../node-states/owns-annotation.ts";
 import { answerOf, holding, type DrainFacts } from "../drain-facts.ts";
 
 /** The fields of a SriovNetworkNodeState that concern the slot of its node. */

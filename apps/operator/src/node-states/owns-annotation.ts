@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Which annotations a manager owns, by an entry of managedFields: it names each below f:metadata and f:annotations.
+ * ownsAnnotation reports whether an entry of managedFields owns an annotation.
  * Usage: `managedFields.filter((entry) => ownsAnnotation(entry, annotations.currentState))`.
  */
 import { isRecord, type ManagedFieldsEntry } from "@switchyard/kube";
