@@ -90,7 +90,7 @@ describe("a leader whose writes all hang", () => {
     const { holderIdentity, leaseTransitions } = await readLease();
     expect([holderIdentity, leaseTransitions]).toEqual([before.holderIdentity, before.leaseTransitions]);
     const log = await operator.readLog();
-    expect(log.filter((line) => line.includes('"msg":"leading"'))).toHaveLength(1);
+    expect(log.filter((line) => line.includes('"msg":"started leading"'))).toHaveLength(1);
     expect(log.filter((line) => line.includes("lease request failed"))).toEqual([]);
   }, 120_000);
 });

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the operator watches, and what it keeps of it. Standby replicas have it too, so that they can take over at once.
- * Usage: `await using caches = watchCluster({ transport, later, namespace, settings, report });`
+ * ClusterCaches are the caches of all objects that the operator watches, reduced to the fields that it uses. Standby replicas have
+ * them, too, so that they can take over at once.
+ * Usage: `await using caches = watchCluster({ transport, deferred, namespace, settings, report });`
  */
 import {
   annotations,
+  defined,
   nodes,
   sriovNetworkNodePolicies,
   sriovNetworkNodeStates,
@@ -29,7 +31,7 @@ import { watchNicList, type NicList } from "./node-states/nic-list.ts";
 import { toNodeStateFacts, type NodeStateFacts } from "./node-states/node-state-facts.ts";
 import type { OperatorSettings } from "./start/operator-settings.ts";
 
-/** Disposing it ends the watches and leaves what was known. */
+/** Disposing it ends the watches and keeps the cached objects. */
 export interface ClusterCaches extends NetworkCaches, AsyncDisposable {
   readonly nodes: Cache<Node>;
   readonly policies: Cache<SriovNetworkNodePolicy>;
@@ -37,7 +39,7 @@ export interface ClusterCaches extends NetworkCaches, AsyncDisposable {
   readonly operatorConfigs: Cache<SriovOperatorConfig>;
   readonly states: Cache<NodeStateFacts>;
   readonly nicList: NicList;
-  /** What we may have deployed. */
+  /** The objects that the operator may have deployed. */
   readonly componentObjects: WatchedComponentObjects;
   readonly clusterFacts: WatchedClusterFacts;
   readonly configMaps: WatchedConfigMaps;
@@ -45,20 +47,20 @@ export interface ClusterCaches extends NetworkCaches, AsyncDisposable {
 }
 
 export interface WatchOptions {
-  /** For what node states are made of. */
+  /** For the objects that node states depend on. */
   readonly transport: Transport;
-  /** For all else (deferred-transport.ts). */
-  readonly later: Transport;
-  /** Our own kinds are honoured in this one only. */
+  /** For all other objects (start/deferred-transport.ts). */
+  readonly deferred: Transport;
+  /** Namespace of the operator, the only one in which its SriovOperatorConfig, policies, pools and node states count. */
   readonly namespace: string;
   readonly settings: OperatorSettings;
-  /** Told each failure of a watch; it is taken up again. */
+  /** Called for each failure of a watch, which is then retried. */
   readonly report: (error: unknown, at: FailedWatch) => void;
 }
 
-export function watchCluster({ transport, later, namespace, settings, report }: WatchOptions): ClusterCaches {
+export function watchCluster({ transport, deferred, namespace, settings, report }: WatchOptions): ClusterCaches {
   const common = { transport, report };
-  const others = { transport: later, report };
+  const others = { transport: deferred, report };
   const caches = {
     nodes: watchObjects({ ...common, type: nodes, pageSize: 200, project: sharingEqual(keepNodeFacts) }),
     policies: watchObjects({
@@ -72,25 +74,23 @@ export function watchCluster({ transport, later, namespace, settings, report }: 
       ...common,
       type: sriovNetworkPoolConfigs,
       namespace,
-      project: (pool: SriovNetworkPoolConfig) => ({ ...pool, metadata: keepLife(pool) }),
+      project: (pool: SriovNetworkPoolConfig) => ({ ...pool, metadata: keepLifeCycle(pool) }),
       managers: [fieldManagers.poolStatus, fieldManagers.hardwareOffload, fieldManagers.failures],
     }),
     operatorConfigs: watchObjects({
       ...common,
       type: sriovOperatorConfigs,
       namespace,
-      project: (config: SriovOperatorConfig) => ({ ...config, metadata: keepLife(config) }),
+      project: (config: SriovOperatorConfig) => ({ ...config, metadata: keepLifeCycle(config) }),
       managers: [
-        ...[
-          fieldManagers.operatorConfigStatus,
-          fieldManagers.devicePluginConfigMap,
-          fieldManagers.defaultPoolStatus,
-          fieldManagers.failures,
-        ],
+        fieldManagers.operatorConfigStatus,
+        fieldManagers.devicePluginConfigMap,
+        fieldManagers.defaultPoolStatus,
+        fieldManagers.failures,
         ...certifiedServers.map(({ manager }) => manager),
       ],
     }),
-    // A page of states with 256 VFs each is large, and in memory whole.
+    // A page is completely in memory, and a state with 256 VFs is large.
     states: watchObjects({
       ...common,
       type: sriovNetworkNodeStates,
@@ -114,7 +114,7 @@ export function watchCluster({ transport, later, namespace, settings, report }: 
   };
 }
 
-/** Labels, and what drains look at and leave; its kubelet's heartbeats do not show here and wake nobody. */
+/** Keeps labels and the fields that drains read and write. So the kubelet's heartbeats cause no events. */
 function keepNodeFacts({ metadata: { name, labels = {}, annotations: all = {} }, spec = {} }: Node): Node {
   const notes = Object.entries(all).filter(([key]) => usedNodeAnnotations.has(key));
   const drainTaints = spec.taints?.filter(({ key }) => key === taints.draining) ?? [];
@@ -137,22 +137,11 @@ const usedNodeAnnotations: ReadonlySet<string> = new Set([
 
 function keepIdentity({ metadata }: Pick<SriovNetworkNodePolicy, "metadata">): SriovNetworkNodePolicy["metadata"] {
   const { name, namespace, uid, generation, creationTimestamp } = metadata;
-  return {
-    name,
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(uid === undefined ? {} : { uid }),
-    ...(generation === undefined ? {} : { generation }),
-    ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
-  };
+  return { name, ...defined({ namespace, uid, generation, creationTimestamp }) };
 }
 
-/** With what is to be done before it can go. */
-function keepLife(object: Pick<SriovOperatorConfig, "metadata">): SriovOperatorConfig["metadata"] {
+/** Keeps also the fields that concern deletion. */
+function keepLifeCycle(object: Pick<SriovOperatorConfig, "metadata">): SriovOperatorConfig["metadata"] {
   const { resourceVersion, deletionTimestamp, finalizers } = object.metadata;
-  return {
-    ...keepIdentity(object),
-    ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
-    ...(finalizers === undefined ? {} : { finalizers }),
-  };
+  return { ...keepIdentity(object), ...defined({ resourceVersion, deletionTimestamp, finalizers }) };
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * All that the operator does while it leads: one group of controllers after the other.
- * Usage: `await using controllers = startControllers({ transport, settings, caches, …, signal });`
+ * startControllers starts all controllers, which run while the replica leads.
+ * Usage: `await using controllers = startControllers(options);`
  */
 import { createEventRecorder, startController, type Transport } from "@switchyard/kube";
 import type { Logger } from "@switchyard/service";
@@ -10,31 +10,31 @@ import { startCertificateControllers } from "./certificates/certificate-controll
 import { startComponentControllers } from "./components/component-controllers.ts";
 import { startDevicePluginControllers } from "./device-plugin/device-plugin-controllers.ts";
 import { startDrainControllers } from "./drain/drain-controllers.ts";
-import { createFailureReports } from "./status/failure-reports.ts";
-import { createLiveRules } from "./node-states/live-rules.ts";
+import type { OperatorMetrics } from "./metrics/operator-metrics.ts";
 import { startNetworkControllers } from "./networks/network-controller.ts";
+import { createLiveRules } from "./node-states/live-rules.ts";
+import { createMergeResults } from "./node-states/merge-results.ts";
 import { startNodeControllers } from "./node-states/node-controllers.ts";
 import type { OperatorContext } from "./operator-context.ts";
-import type { OperatorMetrics } from "./metrics/operator-metrics.ts";
 import type { OperatorSettings } from "./start/operator-settings.ts";
-import { createMergeResults } from "./node-states/merge-results.ts";
+import { createFailureReports } from "./status/failure-reports.ts";
 
 export interface ControllersOptions {
   /** Refuses requests once the lease is lost. */
   readonly transport: Transport;
   readonly settings: OperatorSettings;
-  /** Of this process, for its events. */
+  /** Name of this process in its events. */
   readonly instance: string;
   readonly caches: ClusterCaches;
   readonly log: Logger;
   readonly metrics: OperatorMetrics;
-  /** Called once, when all node states are as the cluster asks, or on their way. */
+  /** Called once when no node state waits to be written. */
   readonly onNodeStatesWritten: () => void;
-  /** Aborted when all must stop at once. */
+  /** Aborted when the controllers must stop at once. */
   readonly signal: AbortSignal;
 }
 
-/** Disposing it stops them, after what they have in hand. */
+/** Disposing the result stops the controllers after the running reconciles. */
 export function startControllers(options: ControllersOptions): AsyncDisposable {
   const { transport, settings, caches, log, metrics, signal } = options;
   const { [Symbol.asyncDispose]: _, ...watched } = caches;

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Field managers of the operator's writers, one for each controller, the same over all releases. */
+/**
+ * fieldManagers lists the field managers of the operator's writers, one for each controller. They must not change between
+ * releases.
+ * Usage: `createWriter({ transport, type, namespace, manager: fieldManagers.drain, cache })`.
+ */
 export const fieldManagers = {
   nodeState: "switchyard-node-state",
   policyStatus: "switchyard-policy-status",
@@ -8,12 +12,12 @@ export const fieldManagers = {
   networks: "switchyard-networks",
   components: "switchyard-components",
   hardwareOffload: "switchyard-hardware-offload",
-  /** One for each condition: a manager's next apply takes away what it leaves out. */
+  /** One for each condition, because an apply removes the fields that its manager owned before and no longer sends. */
   injectorCertificate: "switchyard-certificates",
   webhookCertificate: "switchyard-webhook-certificate",
   devicePluginConfigMap: "switchyard-device-plugin-configmap",
   defaultPoolStatus: "switchyard-default-pool-status",
   operatorConfigStatus: "switchyard-operator-config",
-  /** Of condition ReconcileFailed, on objects of all kinds. */
+  /** For the condition ReconcileFailed on objects of all kinds. */
   failures: "switchyard-operator-failures",
 } as const;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * The operator's process: watches the cluster, and runs the controllers while it leads.
- */
+/** The operator's process watches the cluster and runs the controllers while it holds the Lease. */
 import { operatorConfigName } from "@switchyard/api";
 import { connect, runWhenLeading, type FailedWatch, type Transport } from "@switchyard/kube";
 import {
@@ -10,6 +8,7 @@ import {
   roomForYoung,
   runService,
   useOneArena,
+  whenAborted,
   type Service,
 } from "@switchyard/service";
 import { randomUUID } from "node:crypto";
@@ -44,8 +43,8 @@ const operator: Service<OperatorFlagValues> = {
     const report = (error: unknown, { resource, ageMs }: FailedWatch): void => {
       log.warn({ resource, ageMs, error }, "watch failed; retrying");
     };
-    const first = deferTransport(transport, signal);
-    await using caches = watchCluster({ transport, later: first.later, namespace, settings, report });
+    const deferred = deferTransport(transport, signal);
+    await using caches = watchCluster({ transport, deferred: deferred.transport, namespace, settings, report });
     caches.operatorConfigs.subscribe(({ key, after }) => {
       if (key === operatorConfigName) setLogLevel(levelOfVerbosity(after?.spec?.logLevel, flags.logLevel));
     });
@@ -54,23 +53,14 @@ const operator: Service<OperatorFlagValues> = {
     setNotReady(() => cacheProblems(Object.values(watched), settings.maxCacheAgeMs));
 
     async function lead(client: Transport, leading: AbortSignal): Promise<void> {
-      log.info("leading");
+      log.info("started leading");
       metrics.setLeading(true);
       await using _controllers = startControllers({
         ...{ transport: client, settings, instance: hostname(), caches, log, metrics },
-        onNodeStatesWritten: first.done,
+        onNodeStatesWritten: deferred.release,
         signal: leading,
       });
-      await new Promise<void>((resolve) => {
-        if (leading.aborted) resolve();
-        leading.addEventListener(
-          "abort",
-          () => {
-            resolve();
-          },
-          { once: true },
-        );
-      });
+      await whenAborted(leading);
       metrics.setLeading(false);
     }
 
@@ -92,5 +82,5 @@ const operator: Service<OperatorFlagValues> = {
 };
 const exitCode = await runService(operator, { argv, env: process.env });
 
-// Whatever is still open, an idle connection or a watch of the kernel, is nothing to wait for.
+// Idle connections and file watches that are still open would keep the process alive.
 process.exit(exitCode);

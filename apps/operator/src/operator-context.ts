@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What every controller of the operator gets: how to reach the API server while we lead, what is known of the cluster, and
- * how a controller is started. One group of controllers is one function of it.
- * Usage: `export function startNetworkControllers(context: OperatorContext): void { context.start({ name, … }); }`
+ * OperatorContext is what all controllers of the operator share: the transport while the replica leads, the caches, and the
+ * function that starts a controller. Each group of controllers is started by one function that takes it.
+ * Usage: `context.start({ name: "networks", reads: [], reconcile, sources });`
  */
 import type { Ageing, Controller, ControllerOptions, EventRecorder, Transport } from "@switchyard/kube";
 import type { Logger } from "@switchyard/service";
 import type { ClusterCaches } from "./cluster-caches.ts";
-import type { About } from "./status/failure-reports.ts";
 import type { LiveRules } from "./node-states/live-rules.ts";
-import type { OperatorSettings } from "./start/operator-settings.ts";
 import type { MergeResults } from "./node-states/merge-results.ts";
+import type { OperatorSettings } from "./start/operator-settings.ts";
+import type { About } from "./status/failure-reports.ts";
 
 export interface OperatorContext {
   /** Refuses requests once the lease is lost. */
@@ -21,24 +21,24 @@ export interface OperatorContext {
   readonly mergeResults: MergeResults;
   readonly events: EventRecorder;
   readonly log: Logger;
-  /** Aborted when all must stop at once. */
+  /** Aborted when the controllers must stop at once. */
   readonly signal: AbortSignal;
   /**
-   * Runs until the operator stops or no longer leads; nothing runs before all of `context.caches` are synced, unless the
-   * controller names `caches`, or while one of those that it reads is stale.
+   * Starts a controller, which runs until the operator stops or loses the Lease. It reconciles only after all of
+   * `context.caches`, or the controller's own `caches`, are synced, and while none of the caches in `reads` is stale.
    */
   readonly start: (controller: ControllerDefinition) => Pick<Controller, "whenIdle">;
-  /** Shows the age of caches that are not in `caches`. */
+  /** Adds caches outside of `context.caches` to the metric of cache ages. */
   readonly showAges: (caches: Pick<Ageing, "ages">) => void;
 }
 
-/** A controller without what all of them share. */
+/** Options of a controller, without those that all controllers share. */
 export interface ControllerDefinition extends Pick<
   ControllerOptions,
   "name" | "reconcile" | "sources" | "caches" | "parallel" | "deadlineMs" | "debounceMs" | "maxDebounceMs"
 > {
-  /** All that it reads. What a stale cache lacks may be there, so nobody acts by one. */
+  /** The caches that it reads. It does not run while one of them is stale, because objects may be missing from it. */
   readonly reads: readonly Ageing[];
-  /** What its keys are about, where they name objects: there its failures are reported (failure-reports.ts). */
+  /** Kind of the objects that its keys name, on which failures are reported (status/failure-reports.ts). */
   readonly about?: About;
 }

@@ -64,11 +64,11 @@ function setUp({ isIssuedByOperator = true, server = injector } = {}) {
   };
 }
 
-describe("a server's certificate", () => {
+describe("createServerCertificateReconciler", () => {
   it.each([
     { server: webhook, type: "WebhookCertificate", field: "enableOperatorWebhook" },
     { server: injector, type: "InjectorCertificate", field: "enableInjector" },
-  ])("is made while $field is true, and reported by $type", async ({ server, type, field }) => {
+  ])("issues the certificate while $field is true, and reports it by $type", async ({ server, type, field }) => {
     const { world, configure, look, condition } = setUp({ server });
     const others = { enableOperatorWebhook: true, enableInjector: true, [field]: false };
     configure(others);
@@ -80,7 +80,7 @@ describe("a server's certificate", () => {
     expect(condition()).toMatchObject({ type, status: "True", reason: "Valid" });
   });
 
-  it("is made, announced and told of when the injector is asked for", async () => {
+  it("stores the certificate, announces its CA and reports it when the injector is enabled", async () => {
     const { world, configure, look, condition } = setUp();
     configure({ enableInjector: true });
     await look();
@@ -90,7 +90,7 @@ describe("a server's certificate", () => {
     expect((await look())?.afterMs).toBe(3_600_000);
   });
 
-  it("is renewed before its end, with both authorities announced", async () => {
+  it("renews the certificate before it expires, with both CAs announced", async () => {
     const { world, configure, look, condition } = setUp();
     configure({ enableInjector: true });
     await look();
@@ -108,7 +108,7 @@ describe("a server's certificate", () => {
   it.each([
     { when: "the injector is switched off", spec: {}, life: {} },
     { when: "the config goes", spec: { enableInjector: true }, life: { deletionTimestamp: "2026-01-02T00:00:00Z" } },
-  ])("goes when $when", async ({ spec, life }) => {
+  ])("removes the certificate if $when", async ({ spec, life }) => {
     const { world, configure, look } = setUp();
     configure({ enableInjector: true });
     await look();
@@ -117,7 +117,7 @@ describe("a server's certificate", () => {
     expect(world.secret).toBeUndefined();
   });
 
-  it("leaves no condition where it is not asked for", async () => {
+  it("leaves no condition if the server is disabled", async () => {
     const { configure, look, conditions } = setUp();
     configure({ enableInjector: true });
     await look();
@@ -126,7 +126,7 @@ describe("a server's certificate", () => {
     expect(conditions()).toEqual([]);
   });
 
-  it("is left to whoever else makes it", async () => {
+  it("does nothing if the certificate has another issuer", async () => {
     const { configure, look, conditions, world } = setUp({ isIssuedByOperator: false });
     configure({ enableInjector: true });
     expect(await look()).toBeUndefined();
@@ -141,7 +141,7 @@ describe("a server's certificate", () => {
       refusal: new KubeError("POST secrets", "Forbidden", { words: "not today" }),
       words: "not today",
     },
-  ])("that cannot be kept is told of with its reason, $reason, and tried again", async ({ reason, refusal, words }) => {
+  ])("reports a failure with reason $reason and retries it", async ({ reason, refusal, words }) => {
     const { world, configure, look, condition } = setUp();
     world.refusal = refusal;
     configure({ enableInjector: true });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the cluster decides of that which is deployed: who owns what lies outside of namespaces, and on OpenShift the
- * TLS profile and where the control plane is.
- * Usage: `await using facts = watchClusterFacts({ transport, settings, report }); facts.owner()`.
+ * ClusterFacts are the properties of the cluster that deployed components depend on: the owner of cluster-scoped objects, and on
+ * OpenShift the TLS profile and the location of the control plane.
+ * Usage: `await using facts = watchClusterFacts({ transport, settings, report }); const owner = facts.owner();`
  */
 import type { OwnerReference } from "@switchyard/api";
 import {
@@ -19,13 +19,13 @@ import { readTlsProfile, type ApiServerConfig } from "./openshift/tls-profile.ts
 
 export interface ClusterFacts {
   /**
-   * The operator's ClusterRole, which has the name of its service account. Uninstalled with the operator, it takes along
-   * what it owns, also when nobody is left to clean up. Undefined: there is none.
+   * The operator's ClusterRole, which has the name of its ServiceAccount. Uninstalling the operator deletes the ClusterRole, and
+   * the garbage collector then deletes the objects that it owns. Undefined if the ClusterRole does not exist.
    */
   owner(): OwnerReference | undefined;
-  /** Undefined: the cluster has no opinion. */
+  /** Undefined if the cluster does not set a TLS profile for all components. */
   tls(): TlsSettings | undefined;
-  /** Whether the control plane runs outside of this cluster (HyperShift). Undefined: the cluster does not say. */
+  /** Whether the control plane runs outside of this cluster (HyperShift). Undefined if the cluster does not tell. */
   isControlPlaneExternal(): boolean | undefined;
   /** Calls `listener` on each change. */
   subscribe(listener: () => void): () => void;
@@ -83,7 +83,7 @@ export function watchClusterFacts({ transport, settings, report }: WatchFactsOpt
   });
 }
 
-/** Not all that calls itself OpenShift has these kinds. */
+/** The kinds are optional, because not every cluster of type "openshift" has them. */
 function watchOpenshift(watching: Pick<WatchFactsOptions, "transport" | "report">) {
   const options = { ...watching, fieldSelector: `metadata.name=${singleton}`, optional: true };
   return {

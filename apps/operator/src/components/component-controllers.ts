@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The controller of SriovOperatorConfigs: what it reads, what wakes it, what it writes.
+ * startComponentControllers starts "operator-config", which deploys the components, "hardware-offload", and on OpenShift
+ * "systemd-mode".
  * Usage: `startComponentControllers(context);`
  */
 import {
@@ -14,30 +15,37 @@ import {
 import { createWriter, fromCache, removeFinalizer, type Source } from "@switchyard/kube";
 import { isControlPlaneExternal } from "@switchyard/render";
 import { fieldManagers } from "../field-managers.ts";
-import type { OperatorContext } from "../operator-context.ts";
-import { limitRate } from "../status/limit-rate.ts";
-import { configExists } from "./config-exists.ts";
-import { createTransitionEvents } from "../status/transition-events.ts";
 import { affectsNodes } from "../node-states/affected-nodes.ts";
+import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
+import { limitRate } from "../status/limit-rate.ts";
+import { createTransitionEvents } from "../status/transition-events.ts";
 import { createComponentWriters } from "./component-writers.ts";
+import { configExists } from "./config-exists.ts";
 import { changesControlPlane } from "./control-plane-changes.ts";
 import { changesOffload, createHardwareOffloadReconciler } from "./openshift/hardware-offload-reconciler.ts";
-import { createMachineConfigs } from "./openshift/machine-configs.ts";
-import { createOperatorConfigReconciler } from "./operator-config-reconciler.ts";
+import { createMachineConfigs, type MachineConfigs } from "./openshift/machine-configs.ts";
 import { createSystemdModeReconciler, systemdModeConfigName } from "./openshift/systemd-mode.ts";
+import { createOperatorConfigReconciler } from "./operator-config-reconciler.ts";
 
-/** While a thousand pods are replaced, their DaemonSet changes all the time. */
+/** Least time between two runs: while a thousand pods are replaced, the status of their DaemonSet changes all the time. */
 const intervalMs = 1_000;
 
-/** One key for all pools. */
+/** The only key of the hardware-offload controller. */
 const allPools = "all";
 
 export function startComponentControllers(context: OperatorContext): void {
-  const { transport, caches, rules, settings, events, log, start } = context;
-  const { nodes, policies, operatorConfigs, pools, componentObjects, clusterFacts } = caches;
+  const { transport, settings } = context;
+  const machineConfigs = settings.clusterType === "openshift" ? createMachineConfigs(transport) : undefined;
+  context.start(operatorConfigController(context));
+  context.start(hardwareOffloadController(context, machineConfigs));
+  if (machineConfigs !== undefined) context.start(systemdModeController(context, machineConfigs));
+}
+
+function operatorConfigController(context: OperatorContext): ControllerDefinition {
+  const { transport, caches, settings, events, log } = context;
+  const { nodes, operatorConfigs, componentObjects, clusterFacts } = caches;
   const { namespace } = settings;
   const type = sriovOperatorConfigs;
-
   const reconcile = createOperatorConfigReconciler({
     configs: operatorConfigs,
     settings: () => ({
@@ -63,7 +71,7 @@ export function startComponentControllers(context: OperatorContext): void {
     recordTransition: createTransitionEvents(events),
     ...{ log, now: () => new Date() },
   });
-  start({
+  return {
     name: "operator-config",
     reconcile: limitRate(reconcile, { intervalMs, nowMs: () => performance.now() }),
     parallel: 2,
@@ -72,37 +80,42 @@ export function startComponentControllers(context: OperatorContext): void {
     sources: [
       fromCache(operatorConfigs, ({ key }) => [key]),
       fromCache(nodes, (change) => (changesControlPlane(change) ? [operatorConfigName] : [])),
-      wakes((wake) => {
+      enqueuesConfig((enqueue) => {
         const ends = componentObjects.watches.map(({ cache }) => {
           return cache.subscribe(({ before, after }) => {
-            if (before !== undefined || after !== undefined) wake();
+            if (before !== undefined || after !== undefined) enqueue();
           });
         });
         return () => {
           for (const end of ends) end();
         };
       }),
-      wakes((wake) => clusterFacts.subscribe(wake)),
+      enqueuesConfig((enqueue) => clusterFacts.subscribe(enqueue)),
     ],
-  });
+  };
+}
 
-  const machineConfigs = settings.clusterType === "openshift" ? createMachineConfigs(transport) : undefined;
-  const isManaged = (): boolean => rules() !== undefined;
-
-  start({
+function hardwareOffloadController(
+  { transport, caches, rules, settings }: OperatorContext,
+  machineConfigs: MachineConfigs | undefined,
+): ControllerDefinition {
+  const { pools, policies, operatorConfigs } = caches;
+  const { namespace } = settings;
+  const type = sriovNetworkPoolConfigs;
+  return {
     name: "hardware-offload",
     parallel: 1,
     reads: [pools, policies, operatorConfigs],
     reconcile: createHardwareOffloadReconciler({
-      ...{ pools, machineConfigs, isManaged },
+      ...{ pools, machineConfigs, isManaged: () => rules() !== undefined },
       writer: createWriter<SriovNetworkPoolConfig>({
-        ...{ transport, type: sriovNetworkPoolConfigs, namespace },
+        ...{ transport, type, namespace },
         manager: fieldManagers.hardwareOffload,
         cache: pools,
       }),
       async removeFinalizer(metadata, signal) {
         await removeFinalizer({
-          ...{ transport, type: sriovNetworkPoolConfigs, signal, object: { metadata } },
+          ...{ transport, type, signal, object: { metadata } },
           finalizer: upstreamFinalizers.poolConfig,
         });
       },
@@ -112,21 +125,26 @@ export function startComponentControllers(context: OperatorContext): void {
       fromCache(pools, (change) => (changesOffload(change) ? [allPools] : [])),
       fromCache(operatorConfigs, (change) => (affectsNodes(change) ? [allPools] : [])),
     ],
-  });
+  };
+}
 
-  if (machineConfigs === undefined) return;
-  start({
+function systemdModeController(
+  { caches, rules, events, log }: OperatorContext,
+  machineConfigs: MachineConfigs,
+): ControllerDefinition {
+  const { pools, policies, operatorConfigs } = caches;
+  return {
     name: "systemd-mode",
     parallel: 1,
     reads: [pools, policies, operatorConfigs],
     reconcile: createSystemdModeReconciler({
-      ...{ machineConfigs, isManaged },
+      ...{ machineConfigs, isManaged: () => rules() !== undefined },
       onRemoved() {
         const reboots = "OpenShift reboots the machines of its pool";
         const note = `MachineConfig ${systemdModeConfigName} of upstream's systemd mode is deleted; ${reboots}`;
         log.warn(
           { machineConfig: systemdModeConfigName },
-          `MachineConfig of upstream's systemd mode deleted; ${reboots}`,
+          `deleted MachineConfig of upstream's systemd mode; ${reboots}`,
         );
         const regarding = operatorConfigs.get(operatorConfigName);
         if (regarding !== undefined) {
@@ -135,11 +153,14 @@ export function startComponentControllers(context: OperatorContext): void {
       },
     }),
     sources: [fromCache(operatorConfigs, (change) => (affectsNodes(change) ? [operatorConfigName] : []))],
-  });
+  };
 }
 
-/** Concerns the one config, there or not: without it, what is left of it has to go. That all is synced, others see to. */
-function wakes(subscribe: (wake: () => void) => () => void): Source {
+/**
+ * Enqueues the name of the SriovOperatorConfig, whether it exists or not: without it, leftovers have to be removed. The
+ * controller waits for all caches of the context, so this source need not wait for one.
+ */
+function enqueuesConfig(subscribe: (enqueue: () => void) => () => void): Source {
   return {
     start: (enqueue) =>
       subscribe(() => {

@@ -19,13 +19,13 @@ describe("what is seen of an object", () => {
     { what: "of a config, by whomever", seen: object([], ["SriovOperatorConfig"]), isDeployed: true },
     { what: "somebody else's", seen: object(["kubectl"], ["Deployment"]), isDeployed: false },
     { what: "nobody's", seen: object([]), isDeployed: false },
-  ])("says whether an operator deployed it: $what", ({ seen, isDeployed }) => {
+  ])("reports whether an operator deployed the object: $what", ({ seen, isDeployed }) => {
     expect(toSeenObject(seen).isDeployed).toBe(isDeployed);
   });
 });
 
-describe("watches", () => {
-  it("see all of the inventory, and outside of namespaces one object each", () => {
+describe("groupByWatch", () => {
+  it("covers the whole inventory, with one watch for each cluster-scoped object", () => {
     const inventory = componentInventory({ namespace: "ns" });
     const groups = groupByWatch(inventory);
     expect(groups.flatMap(({ items }) => items).length).toBe(inventory.length);

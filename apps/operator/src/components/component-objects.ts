@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What there is of all that we may have deployed (the inventory), and nothing else of the cluster: objects outside of
- * namespaces are watched by name, so that permissions can be given for these names only; those in our namespace by kind.
- * Not by a label of ours: what upstream's operator left has none, and somebody may have taken it off.
+ * ComponentObjects caches the objects of the inventory, which lists all objects that the operator may deploy. Cluster-scoped
+ * objects are watched by name, so that permissions can be limited to these names. Objects in the operator's namespace are watched
+ * by kind. They are not selected by a label: objects of upstream's operator have none, and users can remove labels.
  * Usage: `await using objects = watchComponentObjects({ transport, settings, report });`
  */
 import { sriovOperatorConfigs, upstreamManager, type ResourceType } from "@switchyard/api";
@@ -21,24 +21,24 @@ import { fieldManagers } from "../field-managers.ts";
 import { failsClosed, isRegistration } from "./webhook-registrations.ts";
 import { readRollout, type Rollout } from "./rollout.ts";
 
-/** What is kept of an object. */
+/** The parts of an object that are cached. */
 export interface SeenObject {
   readonly uid: string;
-  /** Not in `metadata`, so that each change of the object shows: somebody may have edited what is ours. */
+  /** Outside of `metadata`, so that every change of the object causes an event: another client may have edited it. */
   readonly resourceVersion: string;
-  /** Whether it is an operator's, ours or upstream's. An object of the same name by somebody else is not ours to delete. */
+  /** Whether this operator or upstream's deployed it. An object of the same name from another client is not deleted. */
   readonly isDeployed: boolean;
-  /** Whether the garbage collector deletes it with its owner. */
+  /** Whether it has an owner, with which the garbage collector deletes it. */
   readonly hasOwner: boolean;
   /** Whether it is being deleted. */
   readonly isTerminating: boolean;
-  /** Of a DaemonSet. */
+  /** Only for a DaemonSet. */
   readonly rollout: Rollout | undefined;
-  /** Of a registration of webhooks: whether what they do not answer is refused, and we said so. */
+  /** For a webhook registration: whether this operator set failurePolicy Fail. */
   readonly failsClosed: boolean;
 }
 
-/** The objects of a kind, or one of them. What is not in the inventory is undefined. */
+/** A watch of one object or of all objects of a kind. Objects that are not in the inventory are undefined. */
 export interface ComponentWatch {
   readonly type: ResourceType;
   readonly cache: Cache<SeenObject | undefined>;
@@ -47,7 +47,7 @@ export interface ComponentWatch {
 export interface ComponentObjects {
   readonly inventory: readonly InventoryItem[];
   readonly watches: readonly ComponentWatch[];
-  /** The inventory's entry for an object that was rendered. Throws RangeError if it has none. */
+  /** Returns the inventory's entry for a rendered object. Throws RangeError if there is none. */
   itemOf(manifest: Manifest): InventoryItem;
   watchOf(item: InventoryItem): ComponentWatch;
   seen(item: InventoryItem): SeenObject | undefined;
@@ -67,7 +67,7 @@ export function watchComponentObjects({ transport, settings, report }: WatchComp
     const names = new Set([first, ...more].map(({ name }) => name));
     const cache = watchObjects({
       ...{ transport, type, report, namespace: first.namespace },
-      optional: true, // no Prometheus operator, no ServiceMonitor
+      optional: true, // without the Prometheus operator, there is no ServiceMonitor
       ...(more.length === 0 ? { fieldSelector: `metadata.name=${first.name}` } : {}),
       project: (object: KubeObject) => (names.has(object.metadata.name) ? toSeenObject(object) : undefined),
       managers: [fieldManagers.components],
@@ -77,7 +77,7 @@ export function watchComponentObjects({ transport, settings, report }: WatchComp
   return Object.assign(joinWatches(watches.map(({ cache }) => cache)), createComponentObjects(inventory, watches));
 }
 
-/** Over caches that somebody fills. */
+/** Returns ComponentObjects for caches that the caller fills. */
 export function createComponentObjects(
   inventory: readonly InventoryItem[],
   watches: readonly (ComponentWatch & { readonly names: ReadonlySet<string> })[],
@@ -105,7 +105,7 @@ export function createComponentObjects(
   return { inventory, watches, itemOf, watchOf, seen: (item) => watchOf(item).cache.get(item.name) };
 }
 
-/** Where all that one watch can see is in one group. */
+/** Groups the items so that one watch covers each group. */
 export function groupByWatch(
   inventory: readonly InventoryItem[],
 ): readonly { readonly type: ResourceType; readonly items: readonly [InventoryItem, ...InventoryItem[]] }[] {

@@ -77,8 +77,8 @@ function setUp({ immutable = "spec.selector" } = {}) {
   };
 }
 
-describe("an object in the way of what is wanted", () => {
-  it("is replaced where an operator made it", async () => {
+describe("an object with fields that an apply cannot change", () => {
+  it("is replaced if an operator created it", async () => {
     const { write, put, uid } = setUp();
     put(fieldManagers.components, "former");
     const before = uid();
@@ -86,7 +86,7 @@ describe("an object in the way of what is wanted", () => {
     expect([uid() === undefined, uid() === before]).toEqual([false, false]);
   });
 
-  it("stays where somebody else made it, and the API server's word is passed on", async () => {
+  it("is kept if another client created it, and the API server's error is passed on", async () => {
     const { write, put, uid } = setUp();
     put("kubectl", "theirs");
     const before = uid();
@@ -94,7 +94,7 @@ describe("an object in the way of what is wanted", () => {
     expect(uid()).toBe(before);
   });
 
-  it("stays where a mistake of ours is refused, which a new one would not mend", async () => {
+  it("is kept if the API server refuses other fields, which a new object would not correct", async () => {
     const { write, put, uid } = setUp({ immutable: "spec.template.spec.containers[0].image" });
     put(fieldManagers.components, "former");
     const before = uid();
@@ -102,7 +102,7 @@ describe("an object in the way of what is wanted", () => {
     expect(uid()).toBe(before);
   });
 
-  it("stays where it has changed since it was seen: it may be somebody else's by now", async () => {
+  it("is kept if it has changed since it was seen", async () => {
     const { write, put, uid } = setUp();
     put(fieldManagers.components, "former");
     put("kubectl", "theirs", "unheard");
@@ -113,7 +113,7 @@ describe("an object in the way of what is wanted", () => {
 });
 
 describe("what is seen of an object", () => {
-  it("is old news from our write until the cache hears of it", async () => {
+  it("is outdated from a write until the cache shows it", async () => {
     const { write, hear } = setUp();
     expect(write.isObserved(item)).toBe(true);
     await write.apply(manifestWith("now"), signal);
@@ -122,7 +122,7 @@ describe("what is seen of an object", () => {
     expect([write.isObserved(item), write.isObserved(item)]).toEqual([true, true]);
   });
 
-  it("is deleted as it was seen only", async () => {
+  it("is deleted only if it is unchanged", async () => {
     const { write, put, uid } = setUp();
     put(fieldManagers.components, "former");
     const stale = { ...emptySeen, uid: uid() ?? "", resourceVersion: "0" };

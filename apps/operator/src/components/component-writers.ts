@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Writes what was rendered: server-side apply under one field manager, over what upstream's operator left (M-49).
+ * ComponentWriters writes rendered objects by server-side apply under one field manager, and adopts the fields that upstream's
+ * operator left (sriov-operator.md M-49).
  * Usage: `const write = createComponentWriters({ transport, objects }); await write.apply(manifest, signal);`
  */
-import { upstreamManager } from "@switchyard/api";
+import { defined, upstreamManager } from "@switchyard/api";
 import {
   createWriter,
   isKubeError,
@@ -16,12 +17,12 @@ import type { InventoryItem, Manifest } from "@switchyard/render";
 import { fieldManagers } from "../field-managers.ts";
 import type { ComponentObjects, ComponentWatch, SeenObject } from "./component-objects.ts";
 
-/** Both reject with KubeError. */
+/** apply and delete reject with KubeError. */
 export interface ComponentWriters {
   apply(manifest: Manifest, signal: AbortSignal): Promise<WriteResult>;
-  /** Whether what is seen of the object is from after our last write. */
+  /** Reports whether the cache shows the object as of the last write or later. */
   isObserved(item: InventoryItem): boolean;
-  /** Deletes the object as it was seen; "Conflict" if it has changed since. */
+  /** Deletes the object. Rejects with "Conflict" if it has changed since it was `seen`. */
   delete(item: InventoryItem, seen: SeenObject, signal: AbortSignal): Promise<void>;
 }
 
@@ -31,10 +32,10 @@ export interface ComponentWriterOptions {
 }
 
 /**
- * Fields in which what we want cannot stand beside what is there: nobody may change a selector or a role, which upstream or
- * another release may have chosen otherwise, and a port of a Service that somebody renumbered keeps the name of ours.
+ * Fields that an apply cannot correct: spec.selector and roleRef are immutable, and upstream or another release may have set
+ * other values; a port of a Service that a user renumbered still has the name of the wanted port.
  */
-const exclusiveFields = /^(spec\.selector|roleRef|spec\.ports\[.*)$/;
+const recreatedFields = /^(spec\.selector|roleRef|spec\.ports\[.*)$/;
 
 export function createComponentWriters({ transport, objects }: ComponentWriterOptions): ComponentWriters {
   const writers = new Map<ComponentWatch, Writer<KubeObject>>(
@@ -51,7 +52,7 @@ export function createComponentWriters({ transport, objects }: ComponentWriterOp
     }),
   );
 
-  /** The version that was seen of an object when it was written. */
+  /** The cached resourceVersion of each object at the time of its last write. */
   const versionsBefore = new Map<InventoryItem, string | undefined>();
 
   function writerOf(item: InventoryItem): Writer<KubeObject> {
@@ -63,7 +64,7 @@ export function createComponentWriters({ transport, objects }: ComponentWriterOp
   async function remove(item: InventoryItem, seen: SeenObject, signal: AbortSignal): Promise<void> {
     const { name, namespace } = item;
     const { uid, resourceVersion } = seen;
-    await writerOf(item).delete({ metadata: { name, ...(namespace && { namespace }), uid, resourceVersion } }, signal);
+    await writerOf(item).delete({ metadata: { name, ...defined({ namespace }), uid, resourceVersion } }, signal);
   }
 
   return {
@@ -88,9 +89,9 @@ export function createComponentWriters({ transport, objects }: ComponentWriterOp
   };
 }
 
-/** Whether only a new object can be as we want it. */
+/** Reports whether the object must be deleted and created again. */
 function needsRecreation(error: unknown): boolean {
   if (!isKubeError(error, "Invalid")) return false;
   const causes = error.details?.causes ?? [];
-  return causes.length > 0 && causes.every(({ field = "" }) => exclusiveFields.test(field));
+  return causes.length > 0 && causes.every(({ field = "" }) => recreatedFields.test(field));
 }

@@ -27,7 +27,7 @@ function setUp(stored: SriovOperatorConfig | undefined) {
   };
 }
 
-describe("the check whether an operator config is staying", () => {
+describe("configExists", () => {
   it.each([
     { what: "is there", stored: seen, is: true },
     { what: "is gone", stored: undefined, is: false },
@@ -37,11 +37,11 @@ describe("the check whether an operator config is staying", () => {
       stored: { ...seen, metadata: { ...metadata, deletionTimestamp: "2026-11-20T12:00:00Z" } },
       is: false,
     },
-  ])("one that $what: $is", async ({ stored, is }) => {
+  ])("is $is for a SriovOperatorConfig that $what", async ({ stored, is }) => {
     expect(await setUp(stored).check()).toBe(is);
   });
 
-  it.each([seen, undefined])("asks once a second", async (stored) => {
+  it.each([seen, undefined])("asks at most once a second", async (stored) => {
     const { check, pass, countRequests } = setUp(stored);
     for (const _ of [1, 2, 3]) await check();
     expect(countRequests()).toBe(1);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Whether the SriovOperatorConfig that a cache shows is still there. What is made for one that is gone is deleted by the
- * garbage collector at once, and would be made again until the cache hears of it.
+ * configExists reports whether the API server still has the SriovOperatorConfig that the cache shows. The garbage collector would
+ * delete objects of a deleted one at once, and they would be created again until the cache shows the deletion.
  * Usage: `if (!(await configExists(transport, config, signal))) return;`
  */
 import { sriovOperatorConfigs, type SriovOperatorConfig } from "@switchyard/api";
 import { isKubeError, isKubeObject, objectPath, type Transport } from "@switchyard/kube";
 
-/** Asks the API server. Rejects with KubeError where it does not answer. */
+/** Returns false if the object is gone, is being deleted, or has another uid. Rejects with KubeError. */
 export async function configExists(
   transport: Transport,
   { metadata }: SriovOperatorConfig,
@@ -22,7 +22,7 @@ export async function configExists(
   }
 }
 
-/** The same for callers that ask for each of a thousand nodes: an answer is used for a second. */
+/** Returns a function like configExists for callers that ask for each node: it reuses a result for a second. */
 export function createConfigExistsCheck(
   transport: Transport,
   nowMs: () => number,

@@ -8,7 +8,7 @@ const node = (role: string, labels = {}): Node => ({
   metadata: { name: role, labels: { [`node-role.kubernetes.io/${role}`]: "", ...labels } },
 });
 
-it("the control plane is thought about again when nodes come, go or change their role only", () => {
+it("changesControlPlane is true only if a node is added, removed or changes its role", () => {
   const [before, after] = [node("worker"), node("worker", { rack: "1" })];
   expect(changesControlPlane({ key: "n", before, after })).toBe(false);
   expect(changesControlPlane({ key: "n", before, after: node("master") })).toBe(true);

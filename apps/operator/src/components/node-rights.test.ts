@@ -55,14 +55,14 @@ function setUp() {
   };
 }
 
-describe("rights of processes on nodes", () => {
-  it("are these", () => {
+describe("permissions of processes on nodes", () => {
+  it("are granted by these objects", () => {
     const { components } = renderComponents(config, settings);
     const found = components.flatMap(({ objects }) => objects.filter(grantsNodeRights));
     expect(found.map(({ kind, metadata }) => `${kind} ${metadata.name}`).sort()).toEqual(rights);
   });
 
-  it("are granted when the policies have been seen, not when they were written", async () => {
+  it("are granted when the cache shows the policies, not when they are written", async () => {
     const { sync, holdBack, deliver, granted, present } = setUp();
     holdBack();
     expect((await sync()).incomplete).toContain(awaited);
@@ -76,7 +76,7 @@ describe("rights of processes on nodes", () => {
   it.each([
     ["ValidatingAdmissionPolicy", "a policy"],
     ["ValidatingAdmissionPolicyBinding", "a binding of a policy"],
-  ])("are not granted where the cluster does not serve %s", async (kind) => {
+  ])("are not granted if the API server does not serve %s", async (kind) => {
     const { sync, unserve, granted, withheld } = setUp();
     unserve(kind);
     const { failures } = await sync();
@@ -91,7 +91,7 @@ describe("rights of processes on nodes", () => {
     );
   });
 
-  it("are withdrawn where a policy is refused, and come back with it", async () => {
+  it("are removed if a policy is refused, and come back with it", async () => {
     const { sync, refuse, lose, granted, withheld } = setUp();
     await sync();
     expect(granted()).toEqual(rights);
@@ -109,7 +109,7 @@ describe("rights of processes on nodes", () => {
     { code: "TooManyRequests", status: 429 },
     { code: "InternalError", status: 500 },
     { code: "Timeout", status: 504 },
-  ])("stay while the API server only cannot take a policy now: $code", async ({ code, status }) => {
+  ])("stay while the API server cannot accept a policy temporarily: $code", async ({ code, status }) => {
     const { sync, refuse, granted, withheld } = setUp();
     await sync();
     refuse("switchyard-own-node", code, status);
@@ -120,7 +120,7 @@ describe("rights of processes on nodes", () => {
     expect(granted()).toEqual(rights);
   });
 
-  it("stay while a policy that somebody deleted comes back", async () => {
+  it("stay while a deleted policy is recreated", async () => {
     const { sync, lose, granted, holdBack, deliver, history } = setUp();
     await sync();
     lose("ValidatingAdmissionPolicy", "switchyard-own-node");
@@ -134,7 +134,7 @@ describe("rights of processes on nodes", () => {
     expect(granted()).toEqual(rights);
   });
 
-  it("go before the policies, when the config is gone", async () => {
+  it("are removed before the policies when the SriovOperatorConfig is gone", async () => {
     const { sync, removeUnowned, history, granted } = setUp();
     await sync();
     const { length } = history;

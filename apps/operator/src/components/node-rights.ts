@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Rights of processes on nodes come after the admission policies that limit each to the objects of its own node: by RBAC
- * alone, a node's token would reach the objects of all nodes. Where the API server refuses a policy, or does not know the
- * kind, the rights are withdrawn (M-18).
- * Usage: `switch (nodeIdentityState(objects, components, failures)) { case "enforced": … }`.
+ * nodeIdentityState reports whether the admission policies are in force that limit each node to its own objects. Processes on
+ * nodes get their permissions only then, because with RBAC alone the token of one node could change the objects of all nodes.
+ * If the API server refuses a policy or does not serve the kind, the permissions are removed (sriov-operator.md M-18).
+ * Usage: `const isGranted = nodeIdentityState(objects, components, failures) === "enforced";`
  */
 import { isKubeError } from "@switchyard/kube";
 import type { RenderedComponent } from "@switchyard/render";
@@ -11,12 +11,12 @@ import type { ComponentObjects } from "./component-objects.ts";
 import type { SyncFailure } from "./sync-components.ts";
 
 /**
- * "enforced": the policies and their bindings are applied, and the API server shows them. "awaited": they are not seen yet,
- * or the API server was too busy to take one. "refused": it will not take one.
+ * "enforced": the policies and their bindings are applied, and the cache shows them. "awaited": the cache does not show them
+ * yet, or the API server was too busy to accept one. "refused": the API server does not accept one.
  */
 export type NodeIdentityState = "enforced" | "awaited" | "refused";
 
-/** `failures` are those of the present pass, in which the policies were applied before the rights. */
+/** `failures` are those of the current pass, which applies the policies before the permissions. */
 export function nodeIdentityState(
   objects: Pick<ComponentObjects, "itemOf" | "seen">,
   components: readonly RenderedComponent[],
@@ -31,21 +31,21 @@ export function nodeIdentityState(
   return isSeen && failed.length === 0 ? "enforced" : "awaited";
 }
 
-/** Whether the same request would fail again: rights are not withdrawn because the API server is busy for a moment. */
+/** Reports whether the same request would fail again. Permissions are not removed because the API server is briefly busy. */
 function isRefusal(error: unknown): boolean {
   if (!isKubeError(error)) return false;
   const { code, status = 0 } = error;
-  return code === "NotFound" || (status >= 400 && status < 500 && !passing.includes(status));
+  return code === "NotFound" || (status >= 400 && status < 500 && !transient.includes(status));
 }
 
-/** Unauthorized, request timeout, conflict, too many requests. */
-const passing: readonly number[] = [401, 408, 409, 429];
+/** Unauthorized, Request Timeout, Conflict, Too Many Requests. */
+const transient: readonly number[] = [401, 408, 409, 429];
 
-/** Why there are no rights. */
+/** Why permissions are not granted. */
 export const withheld =
   "not granted, because the admission policies that limit it to its own node are not in force; " +
   "they need Kubernetes 1.30 or later";
 
-/** What is to come by itself. */
+/** Why permissions are not granted yet. */
 export const rightsAwaited =
   "node components get their permissions once the admission policies that limit them are in force";

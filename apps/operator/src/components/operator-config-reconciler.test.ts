@@ -102,8 +102,8 @@ function setUp(overrides: Partial<ComponentSettings> = {}) {
   };
 }
 
-describe("the SriovOperatorConfig default", () => {
-  it("is ready once it is deployed, and Progressing has the counts of pods that are missing", async () => {
+describe('SriovOperatorConfig "default"', () => {
+  it("is ready once it is deployed, and Progressing counts missing pods", async () => {
     const { put, run, rollAll, conditions, message, statuses } = setUp();
     put("default", {});
     expect(await run()).toBeUndefined();
@@ -124,7 +124,7 @@ describe("the SriovOperatorConfig default", () => {
     expect(statuses.get("default")?.observedGeneration).toBe(3);
   });
 
-  it("has all that is wrong with it in one message, and the parts that are right run", async () => {
+  it("has all problems in one message, and the valid parts are deployed", async () => {
     const { put, run, conditions, message, cluster } = setUp({ images: { ...settings.images, injector: undefined } });
     put("default", { enableInjector: true, enableOperatorWebhook: true, featureGates: { warpDrive: true } });
     cluster.refuse("operator-webhook-service", "Forbidden");
@@ -137,7 +137,7 @@ describe("the SriovOperatorConfig default", () => {
     expect(cluster.present()).not.toContain("DaemonSet network-resources-injector");
   });
 
-  it("leaves alone the conditions of other controllers", async () => {
+  it("keeps the conditions of other controllers", async () => {
     const { put, run, conditions } = setUp();
     const lastTransitionTime = "2026-11-20T00:00:00Z";
     const other = { type: "Other", status: "True", reason: "Theirs", message: "", lastTransitionTime } as const;
@@ -146,7 +146,7 @@ describe("the SriovOperatorConfig default", () => {
     expect(conditions()).not.toContain("Other True Theirs");
   });
 
-  it("owns what is in the namespace; the operator's ClusterRole owns the rest", async () => {
+  it("owns the objects in its namespace; the operator's ClusterRole owns the others", async () => {
     const { put, run, cluster } = setUp();
     put("default", {});
     await run();
@@ -156,7 +156,7 @@ describe("the SriovOperatorConfig default", () => {
     expect(ownerOf("ClusterRole", "sriov-network-config-daemon")).toEqual(["ClusterRole uid-role"]);
   });
 
-  it("takes along, when it goes, what nobody else would remove, and nothing comes back while it is going", async () => {
+  it("removes what the garbage collector does not when it is deleted, and recreates nothing meanwhile", async () => {
     const { put, run, cluster, configs, freed } = setUp();
     put("default", {});
     await run();
@@ -174,8 +174,8 @@ describe("the SriovOperatorConfig default", () => {
   });
 });
 
-describe("a SriovOperatorConfig that has gone without the operator's hearing of it", () => {
-  it("gets nothing made anew that the garbage collector takes away, until it is heard of", async () => {
+describe("a SriovOperatorConfig that is deleted while the cache still shows it", () => {
+  it("gets no objects recreated that the garbage collector deletes", async () => {
     const { put, run, loseUnheard, cluster } = setUp();
     put("default", {});
     await run();
@@ -186,7 +186,7 @@ describe("a SriovOperatorConfig that has gone without the operator's hearing of 
     expect(cluster.history.slice(length)).toEqual([]);
   });
 
-  it("is not asked for while nothing is missing", async () => {
+  it("is not read from the API server while no object is missing", async () => {
     const { put, run, rollAll, loseUnheard, conditions } = setUp();
     put("default", {});
     await run();
@@ -197,10 +197,10 @@ describe("a SriovOperatorConfig that has gone without the operator's hearing of 
   });
 });
 
-describe("a finalizer that upstream left, while upstream's webhook is registered and does not serve (M-50)", () => {
+describe("upstream's finalizer while upstream's webhook is registered without a server (sriov-operator.md M-50)", () => {
   const unanswered = new KubeError("PATCH", "InternalError", { status: 500, words: "failed calling webhook" });
 
-  it("keeps nothing from being put right, and goes then", async () => {
+  it("does not prevent the correction of objects, and is removed afterwards", async () => {
     const { put, run, cluster, holdFinalizer, conditions, message, freed } = setUp();
     put("default", {});
     holdFinalizer(unanswered);
@@ -213,7 +213,7 @@ describe("a finalizer that upstream left, while upstream's webhook is registered
     expect(freed).toHaveLength(1);
   });
 
-  it("keeps nothing that must go from going", async () => {
+  it("does not prevent the removal of objects", async () => {
     const { put, run, cluster, holdFinalizer } = setUp();
     put("default", {});
     await run();
@@ -223,7 +223,7 @@ describe("a finalizer that upstream left, while upstream's webhook is registered
     expect(cluster.present().filter((one) => one.startsWith("ClusterRole"))).toEqual([]);
   });
 
-  it("of which the cache has old news is tried again at once", async () => {
+  it("is retried at once after a conflict", async () => {
     const { put, run, holdFinalizer } = setUp();
     put("default", {});
     holdFinalizer(new KubeError("PATCH", "Conflict", { status: 409 }));
@@ -231,8 +231,8 @@ describe("a finalizer that upstream left, while upstream's webhook is registered
   });
 });
 
-describe("any other SriovOperatorConfig", () => {
-  it("deploys nothing and is told so", async () => {
+describe("a SriovOperatorConfig with another name", () => {
+  it("deploys nothing and reports it", async () => {
     const { put, run, cluster, conditions, message, told } = setUp();
     put("other", { enableInjector: true });
     await run("other");

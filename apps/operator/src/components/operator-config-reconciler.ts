@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Turns the SriovOperatorConfig "default" into running components, and says on it how far they are (sriov-operator.md A.6,
- * H). Without it nothing is deployed; any other one is told that it does nothing.
+ * createOperatorConfigReconciler deploys the components that the SriovOperatorConfig "default" enables, and reports their state
+ * in its conditions (sriov-operator.md A.6, H). Without it nothing is deployed. A SriovOperatorConfig with another name gets a
+ * condition that says that it has no effect.
  */
 import { operatorConfigName, type ObjectMeta, type OwnerReference, type SriovOperatorConfig } from "@switchyard/api";
 import { isKubeError, type Cache, type Reconcile, type Requeue, type Writer } from "@switchyard/kube";
@@ -13,111 +14,114 @@ import { removeUnowned, syncComponents, type SyncDeps, type SyncFailure, type Sy
 
 export interface OperatorConfigDeps extends SyncDeps {
   readonly configs: Cache<SriovOperatorConfig>;
-  /** As the cluster is now. */
+  /** Returns the settings for the current state of the cluster. */
   readonly settings: () => ComponentSettings;
-  /** Owns what is outside of namespaces; undefined: nobody does. */
+  /** Returns the owner of cluster-scoped objects; undefined if they have none. */
   readonly owner: () => OwnerReference | undefined;
   readonly writer: Writer<SriovOperatorConfig>;
-  /** Whether this very config is there right now, and stays. Rejects with KubeError. */
+  /** Reports whether the API server still has this SriovOperatorConfig and does not delete it. Rejects with KubeError. */
   readonly configExists: (config: SriovOperatorConfig, signal: AbortSignal) => Promise<boolean>;
-  /** Takes off what upstream's operator would have taken off; sends nothing where it is not. */
+  /** Removes the finalizer of upstream's operator. Sends nothing if the object has none. Rejects with KubeError. */
   readonly removeFinalizer: (metadata: ObjectMeta, signal: AbortSignal) => Promise<void>;
   readonly recordTransition: RecordTransition;
   readonly now: () => Date;
 }
 
-/** Whoever changed what was looked at has told the caches, too. */
-const recheckSoon = { afterMs: 500 };
+/** Objects changed during the pass. The caches show the changes soon. */
+const recheck = { afterMs: 500 };
 
-/** What was refused is tried again then, and whenever something changes. */
+/** Refused requests are retried after this time, and whenever something changes. */
 const retryRefused = { afterMs: 5_000 };
 
 export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconcile {
-  const { configs, writer, log, now } = deps;
-  /** Of the last time. */
-  let refusals: readonly string[] = [];
+  const { configs, log } = deps;
+  /** The failures of the last pass, which are not logged again. */
+  let logged: readonly string[] = [];
 
   return async function reconcile(name, signal) {
     const config = configs.get(name);
     const isPresent = config !== undefined && config.metadata.deletionTimestamp === undefined;
     if (name !== operatorConfigName) {
-      const failures = await release(config, signal);
-      if (isPresent) await tell(config, unusedConfigSummary, signal);
+      const failures = await removeUpstreamFinalizer(deps, config, signal);
+      if (isPresent) await writeStatus(deps, config, unusedConfigSummary, signal);
       return failures.length === 0 ? undefined : retryRefused;
     }
-    if (!isPresent) return requeueAfter(await withRelease(config, await removeUnowned(deps, signal), signal));
-
-    const rendered = render(config);
-    // What is missing may just have been collected with its config, of whose end the cache has not heard yet.
-    if (isMissingSome(rendered) && !(await deps.configExists(config, signal))) return recheckSoon;
-    const outcome = await withRelease(config, await syncComponents(deps, rendered.components, signal), signal);
-    await tell(config, operatorConfigSummary(rendered, outcome), signal);
-    return requeueAfter(outcome);
-  };
-
-  async function withRelease(
-    config: SriovOperatorConfig | undefined,
-    outcome: SyncOutcome,
-    signal: AbortSignal,
-  ): Promise<SyncOutcome> {
-    return { ...outcome, failures: [...outcome.failures, ...(await release(config, signal))] };
-  }
-
-  /**
-   * Takes off upstream's finalizer. After all else: where upstream left its webhook registered and not serving, this is
-   * refused until the registration is as we want it (M-50).
-   */
-  async function release(
-    config: SriovOperatorConfig | undefined,
-    signal: AbortSignal,
-  ): Promise<readonly SyncFailure[]> {
-    if (config === undefined) return [];
-    const { kind, metadata } = config;
-    try {
-      await deps.removeFinalizer(metadata, signal);
-      return [];
-    } catch (error) {
-      if (!isKubeError(error) || isKubeError(error, "Conflict", "ConnectionLost")) throw error;
-      return [{ kind, name: metadata.name, error }];
+    if (!isPresent) {
+      const outcome = await removeUnowned(deps, signal);
+      return requeueAfter(withFailures(outcome, await removeUpstreamFinalizer(deps, config, signal)));
     }
-  }
+
+    const rendered = render(deps, config);
+    // An object may be missing because the garbage collector deleted it with a SriovOperatorConfig that the cache still shows.
+    if (isAnyMissing(deps, rendered) && !(await deps.configExists(config, signal))) return recheck;
+    const outcome = await syncComponents(deps, rendered.components, signal);
+    // The finalizer comes last: if upstream left its webhook registered without a server, the API server refuses to change the
+    // SriovOperatorConfig until the registration is corrected (sriov-operator.md M-50).
+    const whole = withFailures(outcome, await removeUpstreamFinalizer(deps, config, signal));
+    await writeStatus(deps, config, operatorConfigSummary(rendered, whole), signal);
+    return requeueAfter(whole);
+  };
 
   function requeueAfter({ failures, isStale }: SyncOutcome): Requeue | undefined {
     const texts = failures.map(describeFailure);
-    const news = texts.filter((text) => !refusals.includes(text));
-    if (news.length > 0) log.warn({ refusals: news }, "API server refused objects; retrying");
-    refusals = texts;
-    if (isStale) return recheckSoon;
+    const refusals = texts.filter((text) => !logged.includes(text));
+    if (refusals.length > 0) log.warn({ refusals }, "API server refused objects; retrying");
+    logged = texts;
+    if (isStale) return recheck;
     return failures.length === 0 ? undefined : retryRefused;
-  }
-
-  function render(config: SriovOperatorConfig): RenderedComponents {
-    const rendered = renderComponents(config, deps.settings());
-    const owner = deps.owner();
-    if (owner === undefined) return rendered;
-    const components = rendered.components.map((component) => {
-      return { ...component, objects: component.objects.map((manifest) => ownedBy(owner, manifest)) };
-    });
-    return { ...rendered, components };
-  }
-
-  function isMissingSome({ components }: RenderedComponents): boolean {
-    const { objects } = deps;
-    const wanted = components.flatMap((component) => component.objects);
-    return wanted.some((manifest) => objects.seen(objects.itemOf(manifest)) === undefined);
-  }
-
-  async function tell(config: SriovOperatorConfig, summary: ConditionSummary, signal: AbortSignal): Promise<void> {
-    const { name, generation = 0 } = config.metadata;
-    const conditions = conditionsFor(summary, config.status?.conditions ?? [], generation, now());
-    const result = await writer.applyStatus(
-      { metadata: { name }, status: { conditions, observedGeneration: generation } },
-      signal,
-    );
-    if (result === "written") deps.recordTransition(config, summary);
   }
 }
 
+function withFailures(outcome: SyncOutcome, more: readonly SyncFailure[]): SyncOutcome {
+  return { ...outcome, failures: [...outcome.failures, ...more] };
+}
+
+/** Removes the finalizer of upstream's operator. Returns the failure if the API server refuses it. */
+async function removeUpstreamFinalizer(
+  deps: OperatorConfigDeps,
+  config: SriovOperatorConfig | undefined,
+  signal: AbortSignal,
+): Promise<readonly SyncFailure[]> {
+  if (config === undefined) return [];
+  const { kind, metadata } = config;
+  try {
+    await deps.removeFinalizer(metadata, signal);
+    return [];
+  } catch (error) {
+    if (!isKubeError(error) || isKubeError(error, "Conflict", "ConnectionLost")) throw error;
+    return [{ kind, name: metadata.name, error }];
+  }
+}
+
+function render(deps: OperatorConfigDeps, config: SriovOperatorConfig): RenderedComponents {
+  const rendered = renderComponents(config, deps.settings());
+  const owner = deps.owner();
+  if (owner === undefined) return rendered;
+  const components = rendered.components.map((component) => {
+    return { ...component, objects: component.objects.map((manifest) => ownedBy(owner, manifest)) };
+  });
+  return { ...rendered, components };
+}
+
+function isAnyMissing({ objects }: OperatorConfigDeps, { components }: RenderedComponents): boolean {
+  const wanted = components.flatMap((component) => component.objects);
+  return wanted.some((manifest) => objects.seen(objects.itemOf(manifest)) === undefined);
+}
+
+async function writeStatus(
+  { writer, now, recordTransition }: OperatorConfigDeps,
+  config: SriovOperatorConfig,
+  summary: ConditionSummary,
+  signal: AbortSignal,
+): Promise<void> {
+  const { name, generation = 0 } = config.metadata;
+  const conditions = conditionsFor(summary, config.status?.conditions ?? [], generation, now());
+  const status = { conditions, observedGeneration: generation };
+  const result = await writer.applyStatus({ metadata: { name }, status }, signal);
+  if (result === "written") recordTransition(config, summary);
+}
+
+/** Objects in a namespace belong to the SriovOperatorConfig, which cannot own cluster-scoped objects. */
 function ownedBy(owner: OwnerReference, manifest: Manifest): Manifest {
   const { metadata } = manifest;
   if (metadata.namespace !== undefined) return manifest;

@@ -23,7 +23,7 @@ function describeSummary(problems: readonly ComponentProblem[], outcome: Partial
   return `${state} ${reason}: ${message}${progress === undefined ? "" : ` | ${progress.reason}: ${progress.message}`}`;
 }
 
-describe("a SriovOperatorConfig", () => {
+describe("operatorConfigSummary", () => {
   it.each([
     { is: "ready", problems: [], outcome: {}, says: "ready OperatorConfigReady: all components are disabled" },
     {
@@ -69,7 +69,7 @@ describe("a SriovOperatorConfig", () => {
     expect(describeSummary(problems, outcome)).toBe(says);
   });
 
-  it("has a message that the API server takes, however much is wrong", () => {
+  it("has a message of limited length, however many problems there are", () => {
     const failures = Array.from({ length: 1_000 }, () => refusal);
     expect(describeSummary([], { failures })).toHaveLength("degraded OperatorConfigSyncFailed: ".length + 4_000);
   });

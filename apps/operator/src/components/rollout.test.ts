@@ -14,7 +14,7 @@ const counts = (desired: number, updated: number, available: number) => ({
   numberAvailable: available,
 });
 
-describe("the pods of a DaemonSet", () => {
+describe("pendingRollout and isServing", () => {
   it.each([
     { are: "none yet", status: undefined, pending: "daemon is being started", serves: false },
     {
@@ -38,12 +38,12 @@ describe("the pods of a DaemonSet", () => {
       are: "not all of this spec, but one of it is ready",
       ...{ status: counts(3, 1, 3), pending: "daemon: 1 of 3 pods updated, 3 of 3 pods available", serves: true },
     },
-  ])("are $are", ({ status, pending, serves }) => {
+  ])("return $pending and $serves if the pods are $are", ({ status, pending, serves }) => {
     const rollout = readRollout(daemonSet(2, status));
     expect([pendingRollout("daemon", rollout), isServing(rollout)]).toEqual([pending, serves]);
   });
 
-  it("of a DaemonSet that is not there are being started", () => {
+  it("treat a missing DaemonSet as being started", () => {
     expect([pendingRollout("daemon", undefined), isServing(undefined)]).toEqual(["daemon is being started", false]);
   });
 });

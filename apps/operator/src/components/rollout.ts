@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * How far the pods of a DaemonSet are.
+ * Rollout is the progress of a DaemonSet.
  * Usage: `pendingRollout("config-daemon", readRollout(daemonSet))` is "config-daemon: 2 of 3 pods available".
  */
 import { isRecord, type KubeObject } from "@switchyard/kube";
 
 export interface Rollout {
-  /** Whether the counts are of the present spec. */
+  /** Whether the counts are those of the current spec. */
   readonly isCurrent: boolean;
-  /** Nodes that are to run a pod. */
+  /** Number of nodes that should run a pod. */
   readonly desired: number;
-  /** Those with a pod of the present spec. */
+  /** Number of nodes with a pod of the current spec. */
   readonly updated: number;
-  /** Those with a pod that is ready. */
+  /** Number of nodes with an available pod. */
   readonly available: number;
 }
 
@@ -26,7 +26,7 @@ export function readRollout(daemonSet: KubeObject & { readonly status?: unknown 
   };
 }
 
-/** Undefined: all pods are as wanted. Otherwise what is missing. */
+/** Returns what is missing; undefined if all pods are updated and available. */
 export function pendingRollout(name: string, rollout: Rollout | undefined): string | undefined {
   if (rollout?.isCurrent !== true) return `${name} is being started`;
   const { desired, updated, available } = rollout;
@@ -38,13 +38,13 @@ export function pendingRollout(name: string, rollout: Rollout | undefined): stri
   return `${name}: ${counts.join(", ")}`;
 }
 
-/** Whether a pod of the present spec answers: more nodes have one that is ready than have none of this spec. */
+/** Reports whether a pod of the current spec is available: more nodes have an available pod than lack an updated one. */
 export function isServing(rollout: Rollout | undefined): boolean {
   if (rollout?.isCurrent !== true) return false;
   return rollout.available > Math.max(rollout.desired - rollout.updated, 0);
 }
 
-// Absent fields of a status are zeros.
+// A field that is absent from the status is 0.
 function count(value: unknown): number {
   return typeof value === "number" ? value : 0;
 }

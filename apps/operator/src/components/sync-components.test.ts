@@ -69,7 +69,7 @@ function setUp() {
 const one = { desired: 1, updated: 1, available: 1 };
 
 describe("components", () => {
-  it("are applied in their order, and the webhook is registered once a pod of it answers", async () => {
+  it("are applied in order, and the webhook is registered once one of its pods serves", async () => {
     const { sync, roll, history } = setUp();
     const first = await sync(deployed("operator-webhook"));
     expect(history).toEqual(["webhook-role", "webhook-service", "webhook"]);
@@ -84,7 +84,7 @@ describe("components", () => {
     expect(history.slice(3)).toEqual(["webhook-role", "webhook-service", "webhook", "webhook-config"]);
   });
 
-  it("stay registered while their pods are away, and say how many there are", async () => {
+  it("stay registered while their pods are down, and the pods are counted", async () => {
     const { sync, roll, present } = setUp();
     await sync(deployed("operator-webhook"));
     roll("webhook", one);
@@ -96,7 +96,7 @@ describe("components", () => {
     expect(present()).toContain("ValidatingWebhookConfiguration webhook-config");
   });
 
-  it("refuse nothing in the name of a webhook that upstream registered, before a pod of ours serves (M-50)", async () => {
+  it("let upstream's webhook registration refuse nothing before a pod of this operator serves (sriov-operator.md M-50)", async () => {
     const { sync, roll, put, registered } = setUp();
     put("upstream", "DaemonSet", "webhook");
     put("upstream", kinds.registration.kind, "webhook-config", answering("Fail"));
@@ -119,7 +119,7 @@ describe("components", () => {
     expect(registered()).toMatchObject(answering("Fail"));
   });
 
-  it("admit what is not answered, once somebody said so in need, until a pod serves again", async () => {
+  it("keep a failurePolicy Ignore that a user set until a pod serves again", async () => {
     const { sync, roll, put, registered } = setUp();
     await sync(deployed("operator-webhook"));
     roll("webhook", one);
@@ -133,7 +133,7 @@ describe("components", () => {
     expect(registered()).toMatchObject(answering("Fail"));
   });
 
-  it("are removed when they are disabled, what calls a server before the server", async () => {
+  it("are removed when they are disabled, registrations before their server", async () => {
     const { sync, roll, present, history } = setUp();
     await sync(deployed("operator-webhook"));
     roll("webhook", one);
@@ -147,14 +147,14 @@ describe("components", () => {
     expect(present()).toEqual(["DaemonSet exporter", "ServiceMonitor monitor"]);
   });
 
-  it("lose the parts that are no longer wanted of them", async () => {
+  it("lose objects that are no longer rendered", async () => {
     const { sync, present } = setUp();
     await sync(deployed("metrics-exporter"));
     await sync(deployed("metrics-exporter", "monitor"));
     expect(present()).toEqual(["DaemonSet exporter"]);
   });
 
-  it("take what upstream's operator left along, and nothing of anybody else", async () => {
+  it("include leftovers of upstream's operator and nothing of other clients when they are removed", async () => {
     const { sync, put, present } = setUp();
     put("upstream", "ServiceMonitor", "monitor");
     put("somebody", "ClusterRole", "webhook-role");
@@ -162,7 +162,7 @@ describe("components", () => {
     expect(present()).toEqual(["ClusterRole webhook-role"]);
   });
 
-  it("are left as they are when they could not be rendered, while the others go on", async () => {
+  it("are left unchanged if they cannot be rendered, while others are applied", async () => {
     const { sync, present } = setUp();
     await sync(deployed("metrics-exporter"));
     const failed = { name: "metrics-exporter", state: "failed", objects: [] } as const;
@@ -171,7 +171,7 @@ describe("components", () => {
     expect(present()).toContain("DaemonSet webhook");
   });
 
-  it("are not stopped by one object that is refused", async () => {
+  it("are applied except for an object that is refused", async () => {
     const { sync, refuse, present } = setUp();
     refuse("webhook-role", "Forbidden");
     const { failures } = await sync(deployed("operator-webhook"), deployed("metrics-exporter"));
@@ -183,7 +183,7 @@ describe("components", () => {
     expect((await sync(deployed("operator-webhook"))).failures).toEqual([]);
   });
 
-  it("say that the cluster lacks a kind, without asking for it again and again", async () => {
+  it("report a kind that the API server does not serve without sending requests for it", async () => {
     const { sync, unserve, history } = setUp();
     unserve("ServiceMonitor");
     const { failures } = await sync(deployed("metrics-exporter"));
@@ -191,7 +191,7 @@ describe("components", () => {
     expect(history).toEqual(["exporter"]);
   });
 
-  it("are looked at again when somebody changed what was to be deleted", async () => {
+  it("are reconciled again if an object changed before its deletion", async () => {
     const { sync, refuse } = setUp();
     await sync(deployed("metrics-exporter"));
     refuse("monitor", "Conflict");
@@ -199,8 +199,8 @@ describe("components", () => {
   });
 });
 
-describe("without a config", () => {
-  it("all goes that the garbage collector does not take", async () => {
+describe("removeUnowned", () => {
+  it("removes what the garbage collector does not delete", async () => {
     const { sync, roll, put, removeUnowned, present } = setUp();
     await sync(deployed("operator-webhook"), deployed("metrics-exporter"));
     roll("webhook", one);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Brings the cluster to what was rendered, object by object: one that is refused does not stop the others.
+ * syncComponents applies rendered components and removes disabled ones, object by object. A refused object does not stop the
+ * others.
  * Usage: `const outcome = await syncComponents({ objects, write, log }, rendered.components, signal);`
  */
 import { isKubeError, KubeError } from "@switchyard/kube";
@@ -9,8 +10,8 @@ import type { Logger } from "@switchyard/service";
 import type { ComponentObjects } from "./component-objects.ts";
 import type { ComponentWriters } from "./component-writers.ts";
 import { nodeIdentityState, rightsAwaited, withheld } from "./node-rights.ts";
-import { isRegistration, withIgnorePolicy, hasFailPolicy } from "./webhook-registrations.ts";
 import { isServing, pendingRollout } from "./rollout.ts";
+import { hasFailPolicy, isRegistration, withIgnorePolicy } from "./webhook-registrations.ts";
 
 export interface SyncDeps {
   readonly objects: ComponentObjects;
@@ -19,13 +20,13 @@ export interface SyncDeps {
 }
 
 export interface SyncOutcome {
-  /** What the API server refused. */
+  /** Objects that the API server refused. */
   readonly failures: readonly SyncFailure[];
-  /** Objects that are not deployed as they are asked for yet, and will be by themselves; sentences. */
+  /** Sentences about objects that are not deployed yet and will be without further action. */
   readonly incomplete: readonly string[];
-  /** Pods that are missing of what is deployed, with their counts; sentences. */
+  /** Sentences about DaemonSets with missing or outdated pods, with counts. */
   readonly pending: readonly string[];
-  /** Something changed while it was looked at: look again. */
+  /** Whether an object changed during the pass, so that another pass is needed. */
   readonly isStale: boolean;
 }
 
@@ -36,127 +37,145 @@ export interface SyncFailure {
 }
 
 /**
- * Applies what is deployed, removes what of the inventory is not, and leaves what failed to be rendered as it is. Rejects
- * with KubeError when the API server is away.
+ * Applies the objects of deployed components, removes the objects of the inventory that are not rendered, and leaves components
+ * whose rendering failed unchanged. Rejects with KubeError if the API server is not reachable.
  */
 export async function syncComponents(
-  { objects, write, log }: SyncDeps,
+  deps: SyncDeps,
   components: readonly RenderedComponent[],
   signal: AbortSignal,
 ): Promise<SyncOutcome> {
-  const failures: SyncFailure[] = [];
-  const incomplete: string[] = [];
-  const pending: string[] = [];
-  let isStale = false;
+  const { objects } = deps;
+  const pass: Pass = { ...deps, components, signal, failures: [], incomplete: [], pending: [], isStale: false };
 
   for (const component of components) {
     if (component.state === "failed") continue;
     for (const manifest of component.objects) {
-      const wanted = isRegistration(manifest) ? registrationFor(manifest, component) : manifest;
+      const wanted = isRegistration(manifest) ? registrationFor(pass, manifest, component) : manifest;
       if (wanted === undefined) continue;
       const act = grantsNodeRights(manifest) ? grant : apply;
-      await attempt(manifest.kind, manifest.metadata.name, () => act(wanted));
+      await attempt(pass, manifest.kind, manifest.metadata.name, () => act(pass, wanted));
     }
     const leftovers = objects.inventory.filter((item) => {
       return item.component === component.name && !component.objects.some((manifest) => isOf(manifest, item));
     });
-    for (const item of inOrderOfRemoval(leftovers)) await attempt(item.type.kind, item.name, () => remove(item));
-    pending.push(...component.objects.flatMap((manifest) => rolloutOf(manifest) ?? []));
+    for (const item of inOrderOfRemoval(leftovers)) {
+      await attempt(pass, item.type.kind, item.name, () => remove(pass, item));
+    }
+    pass.pending.push(...component.objects.flatMap((manifest) => rolloutOf(pass, manifest) ?? []));
   }
+  const { failures, incomplete, pending, isStale } = pass;
   return { failures, incomplete: [...new Set(incomplete)], pending, isStale };
-
-  async function attempt(kind: string, name: string, act: () => Promise<void>): Promise<void> {
-    try {
-      await act();
-    } catch (error) {
-      signal.throwIfAborted();
-      if (isKubeError(error, "Conflict")) isStale = true;
-      else if (isKubeError(error, "ConnectionLost")) throw error;
-      else failures.push({ kind, name, error });
-    }
-  }
-
-  async function apply(manifest: Manifest): Promise<void> {
-    const { kind, metadata } = manifest;
-    if (!objects.watchOf(objects.itemOf(manifest)).cache.served) {
-      throw new KubeError(`apply ${kind} ${metadata.name}`, "NotFound", {
-        words: "the API server does not serve this kind",
-      });
-    }
-    if ((await write.apply(manifest, signal)) === "written") log.info({ kind, object: metadata.name }, "applied");
-  }
-
-  /** Rights that are there stay while policies that somebody deleted come back, which takes a second. */
-  async function grant(manifest: Manifest): Promise<void> {
-    const { kind, metadata } = manifest;
-    switch (nodeIdentityState(objects, components, failures)) {
-      case "enforced":
-        await apply(manifest);
-        return;
-      case "awaited":
-        incomplete.push(rightsAwaited);
-        return;
-      case "refused":
-        await remove(objects.itemOf(manifest));
-        failures.push({ kind, name: metadata.name, error: withheld });
-    }
-  }
-
-  async function remove(item: InventoryItem): Promise<void> {
-    const seen = objects.seen(item);
-    if (seen?.isDeployed !== true || seen.isTerminating) return;
-    await write.delete(item, seen, signal);
-    log.info({ kind: item.type.kind, object: item.name }, "deleted");
-  }
-
-  /** Before a pod of ours serves, nothing is registered, and of what is there nothing begins to refuse what nobody answers. */
-  function registrationFor(manifest: Manifest, { name, objects: all }: RenderedComponent): Manifest | undefined {
-    const registered = objects.seen(objects.itemOf(manifest));
-    if (registered?.failsClosed === true || all.every(serves)) return manifest;
-    if (registered === undefined) {
-      incomplete.push(`${name} is registered as a webhook once one of its pods is available`);
-      return undefined;
-    }
-    if (!hasFailPolicy(manifest)) return manifest;
-    incomplete.push(`requests that ${name} does not answer are admitted until one of its pods is available`);
-    return withIgnorePolicy(manifest);
-  }
-
-  /** Whether it is no DaemonSet, or one with a pod of ours that answers. */
-  function serves(manifest: Manifest): boolean {
-    if (manifest.kind !== "DaemonSet") return true;
-    const item = objects.itemOf(manifest);
-    return write.isObserved(item) && isServing(objects.seen(item)?.rollout);
-  }
-
-  function rolloutOf(manifest: Manifest): string | undefined {
-    if (manifest.kind !== "DaemonSet") return undefined;
-    const item = objects.itemOf(manifest);
-    return pendingRollout(item.name, write.isObserved(item) ? objects.seen(item)?.rollout : undefined);
-  }
 }
 
 /**
- * Removes what the garbage collector does not: without a SriovOperatorConfig nothing is deployed, and what lies outside
- * of namespaces cannot be owned by it. A webhook that is registered and does not serve refuses everything. Rights go before
- * the policies that limit them, which are the first component.
+ * Removes the objects that the garbage collector does not remove when the SriovOperatorConfig is gone: it cannot own
+ * cluster-scoped objects. A webhook registration without a server would block all requests that it selects. Permissions are
+ * removed before the policies that limit them, which are the first component.
  */
 export async function removeUnowned(deps: SyncDeps, signal: AbortSignal): Promise<SyncOutcome> {
   const { objects } = deps;
   const inventory = objects.inventory.filter((item) => {
-    const isRight = item.type.kind === "RoleBinding"; // the garbage collector may take it later than its policies
-    return item.namespace === undefined || isRight || objects.seen(item)?.hasOwner === false;
+    const grantsRights = item.type.kind === "RoleBinding"; // the garbage collector may delete it later than the policies
+    return item.namespace === undefined || grantsRights || objects.seen(item)?.hasOwner === false;
   });
   const names = [...new Set(inventory.map(({ component }) => component))].reverse();
   const nothing = names.map((name): RenderedComponent => ({ name, state: "disabled", objects: [] }));
   return syncComponents({ ...deps, objects: { ...objects, inventory } }, nothing, signal);
 }
 
+/** One call of syncComponents, with the outcome so far. */
+interface Pass extends SyncDeps {
+  readonly components: readonly RenderedComponent[];
+  readonly signal: AbortSignal;
+  readonly failures: SyncFailure[];
+  readonly incomplete: string[];
+  readonly pending: string[];
+  isStale: boolean;
+}
+
+async function attempt(pass: Pass, kind: string, name: string, act: () => Promise<void>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    pass.signal.throwIfAborted();
+    if (isKubeError(error, "Conflict")) pass.isStale = true;
+    else if (isKubeError(error, "ConnectionLost")) throw error;
+    else pass.failures.push({ kind, name, error });
+  }
+}
+
+async function apply({ objects, write, log, signal }: Pass, manifest: Manifest): Promise<void> {
+  const { kind, metadata } = manifest;
+  if (!objects.watchOf(objects.itemOf(manifest)).cache.served) {
+    const words = "the API server does not serve this kind";
+    throw new KubeError(`apply ${kind} ${metadata.name}`, "NotFound", { words });
+  }
+  if ((await write.apply(manifest, signal)) === "written") log.info({ kind, object: metadata.name }, "applied");
+}
+
+/**
+ * Applies an object that grants permissions to nodes, once the policies that limit them are in force. Permissions stay while
+ * deleted policies are recreated, which takes a second.
+ */
+async function grant(pass: Pass, manifest: Manifest): Promise<void> {
+  const { objects, components, failures, incomplete } = pass;
+  const { kind, metadata } = manifest;
+  switch (nodeIdentityState(objects, components, failures)) {
+    case "enforced":
+      await apply(pass, manifest);
+      return;
+    case "awaited":
+      incomplete.push(rightsAwaited);
+      return;
+    case "refused":
+      await remove(pass, objects.itemOf(manifest));
+      failures.push({ kind, name: metadata.name, error: withheld });
+  }
+}
+
+async function remove({ objects, write, log, signal }: Pass, item: InventoryItem): Promise<void> {
+  const seen = objects.seen(item);
+  if (seen?.isDeployed !== true || seen.isTerminating) return;
+  await write.delete(item, seen, signal);
+  log.info({ kind: item.type.kind, object: item.name }, "deleted");
+}
+
+/**
+ * Returns the webhook registration to apply. Until a pod of the component serves, a new registration is not created, and an
+ * existing one ignores failures, so that requests are not refused because no server answers.
+ */
+function registrationFor(pass: Pass, manifest: Manifest, component: RenderedComponent): Manifest | undefined {
+  const { objects, incomplete } = pass;
+  const registered = objects.seen(objects.itemOf(manifest));
+  if (registered?.failsClosed === true || component.objects.every((object) => serves(pass, object))) return manifest;
+  if (registered === undefined) {
+    incomplete.push(`${component.name} is registered as a webhook once one of its pods is available`);
+    return undefined;
+  }
+  if (!hasFailPolicy(manifest)) return manifest;
+  incomplete.push(`requests that ${component.name} does not answer are admitted until one of its pods is available`);
+  return withIgnorePolicy(manifest);
+}
+
+/** Reports whether the object is not a DaemonSet, or a DaemonSet with a pod of the current spec that serves. */
+function serves({ objects, write }: Pass, manifest: Manifest): boolean {
+  if (manifest.kind !== "DaemonSet") return true;
+  const item = objects.itemOf(manifest);
+  return write.isObserved(item) && isServing(objects.seen(item)?.rollout);
+}
+
+function rolloutOf({ objects, write }: Pass, manifest: Manifest): string | undefined {
+  if (manifest.kind !== "DaemonSet") return undefined;
+  const item = objects.itemOf(manifest);
+  return pendingRollout(item.name, write.isObserved(item) ? objects.seen(item)?.rollout : undefined);
+}
+
 function isOf({ kind, metadata }: Manifest, { type, name }: InventoryItem): boolean {
   return kind === type.kind && metadata.name === name;
 }
 
-/** What calls a server goes before the server, and a server before what it is allowed and lives from. */
+/** Registrations are removed before their server, and a server before its permissions and configuration. */
 function inOrderOfRemoval(items: readonly InventoryItem[]): readonly InventoryItem[] {
   return [
     ...items.filter(({ type }) => isRegistration(type)),

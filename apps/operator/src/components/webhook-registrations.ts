@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Registrations of webhooks, and what becomes of a request that no webhook answers. It is refused only once a pod of ours
- * has served: what upstream registered may have nobody behind it, and while its pods become ours there may be none (M-50).
+ * These functions read and change the failurePolicy of webhook registrations. Requests that no webhook answers are refused only
+ * after a pod of this operator has served: upstream's registration may have no server behind it, and while upstream's pods are
+ * replaced, none may run (sriov-operator.md M-50).
  * Usage: `const early = failsClosed(registered) ? manifest : withIgnorePolicy(manifest);`
  */
 import { upstreamManager } from "@switchyard/api";
@@ -14,7 +15,7 @@ export function isRegistration({ kind }: Pick<Manifest, "kind">): boolean {
 
 const kinds: readonly string[] = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
 
-/** Whether it refuses what is not answered, because we said so: not where upstream did, or somebody lifted it in need. */
+/** Reports whether this operator set failurePolicy Fail: not upstream's, and not if a user set Ignore in an emergency. */
 export function failsClosed(registration: KubeObject): boolean {
   const { managedFields = [] } = registration.metadata;
   const isUpstreams = managedFields.some(({ manager, operation, fieldsV1 }) => {
@@ -23,13 +24,13 @@ export function failsClosed(registration: KubeObject): boolean {
   return !isUpstreams && hasFailPolicy(registration);
 }
 
-/** The same, but what is not answered is admitted. */
+/** Returns the registration with failurePolicy Ignore, so that unanswered requests are admitted. */
 export function withIgnorePolicy(registration: Manifest): Manifest {
   const webhooks = webhooksOf(registration).map((webhook) => ({ ...webhook, failurePolicy: "Ignore" }));
   return { ...registration, ...{ webhooks } };
 }
 
-/** Whether it refuses what is not answered. */
+/** Reports whether a webhook has failurePolicy Fail, so that unanswered requests are refused. */
 export function hasFailPolicy(registration: object): boolean {
   return webhooksOf(registration).some(({ failurePolicy }) => failurePolicy === "Fail");
 }

@@ -32,7 +32,7 @@ function setUp({ isWanted = true, refusal }: { isWanted?: boolean; refusal?: Kub
 }
 
 describe("upstream's ConfigMap", () => {
-  it("has each node of the node set under its name, in upstream's words", async () => {
+  it("contains each node of the node set under its name, in upstream's format", async () => {
     const { cluster, look, data, condition, owners } = setUp();
     cluster.addNode("worker-1", { zone: "a" });
     cluster.addNode("worker-2");
@@ -53,7 +53,7 @@ describe("upstream's ConfigMap", () => {
     expect(owners()).toMatchObject([{ kind: "SriovOperatorConfig", name: "default", controller: true }]);
   });
 
-  it("follows policies, labels, NICs and the list of cards, and forgets nodes that are gone", async () => {
+  it("follows policies, labels, NICs and the list of supported NICs, and drops nodes that are gone", async () => {
     const { cluster, look, data } = setUp();
     const policy = (resourceName: string, deviceID = "158b") => {
       const nicSelector = { vendor: "8086", deviceID, pfNames: ["uplink"] };
@@ -83,7 +83,7 @@ describe("upstream's ConfigMap", () => {
     expect(data()).toEqual({ "worker-1": text("two", "1889", "uplink") });
   });
 
-  it("tells what the plugin cannot select, once for all nodes, and writes the rest (M-7, M-43)", async () => {
+  it("reports what the plugin cannot select, once for all nodes, and writes the rest (sriov-operator.md M-7, M-43)", async () => {
     const { cluster, look, data, condition } = setUp();
     for (const node of ["worker-1", "worker-2"]) cluster.addNode(node);
     cluster.addPolicy("p", { resourceName: "fast", nicSelector: { pfNames: ["ens1f0"] } });
@@ -96,7 +96,7 @@ describe("upstream's ConfigMap", () => {
     );
   });
 
-  it("is not sent where it would be larger than the API server takes, and that is told (M-8)", async () => {
+  it("is not sent if it exceeds the API server's limit, which is reported (sriov-operator.md M-8)", async () => {
     const { cluster, look, data, condition } = setUp();
     const pfNames = Array.from({ length: 100 }, (_, port) => `a-rather-long-name-${port}`);
     cluster.addPolicy("fast", { nicSelector: { pfNames } });
@@ -113,7 +113,7 @@ describe("upstream's ConfigMap", () => {
     expect(condition()?.status).toBe("True");
   });
 
-  it("tells the API server's words where it is refused, and is tried again", async () => {
+  it("is retried after a refusal, which is reported with the API server's message", async () => {
     const refusal = new KubeError("apply device-plugin-config", "Forbidden", { words: "not allowed" });
     const { cluster, look, condition } = setUp({ refusal });
     cluster.addNode("worker-1");
@@ -121,7 +121,7 @@ describe("upstream's ConfigMap", () => {
     expect(condition()).toMatchObject({ status: "False", reason: "Refused", message: refusal.message });
   });
 
-  it("leaves nothing of its condition where it is not asked for", async () => {
+  it("has no condition if it is not requested", async () => {
     const { cluster, look, data, conditions } = setUp({ isWanted: false });
     await look();
     expect([data(), conditions()]).toEqual([undefined, undefined]);

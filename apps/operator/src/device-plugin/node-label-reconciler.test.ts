@@ -32,7 +32,7 @@ function setUp({ whenStatesAreWritten = (): Promise<void> => Promise.resolve() }
 }
 
 describe("the device plugin's label", () => {
-  it("is Enabled where there are resources, Disabled where there are none, or none any more", async () => {
+  it("is Enabled if the node has resources, and Disabled if it has none, or none any more", async () => {
     const { cluster, patched, look } = setUp();
     cluster.addNode("with");
     cluster.setState("with", { spec, status });
@@ -47,7 +47,7 @@ describe("the device plugin's label", () => {
     expect(Object.fromEntries(patched)).toEqual({ with: "Enabled", without: "Disabled", never: "Disabled" });
   });
 
-  it("waits for the node states of a fleet, and comes then", async () => {
+  it("is set after the node states are written", async () => {
     const written = Promise.withResolvers<undefined>();
     const { cluster, patched, look } = setUp({ whenStatesAreWritten: () => written.promise });
     cluster.addNode("node");
@@ -60,7 +60,7 @@ describe("the device plugin's label", () => {
     expect(patched.get("node")).toBe("Enabled");
   });
 
-  it("stays as it is while nothing is known of the node", async () => {
+  it("is not changed before the daemon's first report", async () => {
     const { cluster, patched, look } = setUp();
     cluster.addNode("serving", { [labels.devicePlugin]: "Enabled" });
     await look("serving");
@@ -71,7 +71,7 @@ describe("the device plugin's label", () => {
     expect(patched.size).toBe(0);
   });
 
-  it("is Disabled on a new node as soon as that has a state", async () => {
+  it("is Disabled on a new node as soon as it has a state", async () => {
     const { cluster, patched, look } = setUp();
     cluster.addNode("new");
     await look("new");
@@ -81,7 +81,7 @@ describe("the device plugin's label", () => {
     expect(patched.get("new")).toBe("Disabled");
   });
 
-  it("goes from a node that left, whoever put it there", async () => {
+  it("is removed from a node that left the node set, whoever set it", async () => {
     const { cluster, patched, look } = setUp();
     cluster.addNode("left", { "kubernetes.io/os": "windows", [labels.devicePlugin]: "Enabled" });
     cluster.setState("left", { spec, status });
@@ -89,7 +89,7 @@ describe("the device plugin's label", () => {
     expect(patched.get("left")).toBeNull();
   });
 
-  it("is nobody's business without a SriovOperatorConfig", async () => {
+  it("is not changed without a SriovOperatorConfig", async () => {
     const { cluster, patched, look } = setUp();
     cluster.addNode("node", { "kubernetes.io/os": "windows", [labels.devicePlugin]: "Enabled" });
     cluster.operatorConfigs.remove({ name: "default", namespace: "sriov-network-operator" });
@@ -98,8 +98,8 @@ describe("the device plugin's label", () => {
   });
 });
 
-describe("the request of drains", () => {
-  it("is Idle on a new node as soon as that has a state, unless the node was just written", async () => {
+describe("the annotation of drain requests", () => {
+  it("is Idle on a new node as soon as it has a state, unless the Node has just been written", async () => {
     const { cluster, requests, answers, look } = setUp();
     cluster.addNode("new");
     await look("new");
@@ -111,7 +111,7 @@ describe("the request of drains", () => {
     expect(requests.get("new")).toEqual(["Idle", cluster.nodes.observed({ name: "new" })?.resourceVersion]);
   });
 
-  it("stays as the daemon wrote it", async () => {
+  it("keeps the daemon's value", async () => {
     const { cluster, requests, look } = setUp();
     const notes = { [annotations.nodeState]: "Drain_Required" };
     cluster.addNode("busy", {}, notes);
@@ -122,7 +122,7 @@ describe("the request of drains", () => {
 });
 
 describe("nodeAffectedByResources", () => {
-  it("wakes for resources that come and go, and not for what the daemon does", () => {
+  it("returns the node if resources are added or removed, and not for the daemon's progress", () => {
     const { cluster } = setUp();
     const woken: string[] = [];
     cluster.states.subscribe((change) => {

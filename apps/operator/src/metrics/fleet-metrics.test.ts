@@ -11,8 +11,8 @@ async function samplesOf(registry: Registry, name: string): Promise<readonly str
   return text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
 }
 
-describe("the fleet's metrics", () => {
-  it("count nodes by sync status and VFs by policy, as they are when somebody asks", async () => {
+describe("registerFleetMetrics", () => {
+  it("counts nodes by sync status and VFs by policy at each scrape", async () => {
     const cluster = createCluster();
     const registry = new Registry();
     registerFleetMetrics(registry, cluster);
@@ -40,7 +40,7 @@ describe("the fleet's metrics", () => {
     expect(await samplesOf(registry, "switchyard_policy_vfs")).toEqual(['switchyard_policy_vfs{policy="fast"} 2']);
   });
 
-  it("show how old the oldest slots are, and that a daemon has stalled", async () => {
+  it("reports the age of the oldest slots, also of stalled daemons", async () => {
     const cluster = createCluster();
     const registry = new Registry();
     registerFleetMetrics(registry, cluster, () => Date.parse("2026-11-20T12:10:00Z"));
@@ -59,7 +59,7 @@ describe("the fleet's metrics", () => {
     expect(await ages()).toEqual(['{state="draining"} 60', '{state="complete"} 600', '{state="stalled"} 600']);
   });
 
-  it("show counts and conditions of policies and pools", async () => {
+  it("reports counts and conditions of policies and pools", async () => {
     const cluster = createCluster();
     const registry = new Registry();
     registerFleetMetrics(registry, cluster);

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What there is and how far it is: nodes, VFs per policy, conditions. Counted from the caches whenever somebody asks, so
- * every replica shows the same; take the maximum over replicas.
+ * registerFleetMetrics registers metrics about the fleet: nodes, VFs by policy, conditions. They are computed from the caches at
+ * each scrape, so every replica reports the same values; aggregate them with max().
  * Usage: `registerFleetMetrics(registry, caches);`
  */
-import type { Condition, SriovNetworkNodePolicy, SriovNetworkPoolConfig } from "@switchyard/api";
+import {
+  drainAnswers,
+  type Condition,
+  type SriovNetworkNodePolicy,
+  type SriovNetworkPoolConfig,
+} from "@switchyard/api";
 import type { Cache } from "@switchyard/kube";
 import { Gauge, type Registry } from "@switchyard/service";
 import { heldSlot } from "../drain/slots/held-slot.ts";
@@ -109,7 +114,11 @@ function slotAges(states: readonly NodeStateFacts[], nowMs: number): ReadonlyMap
     if (slot?.sinceMs === undefined) continue;
     const seconds = Math.max(0, (nowMs - slot.sinceMs) / 1000);
     const held =
-      slot.state === "Draining" ? ["draining"] : slot.stall === undefined ? ["complete"] : ["complete", "stalled"];
+      slot.state === drainAnswers.draining
+        ? ["draining"]
+        : slot.stall === undefined
+          ? ["complete"]
+          : ["complete", "stalled"];
     for (const name of held) ages.set(name, Math.max(ages.get(name) ?? 0, seconds));
   }
   return ages;

@@ -21,8 +21,8 @@ async function read(measured: Transport, path: string): Promise<void> {
   for await (const _event of measured.watch({ path }));
 }
 
-describe("a measured transport", () => {
-  it("answers as the one inside, and counts by verb and outcome", async () => {
+describe("measureTransport", () => {
+  it("returns the answers of the transport and counts them by verb and code", async () => {
     const registry = new Registry();
     const measured = measureTransport(transport, registry);
     expect(await measured.request({ method: "GET", path: "/ok" })).toBe("answer");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Counts what is asked of the API server and how it answers.
+ * measureTransport counts and times the requests to the API server.
  * Usage: `await using transport = measureTransport(await connect({ kubeconfig }), registry);`
  */
 import {
@@ -12,7 +12,7 @@ import {
 } from "@switchyard/kube";
 import { Counter, Histogram, type Registry } from "@switchyard/service";
 
-/** The transport with counters around it; disposing it disposes of the one inside. */
+/** Returns a transport that measures `transport`. Disposing it disposes `transport`. */
 export function measureTransport(transport: Transport, registry: Registry): Transport {
   const registers = [registry];
   const requests = new Counter({
@@ -44,7 +44,7 @@ export function measureTransport(transport: Transport, registry: Registry): Tran
     }
   }
 
-  /** Counted at its end. */
+  /** A watch is counted when it ends. */
   async function* watch(wanted: WatchRequest): AsyncGenerator<WatchEvent> {
     let code = "OK";
     try {
@@ -65,7 +65,7 @@ export function measureTransport(transport: Transport, registry: Registry): Tran
   };
 }
 
-/** Few in number: reasons of the API and our own codes. */
+/** The label has few values: reasons of the API and codes of KubeError. */
 function codeOf(error: unknown): string {
   return isKubeError(error) ? error.code : "Aborted";
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What an operator of the operator wants to see: how often, how long and how well each controller runs, and what waits;
- * how far the nodes are is in fleet-metrics.ts.
+ * OperatorMetrics are the metrics of the controllers: reconciles, their duration and errors, and queues. fleet-metrics.ts has the
+ * metrics of nodes and policies.
+ * Usage: `const metrics = createOperatorMetrics(registry, caches, watched); metrics.watch(controller);`
  */
 import type { Controller, ControllerMetrics } from "@switchyard/kube";
 import { Counter, Gauge, Histogram, showCacheAges, type AgeingCaches, type Registry } from "@switchyard/service";
@@ -9,16 +10,17 @@ import { countDrains } from "../drain/slots/count-drains.ts";
 import { registerFleetMetrics, type FleetCaches } from "./fleet-metrics.ts";
 
 export interface OperatorMetrics {
+  /** Returns the metrics of the controller with this name. */
   of(controller: string): ControllerMetrics;
-  /** Shows the depth of its queue whenever somebody asks. */
+  /** Reports the queue depth of the controller at each scrape. */
   watch(controller: Controller): void;
-  /** Shows the age of caches that a leader has beside those that all replicas have. */
+  /** Reports the age of caches that only the leader has. */
   watchCaches(caches: AgeingCaches): void;
-  /** 1 on the replica that leads. */
+  /** Sets switchyard_leading. At the end of the leadership, also drops controllers and caches of the leader. */
   setLeading(isLeading: boolean): void;
 }
 
-/** `watched` are the caches that all replicas have. */
+/** `watched` are the caches of all replicas. */
 export function createOperatorMetrics(
   registry: Registry,
   caches: FleetCaches,

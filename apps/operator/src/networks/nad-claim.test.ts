@@ -7,7 +7,7 @@ import { configOf, createNetworkCluster, operatorNamespace } from "./testing/net
 const group = "sriovnetwork.openshift.io";
 
 describe("a NetworkAttachmentDefinition", () => {
-  it("that somebody edits or deletes is repaired", async () => {
+  it("is repaired after an edit or deletion", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant", vlan: 5 });
     await cluster.settle();
@@ -22,7 +22,7 @@ describe("a NetworkAttachmentDefinition", () => {
     expect(configOf(cluster.nad("tenant/blue"))["vlan"]).toBe(5);
   });
 
-  it("keeps the annotations that users put on it (M-16)", async () => {
+  it("keeps annotations of users (sriov-operator.md M-16)", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
     await cluster.settle();
@@ -33,7 +33,7 @@ describe("a NetworkAttachmentDefinition", () => {
     expect(cluster.nad("tenant/blue")?.metadata.annotations).toMatchObject({ "example.com/cost-centre": "42" });
   });
 
-  it("that somebody else made is left as it is, until it goes", async () => {
+  it("of another client is not changed until it is deleted", async () => {
     const cluster = createNetworkCluster();
     cluster.addNad("tenant/blue", { config: '{"type": "macvlan"}' });
     cluster.addNetwork("OVSNetwork", "blue", { networkNamespace: "tenant" });
@@ -48,7 +48,7 @@ describe("a NetworkAttachmentDefinition", () => {
     expect(cluster.ready("OVSNetwork", "blue")).toContain("True NetworkReady");
   });
 
-  it("that somebody else made is taken over once it is handed over, as the message says", async () => {
+  it("of another client is taken over once it is annotated as the message says", async () => {
     const cluster = createNetworkCluster();
     cluster.addNad("tenant/blue", { config: '{"type": "macvlan"}', marks: { mine: "kept" } });
     cluster.addNetwork("OVSNetwork", "blue", { networkNamespace: "tenant" });
@@ -60,7 +60,7 @@ describe("a NetworkAttachmentDefinition", () => {
     expect(cluster.nad("tenant/blue")?.metadata.annotations).toMatchObject({ mine: "kept" });
   });
 
-  it("without an owner-ref is adopted where it has our resource, as upstream's operator left some", async () => {
+  it("without an owner-ref is adopted if it has the network's resource, as upstream's operator left some", async () => {
     const cluster = createNetworkCluster();
     cluster.addNad("tenant/blue", { marks: { [annotations.resourceName]: "openshift.io/nics" } });
     cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
@@ -68,7 +68,7 @@ describe("a NetworkAttachmentDefinition", () => {
     expect(cluster.owners()).toEqual({ "tenant/blue": `SriovNetwork.${group}/${operatorNamespace}/blue` });
   });
 
-  it("without an owner-ref is adopted where the network is its owner", async () => {
+  it("without an owner-ref is adopted if the network is its owner", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("SriovNetwork", "blue", {}, "tenant");
     await cluster.settle();
@@ -77,7 +77,7 @@ describe("a NetworkAttachmentDefinition", () => {
     expect(cluster.owners()).toEqual({ "tenant/blue": `SriovNetwork.${group}/tenant/blue` });
   });
 
-  it("of somebody else's that the cache has not heard of is not overwritten", async () => {
+  it("of another client that the cache does not show yet is not overwritten", async () => {
     const cluster = createNetworkCluster();
     cluster.addNad("tenant/blue", { config: '{"type": "macvlan"}' });
     cluster.nads.remove({ namespace: "tenant", name: "blue" });
@@ -87,7 +87,7 @@ describe("a NetworkAttachmentDefinition", () => {
     expect([...cluster.requeued.values()]).toEqual([500]);
   });
 
-  it("of somebody else's in the place of our own is not overwritten, though the cache still has ours", async () => {
+  it("of another client that replaced the operator's is not overwritten, though the cache still shows the operator's", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
     await cluster.settle();
@@ -99,7 +99,7 @@ describe("a NetworkAttachmentDefinition", () => {
     expect(configOf(cluster.nad("tenant/blue"))).toEqual({ type: "macvlan" });
   });
 
-  it("that is still going is waited for", async () => {
+  it("that is being deleted is waited for", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
     await cluster.settle();
@@ -130,7 +130,7 @@ describe("two networks that want the same NetworkAttachmentDefinition", () => {
     cluster.addNetwork("OVSNetwork", "blue", {}, "tenant");
   }
 
-  it("are told apart: the older has it, the other hears whose it is", async () => {
+  it("are distinguished: the older owns it, the other reports the owner", async () => {
     const cluster = createNetworkCluster();
     collide(cluster);
     await cluster.settle();
@@ -143,7 +143,7 @@ describe("two networks that want the same NetworkAttachmentDefinition", () => {
     );
   });
 
-  it("do not change over when the one that has it is the younger", async () => {
+  it("keep it with its owner even if the owner is younger", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "other" });
     cluster.addNetwork("OVSNetwork", "blue", {}, "tenant");
@@ -154,7 +154,7 @@ describe("two networks that want the same NetworkAttachmentDefinition", () => {
     expect(cluster.ready("SriovNetwork", "blue")).toContain("belongs to OVSNetwork tenant/blue");
   });
 
-  it("leave the winner alone when the loser goes (M-51)", async () => {
+  it("do not affect the owner when the other is deleted (sriov-operator.md M-51)", async () => {
     const cluster = createNetworkCluster();
     collide(cluster);
     await cluster.settle();
@@ -179,7 +179,7 @@ describe("two networks that want the same NetworkAttachmentDefinition", () => {
         cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "other" });
       },
     },
-  ])("pass it on at once when the winner $does", async ({ act }) => {
+  ])("pass it on at once when the owner $does", async ({ act }) => {
     const cluster = createNetworkCluster();
     collide(cluster);
     await cluster.settle();
@@ -189,7 +189,7 @@ describe("two networks that want the same NetworkAttachmentDefinition", () => {
     expect(cluster.ready("OVSNetwork", "blue", "tenant")).toContain("True NetworkReady");
   });
 
-  it("pass it on at once also when the older could not be made, and goes", async () => {
+  it("pass it on at once when the older one is invalid and is deleted", async () => {
     const cluster = createNetworkCluster();
     cluster.api.fault = ({ method, body }) => {
       if (method === "PATCH" && JSON.stringify(body).includes(`"${winner}"`)) {
@@ -204,7 +204,7 @@ describe("two networks that want the same NetworkAttachmentDefinition", () => {
     expect(cluster.owners()).toEqual({ "tenant/blue": loser });
   });
 
-  it("do not wait for one of which nothing can be made", async () => {
+  it("do not wait for an invalid one", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant", ipam: "{" });
     cluster.addNetwork("OVSNetwork", "blue", {}, "tenant");

@@ -86,7 +86,7 @@ function networksOf(cluster: Cluster) {
 }
 
 describe("networks", () => {
-  it("come to rest with one NetworkAttachmentDefinition for each place, and each network knows where it stands", async () => {
+  it("converge to one NetworkAttachmentDefinition for each name, and each network has a status", async () => {
     const property = fc.asyncProperty(fc.array(acts, { maxLength: 25 }), async (story) => {
       const cluster = createNetworkCluster();
       for (const act of story) await act(cluster);

@@ -10,7 +10,7 @@ const kinds: readonly NetworkKind[] = ["SriovNetwork", "SriovIBNetwork", "OVSNet
 const group = "sriovnetwork.openshift.io";
 
 describe("a network", () => {
-  it.each(kinds)("of kind %s becomes a NetworkAttachmentDefinition of its name in its namespace", async (kind) => {
+  it.each(kinds)("of kind %s becomes a NetworkAttachmentDefinition of the same name in its namespace", async (kind) => {
     const cluster = createNetworkCluster();
     cluster.addNetwork(kind, "blue", kind === "BridgeNetwork" ? { bridge: "br0" } : {}, "tenant");
     await cluster.settle();
@@ -32,7 +32,7 @@ describe("a network", () => {
     expect(cluster.news()).toEqual([`Normal NetworkReady ${kind}/blue`]);
   });
 
-  it("of the operator's namespace goes to networkNamespace, where it can own nothing", async () => {
+  it("of the operator's namespace is created in networkNamespace, without an owner", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
     await cluster.settle();
@@ -40,7 +40,7 @@ describe("a network", () => {
     expect(cluster.nad("tenant/blue")?.metadata.ownerReferences).toBeUndefined();
   });
 
-  it("of another namespace must not name one: it is told, and nothing is written", async () => {
+  it("of another namespace must not set networkNamespace: it reports that, and nothing is written", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("OVSNetwork", "blue", { networkNamespace: "other" }, "tenant");
     await cluster.settle();
@@ -63,7 +63,7 @@ describe("a network", () => {
     expect(statuses("broken")).toEqual(["Ready False", "Progressing False", "Degraded True"]);
   });
 
-  it("without a resourceName is told so, and nothing is written (M-35)", async () => {
+  it("without a resourceName reports that, and nothing is written (sriov-operator.md M-35)", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("SriovNetwork", "blue", { resourceName: "" });
     await cluster.settle();
@@ -71,7 +71,7 @@ describe("a network", () => {
     expect(cluster.ready("SriovNetwork", "blue")).toContain("Invalid: spec.resourceName: must not be empty");
   });
 
-  it("with ipam that is no JSON is told where it breaks, all problems at once, without retries (M-54)", async () => {
+  it("with ipam that is not JSON reports the position and all problems at once, without retries (sriov-operator.md M-54)", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("SriovNetwork", "blue", { ipam: '{"type": host-local}', capabilities: '{"mac": true' });
     await cluster.settle();
@@ -92,7 +92,7 @@ describe("a network", () => {
     ]);
   });
 
-  it("that breaks later keeps what it has, and says that this is not what it asks for", async () => {
+  it("that becomes invalid keeps its NetworkAttachmentDefinition and reports the problem", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("SriovNetwork", "blue", { vlan: 5 });
     await cluster.settle();
@@ -102,7 +102,7 @@ describe("a network", () => {
     expect(cluster.ready("SriovNetwork", "blue")).toContain("False NetworkAttachmentDefinitionInvalid");
   });
 
-  it("passes quotes and blanks in its texts on as they are (M-16)", async () => {
+  it("keeps quotes and blanks in its texts (sriov-operator.md M-16)", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("SriovNetwork", "blue", { ipam: '{"type": "static", "note": "it\'s  two  blanks"}' });
     await cluster.settle();
@@ -112,7 +112,7 @@ describe("a network", () => {
     });
   });
 
-  it("is written once: not again when nothing has changed, nor by an operator that starts anew", async () => {
+  it("is written once, and not again without a change or after a restart", async () => {
     const cluster = createNetworkCluster();
     for (const kind of kinds)
       cluster.addNetwork(kind, kind.toLowerCase(), { bridge: "br0", networkNamespace: "tenant" });
@@ -125,7 +125,7 @@ describe("a network", () => {
     expect(cluster.news()).toHaveLength(4);
   });
 
-  it("that was replaced by another of its name does not get the status of the one before", async () => {
+  it("that was replaced by another of the same name does not get the status of the old one", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("SriovNetwork", "blue", { ipam: "{" });
     cluster.api.caching = false;
@@ -137,7 +137,7 @@ describe("a network", () => {
     expect(cluster.ready("SriovNetwork", "blue")).toContain("True NetworkReady");
   });
 
-  it("that is gone is not brought back by a cache that has only heard that its NetworkAttachmentDefinition is", async () => {
+  it("that is gone gets no new NetworkAttachmentDefinition while the cache still shows the network", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("SriovNetwork", "blue");
     await cluster.settle();
@@ -153,7 +153,7 @@ describe("a network", () => {
     expect([cluster.owners(), cluster.requeued.size]).toEqual([{}, 0]);
   });
 
-  it("says NamespaceNotFound until there is the namespace, and is made then", async () => {
+  it("reports NamespaceNotFound until the namespace exists, and is created then", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "later" });
     await cluster.settle();
@@ -165,7 +165,7 @@ describe("a network", () => {
     expect(cluster.ready("SriovNetwork", "blue")).toContain("True NetworkReady");
   });
 
-  it("waits while its namespace is being deleted, and is made in the next one of that name", async () => {
+  it("waits while its namespace is being deleted, and is created in the next one of that name", async () => {
     const cluster = createNetworkCluster();
     const finalizers = ["kubernetes"];
     cluster.api.put({ apiVersion: "v1", kind: "Namespace", metadata: { name: "tenant", finalizers } });
@@ -187,7 +187,7 @@ describe("a network", () => {
 });
 
 describe("a cluster without NetworkAttachmentDefinitions", () => {
-  it("is told on the networks, and all is made when the kind appears", async () => {
+  it("is reported on the networks, and all are created when the kind appears", async () => {
     const cluster = createNetworkCluster();
     cluster.nads.notServed();
     cluster.addNetwork("SriovNetwork", "blue");
@@ -204,7 +204,7 @@ describe("a cluster without NetworkAttachmentDefinitions", () => {
 });
 
 describe("a refusal of the API server", () => {
-  it("is told on the network in its words, and tried again later", async () => {
+  it("is reported on the network with its message, and retried later", async () => {
     const cluster = createNetworkCluster();
     cluster.api.fault = ({ method, path }) => {
       if (method !== "PATCH" || !path.includes(networkAttachmentDefinitions.plural)) return;
@@ -221,7 +221,7 @@ describe("a refusal of the API server", () => {
     expect(cluster.ready("SriovNetwork", "blue")).toContain("True NetworkReady");
   });
 
-  it("because the namespace has just gone is no trouble of the network's own", async () => {
+  it("because the namespace has just been deleted is reported as NamespaceNotFound", async () => {
     const cluster = createNetworkCluster();
     cluster.api.fault = ({ method, path }) => {
       if (method === "PATCH" && path.includes(networkAttachmentDefinitions.plural))
@@ -232,7 +232,7 @@ describe("a refusal of the API server", () => {
     expect(cluster.ready("SriovNetwork", "blue")).toContain("False NamespaceNotFound: namespace tenant does not exist");
   });
 
-  it("because the namespace is on its way out is none either", async () => {
+  it("because the namespace is being deleted is reported as NamespaceNotFound", async () => {
     const cluster = createNetworkCluster();
     cluster.api.fault = ({ method, path }) => {
       if (method !== "PATCH" || !path.includes(networkAttachmentDefinitions.plural)) return;
@@ -246,7 +246,7 @@ describe("a refusal of the API server", () => {
     );
   });
 
-  it("to take a status, because the network has just gone, is the end of it", async () => {
+  it("of a status because the network is gone is ignored", async () => {
     const cluster = createNetworkCluster();
     cluster.api.fault = ({ method, path }) => {
       if (method === "PATCH" && path.endsWith("/status")) throw notFound({ method, path }, "sriovnetworks", "blue");
@@ -256,7 +256,7 @@ describe("a refusal of the API server", () => {
     expect([cluster.requeued.size, cluster.news()]).toEqual([0, []]);
   });
 
-  it("to take a status for any other reason brings the key back", async () => {
+  it("of a status for another reason is retried", async () => {
     const cluster = createNetworkCluster();
     cluster.api.fault = ({ method, path }) => {
       if (method === "PATCH" && path.endsWith("/status")) throw new KubeError(path, "Forbidden", { status: 403 });
@@ -265,7 +265,7 @@ describe("a refusal of the API server", () => {
     await expect(cluster.settle()).rejects.toMatchObject({ code: "Forbidden" });
   });
 
-  it("of a passing kind brings the key back, and says nothing of the network", async () => {
+  it("of a temporary kind is retried and not reported on the network", async () => {
     const cluster = createNetworkCluster();
     cluster.api.fault = () => {
       throw new KubeError("GET", "ServiceUnavailable", { status: 503 });

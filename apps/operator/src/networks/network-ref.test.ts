@@ -5,8 +5,8 @@ import { networkRef, parseNetworkRef } from "./network-ref.ts";
 const blue = { kind: "OVSNetwork", namespace: "tenant-a", name: "blue" } as const;
 const ref = "OVSNetwork.sriovnetwork.openshift.io/tenant-a/blue";
 
-describe("the text that names a network", () => {
-  it("is upstream's, and read again it is the same network", () => {
+describe("networkRef", () => {
+  it("returns upstream's text, which parseNetworkRef reads back", () => {
     const { kind, namespace, name } = blue;
     const apiVersion = "sriovnetwork.openshift.io/v1";
     expect(networkRef({ apiVersion, kind, metadata: { namespace, name }, spec: { resourceName: "nics" } })).toBe(ref);
@@ -24,7 +24,7 @@ describe("the text that names a network", () => {
     "OVSNetwork/tenant-a/blue",
     "Pod.sriovnetwork.openshift.io/tenant-a/blue",
     "toString.sriovnetwork.openshift.io/tenant-a/blue",
-  ])("is not %j", (text) => {
+  ])("cannot be %j", (text) => {
     expect(parseNetworkRef(text)).toBeUndefined();
   });
 });

@@ -11,7 +11,7 @@ describe("a BridgeNetwork without a bridge", () => {
     vfGroups: [{ resourceName, deviceType: "netdevice", vfRange: "0-1", policyName: "p" }] as const,
   });
 
-  it("gets the bridges that policies make for its resource, and follows them", async () => {
+  it("gets the bridges that policies create for its resource, and follows changes", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("BridgeNetwork", "blue");
     await cluster.settle();
@@ -27,7 +27,7 @@ describe("a BridgeNetwork without a bridge", () => {
     expect(configOf(cluster.nad(`${operatorNamespace}/blue`))["bridge"]).toBe("br-blue,br-red");
   });
 
-  it("is not woken by nodes whose bridges for its resource stay the same", async () => {
+  it("is not enqueued by nodes whose bridges for its resource do not change", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("BridgeNetwork", "blue");
     cluster.addNetwork("BridgeNetwork", "named", { bridge: "br0" });
@@ -40,7 +40,7 @@ describe("a BridgeNetwork without a bridge", () => {
     expect(cluster.woken()).toEqual([`BridgeNetwork.${group}/${operatorNamespace}/blue`]);
   });
 
-  it("wakes who waits for its place when it can be made no more", async () => {
+  it("enqueues the networks that want the same name when it becomes invalid", async () => {
     const cluster = createNetworkCluster();
     cluster.setState("worker-1", { ...blue, interfaces: [nic("nics")] });
     cluster.addNetwork("BridgeNetwork", "blue");
@@ -51,8 +51,8 @@ describe("a BridgeNetwork without a bridge", () => {
   });
 });
 
-describe("a network that is another one of the same name", () => {
-  it("wakes who waits for its place: it is younger now", async () => {
+describe("a network that replaces another of the same name", () => {
+  it("enqueues the networks that want the same NetworkAttachmentDefinition, because it is younger now", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("SriovNetwork", "blue");
     cluster.addNetwork("OVSNetwork", "blue");

@@ -6,8 +6,8 @@ import { createNetworkCluster, operatorNamespace } from "./testing/network-clust
 
 const group = "sriovnetwork.openshift.io";
 
-describe("a network that moves or goes", () => {
-  it("takes its NetworkAttachmentDefinition along when networkNamespace changes (M-15)", async () => {
+describe("a network that moves or is deleted", () => {
+  it("moves its NetworkAttachmentDefinition when networkNamespace changes (sriov-operator.md M-15)", async () => {
     const cluster = createNetworkCluster();
     for (const networkNamespace of ["tenant", "other", null]) {
       cluster.addNetwork("SriovNetwork", "blue", { networkNamespace });
@@ -16,7 +16,7 @@ describe("a network that moves or goes", () => {
     }
   });
 
-  it("is made in the new namespace also where the old one does not let go", async () => {
+  it("is created in the new namespace even if the deletion in the old one is refused", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
     await cluster.settle();
@@ -32,7 +32,7 @@ describe("a network that moves or goes", () => {
     expect(Object.keys(cluster.owners())).toEqual(["other/blue"]);
   });
 
-  it("leaves the old namespace also where the new one is not there yet (M-15)", async () => {
+  it("leaves the old namespace even if the new one does not exist yet (sriov-operator.md M-15)", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
     await cluster.settle();
@@ -42,7 +42,7 @@ describe("a network that moves or goes", () => {
     expect(cluster.ready("SriovNetwork", "blue")).toContain("NamespaceNotFound");
   });
 
-  it("is followed also by an operator that was away meanwhile, whatever upstream's note says (M-15)", async () => {
+  it("is moved also by an operator that did not run meanwhile, whatever upstream's annotation contains (sriov-operator.md M-15)", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
     await cluster.settle();
@@ -60,7 +60,7 @@ describe("a network that moves or goes", () => {
     expect(cluster.network("SriovNetwork", "blue")?.metadata.annotations).toEqual({});
   });
 
-  it("takes what is in another namespace with it, though it has no finalizer", async () => {
+  it("loses its NetworkAttachmentDefinition in another namespace although it has no finalizer", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
     await cluster.settle();
@@ -70,7 +70,7 @@ describe("a network that moves or goes", () => {
     expect(cluster.owners()).toEqual({});
   });
 
-  it("takes it with it also while the operator is away: at its next start", async () => {
+  it("loses it at the next start if the operator did not run", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
     await cluster.settle();
@@ -81,7 +81,7 @@ describe("a network that moves or goes", () => {
     expect(cluster.owners()).toEqual({});
   });
 
-  it("leaves what is in its own namespace to the garbage collector", async () => {
+  it("leaves the NetworkAttachmentDefinition in its own namespace to the garbage collector", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("SriovNetwork", "blue", {}, "tenant");
     await cluster.settle();
@@ -94,7 +94,7 @@ describe("a network that moves or goes", () => {
     expect(cluster.owners()).toEqual({});
   });
 
-  it("is asked for before anything is deleted in its name: a cache may be behind", async () => {
+  it("is read from the API server before anything is deleted, because the cache may lag behind", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
     await cluster.settle();
@@ -105,7 +105,7 @@ describe("a network that moves or goes", () => {
     expect(Object.keys(cluster.owners())).toEqual(["tenant/blue"]);
   });
 
-  it("is asked for again when the API server cannot say whether it is gone", async () => {
+  it("is read again if the API server cannot tell whether it is gone", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
     await cluster.settle();
@@ -120,7 +120,7 @@ describe("a network that moves or goes", () => {
     expect(cluster.owners()).toEqual({});
   });
 
-  it("is not taken for gone when the API server does not know its kind at the moment", async () => {
+  it("is not taken for deleted if the API server does not serve its kind at the moment", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
     await cluster.settle();
@@ -140,7 +140,7 @@ describe("a network that moves or goes", () => {
     expect(cluster.owners()).toEqual({});
   });
 
-  it("does not take copies of another name with it", async () => {
+  it("does not affect copies under another name", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
     await cluster.settle();
@@ -160,7 +160,7 @@ describe("a network that moves or goes", () => {
     expect(cluster.network("OVSNetwork", "blue")?.metadata.finalizers).toEqual(["example.com/other"]);
   });
 
-  it("loses upstream's finalizer also when it is going already and leaves nothing behind", async () => {
+  it("loses upstream's finalizer while it is being deleted and has no orphans", async () => {
     const cluster = createNetworkCluster();
     const finalizers = [upstreamFinalizers.network];
     cluster.stop();
@@ -172,7 +172,7 @@ describe("a network that moves or goes", () => {
     expect([cluster.owners(), cluster.network("OVSNetwork", "blue")]).toEqual([{}, undefined]);
   });
 
-  it("loses upstream's finalizer also when it is going already, after what it leaves behind", async () => {
+  it("loses upstream's finalizer while it is being deleted, after its orphans are deleted", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("OVSNetwork", "blue", { networkNamespace: "tenant" });
     await cluster.settle();

@@ -85,12 +85,12 @@ describe("nodeAffectedByState", () => {
     return states.get("n");
   }
 
-  it("wakes the node for a NIC that was renamed", () => {
+  it("returns the node if a NIC is renamed", () => {
     const change = { key: "n", before: facts("eth0", "Succeeded"), after: facts("eth1", "Succeeded") };
     expect(nodeAffectedByState(change)).toEqual(["n"]);
   });
 
-  it("wakes nobody for the progress of a daemon", () => {
+  it("returns no node for the progress of a daemon", () => {
     const change = { key: "n", before: facts("eth0", "InProgress"), after: facts("eth0", "Succeeded") };
     expect(nodeAffectedByState(change)).toEqual([]);
   });
@@ -125,11 +125,11 @@ describe("isOwnWrite", () => {
     expect(isOwnWrite({ key: "n", before, after }, mergeResultsOf("n"))).toBe(echo);
   });
 
-  it("isUpToDate nothing of a node that was not merged for", () => {
+  it("is false for a node without a merge result", () => {
     expect(isOwnWrite({ key: "n", before: undefined, after: seen() }, mergeResultsOf("m"))).toBe(false);
   });
 
-  it("lets the mergeResult have the state's own values", () => {
+  it("makes the merge result take over the state's values", () => {
     const mergeResults = mergeResultsOf("n");
     const after = seen();
     isOwnWrite({ key: "n", before: undefined, after }, mergeResults);

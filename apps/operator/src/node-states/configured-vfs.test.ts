@@ -27,17 +27,17 @@ function countsOf(drivers: readonly (string | undefined)[], wanted: InterfaceSpe
   }).configuredVfs;
 }
 
-describe("VFs configured per policy", () => {
-  it("are those that exist with the driver asked for", () => {
+describe("countConfiguredVfs", () => {
+  it("counts VFs that exist with the right driver", () => {
     expect(countsOf(["iavf", "iavf", "vfio-pci", "vfio-pci"])).toEqual({ fast: 2, dpdk: 2 });
     expect(countsOf(["iavf", undefined, "iavf", "vfio-pci"])).toEqual({ fast: 1, dpdk: 1 });
   });
 
-  it("are none while the PF is to get another number of VFs", () => {
+  it("counts no VFs of a PF whose number of VFs is about to change", () => {
     expect(countsOf(["iavf", "iavf"])).toEqual({});
   });
 
-  it("are not counted by a range that is none", () => {
+  it("ignores an invalid range", () => {
     expect(
       countsOf(["iavf"], { pciAddress, numVfs: 1, vfGroups: [{ policyName: "fast", vfRange: "eno1#0-9" }] }),
     ).toEqual({});

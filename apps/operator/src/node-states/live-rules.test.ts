@@ -19,7 +19,7 @@ function later<T extends { readonly metadata: ObjectMeta }>(object: T | undefine
 }
 
 describe("createLiveRules", () => {
-  it("makes the rules anew for each change of what is asked, and only then", () => {
+  it("computes the rules again after each change of a spec, and only then", () => {
     const { rules, policies, addPolicy } = setUp();
     const before = rules();
     const counted: SriovNetworkNodePolicy = { ...later(policies.get("p"), {}), status: { matchedNodeCount: 1 } };
@@ -29,7 +29,7 @@ describe("createLiveRules", () => {
     expect(rules()?.policies.map(({ metadata }) => metadata.name)).toEqual(["p", "q"]);
   });
 
-  it("isUpToDate the config of now, also where one without a spec follows another: node states are owned by it", () => {
+  it("returns the current SriovOperatorConfig, also if it replaces another one without a spec", () => {
     const { rules, operatorConfigs } = setUp();
     const next = later(operatorConfigs.get("default"), { uid: "uid-next" });
     operatorConfigs.remove(next.metadata);
@@ -38,7 +38,7 @@ describe("createLiveRules", () => {
     expect(rules()?.operatorConfig?.metadata.uid).toBe("uid-next");
   });
 
-  it("isUpToDate a policy's generation, also of one that changed to and fro while nobody looked", () => {
+  it("returns the current generation of a policy, also if its spec was changed back", () => {
     const { rules, policies } = setUp();
     policies.upsert(later(policies.get("p"), { generation: 3 }));
     expect(rules()?.policies[0]?.metadata.generation).toBe(3);

@@ -51,7 +51,7 @@ describe("progressOf", () => {
     expect(progressOf(stateOf(status), spec, { ...options, wasReady }).kind).toBe(kind);
   });
 
-  it("is configuring while the state is missing or has not been told", () => {
+  it("is configuring while the state is missing or has another spec", () => {
     const state = stateOf({ ...done, observedGeneration: 3 });
     expect(progressOf(undefined, spec, { wasReady: true }).kind).toBe("configuring");
     expect(progressOf(state, { interfaces: [] }, { wasReady: true }).kind).toBe("configuring");

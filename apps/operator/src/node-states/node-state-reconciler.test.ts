@@ -27,8 +27,8 @@ function setUp(options: { readonly configExists?: boolean } = {}) {
   return { ...cluster, ...kept, removed, reconcile: (name: string) => reconcile(name, never) };
 }
 
-describe("the node state reconciler", () => {
-  it("makes one state for a node of the node set, owned by the operator config", async () => {
+describe("createNodeStateReconciler", () => {
+  it("creates one state for a node of the node set, owned by the SriovOperatorConfig", async () => {
     const { addConfig, addNode, reconcile, applied } = setUp();
     addConfig();
     addNode("worker-1");
@@ -52,7 +52,7 @@ describe("the node state reconciler", () => {
     });
   });
 
-  it("makes none for an operator config that is gone, though the cache still shows it", async () => {
+  it("creates none for a SriovOperatorConfig that is gone although the cache still shows it", async () => {
     const { addConfig, addNode, setState, reconcile, applied } = setUp({ configExists: false });
     addConfig();
     for (const name of ["worker-1", "worker-2"]) addNode(name);
@@ -61,7 +61,7 @@ describe("the node state reconciler", () => {
     expect([...applied.keys()]).toEqual(["worker-2"]);
   });
 
-  it("takes nothing from others when it makes a state that the cache does not show yet", async () => {
+  it("does not apply a new state with force, because the cache may not show an existing one yet", async () => {
     const { addConfig, addNode, reconcile, options } = setUp();
     addConfig();
     addNode("worker-1");
@@ -69,7 +69,7 @@ describe("the node state reconciler", () => {
     expect(options.get("worker-1")).toEqual({ force: false });
   });
 
-  it("sends along the annotations that are still its own, and then only to the state as it was seen", async () => {
+  it("includes the annotations that it still owns, and then names the resourceVersion", async () => {
     const { addConfig, addNode, setState, reconcile, applied, options, states } = setUp();
     addConfig();
     addNode("worker-1");
@@ -92,7 +92,7 @@ describe("the node state reconciler", () => {
     expect([applied.get("worker-1")?.metadata.annotations, options.get("worker-1")]).toEqual([undefined, {}]);
   });
 
-  it("looks again where somebody else has just written the state", async () => {
+  it("requeues if another client has just written the state", async () => {
     const { addConfig, addNode, reconcile, writer, mergeResults } = setUp();
     addConfig();
     addNode("worker-1");
@@ -101,14 +101,14 @@ describe("the node state reconciler", () => {
     expect(mergeResults.get("worker-1")).toBeUndefined();
   });
 
-  it("manages nothing while there is no operator config", async () => {
+  it("manages nothing without a SriovOperatorConfig", async () => {
     const { addNode, reconcile, applied } = setUp();
     addNode("worker-1");
     await reconcile("worker-1");
     expect(applied.size).toBe(0);
   });
 
-  it("leaves control-plane nodes without a state", async () => {
+  it("creates no state for control plane nodes", async () => {
     const { addConfig, nodes, reconcile, applied } = setUp();
     addConfig();
     nodes.upsert({ apiVersion: "v1", kind: "Node", metadata: { name: "control", labels: {} } });
@@ -116,7 +116,7 @@ describe("the node state reconciler", () => {
     expect(applied.size).toBe(0);
   });
 
-  it("keeps a spec while the daemon has not reported yet", async () => {
+  it("keeps the spec before the daemon's first report", async () => {
     const { addConfig, addNode, setState, reconcile, applied } = setUp();
     const spec = { interfaces: [{ pciAddress: "0000:3b:00.0", numVfs: 4 }] };
     addConfig();
@@ -126,7 +126,7 @@ describe("the node state reconciler", () => {
     expect(applied.get("worker-1")?.spec).toEqual(spec);
   });
 
-  it("merges what the policies ask of the node's NICs, and remembers what came of it", async () => {
+  it("merges the policies for the node's NICs, and keeps the result", async () => {
     const { addConfig, addNode, addPolicy, setState, reconcile, applied, mergeResults } = setUp();
     addConfig();
     addNode("worker-1");
@@ -140,7 +140,7 @@ describe("the node state reconciler", () => {
     expect(mergeResults.get("worker-1")?.problems.map(({ policyName }) => policyName)).toEqual(["wrong"]);
   });
 
-  it("keeps the state of a node that left until a deadline, and deletes it then", async () => {
+  it("keeps the state of a node that left until a deadline, and then deletes it", async () => {
     const { addConfig, setState, reconcile, applied, deleted } = setUp();
     addConfig();
     setState("gone", { spec: { interfaces: [] } });
@@ -152,7 +152,7 @@ describe("the node state reconciler", () => {
     expect(deleted).toEqual(["gone"]);
   });
 
-  it("lifts the deadline when the node is back, whoever wrote it", async () => {
+  it("removes the deadline when the node is back, whoever set it", async () => {
     const { addConfig, addNode, setState, reconcile, removed } = setUp();
     addConfig();
     addNode("back");

@@ -27,15 +27,15 @@ function setUp() {
     },
   };
   const end = new AbortController();
-  return { sent, timers, end, first: deferTransport(transport, end.signal, clock) };
+  return { sent, timers, end, deferred: deferTransport(transport, end.signal, clock) };
 }
 
 describe("deferTransport", () => {
   it.each([
     {
       until: "the node states are written",
-      act: ({ first }: ReturnType<typeof setUp>) => {
-        first.done();
+      act: ({ deferred }: ReturnType<typeof setUp>) => {
+        deferred.release();
       },
     },
     {
@@ -52,21 +52,21 @@ describe("deferTransport", () => {
         end.abort();
       },
     },
-  ])("holds requests back until $until, and no longer", async ({ act }) => {
+  ])("holds requests back until $until", async ({ act }) => {
     const it = setUp();
-    const held = it.first.later.request(list);
+    const held = it.deferred.transport.request(list);
     await Promise.resolve();
     expect(it.sent).toEqual([]);
     act(it);
     expect(await held).toBe("answer");
-    await it.first.later.request(list);
+    await it.deferred.transport.request(list);
     expect(it.sent).toEqual([list, list]);
     expect(it.timers.size).toBe(0);
   });
 
-  it("leaves the transport to its owner", async () => {
-    const { first } = setUp();
-    await first.later[Symbol.asyncDispose]();
-    first.done();
+  it("does not dispose the transport", async () => {
+    const { deferred } = setUp();
+    await deferred.transport[Symbol.asyncDispose]();
+    deferred.release();
   });
 });

@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Node states first: at a start the API server is asked for what they are made of, and for all else once they are
- * written. Of a fleet that takes seconds, in which thirty more lists and watches would be in their way.
- * Usage: `const first = deferTransport(transport, signal); watchNetworks({ transport: first.later, … }); first.done();`
+ * deferTransport holds back the lists and watches that node states do not need until the node states are written. In a large
+ * fleet that takes seconds, during which about thirty more lists and watches would delay it.
+ * Usage: `const deferred = deferTransport(transport, signal); watchNetworks({ transport: deferred.transport, report }); deferred.release();`
  */
 import { systemClock, type Clock, type Transport } from "@switchyard/kube";
 
 export interface DeferredTransport {
-  /** Holds requests back until `done`, until they have waited for long enough, or until the signal aborts. */
-  readonly later: Transport;
-  readonly done: () => void;
+  /** Holds requests back until release(), until a deadline, or until the signal aborts. Disposing it does nothing. */
+  readonly transport: Transport;
+  readonly release: () => void;
 }
 
-/** Replicas that stand by never write any; and a server may refuse what is written, for as long as it likes. */
-const longestMs = 5_000;
+/** The deadline: standby replicas never write node states, and the API server may refuse writes for any time. */
+const maxDelayMs = 5_000;
 
-/** Disposing of `later` does nothing: the transport is whose it was. */
+/** The caller remains the owner of `transport`. */
 export function deferTransport(
   transport: Transport,
   signal: AbortSignal,
   clock: Clock = systemClock,
 ): DeferredTransport {
   const { promise, resolve } = Promise.withResolvers<undefined>();
-  const done = () => {
+  const release = () => {
     resolve(undefined);
   };
-  const cancel = clock.after(longestMs, done);
-  signal.addEventListener("abort", done, { once: true });
-  if (signal.aborted) done();
+  const cancel = clock.after(maxDelayMs, release);
+  signal.addEventListener("abort", release, { once: true });
+  if (signal.aborted) release();
   void promise.then(cancel);
   return {
-    later: {
+    transport: {
       namespace: transport.namespace,
       async request(request) {
         await promise;
         return transport.request(request);
       },
-      watch: (request) => transport.watch(request), // comes after a list
+      watch: (request) => transport.watch(request), // a watch follows a list, which was held back
       [Symbol.asyncDispose]: () => Promise.resolve(),
     },
-    done,
+    release,
   };
 }

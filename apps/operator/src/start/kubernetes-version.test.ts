@@ -71,7 +71,7 @@ describe("requireKubernetes", () => {
     expect(warnings).toEqual(["API server does not report its version; continuing"]);
   });
 
-  it("waits for an API server that does not answer, and says so once", async () => {
+  it("waits for an API server that does not answer, and logs it once", async () => {
     const away = new KubeError("GET /version", "ConnectionLost");
     const starting = new KubeError("GET /version", "ServiceUnavailable", { status: 503 });
     const { check, warnings, asked } = setUp(away, starting, away, { major: "1", minor: "33" }, "not asked for");
@@ -80,14 +80,14 @@ describe("requireKubernetes", () => {
     expect(warnings).toEqual(["API server does not answer; retrying"]);
   });
 
-  it("ends with the signal's reason while it waits", async () => {
+  it("rejects with the signal's reason while it waits", async () => {
     const { check } = setUp(new KubeError("GET /version", "ConnectionLost"));
     await expect(check()).rejects.toThrow("no more answers");
   });
 });
 
 describe("readVersion", () => {
-  it("takes the leading digits of strings only", () => {
+  it("reads the leading digits of strings only", () => {
     expect(readVersion({ major: "1", minor: "31+", gitVersion: "v1.31.4-eks-1" })).toEqual({ major: 1, minor: 31 });
     for (const info of [{ major: "1" }, { major: "v1", minor: "31" }, { major: 1, minor: 31 }, "1.31", undefined]) {
       expect(readVersion(info)).toBeUndefined();

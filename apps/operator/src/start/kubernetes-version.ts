@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Refuses API servers that are too old, before anything is written. Kubernetes 1.30 is the first release in which
- * ValidatingAdmissionPolicies are v1 and a pod's token names its node: without them a node's token could write the objects
- * of all nodes (libs/render node-identity.ts).
- * Usage: `await requireKubernetes({ transport, log, signal })`.
+ * requireKubernetes refuses API servers that are too old, before the operator writes anything. Kubernetes 1.30 is the first release
+ * with ValidatingAdmissionPolicy v1 and with the node's name in a pod's token. Without them, the token of one node could write the
+ * objects of all nodes (libs/render node-identity.ts).
+ * Usage: `await requireKubernetes({ transport, log, signal });`
  */
 import { backoffMs, isKubeError, isRecord, sleep, systemClock, type Clock, type Transport } from "@switchyard/kube";
 import type { Logger } from "@switchyard/service";
@@ -22,7 +22,7 @@ export class UnsupportedKubernetesError extends Error {
   constructor({ major, minor }: KubernetesVersion) {
     const needed = `${minimumVersion.major}.${minimumVersion.minor}`;
     super(`Kubernetes ${major}.${minor} is not supported: Switchyard needs ${needed} or later. Nothing was changed`);
-    this.stack = `${this.name}: ${this.message}`; // it is logged, and where it was thrown says nothing to administrators
+    this.stack = `${this.name}: ${this.message}`; // it is logged, and a stack trace does not help administrators
   }
 }
 
@@ -31,18 +31,18 @@ export interface RequireKubernetesOptions {
   readonly log: Pick<Logger, "warn">;
   readonly signal: AbortSignal;
   readonly clock?: Clock;
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   readonly random?: () => number;
 }
 
-/** Answers that say nothing about the version, however often the API server is asked. */
+/** Errors after which a retry would not return the version either. */
 const finalCodes = ["Forbidden", "NotFound", "UnexpectedResponse"];
 
-const betweenTries = { baseMs: 500, maxMs: 10_000 };
+const backoff = { baseMs: 500, maxMs: 10_000 };
 
 /**
- * Resolves when the API server is new enough. Waits for an API server that does not answer. Where the version is not told,
- * as by a proxy that hides /version, it resolves with a warning: rights of nodes wait for the policies themselves
+ * Resolves when the API server is new enough. Waits for an API server that does not answer. If the version is not available, for
+ * example because a proxy hides /version, it logs a warning and resolves: permissions of nodes depend on the policies themselves
  * (components/node-rights.ts). Rejects with UnsupportedKubernetesError, or with the signal's reason.
  */
 export async function requireKubernetes(options: RequireKubernetesOptions): Promise<void> {
@@ -61,11 +61,11 @@ export async function requireKubernetes(options: RequireKubernetesOptions): Prom
       }
       if (failures === 1) log.warn({ error }, "API server does not answer; retrying");
     }
-    await sleep(clock, backoffMs(failures, betweenTries, random), signal);
+    await sleep(clock, backoffMs(failures, backoff, random), signal);
   }
 }
 
-/** Of a version.Info. Providers add to the minor version: "30+". */
+/** Reads a version.Info. Some providers append to the minor version: "30+". */
 export function readVersion(info: unknown): KubernetesVersion | undefined {
   const { major, minor } = isRecord(info) ? info : {};
   const [majorText, minorText] = [major, minor].map(

@@ -15,8 +15,8 @@ function settings(environment: Environment): OperatorSettings {
   return readOperatorSettings(parsed.values);
 }
 
-describe("the operator's settings", () => {
-  it("take each image from the variable that messages name", () => {
+describe("readOperatorSettings", () => {
+  it("reads each image from the variable that messages name", () => {
     const { images } = settings(
       Object.fromEntries(Object.values(componentImageVariables).map((variable) => [variable, `image of ${variable}`])),
     ).components;
@@ -28,7 +28,7 @@ describe("the operator's settings", () => {
     { what: "nobody else", environment: {}, kind: "self-made" },
     { what: "cert-manager", environment: { [`${certificates()}_CERT_MANAGER_ENABLED`]: "true" }, kind: "cert-manager" },
     { what: "OpenShift", environment: { CLUSTER_TYPE: "openshift" }, kind: "service-ca" },
-  ])("know who makes certificates: $what", ({ environment, kind }) => {
+  ])("determines the issuer of certificates: $what", ({ environment, kind }) => {
     const { webhook, injector } = settings(environment).components;
     expect([webhook.certificates.kind, injector.certificates.kind]).toEqual([kind, kind]);
   });
@@ -36,13 +36,13 @@ describe("the operator's settings", () => {
   it.each([
     { form: "as upstream wants it, in base64", text: base64 },
     { form: "as it is in most Secrets, in PEM", text: pem },
-  ])("take an authority $form", ({ text }) => {
+  ])("accepts a CA certificate $form", ({ text }) => {
     const { webhook, injector } = settings({ [`${certificates()}_OPERATOR_CA_CRT`]: text }).components;
     expect(webhook.certificates).toEqual({ kind: "given", caBundle: base64 });
     expect(injector.certificates).toEqual({ kind: "self-made" });
   });
 
-  it("have lists without blanks, and no list for an empty variable", () => {
+  it("returns lists without blanks, and an empty list for an empty variable", () => {
     const { imagePullSecrets, tls } = settings({ IMAGE_PULL_SECRETS: "a, b,", TLS_CIPHER_SUITES: "" }).components;
     expect([imagePullSecrets, tls.cipherSuites]).toEqual([["a", "b"], []]);
   });

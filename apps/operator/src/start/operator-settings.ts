@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * How this operator was started: what its flags and environment say, the same until it ends.
+ * OperatorSettings are the settings from flags and environment variables. They do not change while the operator runs.
  * Usage: `const settings = readOperatorSettings(flags);`
  */
 import { parseStaleDelayMs } from "@switchyard/policy";
@@ -9,18 +9,18 @@ import type { CommonValues } from "@switchyard/service";
 import type { OperatorFlagValues } from "./operator-flags.ts";
 
 export interface OperatorSettings {
-  /** Ours: our own kinds are honoured here, and what we run is here. */
+  /** Namespace of the operator, its components and its SriovOperatorConfig, policies and pools. */
   readonly namespace: string;
-  /** Before the slash of a resource's full name: "openshift.io". */
+  /** Prefix of resource names, the part before the slash: "openshift.io". */
   readonly resourcePrefix: string;
   readonly clusterType: "kubernetes" | "openshift";
-  /** Beyond this age nothing is done by what a cache says. */
+  /** Age beyond which controllers do not use a cache. */
   readonly maxCacheAgeMs: number;
-  /** How long the state of a node that left is kept. */
+  /** How long the state of a node that left the node set is kept. */
   readonly staleDelayMs: number;
-  /** What decides what is deployed, beside the SriovOperatorConfig. */
+  /** Settings of the deployed components, besides the SriovOperatorConfig. */
   readonly components: ComponentSettings;
-  /** Whether there shall be a ConfigMap with each node's configuration of the device plugin. */
+  /** Whether to write upstream's ConfigMap with the device plugin's configuration of each node. */
   readonly writeConfigMap: boolean;
 }
 
@@ -85,7 +85,7 @@ function readComponentSettings(flags: Parameters<typeof readOperatorSettings>[0]
   };
 }
 
-/** Who makes a certificate: upstream asks in this order, and for want of all of them has none, where we make our own. */
+/** Returns the issuer of a certificate, in upstream's order of precedence. Without any, upstream has no certificate; this operator issues one. */
 function certificateSource(
   { clusterType, certManager }: Pick<OperatorFlagValues, "clusterType" | "certManager">,
   authority: string | undefined,
@@ -95,7 +95,7 @@ function certificateSource(
   return authority === undefined ? { kind: "self-made" } : { kind: "given", caBundle: toBase64(authority) };
 }
 
-/** Upstream wants PEM in base64, which is twice base64 in a Secret; who puts PEM there as it is means the same. */
+/** Upstream expects PEM in base64, which is base64 twice in a Secret. Plain PEM is accepted, too. */
 function toBase64(authority: string): string {
   return authority.includes("-----BEGIN") ? Buffer.from(authority).toString("base64") : authority.trim();
 }

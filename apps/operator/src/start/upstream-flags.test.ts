@@ -16,24 +16,24 @@ function addresses(...argv: readonly string[]): unknown {
   return [parsed.values.metricsAddress, parsed.values.healthAddress];
 }
 
-describe("flags of upstream's operator", () => {
+describe("fromUpstreamFlags", () => {
   it.each([
     { argv: ["--metrics-bind-address=:8080"], means: [everywhere(8080), off] },
     { argv: ["--metrics-bind-address", "0", "--health-probe-bind-address", ":8081"], means: [off, everywhere(8081)] },
     { argv: ["-metrics-bind-address=127.0.0.1:1"], means: [{ host: "127.0.0.1", port: 1 }, off] },
     { argv: ["--metrics-bind-address=", "--health-probe-bind-address="], means: [everywhere(8080), off] },
     { argv: ["--leader-elect", "--metrics-address=:1", "--health-address=:2"], means: [everywhere(1), everywhere(2)] },
-  ])("mean the same here: $argv", ({ argv, means }) => {
+  ])("translates $argv", ({ argv, means }) => {
     expect(addresses(...argv)).toEqual(means);
   });
 
-  it("leave all else as it is: what is unknown is refused, and values that look like flags stay values", () => {
+  it("keeps all other arguments, unknown flags and values that look like flags included", () => {
     expect(addresses("--metrics-bind-adress=0")).toBe("unknown flag --metrics-bind-adress; --help lists all flags");
     const argv = ["--webhook-secret=a=--metrics-bind-address", "--zap=1", "--namespace", "zap-devel"];
     expect(fromUpstreamFlags(argv)).toEqual({ argv, ignored: [] });
   });
 
-  it("of its logger are left out with their values, and named", () => {
+  it("drops flags of upstream's logger with their values, and lists them", () => {
     const zap = ["--zap-log-level", "debug", "-zap-encoder=json", "--zap-devel", "--zap-time-encoding=iso8601"];
     expect(fromUpstreamFlags([...zap, "--metrics-bind-address=0", "--zap-stacktrace-level"])).toEqual({
       argv: ["--metrics-address=0"],
@@ -43,14 +43,14 @@ describe("flags of upstream's operator", () => {
     });
   });
 
-  it("of its logger are warned of by the process", () => {
+  it("makes the process warn of dropped flags", () => {
     const argv = [join(__dirname, "../main.ts"), "--namespace=sriov", "--kubeconfig=/nowhere", "--zap-log-level=debug"];
     const { status, stderr } = spawnSync(process.execPath, argv, { encoding: "utf8" });
     expect(status).toBe(1); // there is no such kubeconfig
     expect(stderr).toContain('"flags":["--zap-log-level"]');
   });
 
-  it("are taken by the process", () => {
+  it("makes the process accept upstream's flags", () => {
     const argv = [join(__dirname, "../main.ts"), "--namespace=sriov", "--health-probe-bind-address=nowhere"];
     const { status, stderr } = spawnSync(process.execPath, argv, { encoding: "utf8" });
     expect([status, stderr]).toEqual([

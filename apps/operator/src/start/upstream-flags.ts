@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Flags of upstream's operator by their names there, so that its deployments start ours as they are (sriov-operator.md H).
- * Those that have the same name need nothing.
+ * fromUpstreamFlags translates the flags of upstream's operator, so that its Deployments can start this operator unchanged
+ * (sriov-operator.md H). Flags with the same name need no translation.
  * Usage: `const { argv, ignored } = fromUpstreamFlags(process.argv); await runService(service, { argv, env: process.env });`
  */
 
-/** Ours, and what upstream takes an empty value for. */
+/** The flag of this operator, and the meaning of an empty value in upstream. */
 interface Counterpart {
   readonly flag: string;
   readonly empty: string;
@@ -16,8 +16,8 @@ const counterparts: ReadonlyMap<string, Counterpart> = new Map([
   ["health-probe-bind-address", { flag: "--health-address", empty: "0" }],
 ]);
 
-/** Of its logger, zap; whether a value follows. */
-const withoutMeaning: ReadonlyMap<string, boolean> = new Map([
+/** Flags of upstream's logger, zap, and whether a value follows. They have no effect. */
+const ignoredFlags: ReadonlyMap<string, boolean> = new Map([
   ["zap-devel", false],
   ["zap-encoder", true],
   ["zap-log-level", true],
@@ -26,20 +26,20 @@ const withoutMeaning: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 export interface FromUpstream {
-  /** The arguments with our names, and without those that mean nothing here. */
+  /** The arguments with the names of this operator, without the ignored ones. */
   readonly argv: string[];
-  /** What was left out: "--zap-log-level". */
+  /** The ignored flags: "--zap-log-level". */
   readonly ignored: readonly string[];
 }
 
-/** Go's programs take one dash as well as two, and a value behind "=" or as the next argument. */
+/** Like Go programs, it accepts one or two dashes, and a value after "=" or as the next argument. */
 export function fromUpstreamFlags(given: readonly string[]): FromUpstream {
   const argv: string[] = [];
   const ignored: string[] = [];
   const rest = given.values();
   for (const argument of rest) {
     const [, name = "", value] = /^--?([^=]+)(?:=(.*))?$/s.exec(argument) ?? [];
-    const hasValue = withoutMeaning.get(name);
+    const hasValue = ignoredFlags.get(name);
     if (hasValue !== undefined) {
       ignored.push(`--${name}`);
       if (hasValue && value === undefined) rest.next();

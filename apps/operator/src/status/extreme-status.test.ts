@@ -40,7 +40,7 @@ function createExtremeCluster(status: NonNullable<SriovNetworkNodeState["status"
 }
 
 describe("a status with 10,000 interfaces", () => {
-  it("is read as far as a machine can have PFs", () => {
+  it("is read up to the number of PFs that a machine can have", () => {
     const metadata = { name: "worker-1", uid: "u" };
     const spec = { interfaces: manyNics.map(({ pciAddress }) => ({ pciAddress, numVfs: 2 })) };
     const state = {
@@ -53,7 +53,7 @@ describe("a status with 10,000 interfaces", () => {
     expect(toNodeStateFacts(state).interfaces).toHaveLength(maxPfs);
   });
 
-  it("counts for policies as a machine with as many PFs as a machine can have", async () => {
+  it("counts for policies as a machine with the most PFs that a machine can have", async () => {
     const { cluster, merged, names } = createExtremeCluster({ interfaces: manyNics, syncStatus: "Failed" }, 20);
     expect(merged.spec.interfaces).toHaveLength(maxPfs);
     const { writer, statuses } = createKeepingWriter<SriovNetworkNodePolicy>();
@@ -67,7 +67,7 @@ describe("a status with 10,000 interfaces", () => {
 describe("a status with megabytes of text", () => {
   const status = { interfaces: [nic({ name: long }), nic({ name: "eth1", vendor: long })], syncStatus: "Failed" };
 
-  it("makes conditions that people can read", async () => {
+  it("results in conditions of readable length", async () => {
     const { cluster } = createExtremeCluster({ ...status, lastSyncError: long }, 1);
     cluster.addPool("pool", { maxUnavailable: 1 });
     expect(cluster.states.get("worker-1")?.lastSyncError.length).toBeLessThanOrEqual(4096);
@@ -80,7 +80,7 @@ describe("a status with megabytes of text", () => {
     expect(JSON.stringify(written).length).toBeLessThan(2 * 3 * 4096 + 2_000);
   });
 
-  it("does not make the problems of policies any longer", () => {
+  it("does not lengthen the problems of policies", () => {
     const cluster = createCluster();
     cluster.addConfig();
     cluster.addPolicy("none", { nicSelector: { vendor: "1111" } });

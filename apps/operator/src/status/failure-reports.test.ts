@@ -95,8 +95,8 @@ const managed = {
 
 const refused = new KubeError("PATCH x", "Forbidden", { words: "no" });
 
-describe("failure reports", () => {
-  it("are on the object that the work is about, from the second failure in a row until it succeeds", async () => {
+describe("createFailureReports", () => {
+  it("reports on the object of the key, from the second consecutive failure until a success", async () => {
     const { reports, put, stores, written, news } = setUp();
     put(sriovNetworkNodeStates, stores.states, "worker-1");
     const work = { controller: "drain", about: "node", key: "worker-1" } as const;
@@ -117,7 +117,7 @@ describe("failure reports", () => {
     expect(await written()).toEqual([]);
   });
 
-  it("are on the SriovOperatorConfig where the work is about no object, or about one that is not there", async () => {
+  it("reports on the SriovOperatorConfig if the key names no object, or one that does not exist", async () => {
     const { reports, put, stores, written } = setUp();
     put(sriovOperatorConfigs, stores.operatorConfigs, "default");
     reports.failed({ controller: "node-state", about: "node", key: "new", failures: 2 }, new TypeError("oops"));
@@ -128,7 +128,7 @@ describe("failure reports", () => {
     ]);
   });
 
-  it("find a network in its namespace", async () => {
+  it("finds a network in its namespace", async () => {
     const { reports, put, stores, written } = setUp();
     put(ovsNetworks, stores.ovsNetworks, "blue", {}, "tenant-a");
     const key = "OVSNetwork.sriovnetwork.openshift.io/tenant-a/blue";
@@ -136,14 +136,14 @@ describe("failure reports", () => {
     expect((await written())[0]).toMatch(/^ovsnetworks\/blue\/status: /);
   });
 
-  it("of an operator that is gone are taken back, and those of others left alone", async () => {
+  it("removes the condition of an earlier operator, and keeps conditions of other writers", async () => {
     const { put, stores, written } = setUp();
     put(sriovNetworkNodePolicies, stores.policies, "mine", managed);
     put(sriovNetworkNodePolicies, stores.policies, "other");
     expect(await written()).toEqual(["sriovnetworknodepolicies/mine/status: "]);
   });
 
-  it("change their text seldom, and are of bounded size", async () => {
+  it("changes the text rarely, and limits its size", async () => {
     const { reports, put, stores, written, pass } = setUp();
     put(sriovNetworkPoolConfigs, stores.pools, "p");
     const fail = (text: string) => {

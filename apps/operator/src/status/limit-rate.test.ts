@@ -3,7 +3,7 @@ import { expect, it } from "@jest/globals";
 import type { Requeue } from "@switchyard/kube";
 import { limitRate } from "./limit-rate.ts";
 
-it("puts a second run of a key off until the interval has passed, and leaves other keys alone", async () => {
+it("postpones a second run of a key until the interval has passed, and does not affect other keys", async () => {
   let nowMs = 0;
   const runs: string[] = [];
   const paced = limitRate(
@@ -23,7 +23,7 @@ it("puts a second run of a key off until the interval has passed, and leaves oth
   expect(runs).toEqual(["a at 0", "b at 400", "a at 1000"]);
 });
 
-it("lets a run that found it too early come back when it asked to", async () => {
+it("lets a run request a shorter requeue", async () => {
   let nowMs = 0;
   let answer: Requeue | undefined = { afterMs: 200 };
   const paced = limitRate(() => Promise.resolve(answer), { intervalMs: 1_000, nowMs: () => nowMs });
@@ -38,7 +38,7 @@ it("lets a run that found it too early come back when it asked to", async () => 
   expect(await paced("a", signal)).toEqual({ afterMs: 900 });
 });
 
-it("leaves it to the queue when a run that failed comes back", async () => {
+it("leaves the retry of a failed run to the queue", async () => {
   let runs = 0;
   const failing = () => Promise.reject(new Error(`run ${++runs}`));
   const paced = limitRate(failing, { intervalMs: 1_000, nowMs: () => 0 });

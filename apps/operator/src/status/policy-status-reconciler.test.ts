@@ -63,8 +63,8 @@ const vfs: readonly VfStatus[] = [0, 1].map((vfID) => ({
 const done = { interfaces: [nic({ numVfs: 2, Vfs: vfs })], syncStatus: "Succeeded" };
 const fresh = { interfaces: [nic()], syncStatus: "Succeeded" };
 
-describe("the policy status reconciler", () => {
-  it("is ready when every node that has a matching NIC has what is asked", async () => {
+describe("createPolicyStatusReconciler", () => {
+  it("is ready when each node with a matching NIC is configured", async () => {
     const other = { interfaces: [nic({ name: "eth7" })], syncStatus: "Succeeded" };
     expect(await statusOf({}, { "worker-1": done, "worker-2": other })).toEqual({
       requeue: undefined,
@@ -74,32 +74,32 @@ describe("the policy status reconciler", () => {
     });
   });
 
-  it("is progressing while the hardware lacks something, whatever the node's last word was", async () => {
+  it("is progressing while the observed state differs, whatever status the node reports", async () => {
     const { counts, holds } = await statusOf({}, { "worker-1": done, "worker-2": fresh });
     expect(counts).toEqual([2, 1]);
     expect(holds).toEqual(["Progressing Configuring: 1 of 2 nodes configured"]);
   });
 
-  it("says on which node and where the policy is wrong", async () => {
+  it("reports node and field of an invalid policy", async () => {
     const { holds } = await statusOf({ nicSelector: { pfNames: ["ens1f0#a-b"] } }, { "worker-1": fresh });
     expect(holds).toHaveLength(1);
     expect(holds[0]).toMatch(/^Degraded Invalid: worker-1: spec\.nicSelector\.pfNames\[0\]: .*a-b/);
   });
 
-  it("says on which node more is asked for than there is", async () => {
+  it("reports the node that has fewer VFs than requested", async () => {
     const { holds } = await statusOf({ numVfs: 9 }, { "worker-1": fresh, "worker-2": fresh });
     expect(holds).toEqual([
       "Degraded NodesFailed: worker-1: numVfs: 9 VFs asked for, 0000:3b:00.0 can have 8; 1 more node",
     ]);
   });
 
-  it("shows a node's failure where work on the policy's own NICs is left", async () => {
+  it("reports a node's failure if work on the policy's own NICs is unfinished", async () => {
     const failed = { ...fresh, syncStatus: "Failed", lastSyncError: "set sriov_numvfs 2 on 0000:3b:00.0: ENOMEM" };
     const { holds } = await statusOf({}, { "worker-1": failed });
     expect(holds).toEqual(["Degraded NodesFailed: worker-1: set sriov_numvfs 2 on 0000:3b:00.0: ENOMEM"]);
   });
 
-  it("is ready on a node that failed at something else", async () => {
+  it("is ready on a node that failed at another NIC", async () => {
     const elsewhere = { ...done, syncStatus: "Failed", lastSyncError: "set sriov_numvfs 9 on 0000:5e:00.0: ENOMEM" };
     expect((await statusOf({}, { "worker-1": elsewhere })).holds).toEqual([
       "Ready Configured: 1 of 1 nodes configured",
@@ -119,12 +119,12 @@ describe("the policy status reconciler", () => {
       states: { "worker-1": fresh },
       ready: "NoNicsMatched",
     },
-  ])("is neither ready nor in trouble when it $why", async ({ policy, states, ready }) => {
+  ])("has no condition that is True when it $why", async ({ policy, states, ready }) => {
     const result = await statusOf(policy, states);
     expect([result.holds, result.ready]).toEqual([[], ready]);
   });
 
-  it("does not count by a mergeResult that isUpToDate only an older generation of the policy", async () => {
+  it("does not count with a merge result of an older generation of the policy", async () => {
     const cluster = createCluster();
     cluster.addConfig();
     cluster.addPolicy("fast");
@@ -142,7 +142,7 @@ describe("the policy status reconciler", () => {
     expect(kept.statuses.size).toBe(0);
   });
 
-  it("waits for mergeResults on all nodes before it counts", async () => {
+  it("waits for the merge results of all nodes before it counts", async () => {
     const cluster = createCluster();
     cluster.addConfig();
     cluster.addPolicy("fast");
@@ -156,7 +156,7 @@ describe("the policy status reconciler", () => {
   it.each([
     { why: "there is no SriovOperatorConfig", name: "fast", config: false, reason: "NoOperatorConfig" },
     { why: 'its name is "default", which nobody applies', name: "default", config: true, reason: "Ignored" },
-  ])("says so, and waits for nothing, when $why", async ({ name, config, reason }) => {
+  ])("reports it at once when $why", async ({ name, config, reason }) => {
     const cluster = createCluster();
     if (config) cluster.addConfig();
     cluster.addPolicy(name);
@@ -173,7 +173,7 @@ describe("the policy status reconciler", () => {
     expect(new Set(conditions?.map((condition) => condition.reason))).toEqual(new Set([reason]));
   });
 
-  it("tells of what it has written", async () => {
+  it("records a transition only if it wrote the status", async () => {
     const cluster = createCluster();
     cluster.addConfig();
     cluster.addPolicy("fast", { nodeSelector: { rack: "7" } });

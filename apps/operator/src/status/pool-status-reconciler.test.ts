@@ -55,15 +55,15 @@ async function statusOf(pools: readonly string[], { config = true, spec = everyN
   return { told, messages, counts, drainingNodes: status?.drainingNodes, requeue: requeues[0] };
 }
 
-describe("the pool status reconciler", () => {
-  it("counts the pool's nodes and those that are configured", async () => {
+describe("createPoolStatusReconciler", () => {
+  it("counts the nodes of the pool and those that are configured", async () => {
     expect(await statusOf(["gpu"])).toEqual({
       ...{ told: ["gpu progressing Configuring"], messages: ["1 of 2 nodes configured"], counts: [2, 1] },
       ...{ drainingNodes: undefined, requeue: undefined },
     });
   });
 
-  it("names the nodes that hold its slots, and looks again when one of them should be done", async () => {
+  it("lists the nodes that hold slots, and requeues for the time when one of them stalls", async () => {
     const drainedSince = "2026-11-20T11:58:00Z";
     expect(await statusOf(["gpu"], { drainedSince })).toMatchObject({
       told: ["gpu progressing Configuring"],
@@ -72,7 +72,7 @@ describe("the pool status reconciler", () => {
     });
   });
 
-  it("is degraded when the daemon of a node that holds a slot does not go on, and names the node", async () => {
+  it("is degraded if the daemon of a node with a slot stalls, and names the node", async () => {
     const drainedSince = "2026-11-20T11:55:00Z";
     const { told, messages, drainingNodes, requeue } = await statusOf(["gpu"], { drainedSince });
     expect(told).toEqual(["gpu degraded DaemonStalled"]);
@@ -83,7 +83,7 @@ describe("the pool status reconciler", () => {
     expect([drainingNodes?.length, requeue]).toEqual([1, undefined]);
   });
 
-  it("says on each of two pools that they overlap, where, and what holds there (M-44)", async () => {
+  it("reports an overlap on both pools, with the node and the consequence (sriov-operator.md M-44)", async () => {
     const { told, messages } = await statusOf(["gpu", "storage"]);
     expect(told).toEqual(["gpu degraded Overlap", "storage degraded Overlap"]);
     const says = (other: string) =>
@@ -92,7 +92,7 @@ describe("the pool status reconciler", () => {
     expect(messages).toEqual([says("storage"), says("gpu")]);
   });
 
-  it("says what is wrong with a pool by itself", async () => {
+  it("reports an invalid pool", async () => {
     const { told, messages } = await statusOf(["gpu"], { spec: { maxUnavailable: "some" } });
     expect([told, messages]).toEqual([
       ["gpu degraded Invalid"],
@@ -100,7 +100,7 @@ describe("the pool status reconciler", () => {
     ]);
   });
 
-  it("says that nothing is managed without a SriovOperatorConfig", async () => {
+  it("reports that nothing is managed without a SriovOperatorConfig", async () => {
     expect(await statusOf(["gpu"], { config: false })).toMatchObject({
       told: ["gpu idle NoOperatorConfig"],
       counts: [0, 0],

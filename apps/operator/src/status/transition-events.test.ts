@@ -36,15 +36,15 @@ function start() {
   };
 }
 
-describe("transition events", () => {
-  it("tell of each transition, with a warning for trouble only", () => {
+describe("createTransitionEvents", () => {
+  it("records each transition, as a warning only if it is degraded", () => {
     const { recordTransition, told } = start();
     for (const summary of [configuring, ready, failed, configuring, ready, idle]) recordTransition(policy(), summary);
     const normal = ["Normal Configuring", "Normal Configured"];
     expect(told()).toEqual([...normal, "Warning NodesFailed", ...normal, "Normal NoNodesMatched"]);
   });
 
-  it("tell nothing where only the counts changed, even if the cache lags behind", () => {
+  it("records nothing if only the counts changed, even if the cache lags behind", () => {
     const { recordTransition, told } = start();
     for (let done = 0; done < 1_000; done++) {
       recordTransition(policy(), { ...configuring, message: `${done} of 1000 nodes configured` });
@@ -54,13 +54,16 @@ describe("transition events", () => {
 
   const atWork = [ready, failed].map((summary) => ({ ...summary, progress }));
 
-  it.each([configuring, ready, failed, idle, ...atWork])("tell nothing twice after a restart: $reason", (summary) => {
-    const { recordTransition, told } = start();
-    recordTransition(policy(conditionsOf(summary)), { ...summary, message: "other words" });
-    expect(told()).toEqual([]);
-  });
+  it.each([configuring, ready, failed, idle, ...atWork])(
+    "records nothing twice after a restart: $reason",
+    (summary) => {
+      const { recordTransition, told } = start();
+      recordTransition(policy(conditionsOf(summary)), { ...summary, message: "other words" });
+      expect(told()).toEqual([]);
+    },
+  );
 
-  it("tell of another object of the same name", () => {
+  it("records the transition of another object of the same name", () => {
     const { recordTransition, told } = start();
     recordTransition(policy([], "1"), ready);
     recordTransition(policy([], "2"), ready);

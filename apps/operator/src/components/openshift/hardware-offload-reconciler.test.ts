@@ -100,7 +100,7 @@ function setUp({ isOpenshift = true } = {}) {
   };
 }
 
-describe("a change of a pool", () => {
+describe("changesOffload", () => {
   const pool = (more: Partial<SriovNetworkPoolConfig>, metadata: Partial<ObjectMeta> = {}): SriovNetworkPoolConfig => ({
     ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkPoolConfig", ...more },
     metadata: { name: "a", namespace, generation: 1, ...metadata },
@@ -121,7 +121,7 @@ describe("a change of a pool", () => {
       concerns: true,
     },
     { what: "its end", after: undefined, concerns: true },
-  ])("matters, or not: $what, $concerns", ({ after, concerns }) => {
+  ])("is $concerns for $what", ({ after, concerns }) => {
     expect(changesOffload({ key: "a", before, after })).toBe(concerns);
   });
 });
@@ -144,7 +144,7 @@ function byUpstream(pool: string, command: string, manager = "sriov-network-oper
 
 const present = "/bin/ovs-vsctl --no-wait set Open_vSwitch . other_config:hw-offload=true";
 
-describe("upstream's MachineConfig", () => {
+describe("a MachineConfig of upstream", () => {
   it.each([
     { of: "its releases since 1.2", command: present },
     { of: "releases before", command: "/bin/ovs-vsctl set Open_vSwitch . other_config:hw-offload=true" },
@@ -152,7 +152,7 @@ describe("upstream's MachineConfig", () => {
       of: "releases with more settings",
       command: `/bin/bash -c '/bin/ovs-vsctl --no-wait set Open_vSwitch . other_config:hw-offload="true" other_config:a="b" '`,
     },
-  ])("stays as it is, since a changed text reboots the pool: $of", async ({ command }) => {
+  ])("is not changed, because a changed text reboots the pool: $of", async ({ command }) => {
     const { put, run, present, applied } = setUp();
     const left = byUpstream("offload", command);
     present.set(left.metadata.name, left);
@@ -161,11 +161,11 @@ describe("upstream's MachineConfig", () => {
     expect([applied, present.get(left.metadata.name)]).toEqual([[], left]);
   });
 
-  it("has the text that ours has", () => {
+  it("has the same text as the operator's", () => {
     expect(byUpstream("offload", present)).toMatchObject({ spec: offloadMachineConfig("offload").spec });
   });
 
-  it("is told of where ovs-vswitchd may not start with it", async () => {
+  it("is reported if it can keep ovs-vswitchd from starting", async () => {
     const { put, run, update, present, told } = setUp();
     const left = byUpstream("offload", "/bin/ovs-vsctl set Open_vSwitch . other_config:hw-offload=true");
     present.set(left.metadata.name, left);
@@ -183,7 +183,7 @@ describe("upstream's MachineConfig", () => {
       command: "/bin/ovs-vsctl --no-wait set Open_vSwitch . other_config:hw-offload=false",
     },
     { what: "is for another role", command: present, role: "worker" },
-  ])("is put right where it $what", async ({ command, role }) => {
+  ])("is corrected if it $what", async ({ command, role }) => {
     const { put, run, present, applied } = setUp();
     const left = byUpstream("offload", command);
     const labels = { "machineconfiguration.openshift.io/role": role ?? "offload" };
@@ -193,7 +193,7 @@ describe("upstream's MachineConfig", () => {
     expect(applied).toEqual(["00-offload-ovs-hw-offload"]);
   });
 
-  it("goes with its pool; one that somebody else wrote stays", async () => {
+  it("is deleted with its pool; a MachineConfig of another client stays", async () => {
     const { put, run, remove, present: configs } = setUp();
     for (const left of [byUpstream("offload", present), byUpstream("other", present, "kubectl")]) {
       configs.set(left.metadata.name, left);
@@ -207,7 +207,7 @@ describe("upstream's MachineConfig", () => {
 });
 
 describe("a pool with hardware offload", () => {
-  it("becomes a MachineConfig, and is ready once all machines have it", async () => {
+  it("gets a MachineConfig, and is ready once all machines have it", async () => {
     const { put, run, update, present, told } = setUp();
     put("a", "offload");
     expect(await run()).toEqual({ afterMs: 15_000 });
@@ -219,7 +219,7 @@ describe("a pool with hardware offload", () => {
     expect(told("a")).toBe("Ready: 3 of 3 machines updated");
   });
 
-  it("takes its MachineConfig along when it goes, also while the operator was away", async () => {
+  it("loses its MachineConfig when it is deleted, also if the operator did not run", async () => {
     const { put, run, remove, present } = setUp();
     present.set("00-old-ovs-hw-offload", offloadMachineConfig("old"));
     put("a", "offload");
@@ -230,7 +230,7 @@ describe("a pool with hardware offload", () => {
     expect(present.size).toBe(0);
   });
 
-  it("is left as it is while nothing is managed", async () => {
+  it("is left unchanged without a SriovOperatorConfig", async () => {
     const { put, run, remove, abandon, present } = setUp();
     put("a", "offload");
     await run();
@@ -240,14 +240,14 @@ describe("a pool with hardware offload", () => {
     expect(present.size).toBe(1);
   });
 
-  it("loses upstream's finalizer, also while it waits for its end", async () => {
+  it("loses upstream's finalizer, also while it is being deleted", async () => {
     const { put, run, freed, present } = setUp();
     put("a", "offload", { deletionTimestamp: "2026-11-21T00:00:00Z" });
     await run();
     expect([freed, present.size]).toEqual([["a"], 0]);
   });
 
-  it("is tried again when the API server refuses, and no pool is blamed for it", async () => {
+  it("is retried if the API server refuses a request, and no pool reports it", async () => {
     const { put, run, refuse, told } = setUp();
     put("a", "offload");
     refuse(new KubeError("apply", "Forbidden", { status: 403 }));
@@ -255,7 +255,7 @@ describe("a pool with hardware offload", () => {
     expect(told("a")).toBe(": ");
   });
 
-  it("leaves nothing to look for where the cluster has no MachineConfigs", async () => {
+  it("leaves no leftovers to search if the cluster has no MachineConfigs", async () => {
     const { run, refuse } = setUp();
     refuse(new KubeError("list", "NotFound", { status: 404 }));
     expect(await run()).toBeUndefined();
@@ -270,7 +270,7 @@ describe("a pool with hardware offload", () => {
     },
     { what: "no pool", name: "typo", isOpenshift: true, words: "MachineConfigPool typo does not exist" },
     { what: "another cluster", name: "offload", isOpenshift: false, words: "supported on OpenShift only" },
-  ])("says so where it cannot be: $what", async ({ name, isOpenshift, words }) => {
+  ])("reports why it is invalid: $what", async ({ name, isOpenshift, words }) => {
     const { put, run, present, told } = setUp({ isOpenshift });
     put("a", name);
     await run();

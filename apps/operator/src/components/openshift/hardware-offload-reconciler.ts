@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * SriovNetworkPoolConfigs of the other sort, which name a MachineConfigPool: its machines get hardware offload of Open
- * vSwitch. All of them at once, since what is left of one that is gone shows only beside those that are there. Upstream's
- * finalizer is taken off pools of both sorts.
+ * createHardwareOffloadReconciler handles SriovNetworkPoolConfigs that name a MachineConfigPool: it enables hardware offload of
+ * Open vSwitch on the machines of that pool. All of them are reconciled together, because the leftovers of a deleted one are found
+ * by comparison with the others. Upstream's finalizer is removed from all SriovNetworkPoolConfigs.
  */
 import { policyReasons, type ObjectMeta, type SriovNetworkPoolConfig } from "@switchyard/api";
 import { isKubeError, type Cache, type Change, type Reconcile, type Writer } from "@switchyard/kube";
@@ -20,31 +20,31 @@ import {
 } from "./hardware-offload.ts";
 import type { MachineConfigs } from "./machine-configs.ts";
 
-/** Whether the change is another than of a status. */
+/** Reports whether more than the status changed. */
 export function changesOffload({ before, after }: Change<SriovNetworkPoolConfig>): boolean {
-  const concerns = (pool: SriovNetworkPoolConfig | undefined) =>
+  const relevant = (pool: SriovNetworkPoolConfig | undefined) =>
     pool && {
       spec: pool.spec,
       generation: pool.metadata.generation,
       finalizers: pool.metadata.finalizers,
       isTerminating: pool.metadata.deletionTimestamp !== undefined,
     };
-  return !isDeepStrictEqual(concerns(before), concerns(after));
+  return !isDeepStrictEqual(relevant(before), relevant(after));
 }
 
 export interface HardwareOffloadDeps {
   readonly pools: Cache<SriovNetworkPoolConfig>;
-  /** Undefined where the cluster is not OpenShift. */
+  /** Undefined if the cluster is not OpenShift. */
   readonly machineConfigs: MachineConfigs | undefined;
   readonly writer: Writer<SriovNetworkPoolConfig>;
-  /** Takes off what upstream's operator would have taken off; sends nothing where it is not. */
+  /** Removes the finalizer of upstream's operator. Sends nothing if the object has none. */
   readonly removeFinalizer: (metadata: ObjectMeta, signal: AbortSignal) => Promise<void>;
-  /** Whether there is a SriovOperatorConfig: without it, all stays as it is. */
+  /** Reports whether SriovOperatorConfig "default" exists. Without it, nothing is changed. */
   readonly isManaged: () => boolean;
   readonly now: () => Date;
 }
 
-/** Nobody tells of these kinds, which are many and large. */
+/** MachineConfigs and MachineConfigPools are polled, because they are too many and too large to watch. */
 const pollMs = { moving: 15_000, settled: 300_000 };
 
 export function createHardwareOffloadReconciler(deps: HardwareOffloadDeps): Reconcile {
@@ -56,9 +56,9 @@ export function createHardwareOffloadReconciler(deps: HardwareOffloadDeps): Reco
     const wanted = pools.list().filter((pool) => isHardwareOffloadPool(pool) && isNotDeleted(pool));
     const states = new Set<ConditionSummary["state"]>();
     for (const pool of wanted) {
-      const summary = await realize(pool, signal);
+      const summary = await enableOffload(pool, signal);
       states.add(summary.state);
-      await tell(pool, summary, signal);
+      await writeStatus(pool, summary, signal);
     }
     await removeLeftovers(
       wanted.map((pool) => offloadConfigName(machineConfigPoolOf(pool))),
@@ -68,7 +68,7 @@ export function createHardwareOffloadReconciler(deps: HardwareOffloadDeps): Reco
     return { afterMs: states.size === 1 && states.has("ready") ? pollMs.settled : pollMs.moving };
   };
 
-  async function realize(pool: SriovNetworkPoolConfig, signal: AbortSignal): Promise<ConditionSummary> {
+  async function enableOffload(pool: SriovNetworkPoolConfig, signal: AbortSignal): Promise<ConditionSummary> {
     const name = machineConfigPoolOf(pool);
     if (machineConfigs === undefined) {
       return invalid('supported on OpenShift only, and CLUSTER_TYPE of the operator is not "openshift"');
@@ -97,20 +97,24 @@ export function createHardwareOffloadReconciler(deps: HardwareOffloadDeps): Reco
     }
   }
 
-  async function tell(pool: SriovNetworkPoolConfig, summary: ConditionSummary, signal: AbortSignal): Promise<void> {
+  async function writeStatus(
+    pool: SriovNetworkPoolConfig,
+    summary: ConditionSummary,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { name, generation = 0 } = pool.metadata;
     const conditions = conditionsFor(summary, pool.status?.conditions ?? [], generation, now());
     await writer.applyStatus({ metadata: { name }, status: { conditions, observedGeneration: generation } }, signal);
   }
 }
 
-/** Names under which ours may be, and upstream's, which have no label of ours. */
+/** Returns the names of MachineConfigs that this operator or upstream's may have created. Upstream's have no label. */
 async function findCandidates(machineConfigs: MachineConfigs, signal: AbortSignal): Promise<ReadonlySet<string>> {
   try {
     const pools = await machineConfigs.listPools(signal);
     return new Set([...(await machineConfigs.listLabelled(signal)), ...pools.map(offloadConfigName)]);
   } catch (error) {
-    if (isKubeError(error, "NotFound")) return new Set(); // a hosted control plane
+    if (isKubeError(error, "NotFound")) return new Set(); // a hosted control plane has no such kinds
     throw error;
   }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Hardware offload of Open vSwitch on the nodes of an OpenShift MachineConfigPool: a MachineConfig that switches it on
- * whenever ovs-vswitchd starts (sriov-operator.md G, smartnic.md 2.6), with upstream's name and content. A changed text
- * reboots all machines of the pool, so a MachineConfig that serves the purpose stays as it is, whatever its text.
- * Usage: `offloadMachineConfig("offload")`, then `machineConfigPoolSummary(pool, offloadConfigName("offload"))`.
+ * offloadMachineConfig returns the MachineConfig that enables hardware offload of Open vSwitch whenever ovs-vswitchd starts, with
+ * upstream's name and content (sriov-operator.md G, smartnic.md 2.6). A change of its text reboots all machines of the pool, so
+ * an existing MachineConfig that enables offload is not changed, whatever its text.
+ * Usage: `const config = offloadMachineConfig("offload");`
  */
 import { policyReasons } from "@switchyard/api";
 import { isRecord, type KubeObject } from "@switchyard/kube";
@@ -11,26 +11,26 @@ import type { Manifest } from "@switchyard/render";
 import type { ConditionSummary } from "../../status/condition-summary.ts";
 import { recordAt, roleLabel, unitsOf, wasWrittenByUpstream } from "./machine-config.ts";
 
-/** Finds those that are ours. */
+/** Labels of the MachineConfigs that this operator creates. */
 export const offloadLabels = {
   "app.kubernetes.io/managed-by": "switchyard-operator",
   "app.kubernetes.io/component": "hardware-offload",
 } as const;
 
-/** The control plane's pool, which is left alone. */
+/** Name of the control plane's pool, which is never changed. */
 export const excludedPool = "master";
 
 const unit = "ovs-vswitchd.service";
 const dropIn = "10-hw-offload.conf";
 
-/** Without it, ovs-vsctl waits for ovs-vswitchd, which systemd starts after it. */
+/** Without this option, ovs-vsctl waits for ovs-vswitchd, which systemd starts only afterwards. */
 const noWait = "--no-wait";
 
 export function offloadConfigName(machineConfigPool: string): string {
   return `00-${machineConfigPool}-ovs-hw-offload`;
 }
 
-/** Upstream's since its release 1.2 (March 2023). */
+/** The content is that of upstream since its release 1.2 (March 2023). */
 export function offloadMachineConfig(machineConfigPool: string): Manifest & { readonly spec: object } {
   const contents = `[Service]\nExecStartPre=/bin/ovs-vsctl ${noWait} set Open_vSwitch . other_config:hw-offload=true\n`;
   const dropins = [{ name: dropIn, contents }];
@@ -47,22 +47,19 @@ export function offloadMachineConfig(machineConfigPool: string): Manifest & { re
   };
 }
 
-/**
- * Whether the MachineConfig already switches offload on in this pool, in any of the texts that upstream's releases have
- * written: then there is nothing to write.
- */
+/** Reports whether the MachineConfig enables offload in this pool, with the text of any release of upstream. */
 export function hasOffload(config: KubeObject, machineConfigPool: string): boolean {
-  return config.metadata.labels?.[roleLabel] === machineConfigPool && switchesOffloadOn(config);
+  return config.metadata.labels?.[roleLabel] === machineConfigPool && enablesOffload(config);
 }
 
-/** Whether it is ours or upstream's to delete: by our labels, or by upstream's field manager and content. */
+/** Reports whether this operator or upstream's created the MachineConfig: by labels, or by field manager and content. */
 export function isOperatorsOffload(config: KubeObject): boolean {
   const { labels = {} } = config.metadata;
   if (Object.entries(offloadLabels).every(([label, value]) => labels[label] === value)) return true;
-  return wasWrittenByUpstream(config) && switchesOffloadOn(config);
+  return wasWrittenByUpstream(config) && enablesOffload(config);
 }
 
-/** What is harmful about its text, as a sentence; undefined: nothing. */
+/** Describes a known problem of the MachineConfig's text; undefined if it has none. */
 export function offloadHazard(config: KubeObject): string | undefined {
   const text = offloadText(config);
   if (text === undefined || text.includes(noWait)) return undefined;
@@ -72,7 +69,7 @@ export function offloadHazard(config: KubeObject): string | undefined {
   );
 }
 
-/** How far the machines of a MachineConfigPool are with a MachineConfig. */
+/** Returns how many machines of a MachineConfigPool have the MachineConfig. */
 export function machineConfigPoolSummary(pool: unknown, configName: string): ConditionSummary {
   const spec = recordAt(pool, "spec", "configuration");
   const status = recordAt(pool, "status");
@@ -87,11 +84,11 @@ export function machineConfigPoolSummary(pool: unknown, configName: string): Con
     : { state: "progressing", reason: policyReasons.configuring, message: isTaken ? message : waiting };
 }
 
-function switchesOffloadOn(config: KubeObject): boolean {
+function enablesOffload(config: KubeObject): boolean {
   return /\bother_config:hw-offload=(["']?)true\1(?![\w-])/.test(offloadText(config) ?? "");
 }
 
-/** Text of the drop-in. */
+/** Returns the text of the systemd drop-in. */
 function offloadText(config: KubeObject): string | undefined {
   const ofUnit = unitsOf(config).find(({ name }) => name === unit);
   return ofUnit?.dropIns.find(({ name }) => name === dropIn)?.contents;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a MachineConfig of OpenShift says of systemd units: an Ignition configuration, read without trust.
+ * unitsOf reads the systemd units of an OpenShift MachineConfig, which contains an Ignition configuration. It does not trust
+ * the input.
  * Usage: `unitsOf(config).some(({ name }) => name === "ovs-vswitchd.service")`.
  */
 import { upstreamManager } from "@switchyard/api";
 import { isRecord, type KubeObject } from "@switchyard/kube";
 
-/** Names the MachineConfigPools that take the MachineConfig. */
+/** Label of a MachineConfig that names the MachineConfigPools to which it applies. */
 export const roleLabel = "machineconfiguration.openshift.io/role";
 
 export interface ConfiguredUnit {
@@ -15,7 +16,7 @@ export interface ConfiguredUnit {
   readonly dropIns: readonly { readonly name: string; readonly contents: string }[];
 }
 
-/** What is missing, or of another type, is empty. */
+/** Fields that are missing or have another type are empty. */
 export function unitsOf(config: KubeObject): readonly ConfiguredUnit[] {
   const { units } = recordAt(config, "spec", "config", "systemd");
   return recordsOf(units).map((unit) => ({
@@ -24,12 +25,12 @@ export function unitsOf(config: KubeObject): readonly ConfiguredUnit[] {
   }));
 }
 
-/** Whether upstream's operator made or changed it. */
+/** Reports whether upstream's operator created or changed the object. */
 export function wasWrittenByUpstream({ metadata: { managedFields = [] } }: KubeObject): boolean {
   return managedFields.some(({ manager }) => manager === upstreamManager);
 }
 
-/** The object at the end of the path; empty where there is none. */
+/** Returns the object at the end of the path, or an empty object. */
 export function recordAt(value: unknown, ...path: readonly string[]): Readonly<Record<string, unknown>> {
   let inner: unknown = value;
   for (const name of path) inner = isRecord(inner) ? inner[name] : undefined;

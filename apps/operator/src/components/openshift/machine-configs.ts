@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The Machine Config Operator's objects, asked for and not watched: they are many and large, and ours are few.
- * Usage: `createMachineConfigs(transport)`.
+ * MachineConfigs reads and writes the objects of the Machine Config Operator. They are not watched, because they are many and
+ * large, and the operator needs few of them.
+ * Usage: `const machineConfigs = createMachineConfigs(transport);`
  */
+import { defined } from "@switchyard/api";
 import {
   createWriter,
   isKubeError,
@@ -19,16 +21,16 @@ import { machineConfigPools, machineConfigs as type } from "../../drain/slots/ma
 import { fieldManagers } from "../../field-managers.ts";
 import { offloadLabels } from "./hardware-offload.ts";
 
-/** All reject with KubeError; lists and readPool with "NotFound" where the cluster has no such kinds. */
+/** All reject with KubeError; lists and readPool with "NotFound" if the cluster does not have the kinds. */
 export interface MachineConfigs {
-  /** Undefined: there is none, or no such kind. */
+  /** Returns undefined if the object or the kind does not exist. */
   read(name: string, signal: AbortSignal): Promise<KubeObject | undefined>;
   apply(config: Manifest, signal: AbortSignal): Promise<void>;
-  /** Deletes it as it was read; "Conflict" if it has changed since. */
+  /** Deletes the object. Rejects with "Conflict" if it has changed since it was read. */
   delete(config: KubeObject, signal: AbortSignal): Promise<void>;
-  /** Names of the MachineConfigs with our labels. */
+  /** Returns the names of the MachineConfigs with offloadLabels. */
   listLabelled(signal: AbortSignal): Promise<readonly string[]>;
-  /** Names of all MachineConfigPools. */
+  /** Returns the names of all MachineConfigPools. */
   listPools(signal: AbortSignal): Promise<readonly string[]>;
   readPool(name: string, signal: AbortSignal): Promise<unknown>;
 }
@@ -61,10 +63,7 @@ export function createMachineConfigs(transport: Transport): MachineConfigs {
       await writer.apply(intent, signal);
     },
     async delete({ metadata: { name, uid, resourceVersion } }, signal) {
-      await writer.delete(
-        { metadata: { name, ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) } },
-        signal,
-      );
+      await writer.delete({ metadata: { name, ...defined({ uid, resourceVersion }) } }, signal);
     },
     listLabelled: (signal) => listNames(type, signal, labelSelector),
     listPools: (signal) => listNames(machineConfigPools, signal),

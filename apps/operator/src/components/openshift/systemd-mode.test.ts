@@ -33,8 +33,8 @@ async function run(units: readonly unknown[] | undefined, isManaged = true) {
   return { deleted, told };
 }
 
-describe("the MachineConfig of upstream's systemd mode", () => {
-  it("goes, and that is told", async () => {
+describe("createSystemdModeReconciler", () => {
+  it("deletes upstream's MachineConfig and reports it", async () => {
     expect(await run(upstreams)).toEqual({ deleted: ["sriov-config-service"], told: 1 });
   });
 
@@ -48,7 +48,7 @@ describe("the MachineConfig of upstream's systemd mode", () => {
     },
     { where: "it has no units", units: [] },
     { where: "its units are no list of units", units: ["sriov-config.service"] },
-  ])("stays where $where", async ({ units, isManaged }) => {
+  ])("keeps the MachineConfig if $where", async ({ units, isManaged }) => {
     expect(await run(units, isManaged)).toEqual({ deleted: [], told: 0 });
   });
 });

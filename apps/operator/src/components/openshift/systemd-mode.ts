@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What upstream's systemd mode left on OpenShift: a MachineConfig with two units that configure NICs at each boot, by a
- * spec that nobody updates any more (sriov-operator.md F.11, smartnic.md 8). On other clusters, and for what the units
- * read, the config daemon cleans up on each node (apps/config-daemon/src/upstream-leftovers.ts).
- * Usage: `createSystemdModeReconciler({ machineConfigs, isManaged, onRemoved })`.
+ * createSystemdModeReconciler deletes the MachineConfig of upstream's systemd mode on OpenShift. Its two units would configure
+ * NICs at each boot by a spec that is no longer updated (sriov-operator.md F.11, smartnic.md 8). On other clusters, and for the
+ * files that the units read, the config daemon cleans up each node (apps/config-daemon/src/upstream-leftovers.ts).
+ * Usage: `const reconcile = createSystemdModeReconciler({ machineConfigs, isManaged, onRemoved });`
  */
 import { isUpstreamUnit } from "@switchyard/api";
 import type { KubeObject, Reconcile } from "@switchyard/kube";
@@ -14,9 +14,9 @@ export const systemdModeConfigName = "sriov-config-service";
 
 export interface SystemdModeDeps {
   readonly machineConfigs: Pick<MachineConfigs, "read" | "delete">;
-  /** Whether there is a SriovOperatorConfig: without it, all stays as it is. */
+  /** Reports whether SriovOperatorConfig "default" exists. Without it, nothing is changed. */
   readonly isManaged: () => boolean;
-  /** Called when it is deleted: OpenShift then reboots the machines. */
+  /** Called when the MachineConfig is deleted. OpenShift then reboots the machines. */
   readonly onRemoved: () => void;
 }
 
@@ -24,15 +24,15 @@ export function createSystemdModeReconciler({ machineConfigs, isManaged, onRemov
   return async function reconcile(_key, signal) {
     if (!isManaged()) return undefined;
     const config = await machineConfigs.read(systemdModeConfigName, signal);
-    if (config === undefined || !isUpstreamsSystemdMode(config)) return undefined;
+    if (config === undefined || !hasOnlyUpstreamUnits(config)) return undefined;
     await machineConfigs.delete(config, signal);
     onRemoved();
     return undefined;
   };
 }
 
-/** Whether it has upstream's units, and no others. */
-export function isUpstreamsSystemdMode(config: KubeObject): boolean {
+/** Reports whether the MachineConfig contains only units of upstream. */
+function hasOnlyUpstreamUnits(config: KubeObject): boolean {
   const units = unitsOf(config);
   return units.length > 0 && units.every(({ name, contents }) => isUpstreamUnit(name, contents));
 }

@@ -9,8 +9,8 @@ function profile(spec: ApiServerConfig["spec"]) {
 
 const strict = "StrictAllComponents";
 
-describe("OpenShift's TLS profile", () => {
-  it("is honoured only where it is asked of all components", () => {
+describe("readTlsProfile", () => {
+  it("applies only if it is required for all components", () => {
     const tlsSecurityProfile = { type: "Modern", modern: {} };
     expect(profile(undefined)).toBeUndefined();
     expect(profile({ tlsSecurityProfile })).toBeUndefined();
@@ -18,14 +18,14 @@ describe("OpenShift's TLS profile", () => {
     expect(profile({ tlsSecurityProfile, tlsAdherence: strict })?.minVersion).toBe("VersionTLS13");
   });
 
-  it("is Intermediate where none is named, and for Old what is secure of it, which is the same", () => {
+  it("returns Intermediate if no profile is named, and for Old, whose secure part is the same", () => {
     const secure = profile({ tlsAdherence: strict });
     expect(secure?.minVersion).toBe("VersionTLS12");
     expect(secure?.cipherSuites).toContain("ECDHE-RSA-AES128-GCM-SHA256");
     expect(profile({ tlsAdherence: strict, tlsSecurityProfile: { type: "Old", old: {} } })).toEqual(secure);
   });
 
-  it("takes of a list what is secure, and never less than TLS 1.2", () => {
+  it("keeps the secure part of a custom list, and at least TLS 1.2", () => {
     const custom = { ciphers: ["ECDHE-RSA-AES128-GCM-SHA256", "DES-CBC3-SHA"], minTLSVersion: "VersionTLS10" };
     expect(profile({ tlsAdherence: strict, tlsSecurityProfile: { type: "Custom", custom } })).toMatchObject({
       minVersion: "VersionTLS12",

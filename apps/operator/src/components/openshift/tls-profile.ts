@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * OpenShift's TLS profile, which is the cluster's and not ours (sriov-operator.md H): only where the administrator asks
- * it of all components, and never below TLS 1.2 and suites with forward secrecy and authenticated encryption.
- * Usage: `readTlsProfile(apiServer)` is `{ minVersion: "VersionTLS13", … }` for the profile Modern.
+ * readTlsProfile reads the TLS profile of an OpenShift cluster (sriov-operator.md H). It applies only if the administrator
+ * requires it for all components, and is limited to TLS 1.2 and later and to cipher suites with forward secrecy and authenticated
+ * encryption.
+ * Usage: `const tls = readTlsProfile(apiServer);`
  */
 import { isRecord, type KubeObject } from "@switchyard/kube";
 import type { TlsSettings } from "@switchyard/render";
 
-/** APIServer of config.openshift.io/v1, the fields that are used. */
+/** The fields of an APIServer of config.openshift.io/v1 that are used. */
 export interface ApiServerConfig extends KubeObject {
   readonly spec?: {
     readonly tlsAdherence?: string;
@@ -17,7 +18,7 @@ export interface ApiServerConfig extends KubeObject {
 
 const tls13Suites = ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"];
 
-/** What is left of the profiles Intermediate and Old, which differ in what is not secure. */
+/** The secure cipher suites of the profiles Intermediate and Old, which differ only in suites that are not secure. */
 const tls12Suites = [
   "ECDHE-ECDSA-AES128-GCM-SHA256",
   "ECDHE-RSA-AES128-GCM-SHA256",
@@ -35,7 +36,7 @@ const intermediate: TlsSettings = {
 
 const modern: TlsSettings = { minVersion: "VersionTLS13", cipherSuites: tls13Suites, curvePreferences: [] };
 
-/** Undefined: what the operator was started with holds. */
+/** Returns undefined if the operator's own settings apply. */
 export function readTlsProfile({ spec = {} }: ApiServerConfig): TlsSettings | undefined {
   if (spec.tlsAdherence !== "StrictAllComponents") return undefined;
   const { type, custom } = spec.tlsSecurityProfile ?? {};
@@ -47,6 +48,6 @@ function readCustom({ minTLSVersion, ciphers }: Readonly<Record<string, unknown>
   const known: readonly unknown[] = Array.isArray(ciphers) ? ciphers : [];
   const cipherSuites = intermediate.cipherSuites.filter((suite) => known.includes(suite));
   if (minTLSVersion === "VersionTLS13") return { ...modern, cipherSuites };
-  // One who names none that is secure gets those that are, rather than servers that nobody can call.
+  // If no listed suite is secure, all secure suites are used, because no client could connect otherwise.
   return cipherSuites.length === 0 ? intermediate : { ...intermediate, cipherSuites };
 }
