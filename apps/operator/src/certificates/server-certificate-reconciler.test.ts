@@ -96,7 +96,7 @@ describe("createServerCertificateReconciler", () => {
     await look();
     const first = world.secret?.current;
     world.nowMs += 61 * dayMs;
-    await look(); // makes the next one
+    await look(); // creates the next certificate
     world.nowMs += 600_000;
     await look();
     expect(world.secret?.current.cert).not.toBe(first?.cert);

@@ -27,7 +27,7 @@ function settingsFor({ webhook, injector, injectorSecret }: Case): ComponentSett
   };
 }
 
-/** Secrets that the operator asks the API server for. */
+/** Secrets that the operator reads from the API server. */
 async function secretsAskedFor(settings: ComponentSettings): Promise<readonly unknown[]> {
   const names: unknown[] = [];
   const refusing: Transport = {

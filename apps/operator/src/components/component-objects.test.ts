@@ -12,7 +12,7 @@ const object = (managers: readonly string[], owners: readonly string[] = []) => 
   },
 });
 
-describe("what is seen of an object", () => {
+describe("toSeenObject", () => {
   it.each([
     { what: "ours", seen: object(["switchyard-components"]), isDeployed: true },
     { what: "upstream's", seen: object(["sriov-network-operator"]), isDeployed: true },

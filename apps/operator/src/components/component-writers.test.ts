@@ -21,7 +21,7 @@ function manifestWith(app: string): Manifest {
   };
 }
 
-/** An API server with one DaemonSet, of which some fields cannot be changed. The cache hears when it is told to. */
+/** An API server with one DaemonSet that has immutable fields. The cache shows changes only on request. */
 function setUp({ immutable = "spec.selector" } = {}) {
   let version = 1;
   let live: (KubeObject & { readonly spec?: unknown }) | undefined;
@@ -112,7 +112,7 @@ describe("an object with fields that an apply cannot change", () => {
   });
 });
 
-describe("what is seen of an object", () => {
+describe("the cached object", () => {
   it("is outdated from a write until the cache shows it", async () => {
     const { write, hear } = setUp();
     expect(write.isObserved(item)).toBe(true);

@@ -8,7 +8,7 @@ const never = new AbortController().signal;
 const metadata = { name: "default", namespace: "sriov-network-operator", uid: "u-1" };
 const seen: SriovOperatorConfig = { apiVersion, kind: "SriovOperatorConfig", metadata };
 
-/** An API server that has this config, or none. */
+/** An API server with this SriovOperatorConfig, or without one. */
 function setUp(stored: SriovOperatorConfig | undefined) {
   let nowMs = 0;
   let requests = 0;

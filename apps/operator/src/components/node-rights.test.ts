@@ -30,7 +30,7 @@ const config: SriovOperatorConfig = {
   metadata: { name: "default", namespace, uid: "uid-1" },
 };
 
-/** What binds a right to a process on nodes. */
+/** The objects that grant permissions to processes on nodes. */
 const rights = [
   "ClusterRoleBinding sriov-network-config-daemon",
   "RoleBinding sriov-device-plugin",

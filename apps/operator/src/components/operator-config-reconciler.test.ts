@@ -48,7 +48,7 @@ function setUp(overrides: Partial<ComponentSettings> = {}) {
   const told: ConditionSummary[] = [];
   const freed: ObjectMeta[] = [];
   let refusal: KubeError | undefined;
-  /** Configs that have gone, which the cache has not heard of. */
+  /** Names of deleted SriovOperatorConfigs that the cache still shows. */
   const gone = new Set<string>();
   const reconcile = createOperatorConfigReconciler({
     ...{ ...cluster.deps, configs, writer },
@@ -82,11 +82,11 @@ function setUp(overrides: Partial<ComponentSettings> = {}) {
   }
   return {
     ...{ cluster, statuses, told, freed, configs, put },
-    /** It is deleted, and the cache does not hear of it. */
+    /** Deletes it while the cache still shows it. */
     loseUnheard(name: string): void {
       gone.add(name);
     },
-    /** The API server keeps the finalizer, for this reason. */
+    /** Makes the API server refuse the removal of the finalizer with this error. */
     holdFinalizer(error: KubeError | undefined): void {
       refusal = error;
     },
@@ -165,7 +165,7 @@ describe('SriovOperatorConfig "default"', () => {
     await run();
     expect(freed.at(-1)?.finalizers).toEqual(["upstream"]);
     const left = cluster.present();
-    expect(left).toContain("DaemonSet sriov-device-plugin"); // the garbage collector's
+    expect(left).toContain("DaemonSet sriov-device-plugin"); // left to the garbage collector
     expect(left.filter((one) => one.startsWith("ClusterRole") || one.startsWith("Validating"))).toEqual([]);
     configs.remove({ name: "default", namespace });
     const { length } = cluster.history;

@@ -35,7 +35,7 @@ const inventory: readonly InventoryItem[] = [
   { component: "metrics-exporter", type: kinds.monitor, name: "monitor", namespace },
 ];
 
-/** All of the component's inventory, but what is named. */
+/** The whole inventory of the component except for these names. */
 function deployed(name: RenderedComponent["name"], ...without: readonly string[]): RenderedComponent {
   const items = inventory.filter((item) => item.component === name && !without.includes(item.name));
   const objects = items.map(({ type, namespace: inside, ...item }): Manifest => {
@@ -46,7 +46,7 @@ function deployed(name: RenderedComponent["name"], ...without: readonly string[]
   return { name, state: "deployed", objects };
 }
 
-/** Of a registration: what becomes of a request that the webhook does not answer. */
+/** failurePolicy of a webhook registration. */
 function answering(failurePolicy: "Fail" | "Ignore") {
   return { webhooks: [{ name: "webhook", failurePolicy }] };
 }
@@ -101,7 +101,7 @@ describe("components", () => {
     put("upstream", "DaemonSet", "webhook");
     put("upstream", kinds.registration.kind, "webhook-config", answering("Fail"));
     for (const counts of [
-      { desired: 3, updated: 0, available: 3 }, // upstream's pods, which go one by one
+      { desired: 3, updated: 0, available: 3 }, // upstream's pods, which are replaced one by one
       { desired: 3, updated: 1, available: 2 },
     ]) {
       roll("webhook", counts);

@@ -8,7 +8,7 @@ import { createNodeLabelReconciler, nodeAffectedByResources } from "./node-label
 const spec = { interfaces: [{ pciAddress: "0000:3b:00.0", numVfs: 2, vfGroups: [{ resourceName: "fast" }] }] };
 const status = { interfaces: [nic()] };
 
-/** A cluster with a config, and what the label and the request of each patched node became. */
+/** A cluster with a SriovOperatorConfig, and the label and request of each patched node. */
 function setUp({ whenStatesAreWritten = (): Promise<void> => Promise.resolve() } = {}) {
   const cluster = createCluster();
   cluster.addConfig();

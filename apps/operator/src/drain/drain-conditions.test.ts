@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import { ok, type Condition } from "@switchyard/api";
 import { drainConditions, type DrainPhase } from "./drain-conditions.ts";
 import type { QueuePosition } from "./slots/plan-drains.ts";
-import { pod } from "./testing/drain-world.ts";
+import { pod } from "./testing/drain-cluster.ts";
 
 const noon = new Date("2026-11-20T12:00:00Z");
 const later = new Date("2026-11-20T12:05:00Z");

@@ -4,7 +4,7 @@ import type { SriovNetworkNodeState } from "@switchyard/api";
 import type { DrainPhase } from "./drain-conditions.ts";
 import { createDrainReporter } from "./drain-reporter.ts";
 import { createKeepingWriter } from "../testing/cluster.ts";
-import { pod } from "./testing/drain-world.ts";
+import { pod } from "./testing/drain-cluster.ts";
 
 const never = new AbortController().signal;
 const subject = { name: "a", uid: "u", drain: { desired: "Drain_Required", isExternal: false, conditions: [] } };
@@ -13,7 +13,7 @@ function draining(...names: readonly string[]): DrainPhase {
   return { kind: "draining", leaving: names.map((name) => pod(name)), refused: [], isLate: false };
 }
 
-/** A reporter with a clock, and what people read. */
+/** A reporter with a clock, and the message that is written. */
 function desk() {
   const kept = createKeepingWriter<SriovNetworkNodeState>();
   const clock = { nowMs: 0 };

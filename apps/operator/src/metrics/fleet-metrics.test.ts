@@ -5,7 +5,7 @@ import { Registry } from "@switchyard/service";
 import { registerFleetMetrics } from "./fleet-metrics.ts";
 import { createCluster, nic } from "../testing/cluster.ts";
 
-/** The sample lines of one metric. */
+/** Returns the samples of one metric. */
 async function samplesOf(registry: Registry, name: string): Promise<readonly string[]> {
   const text = await registry.getSingleMetricAsString(name);
   return text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));

@@ -4,7 +4,7 @@ import { KubeError, type Transport } from "@switchyard/kube";
 import { Registry } from "@switchyard/service";
 import { measureTransport } from "./measure-transport.ts";
 
-/** Answers requests unless their path says how they fail. */
+/** Answers requests, and rejects those whose path contains an error code. */
 const transport: Transport = {
   namespace: "ns",
   request: ({ method, path }) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Whatever users, other programs and a slow cache do in whatever order: where it ends, all is as the rules say. */
+/** Tests that random actions of users and other clients, with a slow cache, always end in a correct state. */
 import { describe, expect, it } from "@jest/globals";
 import { isKubeError, isRecord } from "@switchyard/kube";
 import fc from "fast-check";
@@ -48,7 +48,7 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
   fc.constant<Act>(work),
 );
 
-/** A conflict is the API server's way to say that the cache is behind. */
+/** A conflict only means that the cache lags behind. */
 async function work(cluster: Cluster): Promise<void> {
   await cluster.later().catch((error: unknown) => {
     if (!isKubeError(error, "Conflict")) throw error;
@@ -64,7 +64,7 @@ async function comeToRest(cluster: Cluster): Promise<void> {
   await cluster.later();
 }
 
-/** What the API server has, in few words. */
+/** Returns a short description of the objects in the API server. */
 function networksOf(cluster: Cluster) {
   return kinds.flatMap((of) =>
     homes.flatMap((namespace) => {
@@ -95,14 +95,14 @@ describe("networks", () => {
       const networks = networksOf(cluster);
       const owners = cluster.owners();
       for (const { place: at, isValid, isReady, ref } of networks) {
-        // Of those that ask for something possible, someone has it; and who has it is ready.
+        // One of the valid networks owns the NAD, and the owner is ready.
         if (isValid) expect(Object.keys(owners)).toContain(at);
         expect([ref, isReady]).toEqual([ref, isValid && owners[at] === ref]);
       }
       for (const [at, owner] of Object.entries(owners)) {
         const network = networks.find(({ ref }) => ref === owner);
         if (owner !== "") expect([at, owner]).toEqual([network?.isValid ? network.place : at, network?.ref]);
-        // What somebody else made is as they made it.
+        // NADs of other clients are unchanged.
         if (owner === "") expect(cluster.nad(at)).toMatchObject({ spec: { config: '{"type": "macvlan"}' } });
       }
 

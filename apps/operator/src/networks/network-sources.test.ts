@@ -60,7 +60,7 @@ describe("a network that replaces another of the same name", () => {
     const before = cluster.network("SriovNetwork", "blue");
     if (before === undefined) throw new TypeError("no network");
     const metadata = { ...before.metadata, uid: "another", resourceVersion: "1000" };
-    cluster.networks.SriovNetwork.upsert({ ...before, metadata }); // as after a list: nobody saw the first one go
+    cluster.networks.SriovNetwork.upsert({ ...before, metadata }); // as after a list that missed the deletion of the first one
     expect(cluster.woken()).toContain(`OVSNetwork.${group}/${operatorNamespace}/blue`);
   });
 });

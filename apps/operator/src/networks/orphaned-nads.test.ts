@@ -132,7 +132,7 @@ describe("a network that moves or is deleted", () => {
     await cluster.settle();
     expect(Object.keys(cluster.owners())).toEqual(["tenant/blue"]);
 
-    cluster.removeNetwork("SriovNetwork", "blue"); // it was not served when it went: nobody tells of that
+    cluster.removeNetwork("SriovNetwork", "blue"); // no event follows, because the kind is not served
     cluster.networks.SriovNetwork.beginList();
     cluster.networks.SriovNetwork.endList("1000");
     cluster.api.fault = () => undefined;

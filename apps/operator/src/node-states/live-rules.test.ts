@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import type { ObjectMeta, SriovNetworkNodePolicy } from "@switchyard/api";
 import { createCluster } from "../testing/cluster.ts";
 
-/** A cluster whose rules were asked for. */
+/** A cluster whose rules are computed. */
 function setUp() {
   const cluster = createCluster();
   cluster.addConfig();
@@ -12,7 +12,7 @@ function setUp() {
   return cluster;
 }
 
-/** The object as it is with such metadata. */
+/** Returns the object with other metadata. */
 function later<T extends { readonly metadata: ObjectMeta }>(object: T | undefined, metadata: Partial<ObjectMeta>): T {
   if (object === undefined) throw new TypeError("no object");
   return { ...object, metadata: { ...object.metadata, resourceVersion: "1000", ...metadata } };

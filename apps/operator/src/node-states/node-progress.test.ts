@@ -9,7 +9,7 @@ const spec: SriovNetworkNodeStateSpec = { interfaces: [{ pciAddress: "0000:3b:00
 const done = { interfaces: [nic({ mtu: 9000 })], syncStatus: "Succeeded" } as const;
 const refused = { interfaces: [nic()], syncStatus: "Failed", lastSyncError: "set mtu: EINVAL" } as const;
 
-/** A state whose spec is of the third generation. */
+/** A state of generation 3. */
 function stateOf(status: SriovNetworkNodeStateStatus) {
   const metadata = { name: "worker-1", generation: 3 };
   return toNodeStateFacts({ apiVersion, kind: "SriovNetworkNodeState", metadata, spec, status });

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import { KubeError, type Clock } from "@switchyard/kube";
 import { readVersion, requireKubernetes } from "./kubernetes-version.ts";
 
-/** Gives the answers in turn; KubeErrors are thrown. */
+/** Returns the answers in turn, and throws KubeErrors. */
 function setUp(...answers: readonly unknown[]) {
   const asked: string[] = [];
   const warnings: string[] = [];

@@ -46,7 +46,7 @@ describe("fromUpstreamFlags", () => {
   it("makes the process warn of dropped flags", () => {
     const argv = [join(__dirname, "../main.ts"), "--namespace=sriov", "--kubeconfig=/nowhere", "--zap-log-level=debug"];
     const { status, stderr } = spawnSync(process.execPath, argv, { encoding: "utf8" });
-    expect(status).toBe(1); // there is no such kubeconfig
+    expect(status).toBe(1); // the kubeconfig does not exist
     expect(stderr).toContain('"flags":["--zap-log-level"]');
   });
 

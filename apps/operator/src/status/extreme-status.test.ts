@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A node writes its own status: what one that was taken over writes must not keep the operator from all others. */
+/** A node writes its own status. The status of a compromised node must not keep the operator from handling other nodes. */
 import { describe, expect, it } from "@jest/globals";
 import {
   apiVersion,
@@ -17,7 +17,7 @@ import { createCluster, createKeepingWriter, nic } from "../testing/cluster.ts";
 const never = new AbortController().signal;
 const quiet = { recordTransition: () => undefined, now: () => new Date(0) };
 
-/** Many cards, each with work left; the API server stores what has up to 1.5 MiB. */
+/** Many NICs with unfinished work; the API server stores objects of up to 1.5 MiB. */
 const manyNics = Array.from({ length: 10_000 }, (_, i): InterfaceStatus => {
   return nic({ name: `eth${i}`, pciAddress: `0000:${i.toString(16).padStart(4, "0")}:00.0` });
 });

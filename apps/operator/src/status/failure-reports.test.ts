@@ -26,7 +26,7 @@ import { fieldManagers } from "../field-managers.ts";
 const namespace = "sriov-network-operator";
 const { signal } = new AbortController();
 
-/** Objects in memory, and what is written of them. */
+/** Objects in memory, and the writes to them. */
 function setUp() {
   const store = (type: ResourceType, ofNamespace?: string) =>
     new ObjectStore({
@@ -72,7 +72,7 @@ function setUp() {
       const object = { apiVersion: apiVersionOf(type), kind: type.kind, metadata, status: { conditions: [stale] } };
       into.upsert(object);
     },
-    /** Writes what is due; path and message of each. */
+    /** Performs the pending writes, and returns path and message of each. */
     async written() {
       for (const target of new Set(targets.splice(0))) await reports.controller.reconcile(target, signal);
       return writes.splice(0).map(({ path, body }) => {

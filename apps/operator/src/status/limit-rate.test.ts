@@ -44,5 +44,5 @@ it("leaves the retry of a failed run to the queue", async () => {
   const paced = limitRate(failing, { intervalMs: 1_000, nowMs: () => 0 });
   const { signal } = new AbortController();
   await expect(paced("a", signal)).rejects.toThrow("run 1");
-  await expect(paced("a", signal)).rejects.toThrow("run 2"); // else the queue would take it for a success
+  await expect(paced("a", signal)).rejects.toThrow("run 2"); // otherwise the queue would count it as a success
 });

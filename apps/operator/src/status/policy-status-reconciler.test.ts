@@ -14,7 +14,7 @@ import type { RecordTransition } from "./transition-events.ts";
 const never = new AbortController().signal;
 const quiet = { recordTransition: () => undefined, now: () => new Date(0) };
 
-/** Nodes whose states are as `given`, each merged as the node state reconciler would have done. */
+/** Nodes with the `given` states, merged as the node state reconciler does. */
 async function statusOf(
   policy: Partial<SriovNetworkNodePolicySpec>,
   given: Readonly<Record<string, NonNullable<SriovNetworkNodeState["status"]>>>,

@@ -10,15 +10,15 @@ const everyNode = { nodeSelector: {} };
 
 interface Scene {
   readonly config?: boolean;
-  /** Of each of the pools. */
+  /** Applies to each pool. */
   readonly spec?: SriovNetworkPoolConfigSpec;
-  /** Since when worker-1 is drained, which it is then. */
+  /** Since when worker-1 is drained, if it is. */
   readonly drainedSince?: string;
 }
 
 const noon = "2026-11-20T12:00:00Z";
 
-/** worker-1, discovered and with nothing to do, and worker-2, not discovered yet. */
+/** worker-1 is discovered and configured, worker-2 is not discovered yet. */
 async function statusOf(pools: readonly string[], { config = true, spec = everyNode, drainedSince }: Scene = {}) {
   const cluster = createCluster();
   if (config) cluster.addConfig();

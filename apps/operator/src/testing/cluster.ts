@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A small cluster in memory for the reconcilers' tests: stores filled by hand, and writers that keep what was applied.
- * Usage: `const cluster = createCluster(); cluster.addNode("worker-1"); cluster.addPolicy("a", { … });`
+ * createCluster returns a small cluster in memory for tests of reconcilers: stores that the test fills, and writers that record.
+ * Usage: `const cluster = createCluster(); cluster.addNode("worker-1"); cluster.addPolicy("a", { numVfs: 4 });`
  */
 import {
   apiVersion,
@@ -34,7 +34,7 @@ import { createMergeResults } from "../node-states/merge-results.ts";
 
 const namespace = "sriov-network-operator";
 
-/** A PF as the daemon reports it. */
+/** Returns a PF as the daemon reports it. */
 export function nic(overrides: Partial<InterfaceStatus> = {}): InterfaceStatus {
   return {
     pciAddress: "0000:3b:00.0",
@@ -139,7 +139,7 @@ export function createCluster() {
       };
       pools.upsert(pool);
     },
-    /** Rows of the ConfigMap supported-nic-ids. */
+    /** Sets the rows of the ConfigMap supported-nic-ids. */
     setNicList(rows: readonly string[]): void {
       const data = Object.fromEntries(rows.map((row, index) => [`row${index}`, row]));
       const configMap: ConfigMap = { apiVersion: "v1", kind: "ConfigMap", metadata: meta("supported-nic-ids"), data };
@@ -162,7 +162,7 @@ export function createCluster() {
   };
 }
 
-/** Keeps the last intent for each name; deleted ones are gone. */
+/** Returns a writer that records the last intent for each name. */
 export function createKeepingWriter<T extends KubeObject>() {
   const applied = new Map<string, Parameters<Writer<T>["apply"]>[0]>();
   const statuses = new Map<string, Parameters<Writer<T>["applyStatus"]>[0]["status"]>();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Stores of what was deployed, and writers into them, for the tests of components.
+ * createComponentCluster returns stores of deployed objects, and writers that fill them, for tests of components.
  * Usage: `const cluster = createComponentCluster(inventory); await syncComponents(cluster.deps, components, signal);`
  */
 import { upstreamManager } from "@switchyard/api";
@@ -16,7 +16,7 @@ import {
 import type { SyncDeps } from "../components/sync-components.ts";
 import { fieldManagers } from "../field-managers.ts";
 
-/** Who wrote an object. */
+/** The client that wrote an object. */
 export type Author = "us" | "upstream" | "somebody";
 
 const silent: Logger = {
@@ -31,9 +31,9 @@ const silent: Logger = {
 export function createComponentCluster(inventory: readonly InventoryItem[]) {
   let version = 0;
   let isHeldBack = false;
-  /** What the watches have not told yet. */
+  /** Events that the watches have not delivered yet. */
   const late: (() => void)[] = [];
-  /** Names in the order in which they were written and deleted, with "-" before the latter. */
+  /** Names of written objects in order; deleted ones start with "-". */
   const history: string[] = [];
   const refusals = new Map<string, KubeError>();
   const live = new Map<string, KubeObject>();
@@ -124,20 +124,20 @@ export function createComponentCluster(inventory: readonly InventoryItem[]) {
   return {
     deps,
     history,
-    /** What there is: "DaemonSet daemon". */
+    /** Returns all objects as "DaemonSet daemon". */
     present: () => [...live.keys()].sort(),
     get: (kind: string, name: string) => live.get(`${kind} ${name}`),
-    /** Somebody makes or changes an object. */
+    /** Creates or changes an object as this client. */
     put(author: Author, kind: string, name: string, object: object = {}): void {
       put(itemOf(kind, name), object, author);
     },
-    /** It goes, and we did not do it. */
+    /** Deletes an object as another client. */
     lose(kind: string, name: string): void {
       const item = itemOf(kind, name);
       live.delete(`${kind} ${name}`);
       storeOf(item).remove(item);
     },
-    /** Pods of a DaemonSet, as its controller counts them. */
+    /** Sets the pod counts in the status of a DaemonSet. */
     roll(
       name: string,
       counts: { readonly desired: number; readonly updated: number; readonly available: number },
@@ -150,12 +150,12 @@ export function createComponentCluster(inventory: readonly InventoryItem[]) {
       };
       put(itemOf("DaemonSet", name), { status }, "somebody");
     },
-    /** The API server refuses what is done to an object of this name, until it is told otherwise. */
+    /** Makes the API server refuse writes to objects of this name; undefined ends that. */
     refuse(name: string, code: string | undefined, status = 403): void {
       if (code === undefined) refusals.delete(name);
       else refusals.set(name, new KubeError(`PATCH ${name}`, code, { status, words: "not today" }));
     },
-    /** What is written is seen when `deliver` is called. */
+    /** Holds events back until deliver(). */
     holdBack(): void {
       isHeldBack = true;
     },
@@ -163,7 +163,7 @@ export function createComponentCluster(inventory: readonly InventoryItem[]) {
       isHeldBack = false;
       for (const arrive of late.splice(0)) arrive();
     },
-    /** The cluster does not know the kind. */
+    /** Makes the API server not serve the kind. */
     unserve(kind: string): void {
       for (const { type, cache } of watches) if (type.kind === kind) cache.notServed();
     },

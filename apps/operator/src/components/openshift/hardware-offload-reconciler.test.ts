@@ -9,7 +9,7 @@ import type { MachineConfigs } from "./machine-configs.ts";
 
 const namespace = "sriov-network-operator";
 
-/** A Machine Config Operator that takes what there is, with one pool "offload" of three machines. */
+/** A Machine Config Operator that applies all MachineConfigs, with one pool "offload" of three machines. */
 function setUp({ isOpenshift = true } = {}) {
   let version = 0;
   const present = new Map<string, KubeObject>();
@@ -80,11 +80,11 @@ function setUp({ isOpenshift = true } = {}) {
     remove: (name: string) => {
       pools.remove({ name, namespace });
     },
-    /** The API server refuses what is asked of these kinds. */
+    /** Makes the API server refuse requests for these kinds. */
     refuse(error: KubeError): void {
       refusal = error;
     },
-    /** The SriovOperatorConfig goes. */
+    /** Deletes the SriovOperatorConfig. */
     abandon(): void {
       isManaged = false;
     },
@@ -126,7 +126,7 @@ describe("changesOffload", () => {
   });
 });
 
-/** As upstream's operator of some release wrote it. */
+/** A MachineConfig that a release of upstream's operator wrote. */
 function byUpstream(pool: string, command: string, manager = "sriov-network-operator"): KubeObject {
   const dropins = [{ name: "10-hw-offload.conf", contents: `[Service]\nExecStartPre=${command}\n` }];
   const spec = {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import { KubeError, type Transport, type TransportRequest } from "@switchyard/kube";
 import { createCluster, nic } from "../../testing/cluster.ts";
 import { createClaimedDevices } from "./claimed-devices.ts";
-import { pod } from "../testing/drain-world.ts";
+import { pod } from "../testing/drain-cluster.ts";
 
 const never = new AbortController().signal;
 const nics = "nics.example.com";
@@ -11,13 +11,13 @@ const gpus = "gpus.example.com";
 const pf = nic({ numVfs: 1, Vfs: [{ pciAddress: "0000:3b:02.0", vfID: 0 }] });
 const foreign = nic({ pciAddress: "0000:01:00.0" });
 
-/** Devices by name, and the PCI address of each. */
+/** PCI addresses by device name. */
 type Published = Readonly<Record<string, string>>;
 
 interface Scene {
-  /** By name: driver and device. */
+  /** Driver and device of each claim, by name. */
   readonly claims?: Readonly<Record<string, readonly [driver: string, device: string]>>;
-  /** By "driver node". */
+  /** Devices of each slice, by "driver node". */
   readonly slices?: Readonly<Record<string, Published>>;
   readonly isServed?: boolean;
 }
@@ -83,7 +83,7 @@ describe("createClaimedDevices", () => {
         [`${gpus} w1`]: { "gpu-0": "0000:99:00.0" },
       },
     });
-    // A NIC that no policy names and that has no VFs is not touched by a drain's steps.
+    // The daemon does not change a NIC that no policy selects and that has no VFs.
     expect(await holders("vf", "gpu", "port")).toEqual(["vf"]);
   });
 

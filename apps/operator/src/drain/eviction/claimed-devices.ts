@@ -44,7 +44,7 @@ export function createClaimedDevices({ transport, states }: ClaimedDevicesDeps):
         ({ holdsVfs, claims, isFinished }) => !holdsVfs && !isFinished && claims.length > 0,
       );
       if (unresolved.length === 0) return pods;
-      const reads = readsByNode.get(node) ?? { claims: new Map(), slices: new Map() };
+      const reads: NodeReads = readsByNode.get(node) ?? { claims: new Map(), slices: new Map() };
       readsByNode.set(node, reads);
       const reader: Reader = { transport, reads, pfsOf, signal };
       for (const { namespace, claims } of unresolved) {

@@ -2,12 +2,12 @@
 import { describe, expect, it } from "@jest/globals";
 import { isRecord, KubeError, type TransportRequest } from "@switchyard/kube";
 import { evictPod } from "./evict-pod.ts";
-import { pod } from "../testing/drain-world.ts";
+import { pod } from "../testing/drain-cluster.ts";
 
 const never = new AbortController().signal;
 const tried = "POST /api/v1/namespaces/apps/pods/web/eviction";
 
-/** What becomes of an eviction of apps/web that the API server answers so. */
+/** Returns the result of an eviction of apps/web to which the API server responds with this error. */
 async function evict(answer: () => unknown, signal = never) {
   const requests: TransportRequest[] = [];
   const request = async (sent: TransportRequest): Promise<unknown> => {

@@ -4,12 +4,12 @@ import type { EvictionResult } from "./evict-pod.ts";
 import { createEvictions, type EvictionsDeps } from "./evictions.ts";
 import type { PodFacts } from "./pod-facts.ts";
 import { createEvictionConcurrencyLimit } from "./eviction-concurrency-limit.ts";
-import { pod } from "../testing/drain-world.ts";
+import { pod } from "../testing/drain-cluster.ts";
 
 const never = new AbortController().signal;
 
-/** Evictions with a clock; pods in `refusing` are refused. Those of all nodes share eight hands. */
-function world() {
+/** Evictions with a clock. Pods in `refusing` are refused. All nodes share eight concurrent evictions. */
+function cluster() {
   const refusing = new Set<string>();
   const asked: string[] = [];
   const clock = { nowMs: 0, retryAfterMs: undefined as number | undefined, eachMs: 0, atOnce: 0, most: 0 };
@@ -38,7 +38,7 @@ function world() {
 
 describe("createEvictions", () => {
   it("evicts each pod once, and again only if it does not terminate", async () => {
-    const { asked, clock, attempt } = world();
+    const { asked, clock, attempt } = cluster();
     await attempt(pod("a"), pod("b"));
     expect(await attempt(pod("a"), pod("b", { endsBy: "2026-11-20T12:00:30Z" }))).toEqual({
       refused: [],
@@ -51,7 +51,7 @@ describe("createEvictions", () => {
   });
 
   it("retries a refused pod with increasing delays up to 30 s", async () => {
-    const { refusing, clock, attempt } = world();
+    const { refusing, clock, attempt } = cluster();
     refusing.add("a");
     const waitsMs: number[] = [];
     for (let time = 0; time < 7; time++) {
@@ -64,7 +64,7 @@ describe("createEvictions", () => {
   });
 
   it("waits as long as the API server asks for, but at most 30 s", async () => {
-    const { refusing, clock, attempt } = world();
+    const { refusing, clock, attempt } = cluster();
     refusing.add("a");
     clock.retryAfterMs = 10_000;
     expect((await attempt(pod("a"))).nextMs).toBe(10_000);
@@ -74,7 +74,7 @@ describe("createEvictions", () => {
   });
 
   it("evicts another pod of the same name at once", async () => {
-    const { refusing, asked, attempt } = world();
+    const { refusing, asked, attempt } = cluster();
     refusing.add("a");
     await attempt(pod("a", { uid: "first" }));
     refusing.clear();
@@ -83,7 +83,7 @@ describe("createEvictions", () => {
   });
 
   it("ends an attempt in which the API server is slow, and continues with the next pods in the next attempt", async () => {
-    const { refusing, asked, clock, attempt } = world();
+    const { refusing, asked, clock, attempt } = cluster();
     const pods = Array.from({ length: 20 }, (_, index) => pod(`p${index}`));
     for (const { name } of pods) refusing.add(name);
     clock.eachMs = 5_000;
@@ -94,13 +94,13 @@ describe("createEvictions", () => {
   });
 
   it("limits concurrent evictions for one node and for all nodes together", async () => {
-    const { asked, clock, attempt, ofNode } = world();
+    const { asked, clock, attempt, ofNode } = cluster();
     const pods = Array.from({ length: 50 }, (_, index) => pod(`p${index}`));
     await attempt(...pods);
     expect([asked.length, clock.most]).toEqual([50, 8]);
     const elsewhere = pods.map((each) => ({ ...each, uid: `other-${each.uid}` }));
     clock.nowMs = 5_000;
     await Promise.all([attempt(...pods), ofNode()(...elsewhere), ofNode()(pod("third"))]);
-    expect([asked.length, clock.most]).toEqual([151, 11]); // a hand each, and eight that they share
+    expect([asked.length, clock.most]).toEqual([151, 11]); // one for each of three nodes, and eight that they share
   });
 });

@@ -4,7 +4,7 @@ import { systemClock, type Clock, type Transport, type WatchEvent } from "@switc
 import { eventually } from "@switchyard/testing";
 import { followNodePods } from "./node-pods.ts";
 
-/** An API server with one pod, whose watch says what it is told to. */
+/** An API server with one pod, whose watch returns given events. */
 function createServer() {
   const pod = { metadata: { name: "web", namespace: "default", uid: "1", resourceVersion: "1" }, spec: {} };
   let bookmark = Promise.withResolvers<undefined>();

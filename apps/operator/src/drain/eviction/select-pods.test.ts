@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { selectPods } from "./select-pods.ts";
-import { pod } from "../testing/drain-world.ts";
+import { pod } from "../testing/drain-cluster.ts";
 
 const pods = [
   pod("plain"),

@@ -19,7 +19,7 @@ interface Scene {
   readonly managedFields?: readonly ManagedFieldsEntry[];
 }
 
-/** The slot of node a, minutes after noon. */
+/** Returns the slot of node a at this number of minutes after noon. */
 function slotAt(minutes: number, { answer = "DrainComplete", request = "Drain_Required", ...scene }: Scene = {}) {
   const { conditions = [drained], managedFields = [] } = scene;
   const notes = { [annotations.currentState]: answer, [annotations.desiredState]: request };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * An API server in memory, as far as the controllers of networks need one: apply with managedFields, merge patches, deletion with
- * preconditions and finalizers, namespaces that must be there. Lists are owned whole. What apply means in full is tested
- * against a real API server (e2e/integration/networks.test.ts).
+ * createMemoryApi returns an API server in memory with the features that the controllers need: apply with managedFields, merge
+ * patches, deletion with preconditions and finalizers, and namespaces that must exist. A list has one owner. The full semantics of
+ * apply are tested with a real API server (e2e/integration/networks.test.ts).
  * Usage: `const api = createMemoryApi(stores); api.put({ apiVersion, kind: "SriovNetwork", metadata, spec })`.
  */
 import {
@@ -22,22 +22,22 @@ import {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** One kind, and who hears of its objects. */
+/** One kind, and the cache of its objects. */
 export interface ServedKind {
   readonly type: ResourceType;
   readonly sink: ObjectSink;
 }
 
 export interface MemoryApi extends Transport {
-  /** What was written through the transport: "PATCH /apis/…", in its order. */
+  /** Writes through the transport in order: "PATCH /apis/…". */
   readonly writes: string[];
-  /** May throw in place of the answer. */
+  /** Called for each request. The client gets what it throws instead of the response. */
   fault: (request: TransportRequest) => void;
-  /** While false, the caches hear nothing; once true again, they hear of all. */
+  /** While false, the caches receive no events; they receive all of them once it is true again. */
   caching: boolean;
   get(type: ResourceType, name: ObjectName): StoredObject | undefined;
   list(type: ResourceType): readonly StoredObject[];
-  /** What a user does: creates the object, or changes these fields of it; null takes one away. */
+  /** Creates the object or changes these fields, as a user does. null removes a field. */
   put(object: Fields & { readonly kind: string; readonly metadata: ObjectName & Fields }): void;
   delete(type: ResourceType, name: ObjectName): void;
 }
@@ -178,7 +178,7 @@ export function createMemoryApi(kinds: readonly ServedKind[]): MemoryApi {
   }
 }
 
-/** "Conflict" unless it is the very object that the request means. */
+/** Throws "Conflict" if uid or resourceVersion of the request differ from those of the object. */
 function refuseOthers(request: TransportRequest, object: StoredObject | undefined, wanted: Fields): void {
   const { uid, resourceVersion } = object?.metadata ?? {};
   const isOther = (value: unknown, real: unknown) => value !== undefined && value !== real;
@@ -191,7 +191,7 @@ export function notFound({ method, path }: Pick<TransportRequest, "method" | "pa
   return new KubeError(`${method} ${path}`, "NotFound", { status: 404, details: { kind, name } });
 }
 
-/** RFC 7386, of an object that stays one. */
+/** Applies a merge patch (RFC 7386) that must result in an object. */
 function merge(object: KubeObject, patch: unknown): KubeObject & Fields {
   const merged = mergeValue(object, patch);
   if (!isKubeObject(merged)) throw new TypeError("no object any more");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A cluster in memory with the controller of networks in it: what is put there, the controller hears of, and works until
- * nothing is left to do.
+ * createNetworkCluster returns a cluster in memory in which the networks controller runs: settle() reconciles until all events
+ * are handled.
  * Usage: `const cluster = createNetworkCluster(); cluster.addNamespace("tenant"); cluster.addNetwork("OVSNetwork", "blue"); await cluster.settle();`
  */
 import {
@@ -23,17 +23,17 @@ import { createMemoryApi, type StoredObject } from "./memory-api.ts";
 
 export const operatorNamespace = "sriov-network-operator";
 
-/** The CNI configuration in a NetworkAttachmentDefinition; {} where there is none. */
+/** Returns the CNI configuration of a NetworkAttachmentDefinition, or {}. */
 export function configOf(nad: StoredObject | undefined): SomeSpec {
   const spec = nad?.["spec"];
   const config: unknown = isRecord(spec) ? JSON.parse(String(spec["config"])) : undefined;
   return isRecord(config) ? config : {};
 }
 
-/** Fields of a spec, right or wrong. */
+/** Fields of a spec, valid or not. */
 export type SomeSpec = Readonly<Record<string, unknown>>;
 
-/** Has the operator's namespace, "tenant" and "other". */
+/** The cluster has the operator's namespace and the namespaces "tenant" and "other". */
 export function createNetworkCluster() {
   const stores = {
     sriovNetworks: new ObjectStore(networkStores.sriovNetworks),
@@ -87,13 +87,13 @@ export function createNetworkCluster() {
     nads: stores.networkAttachmentDefinitions,
     networks: { SriovNetwork: stores.sriovNetworks },
     requeued,
-    /** "Normal NetworkReady SriovNetwork/blue", in their order. */
+    /** Returns the events in order: "Normal NetworkReady SriovNetwork/blue". */
     news: () =>
       told.map(({ type, reason, regarding }) => `${type} ${reason} ${regarding.kind}/${regarding.metadata.name}`),
     addNamespace(...names: readonly string[]): void {
       for (const name of names) api.put({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
     },
-    /** In the operator's namespace unless told; fields of the spec are added to those that it has. */
+    /** Adds a network, by default in the operator's namespace, or adds fields to the spec of an existing one. */
     addNetwork(kind: NetworkKind, name: string, spec: SomeSpec = {}, namespace = operatorNamespace): void {
       const before = api.get(networkTypes[kind], { namespace, name }) === undefined ? { resourceName: "nics" } : {};
       api.put({ apiVersion, kind, metadata: { name, namespace }, spec: { ...before, ...spec } });
@@ -117,14 +117,14 @@ export function createNetworkCluster() {
       api.delete(networkAttachmentDefinitions, named(place));
     },
     nad: (place: string) => api.get(networkAttachmentDefinitions, named(place)),
-    /** Places of all, with the network that each says it is made from. */
+    /** Returns the owner-ref of each NAD by "namespace/name". */
     owners: () =>
       Object.fromEntries(
         api.list(networkAttachmentDefinitions).map(({ metadata: { namespace, name, annotations: marks = {} } }) => {
           return [`${namespace ?? ""}/${name}`, marks[annotations.ownerRef] ?? ""];
         }),
       ),
-    /** What Kubernetes' garbage collector does: deletes what is owned by an object that is no more. */
+    /** Acts as the garbage collector: deletes NADs whose owner is gone. */
     collectGarbage(): void {
       const alive = new Set(
         Object.values(networkTypes).flatMap((type) => api.list(type).map(({ metadata }) => metadata.uid)),
@@ -137,16 +137,16 @@ export function createNetworkCluster() {
     setState(name: string, spec: SriovNetworkNodeStateSpec): void {
       api.put({ apiVersion, kind: "SriovNetworkNodeState", metadata: { name, namespace: operatorNamespace }, spec });
     },
-    /** The condition Ready as "True NetworkReady: …"; "" before the first. */
+    /** Returns the condition Ready as "True NetworkReady: …", or "". */
     ready(kind: NetworkKind, name: string, namespace = operatorNamespace): string {
       const ready = conditionsOf(cluster.network(kind, name, namespace)).find(({ type }) => type === "Ready");
       return ready === undefined ? "" : `${ready.status} ${ready.reason}: ${ready.message}`;
     },
     conditions: (kind: NetworkKind, name: string, namespace = operatorNamespace) =>
       conditionsOf(cluster.network(kind, name, namespace)),
-    /** Who waits for work now. */
+    /** Returns the keys that are enqueued. */
     woken: (): readonly string[] => [...pending],
-    /** Lets the controller work, on all keys at once, until nothing is left; rejects with what a reconcile throws, which later() takes up. */
+    /** Reconciles all keys concurrently until none is enqueued. Rejects with the error of a reconcile, which later() retries. */
     async settle(): Promise<void> {
       for (let rounds = 0; pending.size > 0; rounds++) {
         if (rounds > 100) throw new Error(`does not come to rest: ${[...pending].join(" ")}`);
@@ -154,7 +154,7 @@ export function createNetworkCluster() {
         pending.clear();
         await Promise.all(
           refs.map(async (ref) => {
-            requeued.set(ref, 0); // as after a failure
+            requeued.set(ref, 0); // retried by later() if it fails
             const requeue = await operator.reconcile(ref, AbortSignal.timeout(10_000));
             if (requeue === undefined) requeued.delete(ref);
             else requeued.set(ref, requeue.afterMs);
@@ -162,7 +162,7 @@ export function createNetworkCluster() {
         );
       }
     },
-    /** What is put off is due. */
+    /** Reconciles the keys that were requeued. */
     async later(): Promise<void> {
       for (const ref of requeued.keys()) pending.add(ref);
       await cluster.settle();

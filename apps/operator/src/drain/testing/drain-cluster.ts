@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A cluster in memory for the controllers of drains: an API server, caches that can be late, pods that can be held, and
- * operators that can die at any write.
- * Usage: `const world = createDrainWorld(); world.addNode("a"); world.ask("a", "Drain_Required"); await world.settle();`
+ * createDrainCluster returns a cluster in memory for the drain controllers, with an API server, caches that can lag behind, pods
+ * that cannot be evicted, and operators that can die at any write.
+ * Usage: `const cluster = createDrainCluster(); cluster.addNode("a"); cluster.requestDrain("a", "Drain_Required"); await cluster.settle();`
  */
 import {
   annotations,
@@ -42,7 +42,7 @@ import type { PodFacts } from "../eviction/pod-facts.ts";
 
 export const drainNamespace = "sriov-network-operator";
 
-/** A pod that has nothing to do with VFs. */
+/** Returns a pod without VFs. */
 export function pod(name: string, overrides: Partial<PodFacts> = {}): PodFacts {
   return {
     ...{ name, namespace: "apps", uid: `uid-${name}` },
@@ -52,9 +52,9 @@ export function pod(name: string, overrides: Partial<PodFacts> = {}): PodFacts {
   };
 }
 
-export type DrainWorld = ReturnType<typeof createDrainWorld>;
+export type DrainCluster = ReturnType<typeof createDrainCluster>;
 
-export function createDrainWorld({ clusterType = "kubernetes" }: { clusterType?: "kubernetes" | "openshift" } = {}) {
+export function createDrainCluster({ clusterType = "kubernetes" }: { clusterType?: "kubernetes" | "openshift" } = {}) {
   const namespace = drainNamespace;
   const nodes = new ObjectStore({ type: nodeType, project: (node: Node) => node });
   const pools = new ObjectStore({
@@ -93,9 +93,9 @@ export function createDrainWorld({ clusterType = "kubernetes" }: { clusterType?:
     stop.signal,
   );
 
-  /** By node. */
+  /** Pods by node. */
   const podsOn = new Map<string, PodFacts[]>();
-  /** Why pods cannot be evicted, by name. */
+  /** Messages of PodDisruptionBudgets by name of the pod. */
   const budgets = new Map<string, string>();
   const news: News[] = [];
   let nowMs = Date.parse("2026-11-20T12:00:00Z");
@@ -105,7 +105,7 @@ export function createDrainWorld({ clusterType = "kubernetes" }: { clusterType?:
 
   function startOperator() {
     const pods: NodePods = {
-      follow: (node) => (world.arePodsKnown ? (podsOn.get(node) ?? []) : undefined),
+      follow: (node) => (cluster.arePodsKnown ? (podsOn.get(node) ?? []) : undefined),
       list: (node) => Promise.resolve(podsOn.get(node) ?? []),
       leave: () => undefined,
       source: { start: () => () => undefined, whenSynced: () => Promise.resolve() },
@@ -125,13 +125,13 @@ export function createDrainWorld({ clusterType = "kubernetes" }: { clusterType?:
 
   async function send(request: TransportRequest): Promise<unknown> {
     if (request.method === "GET") return answer(request);
-    world.beforeWrite(request);
+    cluster.beforeWrite(request);
     const result = await answer(request);
-    world.afterWrite();
+    cluster.afterWrite();
     return result;
   }
 
-  /** What the API in memory does not know: JSON patches, lists, evictions. */
+  /** Handles requests that the API in memory does not support: JSON patches, lists, evictions. */
   async function answer(request: TransportRequest): Promise<unknown> {
     if (request.path.endsWith("/eviction")) return evict(request);
     const listed = [sriovNetworkNodeStates, machineConfigPools].find(({ plural }) =>
@@ -176,19 +176,19 @@ export function createDrainWorld({ clusterType = "kubernetes" }: { clusterType?:
     return api.get(type, place)?.metadata.annotations?.[annotation];
   }
 
-  const world = {
+  const cluster = {
     ...{ api, nodes, states, podsOn, budgets, news, send, transport },
-    /** Whether the watches of nodes' pods have begun. */
+    /** Whether the pods of nodes are listed. */
     arePodsKnown: true,
-    /** Each write of an operator passes these; what they throw it gets instead of an answer. */
+    /** Called before and after each write of an operator. The operator gets what they throw instead of the response. */
     beforeWrite: (_request: TransportRequest): void => undefined,
     afterWrite: (): void => undefined,
     addNode(name: string, labels: Readonly<Record<string, string>> = {}, notes: Readonly<Record<string, string>> = {}) {
       const all = { "kubernetes.io/os": "linux", "node-role.kubernetes.io/worker": "", ...labels };
       api.put({ kind: "Node", metadata: { name, labels: all, annotations: notes }, spec: {} });
-      world.addState(name);
+      cluster.addState(name);
     },
-    /** As the operator makes it and the daemon reports. */
+    /** Adds the state that the operator creates, with a report of the daemon. */
     addState(name: string) {
       api.put({ kind: "SriovNetworkNodeState", metadata: { name, namespace }, status: { interfaces: [nic()] } });
     },
@@ -198,10 +198,10 @@ export function createDrainWorld({ clusterType = "kubernetes" }: { clusterType?:
     addPods(node: string, ...pods: readonly PodFacts[]) {
       podsOn.set(node, [...(podsOn.get(node) ?? []), ...pods]);
     },
-    /** As the daemon does. */
-    ask(name: string, request: DrainRequest) {
-      world.annotate(sriovNetworkNodeStates, name, { [annotations.desiredState]: request });
-      world.annotate(nodeType, name, { [annotations.nodeState]: request });
+    /** Writes a request as the daemon does. */
+    requestDrain(name: string, request: DrainRequest) {
+      cluster.annotate(sriovNetworkNodeStates, name, { [annotations.desiredState]: request });
+      cluster.annotate(nodeType, name, { [annotations.nodeState]: request });
     },
     annotate(type: ResourceType, name: string, notes: Readonly<Record<string, string>>) {
       const place = type.namespaced ? { name, namespace } : { name };
@@ -212,8 +212,8 @@ export function createDrainWorld({ clusterType = "kubernetes" }: { clusterType?:
     },
     annotationOf,
     answerOf: (name: string) => annotationOf(sriovNetworkNodeStates, name, annotations.currentState),
-    /** Names of the nodes that take a slot. */
-    taking: (): readonly string[] =>
+    /** Returns the names of the nodes that hold a slot. */
+    slotHolders: (): readonly string[] =>
       api
         .list(sriovNetworkNodeStates)
         .filter(({ metadata }) => (metadata.annotations?.[annotations.currentState] ?? "Idle") !== "Idle")
@@ -222,7 +222,7 @@ export function createDrainWorld({ clusterType = "kubernetes" }: { clusterType?:
       const spec = api.get(nodeType, { name })?.["spec"];
       return isRecord(spec) ? spec : {};
     },
-    /** "status reason: message" of a condition. */
+    /** Returns "status reason: message" of a condition. */
     condition(name: string, type: string): string {
       const found = states.get(name)?.drain.conditions.find((condition: Condition) => condition.type === type);
       return found === undefined ? "" : `${found.status} ${found.reason}: ${found.message}`;
@@ -232,34 +232,34 @@ export function createDrainWorld({ clusterType = "kubernetes" }: { clusterType?:
     advance(ms: number) {
       nowMs += ms;
     },
-    /** The one before is gone with all that it knew. */
+    /** Replaces the operator by a new one. */
     restart() {
       operator = startOperator();
     },
-    decide: () => operator.slots.reconcile(drainSlotsKey, stop.signal),
+    assignSlots: () => operator.slots.reconcile(drainSlotsKey, stop.signal),
     async endPauses() {
       await operator.pauses?.reconcile(drainPausesKey, stop.signal);
     },
-    /** What the SriovOperatorConfig says of nodes in no pool. */
+    /** Returns the condition of the SriovOperatorConfig about nodes in no pool. */
     async defaultPool(): Promise<string> {
-      world.advance(2_000); // its status is written at most once a second
+      cluster.advance(2_000); // the status is written at most once a second
       await operator.defaultPool.reconcile("default", stop.signal);
       const conditions = operatorConfigs.get("default")?.status?.conditions ?? [];
       return conditions.map(({ type, status, message }) => `${type} ${status}: ${message}`).join();
     },
-    look: (node: string) => operator.drains.reconcile(node, stop.signal),
-    /** Works until nothing is left to do now. Rejects with what an operator fails with. */
+    reconcile: (node: string) => operator.drains.reconcile(node, stop.signal),
+    /** Reconciles until no write follows. Rejects with the error of an operator. */
     async settle() {
       for (let writes = -1, rounds = 0; writes !== api.writes.length; rounds++) {
         if (rounds > 100) throw new Error("it never settles");
         writes = api.writes.length;
-        await world.decide();
-        for (const name of new Set([...nodes.keys(), ...states.keys()])) await world.look(name);
-        await world.endPauses();
+        await cluster.assignSlots();
+        for (const name of new Set([...nodes.keys(), ...states.keys()])) await cluster.reconcile(name);
+        await cluster.endPauses();
       }
     },
   };
-  return world;
+  return cluster;
 }
 
 function emptyStore() {
