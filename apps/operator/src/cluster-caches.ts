@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * ClusterCaches are the caches of all objects that the operator watches, reduced to the fields that it uses. Standby replicas have
- * them, too, so that they can take over at once.
+ * ClusterCaches are the caches of all objects that the operator watches, reduced to the fields that it uses. Standby
+ * replicas have them, too, so that they can take over at once.
  * Usage: `await using caches = watchCluster({ transport, deferred, namespace, settings, report });`
  */
 import {
@@ -51,7 +51,9 @@ export interface WatchOptions {
   readonly transport: Transport;
   /** For all other objects (start/deferred-transport.ts). */
   readonly deferred: Transport;
-  /** Namespace of the operator, the only one in which its SriovOperatorConfig, policies, pools and node states count. */
+  /**
+   * Namespace of the operator, the only one in which its SriovOperatorConfig, policies, pools and node states count.
+   */
   readonly namespace: string;
   readonly settings: OperatorSettings;
   /** Called for each failure of a watch, which is then retried. */

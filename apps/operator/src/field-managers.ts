@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * fieldManagers lists the field managers of the operator's writers, one for each controller. They must not change between
- * releases.
+ * fieldManagers lists the field managers of the operator's writers, one for each controller. They must not change
+ * between releases.
  * Usage: `createWriter({ transport, type, namespace, manager: fieldManagers.drain, cache })`.
  */
 export const fieldManagers = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * OperatorContext is what all controllers of the operator share: the transport while the replica leads, the caches, and the
- * function that starts a controller. Each group of controllers is started by one function that takes it.
+ * OperatorContext is what all controllers of the operator share: the transport while the replica leads, the caches, and
+ * the function that starts a controller. Each group of controllers is started by one function that takes it.
  * Usage: `context.start({ name: "networks", reads: [], reconcile, sources });`
  */
 import type { Ageing, Controller, ControllerOptions, EventRecorder, Transport } from "@switchyard/kube";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * startCertificateControllers starts the controller that keeps the certificates of the webhook and the injector. Its keys
- * are the names of the two components.
+ * startCertificateControllers starts the controller that keeps the certificates of the webhook and the injector. Its
+ * keys are the names of the two components.
  * Usage: `startCertificateControllers(context);`
  */
 import { operatorConfigName, sriovOperatorConfigs, type SriovOperatorConfig } from "@switchyard/api";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * certifiedServers lists the servers that the API server calls and that need a certificate: the admission webhook and the
- * network resources injector. Neither may read Secrets or change its own webhook registration, so the operator issues both
- * certificates.
+ * certifiedServers lists the servers that the API server calls and that need a certificate: the admission webhook and
+ * the network resources injector. Neither may read Secrets or change its own webhook registration, so the operator
+ * issues both certificates.
  * Usage: `certifiedServers.filter((server) => isIssuedByOperator(server, settings))`.
  */
 import { conditionTypes, type SriovOperatorConfig } from "@switchyard/api";
@@ -44,7 +44,9 @@ export const certifiedServers: readonly CertifiedServer[] = [
   },
 ];
 
-/** Reports whether the operator issues the server's certificate. If both servers share one Secret, it is the webhook's. */
+/**
+ * Reports whether the operator issues the server's certificate. If both servers share one Secret, it is the webhook's.
+ */
 export function isIssuedByOperator({ component, settings: of }: CertifiedServer, settings: ComponentSettings): boolean {
   if (of(settings).certificates.kind !== "self-made") return false;
   return component === "operator-webhook" || hasOwnSecret(settings);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createServerCertificateReconciler keeps the certificate of one server while the SriovOperatorConfig enables that server
- * (sriov-operator.md H): the Secret that the server's pods mount, and the caBundle with which the API server trusts the
- * certificate. The servers reload certificate and key together, so each certificate has its own key. A condition on the
- * SriovOperatorConfig reports the result.
+ * createServerCertificateReconciler keeps the certificate of one server while the SriovOperatorConfig enables that
+ * server (sriov-operator.md H): the Secret that the server's pods mount, and the caBundle with which the API server
+ * trusts the certificate. The servers reload certificate and key together, so each certificate has its own key. A
+ * condition on the SriovOperatorConfig reports the result.
  */
 import { certificateReasons as reasons, operatorConfigName, type SriovOperatorConfig } from "@switchyard/api";
 import {

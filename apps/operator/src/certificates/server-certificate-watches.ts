@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * watchServerCertificates watches the Secrets and webhook registrations of the certificates that the operator issues. It does
- * not watch certificates of other issuers, so the operator never reads their keys.
+ * watchServerCertificates watches the Secrets and webhook registrations of the certificates that the operator issues.
+ * It does not watch certificates of other issuers, so the operator never reads their keys.
  * Usage: `await using certificates = watchServerCertificates({ transport, settings, report });`
  */
 import { watchCertificates, type CertificateWatches } from "@switchyard/certificates";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * ClusterFacts are the properties of the cluster that deployed components depend on: the owner of cluster-scoped objects, and on
- * OpenShift the TLS profile and the location of the control plane.
+ * ClusterFacts are the properties of the cluster that deployed components depend on: the owner of cluster-scoped
+ * objects, and on OpenShift the TLS profile and the location of the control plane.
  * Usage: `await using facts = watchClusterFacts({ transport, settings, report }); const owner = facts.owner();`
  */
 import type { OwnerReference } from "@switchyard/api";
@@ -19,8 +19,9 @@ import { readTlsProfile, type ApiServerConfig } from "./openshift/tls-profile.ts
 
 export interface ClusterFacts {
   /**
-   * The operator's ClusterRole, which has the name of its ServiceAccount. Uninstalling the operator deletes the ClusterRole, and
-   * the garbage collector then deletes the objects that it owns. Undefined if the ClusterRole does not exist.
+   * The operator's ClusterRole, which has the name of its ServiceAccount. Uninstalling the operator deletes the
+   * ClusterRole, and the garbage collector then deletes the objects that it owns. Undefined if the ClusterRole does not
+   * exist.
    */
   owner(): OwnerReference | undefined;
   /** Undefined if the cluster does not set a TLS profile for all components. */

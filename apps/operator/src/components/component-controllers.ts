@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * startComponentControllers starts "operator-config", which deploys the components, "hardware-offload", and on OpenShift
- * "systemd-mode".
+ * startComponentControllers starts "operator-config", which deploys the components, "hardware-offload", and on
+ * OpenShift "systemd-mode".
  * Usage: `startComponentControllers(context);`
  */
 import {
@@ -27,7 +27,9 @@ import { createMachineConfigs, type MachineConfigs } from "./openshift/machine-c
 import { createSystemdModeReconciler, systemdModeConfigName } from "./openshift/systemd-mode.ts";
 import { createOperatorConfigReconciler } from "./operator-config-reconciler.ts";
 
-/** Least time between two runs: while a thousand pods are replaced, the status of their DaemonSet changes all the time. */
+/**
+ * Least time between two runs: while a thousand pods are replaced, the status of their DaemonSet changes all the time.
+ */
 const intervalMs = 1_000;
 
 /** The only key of the hardware-offload controller. */

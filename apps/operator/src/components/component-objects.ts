@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * ComponentObjects caches the objects of the inventory, which lists all objects that the operator may deploy. Cluster-scoped
- * objects are watched by name, so that permissions can be limited to these names. Objects in the operator's namespace are watched
- * by kind. They are not selected by a label: objects of upstream's operator have none, and users can remove labels.
+ * ComponentObjects caches the objects of the inventory, which lists all objects that the operator may deploy.
+ * Cluster-scoped objects are watched by name, so that permissions can be limited to these names. Objects in the
+ * operator's namespace are watched by kind. They are not selected by a label: objects of upstream's operator have none,
+ * and users can remove labels.
  * Usage: `await using objects = watchComponentObjects({ transport, settings, report });`
  */
 import { sriovOperatorConfigs, upstreamManager, type ResourceType } from "@switchyard/api";

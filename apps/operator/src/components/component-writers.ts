@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * ComponentWriters writes rendered objects by server-side apply under one field manager, and adopts the fields that upstream's
- * operator left (sriov-operator.md M-49).
+ * ComponentWriters writes rendered objects by server-side apply under one field manager, and adopts the fields that
+ * upstream's operator left (sriov-operator.md M-49).
  * Usage: `const write = createComponentWriters({ transport, objects }); await write.apply(manifest, signal);`
  */
 import { defined, upstreamManager } from "@switchyard/api";
@@ -32,8 +32,8 @@ export interface ComponentWriterOptions {
 }
 
 /**
- * Fields that an apply cannot correct: spec.selector and roleRef are immutable, and upstream or another release may have set
- * other values; a port of a Service that a user renumbered still has the name of the wanted port.
+ * Fields that an apply cannot correct: spec.selector and roleRef are immutable, and upstream or another release may
+ * have set other values; a port of a Service that a user renumbered still has the name of the wanted port.
  */
 const recreatedFields = /^(spec\.selector|roleRef|spec\.ports\[.*)$/;
 

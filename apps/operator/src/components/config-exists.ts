@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * configExists reports whether the API server still has the SriovOperatorConfig that the cache shows. The garbage collector would
- * delete objects of a deleted one at once, and they would be created again until the cache shows the deletion.
+ * configExists reports whether the API server still has the SriovOperatorConfig that the cache shows. The garbage
+ * collector would delete objects of a deleted one at once, and they would be created again until the cache shows the
+ * deletion.
  * Usage: `if (!(await configExists(transport, config, signal))) return;`
  */
 import { sriovOperatorConfigs, type SriovOperatorConfig } from "@switchyard/api";

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * nodeIdentityState reports whether the admission policies are in force that limit each node to its own objects. Processes on
- * nodes get their permissions only then, because with RBAC alone the token of one node could change the objects of all nodes.
- * If the API server refuses a policy or does not serve the kind, the permissions are removed (sriov-operator.md M-18).
+ * nodeIdentityState reports whether the admission policies are in force that limit each node to its own objects.
+ * Processes on nodes get their permissions only then, because with RBAC alone the token of one node could change the
+ * objects of all nodes. If the API server refuses a policy or does not serve the kind, the permissions are removed
+ * (sriov-operator.md M-18).
  * Usage: `const isGranted = nodeIdentityState(objects, components, failures) === "enforced";`
  */
 import { isKubeError } from "@switchyard/kube";
@@ -11,8 +12,8 @@ import type { ComponentObjects } from "./component-objects.ts";
 import type { SyncFailure } from "./sync-components.ts";
 
 /**
- * "enforced": the policies and their bindings are applied, and the cache shows them. "awaited": the cache does not show them
- * yet, or the API server was too busy to accept one. "refused": the API server does not accept one.
+ * "enforced": the policies and their bindings are applied, and the cache shows them. "awaited": the cache does not show
+ * them yet, or the API server was too busy to accept one. "refused": the API server does not accept one.
  */
 export type NodeIdentityState = "enforced" | "awaited" | "refused";
 
@@ -31,7 +32,10 @@ export function nodeIdentityState(
   return isSeen && failed.length === 0 ? "enforced" : "awaited";
 }
 
-/** Reports whether the same request would fail again. Permissions are not removed because the API server is briefly busy. */
+/**
+ * Reports whether the same request would fail again. Permissions are not removed because the API server is briefly
+ * busy.
+ */
 function isRefusal(error: unknown): boolean {
   if (!isKubeError(error)) return false;
   const { code, status = 0 } = error;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createOperatorConfigReconciler deploys the components that the SriovOperatorConfig "default" enables, and reports their state
- * in its conditions (sriov-operator.md A.6, H). Without it nothing is deployed. A SriovOperatorConfig with another name gets a
- * condition that says that it has no effect.
+ * createOperatorConfigReconciler deploys the components that the SriovOperatorConfig "default" enables, and reports
+ * their state in its conditions (sriov-operator.md A.6, H). Without it nothing is deployed. A SriovOperatorConfig with
+ * another name gets a condition that says that it has no effect.
  */
 import { operatorConfigName, type ObjectMeta, type OwnerReference, type SriovOperatorConfig } from "@switchyard/api";
 import { isKubeError, type Cache, type Reconcile, type Requeue, type Writer } from "@switchyard/kube";
@@ -19,7 +19,9 @@ export interface OperatorConfigDeps extends SyncDeps {
   /** Returns the owner of cluster-scoped objects; undefined if they have none. */
   readonly owner: () => OwnerReference | undefined;
   readonly writer: Writer<SriovOperatorConfig>;
-  /** Reports whether the API server still has this SriovOperatorConfig and does not delete it. Rejects with KubeError. */
+  /**
+   * Reports whether the API server still has this SriovOperatorConfig and does not delete it. Rejects with KubeError.
+   */
   readonly configExists: (config: SriovOperatorConfig, signal: AbortSignal) => Promise<boolean>;
   /** Removes the finalizer of upstream's operator. Sends nothing if the object has none. Rejects with KubeError. */
   readonly removeFinalizer: (metadata: ObjectMeta, signal: AbortSignal) => Promise<void>;
@@ -52,11 +54,12 @@ export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconc
     }
 
     const rendered = render(deps, config);
-    // An object may be missing because the garbage collector deleted it with a SriovOperatorConfig that the cache still shows.
+    // An object may be missing because the garbage collector deleted it with a SriovOperatorConfig that the cache still
+    // shows.
     if (isAnyMissing(deps, rendered) && !(await deps.configExists(config, signal))) return recheck;
     const outcome = await syncComponents(deps, rendered.components, signal);
-    // The finalizer comes last: if upstream left its webhook registered without a server, the API server refuses to change the
-    // SriovOperatorConfig until the registration is corrected (sriov-operator.md M-50).
+    // The finalizer comes last: if upstream left its webhook registered without a server, the API server refuses to
+    // change the SriovOperatorConfig until the registration is corrected (sriov-operator.md M-50).
     const whole = withFailures(outcome, await removeUpstreamFinalizer(deps, config, signal));
     await writeStatus(deps, config, operatorConfigSummary(rendered, whole), signal);
     return requeueAfter(whole);

@@ -38,7 +38,9 @@ export function pendingRollout(name: string, rollout: Rollout | undefined): stri
   return `${name}: ${counts.join(", ")}`;
 }
 
-/** Reports whether a pod of the current spec is available: more nodes have an available pod than lack an updated one. */
+/**
+ * Reports whether a pod of the current spec is available: more nodes have an available pod than lack an updated one.
+ */
 export function isServing(rollout: Rollout | undefined): boolean {
   if (rollout?.isCurrent !== true) return false;
   return rollout.available > Math.max(rollout.desired - rollout.updated, 0);

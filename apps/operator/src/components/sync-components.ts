@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * syncComponents applies rendered components and removes disabled ones, object by object. A refused object does not stop the
- * others.
+ * syncComponents applies rendered components and removes disabled ones, object by object. A refused object does not
+ * stop the others.
  * Usage: `const outcome = await syncComponents({ objects, write, log }, rendered.components, signal);`
  */
 import { isKubeError, KubeError } from "@switchyard/kube";
@@ -37,8 +37,8 @@ export interface SyncFailure {
 }
 
 /**
- * Applies the objects of deployed components, removes the objects of the inventory that are not rendered, and leaves components
- * whose rendering failed unchanged. Rejects with KubeError if the API server is not reachable.
+ * Applies the objects of deployed components, removes the objects of the inventory that are not rendered, and leaves
+ * components whose rendering failed unchanged. Rejects with KubeError if the API server is not reachable.
  */
 export async function syncComponents(
   deps: SyncDeps,
@@ -70,8 +70,8 @@ export async function syncComponents(
 
 /**
  * Removes the objects that the garbage collector does not remove when the SriovOperatorConfig is gone: it cannot own
- * cluster-scoped objects. A webhook registration without a server would block all requests that it selects. Permissions are
- * removed before the policies that limit them, which are the first component.
+ * cluster-scoped objects. A webhook registration without a server would block all requests that it selects. Permissions
+ * are removed before the policies that limit them, which are the first component.
  */
 export async function removeUnowned(deps: SyncDeps, signal: AbortSignal): Promise<SyncOutcome> {
   const { objects } = deps;
@@ -115,8 +115,8 @@ async function apply({ objects, write, log, signal }: Pass, manifest: Manifest):
 }
 
 /**
- * Applies an object that grants permissions to nodes, once the policies that limit them are in force. Permissions stay while
- * deleted policies are recreated, which takes a second.
+ * Applies an object that grants permissions to nodes, once the policies that limit them are in force. Permissions stay
+ * while deleted policies are recreated, which takes a second.
  */
 async function grant(pass: Pass, manifest: Manifest): Promise<void> {
   const { objects, components, failures, incomplete } = pass;
@@ -142,8 +142,8 @@ async function remove({ objects, write, log, signal }: Pass, item: InventoryItem
 }
 
 /**
- * Returns the webhook registration to apply. Until a pod of the component serves, a new registration is not created, and an
- * existing one ignores failures, so that requests are not refused because no server answers.
+ * Returns the webhook registration to apply. Until a pod of the component serves, a new registration is not created,
+ * and an existing one ignores failures, so that requests are not refused because no server answers.
  */
 function registrationFor(pass: Pass, manifest: Manifest, component: RenderedComponent): Manifest | undefined {
   const { objects, incomplete } = pass;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * These functions read and change the failurePolicy of webhook registrations. Requests that no webhook answers are refused only
- * after a pod of this operator has served: upstream's registration may have no server behind it, and while upstream's pods are
- * replaced, none may run (sriov-operator.md M-50).
+ * These functions read and change the failurePolicy of webhook registrations. Requests that no webhook answers are
+ * refused only after a pod of this operator has served: upstream's registration may have no server behind it, and while
+ * upstream's pods are replaced, none may run (sriov-operator.md M-50).
  * Usage: `const early = failsClosed(registered) ? manifest : withIgnorePolicy(manifest);`
  */
 import { upstreamManager } from "@switchyard/api";
@@ -15,7 +15,9 @@ export function isRegistration({ kind }: Pick<Manifest, "kind">): boolean {
 
 const kinds: readonly string[] = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
 
-/** Reports whether this operator set failurePolicy Fail: not upstream's, and not if a user set Ignore in an emergency. */
+/**
+ * Reports whether this operator set failurePolicy Fail: not upstream's, and not if a user set Ignore in an emergency.
+ */
 export function failsClosed(registration: KubeObject): boolean {
   const { managedFields = [] } = registration.metadata;
   const isUpstreams = managedFields.some(({ manager, operation, fieldsV1 }) => {

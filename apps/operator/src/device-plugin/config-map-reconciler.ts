@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createConfigMapReconciler writes upstream's ConfigMap, for tools that read it: the device plugin's configuration of each node
- * under the node's name (sriov-operator.md C). Switchyard's device plugins get theirs from the state of their node. The
- * ConfigMap grows with the fleet, and the API server accepts at most 1 MiB (sriov-operator.md M-8). A larger one is not sent,
- * and a condition on the SriovOperatorConfig reports it, as it reports settings that the configuration cannot express
- * (sriov-operator.md M-43).
+ * createConfigMapReconciler writes upstream's ConfigMap, for tools that read it: the device plugin's configuration of
+ * each node under the node's name (sriov-operator.md C). Switchyard's device plugins get theirs from the state of their
+ * node. The ConfigMap grows with the fleet, and the API server accepts at most 1 MiB (sriov-operator.md M-8). A larger
+ * one is not sent, and a condition on the SriovOperatorConfig reports it, as it reports settings that the configuration
+ * cannot express (sriov-operator.md M-43).
  *
- * A ConfigMap that cannot be written keeps its old content. If it were deleted, no device plugin could start, not even on nodes
- * for which the content is right.
+ * A ConfigMap that cannot be written keeps its old content. If it were deleted, no device plugin could start, not even
+ * on nodes for which the content is right.
  */
 import {
   conditionTypes,
@@ -51,7 +51,9 @@ const limitBytes = 1024 * 1024;
 /** Most problems in the message. */
 const maxProblems = 3;
 
-/** The text of a node and its sources. A text is reused while its sources are equal, as usually only one node changes. */
+/**
+ * The text of a node and its sources. A text is reused while its sources are equal, as usually only one node changes.
+ */
 interface NodeText {
   readonly sources: PolicyDevicePluginSources;
   readonly text: string;

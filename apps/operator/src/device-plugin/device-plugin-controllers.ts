@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * startDevicePluginControllers starts "device-plugin-label", which sets the node label that the device plugin's DaemonSet
- * selects, and "device-plugin-configmap", which writes upstream's ConfigMap if requested.
+ * startDevicePluginControllers starts "device-plugin-label", which sets the node label that the device plugin's
+ * DaemonSet selects, and "device-plugin-configmap", which writes upstream's ConfigMap if requested.
  * Usage: `startDevicePluginControllers(context, nodeStates);`
  */
 import {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createNodeLabelReconciler sets two things on Nodes. The device plugin label is Enabled if the node's spec has resources, else
- * Disabled, and is removed outside of the node set. The annotation of drain requests is Idle until the daemon makes a request.
- * Both exist as soon as the node has a state, because scripts and external drainers wait for them (sriov-operator.md A.9, B.9,
- * C, G).
+ * createNodeLabelReconciler sets two things on Nodes. The device plugin label is Enabled if the node's spec has
+ * resources, else Disabled, and is removed outside of the node set. The annotation of drain requests is Idle until the
+ * daemon makes a request. Both exist as soon as the node has a state, because scripts and external drainers wait for
+ * them (sriov-operator.md A.9, B.9, C, G).
  *
- * It uses a merge patch: a server-side apply would recreate a Node that has just been deleted, and could not remove a label that
- * upstream's operator set.
+ * It uses a merge patch: a server-side apply would recreate a Node that has just been deleted, and could not remove a
+ * label that upstream's operator set.
  */
 import { annotations, defined, drainRequests, labels, type Node } from "@switchyard/api";
 import { isKubeError, type Cache, type Change, type MetadataPatch, type Reconcile } from "@switchyard/kube";
@@ -21,8 +21,8 @@ export interface NodeLabelDeps {
   readonly states: Cache<NodeStateFacts>;
   readonly rules: LiveRules;
   /**
-   * Resolves when no node state waits to be written. Node states are written first, because a device plugin has no resources
-   * before its daemon has read the state.
+   * Resolves when no node state waits to be written. Node states are written first, because a device plugin has no
+   * resources before its daemon has read the state.
    */
   readonly whenStatesAreWritten: () => Promise<void>;
   /** Patches labels and annotations. Sends nothing if the node has them already. Rejects with KubeError. */
@@ -53,7 +53,9 @@ export function createNodeLabelReconciler(deps: NodeLabelDeps): Reconcile {
     }
   };
 
-  /** Creates the annotation if it is missing. The resourceVersion protects a request that the daemon has just written. */
+  /**
+   * Creates the annotation if it is missing. The resourceVersion protects a request that the daemon has just written.
+   */
   function requestFor(node: Node): Omit<NodeChanges, "labels"> {
     if (node.metadata.annotations?.[annotations.nodeState] !== undefined) return {};
     const resourceVersion = nodes.observed({ name: node.metadata.name })?.resourceVersion;
@@ -62,7 +64,9 @@ export function createNodeLabelReconciler(deps: NodeLabelDeps): Reconcile {
   }
 }
 
-/** Before the daemon's first report the label is not changed, because a device plugin that serves pods may be running. */
+/**
+ * Before the daemon's first report the label is not changed, because a device plugin that serves pods may be running.
+ */
 function labelsFor(node: Node, state: NodeStateFacts): Readonly<Record<string, string>> {
   const isLabelled = node.metadata.labels?.[labels.devicePlugin] !== undefined;
   if (state.interfaces.length === 0 && (isLabelled || hasResources(state))) return {};

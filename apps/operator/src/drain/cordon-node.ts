@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * cordonNode and uncordonNode set and remove what a drain changes on a Node: spec.unschedulable, an annotation that records
- * that the operator set it, and a taint that stops DaemonSets. uncordonNode removes only what this operator or upstream's set,
- * so a node that an administrator cordoned stays cordoned (sriov-operator.md M-13).
+ * cordonNode and uncordonNode set and remove what a drain changes on a Node: spec.unschedulable, an annotation that
+ * records that the operator set it, and a taint that stops DaemonSets. uncordonNode removes only what this operator or
+ * upstream's set, so a node that an administrator cordoned stays cordoned (sriov-operator.md M-13).
  * Usage: `await cordonNode(name, { blockDaemonSets: false }, access); await uncordonNode(name, access);`
  */
 import { annotations, nodes, taints, upstreamManager, type Node, type Taint } from "@switchyard/api";
@@ -86,8 +86,8 @@ function isCordonedByUs({ metadata }: Node): boolean {
 
 /**
  * Reports whether upstream's operator cordoned the node in a drain that it began before it was replaced. It sets no
- * annotation, but managedFields name it as the owner of spec.unschedulable. If an administrator cordoned the node, the field
- * has another owner.
+ * annotation, but managedFields name it as the owner of spec.unschedulable. If an administrator cordoned the node, the
+ * field has another owner.
  */
 function isCordonedByUpstream({ metadata: { managedFields = [] } }: KubeObject): boolean {
   return managedFields.some(({ manager, fieldsV1 }) => {
@@ -103,9 +103,9 @@ interface NodeChange {
 }
 
 /**
- * Reads the Node and patches it with its resourceVersion, so that a concurrent cordon by an administrator is not mistaken for
- * the operator's and no taint is lost from the list. The kubelet writes the Node, too, so conflicts are retried a few times.
- * A Node that is gone needs no change.
+ * Reads the Node and patches it with its resourceVersion, so that a concurrent cordon by an administrator is not
+ * mistaken for the operator's and no taint is lost from the list. The kubelet writes the Node, too, so conflicts are
+ * retried a few times. A Node that is gone needs no change.
  */
 async function changeNode(
   name: string,

@@ -130,7 +130,10 @@ export function createDrainAnswers(transport: Transport, namespace: string): Dra
   };
 }
 
-/** The API server answers Invalid both for a failed test and for an object that its schema refuses, but names fields only for the latter. */
+/**
+ * The API server answers Invalid both for a failed test and for an object that its schema refuses, but names fields
+ * only for the latter.
+ */
 function isFailedTest(error: KubeError): boolean {
   return error.code === "Invalid" && (error.details?.causes ?? []).every(({ field }) => field === undefined);
 }

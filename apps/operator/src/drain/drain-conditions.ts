@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * drainConditions computes the three drain conditions of a SriovNetworkNodeState, which exist while a drain is requested.
- * Pure.
+ * drainConditions computes the three drain conditions of a SriovNetworkNodeState, which exist while a drain is
+ * requested. Pure.
  * Usage: `drainConditions(existing, { kind: "waiting", position }, new Date())`.
  *
- * Two of the conditions also store state over restarts: lastTransitionTime of DrainProgressing is when the node began to
- * wait, and later since when it is drained; the reason of DrainComplete is the scope of the drain.
+ * Two of the conditions also store state over restarts: lastTransitionTime of DrainProgressing is when the node began
+ * to wait, and later since when it is drained; the reason of DrainComplete is the scope of the drain.
  */
 import { conditionTypes, drainReasons, type Condition } from "@switchyard/api";
 import { setCondition, setConditions, type NewCondition } from "@switchyard/kube";
@@ -114,7 +114,8 @@ function describePosition(position: QueuePosition): string {
   if (position.kind === "held") return `${title} allows no drains: ${position.reason}`;
   const { ahead, holders, pool } = position;
   const limit = pool.limit.ok ? pool.limit.value : 0;
-  // Far back in the queue the number is rounded down. Otherwise each step of the queue would write to each waiting node.
+  // Far back in the queue the number is rounded down. Otherwise each step of the queue would write to each waiting
+  // node.
   const far = roundNumbers.find((round) => ahead >= round);
   if (far !== undefined) return `waiting for a free slot in ${title} (limit ${limit}): ${far} or more nodes ahead`;
   const queue = ahead === 0 ? "next in line" : `${ahead} ${ahead === 1 ? "node" : "nodes"} ahead`;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * startDrainControllers starts the controllers of drains (sriov-operator.md G): "drain-slots" decides which nodes may be
- * drained, "drain" drains each of them, "default-pool-status" reports the slot of nodes in no pool, and on OpenShift
+ * startDrainControllers starts the controllers of drains (sriov-operator.md G): "drain-slots" decides which nodes may
+ * be drained, "drain" drains each of them, "default-pool-status" reports the slot of nodes in no pool, and on OpenShift
  * "drain-pauses" resumes MachineConfigPools.
  * Usage: `startDrainControllers(context);`
  *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * DrainFacts is the drain handshake between config daemon and operator, as read from the annotations and conditions of a
- * SriovNetworkNodeState (sriov-operator.md G).
+ * DrainFacts is the drain handshake between config daemon and operator, as read from the annotations and conditions of
+ * a SriovNetworkNodeState (sriov-operator.md G).
  * Usage: `const facts = toDrainFacts(state); if (requestFor(node, facts) !== drainRequests.idle) return;`
  */
 import {
@@ -47,9 +47,9 @@ export function toDrainFacts({ metadata, status }: Pick<SriovNetworkNodeState, "
 }
 
 /**
- * Returns the daemon's request. The daemon writes it on two objects, one after the other. The stronger of the two values
- * counts, so a request holds from the first write to the last. A script that writes only the Node's annotation is also
- * served, as by upstream's operator.
+ * Returns the daemon's request. The daemon writes it on two objects, one after the other. The stronger of the two
+ * values counts, so a request holds from the first write to the last. A script that writes only the Node's annotation
+ * is also served, as by upstream's operator.
  */
 export function requestFor(node: Node, { desired }: DrainFacts): DrainRequest {
   const requested = [desired, node.metadata.annotations?.[annotations.nodeState]];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * DrainHandshake takes the operator's steps of the drain handshake for one node at a time. It asks the API server before a
- * step changes the Node: the cache of a new leader may lag behind, and acting on an old answer would break the current drain.
+ * DrainHandshake takes the operator's steps of the drain handshake for one node at a time. It asks the API server
+ * before a step changes the Node: the cache of a new leader may lag behind, and acting on an old answer would break the
+ * current drain.
  * Usage: `if (!(await handshake.isCurrent(state, signal))) return recheckSoon;`
  */
 import { defined } from "@switchyard/api";
@@ -11,11 +12,14 @@ import { recheckSoon } from "../recheck-soon.ts";
 import type { DrainAnswers, Swap } from "./drain-answers.ts";
 
 export interface DrainHandshake {
-  /** Reports whether the handshake stands as the cache shows it. Asks the API server once for each step. Rejects with KubeError. */
+  /**
+   * Reports whether the handshake stands as the cache shows it. Asks the API server once for each step. Rejects with
+   * KubeError.
+   */
   isCurrent(state: NodeStateFacts, signal: AbortSignal): Promise<boolean>;
   /**
-   * Writes the answer to the request that `state` shows. Requeues if request or answer have changed; otherwise the watch
-   * event of the write brings the node back. Rejects with KubeError.
+   * Writes the answer to the request that `state` shows. Requeues if request or answer have changed; otherwise the
+   * watch event of the write brings the node back. Rejects with KubeError.
    */
   answer(state: NodeStateFacts, step: Swap, signal: AbortSignal): Promise<Requeue | undefined>;
   /** Sets annotations to "Idle", and requeues like answer(). Rejects with KubeError. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createDrainReconciler drains one node, from the daemon's request to the release (sriov-operator.md G).
- * slots/drain-slots-reconciler.ts decides which node may be drained; this reconciler drains a node that has its slot, and
- * releases a node whose daemon withdraws its request, also in the middle of a drain (sriov-operator.md M-52). All state is
- * on the SriovNetworkNodeState and the Node, so another replica can continue.
+ * slots/drain-slots-reconciler.ts decides which node may be drained; this reconciler drains a node that has its slot,
+ * and releases a node whose daemon withdraws its request, also in the middle of a drain (sriov-operator.md M-52). All
+ * state is on the SriovNetworkNodeState and the Node, so another replica can continue.
  */
 import { annotations, drainAnswers, drainRequests, type Node } from "@switchyard/api";
 import type { Cache, Reconcile, Requeue } from "@switchyard/kube";
@@ -97,8 +97,8 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
 }
 
 /**
- * Resets the handshake of a node that is gone, together with the daemon that made the request. A node that later joins under
- * the same name starts without a request and without a slot.
+ * Resets the handshake of a node that is gone, together with the daemon that made the request. A node that later joins
+ * under the same name starts without a request and without a slot.
  */
 async function forgetNode(
   { drainer, handshake, reporter }: DrainTools,
@@ -117,7 +117,10 @@ async function forgetNode(
   return requeue;
 }
 
-/** An external drainer continues a drain that the operator had begun. The operator's marks on the Node remain its own to remove. */
+/**
+ * An external drainer continues a drain that the operator had begun. The operator's marks on the Node remain its own to
+ * remove.
+ */
 async function leaveToExternalDrainer(tools: DrainTools, task: DrainTask): Promise<Requeue | undefined> {
   const { node, state, signal } = task;
   const isIdle = requestFor(node, state.drain) === drainRequests.idle && answerOf(state.drain) === drainAnswers.idle;
@@ -152,7 +155,8 @@ async function drain(tools: DrainTools, task: DrainTask, needed: DrainNeed): Pro
   if (!(await handshake.isCurrent(state, signal))) return recheckSoon;
   const sinceMs = reporter.drainingSinceMs(state);
   const { phase, afterMs } = await drainer.step(node, needed, sinceMs ?? nowMs(), signal);
-  // A new leader that has not listed the pods yet knows less than the conditions say already, and reports only lateness.
+  // A new leader that has not listed the pods yet knows less than the conditions say already, and reports only
+  // lateness.
   const isLess = phase.kind === "draining" && phase.leaving === undefined && !phase.isLate && sinceMs !== undefined;
   // The report precedes the answer, so that a reader of the answer finds how much was drained.
   const unreportedMs = isLess ? Infinity : await reporter.report(state, phase, signal);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * DrainReporter writes the drain conditions of SriovNetworkNodeStates and records an event when a condition becomes True.
- * Calls for the same node must not overlap.
+ * DrainReporter writes the drain conditions of SriovNetworkNodeStates and records an event when a condition becomes
+ * True. Calls for the same node must not overlap.
  * Usage: `await reporter.report({ name, uid, drain }, { kind: "waiting", position }, signal);`
  */
 import { conditionTypes, type Condition, type SriovNetworkNodeState } from "@switchyard/api";
@@ -20,12 +20,14 @@ export interface DrainSubject {
 
 export interface DrainReporter {
   /**
-   * Writes the conditions of `phase`. A changed status or reason is written at once; a change of the message only is written
-   * at most once a second, because each pod that leaves and each step of the queue changes messages. Returns the time in ms
-   * after which to call again for a change that is not written yet, or Infinity. Rejects with KubeError.
+   * Writes the conditions of `phase`. A changed status or reason is written at once; a change of the message only is
+   * written at most once a second, because each pod that leaves and each step of the queue changes messages. Returns
+   * the time in ms after which to call again for a change that is not written yet, or Infinity. Rejects with KubeError.
    */
   report(subject: DrainSubject, phase: DrainPhase, signal: AbortSignal): Promise<number>;
-  /** Writes whether the daemon of a drained node makes progress. Returns the same as report(). Rejects with KubeError. */
+  /**
+   * Writes whether the daemon of a drained node makes progress. Returns the same as report(). Rejects with KubeError.
+   */
   reportStall(subject: DrainSubject, stall: Stall | undefined, signal: AbortSignal): Promise<number>;
   /** Removes the drain conditions. Rejects with KubeError. */
   withdraw(subject: DrainSubject, signal: AbortSignal): Promise<void>;

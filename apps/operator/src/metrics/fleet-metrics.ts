@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * registerFleetMetrics registers metrics about the fleet: nodes, VFs by policy, conditions. They are computed from the caches at
- * each scrape, so every replica reports the same values; aggregate them with max().
+ * registerFleetMetrics registers metrics about the fleet: nodes, VFs by policy, conditions. They are computed from the
+ * caches at each scrape, so every replica reports the same values; aggregate them with max().
  * Usage: `registerFleetMetrics(registry, caches);`
  */
 import {

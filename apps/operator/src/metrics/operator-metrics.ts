@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * OperatorMetrics are the metrics of the controllers: reconciles, their duration and errors, and queues. fleet-metrics.ts has the
- * metrics of nodes and policies.
+ * OperatorMetrics are the metrics of the controllers: reconciles, their duration and errors, and queues.
+ * fleet-metrics.ts has the metrics of nodes and policies.
  * Usage: `const metrics = createOperatorMetrics(registry, caches, watched); metrics.watch(controller);`
  */
 import type { Controller, ControllerMetrics } from "@switchyard/kube";
@@ -32,26 +32,7 @@ export function createOperatorMetrics(
   showCacheAges(registry, () => [...watched, ...ofLeader]);
   const controllers = new Set<Controller>();
 
-  const reconciles = new Counter({
-    name: "switchyard_reconciles_total",
-    help: "Number of reconciles by controller and outcome: done, requeued, failed or stopped.",
-    labelNames: ["controller", "outcome"],
-    registers,
-  });
-  const seconds = new Histogram({
-    name: "switchyard_reconcile_seconds",
-    help: "Duration of a reconcile in seconds.",
-    labelNames: ["controller"],
-    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
-    registers,
-  });
-  const waitSeconds = new Histogram({
-    name: "switchyard_queue_wait_seconds",
-    help: "Time in seconds that a key waited in the queue after it was due.",
-    labelNames: ["controller"],
-    buckets: [0.001, 0.01, 0.1, 1, 10],
-    registers,
-  });
+  const of = createReconcileMetrics(registers);
   new Gauge({
     name: "switchyard_queue_depth",
     help: "Number of keys that are due and wait for a free worker.",
@@ -79,15 +60,7 @@ export function createOperatorMetrics(
   });
 
   return {
-    of: (controller) => ({
-      reconciled({ outcome, durationMs }) {
-        reconciles.inc({ controller, outcome });
-        seconds.observe({ controller }, durationMs / 1000);
-      },
-      waited(latencyMs) {
-        waitSeconds.observe({ controller }, latencyMs / 1000);
-      },
-    }),
+    of,
     watch(controller) {
       controllers.add(controller);
     },
@@ -101,4 +74,38 @@ export function createOperatorMetrics(
       ofLeader.clear();
     },
   };
+}
+
+/** Counts and times the reconciles of each controller. */
+function createReconcileMetrics(registers: Registry[]): OperatorMetrics["of"] {
+  const reconciles = new Counter({
+    name: "switchyard_reconciles_total",
+    help: "Number of reconciles by controller and outcome: done, requeued, failed or stopped.",
+    labelNames: ["controller", "outcome"],
+    registers,
+  });
+  const seconds = new Histogram({
+    name: "switchyard_reconcile_seconds",
+    help: "Duration of a reconcile in seconds.",
+    labelNames: ["controller"],
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
+    registers,
+  });
+  const waitSeconds = new Histogram({
+    name: "switchyard_queue_wait_seconds",
+    help: "Time in seconds that a key waited in the queue after it was due.",
+    labelNames: ["controller"],
+    buckets: [0.001, 0.01, 0.1, 1, 10],
+    registers,
+  });
+
+  return (controller) => ({
+    reconciled({ outcome, durationMs }) {
+      reconciles.inc({ controller, outcome });
+      seconds.observe({ controller }, durationMs / 1000);
+    },
+    waited(latencyMs) {
+      waitSeconds.observe({ controller }, latencyMs / 1000);
+    },
+  });
 }

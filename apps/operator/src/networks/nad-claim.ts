@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * claimNad decides whether a network may write the NetworkAttachmentDefinition (NAD) with its name. A NAD belongs to the network
- * that it was created from, and a NAD that was not created from a network is not changed (sriov-operator.md D, M-51).
+ * claimNad decides whether a network may write the NetworkAttachmentDefinition (NAD) with its name. A NAD belongs to
+ * the network that it was created from, and a NAD that was not created from a network is not changed (sriov-operator.md
+ * D, M-51).
  * Usage: `const claim = claimNad({ network, intended, nad, rivals }); if (claim.kind === "taken") return claim.message;`
  */
 import { annotations, networkAttachmentDefinitions, type NetworkAttachmentDefinition } from "@switchyard/api";
@@ -50,8 +51,8 @@ export function claimNad({ network, intended, nad, rivals }: NadClaim): ClaimAns
 }
 
 /**
- * A NAD without an owner-ref still belongs to the network if it has something that only an operator writes: the network as its
- * owner, or the annotation with the network's resource.
+ * A NAD without an owner-ref still belongs to the network if it has something that only an operator writes: the network
+ * as its owner, or the annotation with the network's resource.
  */
 function isCreatedFor({ metadata }: Network, intended: NetworkAttachmentDefinition, nad: NadFacts): boolean {
   const { annotations: marks = {}, ownerReferences = [] } = nad.metadata;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * nadFailure returns what to report on a network if the API server does not accept its NetworkAttachmentDefinition (NAD).
+ * nadFailure returns what to report on a network if the API server does not accept its NetworkAttachmentDefinition
+ * (NAD).
  * Usage: `const summary = nadFailure(error, "tenant-a"); if (summary === undefined) throw error;`
  */
 import { networkAttachmentDefinitions, networkReasons } from "@switchyard/api";

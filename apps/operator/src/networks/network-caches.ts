@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * watchNetworks watches networks, NetworkAttachmentDefinitions (NADs) and namespaces in the whole cluster. The kinds of networks
- * and NADs are optional: without Multus there are no NADs, and a Helm upgrade adds no CRDs.
+ * watchNetworks watches networks, NetworkAttachmentDefinitions (NADs) and namespaces in the whole cluster. The kinds of
+ * networks and NADs are optional: without Multus there are no NADs, and a Helm upgrade adds no CRDs.
  * Usage: `const caches = watchNetworks({ transport, report });`
  */
 import {

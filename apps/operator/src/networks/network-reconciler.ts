@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createNetworkReconciler keeps one NetworkAttachmentDefinition (NAD) for each network, of all four kinds and in all namespaces
- * (sriov-operator.md D). Problems are reported on the network. Networks have no finalizers: a NAD that a deleted network left
- * in another namespace is found by its owner-ref annotation, also by an operator that did not run when the network was deleted
- * (docs/decisions/011).
+ * createNetworkReconciler keeps one NetworkAttachmentDefinition (NAD) for each network, of all four kinds and in all
+ * namespaces (sriov-operator.md D). Problems are reported on the network. Networks have no finalizers: a NAD that a
+ * deleted network left in another namespace is found by its owner-ref annotation, also by an operator that did not run
+ * when the network was deleted (docs/decisions/011).
  */
 import {
   annotations,
@@ -142,8 +142,9 @@ function rivalsOf(deps: NetworkReconcilerDeps, network: Network): readonly Netwo
 }
 
 /**
- * Asks the API server before a NAD is created, because the caches may lag behind. An apply with force would take over a NAD that
- * another client has just created. And if the network is gone by now, the garbage collector would delete each new NAD.
+ * Asks the API server before a NAD is created, because the caches may lag behind. An apply with force would take over a
+ * NAD that another client has just created. And if the network is gone by now, the garbage collector would delete each
+ * new NAD.
  */
 async function mayCreate(
   transport: Transport,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * networkSources returns the event sources of the networks controller. A network is enqueued when it changes, when a network
- * that wants the same NetworkAttachmentDefinition (NAD) changes, when its NAD or namespace changes, and when the policies create
- * other bridges for it.
+ * networkSources returns the event sources of the networks controller. A network is enqueued when it changes, when a
+ * network that wants the same NetworkAttachmentDefinition (NAD) changes, when its NAD or namespace changes, and when
+ * the policies create other bridges for it.
  * Usage: `const sources = networkSources(caches, networks);`
  */
 import type { BridgeNetwork } from "@switchyard/api";
@@ -29,8 +29,8 @@ export function networkSources(
 }
 
 /**
- * Returns the changed network. If its uid, deletion or spec changed, also returns all networks that want the NAD that it wants or
- * wanted.
+ * Returns the changed network. If its uid, deletion or spec changed, also returns all networks that want the NAD that
+ * it wants or wanted.
  */
 function networksOfNetwork({ before, after }: Change<Network>, networks: Networks): readonly string[] {
   const both = [before, after].filter((network) => network !== undefined);
@@ -40,15 +40,17 @@ function networksOfNetwork({ before, after }: Change<Network>, networks: Network
   return [...both, ...rivals].map(networkRef);
 }
 
-/** Returns the network that the owner-ref of the NAD names, even if it is deleted, and the networks that want this NAD. */
+/**
+ * Returns the network that the owner-ref of the NAD names, even if it is deleted, and the networks that want this NAD.
+ */
 function networksOfNad({ key, before, after }: Change<NadFacts>, networks: Networks): readonly string[] {
   const owners = [before, after].flatMap((nad) => (nad === undefined ? [] : [ownerRefOf(nad)]));
   return [...owners.filter((owner) => parseNetworkRef(owner)), ...networks.wanting(key).map(networkRef)];
 }
 
 /**
- * Returns the BridgeNetworks without spec.bridge for whose resource this node now has other bridges, and all networks that want
- * the same NAD: without a bridge, a BridgeNetwork is invalid and no longer wants its NAD.
+ * Returns the BridgeNetworks without spec.bridge for whose resource this node now has other bridges, and all networks
+ * that want the same NAD: without a bridge, a BridgeNetwork is invalid and no longer wants its NAD.
  */
 function networksOfState(
   { before, after }: Change<NodeStateFacts>,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createNetworkStatus returns the function that writes the conditions of a network and records an event for each transition.
+ * createNetworkStatus returns the function that writes the conditions of a network and records an event for each
+ * transition.
  * Usage: `await reportNetwork(network, { state: "ready", reason, message }, signal);`
  */
 import { defined } from "@switchyard/api";

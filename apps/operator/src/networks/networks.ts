@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Networks looks up the networks of all four kinds by reference, and by name or namespace of their NetworkAttachmentDefinition
- * (NAD).
+ * Networks looks up the networks of all four kinds by reference, and by name or namespace of their
+ * NetworkAttachmentDefinition (NAD).
  * Usage: `networks.wanting("tenant-a/blue")` returns the networks that want this NAD.
  */
 import type { Cache } from "@switchyard/kube";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * OrphanedNads deletes NetworkAttachmentDefinitions (NADs) whose network is deleted or now wants another namespace
- * (sriov-operator.md M-15). They are found by their owner-ref annotation, so no state has to be kept and no finalizer is needed.
- * The garbage collector deletes NADs in the namespace of their network.
+ * (sriov-operator.md M-15). They are found by their owner-ref annotation, so no state has to be kept and no finalizer
+ * is needed. The garbage collector deletes NADs in the namespace of their network.
  * Usage: `const orphans = createOrphanedNads({ nads, transport, writer, namespace }); await orphans.delete(ref, network, signal);`
  */
 import { apiVersion, type NetworkAttachmentDefinition } from "@switchyard/api";
@@ -23,8 +23,8 @@ export interface OrphanedNadsDeps {
 
 export interface OrphanedNads {
   /**
-   * Deletes the orphaned NADs of the network `ref`, which the cache shows as `network`, after it has read the network from the
-   * API server, because the cache may lag behind. Returns how many the cache showed. Rejects with KubeError.
+   * Deletes the orphaned NADs of the network `ref`, which the cache shows as `network`, after it has read the network
+   * from the API server, because the cache may lag behind. Returns how many the cache showed. Rejects with KubeError.
    */
   delete(ref: string, network: Network | undefined, signal: AbortSignal): Promise<number>;
 }

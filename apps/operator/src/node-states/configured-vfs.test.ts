@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import type { InterfaceSpec, VfStatus } from "@switchyard/api";
+import { defined, type InterfaceSpec, type VfStatus } from "@switchyard/api";
 import { toNodeStateFacts } from "./node-state-facts.ts";
 import { nic } from "../testing/cluster.ts";
 
@@ -16,7 +16,7 @@ const spec: InterfaceSpec = {
 
 function countsOf(drivers: readonly (string | undefined)[], wanted: InterfaceSpec = spec) {
   const Vfs = drivers.map((driver, vfID): VfStatus => {
-    return { vfID, pciAddress: `0000:3b:02.${vfID}`, ...(driver !== undefined && { driver }) };
+    return { vfID, pciAddress: `0000:3b:02.${vfID}`, ...defined({ driver }) };
   });
   const status = { interfaces: [nic({ numVfs: drivers.length, Vfs })] };
   const metadata = { name: "worker-1" };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * countConfiguredVfs counts the VFs of each policy on one node that exist and have the right driver, for a metric. Pure.
+ * countConfiguredVfs counts the VFs of each policy on one node that exist and have the right driver, for a metric.
+ * Pure.
  * Usage: `const counts = countConfiguredVfs(spec, status, steps);`
  */
 import type { SriovNetworkNodeStateSpec, SriovNetworkNodeStateStatus } from "@switchyard/api";

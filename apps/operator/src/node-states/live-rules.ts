@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * LiveRules returns the policies, pools and operator config of the caches as Rules. They are computed once for each change, not
- * once for each node.
+ * LiveRules returns the policies, pools and operator config of the caches as Rules. They are computed once for each
+ * change, not once for each node.
  * Usage: `const rules = createLiveRules({ policies, pools, operatorConfigs, nicList, staleDelayMs, devMode }, signal); rules();`
  */
 import {
@@ -24,7 +24,10 @@ export interface RuleCaches {
   readonly devMode: boolean;
 }
 
-/** Returns undefined while SriovOperatorConfig "default" does not exist: then nothing is managed (sriov-operator.md B.1). */
+/**
+ * Returns undefined while SriovOperatorConfig "default" does not exist: then nothing is managed (sriov-operator.md
+ * B.1).
+ */
 export type LiveRules = () => Rules | undefined;
 
 /** Subscribes to the caches until `signal` aborts. */
@@ -63,8 +66,8 @@ interface RuleSource {
   readonly spec?: unknown;
 }
 
-// The uid counts, because owner references contain it; the generation, because merge results record it even if a spec was
-// changed back.
+// The uid counts, because owner references contain it; the generation, because merge results record it even if a spec
+// was changed back.
 function ruleInput(source: RuleSource | undefined) {
   return source && { uid: source.metadata.uid, generation: source.metadata.generation, spec: source.spec };
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * MergeResults keeps the result of mergePolicies for each node, so that the status of a policy need not merge all nodes again.
- * It is kept in memory only: after a start, all nodes are merged again.
+ * MergeResults keeps the result of mergePolicies for each node, so that the status of a policy need not merge all nodes
+ * again. It is kept in memory only: after a start, all nodes are merged again.
  * Usage: `mergeResults.set("worker-1", { ...merged, spec, interfaces, generations });`
  */
 import type { InterfaceStatus, SriovNetworkNodePolicy, SriovNetworkNodeStateSpec } from "@switchyard/api";
@@ -38,8 +38,8 @@ export interface MergeResults {
   set(node: string, mergeResult: MergeResult): void;
   delete(node: string): void;
   /**
-   * Reports whether the state has the spec of its node's result, for the same NICs. If so, the result takes over the state's
-   * own values, so that later comparisons of the two find the same objects.
+   * Reports whether the state has the spec of its node's result, for the same NICs. If so, the result takes over the
+   * state's own values, so that later comparisons of the two find the same objects.
    */
   isApplied(state: Pick<NodeStateFacts, "name" | "spec" | "interfaces">): boolean;
   /** Calls `listener` with the name of each policy whose results change. */

@@ -61,7 +61,8 @@ function nodeStateController({ transport, caches, rules, mergeResults, settings 
       }),
       configExists: createConfigExistsCheck(transport, Date.now),
       async removeAnnotation(name, annotation, signal) {
-        // patchMetadata sends nothing for an annotation that the object lacks. This one exists, and its value does not matter.
+        // patchMetadata sends nothing for an annotation that the object lacks. This one exists, and its value does not
+        // matter.
         const object = { metadata: { name, namespace, annotations: { [annotation]: "" } } };
         const patch = { transport, type: sriovNetworkNodeStates, object, signal };
         await patchMetadata({ ...patch, annotations: { [annotation]: null } });

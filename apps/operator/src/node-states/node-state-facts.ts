@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * NodeStateFacts are the parts of a SriovNetworkNodeState that the operator caches: the fields that nicSelectors match, and the
- * unfinished work of each PF. The VFs of 1,000 nodes would be 100 MB of JSON, so the plan is computed when a state arrives and
- * the VFs are dropped.
+ * NodeStateFacts are the parts of a SriovNetworkNodeState that the operator caches: the fields that nicSelectors match,
+ * and the unfinished work of each PF. The VFs of 1,000 nodes would be 100 MB of JSON, so the plan is computed when a
+ * state arrives and the VFs are dropped.
  * Usage: `const facts = toNodeStateFacts(state);`
  */
 import {
@@ -30,8 +30,8 @@ export interface NodeStateFacts {
   readonly ownAnnotations?: Readonly<Record<string, string>>;
   readonly spec: SriovNetworkNodeStateSpec;
   /**
-   * Whether the daemon has observed the node since `spec` last changed. False for a daemon that is stopped or slow. Upstream's
-   * daemon does not report it, so it is assumed.
+   * Whether the daemon has observed the node since `spec` last changed. False for a daemon that is stopped or slow.
+   * Upstream's daemon does not report it, so it is assumed.
    */
   readonly hasSeenSpec: boolean;
   /** Discovered PFs, with the fields that a nicSelector can match; empty before the daemon's first report. */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createNodeStateReconciler keeps one SriovNetworkNodeState for each node of the node set, merged from the policies that select
- * the node (sriov-operator.md B.2-B.4, B.9). A policy that cannot be applied to the node is left out;
+ * createNodeStateReconciler keeps one SriovNetworkNodeState for each node of the node set, merged from the policies
+ * that select the node (sriov-operator.md B.2-B.4, B.9). A policy that cannot be applied to the node is left out;
  * policy-status-reconciler.ts reports it on the policy.
  *
- * A new state has the annotations of the drain handshake from the start, because external drainers and scripts wait for them.
- * This controller owns them until the daemon or a drainer writes another value, and an apply without them would remove them.
- * So an apply includes those that it still owns and names the resourceVersion that was seen: a request that the daemon has
- * just written is never overwritten. For the same reason a new state is not applied with force.
+ * A new state has the annotations of the drain handshake from the start, because external drainers and scripts wait for
+ * them. This controller owns them until the daemon or a drainer writes another value, and an apply without them would
+ * remove them. So an apply includes those that it still owns and names the resourceVersion that was seen: a request
+ * that the daemon has just written is never overwritten. For the same reason a new state is not applied with force.
  */
 import {
   annotations,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * requireKubernetes refuses API servers that are too old, before the operator writes anything. Kubernetes 1.30 is the first release
- * with ValidatingAdmissionPolicy v1 and with the node's name in a pod's token. Without them, the token of one node could write the
- * objects of all nodes (libs/render node-identity.ts).
+ * requireKubernetes refuses API servers that are too old, before the operator writes anything. Kubernetes 1.30 is the
+ * first release with ValidatingAdmissionPolicy v1 and with the node's name in a pod's token. Without them, the token of
+ * one node could write the objects of all nodes (libs/render node-identity.ts).
  * Usage: `await requireKubernetes({ transport, log, signal });`
  */
 import { backoffMs, isKubeError, isRecord, sleep, systemClock, type Clock, type Transport } from "@switchyard/kube";
@@ -13,10 +13,10 @@ export interface KubernetesVersion {
   readonly minor: number;
 }
 
-export const minimumVersion: KubernetesVersion = { major: 1, minor: 30 };
+const minimumVersion: KubernetesVersion = { major: 1, minor: 30 };
 
 /** The API server is older than minimumVersion. */
-export class UnsupportedKubernetesError extends Error {
+class UnsupportedKubernetesError extends Error {
   override readonly name = "UnsupportedKubernetesError";
 
   constructor({ major, minor }: KubernetesVersion) {
@@ -41,9 +41,10 @@ const finalCodes = ["Forbidden", "NotFound", "UnexpectedResponse"];
 const backoff = { baseMs: 500, maxMs: 10_000 };
 
 /**
- * Resolves when the API server is new enough. Waits for an API server that does not answer. If the version is not available, for
- * example because a proxy hides /version, it logs a warning and resolves: permissions of nodes depend on the policies themselves
- * (components/node-rights.ts). Rejects with UnsupportedKubernetesError, or with the signal's reason.
+ * Resolves when the API server is new enough. Waits for an API server that does not answer. If the version is not
+ * available, for example because a proxy hides /version, it logs a warning and resolves: permissions of nodes depend on
+ * the policies themselves (components/node-rights.ts). Rejects with UnsupportedKubernetesError, or with the signal's
+ * reason.
  */
 export async function requireKubernetes(options: RequireKubernetesOptions): Promise<void> {
   const { transport, log, signal, clock = systemClock, random = Math.random } = options;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Flags of the operator, beside those that all services have. Where upstream's operator has an environment variable for a
- * setting, the flag reads the same variable, so a Deployment of upstream's operator works unchanged (sriov-operator.md H).
- * operator-settings.ts turns the values into the settings of the deployed components.
+ * Flags of the operator, beside those that all services have. Where upstream's operator has an environment variable for
+ * a setting, the flag reads the same variable, so a Deployment of upstream's operator works unchanged
+ * (sriov-operator.md H). operator-settings.ts turns the values into the settings of the deployed components.
  */
 import { flag, integer, oneOf, text, yesOrNo, type FlagKind, type FlagsOf } from "@switchyard/service";
 

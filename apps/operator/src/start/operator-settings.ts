@@ -85,7 +85,10 @@ function readComponentSettings(flags: Parameters<typeof readOperatorSettings>[0]
   };
 }
 
-/** Returns the issuer of a certificate, in upstream's order of precedence. Without any, upstream has no certificate; this operator issues one. */
+/**
+ * Returns the issuer of a certificate, in upstream's order of precedence. Without any, upstream has no certificate;
+ * this operator issues one.
+ */
 function certificateSource(
   { clusterType, certManager }: Pick<OperatorFlagValues, "clusterType" | "certManager">,
   authority: string | undefined,

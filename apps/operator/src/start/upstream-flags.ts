@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * fromUpstreamFlags translates the flags of upstream's operator, so that its Deployments can start this operator unchanged
- * (sriov-operator.md H). Flags with the same name need no translation.
+ * fromUpstreamFlags translates the flags of upstream's operator, so that its Deployments can start this operator
+ * unchanged (sriov-operator.md H). Flags with the same name need no translation.
  * Usage: `const { argv, ignored } = fromUpstreamFlags(process.argv); await runService(service, { argv, env: process.env });`
  */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * ConditionSummary is the state of an object in one value. conditionsFor turns it into the three conditions that users wait
- * for: Ready, Progressing and Degraded (sriov-operator.md K.1).
+ * ConditionSummary is the state of an object in one value. conditionsFor turns it into the three conditions that users
+ * wait for: Ready, Progressing and Degraded (sriov-operator.md K.1).
  * Usage: `conditionsFor({ state: "ready", reason, message }, existing, generation, new Date())`.
  */
 import { conditionTypes, policyReasons, type Condition } from "@switchyard/api";
@@ -34,7 +34,10 @@ export function isReady({ metadata, status }: Conditioned): boolean {
   return ready?.status === "True" && ready.observedGeneration === (metadata.generation ?? 0);
 }
 
-/** Returns the conditions Ready, Progressing and Degraded. Conditions of other types are left out: other writers own them. */
+/**
+ * Returns the conditions Ready, Progressing and Degraded. Conditions of other types are left out: other writers own
+ * them.
+ */
 export function conditionsFor(
   { state, reason, message, progress }: ConditionSummary,
   existing: readonly Condition[],

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createConfigCondition returns a function that sets one condition on the SriovOperatorConfig, for controllers that have no
- * object of their own to report on. Each such condition needs its own field manager, because an apply removes the fields
- * that the manager owned before and no longer sends.
+ * createConfigCondition returns a function that sets one condition on the SriovOperatorConfig, for controllers that
+ * have no object of their own to report on. Each such condition needs its own field manager, because an apply removes
+ * the fields that the manager owned before and no longer sends.
  * Usage: `const setConfigCondition = createConfigCondition({ type, writer, now }); await setConfigCondition(config, undefined, signal);`
  */
 import { defined, type SriovOperatorConfig } from "@switchyard/api";

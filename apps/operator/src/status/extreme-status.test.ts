@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A node writes its own status. The status of a compromised node must not keep the operator from handling other nodes. */
+/**
+ * A node writes its own status. The status of a compromised node must not keep the operator from handling other nodes.
+ */
 import { describe, expect, it } from "@jest/globals";
 import {
   apiVersion,

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * FailureReports reports failed reconciles on the object that they concern: the condition ReconcileFailed contains the error
- * for as long as the reconcile fails, and an event is recorded when that begins. Reconcilers report expected problems
- * themselves; this is for requests that the API server refuses, and for bugs, which would otherwise only be logged.
+ * FailureReports reports failed reconciles on the object that they concern: the condition ReconcileFailed contains the
+ * error for as long as the reconcile fails, and an event is recorded when that begins. Reconcilers report expected
+ * problems themselves; this is for requests that the API server refuses, and for bugs, which would otherwise only be
+ * logged.
  *
- * The condition has its own field manager, so that other writers of the status do not affect it. A controller writes it, so the
- * write is retried while the API server is not reachable.
+ * The condition has its own field manager, so that other writers of the status do not affect it. A controller writes
+ * it, so the write is retried while the API server is not reachable.
  * Usage: `const reports = createFailureReports({ transport, namespace, caches, events, now }); context.start(reports.controller);`
  */
 import {
@@ -69,7 +70,9 @@ export interface FailureReportsDeps {
   readonly now: () => Date;
 }
 
-/** A single failure is often a conflict with another writer, which the first retry after a fifth of a second resolves. */
+/**
+ * A single failure is often a conflict with another writer, which the first retry after a fifth of a second resolves.
+ */
 const minFailures = 2;
 
 /** Least time between two texts. An error text that differs at each retry would cause a write at each retry. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * limitRate limits how often a reconcile function runs for one key. Otherwise a status that counts nodes would be written for
- * each of a thousand nodes.
+ * limitRate limits how often a reconcile function runs for one key. Otherwise a status that counts nodes would be
+ * written for each of a thousand nodes.
  * Usage: `const limited = limitRate(reconcile, { intervalMs: 1_000, nowMs: () => performance.now() });`
  */
 import type { Reconcile } from "@switchyard/kube";
@@ -14,8 +14,8 @@ export interface LimitRateOptions {
 }
 
 /**
- * Postpones a run that comes too early. A run that requests a shorter requeue gets it. After a failure, the queue's backoff
- * decides.
+ * Postpones a run that comes too early. A run that requests a shorter requeue gets it. After a failure, the queue's
+ * backoff decides.
  */
 export function limitRate(reconcile: Reconcile, { intervalMs, nowMs }: LimitRateOptions): Reconcile {
   const nextMs = new Map<string, number>();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createPolicyStatusReconciler writes the status of one SriovNetworkNodePolicy: how many nodes it selects, how many of them are
- * configured, and what is wrong on which node (sriov-operator.md K.1).
+ * createPolicyStatusReconciler writes the status of one SriovNetworkNodePolicy: how many nodes it selects, how many of
+ * them are configured, and what is wrong on which node (sriov-operator.md K.1).
  */
 import { policyReasons, type Node, type SriovNetworkNodePolicy } from "@switchyard/api";
 import type { Cache, Reconcile, Writer } from "@switchyard/kube";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createPoolStatusReconciler writes the status of one SriovNetworkPoolConfig: how many nodes it selects, how many of them are
- * configured, which of them hold a drain slot, and which pools overlap with it (sriov-operator.md M-44).
+ * createPoolStatusReconciler writes the status of one SriovNetworkPoolConfig: how many nodes it selects, how many of
+ * them are configured, which of them hold a drain slot, and which pools overlap with it (sriov-operator.md M-44).
  */
 import { defined, policyReasons, type DrainingNode, type Node, type SriovNetworkPoolConfig } from "@switchyard/api";
 import type { Cache, Reconcile, Writer } from "@switchyard/kube";

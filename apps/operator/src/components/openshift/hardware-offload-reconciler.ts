@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createHardwareOffloadReconciler handles SriovNetworkPoolConfigs that name a MachineConfigPool: it enables hardware offload of
- * Open vSwitch on the machines of that pool. All of them are reconciled together, because the leftovers of a deleted one are found
- * by comparison with the others. Upstream's finalizer is removed from all SriovNetworkPoolConfigs.
+ * createHardwareOffloadReconciler handles SriovNetworkPoolConfigs that name a MachineConfigPool: it enables hardware
+ * offload of Open vSwitch on the machines of that pool. All of them are reconciled together, because the leftovers of a
+ * deleted one are found by comparison with the others. Upstream's finalizer is removed from all
+ * SriovNetworkPoolConfigs.
  */
 import { policyReasons, type ObjectMeta, type SriovNetworkPoolConfig } from "@switchyard/api";
 import { isKubeError, type Cache, type Change, type Reconcile, type Writer } from "@switchyard/kube";

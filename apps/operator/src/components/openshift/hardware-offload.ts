@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * offloadMachineConfig returns the MachineConfig that enables hardware offload of Open vSwitch whenever ovs-vswitchd starts, with
- * upstream's name and content (sriov-operator.md G, smartnic.md 2.6). A change of its text reboots all machines of the pool, so
- * an existing MachineConfig that enables offload is not changed, whatever its text.
+ * offloadMachineConfig returns the MachineConfig that enables hardware offload of Open vSwitch whenever ovs-vswitchd
+ * starts, with upstream's name and content (sriov-operator.md G, smartnic.md 2.6). A change of its text reboots all
+ * machines of the pool, so an existing MachineConfig that enables offload is not changed, whatever its text.
  * Usage: `const config = offloadMachineConfig("offload");`
  */
 import { policyReasons } from "@switchyard/api";
@@ -52,7 +52,9 @@ export function hasOffload(config: KubeObject, machineConfigPool: string): boole
   return config.metadata.labels?.[roleLabel] === machineConfigPool && enablesOffload(config);
 }
 
-/** Reports whether this operator or upstream's created the MachineConfig: by labels, or by field manager and content. */
+/**
+ * Reports whether this operator or upstream's created the MachineConfig: by labels, or by field manager and content.
+ */
 export function isOperatorsOffload(config: KubeObject): boolean {
   const { labels = {} } = config.metadata;
   if (Object.entries(offloadLabels).every(([label, value]) => labels[label] === value)) return true;

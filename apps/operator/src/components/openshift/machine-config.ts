@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * unitsOf reads the systemd units of an OpenShift MachineConfig, which contains an Ignition configuration. It does not trust
- * the input.
+ * unitsOf reads the systemd units of an OpenShift MachineConfig, which contains an Ignition configuration. It does not
+ * trust the input.
  * Usage: `unitsOf(config).some(({ name }) => name === "ovs-vswitchd.service")`.
  */
 import { upstreamManager } from "@switchyard/api";

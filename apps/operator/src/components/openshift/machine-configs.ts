@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * MachineConfigs reads and writes the objects of the Machine Config Operator. They are not watched, because they are many and
- * large, and the operator needs few of them.
+ * MachineConfigs reads and writes the objects of the Machine Config Operator. They are not watched, because they are
+ * many and large, and the operator needs few of them.
  * Usage: `const machineConfigs = createMachineConfigs(transport);`
  */
 import { defined } from "@switchyard/api";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * ClaimedDevices determines which pods of a node use VFs by ResourceClaims (dynamic resource allocation). The claim of a
- * running pod does not change, so it is read once for each drain and again before the drain is reported as complete. Nothing
- * is watched: only pods with claims, on nodes that are drained, cost requests.
+ * ClaimedDevices determines which pods of a node use VFs by ResourceClaims (dynamic resource allocation). The claim of
+ * a running pod does not change, so it is read once for each drain and again before the drain is reported as complete.
+ * Nothing is watched: only pods with claims, on nodes that are drained, cost requests.
  * Usage: `const pods = await devices.resolve("worker-1", known, signal); devices.forget("worker-1");`
  */
 import { resourceClaims, resourceSlices } from "@switchyard/api";
@@ -112,8 +112,8 @@ async function readSlicesOfNode(reader: Reader, node: string): Promise<void> {
 }
 
 /**
- * Reads slices of a driver that publishes nothing, or nothing any more, for the node: the slices of `pools`, which can belong
- * to several nodes, up to the first slice that shows that the driver publishes NICs.
+ * Reads slices of a driver that publishes nothing, or nothing any more, for the node: the slices of `pools`, which can
+ * belong to several nodes, up to the first slice that shows that the driver publishes NICs.
  */
 async function readSlicesOfDriver(reader: Reader, driver: string, pools: ReadonlySet<string>): Promise<void> {
   const { reads, pfsOf } = reader;

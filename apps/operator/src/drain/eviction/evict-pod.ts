@@ -9,7 +9,9 @@ import { pods, type PodFacts } from "./pod-facts.ts";
 export type EvictionResult =
   /** The pod is terminating or gone. */
   | { readonly kind: "accepted" }
-  /** The pod cannot be evicted now. `message` is the API server's, and names the PodDisruptionBudget if there is one. */
+  /**
+   * The pod cannot be evicted now. `message` is the API server's, and names the PodDisruptionBudget if there is one.
+   */
   | { readonly kind: "refused"; readonly message: string; readonly retryAfterMs: number | undefined };
 
 /** A webhook that reviews evictions may hang, and the evictions of the node's other pods wait meanwhile. */

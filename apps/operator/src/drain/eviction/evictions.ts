@@ -31,7 +31,9 @@ export interface EvictionsDeps {
   readonly random: () => number;
 }
 
-/** The first retry comes after 1 s: budgets often free up by themselves, or an administrator frees one and waits for it. */
+/**
+ * The first retry comes after 1 s: budgets often free up by themselves, or an administrator frees one and waits for it.
+ */
 const backoff = { baseMs: 1_000, maxMs: 30_000 };
 
 /** An accepted eviction whose pod is still not terminating after this time is sent again. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * NodeDrainer takes one step of a node's drain at a time: it cordons the node, evicts the pods that must leave, and returns
- * the progress (sriov-operator.md G). The next step follows when a pod leaves. Refused evictions are retried without limit.
+ * NodeDrainer takes one step of a node's drain at a time: it cordons the node, evicts the pods that must leave, and
+ * returns the progress (sriov-operator.md G). The next step follows when a pod leaves. Refused evictions are retried
+ * without limit.
  * Usage: `const { phase } = await drainer.step(node, "Drain_Required", sinceMs, signal); if (phase.kind === "complete") return;`
  */
 import { drainReasons, drainRequests, type Node } from "@switchyard/api";

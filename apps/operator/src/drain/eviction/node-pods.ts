@@ -19,8 +19,8 @@ import { isPod, pods, toPodFacts, type Pod, type PodFacts } from "./pod-facts.ts
 
 export interface NodePods extends AsyncDisposable {
   /**
-   * Returns the cached pods of the node; undefined until they are listed, and while the cache is older than `maxAgeMs`. The
-   * first call starts the watch.
+   * Returns the cached pods of the node; undefined until they are listed, and while the cache is older than `maxAgeMs`.
+   * The first call starts the watch.
    */
   follow(node: string): readonly PodFacts[] | undefined;
   /** Lists the pods of the node from the API server. Rejects with KubeError. */

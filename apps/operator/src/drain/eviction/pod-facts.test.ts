@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { annotations, taints, type OwnerReference } from "@switchyard/api";
+import { annotations, defined, taints, type OwnerReference } from "@switchyard/api";
 import { toPodFacts, type Pod } from "./pod-facts.ts";
 
 const asks = (requests: object) => ({ containers: [{ resources: { requests } }] });
@@ -9,7 +9,7 @@ function facts(spec: object | undefined, metadata: Partial<Pod["metadata"]> = {}
   const pod: Pod = {
     ...{ apiVersion: "v1", kind: "Pod" },
     metadata: { name: "web", namespace: "apps", uid: "u", ...metadata },
-    ...(spec === undefined ? {} : { spec }),
+    ...defined({ spec }),
     status: { phase },
   };
   return toPodFacts(pod, "openshift.io");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * PodFacts are the fields of a pod that decide whether it must leave a node that is drained. A pod that requests a resource
- * with the operator's prefix uses VFs (sriov-operator.md M-13). For ResourceClaims, claimed-devices.ts determines that.
+ * PodFacts are the fields of a pod that decide whether it must leave a node that is drained. A pod that requests a
+ * resource with the operator's prefix uses VFs (sriov-operator.md M-13). For ResourceClaims, claimed-devices.ts
+ * determines that.
  * Usage: `const project = (pod: Pod) => toPodFacts(pod, "openshift.io");`
  */
 import { annotations, taints, type ObjectMeta, type ResourceType } from "@switchyard/api";

@@ -15,9 +15,9 @@ export interface PodSelection {
 }
 
 /**
- * Before a reboot, all pods leave except static pods and pods of DaemonSets. Otherwise the pods that use VFs leave, also those
- * of DaemonSets: removing a VF in use can block the whole node. taints.draining stops the DaemonSet from recreating them,
- * unless they tolerate it.
+ * Before a reboot, all pods leave except static pods and pods of DaemonSets. Otherwise the pods that use VFs leave,
+ * also those of DaemonSets: removing a VF in use can block the whole node. taints.draining stops the DaemonSet from
+ * recreating them, unless they tolerate it.
  */
 export function selectPods(pods: readonly PodFacts[], needed: DrainNeed): PodSelection {
   const running = pods.filter(({ isFinished }) => !isFinished);

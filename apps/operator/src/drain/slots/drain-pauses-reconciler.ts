@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createDrainPausesReconciler resumes MachineConfigPools that no drain needs paused any more: the drain has ended, its node is
- * gone, or the replica that paused the pool has died. A node that waits for a slot needs the pause, too. Otherwise the Machine
- * Config Operator could start on that node just before its drain begins (sriov-operator.md G).
+ * createDrainPausesReconciler resumes MachineConfigPools that no drain needs paused any more: the drain has ended, its
+ * node is gone, or the replica that paused the pool has died. A node that waits for a slot needs the pause, too.
+ * Otherwise the Machine Config Operator could start on that node just before its drain begins (sriov-operator.md G).
  * Usage: `const reconcile = createDrainPausesReconciler({ nodes, states, machineConfigPools })`.
  */
 import { drainAnswers, drainRequests, type Node } from "@switchyard/api";

@@ -4,9 +4,10 @@
  * twice, and a node in several pools needs no special case (sriov-operator.md G, M-12, M-33).
  *
  * The cache may lag behind, and another replica may have led a moment ago. So the first slot is assigned only after all
- * SriovNetworkNodeStates are listed from the API server; what that list showed, and what this replica wrote, overrides the
- * cache until the cache is as new; and the write that assigns a slot fails if the node has been answered meanwhile. Listing
- * for each decision would cost the API server more than the drains: a list of up to a thousand objects each time.
+ * SriovNetworkNodeStates are listed from the API server; what that list showed, and what this replica wrote, overrides
+ * the cache until the cache is as new; and the write that assigns a slot fails if the node has been answered meanwhile.
+ * Listing for each decision would cost the API server more than the drains: a list of up to a thousand objects each
+ * time.
  */
 import { drainAnswers, drainRequests, err, ok, type Node } from "@switchyard/api";
 import { isBehind, type Cache, type Reconcile } from "@switchyard/kube";
@@ -137,8 +138,8 @@ function createRequestTimes({ states, nowMs }: Pick<DrainSlotsDeps, "states" | "
 const defaultPool = "";
 
 /**
- * A node that an external drainer drains holds a slot, but does not wait for one. A node that the operator cordoned holds its
- * slot until it is uncordoned, even if its state is deleted meanwhile.
+ * A node that an external drainer drains holds a slot, but does not wait for one. A node that the operator cordoned
+ * holds its slot until it is uncordoned, even if its state is deleted meanwhile.
  */
 function phaseOf(node: Node, facts: DrainFacts | undefined, rules: Rules): DrainNode["phase"] {
   if (facts !== undefined && answerOf(facts) !== drainAnswers.idle) return "holding";

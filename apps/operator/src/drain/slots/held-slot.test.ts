@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { annotations, daemonManager, upstreamDaemonManager, type Condition } from "@switchyard/api";
+import { annotations, daemonManager, defined, upstreamDaemonManager, type Condition } from "@switchyard/api";
 import type { ManagedFieldsEntry } from "@switchyard/kube";
 import { toDrainFacts } from "../drain-facts.ts";
 import { byAge, describeStalls, heldSlot, toSlotFacts } from "./held-slot.ts";
@@ -27,7 +27,7 @@ function slotAt(minutes: number, { answer = "DrainComplete", request = "Drain_Re
   const state = { apiVersion: "v1", kind: "SriovNetworkNodeState", metadata, status: { conditions } };
   const drain = toDrainFacts(state);
   const slot = toSlotFacts(state, drain);
-  const subject = { name: "a", drain, ...(slot === undefined ? {} : { slot }) };
+  const subject = { name: "a", drain, ...defined({ slot }) };
   return heldSlot(subject, Date.parse(noon) + minutes * 60_000);
 }
 

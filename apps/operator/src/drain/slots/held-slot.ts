@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * heldSlot returns the drain slot that a node holds, and whether its drain has stalled. After DrainComplete it is the node's
- * config daemon that must act. A daemon that has died or hangs keeps all other nodes of the pool waiting. Its slot is not
- * given to another node, because the node's pods are gone and its VFs may be half configured. Pure.
+ * heldSlot returns the drain slot that a node holds, and whether its drain has stalled. After DrainComplete it is the
+ * node's config daemon that must act. A daemon that has died or hangs keeps all other nodes of the pool waiting. Its
+ * slot is not given to another node, because the node's pods are gone and its VFs may be half configured. Pure.
  * Usage: `const slot = heldSlot(states.get("worker-1"), Date.now()); if (slot?.stall !== undefined) log.warn(slot.stall.message);`
  */
 import {
@@ -40,7 +40,10 @@ export interface HeldSlot {
   readonly sinceMs: number | undefined;
   /** Undefined while the daemon makes progress, or while pods are evicted. */
   readonly stall: Stall | undefined;
-  /** Time in ms after which the drain counts as stalled unless the daemon reports; Infinity if it cannot stall by time alone. */
+  /**
+   * Time in ms after which the drain counts as stalled unless the daemon reports; Infinity if it cannot stall by time
+   * alone.
+   */
   readonly stallsInMs: number;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * MachineConfigPools pauses OpenShift's MachineConfigPools during drains, so that the Machine Config Operator, which also
- * drains and reboots nodes, does not work on the same node (sriov-operator.md G). As in upstream's protocol, an annotation on
- * the pool marks the pause as the operator's. It is written before the pause, so that the operator's pause is never mistaken
- * for an administrator's.
+ * MachineConfigPools pauses OpenShift's MachineConfigPools during drains, so that the Machine Config Operator, which
+ * also drains and reboots nodes, does not work on the same node (sriov-operator.md G). As in upstream's protocol, an
+ * annotation on the pool marks the pause as the operator's. It is written before the pause, so that the operator's
+ * pause is never mistaken for an administrator's.
  * Usage: `const pause = await pools.pause(node, signal); if (pause !== "paused") log.info(pause.message);`
  *
  * Clusters without these kinds (hosted control planes) and nodes in no pool need no pause.
@@ -25,8 +25,8 @@ export interface MachineConfigPools {
   /** Pauses the pool of the node. Returns why it cannot be paused yet as `message`. Rejects with KubeError. */
   pause(node: Node, signal: AbortSignal): Promise<"paused" | { readonly message: string }>;
   /**
-   * Resumes all pools that the operator paused, except those of the nodes that `drainingNodes` returns. Calls it after all
-   * earlier changes of pools have ended. Rejects with KubeError.
+   * Resumes all pools that the operator paused, except those of the nodes that `drainingNodes` returns. Calls it after
+   * all earlier changes of pools have ended. Rejects with KubeError.
    */
   resume(drainingNodes: () => readonly Node[], signal: AbortSignal): Promise<void>;
 }

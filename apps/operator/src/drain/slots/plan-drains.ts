@@ -4,8 +4,8 @@
  * (sriov-operator.md G). Pure.
  * Usage: `const { admitted, positions } = planDrains(nodes, pools)`.
  *
- * Nodes are served in the order of their requests. A node in several pools needs a free slot in each of them. While it waits,
- * it reserves the slots that are free, because otherwise other nodes could overtake it for ever.
+ * Nodes are served in the order of their requests. A node in several pools needs a free slot in each of them. While it
+ * waits, it reserves the slots that are free, because otherwise other nodes could overtake it for ever.
  */
 import type { Result } from "@switchyard/api";
 

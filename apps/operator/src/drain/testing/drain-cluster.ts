@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createDrainCluster returns a cluster in memory for the drain controllers, with an API server, caches that can lag behind, pods
- * that cannot be evicted, and operators that can die at any write.
+ * createDrainCluster returns a cluster in memory for the drain controllers, with an API server, caches that can lag
+ * behind, pods that cannot be evicted, and operators that can die at any write.
  * Usage: `const cluster = createDrainCluster(); cluster.addNode("a"); cluster.requestDrain("a", "Drain_Required"); await cluster.settle();`
  */
 import {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createMemoryApi returns an API server in memory with the features that the controllers need: apply with managedFields, merge
- * patches, deletion with preconditions and finalizers, and namespaces that must exist. A list has one owner. The full semantics of
- * apply are tested with a real API server (e2e/integration/networks.test.ts).
+ * createMemoryApi returns an API server in memory with the features that the controllers need: apply with
+ * managedFields, merge patches, deletion with preconditions and finalizers, and namespaces that must exist. A list has
+ * one owner. The full semantics of apply are tested with a real API server (e2e/integration/networks.test.ts).
  * Usage: `const api = createMemoryApi(stores); api.put({ apiVersion, kind: "SriovNetwork", metadata, spec })`.
  */
+import { defined } from "@switchyard/api";
 import {
   apiVersionOf,
   isKubeObject,
@@ -106,7 +107,7 @@ export function createMemoryApi(kinds: readonly ServedKind[]): MemoryApi {
         throw notFound(request, "namespaces", namespace ?? "");
       }
       refuseOthers(request, existing, metadata);
-      const base = existing ?? fresh(type, { name, ...(namespace !== undefined && { namespace }) });
+      const base = existing ?? fresh(type, { name, ...defined({ namespace }) });
       return store(path, withManager(merge(base, body), body, request));
     }
     if (existing !== undefined && method === "PATCH") {
@@ -125,7 +126,7 @@ export function createMemoryApi(kinds: readonly ServedKind[]): MemoryApi {
   function fresh(type: ResourceType, { name, namespace }: ObjectName): KubeObject {
     count++;
     const creationTimestamp = new Date(Date.UTC(2026, 10, 20) + count * 1000).toISOString();
-    const metadata = { name, ...(namespace !== undefined && { namespace }), uid: `uid-${count}`, creationTimestamp };
+    const metadata = { name, ...defined({ namespace }), uid: `uid-${count}`, creationTimestamp };
     return { apiVersion: apiVersionOf(type), kind: type.kind, metadata };
   }
 

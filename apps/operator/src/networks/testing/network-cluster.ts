@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createNetworkCluster returns a cluster in memory in which the networks controller runs: settle() reconciles until all events
- * are handled.
+ * createNetworkCluster returns a cluster in memory in which the networks controller runs: settle() reconciles until all
+ * events are handled.
  * Usage: `const cluster = createNetworkCluster(); cluster.addNamespace("tenant"); cluster.addNetwork("OVSNetwork", "blue"); await cluster.settle();`
  */
 import {
@@ -146,7 +146,10 @@ export function createNetworkCluster() {
       conditionsOf(cluster.network(kind, name, namespace)),
     /** Returns the keys that are enqueued. */
     woken: (): readonly string[] => [...pending],
-    /** Reconciles all keys concurrently until none is enqueued. Rejects with the error of a reconcile, which later() retries. */
+    /**
+     * Reconciles all keys concurrently until none is enqueued. Rejects with the error of a reconcile, which later()
+     * retries.
+     */
     async settle(): Promise<void> {
       for (let rounds = 0; pending.size > 0; rounds++) {
         if (rounds > 100) throw new Error(`does not come to rest: ${[...pending].join(" ")}`);
