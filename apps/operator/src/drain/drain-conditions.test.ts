@@ -87,10 +87,10 @@ describe("drainConditions", () => {
     const phase = { kind: "draining", leaving, refused: [] } as const;
     expect(message({ ...phase, isLate: false })).toBe("3 pods left: apps/a, apps/b, apps/z");
     expect(message({ ...phase, isLate: true })).toBe(
-      "3 pods left: apps/z is being deleted, with grace until 2026-11-20T12:00:30Z, held by finalizer example.com/keep",
+      "3 pods left: apps/z is being deleted (grace period until 2026-11-20T12:00:30Z), held by finalizer example.com/keep",
     );
     expect(message({ ...phase, leaving: leaving.slice(0, 2), isLate: true })).toBe(
-      "2 pods left: apps/b is being deleted, with grace until 2026-11-20T13:00:00Z",
+      "2 pods left: apps/b is being deleted (grace period until 2026-11-20T13:00:00Z)",
     );
     expect(message({ ...phase, leaving: leaving.slice(0, 1), isLate: true })).toBe("1 pod left: apps/a");
   });

@@ -142,7 +142,7 @@ function describeTermination(leaving: readonly PodFacts[]): string | undefined {
   if (first === undefined) return undefined;
   const { pod, endsBy } = first;
   const kept = pod.finalizers.length === 0 ? "" : `, held by finalizer ${listNames(pod.finalizers)}`;
-  return `${nameOf(pod)} is being deleted, with grace until ${endsBy}${kept}`;
+  return `${nameOf(pod)} is being deleted (grace period until ${endsBy})${kept}`;
 }
 
 function describeOutcome({ reason, staying }: Extract<DrainPhase, { kind: "complete" }>): string {

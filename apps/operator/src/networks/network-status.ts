@@ -2,7 +2,7 @@
 /**
  * createNetworkStatus returns the function that writes the conditions of a network and records an event for each
  * transition.
- * Usage: `await reportNetwork(network, { state: "ready", reason, message }, signal);`
+ * Usage: `const reportNetwork = createNetworkStatus({ writers, events, now });`
  */
 import { defined } from "@switchyard/api";
 import { isKubeError, type EventRecorder, type Writer } from "@switchyard/kube";
