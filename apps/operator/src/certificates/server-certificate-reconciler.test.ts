@@ -106,8 +106,12 @@ describe("createServerCertificateReconciler", () => {
   });
 
   it.each([
-    { when: "the injector is switched off", spec: {}, life: {} },
-    { when: "the config goes", spec: { enableInjector: true }, life: { deletionTimestamp: "2026-01-02T00:00:00Z" } },
+    { when: "the injector is disabled", spec: {}, life: {} },
+    {
+      when: "the SriovOperatorConfig is deleted",
+      spec: { enableInjector: true },
+      life: { deletionTimestamp: "2026-01-02T00:00:00Z" },
+    },
   ])("removes the certificate if $when", async ({ spec, life }) => {
     const { world, configure, look } = setUp();
     configure({ enableInjector: true });

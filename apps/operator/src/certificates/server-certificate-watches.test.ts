@@ -51,19 +51,19 @@ const injectorSecret = "metadata.name=network-resources-injector-cert";
 
 it.each<Case & { readonly of: string; readonly secrets: readonly string[] }>([
   {
-    of: "both servers where nobody else makes them",
+    of: "both servers if the operator issues both certificates",
     ...{ webhook: "self-made", injector: "self-made", secrets: [webhookSecret, injectorSecret] },
   },
   {
-    of: "no server where cert-manager makes them",
+    of: "no server if cert-manager issues the certificates",
     ...{ webhook: "cert-manager", injector: "cert-manager", secrets: [] },
   },
   {
-    of: "the webhook where cert-manager makes the injector's",
+    of: "the webhook if another issuer provides the injector's certificate",
     ...{ webhook: "self-made", injector: "cert-manager", secrets: [webhookSecret] },
   },
   {
-    of: "the webhook alone where the injector is given the same Secret",
+    of: "only the webhook if the injector uses the same Secret",
     ...{ webhook: "self-made", injector: "self-made", injectorSecret: "operator-webhook-cert" },
     secrets: [webhookSecret],
   },

@@ -16,8 +16,8 @@ describe("toSeenObject", () => {
   it.each([
     { what: "ours", seen: object(["switchyard-components"]), isDeployed: true },
     { what: "upstream's", seen: object(["sriov-network-operator"]), isDeployed: true },
-    { what: "of a config, by whomever", seen: object([], ["SriovOperatorConfig"]), isDeployed: true },
-    { what: "somebody else's", seen: object(["kubectl"], ["Deployment"]), isDeployed: false },
+    { what: "owned by a SriovOperatorConfig", seen: object([], ["SriovOperatorConfig"]), isDeployed: true },
+    { what: "of another client", seen: object(["kubectl"], ["Deployment"]), isDeployed: false },
     { what: "nobody's", seen: object([]), isDeployed: false },
   ])("reports whether an operator deployed the object: $what", ({ seen, isDeployed }) => {
     expect(toSeenObject(seen).isDeployed).toBe(isDeployed);

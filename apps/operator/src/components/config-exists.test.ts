@@ -29,9 +29,9 @@ function setUp(stored: SriovOperatorConfig | undefined) {
 
 describe("configExists", () => {
   it.each([
-    { what: "is there", stored: seen, is: true },
+    { what: "exists", stored: seen, is: true },
     { what: "is gone", stored: undefined, is: false },
-    { what: "was made again", stored: { ...seen, metadata: { ...metadata, uid: "u-2" } }, is: false },
+    { what: "was created again", stored: { ...seen, metadata: { ...metadata, uid: "u-2" } }, is: false },
     {
       what: "is being deleted",
       stored: { ...seen, metadata: { ...metadata, deletionTimestamp: "2026-11-20T12:00:00Z" } },

@@ -27,12 +27,12 @@ describe("operatorConfigSummary", () => {
   it.each([
     { is: "ready", problems: [], outcome: {}, says: "ready OperatorConfigReady: all components are disabled" },
     {
-      is: "ready with a warning, which stops nothing",
+      is: "ready with a warning",
       ...{ problems: [warning], outcome: {} },
       says: "ready OperatorConfigReady: all components are disabled; spec.disablePlugins: has no effect yet",
     },
     {
-      is: "ready while pods are missing, which are Progressing beside it",
+      is: "ready while pods are missing, with Progressing",
       ...{ problems: [warning], outcome: { pending: ["a: 1 of 2 pods available", "b is being started"] } },
       says:
         "ready OperatorConfigReady: all components are disabled; spec.disablePlugins: has no effect yet" +
@@ -49,7 +49,7 @@ describe("operatorConfigSummary", () => {
         "spec.disablePlugins: has no effect yet",
     },
     {
-      is: "degraded by a refusal, whatever is still to come",
+      is: "degraded after a refusal, even if objects are incomplete",
       ...{
         problems: [],
         outcome: { failures: [refusal], incomplete: ["later"], pending: ["a: 1 of 2 pods available"] },
@@ -59,7 +59,7 @@ describe("operatorConfigSummary", () => {
         " | RollingOut: a: 1 of 2 pods available",
     },
     {
-      is: "degraded by what it asks for, and that first",
+      is: "degraded by an invalid setting, which comes first",
       ...{ problems: [warning, error], outcome: { failures: [refusal] } },
       says:
         "degraded UnsupportedConfiguration: spec.enableOperatorWebhook: cannot be; Service a: Forbidden (not today); " +

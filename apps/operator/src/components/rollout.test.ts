@@ -16,26 +16,26 @@ const counts = (desired: number, updated: number, available: number) => ({
 
 describe("pendingRollout and isServing", () => {
   it.each([
-    { are: "none yet", status: undefined, pending: "daemon is being started", serves: false },
+    { are: "not created yet", status: undefined, pending: "daemon is being started", serves: false },
     {
-      are: "none that is ready, of which the API server says nothing",
+      are: "not available, with absent counts",
       ...{ status: { observedGeneration: 2, desiredNumberScheduled: 1, updatedNumberScheduled: 1 } },
       ...{ pending: "daemon: 0 of 1 pods available", serves: false },
     },
     {
-      are: "of the former spec",
+      are: "counted for the previous spec",
       status: { ...counts(3, 3, 3), observedGeneration: 1 },
       ...{ pending: "daemon is being started", serves: false },
     },
-    { are: "as wanted", status: counts(3, 3, 3), pending: undefined, serves: true },
-    { are: "wanted nowhere", status: counts(0, 0, 0), pending: undefined, serves: false },
-    { are: "not all ready", status: counts(3, 3, 2), pending: "daemon: 2 of 3 pods available", serves: true },
+    { are: "updated and available", status: counts(3, 3, 3), pending: undefined, serves: true },
+    { are: "not scheduled on any node", status: counts(0, 0, 0), pending: undefined, serves: false },
+    { are: "not all available", status: counts(3, 3, 2), pending: "daemon: 2 of 3 pods available", serves: true },
     {
-      are: "not all of this spec, and those that are ready may be the others",
+      are: "not all updated, and the available ones may be old",
       ...{ status: counts(3, 1, 2), pending: "daemon: 1 of 3 pods updated, 2 of 3 pods available", serves: false },
     },
     {
-      are: "not all of this spec, but one of it is ready",
+      are: "not all updated, but one updated pod is available",
       ...{ status: counts(3, 1, 3), pending: "daemon: 1 of 3 pods updated, 3 of 3 pods available", serves: true },
     },
   ])("return $pending and $serves if the pods are $are", ({ status, pending, serves }) => {

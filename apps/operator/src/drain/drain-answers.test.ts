@@ -32,19 +32,19 @@ describe("swap", () => {
 
   it.each<{ when: string; change: (cluster: DrainCluster) => void }>([
     {
-      when: "the request was taken back",
+      when: "the request was withdrawn",
       change: (cluster) => {
         cluster.requestDrain("a", "Idle");
       },
     },
     {
-      when: "somebody has answered already",
+      when: "the request is already answered",
       change: (cluster) => {
         cluster.annotate(sriovNetworkNodeStates, "a", { [annotations.currentState]: "DrainComplete" });
       },
     },
     {
-      when: "the state is another one of the same name",
+      when: "the state was replaced by another of the same name",
       change: (cluster) => {
         cluster.api.delete(sriovNetworkNodeStates, { name: "a", namespace: drainNamespace });
         cluster.addState("a");

@@ -26,25 +26,30 @@ describe("nodesAffectedByPolicy", () => {
 
   it.each([
     {
-      change: "a new policy wakes the nodes that it selects",
+      change: "a new policy affects the nodes that it selects",
       before: undefined,
       after: policy({ rack: "1" }),
       wakes: ["a"],
     },
     {
-      change: "a moved selector wakes old and new",
+      change: "a changed selector affects old and new nodes",
       before: policy({ rack: "1" }),
       after: policy({ rack: "2" }),
       wakes: ["a", "b"],
     },
-    { change: "a deleted policy wakes its nodes", before: policy({ rack: "3" }), after: undefined, wakes: ["c"] },
+    { change: "a deleted policy affects its nodes", before: policy({ rack: "3" }), after: undefined, wakes: ["c"] },
     {
-      change: "a policy that changed to and fro while nobody looked wakes its nodes",
+      change: "a policy that was changed and changed back affects its nodes",
       before: policy({ rack: "1" }),
       after: laterGeneration(policy({ rack: "1" })),
       wakes: ["a"],
     },
-    { change: "our own status wakes nobody", before: policy({}), after: policy({}, { readyNodeCount: 1 }), wakes: [] },
+    {
+      change: "a changed status affects no node",
+      before: policy({}),
+      after: policy({}, { readyNodeCount: 1 }),
+      wakes: [],
+    },
   ])("$change", ({ before, after, wakes }) => {
     expect(nodesAffectedByPolicy({ key: "p", before, after }, nodes)).toEqual(wakes);
   });
@@ -68,7 +73,7 @@ describe("affectsNodes", () => {
       concerns: true,
     },
     {
-      change: "our own status",
+      change: "a changed status",
       before: config("1"),
       after: config("1", { status: { observedGeneration: 1 } }),
       concerns: false,
@@ -114,12 +119,12 @@ describe("isOwnWrite", () => {
   }
 
   it.each<{ what: string; before?: NodeStateFacts; after: NodeStateFacts | undefined; echo: boolean }>([
-    { what: "a new state with what was written", after: seen(), echo: true },
-    { what: "the spec that was written", before: seen({ spec: other }), after: seen(), echo: true },
-    { what: "a spec that somebody edited", before: seen(), after: seen({ spec: other }), echo: false },
-    { what: "NICs that were not there", before: seen(), after: seen({ interfaces: [] }), echo: false },
-    { what: "a state in place of another one", before: seen(), after: seen({ uid: "other" }), echo: false },
-    { what: "a state that was to be deleted", after: seen({ keepStateUntil: "2026-11-21T00:00:00Z" }), echo: false },
+    { what: "a new state with the written spec", after: seen(), echo: true },
+    { what: "the written spec", before: seen({ spec: other }), after: seen(), echo: true },
+    { what: "a spec that another client edited", before: seen(), after: seen({ spec: other }), echo: false },
+    { what: "new NICs", before: seen(), after: seen({ interfaces: [] }), echo: false },
+    { what: "a state that replaces another one", before: seen(), after: seen({ uid: "other" }), echo: false },
+    { what: "a state with a deletion deadline", after: seen({ keepStateUntil: "2026-11-21T00:00:00Z" }), echo: false },
     { what: "a deletion", before: seen(), after: undefined, echo: false },
   ])("$what: $echo", ({ before, after, echo }) => {
     expect(isOwnWrite({ key: "n", before, after }, mergeResultsOf("n"))).toBe(echo);

@@ -24,10 +24,14 @@ describe("progressOf", () => {
     kind: Progress["kind"];
   }>([
     { what: "all done", status: { ...done, observedGeneration: 3 }, kind: "ready" },
-    { what: "all done, as upstream's daemon says it", status: done, kind: "ready" },
-    { what: "all done as it was before the spec", status: { ...done, observedGeneration: 2 }, kind: "configuring" },
+    { what: "all done, reported by upstream's daemon", status: done, kind: "ready" },
     {
-      what: "all done as it was before the spec, of what was ready",
+      what: "all done, observed before the spec changed",
+      status: { ...done, observedGeneration: 2 },
+      kind: "configuring",
+    },
+    {
+      what: "all done, observed before the spec changed, and ready before",
       status: { ...done, observedGeneration: 2 },
       wasReady: true,
       kind: "ready",
@@ -41,9 +45,9 @@ describe("progressOf", () => {
       kind: "ready",
     },
     { what: "a failure", status: { ...refused, observedGeneration: 3 }, kind: "failed" },
-    { what: "a failure at an older spec", status: { ...refused, observedGeneration: 2 }, kind: "configuring" },
+    { what: "a failure of an older spec", status: { ...refused, observedGeneration: 2 }, kind: "configuring" },
     {
-      what: "what can never be",
+      what: "a problem of the spec",
       status: { interfaces: [nic({ pciAddress: "0000:5e:00.0" })], observedGeneration: 2 },
       kind: "failed",
     },

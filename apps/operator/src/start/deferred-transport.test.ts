@@ -39,7 +39,7 @@ describe("deferTransport", () => {
       },
     },
     {
-      until: "it has waited for long enough",
+      until: "the deadline has passed",
       act: ({ timers }: ReturnType<typeof setUp>) => {
         timers.forEach((run) => {
           run();

@@ -61,8 +61,8 @@ describe("requireKubernetes", () => {
   });
 
   it.each([
-    { what: "a proxy that hides it", answer: new KubeError("GET /version", "Forbidden", { status: 403 }) },
-    { what: "no JSON", answer: new KubeError("GET /version", "UnexpectedResponse") },
+    { what: "a proxy that hides /version", answer: new KubeError("GET /version", "Forbidden", { status: 403 }) },
+    { what: "a response that is not JSON", answer: new KubeError("GET /version", "UnexpectedResponse") },
     { what: "another object", answer: { major: 1, minor: "thirty" } },
     { what: "nothing", answer: null },
   ])("continues with a warning on $what", async ({ answer }) => {

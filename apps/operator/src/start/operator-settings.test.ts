@@ -25,7 +25,7 @@ describe("readOperatorSettings", () => {
   });
 
   it.each([
-    { what: "nobody else", environment: {}, kind: "self-made" },
+    { what: "the operator", environment: {}, kind: "self-made" },
     { what: "cert-manager", environment: { [`${certificates()}_CERT_MANAGER_ENABLED`]: "true" }, kind: "cert-manager" },
     { what: "OpenShift", environment: { CLUSTER_TYPE: "openshift" }, kind: "service-ca" },
   ])("determines the issuer of certificates: $what", ({ environment, kind }) => {
@@ -34,8 +34,8 @@ describe("readOperatorSettings", () => {
   });
 
   it.each([
-    { form: "as upstream wants it, in base64", text: base64 },
-    { form: "as it is in most Secrets, in PEM", text: pem },
+    { form: "in base64, as upstream expects it", text: base64 },
+    { form: "in PEM, as in most Secrets", text: pem },
   ])("accepts a CA certificate $form", ({ text }) => {
     const { webhook, injector } = settings({ [`${certificates()}_OPERATOR_CA_CRT`]: text }).components;
     expect(webhook.certificates).toEqual({ kind: "given", caBundle: base64 });

@@ -155,7 +155,7 @@ describe("createPolicyStatusReconciler", () => {
 
   it.each([
     { why: "there is no SriovOperatorConfig", name: "fast", config: false, reason: "NoOperatorConfig" },
-    { why: 'its name is "default", which nobody applies', name: "default", config: true, reason: "Ignored" },
+    { why: 'its name is "default"', name: "default", config: true, reason: "Ignored" },
   ])("reports it at once when $why", async ({ name, config, reason }) => {
     const cluster = createCluster();
     if (config) cluster.addConfig();

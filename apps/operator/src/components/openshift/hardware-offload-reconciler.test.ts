@@ -120,7 +120,7 @@ describe("changesOffload", () => {
       after: pool({ spec: { maxUnavailable: 1 } }, { deletionTimestamp: "2026-11-21T00:00:00Z" }),
       concerns: true,
     },
-    { what: "its end", after: undefined, concerns: true },
+    { what: "its removal", after: undefined, concerns: true },
   ])("is $concerns for $what", ({ after, concerns }) => {
     expect(changesOffload({ key: "a", before, after })).toBe(concerns);
   });
@@ -146,8 +146,8 @@ const present = "/bin/ovs-vsctl --no-wait set Open_vSwitch . other_config:hw-off
 
 describe("a MachineConfig of upstream", () => {
   it.each([
-    { of: "its releases since 1.2", command: present },
-    { of: "releases before", command: "/bin/ovs-vsctl set Open_vSwitch . other_config:hw-offload=true" },
+    { of: "releases since 1.2", command: present },
+    { of: "earlier releases", command: "/bin/ovs-vsctl set Open_vSwitch . other_config:hw-offload=true" },
     {
       of: "releases with more settings",
       command: `/bin/bash -c '/bin/ovs-vsctl --no-wait set Open_vSwitch . other_config:hw-offload="true" other_config:a="b" '`,
@@ -179,7 +179,7 @@ describe("a MachineConfig of upstream", () => {
 
   it.each([
     {
-      what: "switches offload off",
+      what: "disables offload",
       command: "/bin/ovs-vsctl --no-wait set Open_vSwitch . other_config:hw-offload=false",
     },
     { what: "is for another role", command: present, role: "worker" },
@@ -268,8 +268,18 @@ describe("a pool with hardware offload", () => {
       isOpenshift: true,
       words: "MachineConfigPool master of the control plane is never changed",
     },
-    { what: "no pool", name: "typo", isOpenshift: true, words: "MachineConfigPool typo does not exist" },
-    { what: "another cluster", name: "offload", isOpenshift: false, words: "supported on OpenShift only" },
+    {
+      what: "a pool that does not exist",
+      name: "typo",
+      isOpenshift: true,
+      words: "MachineConfigPool typo does not exist",
+    },
+    {
+      what: "a cluster that is not OpenShift",
+      name: "offload",
+      isOpenshift: false,
+      words: "supported on OpenShift only",
+    },
   ])("reports why it is invalid: $what", async ({ name, isOpenshift, words }) => {
     const { put, run, present, told } = setUp({ isOpenshift });
     put("a", name);

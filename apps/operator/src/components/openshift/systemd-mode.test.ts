@@ -39,15 +39,15 @@ describe("createSystemdModeReconciler", () => {
   });
 
   it.each([
-    { where: "nothing is managed", units: upstreams, isManaged: false },
-    { where: "there is none", units: undefined },
-    { where: "it has a unit of somebody else", units: [...upstreams, { name: "tuned.service", contents: "" }] },
+    { where: "there is no SriovOperatorConfig", units: upstreams, isManaged: false },
+    { where: "it does not exist", units: undefined },
+    { where: "it has another unit", units: [...upstreams, { name: "tuned.service", contents: "" }] },
     {
-      where: "a unit of its name starts another program",
+      where: "a unit of the same name starts another program",
       units: [{ name: "sriov-config.service", contents: "[Service]\nExecStart=/usr/local/bin/vfs\n" }],
     },
     { where: "it has no units", units: [] },
-    { where: "its units are no list of units", units: ["sriov-config.service"] },
+    { where: "its units are not a list", units: ["sriov-config.service"] },
   ])("keeps the MachineConfig if $where", async ({ units, isManaged }) => {
     expect(await run(units, isManaged)).toEqual({ deleted: [], told: 0 });
   });

@@ -50,11 +50,11 @@ describe("evictPod", () => {
 
   it.each([
     {
-      when: "two budgets hold it, which the API server cannot weigh",
+      when: "two PodDisruptionBudgets apply, which the API server does not support",
       code: "InternalError",
       words: "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
     },
-    { when: "its namespace ends", code: "Forbidden", words: "because it is being terminated" },
+    { when: "its namespace is being deleted", code: "Forbidden", words: "because it is being terminated" },
     { when: "a webhook hangs", code: "Timeout", words: "no answer within 10000 ms" },
     { when: "the connection is cut", code: "ConnectionLost", words: "ECONNRESET" },
   ])("returns a refusal with the API server's message if $when", async ({ code, words }) => {
