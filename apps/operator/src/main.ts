@@ -15,7 +15,7 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { watchCluster } from "./cluster-caches.ts";
 import { startControllers } from "./controllers.ts";
-import { requireKubernetes } from "./start/kubernetes-version.ts";
+import { requireKubernetes } from "./start/require-kubernetes.ts";
 import { measureTransport } from "./metrics/measure-transport.ts";
 import { deferTransport } from "./start/deferred-transport.ts";
 import { operatorFlags, type OperatorFlagValues } from "./start/operator-flags.ts";

@@ -24,7 +24,7 @@ import { configExists } from "./config-exists.ts";
 import { changesControlPlane } from "./control-plane-changes.ts";
 import { changesOffload, createHardwareOffloadReconciler } from "./openshift/hardware-offload-reconciler.ts";
 import { createMachineConfigs, type MachineConfigs } from "./openshift/machine-configs.ts";
-import { createSystemdModeReconciler, systemdModeConfigName } from "./openshift/systemd-mode.ts";
+import { createSystemdModeReconciler, systemdModeConfigName } from "./openshift/systemd-mode-reconciler.ts";
 import { createOperatorConfigReconciler } from "./operator-config-reconciler.ts";
 
 /**

@@ -9,7 +9,7 @@ import { grantsNodeRights, type InventoryItem, type Manifest, type RenderedCompo
 import type { Logger } from "@switchyard/service";
 import type { ComponentObjects } from "./component-objects.ts";
 import type { ComponentWriters } from "./component-writers.ts";
-import { nodeIdentityState, rightsAwaited, withheld } from "./node-rights.ts";
+import { nodeIdentityState, rightsAwaited, withheld } from "./node-identity-state.ts";
 import { isServing, pendingRollout } from "./rollout.ts";
 import { hasFailPolicy, isRegistration, withIgnorePolicy } from "./webhook-registrations.ts";
 

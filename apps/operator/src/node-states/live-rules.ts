@@ -25,8 +25,8 @@ export interface RuleCaches {
 }
 
 /**
- * Returns undefined while SriovOperatorConfig "default" does not exist: then nothing is managed (sriov-operator.md
- * B.1).
+ * Returns undefined while SriovOperatorConfig "default" does not exist: then nothing is managed
+ * (sriov-operator.md B.1).
  */
 export type LiveRules = () => Rules | undefined;
 

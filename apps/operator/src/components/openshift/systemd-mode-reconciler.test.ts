@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { KubeObject } from "@switchyard/kube";
-import { createSystemdModeReconciler } from "./systemd-mode.ts";
+import { createSystemdModeReconciler } from "./systemd-mode-reconciler.ts";
 
 function unit(name: string, phase: string) {
   const start = `ExecStart=/var/lib/sriov/sriov-network-config-daemon service --phase ${phase}`;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { KubeError, type Clock } from "@switchyard/kube";
-import { readVersion, requireKubernetes } from "./kubernetes-version.ts";
+import { readVersion, requireKubernetes } from "./require-kubernetes.ts";
 
 /** Returns the answers in turn, and throws KubeErrors. */
 function setUp(...answers: readonly unknown[]) {

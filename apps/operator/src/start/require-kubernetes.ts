@@ -43,7 +43,7 @@ const backoff = { baseMs: 500, maxMs: 10_000 };
 /**
  * Resolves when the API server is new enough. Waits for an API server that does not answer. If the version is not
  * available, for example because a proxy hides /version, it logs a warning and resolves: permissions of nodes depend on
- * the policies themselves (components/node-rights.ts). Rejects with UnsupportedKubernetesError, or with the signal's
+ * the policies themselves (components/node-identity-state.ts). Rejects with UnsupportedKubernetesError, or with the signal's
  * reason.
  */
 export async function requireKubernetes(options: RequireKubernetesOptions): Promise<void> {
