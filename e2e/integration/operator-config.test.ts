@@ -438,7 +438,7 @@ describe("what is deployed", () => {
     await operator.kill();
     operator = await startOperator("--prometheus-operator");
     await patch(config, { spec: { featureGates: { metricsExporter: true } } });
-    const words = "ServiceMonitor sriov-network-metrics-exporter: NotFound (the cluster does not have this";
+    const words = "ServiceMonitor sriov-network-metrics-exporter: NotFound (the API server does not serve this";
     await configIs("Degraded", "OperatorConfigSyncFailed", words);
     expect(await read(`${daemonSets}/sriov-network-metrics-exporter`)).toBeDefined();
     const crds = { apiVersion: "v1", kind: "List", items: monitoringCrds };
