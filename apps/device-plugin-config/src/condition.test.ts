@@ -54,6 +54,8 @@ describe("judge", () => {
     const vfGroups = names.map((resourceName, id) => ({ resourceName, vfRange: `${id}-${id}` }));
     const [status, reason, message] = verdict(pf({ spec: { vfGroups } }));
     expect([status, reason]).toEqual(["False", "NotPossible"]);
-    expect(message).toMatch(/^a\/0: the device plugin takes .*; a\/1: .*; a\/2: .*; 1 more; no VFs are handed out$/);
+    expect(message).toMatch(
+      /^a\/0: the device plugin only accepts .*; a\/1: .*; a\/2: .*; 1 more; no VFs are handed out$/,
+    );
   });
 });

@@ -73,7 +73,7 @@ export interface RenderedDevicePluginConfig {
  */
 export function resourceNameProblem(resourceName: string): DevicePluginProblem | undefined {
   if (/^[a-zA-Z0-9_-]+$/.test(resourceName)) return undefined;
-  const message = `the resource name "${resourceName}" is invalid: the device plugin only accepts letters, digits, "-" and "_"`;
+  const message = 'the device plugin only accepts letters, digits, "-" and "_" in resource names';
   return { code: "bad-name", resourceName, message };
 }
 
