@@ -71,13 +71,13 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             }
           },
           "priority": {
-            "description": "Priority of the policy if several policies configure the same VFs: 0 is the highest, 99 the lowest. Among policies with the same priority, the one whose name sorts last wins. The admission webhook sets 99 on new policies without a priority.",
+            "description": "Priority of the policy if several policies configure the same VFs: 0 is the highest, 99 the lowest. Among policies with the same priority, the one whose name sorts last wins. An absent priority means 0, but the admission webhook sets 99 on new policies without a priority.",
             "type": "integer",
             "minimum": 0,
             "maximum": 99
           },
           "mtu": {
-            "description": "MTU of the VFs in bytes. If the PF's MTU is lower, it is raised to this value; it is never lowered. By default, the MTU is left unchanged.",
+            "description": "MTU of the VFs in bytes. A lower MTU of the PF is raised to this value; a higher one is not changed. By default, no MTU is changed.",
             "type": "integer",
             "minimum": 1,
             "maximum": 65535

@@ -124,16 +124,16 @@ export interface SriovNetworkNodePolicySpec {
   readonly nodeSelector: Readonly<Record<string, string>>;
   /**
    * Priority of the policy if several policies configure the same VFs: 0 is the highest, 99 the lowest. Among policies
-   * with the same priority, the one whose name sorts last wins. The admission webhook sets 99 on new policies without a
-   * priority.
+   * with the same priority, the one whose name sorts last wins. An absent priority means 0, but the admission webhook
+   * sets 99 on new policies without a priority.
    * @asType integer
    * @minimum 0
    * @maximum 99
    */
   readonly priority?: number;
   /**
-   * MTU of the VFs in bytes. If the PF's MTU is lower, it is raised to this value; it is never lowered. By default, the
-   * MTU is left unchanged.
+   * MTU of the VFs in bytes. A lower MTU of the PF is raised to this value; a higher one is not changed. By default, no
+   * MTU is changed.
    * @asType integer
    * @minimum 1
    * @maximum 65535
