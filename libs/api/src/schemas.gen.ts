@@ -1521,7 +1521,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "type": "boolean"
           },
           "logLevel": {
-            "description": "Log verbosity of the operator and the config daemon, from 0 (least) to 2 (most). By default, each process uses its own flag.",
+            "description": "Log verbosity of the operator and the config daemon, from 0 (least) to 2 (most). By default, each process uses its own flag for the log level.",
             "type": "integer",
             "minimum": 0,
             "maximum": 2

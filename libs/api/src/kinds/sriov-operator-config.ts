@@ -52,7 +52,7 @@ export interface SriovOperatorConfigSpec {
   readonly enableOperatorWebhook?: boolean;
   /**
    * Log verbosity of the operator and the config daemon, from 0 (least) to 2 (most). By default, each process uses its
-   * own flag.
+   * own flag for the log level.
    * @asType integer
    * @minimum 0
    * @maximum 2

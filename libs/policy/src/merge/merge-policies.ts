@@ -18,7 +18,7 @@ import { hasLabels, labelsOf } from "../nodes/label-selector.ts";
 import { adviceOnBarred, mayTake } from "../nics/nic-policy.ts";
 import { couldMatchNic, matchesNic } from "../nics/nic-selector.ts";
 import { entryFor, repeatedNames, type CompiledPolicy } from "./compiled-policy.ts";
-import { compareText } from "./policy-order.ts";
+import { compareText } from "../compare-text.ts";
 import { policyProblem, type PolicyProblem } from "./policy-problem.ts";
 import { rdmaModeOf } from "../pools/pools.ts";
 import type { Rules } from "./rules.ts";

@@ -5,6 +5,7 @@
  * Usage: `inOrderOfApplication(policies)`.
  */
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
+import { compareText } from "../compare-text.ts";
 
 /** Earlier releases of upstream created a policy of this name; it is ignored now. */
 const ignoredName = "default";
@@ -24,11 +25,6 @@ export function inOrderOfApplication(policies: readonly SriovNetworkNodePolicy[]
  */
 export function priorityOf(policy: SriovNetworkNodePolicy): number {
   return policy.spec.priority ?? 0;
-}
-
-/** Compares by code unit, for `sort`. Unlike localeCompare, the result does not depend on the locale. */
-export function compareText(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
 }
 
 function compareApplication(a: SriovNetworkNodePolicy, b: SriovNetworkNodePolicy): number {

@@ -7,7 +7,7 @@
 import type { SriovNetworkPoolConfig } from "@switchyard/api";
 import { compileLabelSelector, type LabelPredicate } from "../nodes/label-selector.ts";
 import { parseMaxUnavailable } from "./max-unavailable.ts";
-import { compareText } from "../merge/policy-order.ts";
+import { compareText } from "../compare-text.ts";
 
 /** One problem of one pool. */
 export interface PoolProblem {
