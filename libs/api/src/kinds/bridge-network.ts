@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * BridgeNetwork attaches pods to a Linux bridge through VF representors; its CNI plugin is accelerated-bridge (cnis.md
- * 2). The kind follows upstream's proposal on software bridges, which upstream has not implemented. The CRD's
+ * BridgeNetwork attaches pods to a Linux bridge through VF representors; its CNI plugin is accelerated-bridge
+ * (cnis.md 2). The kind follows upstream's proposal on software bridges, which upstream has not implemented. The CRD's
  * descriptions are generated from the JSDoc in this file: `npm run generate`.
  */
 import { ageColumn, readyColumn, reasonColumn, type CustomResource } from "./custom-resource.ts";

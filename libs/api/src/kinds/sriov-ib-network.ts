@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * SriovIBNetwork attaches pods to VFs of InfiniBand cards; its CNI plugin is ib-sriov (sriov-operator.md A.2, cnis.md
- * 7). In addition to upstream's fields it has three options of the plugin: pKey, rdmaIsolation and ibKubernetesEnabled.
- * The CRD's descriptions are generated from the JSDoc in this file: `npm run generate`.
+ * SriovIBNetwork attaches pods to VFs of InfiniBand cards; its CNI plugin is ib-sriov (sriov-operator.md A.2,
+ * cnis.md 7). In addition to upstream's fields it has three options of the plugin: pKey, rdmaIsolation and
+ * ibKubernetesEnabled. The CRD's descriptions are generated from the JSDoc in this file: `npm run generate`.
  */
 import { ageColumn, readyColumn, reasonColumn, type CustomResource } from "./custom-resource.ts";
 import type { ObjectMeta, ObjectStatus } from "../kubernetes/metadata.ts";

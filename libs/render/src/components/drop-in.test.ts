@@ -105,7 +105,7 @@ describe("DaemonSets", () => {
     }
   });
 
-  it.each(["operator-webhook", "network-resources-injector"] as const)("of %s run on the control plane", (name) => {
+  it.each(["operator-webhook", "network-resources-injector"] as const)("of %s run on control plane nodes", (name) => {
     const { tolerations, priorityClassName, nodeSelector, affinity } = podOf(name).spec;
     expect([nodeSelector, priorityClassName]).toEqual([{ "kubernetes.io/os": "linux" }, "system-cluster-critical"]);
     const roles = ["node-role.kubernetes.io/master", "node-role.kubernetes.io/control-plane"];
@@ -183,7 +183,7 @@ describe("DaemonSets", () => {
 });
 
 describe("Services and network policies", () => {
-  it.each(["operator-webhook", "network-resources-injector"])("lead to %s, and let nothing else pass", (app) => {
+  it.each(["operator-webhook", "network-resources-injector"])("allow only the connections of %s", (app) => {
     const server = { certificates: { kind: "self-made" }, port: 443 } as const;
     const overrides = {
       webhook: { ...server, secretName: "webhook-cert" },
@@ -205,11 +205,14 @@ describe("Services and network policies", () => {
   it.each([
     { kind: "service-ca", annotation: "cert" },
     { kind: "cert-manager", annotation: undefined },
-  ] as const)("ask OpenShift's authority for a certificate where it makes them: $kind", ({ kind, annotation }) => {
-    const overrides = { webhook: { certificates: { kind }, secretName: "cert", port: 6443 } };
-    const service = objectsOf("operator-webhook", {}, overrides).find((object) => object.kind === "Service");
-    expect(service?.metadata.annotations?.["service.beta.openshift.io/serving-cert-secret-name"]).toBe(annotation);
-  });
+  ] as const)(
+    "have the annotation for OpenShift's service CA if it creates the certificates: $kind",
+    ({ kind, annotation }) => {
+      const overrides = { webhook: { certificates: { kind }, secretName: "cert", port: 6443 } };
+      const service = objectsOf("operator-webhook", {}, overrides).find((object) => object.kind === "Service");
+      expect(service?.metadata.annotations?.["service.beta.openshift.io/serving-cert-secret-name"]).toBe(annotation);
+    },
+  );
 
   it("let Prometheus find the exporter", () => {
     const metricsExporter = { port: 9999, secretName: "cert" };

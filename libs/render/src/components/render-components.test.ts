@@ -198,7 +198,7 @@ describe("renderComponents", () => {
     { webhook: "service-ca", injector: "service-ca", state: "failed" },
     { webhook: "given", injector: "given", state: "deployed" },
     { webhook: "cert-manager", injector: "cert-manager", state: "deployed" },
-  ] as const)("has one Secret for both servers $state where it is $webhook and $injector", (kinds) => {
+  ] as const)("with one Secret for both servers, the injector is $state for $webhook and $injector", (kinds) => {
     const server = (kind: CertificateSource["kind"], secretName: string) => ({
       ...{ secretName, port: 6443 },
       certificates: kind === "given" ? { kind, caBundle: "UEVN" } : { kind },

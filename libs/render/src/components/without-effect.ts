@@ -2,7 +2,7 @@
 /**
  * fieldsWithoutEffect returns the fields of a SriovOperatorConfig that this release does not implement. They are not
  * passed to any process; each of them results in a warning.
- * Usage: `fieldsWithoutEffect(config.spec)` names spec.disablePlugins where it is not empty.
+ * Usage: `fieldsWithoutEffect(config.spec)` contains spec.disablePlugins if it is not empty.
  */
 import type { SriovOperatorConfigSpec } from "@switchyard/api";
 import type { ComponentProblem } from "./rendered-components.ts";

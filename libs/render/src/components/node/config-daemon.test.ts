@@ -87,8 +87,8 @@ describe("the config daemon's pods", () => {
 
   it("have variables with settings of the config", () => {
     const configDaemonEnvVars = { HTTPS_PROXY: "http://a b", USE_EXTERNAL_DRAINER: "false", LOG_LEVEL: "debug" };
-    const told = env({ featureGates: { parallelNicConfig: true } }, { useExternalDrainer: true });
-    expect([told["MAX_PFS"], told["USE_EXTERNAL_DRAINER"]]).toEqual([undefined, "true"]);
+    const variables = env({ featureGates: { parallelNicConfig: true } }, { useExternalDrainer: true });
+    expect([variables["MAX_PFS"], variables["USE_EXTERNAL_DRAINER"]]).toEqual([undefined, "true"]);
     expect(env({ configDaemonEnvVars }, { useExternalDrainer: true })).toMatchObject({
       ...configDaemonEnvVars,
       MAX_PFS: "1",
@@ -101,7 +101,7 @@ describe("the config daemon's pods", () => {
     { field: "spec.disablePlugins", spec: { disablePlugins: ["mellanox"] } },
     { field: "spec.featureGates.mellanoxFirmwareReset", spec: { featureGates: { mellanoxFirmwareReset: true } } },
     { field: "spec.enableOvsOffload", spec: { enableOvsOffload: true } },
-  ] as const)("change nothing for $field, which has no effect, and that is told", ({ field, spec }) => {
+  ] as const)("are unchanged by $field, which has no effect, with a warning", ({ field, spec }) => {
     const { components, problems } = renderComponents(configWith(spec), settingsWith());
     expect(problems).toMatchObject([{ severity: "warning", field }]);
     const without = renderComponents(configWith(), settingsWith());

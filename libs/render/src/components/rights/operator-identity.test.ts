@@ -19,7 +19,7 @@ describe("operatorIdentity", () => {
   });
 
   it.each(["clusterroles", "clusterrolebindings", "mutatingwebhookconfigurations", "validatingadmissionpolicies"])(
-    "bounds what it may write of %s by name",
+    "limits write access to %s by name",
     (resource) => {
       const rules = rulesOf("ClusterRole").filter(({ resources }) => resources.includes(resource));
       expect(rules).not.toHaveLength(0);
@@ -37,26 +37,29 @@ describe("operatorIdentity", () => {
     { webhook: selfMade, injector: selfMade, names: ["webhook-cert", "injector-cert"] },
     { webhook: given, injector: selfMade, names: ["injector-cert"] },
     { webhook: given, injector: given, names: [] },
-  ])("reads and changes Secrets of the certificates that it makes: $names", ({ webhook, injector, names }) => {
-    const servers = {
-      webhook: { certificates: webhook, secretName: "webhook-cert", port: 6443 },
-      injector: { certificates: injector, secretName: "injector-cert", port: 6443 },
-    };
-    const rules = operatorIdentity(settingsWith(servers))
-      .filter(isRole)
-      .flatMap((role) => role.rules)
-      .filter(({ resources }) => resources.includes("secrets"));
-    const verbs = ["get", "list", "watch", "update", "delete"];
-    const secrets = { apiGroups: [""], resources: ["secrets"] };
-    expect(rules).toEqual(
-      names.length === 0
-        ? []
-        : [
-            { ...secrets, resourceNames: names, verbs },
-            { ...secrets, verbs: ["create"] },
-          ],
-    );
-  });
+  ])(
+    "grants access to the Secrets of the certificates that the operator creates: $names",
+    ({ webhook, injector, names }) => {
+      const servers = {
+        webhook: { certificates: webhook, secretName: "webhook-cert", port: 6443 },
+        injector: { certificates: injector, secretName: "injector-cert", port: 6443 },
+      };
+      const rules = operatorIdentity(settingsWith(servers))
+        .filter(isRole)
+        .flatMap((role) => role.rules)
+        .filter(({ resources }) => resources.includes("secrets"));
+      const verbs = ["get", "list", "watch", "update", "delete"];
+      const secrets = { apiGroups: [""], resources: ["secrets"] };
+      expect(rules).toEqual(
+        names.length === 0
+          ? []
+          : [
+              { ...secrets, resourceNames: names, verbs },
+              { ...secrets, verbs: ["create"] },
+            ],
+      );
+    },
+  );
 
   it("grants create without a name only for its own kinds, Leases, Secrets, events, evictions and reviews", () => {
     const unnamed = [...rulesOf("Role", "openshift"), ...rulesOf("ClusterRole", "openshift")].filter(

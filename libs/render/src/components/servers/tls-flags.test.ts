@@ -48,7 +48,7 @@ describe("every suite and curve of upstream", () => {
   const latest = ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"];
   const curvePreferences = ["secp256r1", "secp384r1", "secp521r1", "X25519", "X25519MLKEM768"];
 
-  it.each(pairs)("has its name, %s, for servers in Go: %s", (openssl = "", iana = "") => {
+  it.each(pairs)("has a name for Go servers: %s is %s", (openssl = "", iana = "") => {
     for (const name of [openssl, iana]) {
       const flags = goTlsFlags({ cipherSuites: [name], curvePreferences: [] });
       expect(flags).toEqual([`--tls-cipher-suites=${iana}`]);
