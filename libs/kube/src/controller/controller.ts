@@ -29,27 +29,27 @@ export interface ControllerOptions {
   readonly reconcile: Reconcile;
   readonly sources: readonly Source[];
   /** Other caches that reconcile reads. Nothing runs before these and the sources are synced. */
-  readonly caches?: readonly Pick<Source, "whenSynced">[];
+  readonly caches?: readonly Pick<Source, "whenSynced">[] | undefined;
   /** Without it, caches can have any age. */
-  readonly freshness?: Freshness;
+  readonly freshness?: Freshness | undefined;
   /** Aborts when all work must stop at once, for example when the lease is lost. */
   readonly signal: AbortSignal;
   /** Called once for each failure. An error after the signal has aborted is not a failure. */
   readonly report: (error: unknown, at: FailedReconcile) => void;
-  readonly metrics?: ControllerMetrics;
+  readonly metrics?: ControllerMetrics | undefined;
   /** Number of keys that are reconciled at the same time; 16 by default. */
-  readonly parallel?: number;
+  readonly parallel?: number | undefined;
   /** Time limit of one reconcile; 60 s by default. */
-  readonly deadlineMs?: number;
+  readonly deadlineMs?: number | undefined;
   /** Time limit for running reconciles when the controller is disposed; 8 s by default. */
-  readonly drainMs?: number;
+  readonly drainMs?: number | undefined;
   /** A key runs when it was not added again for this time; 100 ms by default. Not applied before the first reconcile. */
-  readonly debounceMs?: number;
+  readonly debounceMs?: number | undefined;
   /** Longest delay by debounceMs; 500 ms by default. */
-  readonly maxDebounceMs?: number;
+  readonly maxDebounceMs?: number | undefined;
   /** Back-off between failures of a key; 0.2 s to 60 s by default. */
-  readonly backoff?: BackoffRange;
-  readonly clock?: Clock;
+  readonly backoff?: BackoffRange | undefined;
+  readonly clock?: Clock | undefined;
   readonly random?: () => number;
 }
 

@@ -92,10 +92,10 @@ describe("observe", () => {
   });
 
   it("finds the manager's entries of a set", () => {
-    const fields = { "f:metadata": { "f:finalizers": { 'v:"ours"': {} } } };
+    const fields = { "f:metadata": { "f:finalizers": { 'v:"own"': {} } } };
     const object = owning({}, fields);
-    const withFinalizers = { ...object, metadata: { ...object.metadata, finalizers: ["theirs", "ours"] } };
-    expect(hasIntent({ metadata: { name: "a", finalizers: ["ours"] } }, withFinalizers)).toBe(true);
+    const withFinalizers = { ...object, metadata: { ...object.metadata, finalizers: ["other", "own"] } };
+    expect(hasIntent({ metadata: { name: "a", finalizers: ["own"] } }, withFinalizers)).toBe(true);
   });
 
   it("identifies an entry by all its keys, including one that the server has defaulted", () => {

@@ -16,11 +16,11 @@ export interface MetadataPatch {
   readonly type: ResourceType;
   /** The object in its last known state. With a uid, the patch fails with "Conflict" or "Invalid" on another object. */
   readonly object: { readonly metadata: ObjectMeta };
-  readonly labels?: MetadataChanges;
-  readonly annotations?: MetadataChanges;
+  readonly labels?: MetadataChanges | undefined;
+  readonly annotations?: MetadataChanges | undefined;
   /** If given, the patch fails with "Conflict" on another version of the object. */
-  readonly resourceVersion?: string;
-  readonly signal?: AbortSignal;
+  readonly resourceVersion?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Returns "unchanged" if nothing was sent. Rejects with KubeError. */

@@ -14,7 +14,7 @@ export interface FinalizerRemoval {
   /** The object with its resourceVersion. The whole list is replaced, so the API server must see the same version. */
   readonly object: { readonly metadata: ObjectMeta };
   readonly finalizer: string;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**

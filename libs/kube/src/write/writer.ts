@@ -48,9 +48,9 @@ export interface Writer<T extends KubeObject> {
 
 export interface ApplyOptions {
   /** False: reject with "Conflict" if another manager owns a field of the intent with another value. Default: true. */
-  readonly force?: boolean;
+  readonly force?: boolean | undefined;
   /** The object's resourceVersion in the cache. Rejects with "Conflict" if someone else has written the object since. */
-  readonly seenVersion?: string;
+  readonly seenVersion?: string | undefined;
 }
 
 /** Whether the object has changed, so that its cache will receive an event. */
@@ -62,14 +62,14 @@ export interface WriterOptions {
   /** Field manager: one for each controller, the same in all releases. */
   readonly manager: string;
   /** Namespace of intents without one. */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /** Cache of this type, with `manager` among its managers. Without a cache, each apply starts with a GET. */
-  readonly cache?: Observations;
+  readonly cache?: Observations | undefined;
   /**
    * Field managers of programs that wrote these objects by update before Switchyard. The first write takes over their
    * fields, except metadata, so that fields which the intent does not have are removed.
    */
-  readonly adopts?: readonly string[];
+  readonly adopts?: readonly string[] | undefined;
 }
 
 /** Throws RangeError if the cache does not track the manager. */

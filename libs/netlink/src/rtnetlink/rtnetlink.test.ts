@@ -10,7 +10,7 @@ import { setLinkMtu, setLinkUp, setVfAddress } from "./set-link.ts";
 const missing = missingForNamespaces();
 
 /** Fields of `ip -json -details link show`. */
-interface JudgedLink {
+interface IpLink {
   readonly ifindex: number;
   readonly ifname: string;
   readonly altnames?: readonly string[];
@@ -39,8 +39,8 @@ interface JudgedLink {
     await namespace.run("sh", "-c", "ip link del v0 2>&-; ip link add v0 type veth peer name v1");
   });
 
-  async function judge(where: NetworkNamespace): Promise<readonly JudgedLink[]> {
-    return JSON.parse(await where.run("ip", "-json", "-details", "link", "show")) as readonly JudgedLink[];
+  async function listByIp(where: NetworkNamespace): Promise<readonly IpLink[]> {
+    return JSON.parse(await where.run("ip", "-json", "-details", "link", "show")) as readonly IpLink[];
   }
 
   async function find(name: string) {
@@ -57,7 +57,7 @@ interface JudgedLink {
       ["ether", 1],
       ["loopback", 772],
     ]);
-    const expected = (await judge(namespace)).map((link) => ({
+    const expected = (await listByIp(namespace)).map((link) => ({
       index: link.ifindex,
       name: link.ifname,
       altNames: link.altnames ?? [],
@@ -78,7 +78,7 @@ interface JudgedLink {
     await crowded.run("sh", "-c", 'for i in $(seq 40); do echo "link add many$i type veth"; done | ip -batch -');
     await using there = new NetlinkSocket({ protocol: protocols.route, netns: crowded.path });
     const listed = (await listLinks(there)).map(({ name }) => name);
-    expect(listed).toEqual((await judge(crowded)).map(({ ifname }) => ifname));
+    expect(listed).toEqual((await listByIp(crowded)).map(({ ifname }) => ifname));
     expect(listed.length).toBeGreaterThan(80);
   });
 
