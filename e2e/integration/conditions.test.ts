@@ -155,6 +155,6 @@ describe("events", () => {
       return (await eventsOf("SriovNetworkNodePolicy", "fast")).at(-1) === "Warning NodesFailed";
     });
     const described = await stage.kubectl(["describe", "sriovnetworknodepolicy/fast"]);
-    expect(described).toContain("9 VFs asked for, 0000:01:00.0 can have 7");
+    expect(described).toContain("9 VFs requested, but 0000:01:00.0 supports at most 7");
   }, 90_000);
 });

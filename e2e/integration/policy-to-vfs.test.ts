@@ -153,8 +153,8 @@ describe("the RDMA mode that a pool asks for", () => {
     await askFor("shared");
     const unknown = await stateOf("rdma", "of unknown mode", ({ syncStatus }) => syncStatus === "Failed");
     expect(unknown.status?.lastSyncError).toBe(
-      "spec.system.rdmaMode: shared asked for, the node's mode is unknown: " +
-        "it has one only while its RDMA subsystem (ib_core) is loaded",
+      'spec.system.rdmaMode: "shared" requested, but the RDMA mode of the node is unknown: ' +
+        "the kernel reports it only while module ib_core is loaded",
     );
     expect(await planned()).toContain(unknown.status?.lastSyncError);
     expect(unknown.status?.system).toBeUndefined();
@@ -167,7 +167,7 @@ describe("the RDMA mode that a pool asks for", () => {
     await askFor("exclusive");
     const wrong = await stateOf("rdma", "in the wrong mode", ({ syncStatus }) => syncStatus === "Failed");
     expect(wrong.status?.lastSyncError).toBe(
-      "spec.system.rdmaMode: exclusive asked for, the node is in shared mode, and changing the mode is not supported yet",
+      'spec.system.rdmaMode: "exclusive" requested, but the node is in shared mode, and changing the mode is not supported yet',
     );
     expect(await planned()).toContain(wrong.status?.lastSyncError);
     await stage.kubectl(["delete", "sriovnetworkpoolconfig", "rdma"]);

@@ -124,7 +124,9 @@ describe("kubectl apply", () => {
       policy("wrong", { numVfs: 65, mtu: 60_000, vdpaType: "virtio", eSwitchMode: "switchdev" }),
     );
     expect(answer).toContain('The SriovNetworkNodePolicy "wrong" is invalid');
-    expect(answer).toContain(`* spec.numVfs: 65 VFs asked for, ${pci} can have 64 on worker-1, worker-2, worker-3`);
+    expect(answer).toContain(
+      `* spec.numVfs: 65 VFs requested, but ${pci} supports at most 64 on worker-1, worker-2, worker-3`,
+    );
     expect(answer).toContain(`* spec.vdpaType: requires Mellanox NICs`);
     expect(await dryRun("wrong", { numVfs: 65 })).toMatchObject({ allowed: false, code: "Invalid", status: 403 });
     expect(await stage.kubectl(["get", "sriovnetworknodepolicies", "wrong"])).toContain("NotFound");

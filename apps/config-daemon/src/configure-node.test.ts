@@ -413,7 +413,7 @@ describe("configureNode and refusals", () => {
     const kernel = igbKernel();
     const daemon = daemonOn(kernel.host());
     expect(await daemon.pass(nodeState([spec({ numVfs: 9 })]))).toBe("settled");
-    expect(daemon.error()).toBe("spec.interfaces[0].numVfs: 9 VFs asked for, 0000:01:00.0 can have 7");
+    expect(daemon.error()).toBe("spec.interfaces[0].numVfs: 9 VFs requested, but 0000:01:00.0 supports at most 7");
     expect(kernel.writes).toEqual([]);
   });
 
@@ -422,8 +422,8 @@ describe("configureNode and refusals", () => {
     const daemon = daemonOn(kernel.host());
     expect(await daemon.pass(nodeState([{ pciAddress: "0000:3b:00.0", numVfs: 17 }]))).toBe("settled");
     expect(daemon.error()).toBe(
-      "spec.interfaces[0].numVfs: 17 VFs asked for, 0000:3b:00.0 can have 16 " +
-        "(raise NUM_OF_VFS in its firmware first, with mstconfig: Switchyard does not change it yet)",
+      "spec.interfaces[0].numVfs: 17 VFs requested, but 0000:3b:00.0 supports at most 16 " +
+        "(increase NUM_OF_VFS in its firmware with mstconfig; Switchyard does not change firmware settings yet)",
     );
     expect(kernel.writes).toEqual([]);
   });
@@ -436,7 +436,7 @@ describe("configureNode and refusals", () => {
     expect([daemon.error(), daemon.system()]).toEqual(["", { rdmaMode: "shared" }]);
     await daemon.pass(asking("exclusive"));
     expect(daemon.error()).toBe(
-      "spec.system.rdmaMode: exclusive asked for, the node is in shared mode, and changing the mode is not supported yet",
+      'spec.system.rdmaMode: "exclusive" requested, but the node is in shared mode, and changing the mode is not supported yet',
     );
 
     kernel.setRdmaModeByHand("exclusive");
@@ -445,8 +445,8 @@ describe("configureNode and refusals", () => {
     kernel.unloadRdmaByHand();
     await daemon.pass({ ...asking("exclusive"), status: { system: { rdmaMode: "exclusive" } } });
     expect([daemon.error(), daemon.system()]).toEqual([
-      "spec.system.rdmaMode: exclusive asked for, the node's mode is unknown: " +
-        "it has one only while its RDMA subsystem (ib_core) is loaded",
+      'spec.system.rdmaMode: "exclusive" requested, but the RDMA mode of the node is unknown: ' +
+        "the kernel reports it only while module ib_core is loaded",
       {},
     ]);
     expect(kernel.writes).toEqual([]);
@@ -486,7 +486,7 @@ describe("configureNode and refusals", () => {
     const both = [spec(), spec({ pciAddress: "0000:01:00.1" })];
     expect(await daemon.pass(nodeState(both))).toBe("retry");
     expect(await daemon.pass(nodeState(both))).toBe("settled");
-    expect(daemon.error()).toBe("spec.interfaces[0].pciAddress: 0000:01:00.0 (enp1s0f0) is no PF of this node");
+    expect(daemon.error()).toBe("spec.interfaces[0].pciAddress: 0000:01:00.0 (enp1s0f0) is not a PF of this node");
     expect(daemon.shown().find(({ pciAddress }) => pciAddress === "0000:01:00.1")?.numVfs).toBe(3);
   });
 

@@ -10,7 +10,7 @@ const problem = {
   code: "too-many-vfs",
   field: "spec.interfaces[0].numVfs",
   pciAddress: "0000:01:00.0",
-  message: "9 VFs asked for, 0000:01:00.0 can have 7",
+  message: "9 VFs requested, but 0000:01:00.0 supports at most 7",
 } as const;
 
 function report(phase: Phase, status?: ReturnType<typeof statusOf>, now = early) {
@@ -47,7 +47,7 @@ describe("statusOf", () => {
     {
       phase: { kind: "settled", problems: [problem] },
       sync: "Failed",
-      error: "spec.interfaces[0].numVfs: 9 VFs asked for, 0000:01:00.0 can have 7",
+      error: "spec.interfaces[0].numVfs: 9 VFs requested, but 0000:01:00.0 supports at most 7",
       holds: ["Degraded NotPossible"],
     },
     { phase: { kind: "configuring", stepCount: 2 }, sync: "InProgress", error: "", holds: ["Progressing Configuring"] },
@@ -60,7 +60,8 @@ describe("statusOf", () => {
     {
       phase: { kind: "failed", failures: [{ message: "set mtu 9000 on eth0: EBUSY" }], problems: [problem] },
       sync: "Failed",
-      error: "set mtu 9000 on eth0: EBUSY; spec.interfaces[0].numVfs: 9 VFs asked for, 0000:01:00.0 can have 7",
+      error:
+        "set mtu 9000 on eth0: EBUSY; spec.interfaces[0].numVfs: 9 VFs requested, but 0000:01:00.0 supports at most 7",
       holds: ["Progressing StepFailed", "Degraded StepFailed"],
     },
     {

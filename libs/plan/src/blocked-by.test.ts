@@ -23,8 +23,8 @@ describe("isBlockedBy", () => {
     { failed: "count", blocks: ["bind0", "bind1", "mac1", "mtu1", "release"] },
     { failed: "bind1", blocks: ["bind1", "mac1", "mtu1", "release"] },
     { failed: "mac1", blocks: ["release"] },
-  ] as const)("$failed stops $blocks and nothing else", ({ failed, blocks }) => {
-    const stopped = Object.entries(steps).filter(([, step]) => isBlockedBy(step, steps[failed]));
-    expect(stopped.map(([name]) => name)).toEqual(blocks);
+  ] as const)("a failure of $failed blocks $blocks only", ({ failed, blocks }) => {
+    const blocked = Object.entries(steps).filter(([, step]) => isBlockedBy(step, steps[failed]));
+    expect(blocked.map(([name]) => name)).toEqual(blocks);
   });
 });

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Which steps make no sense after another one failed. Everything else goes on: a refused MTU leaves the VFs standing (M-32).
+ * Decides which steps cannot run after another step failed. All other steps continue: for example, the VFs of a PF are
+ * created although its MTU was refused (sriov-operator.md M-32).
  */
 import type { Step } from "./step.ts";
 
-/** Whether `step` needs what `failed` was to bring. */
+/** Reports whether `step` needs the result of `failed`. */
 export function isBlockedBy(step: Step, failed: Step): boolean {
   if (step.kind === "load-module") return false;
   if (failed.kind === "load-module") return step.kind === "bind-driver" && step.to === failed.module;

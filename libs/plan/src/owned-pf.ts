@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Which PFs are ours to reset. The daemon knows it from its records, everybody else from the status it reports.
- * Usage: `plan(state.spec, state.status, ownedInStatus(state.status))`.
+ * Describes the PFs that Switchyard configured and may therefore reset. The daemon records them on the node and reports
+ * them in the status, from which every other program reads them.
+ * Usage: `plan(state.spec ?? {}, state.status ?? {}, ownedInStatus(state.status ?? {}))`.
  */
 import type { SriovNetworkNodeStateStatus } from "@switchyard/api";
 
-/** What is remembered of a PF that we configured. */
+/** What is recorded about a PF that Switchyard configured. */
 export interface OwnedPf {
-  /** Its VFs were made by somebody else: nothing is reset. */
+  /** Something else created its VFs: a reset changes nothing on the PF. */
   readonly externallyManaged: boolean;
-  /** MTU in bytes to restore; absent where it was never changed or is not known. */
+  /** MTU in bytes that a reset restores; absent if it is not known. */
   readonly initialMtu?: number;
 }
 
 /** Owned PFs by PCI address. */
 export type OwnedPfs = ReadonlyMap<string, OwnedPf>;
 
-/** The owned PFs as the daemon reported them. */
+/** Returns the owned PFs that the daemon reported. */
 export function ownedInStatus(status: SriovNetworkNodeStateStatus): OwnedPfs {
   const owned = new Map<string, OwnedPf>();
   for (const pf of status.interfaces ?? []) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What one PF of the spec still needs (sriov-operator.md F.4, F.6; proposal "externally managed PF").
+ * Plans the steps that bring one PF to the state that its entry in spec.interfaces requests (sriov-operator.md F.4, F.6;
+ * upstream's proposal "externally managed PF").
  */
 import type { InterfaceSpec, InterfaceStatus, VfGroup } from "@switchyard/api";
 import { parseVfRange, type VfRange } from "@switchyard/policy";
@@ -9,13 +10,13 @@ import type { PfStep } from "./step.ts";
 import { vfLimitProblem } from "./vf-limit.ts";
 import { isKnownDeviceType, stepsForExistingVfs, stepsForNewVfs } from "./vf-steps.ts";
 
-/** Steps of one PF in the order they must run, and what of the spec is left out. */
+/** The steps of one PF in the order in which they must run, and the parts of the spec that cannot be applied. */
 export interface PfPlan {
   readonly steps: readonly PfStep[];
   readonly problems: readonly PlanProblem[];
 }
 
-/** Plans for `pf` as found; `field` is where `wanted` stands, "spec.interfaces[0]". */
+/** Compares `wanted` with `pf` as observed. `field` is the path of `wanted` in the NodeState: "spec.interfaces[0]". */
 export function planPf(wanted: InterfaceSpec, pf: InterfaceStatus, field: string): PfPlan {
   const refused = refusal(wanted, pf, field);
   if (refused !== undefined) return { steps: [], problems: [refused] };
@@ -26,7 +27,7 @@ export function planPf(wanted: InterfaceSpec, pf: InterfaceStatus, field: string
   return {
     steps: [
       ...(mtuProblem === undefined ? mtuSteps(wanted, pf) : []),
-      // Before the VFs are made: igbvf finds no PF to talk to while its link is down (seen on 6.12).
+      // Before VFs are created: igbvf cannot talk to its PF while the link of the PF is down (seen on 6.12).
       ...linkSteps(wanted, pf),
       ...counts,
       ...groups.steps,
@@ -35,7 +36,7 @@ export function planPf(wanted: InterfaceSpec, pf: InterfaceStatus, field: string
   };
 }
 
-/** A reason to leave the whole PF as it is: what it is asked for makes no sense on it. */
+/** Returns a problem that leaves the whole PF unchanged. */
 function refusal(wanted: InterfaceSpec, pf: InterfaceStatus, field: string): PlanProblem | undefined {
   const { pciAddress } = pf;
   const numVfs = wanted.numVfs ?? 0;
@@ -50,13 +51,13 @@ function refusal(wanted: InterfaceSpec, pf: InterfaceStatus, field: string): Pla
           code: "external-mismatch",
           field: `${field}.eSwitchMode`,
           pciAddress,
-          message: `${wantedMode} asked for, ${pciAddress} is externally managed and in ${mode} mode`,
+          message: `"${wantedMode}" requested, but ${pciAddress} is externally managed and in ${mode} mode`,
         }
       : {
           code: "unsupported",
           field: `${field}.eSwitchMode`,
           pciAddress,
-          message: `${wantedMode} asked for, ${pciAddress} is in ${mode} mode, and changing the mode is not supported yet`,
+          message: `"${wantedMode}" requested, but ${pciAddress} is in ${mode} mode, and changing the mode is not supported yet`,
         };
   }
   if (wanted.linkType && pf.linkType && wanted.linkType.toUpperCase() !== pf.linkType.toUpperCase()) {
@@ -64,7 +65,7 @@ function refusal(wanted: InterfaceSpec, pf: InterfaceStatus, field: string): Pla
       code: "unsupported",
       field: `${field}.linkType`,
       pciAddress,
-      message: `${wanted.linkType} asked for, ${pciAddress} is ${pf.linkType}, and changing it is not supported yet`,
+      message: `"${wanted.linkType}" requested, but ${pciAddress} is ${pf.linkType}, and changing the link type is not supported yet`,
     };
   }
   if (external && numVfs > existing) {
@@ -72,10 +73,10 @@ function refusal(wanted: InterfaceSpec, pf: InterfaceStatus, field: string): Pla
       code: "external-mismatch",
       field: `${field}.numVfs`,
       pciAddress,
-      message: `${numVfs} VFs asked for, ${pciAddress} is externally managed and has ${existing}`,
+      message: `${numVfs} VFs requested, but ${pciAddress} is externally managed and has ${existing}`,
     };
   }
-  // An externally managed PF has all of these VFs already.
+  // An externally managed PF already has these VFs.
   const limit = external ? undefined : vfLimitProblem(numVfs, pf);
   if (limit !== undefined) return { ...limit, field: `${field}.numVfs`, pciAddress };
   return undefined;
@@ -85,17 +86,17 @@ function checkMtu(wanted: InterfaceSpec, pf: InterfaceStatus, field: string): Pl
   const { pciAddress } = pf;
   const mtu = wanted.mtu ?? 0;
   if (wanted.externallyManaged === true && pf.mtu !== undefined && mtu > pf.mtu) {
-    const message = `${mtu} asked for, ${pciAddress} is externally managed and has ${pf.mtu}`;
+    const message = `MTU ${mtu} requested, but ${pciAddress} is externally managed and has MTU ${pf.mtu}`;
     return { code: "external-mismatch", field: `${field}.mtu`, pciAddress, message };
   }
   if (pf.maxMtu !== undefined && mtu > pf.maxMtu) {
-    const message = `${mtu} asked for, ${pciAddress} takes at most ${pf.maxMtu}`;
+    const message = `MTU ${mtu} requested, but ${pciAddress} supports at most ${pf.maxMtu}`;
     return { code: "mtu-too-large", field: `${field}.mtu`, pciAddress, message };
   }
   return undefined;
 }
 
-/** The PF's MTU is raised only: lowering it could cut off what else uses the port. */
+/** The MTU of a PF is only raised: a lower MTU could interrupt other users of the port. */
 function mtuSteps(wanted: InterfaceSpec, pf: InterfaceStatus): readonly PfStep[] {
   const to = wanted.mtu ?? 0;
   if (wanted.externallyManaged === true || pf.mtu === undefined || to <= pf.mtu) return [];
@@ -132,27 +133,27 @@ function groupPlans(wanted: InterfaceSpec, pf: InterfaceStatus, field: string, m
 function checkGroup(group: VfGroup, wanted: InterfaceSpec, pf: InterfaceStatus, field: string): VfRange | PlanProblem {
   const { pciAddress } = pf;
   if (!isKnownDeviceType(group)) {
-    const message = `${quote(group.deviceType)} asked for, and only netdevice and vfio-pci are supported`;
+    const message = `${quote(group.deviceType)} is not supported; supported values are "netdevice" and "vfio-pci"`;
     return { code: "unsupported", field: `${field}.deviceType`, pciAddress, message };
   }
   if (group.vdpaType) {
-    const message = `${group.vdpaType} asked for, and vDPA devices are not supported yet`;
+    const message = `"${group.vdpaType}" requested, but vDPA devices are not supported yet`;
     return { code: "unsupported", field: `${field}.vdpaType`, pciAddress, message };
   }
   const range = parseVfRange(group.vfRange ?? "");
   if (!range.ok) {
-    const message = `"${group.vfRange ?? ""}" is no range of VFs; "0-3" would be`;
+    const message = `"${group.vfRange ?? ""}" is not a range of VFs; a valid range is "0-3"`;
     return { code: "malformed-range", field: `${field}.vfRange`, pciAddress, message };
   }
   const numVfs = wanted.numVfs ?? 0;
   if (range.value.last >= numVfs) {
-    const message = `${range.value.first}-${range.value.last} is beyond the ${numVfs} VFs of ${pciAddress}`;
+    const message = `"${range.value.first}-${range.value.last}" is outside the ${numVfs} VFs of ${pciAddress}`;
     return { code: "range-beyond-vfs", field: `${field}.vfRange`, pciAddress, message };
   }
   return range.value;
 }
 
-/** Text that nobody has checked: one line of it, not too long. */
+/** Quotes text that was not validated, on one line and at most 64 characters of it. */
 function quote(text: string | undefined): string {
   return JSON.stringify((text ?? "").slice(0, 64));
 }

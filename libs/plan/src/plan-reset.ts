@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What it takes to give back a PF that we own and that no policy selects any more (sriov-operator.md F.6, "Reset list").
+ * Plans the reset of an owned PF that no policy selects any more (sriov-operator.md F.6).
  */
 import type { InterfaceStatus } from "@switchyard/api";
 import type { OwnedPf } from "./owned-pf.ts";
 import type { PfStep } from "./step.ts";
 
-/** VFs away, MTU as it was, then the ownership. What somebody else made stays as it is. */
+/** Removes the VFs, restores the MTU and releases the PF. An externally managed PF is only released. */
 export function planReset(pf: InterfaceStatus, owned: OwnedPf): readonly PfStep[] {
   const { pciAddress } = pf;
   const release = { kind: "release-pf", pciAddress } as const;

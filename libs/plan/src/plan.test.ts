@@ -9,7 +9,7 @@ import { describeStep } from "./step.ts";
 
 const pci = "0000:3b:00.0";
 
-/** A PF as a node reports it: up, MTU 1500, 8 VFs possible, none there. */
+/** A PF as a node reports it: link up, MTU 1500, no VFs, at most 8 VFs. */
 function pfStatus(overrides: Partial<InterfaceStatus> = {}): InterfaceStatus {
   return {
     pciAddress: pci,
@@ -26,7 +26,7 @@ function pfStatus(overrides: Partial<InterfaceStatus> = {}): InterfaceStatus {
   };
 }
 
-/** VFs 0 to count-1 in perfect order: bound, addressed, MTU as given. */
+/** VFs 0 to count-1: bound to a driver, with an administrative address, MTU 1500. */
 function vfs(count: number, overrides: Partial<VfStatus> = {}): readonly VfStatus[] {
   return Array.from({ length: count }, (_, vfID) => ({
     pciAddress: `0000:3b:02.${vfID}`,
@@ -67,17 +67,17 @@ function planned(
 }
 
 describe("plan", () => {
-  it("has nothing to do where the node has what is asked", () => {
+  it("has no steps if the node matches its spec", () => {
     const observed = { interfaces: [pfStatus({ numVfs: 2, Vfs: vfs(2) })] };
     expect(isConverged(plan({ interfaces: [pfSpec()] }, observed, new Map()))).toBe(true);
   });
 
-  it("creates the first VFs without disturbing anybody", () => {
+  it("creates the first VFs of a PF without a drain", () => {
     expect(planned(pfSpec(), pfStatus())).toEqual({
       steps: [
         `set sriov_numvfs 0 -> 2 on ${pci}`,
-        `keep the MAC address of VF 0 of ${pci}`,
-        `keep the MAC address of VF 1 of ${pci}`,
+        `set administrative MAC address of VF 0 of ${pci}`,
+        `set administrative MAC address of VF 1 of ${pci}`,
       ],
       impact: "none",
       problems: [],
@@ -85,13 +85,13 @@ describe("plan", () => {
     });
   });
 
-  it("raises the MTU and sets the link up before it makes VFs, and gives them their MTU after", () => {
+  it("raises the MTU and sets the link up before it creates VFs, and sets the MTU of the VFs afterwards", () => {
     const spec = pfSpec({ mtu: 9000, numVfs: 1, vfGroups: [{ resourceName: "r", vfRange: "0-0", mtu: 9000 }] });
     expect(planned(spec, pfStatus({ linkAdminState: "down" })).steps).toEqual([
       `set mtu 1500 -> 9000 on ${pci}`,
       `set link up on ${pci}`,
       `set sriov_numvfs 0 -> 1 on ${pci}`,
-      `keep the MAC address of VF 0 of ${pci}`,
+      `set administrative MAC address of VF 0 of ${pci}`,
       `set mtu 9000 on VF 0 of ${pci}`,
     ]);
   });
@@ -100,17 +100,19 @@ describe("plan", () => {
     expect(planned(pfSpec({ mtu: 1400 }), pfStatus({ numVfs: 2, Vfs: vfs(2) })).steps).toEqual([]);
   });
 
-  it("drains to change a number of VFs, and says why", () => {
+  it("drains to change the number of VFs, and says why", () => {
     const result = planned(pfSpec({ numVfs: 4 }), pfStatus({ numVfs: 2, Vfs: vfs(2) }));
     expect(result.steps[0]).toBe(`set sriov_numvfs 2 -> 4 on ${pci}`);
     expect(result.impact).toBe("drain");
-    expect(result.reasons).toEqual([`spec.interfaces[0].numVfs: ${pci}: 2 -> 4 VFs removes the 2 that exist`]);
+    expect(result.reasons).toEqual([
+      `spec.interfaces[0].numVfs: ${pci}: changing numVfs from 2 to 4 removes the 2 existing VFs`,
+    ]);
   });
 
   it.each([
-    { does: "lower a number of VFs", from: 8, to: 2 },
-    { does: "take all away", from: 8, to: 0 },
-  ])("drains, and does not reboot, to $does of a Mellanox card (M-47)", ({ from, to }) => {
+    { does: "lower the number of VFs", from: 8, to: 2 },
+    { does: "remove all VFs", from: 8, to: 0 },
+  ])("drains, and does not reboot, to $does of a Mellanox card (sriov-operator.md M-47)", ({ from, to }) => {
     const mellanox = { vendor: "15b3", deviceID: "1017", driver: "mlx5_core" };
     const spec = pfSpec({ numVfs: to, vfGroups: [] });
     const result = planned(spec, pfStatus({ ...mellanox, numVfs: from, Vfs: vfs(from) }));
@@ -127,17 +129,17 @@ describe("plan", () => {
     expect(result.impact).toBe("drain");
   });
 
-  it("gives VFs back to the kernel that a user-space driver holds, then their address and MTU", () => {
+  it("binds VFs of a user-space driver to their kernel driver, then sets their address and MTU", () => {
     const spec = pfSpec({ numVfs: 1, vfGroups: [{ resourceName: "r", vfRange: "0-0", mtu: 2000 }] });
     const status = pfStatus({ numVfs: 1, Vfs: [{ pciAddress: "0000:3b:02.0", vfID: 0, driver: "vfio-pci" }] });
     expect(planned(spec, status).steps).toEqual([
       `bind VF 0 of ${pci} to its kernel driver (from vfio-pci)`,
-      `keep the MAC address of VF 0 of ${pci}`,
+      `set administrative MAC address of VF 0 of ${pci}`,
       `set mtu 2000 on VF 0 of ${pci}`,
     ]);
   });
 
-  it("binds a VF that lost its driver without draining, since nobody can use it", () => {
+  it("binds a VF that has no driver without a drain, because no pod can use it", () => {
     const [first, second] = vfs(2);
     const status = pfStatus({
       numVfs: 2,
@@ -146,27 +148,34 @@ describe("plan", () => {
     const result = planned(pfSpec(), status);
     expect(result.steps).toEqual([
       `bind VF 0 of ${pci} to its kernel driver`,
-      `keep the MAC address of VF 0 of ${pci}`,
+      `set administrative MAC address of VF 0 of ${pci}`,
     ]);
     expect(result.impact).toBe("none");
   });
 
   it.each([
-    { lacks: "address", overrides: { adminMac: "00:00:00:00:00:00" }, step: `keep the MAC address of VF 0 of ${pci}` },
+    {
+      lacks: "address",
+      overrides: { adminMac: "00:00:00:00:00:00" },
+      step: `set administrative MAC address of VF 0 of ${pci}`,
+    },
     { lacks: "MTU", overrides: { mtu: 1500 }, step: `set mtu 1500 -> 9000 on VF 0 of ${pci}` },
-  ])("does not take a VF for done whose driver is right but whose $lacks is not (M-30)", ({ overrides, step }) => {
-    const spec = pfSpec({ mtu: 9000, numVfs: 1, vfGroups: [{ resourceName: "r", vfRange: "0-0", mtu: 9000 }] });
-    const status = pfStatus({ mtu: 9000, numVfs: 1, Vfs: vfs(1, { mtu: 9000, ...overrides }) });
-    expect(planned(spec, status).steps).toEqual([step]);
-  });
+  ])(
+    "plans a step for a VF that has the right driver but the wrong $lacks (sriov-operator.md M-30)",
+    ({ overrides, step }) => {
+      const spec = pfSpec({ mtu: 9000, numVfs: 1, vfGroups: [{ resourceName: "r", vfRange: "0-0", mtu: 9000 }] });
+      const status = pfStatus({ mtu: 9000, numVfs: 1, Vfs: vfs(1, { mtu: 9000, ...overrides }) });
+      expect(planned(spec, status).steps).toEqual([step]);
+    },
+  );
 
-  it("does not touch a VF whose administrative address is unknown, as upstream's daemon does not report it", () => {
+  it("does not change a VF whose administrative address is unknown, because upstream's daemon does not report it", () => {
     const Vfs = vfs(2).map(({ adminMac: _, ...vf }) => vf);
     const spec = pfSpec({ vfGroups: [{ resourceName: "r", vfRange: "0-1", isRdma: true }] });
     expect(planned(spec, pfStatus({ numVfs: 2, Vfs }))).toMatchObject({ steps: [], impact: "none" });
   });
 
-  it("leaves a VF alone that is in a pod", () => {
+  it("does not change a VF that is in a pod", () => {
     const inPod = { pciAddress: "0000:3b:02.0", vfID: 0, driver: "iavf" };
     const spec = pfSpec({ numVfs: 1, vfGroups: [{ resourceName: "r", vfRange: "0-0", mtu: 9000 }] });
     expect(planned(spec, pfStatus({ numVfs: 1, Vfs: [inPod] })).steps).toEqual([]);
@@ -174,70 +183,70 @@ describe("plan", () => {
 
   it.each([
     {
-      does: "more VFs than the PF can have",
+      does: "more VFs than the PF supports",
       spec: { numVfs: 9 },
       status: {},
-      problem: `spec.interfaces[0].numVfs: 9 VFs asked for, ${pci} can have 8`,
+      problem: `spec.interfaces[0].numVfs: 9 VFs requested, but ${pci} supports at most 8`,
     },
     {
-      does: "VFs of a PF that has none",
+      does: "VFs of a PF without SR-IOV",
       spec: {},
       status: { totalvfs: undefined },
-      problem: `spec.interfaces[0].numVfs: 2 VFs asked for, ${pci} has no SR-IOV capability`,
+      problem: `spec.interfaces[0].numVfs: 2 VFs requested, but ${pci} has no SR-IOV capability`,
     },
     {
       does: "more VFs than a Mellanox card's firmware is set to",
       spec: { numVfs: 9 },
       status: { vendor: "15b3" },
       problem:
-        `spec.interfaces[0].numVfs: 9 VFs asked for, ${pci} can have 8 ` +
-        "(raise NUM_OF_VFS in its firmware first, with mstconfig: Switchyard does not change it yet)",
+        `spec.interfaces[0].numVfs: 9 VFs requested, but ${pci} supports at most 8 ` +
+        "(increase NUM_OF_VFS in its firmware with mstconfig; Switchyard does not change firmware settings yet)",
     },
     {
-      does: "VFs of a Mellanox card whose firmware has none",
+      does: "VFs of a Mellanox card whose firmware has SR-IOV disabled",
       spec: {},
       status: { vendor: "15b3", totalvfs: undefined },
       problem:
-        `spec.interfaces[0].numVfs: 2 VFs asked for, ${pci} has no SR-IOV capability ` +
-        "(set SRIOV_EN in its firmware first, with mstconfig: Switchyard does not change it yet)",
+        `spec.interfaces[0].numVfs: 2 VFs requested, but ${pci} has no SR-IOV capability ` +
+        "(set SRIOV_EN in its firmware with mstconfig; Switchyard does not change firmware settings yet)",
     },
     {
       does: "switchdev, for now",
       spec: { eSwitchMode: "switchdev" },
       status: {},
-      problem: `spec.interfaces[0].eSwitchMode: switchdev asked for, ${pci} is in legacy mode, and changing the mode is not supported yet`,
+      problem: `spec.interfaces[0].eSwitchMode: "switchdev" requested, but ${pci} is in legacy mode, and changing the mode is not supported yet`,
     },
-  ])("refuses $does, and touches nothing of that PF", ({ spec, status, problem }) => {
+  ])("refuses $does, and plans no steps for that PF", ({ spec, status, problem }) => {
     const { totalvfs, ...rest } = { ...pfStatus({ numVfs: 1, Vfs: vfs(1) }), ...status };
     const result = planned(pfSpec(spec), totalvfs === undefined ? rest : { ...rest, totalvfs });
     expect(result.problems).toEqual([problem]);
     expect(result.steps).toEqual([]);
   });
 
-  it("refuses an MTU beyond the device's and does all the rest (M-32)", () => {
+  it("refuses an MTU above the maximum of the device, and plans all other steps (sriov-operator.md M-32)", () => {
     const result = planned(pfSpec({ mtu: 9300, vfGroups: [{ vfRange: "0-1", mtu: 9300 }] }), pfStatus());
-    expect(result.problems).toEqual([`spec.interfaces[0].mtu: 9300 asked for, ${pci} takes at most 9216`]);
+    expect(result.problems).toEqual([`spec.interfaces[0].mtu: MTU 9300 requested, but ${pci} supports at most 9216`]);
     expect(result.steps.map((step) => step.replace(/VF \d/, "VF n"))).toEqual([
       `set sriov_numvfs 0 -> 2 on ${pci}`,
-      `keep the MAC address of VF n of ${pci}`,
-      `keep the MAC address of VF n of ${pci}`,
+      `set administrative MAC address of VF n of ${pci}`,
+      `set administrative MAC address of VF n of ${pci}`,
     ]);
   });
 
-  it("refuses one group and serves the others", () => {
+  it("refuses one group and plans the others", () => {
     const vfGroups = [{ vfRange: "eno1#0-1" }, { vfRange: "1-1" }, { vfRange: "1-7" }];
     const result = planned(pfSpec({ vfGroups }), pfStatus());
     expect(result.problems).toEqual([
-      'spec.interfaces[0].vfGroups[0].vfRange: "eno1#0-1" is no range of VFs; "0-3" would be',
-      `spec.interfaces[0].vfGroups[2].vfRange: 1-7 is beyond the 2 VFs of ${pci}`,
+      'spec.interfaces[0].vfGroups[0].vfRange: "eno1#0-1" is not a range of VFs; a valid range is "0-3"',
+      `spec.interfaces[0].vfGroups[2].vfRange: "1-7" is outside the 2 VFs of ${pci}`,
     ]);
-    expect(result.steps).toContain(`keep the MAC address of VF 1 of ${pci}`);
+    expect(result.steps).toContain(`set administrative MAC address of VF 1 of ${pci}`);
   });
 
   it.each(["../../x", "a b", "\n", "", "netdevice ", "uio_pci_generic", "x".repeat(1_000_000)])(
-    "refuses a group whose deviceType nobody checked, and serves the others, case %#",
+    "refuses a group with an unsupported deviceType, and plans the other groups, case %#",
     (deviceType) => {
-      // As an object has it that was stored before the CRD had the enum.
+      // An object that was stored before the CRD had the enum can have this value.
       const stored = JSON.parse(JSON.stringify({ resourceName: "user", vfRange: "1-1", deviceType })) as VfGroup;
       const spec = pfSpec({ vfGroups: [{ resourceName: "kernel", vfRange: "0-0" }, stored] });
       for (const status of [pfStatus(), pfStatus({ numVfs: 2, Vfs: vfs(2, { driver: "vfio-pci" }) })]) {
@@ -245,23 +254,23 @@ describe("plan", () => {
         expect(steps.filter((step) => step.includes("VF 1") || step.includes("module"))).toEqual([]);
         expect(steps.filter((step) => step.includes("VF 0"))).not.toEqual([]);
         expect(problems).toEqual([
-          `spec.interfaces[0].vfGroups[1].deviceType: ${JSON.stringify(deviceType.slice(0, 64))} asked for, ` +
-            "and only netdevice and vfio-pci are supported",
+          `spec.interfaces[0].vfGroups[1].deviceType: ${JSON.stringify(deviceType.slice(0, 64))} is not supported; ` +
+            'supported values are "netdevice" and "vfio-pci"',
         ]);
       }
     },
   );
 
-  it("reports a PF that the node does not have, and serves the others", () => {
+  it("reports a PF that the node does not have, and plans the others", () => {
     const other = pfSpec({ pciAddress: "0000:5e:00.0", name: "ens9" });
     const result = plan({ interfaces: [other, pfSpec()] }, { interfaces: [pfStatus()] }, new Map());
     expect(result.problems.map(describeProblem)).toEqual([
-      "spec.interfaces[0].pciAddress: 0000:5e:00.0 (ens9) is no PF of this node",
+      "spec.interfaces[0].pciAddress: 0000:5e:00.0 (ens9) is not a PF of this node",
     ]);
     expect(result.steps).not.toEqual([]);
   });
 
-  it("sets up the VFs of an externally managed PF and nothing else of it", () => {
+  it("configures the VFs of an externally managed PF and nothing else on it", () => {
     const spec = pfSpec({
       externallyManaged: true,
       numVfs: 1,
@@ -275,20 +284,20 @@ describe("plan", () => {
     ]);
   });
 
-  it("has nothing to do on an externally managed PF whose VFs are as asked (M-3)", () => {
+  it("has no steps for an externally managed PF whose VFs match the spec (sriov-operator.md M-3)", () => {
     const spec = pfSpec({ externallyManaged: true, vfGroups: [{ vfRange: "0-1", deviceType: "netdevice" }] });
     expect(planned(spec, pfStatus({ numVfs: 4, Vfs: vfs(4) }))).toMatchObject({ steps: [], impact: "none" });
   });
 
   it.each([
-    { asked: { numVfs: 5 }, problem: `numVfs: 5 VFs asked for, ${pci} is externally managed and has 4` },
-    { asked: { mtu: 9000 }, problem: `mtu: 9000 asked for, ${pci} is externally managed and has 1500` },
-  ])("refuses what an externally managed PF lacks: $problem", ({ asked, problem }) => {
+    { asked: { numVfs: 5 }, problem: `numVfs: 5 VFs requested, but ${pci} is externally managed and has 4` },
+    { asked: { mtu: 9000 }, problem: `mtu: MTU 9000 requested, but ${pci} is externally managed and has MTU 1500` },
+  ])("refuses values that an externally managed PF does not have: $problem", ({ asked, problem }) => {
     const spec = pfSpec({ externallyManaged: true, ...asked });
     expect(planned(spec, pfStatus({ numVfs: 4, Vfs: vfs(4) })).problems).toEqual([`spec.interfaces[0].${problem}`]);
   });
 
-  it("binds an RDMA VF anew after it has its address", () => {
+  it("rebinds an RDMA VF after its address is set", () => {
     const spec = pfSpec({ numVfs: 1, vfGroups: [{ vfRange: "0-0", isRdma: true }] });
     const result = plan({ interfaces: [spec] }, { interfaces: [pfStatus()] }, new Map());
     expect(result.steps).toContainEqual({ kind: "set-vf-mac", pciAddress: pci, vfId: 0, rebind: true });
@@ -299,10 +308,10 @@ describe("plan for what is not supported yet", () => {
   const missing = { bridges: { ovs: [{ name: "br-ex", uplinks: [{ pciAddress: pci }] }] } };
 
   it.each([
-    { does: "a node that has the mode already", wanted: { rdmaMode: "shared" as const } },
-    { does: "a node whose pool is gone", wanted: undefined },
-    { does: "an empty text", wanted: { rdmaMode: "" as const } },
-  ])("disturbs nobody over the RDMA mode: $does (M-45)", ({ wanted }) => {
+    { does: "a node that already has the mode", wanted: { rdmaMode: "shared" as const } },
+    { does: "a node that is in no pool any more", wanted: undefined },
+    { does: "an empty value", wanted: { rdmaMode: "" as const } },
+  ])("plans no drain because of the RDMA mode: $does (sriov-operator.md M-45)", ({ wanted }) => {
     const desired = { interfaces: [pfSpec()], ...(wanted && { system: wanted }) };
     const observed = { interfaces: [pfStatus({ numVfs: 2, Vfs: vfs(2) })], system: { rdmaMode: "shared" as const } };
     const result = plan(desired, observed, new Map());
@@ -313,15 +322,15 @@ describe("plan for what is not supported yet", () => {
     {
       ...{ what: "another RDMA mode", observed: { system: { rdmaMode: "shared" as const } } },
       problem:
-        "spec.system.rdmaMode: exclusive asked for, the node is in shared mode, and changing the mode is not supported yet",
+        'spec.system.rdmaMode: "exclusive" requested, but the node is in shared mode, and changing the mode is not supported yet',
     },
     ...[{}, { system: {} }, { system: { rdmaMode: "" as const } }].map((observed) => ({
       ...{ what: "an unknown RDMA mode", observed },
       problem:
-        "spec.system.rdmaMode: exclusive asked for, the node's mode is unknown: " +
-        "it has one only while its RDMA subsystem (ib_core) is loaded",
+        'spec.system.rdmaMode: "exclusive" requested, but the RDMA mode of the node is unknown: ' +
+        "the kernel reports it only while module ib_core is loaded",
     })),
-  ])("reports $what, and neither drains nor reboots for it", ({ observed, problem }) => {
+  ])("reports $what, and plans no drain and no reboot", ({ observed, problem }) => {
     const result = plan({ system: { rdmaMode: "exclusive" } }, observed, new Map());
     expect(result.problems.map(describeProblem)).toEqual([problem]);
     expect([result.steps, result.impact]).toEqual([[], "none"]);
@@ -329,8 +338,8 @@ describe("plan for what is not supported yet", () => {
 
   it.each([
     { port: "a port without VFs", spec: {}, status: pfStatus() },
-    { port: "a port whose VFs are as asked", spec: pfSpec(), status: pfStatus({ numVfs: 2, Vfs: vfs(2) }) },
-  ])("reports a missing bridge, and drains nobody for it: $port (M-46)", ({ spec, status }) => {
+    { port: "a port whose VFs match the spec", spec: pfSpec(), status: pfStatus({ numVfs: 2, Vfs: vfs(2) }) },
+  ])("reports a missing bridge, and plans no drain: $port (sriov-operator.md M-46)", ({ spec, status }) => {
     const interfaces = "pciAddress" in spec ? [spec] : [];
     const result = plan({ interfaces, ...missing }, { interfaces: [status] }, new Map());
     expect(result.problems.map(describeProblem)).toEqual(["spec.bridges.ovs: software bridges are not supported yet"]);
@@ -341,36 +350,41 @@ describe("plan for what is not supported yet", () => {
 describe("plan for a PF that no policy selects any more", () => {
   const configured = pfStatus({ numVfs: 2, Vfs: vfs(2), mtu: 9000 });
 
-  it("leaves it alone where it is not ours", () => {
+  it("has no steps if Switchyard did not configure the PF", () => {
     expect(planned(undefined, configured).steps).toEqual([]);
   });
 
-  it("takes the VFs away, restores the MTU and lets go, after a drain", () => {
+  it("removes the VFs, restores the MTU and releases the PF, after a drain", () => {
     const result = planned(undefined, configured, [[pci, { externallyManaged: false, initialMtu: 1500 }]], [pci]);
     expect(result.steps).toEqual([
       `set sriov_numvfs 2 -> 0 on ${pci}`,
       `set mtu 9000 -> 1500 on ${pci}`,
-      `give up ${pci}`,
+      `release ${pci}`,
     ]);
     expect(result.impact).toBe("drain");
   });
 
-  it("only lets go of what somebody else made", () => {
-    const owned: [string, OwnedPf][] = [[pci, { externallyManaged: true }]];
-    expect(planned(undefined, configured, owned, [pci]).steps).toEqual([`give up ${pci}`]);
+  it("names spec.unselected as the field of all reasons, because the PF has no entry in spec.interfaces", () => {
+    const result = planned(undefined, configured, [[pci, { externallyManaged: false, initialMtu: 1500 }]], [pci]);
+    expect(result.reasons).toEqual([`spec.unselected: ${pci}: changing numVfs from 2 to 0 removes the 2 existing VFs`]);
   });
 
-  it("leaves it alone where the spec is merely silent about it: its writer may not have known the PF", () => {
+  it("only releases a PF that is externally managed", () => {
+    const owned: [string, OwnedPf][] = [[pci, { externallyManaged: true }]];
+    expect(planned(undefined, configured, owned, [pci]).steps).toEqual([`release ${pci}`]);
+  });
+
+  it("has no steps if spec.unselected does not name the PF, because the writer of the spec may not know it", () => {
     const owned: [string, OwnedPf][] = [[pci, { externallyManaged: false, initialMtu: 1500 }]];
     expect(planned(undefined, configured, owned)).toEqual({ steps: [], impact: "none", problems: [], reasons: [] });
     expect(planned(undefined, configured, owned, ["0000:5e:00.0"]).steps).toEqual([]);
   });
 
-  it("leaves it alone where it is listed and not ours", () => {
+  it("has no steps if spec.unselected names the PF, but Switchyard did not configure it", () => {
     expect(planned(undefined, configured, [], [pci]).steps).toEqual([]);
   });
 
-  it("reads what is ours from the status as well", () => {
+  it("reads the owned PFs from the status", () => {
     const status = { interfaces: [{ ...configured, owned: true, initialMtu: 1500 }, { pciAddress: "0000:5e:00.0" }] };
     expect([...ownedInStatus(status)]).toEqual([[pci, { externallyManaged: false, initialMtu: 1500 }]]);
   });
@@ -379,7 +393,7 @@ describe("plan for a PF that no policy selects any more", () => {
 describe("plan as a whole", () => {
   const counts = fc.record({ wanted: fc.nat(10), existing: fc.nat(8), mtu: fc.constantFrom(0, 1400, 9000, 9300) });
 
-  it("never disturbs a node to whose PFs nothing is done, and never plans for a PF that is not asked for nor ours", () => {
+  it("has no impact without steps, and no steps for a PF that is neither in the spec nor owned", () => {
     fc.assert(
       fc.property(counts, ({ wanted, existing, mtu }) => {
         const stranger = pfStatus({ pciAddress: "0000:5e:00.0", numVfs: existing, Vfs: vfs(existing) });

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The heart: what has to be done so that a node has what its NodeState asks, and whom it disturbs. Pure: the daemon asks
- * it before it acts and after, the webhook before a policy is stored, the CLI without a cluster.
+ * Plans how a node reaches the spec of its SriovNetworkNodeState: the steps, the pods that they disrupt, and the parts of
+ * the spec that cannot be applied. It is a pure function. The daemon calls it before and after it acts, the webhook before
+ * a policy is stored, and the CLI without a cluster.
  * Usage: `const { steps, impact } = plan(state.spec ?? {}, state.status ?? {}, ownedInStatus(state.status ?? {}));`
  */
 import type {
@@ -10,7 +11,14 @@ import type {
   SriovNetworkNodeStateSpec,
   SriovNetworkNodeStateStatus,
 } from "@switchyard/api";
-import { drainReason, type Impact, type Reason } from "./impact.ts";
+import {
+  drainReason,
+  fieldsOfInterface,
+  fieldsOfUnselected,
+  type Impact,
+  type PfFields,
+  type Reason,
+} from "./impact.ts";
 import type { OwnedPfs } from "./owned-pf.ts";
 import { planPf } from "./plan-pf.ts";
 import { planReset } from "./plan-reset.ts";
@@ -19,23 +27,23 @@ import { rdmaModeProblem } from "./rdma-mode.ts";
 import type { LoadModule, PfStep, Step } from "./step.ts";
 
 export interface Plan {
-  /** In the order they must run. Steps of different PFs do not depend on each other; load-module steps come first. */
+  /** In the order in which they must run: load-module steps first. Steps of different PFs do not depend on each other. */
   readonly steps: readonly Step[];
   readonly impact: Impact;
-  /** Why the impact is not none; one sentence for each cause. */
+  /** Why the impact is not "none": one sentence for each cause. */
   readonly reasons: readonly Reason[];
-  /** What is asked for and cannot be done; the steps do all the rest. */
+  /** Parts of the spec that cannot be applied. The steps apply all other parts. */
   readonly problems: readonly PlanProblem[];
 }
 
-/** Whether the node has all that is asked: nothing to do and nothing left out. */
+/** Reports whether the node matches its spec: the plan has no steps and no problems. */
 export function isConverged(plan: Plan): boolean {
   return plan.steps.length === 0 && plan.problems.length === 0;
 }
 
 /**
  * Compares `desired` with `observed`. A PF that is not in desired.interfaces is reset only if it is `owned` and
- * desired.unselected names it: that a PF is missing from the spec may mean that whoever wrote it did not know of the PF.
+ * desired.unselected names it. Absence from desired.interfaces is not enough: the writer of the spec may not know the PF.
  */
 export function plan(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkNodeStateStatus, owned: OwnedPfs): Plan {
   const wanted = new Map((desired.interfaces ?? []).map((spec, index) => [spec.pciAddress, { spec, index }]));
@@ -47,15 +55,17 @@ export function plan(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkN
 
   for (const pf of found) {
     const entry = wanted.get(pf.pciAddress);
-    const ours = unselected.has(pf.pciAddress) ? owned.get(pf.pciAddress) : undefined;
-    const field = entry === undefined ? "spec.unselected" : `spec.interfaces[${entry.index}]`;
-    const pfPlan =
-      entry !== undefined
-        ? planPf(entry.spec, pf, field)
-        : { steps: ours === undefined ? [] : planReset(pf, ours), problems: [] };
-    steps.push(...pfPlan.steps);
-    problems.push(...pfPlan.problems);
-    reasons.push(...reasonsOf(pfPlan.steps, pf, field));
+    const toReset = unselected.has(pf.pciAddress) ? owned.get(pf.pciAddress) : undefined;
+    if (entry !== undefined) {
+      const pfPlan = planPf(entry.spec, pf, `spec.interfaces[${entry.index}]`);
+      steps.push(...pfPlan.steps);
+      problems.push(...pfPlan.problems);
+      reasons.push(...reasonsOf(pfPlan.steps, pf, fieldsOfInterface(entry.index)));
+    } else if (toReset !== undefined) {
+      const resetSteps = planReset(pf, toReset);
+      steps.push(...resetSteps);
+      reasons.push(...reasonsOf(resetSteps, pf, fieldsOfUnselected));
+    }
   }
   return {
     steps: [...modulesFor(steps), ...steps],
@@ -65,17 +75,17 @@ export function plan(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkN
   };
 }
 
-/** One reason for each field of a PF: sixteen VFs that change their driver are one cause. */
-function reasonsOf(steps: readonly PfStep[], pf: InterfaceStatus, field: string): readonly Reason[] {
+/** Returns one reason for each field of a PF: sixteen VFs that change their driver have one cause. */
+function reasonsOf(steps: readonly PfStep[], pf: InterfaceStatus, fields: PfFields): readonly Reason[] {
   const byField = new Map<string, Reason>();
   for (const step of steps) {
-    const reason = drainReason(step, pf, field);
+    const reason = drainReason(step, pf, fields);
     if (reason !== undefined && !byField.has(reason.field)) byField.set(reason.field, reason);
   }
   return [...byField.values()];
 }
 
-/** User-space drivers are modules that nothing else loads; the kernel loads the others itself. */
+/** The kernel loads its own drivers, but nothing loads the modules of user-space drivers. */
 function modulesFor(steps: readonly PfStep[]): readonly LoadModule[] {
   const modules = new Set<string>();
   for (const step of steps) if (step.kind === "bind-driver" && step.to !== "default") modules.add(step.to);
@@ -92,7 +102,7 @@ function unknownPfs(wanted: readonly InterfaceSpec[], found: readonly InterfaceS
             code: "unknown-pf",
             field: `spec.interfaces[${index}].pciAddress`,
             pciAddress: spec.pciAddress,
-            message: `${spec.pciAddress}${spec.name ? ` (${spec.name})` : ""} is no PF of this node`,
+            message: `${spec.pciAddress}${spec.name ? ` (${spec.name})` : ""} is not a PF of this node`,
           },
         ],
   );

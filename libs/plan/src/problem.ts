@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a spec asks for and the node cannot give. A value: users ask for too much every day.
+ * Describes a part of a spec that the node cannot satisfy. It is a value and not an error, because specs often ask for
+ * more than a node has.
  */
 
-/** One thing that cannot be done. The rest of the plan goes on without it. */
+/** One part of the spec that cannot be applied. The plan contains the steps for all other parts. */
 export interface PlanProblem {
   readonly code:
     | "unknown-pf"
@@ -16,15 +17,15 @@ export interface PlanProblem {
     | "unknown-rdma-mode"
     | "missing-module"
     | "unsupported";
-  /** Where in the NodeState: "spec.interfaces[0].numVfs". */
+  /** Path of the field in the NodeState: "spec.interfaces[0].numVfs". */
   readonly field: string;
-  /** Absent where the problem belongs to no PF. */
+  /** Absent if the problem does not belong to a PF. */
   readonly pciAddress?: string;
-  /** What, where and what would be right: "9 VFs asked for, 0000:01:00.0 can have 7". */
+  /** The requested value, the object, and the limit: "9 VFs requested, but 0000:01:00.0 supports at most 7". */
   readonly message: string;
 }
 
-/** One line: "spec.interfaces[0].numVfs: 9 VFs asked for, 0000:01:00.0 can have 7". */
+/** Returns one line: "spec.interfaces[0].numVfs: 9 VFs requested, but 0000:01:00.0 supports at most 7". */
 export function describeProblem(problem: PlanProblem): string {
   return `${problem.field}: ${problem.message}`;
 }

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The RDMA mode of the node (sriov-operator.md B.8). It is compared and reported; nothing changes it yet.
+ * Compares the RDMA mode of a node with the requested one (sriov-operator.md B.8). No step changes the mode yet.
  * Usage: `const problem = rdmaModeProblem(desired, observed)`.
  */
 import type { SriovNetworkNodeStateSpec, SriovNetworkNodeStateStatus } from "@switchyard/api";
 import type { PlanProblem } from "./problem.ts";
 
-/** Why the node does not have the mode; undefined where it has, or none is asked for. An unknown mode is not a wrong one. */
+/**
+ * Returns why the node does not have the requested mode, or undefined if it has it or none is requested. A mode that is
+ * not reported has a code of its own, because it may be the requested one.
+ */
 export function rdmaModeProblem(
   desired: SriovNetworkNodeStateSpec,
   observed: SriovNetworkNodeStateStatus,
@@ -16,9 +19,11 @@ export function rdmaModeProblem(
   if (!wanted || wanted === mode) return undefined;
   const field = "spec.system.rdmaMode";
   if (!mode) {
-    const message = `${wanted} asked for, the node's mode is unknown: it has one only while its RDMA subsystem (ib_core) is loaded`;
+    const message =
+      `"${wanted}" requested, but the RDMA mode of the node is unknown: ` +
+      "the kernel reports it only while module ib_core is loaded";
     return { code: "unknown-rdma-mode", field, message };
   }
-  const message = `${wanted} asked for, the node is in ${mode} mode, and changing the mode is not supported yet`;
+  const message = `"${wanted}" requested, but the node is in ${mode} mode, and changing the mode is not supported yet`;
   return { code: "unsupported", field, message };
 }

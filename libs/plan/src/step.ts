@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The steps that a plan is made of: plain data, one file per kind of step in apps/config-daemon/src/steps.
- * VFs are named by their PF and index, since most do not exist yet when the plan is made.
+ * Defines the steps of a plan. They are plain data; apps/config-daemon/src/steps has one file per kind of step.
+ * A step names a VF by its PF and index, because most VFs do not exist when the plan is made.
  */
 
-/** One act on the host. */
+/** One change on the host. */
 export type Step = LoadModule | PfStep;
 
-/** An act on one PF or its VFs. `pciAddress` is the PF's. */
+/** A change of one PF or its VFs. `pciAddress` is the address of the PF. */
 export type PfStep = SetPfMtu | SetLinkUp | SetNumVfs | BindDriver | SetVfMac | SetVfMtu | ReleasePf;
 
 /** Loads a kernel module, such as vfio-pci. */
@@ -16,7 +16,7 @@ export interface LoadModule {
   readonly module: string;
 }
 
-/** Sets the PF's MTU in bytes: raises it to what the spec asks, or restores what it was before us. */
+/** Sets the MTU of the PF in bytes: raises it to the requested value, or restores the value before the first configuration. */
 export interface SetPfMtu {
   readonly kind: "set-pf-mtu";
   readonly pciAddress: string;
@@ -24,7 +24,7 @@ export interface SetPfMtu {
   readonly to: number;
 }
 
-/** Creates or removes VFs. From one non-zero count to another all VFs go first: the kernel allows nothing else. */
+/** Creates or removes VFs. A change between two non-zero numbers removes all VFs first, because the kernel requires it. */
 export interface SetNumVfs {
   readonly kind: "set-num-vfs";
   readonly pciAddress: string;
@@ -37,18 +37,18 @@ export interface BindDriver {
   readonly kind: "bind-driver";
   readonly pciAddress: string;
   readonly vfId: number;
-  /** Driver it has now; absent where it has none or does not exist yet. */
+  /** Present driver; absent if the VF has none or does not exist yet. */
   readonly from?: string;
-  /** Name of a driver, or "default" for the one that the kernel chooses. */
+  /** Name of a driver, or "default" for the driver that the kernel chooses. */
   readonly to: string;
 }
 
-/** Makes the VF's present MAC address its administrative one, so that it survives a rebind. */
+/** Sets the administrative MAC address of the VF to its present address, which then stays the same after a rebind. */
 export interface SetVfMac {
   readonly kind: "set-vf-mac";
   readonly pciAddress: string;
   readonly vfId: number;
-  /** Bind the driver anew after it: an RDMA device takes its GUID from the address when it is made. */
+  /** Unbind and bind the driver afterwards: an RDMA device derives its GUID from the address when it is created. */
   readonly rebind?: true;
 }
 
@@ -57,7 +57,7 @@ export interface SetVfMtu {
   readonly kind: "set-vf-mtu";
   readonly pciAddress: string;
   readonly vfId: number;
-  /** Absent where the VF does not exist yet. */
+  /** Absent if the VF does not exist yet. */
   readonly from?: number;
   readonly to: number;
 }
@@ -68,13 +68,13 @@ export interface SetLinkUp {
   readonly pciAddress: string;
 }
 
-/** Gives up the ownership of a PF that left the spec, after it was reset. */
+/** Removes the record that Switchyard configured the PF, after the PF was reset. */
 export interface ReleasePf {
   readonly kind: "release-pf";
   readonly pciAddress: string;
 }
 
-/** The step in words: "set sriov_numvfs 0 -> 8 on 0000:3b:00.0". */
+/** Returns the step as text: "set sriov_numvfs 0 -> 8 on 0000:3b:00.0". */
 export function describeStep(step: Step): string {
   switch (step.kind) {
     case "load-module":
@@ -88,11 +88,11 @@ export function describeStep(step: Step): string {
     case "bind-driver":
       return `bind ${vfOf(step)} to ${step.to === "default" ? "its kernel driver" : step.to}${step.from === undefined ? "" : ` (from ${step.from})`}`;
     case "set-vf-mac":
-      return `keep the MAC address of ${vfOf(step)}`;
+      return `set administrative MAC address of ${vfOf(step)}`;
     case "set-vf-mtu":
       return `set mtu ${step.from === undefined ? "" : `${step.from} -> `}${step.to} on ${vfOf(step)}`;
     case "release-pf":
-      return `give up ${step.pciAddress}`;
+      return `release ${step.pciAddress}`;
   }
 }
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the VFs of one group still need: driver, MAC address, MTU (sriov-operator.md F.4, F.6 D; M-30: judged from
- * everything the group asks, not from the driver alone).
+ * Plans the driver, the MAC address and the MTU of the VFs of one group (sriov-operator.md F.4, F.6). It compares all three
+ * with the observed values and not the driver alone (sriov-operator.md M-30).
  */
 import type { InterfaceStatus, VfGroup, VfStatus } from "@switchyard/api";
 import type { VfRange } from "@switchyard/policy";
 import type { PfStep } from "./step.ts";
 
-/** What the kernel says of a VF that its PF gave no address. */
+/** The administrative address that the kernel reports for a VF if none was set. */
 const noMac = "00:00:00:00:00:00";
 
-/** Drivers that hand a device to user space, as upstream knows them (F.4). */
+/** Drivers that pass a device to user space: upstream's list (sriov-operator.md F.4). */
 const userSpaceDrivers: ReadonlySet<string> = new Set(["vfio-pci", "uio_pci_generic", "igb_uio"]);
 
-/** Steps for VFs that the plan is about to create: nothing of them is known, except that they are as the kernel makes them. */
+/** Returns the steps for VFs that do not exist yet. They will have the kernel's defaults. */
 export function stepsForNewVfs(pf: InterfaceStatus, group: VfGroup, range: VfRange): readonly PfStep[] {
   return stepsForVfs(range, (vfId) => {
     if (!isNetdevice(group)) return [bind(pf, vfId, undefined, group)];
@@ -21,21 +21,21 @@ export function stepsForNewVfs(pf: InterfaceStatus, group: VfGroup, range: VfRan
   });
 }
 
-/** Steps for VFs that exist and stay. */
+/** Returns the steps for VFs that exist and are not removed. */
 export function stepsForExistingVfs(pf: InterfaceStatus, group: VfGroup, range: VfRange): readonly PfStep[] {
   const vfs = (pf.Vfs ?? []).filter(({ vfID }) => range.first <= vfID && vfID <= range.last);
   return vfs.toSorted((a, b) => a.vfID - b.vfID).flatMap((vf) => stepsForVf(pf, vf, group));
 }
 
-/** The value becomes the name of a driver and of a module, so no other one gets as far as a step. */
+/** A deviceType becomes the name of a driver and of a kernel module. Steps are planned for these values only. */
 const deviceTypes: ReadonlySet<string> = new Set(["netdevice", "vfio-pci"]);
 
-/** Whether there are steps for such VFs: an object that was stored before the CRD had the enum may say anything. */
+/** Reports whether the deviceType is supported. An object that was stored before the CRD had an enum can have any value. */
 export function isKnownDeviceType(group: VfGroup): boolean {
   return group.deviceType === undefined || deviceTypes.has(group.deviceType);
 }
 
-/** Whether the group's VFs keep their kernel driver. Absent is the CRD's default. */
+/** Reports whether the VFs of the group keep their kernel driver. An absent deviceType means "netdevice", the default of the CRD. */
 export function isNetdevice(group: VfGroup): boolean {
   return (group.deviceType ?? "netdevice") === "netdevice";
 }
@@ -46,10 +46,10 @@ function stepsForVf(pf: InterfaceStatus, vf: VfStatus, group: VfGroup): readonly
   if (driver === undefined || userSpaceDrivers.has(driver)) {
     return [bind(pf, vf.vfID, driver, group), ...configureNetdevice(pf, vf.vfID, group)];
   }
-  // A VF without an interface here is in a pod, which may have changed what it likes.
+  // A VF without an interface on the host belongs to a pod, which may have changed its settings.
   if (vf.name === undefined || vf.name === "") return [];
   const steps: PfStep[] = [];
-  // Absent is unknown: upstream's daemon does not report it, and the PF's interface may be away.
+  // An absent adminMac is unknown: upstream's daemon does not report it, and the interface of the PF may be missing.
   if (isEthernet(pf) && vf.adminMac === noMac) steps.push(setMac(pf, vf.vfID, group));
   if (wantsMtu(group) && vf.mtu !== undefined && vf.mtu !== group.mtu) {
     steps.push({ kind: "set-vf-mtu", pciAddress: pf.pciAddress, vfId: vf.vfID, from: vf.mtu, to: group.mtu });
@@ -57,7 +57,7 @@ function stepsForVf(pf: InterfaceStatus, vf: VfStatus, group: VfGroup): readonly
   return steps;
 }
 
-/** All that a netdevice needs whose interface nobody has seen yet. */
+/** Returns the steps for a netdevice whose interface was not observed yet. */
 function configureNetdevice(pf: InterfaceStatus, vfId: number, group: VfGroup): readonly PfStep[] {
   const steps: PfStep[] = isEthernet(pf) ? [setMac(pf, vfId, group)] : [];
   if (wantsMtu(group)) steps.push({ kind: "set-vf-mtu", pciAddress: pf.pciAddress, vfId, to: group.mtu });
@@ -78,7 +78,7 @@ function isEthernet(pf: InterfaceStatus): boolean {
   return (pf.linkType ?? "ETH").toUpperCase() === "ETH";
 }
 
-/** 0 is upstream's "leave it". */
+/** Upstream uses 0 for "do not change the MTU". */
 function wantsMtu(group: VfGroup): group is VfGroup & { readonly mtu: number } {
   return group.mtu !== undefined && group.mtu > 0;
 }

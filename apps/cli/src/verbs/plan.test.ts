@@ -19,7 +19,12 @@ describe("switchyard plan", () => {
     expect(plan).toMatchObject({
       node: "worker-2",
       impact: "drain",
-      reasons: [{ field: "spec.interfaces[0].numVfs", text: "0000:3b:00.0: 2 -> 4 VFs removes the 2 that exist" }],
+      reasons: [
+        {
+          field: "spec.interfaces[0].numVfs",
+          text: "0000:3b:00.0: changing numVfs from 2 to 4 removes the 2 existing VFs",
+        },
+      ],
       converged: false,
     });
     expect(plan).toHaveProperty("steps.0", {
@@ -45,7 +50,7 @@ describe("switchyard plan", () => {
     expect(out).toContain("  Impact: none, no pods are disrupted\n");
     expect(out).toContain("worker-2:\n  ~ set sriov_numvfs 2 -> 4 on 0000:3b:00.0\n");
     expect(out).toContain(
-      "  Impact: drain, because of\n    spec.interfaces[0].numVfs\n      0000:3b:00.0: 2 -> 4 VFs removes the 2 that exist\n",
+      "  Impact: drain, because of\n    spec.interfaces[0].numVfs\n      0000:3b:00.0: changing numVfs from 2 to 4 removes the 2 existing VFs\n",
     );
     expect(out).toMatch(/\nPlan: 2 nodes: 1 changes without disrupting pods, 1 drains\.\n$/);
     expect(out.split("\n").filter((line) => line.length > 80)).toEqual([]);
@@ -98,9 +103,9 @@ describe("switchyard plan", () => {
       const { out } = await runCli(["plan", "-f", "-", "-o", "json"], {
         input: [...migrated, policy("other", { nicSelector: { pfNames: ["ens9f0"] } })],
       });
-      const text = "0000:3b:00.0: 2 -> 0 VFs removes the 2 that exist";
+      const text = "0000:3b:00.0: changing numVfs from 2 to 0 removes the 2 existing VFs";
       expect(JSON.parse(out)).toMatchObject({
-        nodes: [{ impact: "drain", reasons: [{ field: "spec.unselected.numVfs", text }] }],
+        nodes: [{ impact: "drain", reasons: [{ field: "spec.unselected", text }] }],
       });
     });
   });

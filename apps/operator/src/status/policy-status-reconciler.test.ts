@@ -89,7 +89,7 @@ describe("createPolicyStatusReconciler", () => {
   it("reports the node that has fewer VFs than requested", async () => {
     const { holds } = await statusOf({ numVfs: 9 }, { "worker-1": fresh, "worker-2": fresh });
     expect(holds).toEqual([
-      "Degraded NodesFailed: worker-1: numVfs: 9 VFs asked for, 0000:3b:00.0 can have 8; 1 more node",
+      "Degraded NodesFailed: worker-1: numVfs: 9 VFs requested, but 0000:3b:00.0 supports at most 8; 1 more node",
     ]);
   });
 
