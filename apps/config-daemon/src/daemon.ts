@@ -27,19 +27,19 @@ import {
 import { cacheProblems, showCacheAges, type Logger, type Registry } from "@switchyard/service";
 import { isDeepStrictEqual } from "node:util";
 import { setTimeout as delay } from "node:timers/promises";
-import { createDaemonMetrics } from "./daemon-metrics.ts";
-import { fromKernel } from "./kernel-source.ts";
-import { createLockCondition } from "./lock-condition.ts";
-import { createLook } from "./look.ts";
-import { createMainLoop } from "./main-loop.ts";
-import { createPass } from "./pass.ts";
-import { createPatience } from "./patience.ts";
-import { createReporter } from "./reporter.ts";
-import { createStepsInHand } from "./steps-in-hand.ts";
-import { defaultMaxHanging } from "./thread-pool.ts";
+import { createDaemonMetrics } from "./report/daemon-metrics.ts";
+import { fromKernel } from "./observe/kernel-source.ts";
+import { createLockCondition } from "./lock/lock-condition.ts";
+import { createLook } from "./observe/observer.ts";
+import { createMainLoop } from "./pass/main-loop.ts";
+import { createPass } from "./pass/pass.ts";
+import { createPatience } from "./deadlines/with-deadline.ts";
+import { createReporter } from "./report/reporter.ts";
+import { createStepsInHand } from "./pass/running-steps.ts";
+import { defaultMaxHanging } from "./start/thread-pool.ts";
 import type { StepTiming } from "./steps/step-context.ts";
-import { removeUpstreamLeftovers } from "./upstream-leftovers.ts";
-import { createVhostModules } from "./vhost-modules.ts";
+import { removeUpstreamLeftovers } from "./upstream/upstream-leftovers.ts";
+import { createVhostModules } from "./pass/vhost-modules.ts";
 
 export interface DaemonOptions {
   readonly transport: Transport;

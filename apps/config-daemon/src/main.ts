@@ -6,10 +6,10 @@ import { createLinuxHost } from "@switchyard/host";
 import { connect } from "@switchyard/kube";
 import { flag, integer, levelOfVerbosity, runFrugally, runService, text, yesOrNo } from "@switchyard/service";
 import { runDaemon } from "./daemon.ts";
-import { readKubeletApiServer } from "./kubelet-api-server.ts";
-import { createLockCondition } from "./lock-condition.ts";
-import { takeLock } from "./take-lock.ts";
-import { sizeThreadPool } from "./thread-pool.ts";
+import { readKubeletApiServer } from "./start/kubelet-api-server.ts";
+import { createLockCondition } from "./lock/lock-condition.ts";
+import { takeLock } from "./lock/take-lock.ts";
+import { sizeThreadPool } from "./start/thread-pool.ts";
 
 runFrugally();
 const exitCode = await runService({

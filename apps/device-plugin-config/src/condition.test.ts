@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { judge } from "./condition.ts";
-import { handOut } from "./hand-out.ts";
+import { handOut } from "./advertise.ts";
 import { kernelOf, nodeState, pf } from "./testing/node-state.ts";
 
 function verdict(...pfs: readonly ReturnType<typeof pf>[]) {

@@ -4,7 +4,7 @@
  * Usage: `setCondition(existing, { ...judge(handOut(state, …)), observedGeneration }, new Date())`.
  */
 import { conditionTypes, devicePluginReasons as reasons, type Condition } from "@switchyard/api";
-import type { HandOut, PendingVfs } from "./hand-out.ts";
+import type { HandOut, PendingVfs } from "./advertise.ts";
 
 /** A condition without what setCondition() adds. */
 export type Verdict = Omit<Condition, "lastTransitionTime" | "observedGeneration">;

@@ -28,8 +28,8 @@ import { judge, notApplied, type Verdict } from "./condition.ts";
 import { isInForce, writeConfig, writeRecord } from "./config-file.ts";
 import type { DevicePluginConfigFlags } from "./device-plugin-config-flags.ts";
 import { endPlugin } from "./end-plugin.ts";
-import { handOut, namedVfs, type HandOut } from "./hand-out.ts";
-import { isAtWork } from "./is-at-work.ts";
+import { handOut, namedVfs, type HandOut } from "./advertise.ts";
+import { isAtWork } from "./is-daemon-busy.ts";
 import { readKernelVfs } from "./kernel-vfs.ts";
 import { pluginConfig, type PluginConfig } from "./plugin-config.ts";
 

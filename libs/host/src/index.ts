@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-export { attempts, type Attempts } from "./calls/attempts.ts";
+export { attempts, type Attempts } from "./calls/operations.ts";
 export type { Boot } from "./ports/boot.ts";
 export type { Devlink, EswitchMode } from "./ports/devlink.ts";
 export { HostError, isErrno } from "./calls/host-error.ts";
@@ -8,7 +8,7 @@ export type { Host } from "./ports/host.ts";
 export type { KernelEvent, KernelEvents } from "./ports/kernel-events.ts";
 export type { KernelModules } from "./ports/kernel-modules.ts";
 export type { Link, Links, LinkVf } from "./ports/links.ts";
-export { watchCalls, type WatchedCalls } from "./calls/calls-in-hand.ts";
+export { watchCalls, type WatchedCalls } from "./calls/watch-calls.ts";
 export { createLinuxBoot } from "./linux/linux-boot.ts";
 export { createLinuxDevlink } from "./linux/linux-devlink.ts";
 export { createLinuxHostFiles } from "./linux/linux-host-files.ts";

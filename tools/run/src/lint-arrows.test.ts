@@ -38,7 +38,7 @@ const cases = [
   { file: "libs/policy/src/vfs/vf-range.ts", imports: "@switchyard/testing", breaks: arrow },
   { file: "apps/operator/src/main.ts", imports: "@switchyard/host", breaks: arrow },
   { file: "apps/operator/src/main.ts", imports: "../../config-daemon/src/observe.ts", breaks: arrow },
-  { file: "apps/config-daemon/src/observe.ts", imports: "@switchyard/host", breaks: undefined },
+  { file: "apps/config-daemon/src/observe/observe.ts", imports: "@switchyard/host", breaks: undefined },
   { file: "apps/eve-bridge/src/main.ts", imports: "@switchyard/api", breaks: arrow },
   { file: "apps/eve-bridge/src/main.ts", imports: "ajv", breaks: foreign },
 ];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { removeUdevRules } from "../udev-rules.ts";
+import { removeUdevRules } from "../upstream/udev-rules.ts";
 import type { StepContext } from "./step-context.ts";
 
 /** Forgets that the PF is ours. Comes after everything that gives it back; the record last, as it says what is left to do. */

@@ -5,7 +5,7 @@
  */
 import { parsePciAddress, type PciAddress } from "@switchyard/api";
 import { HostError, type Host, type Link } from "@switchyard/host";
-import { groupByDevice, uplinkOf } from "../interface-status.ts";
+import { groupByDevice, uplinkOf } from "../observe/interface-status.ts";
 
 /** One PF as its steps see it. Lookups are remembered until `forget`, since 128 VFs ask for the same lists. */
 export interface StepContext {

@@ -5,7 +5,7 @@
  */
 import { promises as fs } from "node:fs";
 import { join } from "node:path";
-import { attempts } from "../calls/attempts.ts";
+import { attempts } from "../calls/operations.ts";
 import type { Boot } from "../ports/boot.ts";
 import { toHostError } from "../calls/host-error.ts";
 

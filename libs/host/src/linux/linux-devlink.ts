@@ -10,7 +10,7 @@ import {
   type NetlinkSocket,
 } from "@switchyard/netlink";
 import { askKernel } from "./ask-kernel.ts";
-import { attempts } from "../calls/attempts.ts";
+import { attempts } from "../calls/operations.ts";
 import type { Devlink, EswitchMode } from "../ports/devlink.ts";
 import { HostError } from "../calls/host-error.ts";
 

@@ -5,7 +5,7 @@
  */
 import { constants, promises as fs, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
-import { attempts } from "../calls/attempts.ts";
+import { attempts } from "../calls/operations.ts";
 import { isErrno, toHostError, type HostError } from "../calls/host-error.ts";
 import { largestTextBytes, type FileKind, type HostFiles } from "../ports/host-files.ts";
 import { syncDirectory } from "./sync-directory.ts";

@@ -15,7 +15,7 @@ import {
 } from "@switchyard/netlink";
 import { basename } from "node:path";
 import { refusal } from "./ask-kernel.ts";
-import { attempts } from "../calls/attempts.ts";
+import { attempts } from "../calls/operations.ts";
 import type { HostError } from "../calls/host-error.ts";
 import type { KernelEvent, KernelEvents } from "../ports/kernel-events.ts";
 

@@ -4,7 +4,7 @@
  * Usage: `createLinuxKernelModules("/host")`.
  */
 import { execFile } from "node:child_process";
-import { attempts } from "../calls/attempts.ts";
+import { attempts } from "../calls/operations.ts";
 import { HostError } from "../calls/host-error.ts";
 import type { KernelModules } from "../ports/kernel-modules.ts";
 import { checkKernelName } from "./kernel-name.ts";

@@ -7,7 +7,7 @@ import { promises as fs } from "node:fs";
 import { join } from "node:path";
 import { listLinks, setLinkMtu, setLinkUp, setVfAddress, type LinkInfo, type NetlinkSocket } from "@switchyard/netlink";
 import { askKernel } from "./ask-kernel.ts";
-import { attempts } from "../calls/attempts.ts";
+import { attempts } from "../calls/operations.ts";
 import { HostError, isErrno, toHostError } from "../calls/host-error.ts";
 import type { Link, Links } from "../ports/links.ts";
 

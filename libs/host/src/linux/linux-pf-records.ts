@@ -6,7 +6,7 @@
 import { promises as fs } from "node:fs";
 import { dirname, join } from "node:path";
 import { parsePciAddress, type PciAddress } from "@switchyard/api";
-import { attempts } from "../calls/attempts.ts";
+import { attempts } from "../calls/operations.ts";
 import { isErrno, toHostError, type HostError } from "../calls/host-error.ts";
 import { formatPfRecord, parsePfRecord, type PfRecordProblem } from "./pf-record-file.ts";
 import type { PfRecord, PfRecords } from "../ports/pf-records.ts";

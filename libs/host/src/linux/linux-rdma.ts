@@ -6,7 +6,7 @@
  */
 import { getRdmaMode, type NetlinkSocket } from "@switchyard/netlink";
 import { askKernel } from "./ask-kernel.ts";
-import { attempts } from "../calls/attempts.ts";
+import { attempts } from "../calls/operations.ts";
 import { HostError } from "../calls/host-error.ts";
 import { isModuleLoaded } from "./loaded-module.ts";
 import type { Rdma } from "../ports/rdma.ts";

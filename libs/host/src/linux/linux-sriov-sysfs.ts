@@ -6,7 +6,7 @@
 import { constants, promises as fs } from "node:fs";
 import { join } from "node:path";
 import { parsePciAddress, type PciAddress } from "@switchyard/api";
-import { attempts } from "../calls/attempts.ts";
+import { attempts } from "../calls/operations.ts";
 import { toHostError, type HostError } from "../calls/host-error.ts";
 import { checkKernelName } from "./kernel-name.ts";
 import { mapConcurrently } from "./map-concurrently.ts";

@@ -5,7 +5,7 @@
  * Usage: `createLinuxUdev("/host").settle({ timeoutMs: 60_000, signal })`.
  */
 import { join } from "node:path";
-import { attempts } from "../calls/attempts.ts";
+import { attempts } from "../calls/operations.ts";
 import { watchDirectory } from "./directory-watch.ts";
 import { HostError, toHostError } from "../calls/host-error.ts";
 import { exists, readAttribute, readLinkTarget, readNames } from "./read-sysfs.ts";

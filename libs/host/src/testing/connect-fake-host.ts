@@ -6,7 +6,7 @@
  */
 import { createConnection } from "node:net";
 import { createInterface } from "node:readline";
-import { attempts } from "../calls/attempts.ts";
+import { attempts } from "../calls/operations.ts";
 import { HostError } from "../calls/host-error.ts";
 import type { Host } from "../ports/host.ts";
 import type { KernelEvent } from "../ports/kernel-events.ts";

@@ -3,7 +3,7 @@
  * The edge of the fake kernel: faults strike, writes are noted, and what it refuses becomes a HostError.
  * Usage: `createFakeHost(ports, { clock, faults, writes })`.
  */
-import { attemptOf } from "../calls/attempt-of.ts";
+import { attemptOf } from "../calls/operation-of.ts";
 import { HostError } from "../calls/host-error.ts";
 import type { Host } from "../ports/host.ts";
 import type { Clock } from "./clock.ts";

@@ -3,7 +3,7 @@
  * createSystemdModeReconciler deletes the MachineConfig of upstream's systemd mode on OpenShift. Its two units would
  * configure NICs at each boot by a spec that is no longer updated (sriov-operator.md F.11, smartnic.md 8). On other
  * clusters, and for the files that the units read, the config daemon cleans up each node
- * (apps/config-daemon/src/upstream-leftovers.ts).
+ * (apps/config-daemon/src/upstream/upstream-leftovers.ts).
  * Usage: `const reconcile = createSystemdModeReconciler({ machineConfigs, isManaged, onRemoved });`
  */
 import { isUpstreamUnit } from "@switchyard/api";

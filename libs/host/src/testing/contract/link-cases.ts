@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What must hold of network interfaces; words as 6.12 gave them. */
 import assert from "node:assert/strict";
-import { attempts } from "../../calls/attempts.ts";
+import { attempts } from "../../calls/operations.ts";
 import { HostError } from "../../calls/host-error.ts";
 import { assertRefused, eventually, linkOf, mac, makeVf, readPf, type ContractCase } from "./world.ts";
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import type { SystemSettings } from "@switchyard/api";
 import type { Phase } from "./phase.ts";
-import { statusOf } from "./report.ts";
+import { statusOf } from "./status-of.ts";
 
 const early = new Date("2026-11-20T12:00:00Z");
 const late = new Date("2026-11-20T12:05:00Z");

@@ -4,7 +4,7 @@
  * Usage: `if (!isAtWork(state)) …`.
  */
 import { conditionTypes, nodeStateReasons, type SriovNetworkNodeState } from "@switchyard/api";
-import { remadeVfs } from "./remade-vfs.ts";
+import { remadeVfs } from "./changing-vfs.ts";
 
 /**
  * Not at work is a daemon that failed, though it tries again, and one that waits for the drain of its node: either may

@@ -15,7 +15,7 @@ import type { SriovNetworkNodeState, VfGroup, VfStatus } from "@switchyard/api";
 import { parseVfRange } from "@switchyard/policy";
 import { nodeDevicePluginConfig, type RenderedDevicePluginConfig } from "@switchyard/render";
 import type { KernelVfs } from "./kernel-vfs.ts";
-import { isRemade, remadeVfs } from "./remade-vfs.ts";
+import { isRemade, remadeVfs } from "./changing-vfs.ts";
 
 export interface HandOut {
   readonly rendered: RenderedDevicePluginConfig;

@@ -3,7 +3,7 @@
  * Waits for something only so long. What it waited for goes on.
  * Usage: `if (await endsWithin(running, timing.stepDeadlineMs, timing)) …`.
  */
-import type { StepTiming } from "./steps/step-context.ts";
+import type { StepTiming } from "../steps/step-context.ts";
 
 /** Whether `running` resolved in time. Rejects with its reason where it rejects in time. */
 export async function endsWithin(

@@ -7,7 +7,7 @@
 import type { InterfaceStatus } from "@switchyard/api";
 import { isBlockedBy, type Step } from "@switchyard/plan";
 import { isDeepStrictEqual } from "node:util";
-import { describeWait } from "./describe-wait.ts";
+import { describeWait } from "../deadlines/describe-wait.ts";
 
 export interface StepsInHand {
   /** A step begins. */

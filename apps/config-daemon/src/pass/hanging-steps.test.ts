@@ -11,11 +11,11 @@ import {
   type ManualClock,
 } from "@switchyard/host/testing";
 import { configureNode, type PassResult } from "./configure-node.ts";
-import { createLook } from "./look.ts";
-import { createPatience } from "./patience.ts";
-import { errorOf, type Phase } from "./phase.ts";
-import type { Found } from "./report.ts";
-import { createStepsInHand } from "./steps-in-hand.ts";
+import { createLook } from "../observe/observer.ts";
+import { createPatience } from "../deadlines/with-deadline.ts";
+import { errorOf, type Phase } from "../report/phase.ts";
+import type { Found } from "../report/status-of.ts";
+import { createStepsInHand } from "./running-steps.ts";
 import { createVhostModules } from "./vhost-modules.ts";
 
 const [first, second] = [pci("0000:01:00.0"), pci("0000:01:00.1")];

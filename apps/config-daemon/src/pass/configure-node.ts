@@ -16,13 +16,13 @@ import { describeStep, ownedInStatus, plan, type Plan, type Step } from "@switch
 import { isDeepStrictEqual } from "node:util";
 import { applySteps, type ApplyOptions, type StepFailure } from "./apply-steps.ts";
 import { isDrainedFor, nextRequest, requestOf, type DrainNeed } from "./drain-request.ts";
-import type { Look } from "./look.ts";
-import type { Observation } from "./observe.ts";
+import type { Look } from "../observe/observer.ts";
+import type { Observation } from "../observe/observe.ts";
 import { ownPfs } from "./own-pfs.ts";
-import type { Within } from "./patience.ts";
-import type { Phase } from "./phase.ts";
-import type { Found } from "./report.ts";
-import type { StepsInHand } from "./steps-in-hand.ts";
+import type { Within } from "../deadlines/with-deadline.ts";
+import type { Phase } from "../report/phase.ts";
+import type { Found } from "../report/status-of.ts";
+import type { StepsInHand } from "./running-steps.ts";
 import type { LoadVhostModules } from "./vhost-modules.ts";
 
 export interface ConfigureDeps extends Pick<

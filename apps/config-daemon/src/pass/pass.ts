@@ -12,12 +12,12 @@ import { describeStep, type Step } from "@switchyard/plan";
 import type { Logger } from "@switchyard/service";
 import type { StepFailure } from "./apply-steps.ts";
 import { configureNode, type ConfigureDeps } from "./configure-node.ts";
-import type { DaemonMetrics } from "./daemon-metrics.ts";
+import type { DaemonMetrics } from "../report/daemon-metrics.ts";
 import { nameDrainer, requestDrain } from "./drain-request.ts";
-import { hasLockCondition, type LockCondition } from "./lock-condition.ts";
+import { hasLockCondition, type LockCondition } from "../lock/lock-condition.ts";
 import type { MainLoop } from "./main-loop.ts";
 import { pauseAfter } from "./pause-after.ts";
-import type { Report } from "./reporter.ts";
+import type { Report } from "../report/reporter.ts";
 
 export interface PassDeps extends Pick<
   ConfigureDeps,

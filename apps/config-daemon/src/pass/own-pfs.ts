@@ -5,7 +5,7 @@
 import { parsePciAddress, type InterfaceSpec, type InterfaceStatus } from "@switchyard/api";
 import type { Host, PfRecord } from "@switchyard/host";
 import { isDeepStrictEqual } from "node:util";
-import { allNamesOf, isAbout } from "./interface-status.ts";
+import { allNamesOf, isAbout } from "../observe/interface-status.ts";
 
 /**
  * Records the PFs of `wanted` that the node has; whether a record changed. What a PF was like before us is taken once,

@@ -3,7 +3,7 @@
  * What a call of a port is called in messages, for code that sees calls of all ports.
  * Usage: `const { tried, target } = attemptOf({ port: "sriov", method: "setNumVfs", args: [pf, 8] })`.
  */
-import { attempts } from "./attempts.ts";
+import { attempts } from "./operations.ts";
 import type { HostError } from "./host-error.ts";
 import type { PortCall } from "./wrap-ports.ts";
 

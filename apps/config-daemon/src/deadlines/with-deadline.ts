@@ -8,7 +8,7 @@ import { err, ok, type Result } from "@switchyard/api";
 import { watchCalls, type Host, type WatchedCalls } from "@switchyard/host";
 import { describeWait } from "./describe-wait.ts";
 import { endsWithin } from "./ends-within.ts";
-import type { StepTiming } from "./steps/step-context.ts";
+import type { StepTiming } from "../steps/step-context.ts";
 
 export interface PatienceDeps {
   readonly timing: StepTiming;

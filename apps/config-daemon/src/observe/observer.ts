@@ -6,7 +6,7 @@
 import { err, ok, parsePciAddress, type InterfaceStatus, type Result } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";
 import { observe, type Observation } from "./observe.ts";
-import { createPatience, type PatienceDeps } from "./patience.ts";
+import { createPatience, type PatienceDeps } from "../deadlines/with-deadline.ts";
 
 /**
  * What the host has now, or why it cannot be read, in words. PFs of `leftOut` are not looked at: to read one whose VF

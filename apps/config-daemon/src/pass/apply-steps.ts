@@ -8,16 +8,16 @@
 import type { InterfaceStatus } from "@switchyard/api";
 import { watchCalls, type Host } from "@switchyard/host";
 import { describeStep, isBlockedBy, type PfStep, type Step } from "@switchyard/plan";
-import { endsWithin } from "./ends-within.ts";
-import { bindDriver } from "./steps/bind-driver.ts";
-import { loadModule } from "./steps/load-module.ts";
-import { releasePf } from "./steps/release-pf.ts";
-import { setLinkUp } from "./steps/set-link-up.ts";
-import { setPfMtu, setVfMtu } from "./steps/set-mtu.ts";
-import { setNumVfs } from "./steps/set-num-vfs.ts";
-import { setVfMac } from "./steps/set-vf-mac.ts";
-import { createStepContext, type StepContext, type StepTiming } from "./steps/step-context.ts";
-import type { StepAbout, StepsInHand } from "./steps-in-hand.ts";
+import { endsWithin } from "../deadlines/ends-within.ts";
+import { bindDriver } from "../steps/bind-driver.ts";
+import { loadModule } from "../steps/load-module.ts";
+import { releasePf } from "../steps/release-pf.ts";
+import { setLinkUp } from "../steps/set-link-up.ts";
+import { setPfMtu, setVfMtu } from "../steps/set-mtu.ts";
+import { setNumVfs } from "../steps/set-num-vfs.ts";
+import { setVfMac } from "../steps/set-vf-mac.ts";
+import { createStepContext, type StepContext, type StepTiming } from "../steps/step-context.ts";
+import type { StepAbout, StepsInHand } from "./running-steps.ts";
 
 /** A step that the host refused. */
 export interface StepFailure {

@@ -6,7 +6,7 @@
 import type { SriovNetworkNodeState, SriovNetworkNodeStateStatus } from "@switchyard/api";
 import type { Writer } from "@switchyard/kube";
 import type { Phase } from "./phase.ts";
-import { statusOf, type Found } from "./report.ts";
+import { statusOf, type Found } from "./status-of.ts";
 
 export interface ReporterDeps {
   readonly writer: Pick<Writer<SriovNetworkNodeState>, "applyStatus">;

@@ -4,7 +4,7 @@
  * for it. Nothing can be done about such a call, but it can be named.
  * Usage: `const watched = watchCalls(host); void observe(watched.host); …; watched.oldest()`.
  */
-import { attemptOf } from "./attempt-of.ts";
+import { attemptOf } from "./operation-of.ts";
 import type { Host } from "../ports/host.ts";
 import { wrapPorts, type PortCall } from "./wrap-ports.ts";
 

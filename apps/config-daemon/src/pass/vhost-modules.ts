@@ -7,7 +7,7 @@
 import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";
 import type { PlanProblem } from "@switchyard/plan";
-import { createPatience, type PatienceDeps } from "./patience.ts";
+import { createPatience, type PatienceDeps } from "../deadlines/with-deadline.ts";
 
 const modules = [
   { module: "tun", device: "/dev/net/tun" },

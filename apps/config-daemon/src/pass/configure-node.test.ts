@@ -15,12 +15,12 @@ import {
 } from "@switchyard/host/testing";
 import { setTimeout as delay } from "node:timers/promises";
 import { configureNode, type PassResult } from "./configure-node.ts";
-import { createLook } from "./look.ts";
-import { observe } from "./observe.ts";
-import { createPatience } from "./patience.ts";
-import { errorOf, type Phase } from "./phase.ts";
-import type { Found } from "./report.ts";
-import { createStepsInHand } from "./steps-in-hand.ts";
+import { createLook } from "../observe/observer.ts";
+import { observe } from "../observe/observe.ts";
+import { createPatience } from "../deadlines/with-deadline.ts";
+import { errorOf, type Phase } from "../report/phase.ts";
+import type { Found } from "../report/status-of.ts";
+import { createStepsInHand } from "./running-steps.ts";
 import { createVhostModules } from "./vhost-modules.ts";
 
 const pf = "0000:01:00.0";

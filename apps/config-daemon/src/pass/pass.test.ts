@@ -5,13 +5,13 @@ import { createFakeKernel, igb, systemClock } from "@switchyard/host/testing";
 import { KubeError, type Transport } from "@switchyard/kube";
 import { createLogger, Registry } from "@switchyard/service";
 import { Writable } from "node:stream";
-import { createDaemonMetrics } from "./daemon-metrics.ts";
-import { createLook } from "./look.ts";
+import { createDaemonMetrics } from "../report/daemon-metrics.ts";
+import { createLook } from "../observe/observer.ts";
 import { createMainLoop } from "./main-loop.ts";
 import { createPass } from "./pass.ts";
-import { createPatience } from "./patience.ts";
-import { errorOf, type Phase } from "./phase.ts";
-import { createStepsInHand } from "./steps-in-hand.ts";
+import { createPatience } from "../deadlines/with-deadline.ts";
+import { errorOf, type Phase } from "../report/phase.ts";
+import { createStepsInHand } from "./running-steps.ts";
 import { createVhostModules } from "./vhost-modules.ts";
 
 const state: SriovNetworkNodeState = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodeState } from "@switchyard/api";
-import { handOut, namedVfs } from "./hand-out.ts";
+import { handOut, namedVfs } from "./advertise.ts";
 import type { KernelVfs } from "./kernel-vfs.ts";
 import { kernelOf, nodeState, pf } from "./testing/node-state.ts";
 
