@@ -1,77 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The node's agent, without its process: follows the node's SriovNetworkNodeState and the kernel's events, and makes
- * passes (configure-node.ts) until it is stopped. Does nothing while nothing happens.
+ * runDaemon is the config daemon of one node without its process. It watches the SriovNetworkNodeState of the node and the
+ * events of the kernel, and runs a pass (pass/configure-node.ts) for each change. It is idle as long as nothing changes.
  * Usage: `await runDaemon({ transport, host, nodeName, namespace, log, signal, … });`
  */
-import {
-  daemonManager as manager,
-  operatorConfigName,
-  sriovNetworkNodeStates,
-  sriovOperatorConfigs,
-  upstreamDaemonManager,
-  type SriovNetworkNodeState,
-  type SriovOperatorConfig,
-} from "@switchyard/api";
+import { daemonManager as manager, operatorConfigName, type SriovNetworkNodeState } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
-import {
-  createEventRecorder,
-  createWriter,
-  fromCache,
-  startController,
-  watchObjects,
-  type FailedWatch,
-  type Requeue,
-  type Transport,
-} from "@switchyard/kube";
-import { cacheProblems, showCacheAges, type Logger, type Registry } from "@switchyard/service";
+import { fromCache, startController, type Requeue, type Source, type Transport } from "@switchyard/kube";
+import { cacheProblems, showCacheAges, whenAborted, type Logger, type Registry } from "@switchyard/service";
 import { isDeepStrictEqual } from "node:util";
 import { setTimeout as delay } from "node:timers/promises";
-import { createDaemonMetrics } from "./report/daemon-metrics.ts";
-import { fromKernel } from "./observe/kernel-source.ts";
+import { createWithDeadline } from "./deadlines/with-deadline.ts";
 import { createLockCondition } from "./lock/lock-condition.ts";
-import { createLook } from "./observe/observer.ts";
+import { kernelSource } from "./observe/kernel-source.ts";
+import { createObserver } from "./observe/observer.ts";
 import { createMainLoop } from "./pass/main-loop.ts";
 import { createPass } from "./pass/pass.ts";
-import { createPatience } from "./deadlines/with-deadline.ts";
-import { createReporter } from "./report/reporter.ts";
-import { createStepsInHand } from "./pass/running-steps.ts";
+import { createRunningSteps } from "./pass/running-steps.ts";
+import { createVhostModules } from "./pass/vhost-modules.ts";
+import { createDaemonMetrics } from "./report/daemon-metrics.ts";
+import { openNodeReports } from "./report/node-reports.ts";
 import { defaultMaxHanging } from "./start/thread-pool.ts";
 import type { StepTiming } from "./steps/step-context.ts";
-import { removeUpstreamLeftovers } from "./upstream/upstream-leftovers.ts";
-import { createVhostModules } from "./pass/vhost-modules.ts";
+import { startUpstreamCleanup } from "./upstream/upstream-cleanup.ts";
+import { watchDesiredState } from "./watch-desired-state.ts";
 
 export interface DaemonOptions {
   readonly transport: Transport;
   readonly host: Host;
   readonly nodeName: string;
-  /** The operator's namespace. */
+  /** Namespace of the operator. */
   readonly namespace: string;
-  /** PFs worked on at once. */
+  /** PFs that are configured in parallel. */
   readonly maxPfs: number;
-  /** Beyond this age of what it knows of its orders, the daemon is not ready. It goes on as they were. */
+  /** If a cache is older than this, the daemon is not ready. It continues with the cached objects. */
   readonly maxCacheAgeMs: number;
-  /** Steps that may hang in the kernel before no other PF is begun; 8 unless given. */
+  /** Number of hanging steps at which no other PF is started; 8 by default. */
   readonly maxHanging?: number;
-  /** How long a step may take before it is left behind and reported; 2 minutes unless given. */
+  /** Time after which a step counts as hanging and is reported; 2 minutes by default. */
   readonly stepDeadlineMs?: number;
-  /** Somebody else than the operator drains this node. */
+  /** An external drainer, and not the operator, drains this node. */
   readonly useExternalDrainer?: boolean;
   readonly log: Logger;
   readonly metrics: Registry;
-  /** Told SriovOperatorConfig.spec.logLevel, and each change of it. */
+  /** Called with SriovOperatorConfig.spec.logLevel and with each change of it. */
   readonly onVerbosity?: (verbosity: number | undefined) => void;
-  /** Sets what makes the daemon not ready. */
+  /** Sets the check of /readyz. */
   readonly setNotReady: (check: () => readonly string[]) => void;
-  /** Sets what makes the process one that has to be started again. */
+  /** Sets the check of /healthz. */
   readonly setNotAlive?: (check: () => readonly string[]) => void;
   readonly signal: AbortSignal;
 }
 
-/** 128 VFs take many steps: the deadline is for what goes on for ever. */
+/** A pass over 128 VFs has many steps. This deadline ends a pass that would never end. */
 const passDeadlineMs = 30 * 60_000;
 
-const timing: StepTiming = {
+const defaultTiming: StepTiming = {
   stepDeadlineMs: 2 * 60_000,
   linkTimeoutMs: 10_000,
   udevTimeoutMs: 60_000,
@@ -79,100 +63,64 @@ const timing: StepTiming = {
   sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => undefined),
 };
 
-/** Resolves when `signal` has aborted and the step in hand is done. */
+const now = (): Date => new Date();
+
+/** Resolves when `signal` has aborted and the running steps have ended. */
 export async function runDaemon(options: DaemonOptions): Promise<void> {
   const { transport, host, nodeName, namespace, log, signal } = options;
-  await removeUpstreamLeftovers(host.files, log);
-  const inHand = createStepsInHand({ nowMs: () => timing.nowMs(), now: () => new Date() });
-  const metrics = createDaemonMetrics(options.metrics, { nodeName, now: () => new Date(), oldestMs: inHand.oldestMs });
-  const watching = {
-    transport,
-    namespace,
-    report: (error: unknown, { resource, ageMs }: FailedWatch) => {
-      log.warn({ resource, ageMs, error }, "watch failed; retrying");
-    },
-  };
-  await using states = watchObjects({
-    ...watching,
-    type: sriovNetworkNodeStates,
-    fieldSelector: `metadata.name=${nodeName}`,
-    project: ({ metadata, ...state }: SriovNetworkNodeState) => {
-      const { name, uid = "", generation = 0, annotations = {} } = metadata;
-      return { ...state, metadata: { name, namespace, uid, generation, annotations } };
-    },
-    managers: [manager],
-  });
-  await using configs = watchObjects({
-    ...watching,
-    type: sriovOperatorConfigs,
-    fieldSelector: `metadata.name=${operatorConfigName}`,
-    project: ({ spec }: SriovOperatorConfig) => ({
-      disableDrain: spec?.disableDrain === true,
-      verbosity: spec?.logLevel,
-    }),
-  });
-  configs.subscribe(({ after }) => options.onVerbosity?.(after?.verbosity));
-
-  await using events = createEventRecorder({
-    transport,
-    controller: manager,
-    instance: nodeName,
-    report(error) {
-      log.warn({ error }, "event lost");
-    },
-  });
-  const report = createReporter({
-    writer: createWriter<SriovNetworkNodeState>({
-      ...watching,
-      type: sriovNetworkNodeStates,
-      manager,
-      cache: states,
-      adopts: [upstreamDaemonManager],
-    }),
-    tell: (regarding, { message, ...event }) => {
-      events.record({ regarding, ...event, note: message, action: "Configure" });
-    },
-    now: () => new Date(),
-  });
-
-  const now = (): Date => new Date();
-  const ownTiming = { ...timing, stepDeadlineMs: options.stepDeadlineMs ?? timing.stepDeadlineMs };
+  const { stepDeadlineMs = defaultTiming.stepDeadlineMs } = options;
+  const timing = { ...defaultTiming, stepDeadlineMs };
+  const runningSteps = createRunningSteps({ nowMs: timing.nowMs, now });
+  const metrics = createDaemonMetrics(options.metrics, { nodeName, now, oldestMs: runningSteps.oldestMs });
   const loop = createMainLoop(timing);
   options.setNotAlive?.(() => loop.problems());
-  let wake = (): void => undefined;
+  const wakeUp = createWakeUp(nodeName);
+  let cleanupFailure: string | undefined;
+  const cleanup = startUpstreamCleanup({
+    ...{ host, timing, runningSteps, log, signal, wake: wakeUp.wake },
+    onFailure(message) {
+      cleanupFailure = message;
+      wakeUp.wake();
+    },
+  });
+  await cleanup.firstAttempt;
+
+  await using desired = watchDesiredState({ transport, namespace, nodeName, log });
+  const { states, configs } = desired;
+  configs.subscribe(({ after }) => options.onVerbosity?.(after?.verbosity));
+  await using reports = openNodeReports({ transport, namespace, nodeName, states, log });
   const pass = createPass({
-    ...{ host, transport, report, metrics, loop, inHand, log, signal },
-    timing: ownTiming,
-    look: createLook(host, { timing: ownTiming, now }),
-    record: createPatience(host, { timing: ownTiming, now }),
-    loadVhostModules: createVhostModules(host, { timing: ownTiming, now }),
+    ...{ host, transport, timing, metrics, loop, runningSteps, log, signal, report: reports.report },
+    ...createHostCalls(host, timing),
     maxPfs: options.maxPfs,
     maxHanging: options.maxHanging ?? defaultMaxHanging,
     useExternalDrainer: options.useExternalDrainer === true,
     lockCondition: createLockCondition({ transport, nodeName, namespace, now }),
     isDrainDisabled: () => configs.get(operatorConfigName)?.disableDrain === true,
-    wake: () => {
-      wake();
-    },
+    wake: wakeUp.wake,
   });
 
-  let hasRun = false;
+  let hasSucceeded = false;
   async function reconcile(_key: string, passSignal: AbortSignal): Promise<Requeue | undefined> {
     const state = states.get(nodeName);
     if (state === undefined) {
       log.info({ node: nodeName }, "waiting for the operator to create this node's SriovNetworkNodeState");
-      loop.rests(undefined);
+      loop.idle(undefined);
       return undefined;
     }
+    if (cleanupFailure !== undefined) {
+      reports.recordEvent(state, { type: "Warning", reason: "UpstreamFilesNotRemoved", message: cleanupFailure });
+      cleanupFailure = undefined;
+    }
     const { afterMs, hasFailed } = await pass(state, passSignal);
-    hasRun ||= !hasFailed;
+    hasSucceeded ||= !hasFailed;
     return { afterMs };
   }
 
   showCacheAges(options.metrics, () => [states, configs]);
   options.setNotReady(() => [
     ...cacheProblems([states, configs], options.maxCacheAgeMs),
-    ...(hasRun ? [] : ["hardware not discovered"]),
+    ...(hasSucceeded ? [] : ["the hardware of the node has not been discovered yet"]),
   ]);
   await using _controller = startController({
     name: "node",
@@ -182,39 +130,50 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     debounceMs: 10,
     maxDebounceMs: 200,
     sources: [
-      fromCache(states, ({ before, after }) => (isDeepStrictEqual(orders(before), orders(after)) ? [] : [nodeName])),
+      fromCache(states, ({ before, after }) => (isDeepStrictEqual(inputOf(before), inputOf(after)) ? [] : [nodeName])),
       fromCache(configs, ({ before, after }) => (before?.disableDrain === after?.disableDrain ? [] : [nodeName])),
-      fromKernel(host.events, nodeName, (error) => {
-        log.error({ error }, "the kernel's events ended; changes are seen by the slow re-check only");
+      kernelSource(host.events, nodeName, (error) => {
+        log.error({ error }, "kernel event stream ended; changes are found by periodic passes only");
       }),
-      {
-        start(enqueue) {
-          wake = () => {
-            enqueue(nodeName);
-          };
-          return () => undefined;
-        },
-        whenSynced: () => Promise.resolve(),
-      },
+      wakeUp.source,
     ],
     signal: AbortSignal.any([]),
     report(error) {
-      log.warn({ error }, "pass failed, will be tried again");
+      log.warn({ error }, "pass failed; retrying");
     },
   });
-  await new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener(
-      "abort",
-      () => {
-        resolve();
-      },
-      { once: true },
-    );
-  });
+  await whenAborted(signal);
 }
 
-/** What of a state is an order to us; its status is our own writing. */
-function orders(state: SriovNetworkNodeState | undefined): unknown {
+/** The calls of the host that a pass makes beside its steps. Each has its own deadline. */
+function createHostCalls(host: Host, timing: StepTiming) {
+  return {
+    observeHost: createObserver(host, { timing, now }),
+    withRecordDeadline: createWithDeadline(host, { timing, now }),
+    loadVhostModules: createVhostModules(host, { timing, now }),
+  };
+}
+
+/** A source of the controller that starts a pass when `wake` is called. */
+function createWakeUp(key: string): { readonly wake: () => void; readonly source: Source } {
+  let enqueueKey = (): void => undefined;
+  return {
+    wake: () => {
+      enqueueKey();
+    },
+    source: {
+      start(enqueue) {
+        enqueueKey = () => {
+          enqueue(key);
+        };
+        return () => undefined;
+      },
+      whenSynced: () => Promise.resolve(),
+    },
+  };
+}
+
+/** The parts of a NodeState that a pass depends on. The daemon itself writes the status. */
+function inputOf(state: SriovNetworkNodeState | undefined): unknown {
   return state && { uid: state.metadata.uid, spec: state.spec, annotations: state.metadata.annotations };
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The config daemon's process.
+ * The process of the config daemon.
  */
 import { createLinuxHost } from "@switchyard/host";
 import { connect } from "@switchyard/kube";
@@ -15,28 +15,32 @@ runFrugally();
 const exitCode = await runService({
   name: "config-daemon",
   version: "0.1.0",
-  summary: "Gives one node's NICs what its SriovNetworkNodeState asks for, and reports what they have.",
+  summary: "Configures the NICs of one node as its SriovNetworkNodeState requires, and reports their state.",
   flags: {
-    nodeName: flag(text("NAME"), { required: true, env: "NODE_NAME", help: "The node that this process runs on." }),
+    nodeName: flag(text("NAME"), {
+      required: true,
+      env: "NODE_NAME",
+      help: "Name of the node on which this process runs.",
+    }),
     hostRoot: flag(text("DIR"), {
       default: "/host",
       env: "HOST_ROOT",
-      help: "Where the host's file system is mounted.",
+      help: "Directory where the file system of the host is mounted.",
     }),
     maxPfs: flag(integer({ minimum: 1, maximum: 64 }), {
       default: "4",
       env: "MAX_PFS",
-      help: "PFs worked on at once; UV_THREADPOOL_SIZE, unless set, follows it.",
+      help: "Number of PFs that are configured in parallel. Determines UV_THREADPOOL_SIZE unless that is set.",
     }),
-    podName: flag(text("NAME"), { env: "POD_NAME", help: "The pod that this process runs in." }),
+    podName: flag(text("NAME"), { env: "POD_NAME", help: "Name of the pod in which this process runs." }),
     useExternalDrainer: flag(yesOrNo, {
       default: "false",
       env: "USE_EXTERNAL_DRAINER",
-      help: "Leave draining to somebody else.",
+      help: "An external drainer, and not the operator, drains this node.",
     }),
     apiServerFrom: flag(text("FILE"), {
       env: "API_SERVER_FROM",
-      help: "Kubeconfig of the kubelet: in a pod, the API server that it names is used, not the cluster's service address.",
+      help: "Kubeconfig of the kubelet. In a pod, its API server is used instead of the service address of the cluster.",
     }),
   },
   async main({ flags, log, setLogLevel, metrics, signal, setNotReady, setNotAlive }) {
@@ -45,14 +49,14 @@ const exitCode = await runService({
     const { kubeconfig, apiServerFrom } = flags;
     const apiServer = apiServerFrom === undefined ? undefined : await readKubeletApiServer(apiServerFrom);
     if (apiServerFrom !== undefined && apiServer === undefined) {
-      log.warn({ path: apiServerFrom }, "no API server found in the kubelet's kubeconfig; using the service address");
+      log.warn({ path: apiServerFrom }, "kubeconfig of the kubelet names no API server; using the service address");
     }
     await using transport = await connect({ kubeconfig, env: { ...process.env, ...apiServer } });
     const condition = createLockCondition({ transport, nodeName, namespace, now: () => new Date() });
     await using _lock = await takeLock({ hostRoot, podName: flags.podName, condition, log, setNotReady, signal });
     await using host = createLinuxHost(hostRoot, {
       onUnreadableRecord: (file) => {
-        log.warn({ ...file }, "not a PF record; left alone");
+        log.warn({ ...file }, "file is not a PF record; not used");
       },
     });
     const onVerbosity = (verbosity: number | undefined): void => {
@@ -65,5 +69,5 @@ const exitCode = await runService({
   },
 });
 
-// Whatever is still open, an idle connection or a watch of the kernel, is nothing to wait for.
+// Idle connections and watches of the kernel would keep the process alive.
 process.exit(exitCode);

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * How long the kernel has not answered, in words that change seldom: each change is a write of the node's status. Pure.
+ * describeWait says for how long the kernel has not answered. The text changes rarely, because each change is a write of
+ * the node's status. It is a pure function.
  * Usage: `describeWait(ageMs, since).text` is "no answer from the kernel for 5 min, since 2026-11-20T12:00:00Z".
  */
 
 export interface Wait {
   readonly text: string;
-  /** In how many ms the text will be another one. */
-  readonly untilNewsMs: number;
+  /** Milliseconds until the text changes. */
+  readonly nextChangeMs: number;
 }
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** Ages at which the text changes; from the last on each hour. */
+/** Ages at which the text changes. After the first hour it changes every hour. */
 const marksMs = [2, 5, 10, 30].map((minutes) => minutes * minuteMs);
 
 export function describeWait(ageMs: number, since: Date): Wait {
@@ -23,7 +24,7 @@ export function describeWait(ageMs: number, since: Date): Wait {
   const from = `since ${since.toISOString().slice(0, 19)}Z`;
   return {
     text: `no answer from the kernel ${mark === undefined ? "" : `for ${durationOf(mark)}, `}${from}`,
-    untilNewsMs: next - ageMs,
+    nextChangeMs: next - ageMs,
   };
 }
 

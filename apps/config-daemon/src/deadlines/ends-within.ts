@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Waits for something only so long. What it waited for goes on.
+ * endsWithin waits for a promise for a limited time. The work behind the promise goes on after the deadline.
  * Usage: `if (await endsWithin(running, timing.stepDeadlineMs, timing)) …`.
  */
 import type { StepTiming } from "../steps/step-context.ts";
 
-/** Whether `running` resolved in time. Rejects with its reason where it rejects in time. */
+/** Reports whether `running` resolved before the deadline. Rejects if `running` rejects before the deadline. */
 export async function endsWithin(
   running: Promise<unknown>,
   deadlineMs: number,
   { sleep }: Pick<StepTiming, "sleep">,
 ): Promise<boolean> {
-  const over = new AbortController();
-  const late = sleep(deadlineMs, over.signal).then(() => false);
+  const ended = new AbortController();
+  const late = sleep(deadlineMs, ended.signal).then(() => false);
   try {
     return await Promise.race([running.then(() => true), late]);
   } finally {
-    over.abort();
+    ended.abort();
   }
 }

@@ -1,45 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Asks the host for something, but waits only so long: where the kernel does not answer, it says which question hangs.
- * What hangs is waited for again rather than asked a second time, since each question takes threads that never come back.
- * Usage: `const within = createPatience(host, { timing, now }); const asked = await within((watched) => observe(watched));`
+ * createWithDeadline limits how long the daemon waits for calls of the host, and names the call that hangs. While one
+ * hangs, it waits for the same call again and starts no other, because each hanging call occupies threads for good.
+ * Usage: `const withDeadline = createWithDeadline(host, { timing, now }); const seen = await withDeadline((watched) => observe(watched));`
  */
 import { err, ok, type Result } from "@switchyard/api";
 import { watchCalls, type Host, type WatchedCalls } from "@switchyard/host";
+import type { StepTiming } from "../steps/step-context.ts";
 import { describeWait } from "./describe-wait.ts";
 import { endsWithin } from "./ends-within.ts";
-import type { StepTiming } from "../steps/step-context.ts";
 
-export interface PatienceDeps {
+export interface DeadlineDeps {
   readonly timing: StepTiming;
   readonly now: () => Date;
 }
 
-/** The answer, or in words what hangs: "list on PCI functions: no answer from the kernel for 2 min, since …". */
-export type Within = <Answer>(ask: (watched: Host) => Promise<Answer>) => Promise<Result<Answer, string>>;
+/**
+ * Runs `work` on the host for at most timing.stepDeadlineMs. The error names the call that hangs: "list on PCI functions:
+ * no answer from the kernel for 2 min, since …". Rejects with the error of `work`.
+ */
+export type WithDeadline = <Answer>(work: (watched: Host) => Promise<Answer>) => Promise<Result<Answer, string>>;
 
-/** How long the next one waits for a question that hangs. */
-const againMs = 1_000;
+/** How long a call waits for an earlier one that hangs. */
+const hangingWaitMs = 1_000;
 
-/** One question at a time. Rejects with what the question rejects with. */
-export function createPatience(host: Host, { timing, now }: PatienceDeps): Within {
+/** Returns a function that must not be called again before its promise has settled. */
+export function createWithDeadline(host: Host, { timing, now }: DeadlineDeps): WithDeadline {
   let hanging: Running | undefined;
 
-  return async function within(ask) {
-    // What an earlier question brings is of long ago: once it has ended, this one is asked.
-    if (hanging !== undefined && !(await endsWithin(hanging.ended, againMs, timing))) return err(words(hanging));
+  return async function withDeadline(work) {
+    // The result of the earlier call is outdated. It is dropped, and the work runs once the earlier call has ended.
+    if (hanging !== undefined && !(await endsWithin(hanging.ended, hangingWaitMs, timing))) {
+      return err(describe(hanging));
+    }
     const watched = watchCalls(host);
-    const asked = ask(watched.host);
-    const running = { ended: asked.catch(() => undefined), watched, sinceMs: timing.nowMs(), since: now() };
+    const answer = work(watched.host);
+    const running = { ended: answer.catch(() => undefined), watched, sinceMs: timing.nowMs(), since: now() };
     hanging = running;
-    if (!(await endsWithin(running.ended, timing.stepDeadlineMs, timing))) return err(words(running));
+    if (!(await endsWithin(running.ended, timing.stepDeadlineMs, timing))) return err(describe(running));
     hanging = undefined;
-    return ok(await asked);
+    return ok(await answer);
   };
 
-  function words({ watched, sinceMs, since }: Running): string {
+  function describe({ watched, sinceMs, since }: Running): string {
     const { text } = describeWait(timing.nowMs() - sinceMs, since);
-    return `${watched.oldest() ?? "an answer of the host"}: ${text}`;
+    return `${watched.oldest() ?? "calls of the host"}: ${text}`;
   }
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The condition WaitingForLock on the node's state: a daemon is there, and does nothing, since another process has the
- * node's lock. It has a field manager of its own: the daemon that has the lock writes all else of the status.
- * Usage: `const condition = createLockCondition({ transport, nodeName, namespace, now }); await condition.write(why, signal);`
+ * createLockCondition writes the condition WaitingForLock to the NodeState: the daemon runs, but waits because another
+ * process holds the lock of the node. It uses its own field manager, because the holder of the lock writes the rest of the
+ * status.
+ * Usage: `const condition = createLockCondition({ transport, nodeName, namespace, now }); await condition.write(reason, signal);`
  */
 import {
   conditionTypes,
@@ -13,9 +14,9 @@ import {
 import { createWriter, isKubeError, setCondition, type Transport } from "@switchyard/kube";
 
 export interface LockCondition {
-  /** Rejects with KubeError, NotFound where the node has no state yet. */
-  write(why: string, signal: AbortSignal): Promise<void>;
-  /** Takes it back; no error where there is none. Rejects with KubeError. */
+  /** Writes the condition. `reason` is a sentence. Rejects with KubeError, NotFound if the node has no NodeState yet. */
+  write(reason: string, signal: AbortSignal): Promise<void>;
+  /** Removes the condition, if it exists. Rejects with KubeError. */
   clear(signal: AbortSignal): Promise<void>;
 }
 
@@ -26,7 +27,7 @@ export interface LockConditionOptions {
   readonly now: () => Date;
 }
 
-/** The same over all releases. */
+/** Must stay the same in all releases. */
 const manager = "switchyard-config-daemon-lock";
 
 export function createLockCondition({ transport, nodeName, namespace, now }: LockConditionOptions): LockCondition {
@@ -34,15 +35,13 @@ export function createLockCondition({ transport, nodeName, namespace, now }: Loc
   const metadata = { name: nodeName };
   const since = now();
   return {
-    async write(message, signal) {
+    async write(reason, signal) {
       const condition = {
-        ...({
-          type: conditionTypes.waitingForLock,
-          status: "True",
-          reason: waitingForLockReasons.lockNotFree,
-        } as const),
-        message: `this node's config daemon does not begin: ${message}`,
-      };
+        type: conditionTypes.waitingForLock,
+        status: "True",
+        reason: waitingForLockReasons.lockNotFree,
+        message: `The config daemon of this node is waiting for the node's lock: ${reason}`,
+      } as const;
       await writer.applyStatus({ metadata, status: { conditions: setCondition([], condition, since) } }, signal);
     },
     async clear(signal) {
@@ -55,7 +54,7 @@ export function createLockCondition({ transport, nodeName, namespace, now }: Loc
   };
 }
 
-/** Whether a daemon said so, which may be dead. */
+/** Reports whether the status has the condition. The daemon that wrote it may no longer run. */
 export function hasLockCondition({ status }: SriovNetworkNodeState): boolean {
   return (status?.conditions ?? []).some(({ type }) => type === conditionTypes.waitingForLock);
 }

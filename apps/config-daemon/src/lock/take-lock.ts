@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Takes the node's lock. While another process has it, the log, /readyz and the node's state say which one and since when.
+ * takeLock takes the lock of the node. While another process holds it, the log, /readyz and the NodeState show which process
+ * that is and since when.
  * Usage: `await using lock = await takeLock({ hostRoot, podName, condition, log, setNotReady, signal });`
  */
 import { acquireNodeLock } from "@switchyard/host";
@@ -17,23 +18,23 @@ export interface TakeLockOptions {
   readonly signal: AbortSignal;
 }
 
-/** Between two tries to write the condition; the API server may be away, and the node may have no state yet. */
+/** Time between two attempts to write the condition. The API server can be away, and the node can have no NodeState yet. */
 const retryMs = 2_000;
 
-/** For taking the condition back when told to end; a daemon that begins does it otherwise. */
+/** Limit for removing the condition when the process stops. A daemon that takes the lock removes the condition again. */
 const clearWithinMs = 3_000;
 
-/** Rejects with the signal's reason when it aborts. */
+/** Rejects with the reason of the signal when it aborts. */
 export async function takeLock(options: TakeLockOptions): Promise<AsyncDisposable> {
   const { hostRoot, podName, condition, log, setNotReady, signal } = options;
   const taken = new AbortController();
   const until = AbortSignal.any([signal, taken.signal]);
-  let why = "";
-  let told: Promise<void> | undefined;
+  let waitReason = "";
+  let writing: Promise<void> | undefined;
 
-  async function tell(): Promise<void> {
+  async function keepConditionWritten(): Promise<void> {
     for (let written = ""; !until.aborted;) {
-      const current = why;
+      const current = waitReason;
       if (current !== written) {
         try {
           await condition.write(current, until);
@@ -46,21 +47,21 @@ export async function takeLock(options: TakeLockOptions): Promise<AsyncDisposabl
     }
   }
 
-  setNotReady(() => [why === "" ? "waiting for the lock of this node" : why]);
+  setNotReady(() => [waitReason === "" ? "waiting for the lock of this node" : waitReason]);
   try {
     return await acquireNodeLock(hostRoot, {
       holder: { pod: podName },
       now: () => new Date(),
       signal,
-      onWaiting(text) {
-        log.warn({ why: text }, "another process has the lock of this node; waiting for it to end");
-        why = text;
-        told ??= tell();
+      onWaiting(reason) {
+        log.warn({ reason }, "another process has the lock of this node; waiting");
+        waitReason = reason;
+        writing ??= keepConditionWritten();
       },
     });
   } finally {
     taken.abort();
-    await told;
-    if (told !== undefined) await condition.clear(AbortSignal.timeout(clearWithinMs)).catch(() => undefined);
+    await writing;
+    if (writing !== undefined) await condition.clear(AbortSignal.timeout(clearWithinMs)).catch(() => undefined);
   }
 }

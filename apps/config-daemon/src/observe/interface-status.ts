@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * One PF of the host as SriovNetworkNodeState.status.interfaces shows it (sriov-operator.md A.5, F.3). Pure.
+ * toInterfaceStatus converts what is known about one PF to an entry of SriovNetworkNodeState.status.interfaces
+ * (sriov-operator.md A.5, F.3). All functions of this file are pure.
  * Usage: `toInterfaceStatus({ pf, links, eSwitchMode, speedMbps, record })`.
  */
-import type { InterfaceStatus, VfStatus } from "@switchyard/api";
+import { defined, type InterfaceStatus, type VfStatus } from "@switchyard/api";
 import type { EswitchMode, Link, PfFacts, PfRecord, VfFacts } from "@switchyard/host";
 
-/** All that is known of one PF. */
+/** Everything that is known about one PF. */
 export interface PfObservation {
   readonly pf: PfFacts;
-  /** Links of the host by the PCI address that they belong to. */
+  /** All links of the host. */
   readonly links: LinksByDevice;
   readonly eSwitchMode: EswitchMode | undefined;
   readonly speedMbps: number | undefined;
   readonly record: PfRecord | undefined;
 }
 
-/** Links by PCI address of their device; a PF in switchdev mode has its representors beside it. */
+/** Links by the PCI address of their device. A PF in switchdev mode has its own link and its representors. */
 export type LinksByDevice = ReadonlyMap<string, readonly Link[]>;
 
 export function groupByDevice(links: readonly Link[]): LinksByDevice {
@@ -30,70 +31,75 @@ export function groupByDevice(links: readonly Link[]): LinksByDevice {
   return byDevice;
 }
 
-/** The port itself among the links of a PF: in switchdev mode the one named p<N>, else the first. */
+/** Returns the link of the port itself: in switchdev mode the one named p<N>, otherwise the first. */
 export function uplinkOf(links: readonly Link[]): Link | undefined {
   const uplink = links.find((link) => link.physSwitchId !== undefined && /^p\d+$/.test(link.physPortName ?? ""));
   return uplink ?? links[0];
 }
 
 export function toInterfaceStatus({ pf, links, eSwitchMode, speedMbps, record }: PfObservation): InterfaceStatus {
-  const ofPf = links.get(pf.pciAddress) ?? [];
+  const { pciAddress, driver, vendor, deviceId, sriov } = pf;
+  const ofPf = links.get(pciAddress) ?? [];
   const uplink = uplinkOf(ofPf);
+  const vfs = sriov?.vfs.map((vf) => toVfStatus(vf, links, ofPf, uplink)) ?? [];
   return {
-    pciAddress: pf.pciAddress,
-    ...(uplink === undefined ? {} : linkFields(uplink)),
-    ...(pf.driver === undefined ? {} : { driver: pf.driver }),
-    vendor: pf.vendor,
-    deviceID: pf.deviceId,
-    ...(speedMbps === undefined ? {} : { linkSpeed: `${speedMbps} Mb/s` }),
-    ...(pf.sriov === undefined
-      ? {}
-      : {
-          totalvfs: pf.sriov.totalVfs,
-          numVfs: pf.sriov.numVfs,
-          eSwitchMode: eSwitchMode ?? "legacy",
-          ...(pf.sriov.vfs.length === 0 ? {} : { Vfs: pf.sriov.vfs.map((vf) => toVfStatus(vf, links, ofPf, uplink)) }),
-        }),
-    ...(record === undefined || !isAbout(record, pf) ? {} : recordFields(record, uplink)),
+    pciAddress,
+    ...(uplink && linkFields(uplink)),
+    vendor,
+    deviceID: deviceId,
+    ...defined({
+      driver,
+      linkSpeed: speedMbps === undefined ? undefined : `${speedMbps} Mb/s`,
+      totalvfs: sriov?.totalVfs,
+      numVfs: sriov?.numVfs,
+      eSwitchMode: sriov && (eSwitchMode ?? "legacy"),
+      Vfs: vfs.length === 0 ? undefined : vfs,
+    }),
+    ...(record && isSameCard(record, pf) && recordFields(record, uplink)),
   };
 }
 
-function linkFields(uplink: Link): Partial<InterfaceStatus> {
+function linkFields({ name, mac, mtu, maxMtu, type, adminUp, altNames }: Link): Partial<InterfaceStatus> {
   return {
-    name: uplink.name,
-    mac: uplink.mac,
-    mtu: uplink.mtu,
-    ...(uplink.maxMtu === undefined ? {} : { maxMtu: uplink.maxMtu }),
-    ...(uplink.type === "ether" ? { linkType: "ETH" } : uplink.type === "infiniband" ? { linkType: "IB" } : {}),
-    linkAdminState: uplink.adminUp ? "up" : "down",
-    ...(uplink.altNames.length === 0 ? {} : { altNames: uplink.altNames }),
+    ...{ name, mac, mtu, linkAdminState: adminUp ? "up" : "down" },
+    ...defined({
+      maxMtu,
+      linkType: type === "other" ? undefined : linkTypes[type],
+      altNames: altNames.length === 0 ? undefined : altNames,
+    }),
   };
 }
+
+const linkTypes = { ether: "ETH", infiniband: "IB" } as const;
 
 function toVfStatus(vf: VfFacts, links: LinksByDevice, ofPf: readonly Link[], uplink: Link | undefined): VfStatus {
   const link = links.get(vf.pciAddress)?.[0];
-  const asPfSeesIt = uplink?.vfs.find(({ vfId }) => vfId === vf.vfId);
+  const onPf = uplink?.vfs.find(({ vfId }) => vfId === vf.vfId);
   const representor = ofPf.find(({ physPortName }) => new RegExp(`^pf\\d+vf${vf.vfId}$`).test(physPortName ?? ""));
   return {
     pciAddress: vf.pciAddress,
     vfID: vf.vfId,
-    ...(link === undefined ? {} : { name: link.name, mac: link.mac, mtu: link.mtu }),
-    ...(asPfSeesIt === undefined ? {} : { adminMac: asPfSeesIt.mac }),
-    ...(asPfSeesIt === undefined || asPfSeesIt.vlan === 0 ? {} : { Vlan: asPfSeesIt.vlan }),
-    ...(vf.driver === undefined ? {} : { driver: vf.driver }),
     vendor: vf.vendor,
     deviceID: vf.deviceId,
-    ...(representor === undefined ? {} : { representorName: representor.name }),
+    ...defined({
+      name: link?.name,
+      mac: link?.mac,
+      mtu: link?.mtu,
+      adminMac: onPf?.mac,
+      Vlan: onPf?.vlan === 0 ? undefined : onPf?.vlan,
+      driver: vf.driver,
+      representorName: representor?.name,
+    }),
   };
 }
 
-/** Names and alternative names of an interface. */
+/** Returns the name and the alternative names of an interface. */
 export function allNamesOf({ name, altNames = [] }: Pick<InterfaceStatus, "name" | "altNames">): readonly string[] {
   return name === undefined || name === "" ? altNames : [name, ...altNames];
 }
 
-/** Whether the record is of the card that is in the slot now. */
-export function isAbout({ card }: PfRecord, pf: { readonly vendor: string; readonly deviceId: string }): boolean {
+/** Reports whether the record belongs to the card that is in the slot now. */
+export function isSameCard({ card }: PfRecord, pf: { readonly vendor: string; readonly deviceId: string }): boolean {
   return card === undefined || card === `${pf.vendor}:${pf.deviceId}`;
 }
 
@@ -103,8 +109,10 @@ function recordFields({ spec, initial, names }: PfRecord, uplink: Link | undefin
   const recordedNames = recorded.filter((name) => !current.includes(name));
   return {
     owned: true,
-    ...(recordedNames.length === 0 ? {} : { recordedNames }),
-    ...(spec.externallyManaged === true ? { externallyManaged: true } : {}),
-    ...(initial?.mtu === undefined ? {} : { initialMtu: initial.mtu }),
+    ...defined({
+      recordedNames: recordedNames.length === 0 ? undefined : recordedNames,
+      externallyManaged: spec.externallyManaged === true ? true : undefined,
+      initialMtu: initial?.mtu,
+    }),
   };
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The kernel's events as a reason to look again. Containers come and go with virtual interfaces by the hundred: of
- * interfaces only those that belong to a PCI function count.
+ * kernelSource makes a controller reconcile when the kernel reports a change of the NICs. It ignores virtual interfaces,
+ * which containers create and remove by the hundred.
  */
 import type { KernelEvent, KernelEvents } from "@switchyard/host";
 import type { Source } from "@switchyard/kube";
 
-/** Enqueues `key` for each event that may concern NICs. `onEnd` is told if the stream of events ends by an error. */
-export function fromKernel(events: KernelEvents, key: string, onEnd: (error: unknown) => void): Source {
+/** Enqueues `key` for each event that can concern NICs. Calls `onEnd` if the kernel ends the stream of events. */
+export function kernelSource(events: KernelEvents, key: string, onEnd: (error: unknown) => void): Source {
   return {
     start(enqueue) {
       const stop = new AbortController();

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the node has now. Reads only; every answer comes from the kernel, none from memory.
+ * observe reads the NICs and the system settings of the node from the kernel. It changes nothing and caches nothing.
  * Usage: `const { interfaces } = await observe(host);`
  */
-import type { InterfaceStatus, SystemSettings } from "@switchyard/api";
+import { defined, type InterfaceStatus, type SystemSettings } from "@switchyard/api";
 import type { Host, PfFacts } from "@switchyard/host";
 import { groupByDevice, toInterfaceStatus, uplinkOf, type LinksByDevice } from "./interface-status.ts";
 
-/** The node's hardware at one moment. */
+/** The hardware of the node at one moment. */
 export interface Observation {
   /** All network PFs by ascending PCI address. */
   readonly interfaces: readonly InterfaceStatus[];
-  /** Without rdmaMode where the node has none. */
+  /** Has no rdmaMode if the node has no RDMA subsystem. */
   readonly system: SystemSettings;
-  /** The boot that this is of. */
+  /** boot_id of the running kernel. */
   readonly bootId: string;
 }
 
-/** Rejects with HostError when the host cannot be read at all; one PF that vanishes meanwhile is left out. */
+/** Rejects with HostError if the host cannot be read. A single PF that vanishes meanwhile is left out. */
 export async function observe(host: Host): Promise<Observation> {
   const [pfs, links, records, rdmaMode, bootId] = await Promise.all([
     host.sriov.listPfs(),
@@ -33,7 +33,7 @@ export async function observe(host: Host): Promise<Observation> {
       return toInterfaceStatus({ pf, links: byDevice, eSwitchMode, speedMbps, record: records.get(pf.pciAddress) });
     }),
   );
-  return { interfaces, system: rdmaMode === undefined ? {} : { rdmaMode }, bootId };
+  return { interfaces, system: defined({ rdmaMode }), bootId };
 }
 
 async function readEswitchMode(host: Host, pf: PfFacts): ReturnType<Host["devlink"]["readEswitchMode"]> {

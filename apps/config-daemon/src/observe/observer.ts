@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Observes the host, but waits for it only so long, and leaves out what must not be asked now.
- * Usage: `const look = createLook(host, { timing, now }); const seen = await look(rowsOfHangingPfs); if (seen.ok) …`.
+ * createObserver observes the host with a deadline, and leaves out PFs that must not be read now.
+ * Usage: `const observeHost = createObserver(host, { timing, now }); const seen = await observeHost(hangingPfs);`
  */
 import { err, ok, parsePciAddress, type InterfaceStatus, type Result } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";
+import { createWithDeadline, type DeadlineDeps } from "../deadlines/with-deadline.ts";
 import { observe, type Observation } from "./observe.ts";
-import { createPatience, type PatienceDeps } from "../deadlines/with-deadline.ts";
 
 /**
- * What the host has now, or why it cannot be read, in words. PFs of `leftOut` are not looked at: to read one whose VF
- * count is being written waits for the end of that. They are shown as they were.
+ * Returns the present state of the host, or a sentence that says why it cannot be read. The PFs of `leftOut` are not read,
+ * because reading a PF blocks while its number of VFs is being written. The result contains them unchanged.
  */
-export type Look = (leftOut: readonly InterfaceStatus[]) => Promise<Result<Observation, string>>;
+export type ObserveHost = (leftOut: readonly InterfaceStatus[]) => Promise<Result<Observation, string>>;
 
-export function createLook(host: Host, deps: PatienceDeps): Look {
-  const within = createPatience(host, deps);
+export function createObserver(host: Host, deps: DeadlineDeps): ObserveHost {
+  const withDeadline = createWithDeadline(host, deps);
 
-  return async function look(leftOut) {
+  return async function observeHost(leftOut) {
     try {
-      const seen = await within((watched) => observe(without(watched, leftOut)));
-      return seen.ok ? ok(withRows(seen.value, leftOut)) : seen;
+      const seen = await withDeadline((watched) => observe(without(watched, leftOut)));
+      return seen.ok ? ok(withInterfaces(seen.value, leftOut)) : seen;
     } catch (thrown) {
       if (!(thrown instanceof HostError)) throw thrown;
       return err(thrown.message);
@@ -37,7 +37,7 @@ function without(host: Host, leftOut: readonly InterfaceStatus[]): Host {
   return { ...host, sriov: { ...host.sriov, listPfs: () => host.sriov.listPfs(except) } };
 }
 
-function withRows(observation: Observation, leftOut: readonly InterfaceStatus[]): Observation {
+function withInterfaces(observation: Observation, leftOut: readonly InterfaceStatus[]): Observation {
   if (leftOut.length === 0) return observation;
   const interfaces = [...observation.interfaces, ...leftOut];
   return { ...observation, interfaces: interfaces.toSorted((a, b) => (a.pciAddress < b.pciAddress ? -1 : 1)) };

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Runs the steps of a plan on the host: PFs side by side, the steps of one PF one after another. A failed step stops
- * only what needs it (M-32). One that hangs in the kernel stops its PF alone: it is left behind, in steps-in-hand.ts, and
- * gives its place to another PF.
- * Usage: `const { failures } = await applySteps(plan.steps, { host, timing, maxPfs: 4, inHand, signal, … });`
+ * applySteps runs the steps of a plan on the host: PFs in parallel, the steps of one PF in sequence. A failed step blocks
+ * only the steps that need it (sriov-operator.md M-32). A step that hangs in the kernel blocks only its PF: it is marked as
+ * hanging in running-steps.ts, and the next PF starts in its place.
+ * Usage: `const { failures } = await applySteps(plan.steps, { host, timing, maxPfs: 4, runningSteps, signal, … });`
  */
 import type { InterfaceStatus } from "@switchyard/api";
 import { watchCalls, type Host } from "@switchyard/host";
-import { describeStep, isBlockedBy, type PfStep, type Step } from "@switchyard/plan";
+import { describeStep, isBlockedBy, type LoadModule, type PfStep, type Step } from "@switchyard/plan";
+import { mapConcurrently } from "@switchyard/service";
 import { endsWithin } from "../deadlines/ends-within.ts";
 import { bindDriver } from "../steps/bind-driver.ts";
 import { loadModule } from "../steps/load-module.ts";
@@ -17,7 +18,7 @@ import { setPfMtu, setVfMtu } from "../steps/set-mtu.ts";
 import { setNumVfs } from "../steps/set-num-vfs.ts";
 import { setVfMac } from "../steps/set-vf-mac.ts";
 import { createStepContext, type StepContext, type StepTiming } from "../steps/step-context.ts";
-import type { StepAbout, StepsInHand } from "./running-steps.ts";
+import type { RunningSteps, StepAbout } from "./running-steps.ts";
 
 /** A step that the host refused. */
 export interface StepFailure {
@@ -27,8 +28,8 @@ export interface StepFailure {
 }
 
 /**
- * What became of the steps: each is done, failed, left behind in hand, or left out because a step that it needs failed or
- * hangs, or because `signal` aborted.
+ * The steps that ended. Each other step hangs, or was skipped because a step that it needs failed or hangs, or because
+ * `signal` was aborted.
  */
 export interface ApplyOutcome {
   readonly done: readonly Step[];
@@ -38,24 +39,24 @@ export interface ApplyOutcome {
 export interface ApplyOptions {
   readonly host: Host;
   readonly timing: StepTiming;
-  /** The PFs as they were observed before. */
+  /** The PFs as observed before the steps. */
   readonly found: readonly InterfaceStatus[];
-  /** PFs worked on at once: each may hold a thread of libuv's pool for seconds. */
+  /** PFs that are configured in parallel. Each may occupy a thread of libuv's pool for seconds. */
   readonly maxPfs: number;
-  /** Steps that may hang at once: each holds a thread of libuv's pool for good. Beyond that no other PF is begun. */
+  /** Hanging steps, each of which occupies a thread of libuv's pool for good. At this number no other PF is started. */
   readonly maxHanging: number;
-  readonly inHand: StepsInHand;
-  /** Stops after the step in hand. */
+  readonly runningSteps: RunningSteps;
+  /** Stops after the steps that are running. */
   readonly signal: AbortSignal;
-  /** Called at once when a step ends, with its failure if it failed, while other PFs go on. */
+  /** Called when a step ends, while other PFs continue. `failure` is undefined if the step succeeded. */
   readonly onStep: (step: Step, failure: StepFailure | undefined) => void;
-  /** Called when a step that was left behind ends nevertheless, before or after the others have. */
-  readonly onReturn: (step: Step, failure: StepFailure | undefined) => void;
+  /** Called when a step ends that was marked as hanging, possibly after applySteps has resolved. */
+  readonly onLateEnd: (step: Step, failure: StepFailure | undefined) => void;
 }
 
-/** Never rejects for what the host refuses: that is in `failures`. */
+/** Never rejects because the host refuses a step: `failures` contains these steps. */
 export async function applySteps(steps: readonly Step[], options: ApplyOptions): Promise<ApplyOutcome> {
-  const { timing, signal, inHand, maxHanging } = options;
+  const { timing, signal, runningSteps, maxHanging } = options;
   const done: Step[] = [];
   const failures: StepFailure[] = [];
 
@@ -64,11 +65,11 @@ export async function applySteps(steps: readonly Step[], options: ApplyOptions):
     options.onStep(failure.step, failure);
   }
 
-  /** Runs the step unless it makes no sense now. False where it is left behind, and the rest of its PF with it. */
-  async function attempt(step: Step, run: () => Promise<void>, about: StepAbout): Promise<boolean> {
-    const isBlocked = failures.some((failure) => isBlockedBy(step, failure.step)) || inHand.isHeldUp(step);
+  /** Runs the step unless it is blocked. Resolves with false if it hangs. */
+  async function runUnlessBlocked(step: Step, run: () => Promise<void>, about: StepAbout): Promise<boolean> {
+    const isBlocked = failures.some((failure) => isBlockedBy(step, failure.step)) || runningSteps.isBlocked(step);
     if (signal.aborted || isBlocked) return true;
-    const entry = inHand.add(step, about);
+    const entry = runningSteps.add(step, about);
     const running = run().finally(() => {
       entry.end();
     });
@@ -82,13 +83,13 @@ export async function applySteps(steps: readonly Step[], options: ApplyOptions):
       fail(toFailure(step, thrown));
       return true;
     }
-    entry.leave();
+    entry.markHanging();
     running.then(
       () => {
-        options.onReturn(step, undefined);
+        options.onLateEnd(step, undefined);
       },
       (thrown: unknown) => {
-        options.onReturn(step, toFailure(step, thrown));
+        options.onLateEnd(step, toFailure(step, thrown));
       },
     );
     return false;
@@ -96,30 +97,28 @@ export async function applySteps(steps: readonly Step[], options: ApplyOptions):
 
   async function runPf(pciAddress: string, ofPf: readonly PfStep[]): Promise<void> {
     const [first] = ofPf;
-    const hangs = inHand.hanging.length;
-    if (first !== undefined && hangs >= maxHanging) {
-      fail({
-        step: first,
-        message: `${describeStep(first)}: not begun while ${hangs} other ${hangs === 1 ? "step hangs" : "steps hang"}`,
-      });
+    const hanging = runningSteps.hangingCount;
+    if (first !== undefined && hanging >= maxHanging) {
+      const others = `${hanging} other ${hanging === 1 ? "step hangs" : "steps hang"}`;
+      fail({ step: first, message: `${describeStep(first)}: not started because ${others}` });
       return;
     }
     const watched = watchCalls(options.host);
     const pf = options.found.find((each) => each.pciAddress === pciAddress);
     const context = createStepContext(watched.host, pciAddress, timing, signal);
     for (const step of ofPf) {
-      const about = { pf, words: () => watched.oldest() ?? describeStep(step) };
-      if (!(await attempt(step, () => runPfStep(step, context), about))) return;
+      const about = { pf, describe: () => watched.oldest() ?? describeStep(step) };
+      if (!(await runUnlessBlocked(step, () => runPfStep(step, context), about))) return;
     }
-    // What is observed next shall be what stays. An udev that hangs is told by the step that needs it.
+    // The next observation must see the final names. A step that needs udev reports the error if udev hangs.
     await context.settle().catch(() => undefined);
   }
 
-  for (const step of steps) {
-    if (step.kind !== "load-module") continue;
-    await attempt(step, () => loadModule(step, options.host), { words: () => describeStep(step) });
+  for (const step of steps.filter(isLoadModule)) {
+    const about = { describe: () => describeStep(step) };
+    await runUnlessBlocked(step, () => loadModule(step, options.host), about);
   }
-  await inParallel([...groupByPf(steps)], options.maxPfs, ([pciAddress, ofPf]) => runPf(pciAddress, ofPf));
+  await mapConcurrently(groupByPf(steps), options.maxPfs, ([pciAddress, ofPf]) => runPf(pciAddress, ofPf));
   return { done, failures };
 }
 
@@ -146,6 +145,10 @@ async function runPfStep(step: PfStep, context: StepContext): Promise<void> {
   }
 }
 
+function isLoadModule(step: Step): step is LoadModule {
+  return step.kind === "load-module";
+}
+
 function groupByPf(steps: readonly Step[]): ReadonlyMap<string, readonly PfStep[]> {
   const byPf = new Map<string, PfStep[]>();
   for (const step of steps) {
@@ -155,17 +158,4 @@ function groupByPf(steps: readonly Step[]): ReadonlyMap<string, readonly PfStep[
     else group.push(step);
   }
   return byPf;
-}
-
-/** Runs `work` on all items, at most `limit` at once. */
-async function inParallel<Item>(
-  items: readonly Item[],
-  limit: number,
-  work: (item: Item) => Promise<void>,
-): Promise<void> {
-  const queue = items.values();
-  const worker = async (): Promise<void> => {
-    for (const item of queue) await work(item);
-  };
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
 }

@@ -15,12 +15,12 @@ import {
 } from "@switchyard/host/testing";
 import { setTimeout as delay } from "node:timers/promises";
 import { configureNode, type PassResult } from "./configure-node.ts";
-import { createLook } from "../observe/observer.ts";
+import { createObserver } from "../observe/observer.ts";
 import { observe } from "../observe/observe.ts";
-import { createPatience } from "../deadlines/with-deadline.ts";
+import { createWithDeadline } from "../deadlines/with-deadline.ts";
 import { errorOf, type Phase } from "../report/phase.ts";
 import type { Found } from "../report/status-of.ts";
-import { createStepsInHand } from "./running-steps.ts";
+import { createRunningSteps } from "./running-steps.ts";
 import { createVhostModules } from "./vhost-modules.ts";
 
 const pf = "0000:01:00.0";
@@ -81,9 +81,9 @@ function daemonOn(host: Host, { drains = false, onStep = () => undefined }: Daem
     delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
   const timing = { stepDeadlineMs: 60_000, linkTimeoutMs: 200, udevTimeoutMs: 1_000, nowMs, sleep };
   const now = () => new Date();
-  const look = createLook(host, { timing, now });
-  const record = createPatience(host, { timing, now });
-  const inHand = createStepsInHand({ nowMs, now });
+  const observeHost = createObserver(host, { timing, now });
+  const withRecordDeadline = createWithDeadline(host, { timing, now });
+  const runningSteps = createRunningSteps({ nowMs, now });
   return {
     phases,
     /** For each plan how many steps it has, and for each that was applied whether all were done. */
@@ -104,13 +104,13 @@ function daemonOn(host: Host, { drains = false, onStep = () => undefined }: Daem
         {
           host,
           timing,
-          look,
-          record,
-          inHand,
+          observeHost,
+          withRecordDeadline,
+          runningSteps,
           maxPfs: 4,
           maxHanging: 4,
           loadVhostModules: createVhostModules(host, { timing, now }),
-          onReturn: () => undefined,
+          onLateEnd: () => undefined,
           isDrainDisabled: () => !drains,
           onPlan: ({ steps }) => planned.push(steps.length),
           onStep,
@@ -406,7 +406,7 @@ describe("configureNode and refusals", () => {
     kernel.limitVfs(pci(pf), 2);
     const daemon = daemonOn(kernel.host());
     expect(await daemon.pass(nodeState([spec()]))).toBe("retry");
-    expect(daemon.error()).toContain("the driver made 2 VFs");
+    expect(daemon.error()).toContain("the driver created 2 VFs");
   });
 
   it("says what a spec asks for and the node cannot give, and touches nothing of that PF", async () => {

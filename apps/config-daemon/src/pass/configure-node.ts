@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * One pass of the node's life: observe, plan, ask for a drain if the plan disturbs, record, act, observe, report.
- * Level-based: it depends on what is, never on what happened; killed anywhere, the next pass goes on from there.
- * Usage: `const requeue = await configureNode(state, deps, signal);`
+ * configureNode is one pass over the node: it observes, plans, requests a drain if the plan disrupts pods, records the PFs,
+ * applies the steps, observes again and reports. It is level-based: it depends on the present state only. A pass that is
+ * killed at any moment is continued by the next one.
+ * Usage: `const result = await configureNode(state, deps, signal);`
  */
 import type {
   DrainRequest,
@@ -12,107 +13,139 @@ import type {
   SriovNetworkNodeStateStatus,
 } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";
-import { describeStep, ownedInStatus, plan, type Plan, type Step } from "@switchyard/plan";
+import { describeStep, ownedInStatus, plan, type Plan, type PlanProblem, type Step } from "@switchyard/plan";
 import { isDeepStrictEqual } from "node:util";
-import { applySteps, type ApplyOptions, type StepFailure } from "./apply-steps.ts";
-import { isDrainedFor, nextRequest, requestOf, type DrainNeed } from "./drain-request.ts";
-import type { Look } from "../observe/observer.ts";
+import type { WithDeadline } from "../deadlines/with-deadline.ts";
 import type { Observation } from "../observe/observe.ts";
-import { ownPfs } from "./own-pfs.ts";
-import type { Within } from "../deadlines/with-deadline.ts";
+import type { ObserveHost } from "../observe/observer.ts";
 import type { Phase } from "../report/phase.ts";
 import type { Found } from "../report/status-of.ts";
-import type { StepsInHand } from "./running-steps.ts";
+import { applySteps, type ApplyOptions, type StepFailure } from "./apply-steps.ts";
+import { isDrainedFor, nextRequest, requestOf, type DrainNeed } from "./drain-request.ts";
+import { ownPfs } from "./own-pfs.ts";
+import type { RunningSteps } from "./running-steps.ts";
 import type { LoadVhostModules } from "./vhost-modules.ts";
 
 export interface ConfigureDeps extends Pick<
   ApplyOptions,
-  "timing" | "maxPfs" | "maxHanging" | "inHand" | "onStep" | "onReturn"
+  "timing" | "maxPfs" | "maxHanging" | "runningSteps" | "onStep" | "onLateEnd"
 > {
   readonly host: Host;
-  readonly look: Look;
-  /** For records of PFs: a disk may hang, too. */
-  readonly record: Within;
+  readonly observeHost: ObserveHost;
+  /** Limits the time for writing the records of PFs, because a disk can hang too. */
+  readonly withRecordDeadline: WithDeadline;
   readonly loadVhostModules: LoadVhostModules;
-  /** SriovOperatorConfig.spec.disableDrain as it is now. */
+  /** The present value of SriovOperatorConfig.spec.disableDrain. */
   readonly isDrainDisabled: () => boolean;
   /** Writes the request; rejects with KubeError. */
   readonly requestDrain: (request: DrainRequest) => Promise<void>;
-  /** Writes the status where it differs. `found` has the boot only where the pass ends with it. */
+  /** Writes the status if it differs. `found` has a boot id unless steps are still running. */
   readonly report: (phase: Phase, found: Found | undefined) => Promise<void>;
-  /** Told of each plan, and of what it was made for. */
+  /** Called with each plan and the observation that it is based on. */
   readonly onPlan: (next: Plan, found: Observation) => void;
-  /** Told when the steps of a plan came to their end; `isDone` where all of them are done. */
+  /** Called when the steps of a plan have ended; `isDone` if all of them succeeded. */
   readonly onApplied: (apply: { readonly durationMs: number; readonly isDone: boolean }) => void;
 }
 
-/** How a pass ended: what is left is somebody else's turn, or is to be tried again. */
+/**
+ * How a pass ended: "settled" if nothing is left to do, "waiting" if the operator or an external drainer must act first,
+ * "retry" if something failed.
+ */
 export type PassResult = "settled" | "waiting" | "retry";
 
-/** A plan may need a second look: VFs that came without a driver show only once they are there. */
+/** A plan can need a second one: a VF without a driver is observed only after it was created. */
 const maxRounds = 4;
 
-/** Rejects with KubeError when the API server cannot be reached; what the host refuses is reported, not thrown. */
+/** Rejects with KubeError if the API server cannot be reached. Errors of the host are reported and not thrown. */
 export async function configureNode(
   state: SriovNetworkNodeState,
   given: ConfigureDeps,
   signal: AbortSignal,
 ): Promise<PassResult> {
-  const { inHand } = given;
-  const deps: ConfigureDeps = { ...given, report: (phase, found) => given.report(withHanging(phase, inHand), found) };
+  const { runningSteps } = given;
+  const deps: ConfigureDeps = {
+    ...given,
+    report: (phase, found) => given.report(withHanging(phase, runningSteps), found),
+  };
   const desired = state.spec ?? {};
-  const missing = await deps.loadVhostModules(desired);
+  const drain = createDrainControl(state, deps);
+  const moduleProblems = await deps.loadVhostModules(desired);
   let done: readonly Step[] = [];
-  let hasTakenBack = false;
 
   for (let round = 1; ; round++) {
-    const found = await tryToObserve(deps);
+    const found = await observeAndReport(deps);
     if (found === undefined) return "retry";
-    const { interfaces, system } = found;
-    const observed = { ...state.status, interfaces, system };
-    const planned = plan(desired, observed, ownedInStatus(observed));
-    const whole = { ...planned, problems: [...planned.problems, ...missing] };
-    deps.onPlan(whole, found);
-    const next = inHand.hanging.length === 0 ? whole : planAround(inHand, whole, desired, observed);
+    const next = planRound(state, found, moduleProblems, deps);
     if (signal.aborted && round > 1) {
-      // Told to end in the middle. The next daemon may be long in coming: until then the status is of now, not of before.
+      // The daemon stops between two rounds. The status must show the changes that were made, because the next daemon may
+      // start much later.
       await deps.report(phaseOf(next), found);
       signal.throwIfAborted();
     }
-    const idle = next.steps.filter((step) => done.some((earlier) => isDeepStrictEqual(earlier, step)));
-    if (idle.length > 0 || round > maxRounds) {
-      const failures = (idle.length > 0 ? idle : next.steps).map(withoutEffect);
+    const repeated = next.steps.filter((step) => done.some((earlier) => isDeepStrictEqual(earlier, step)));
+    if (repeated.length > 0 || round > maxRounds) {
+      const failures = (repeated.length > 0 ? repeated : next.steps).map(withoutEffect);
       await deps.report({ kind: "failed", failures, problems: next.problems }, found);
       return "retry";
     }
-    const needed = drainNeeded(next);
-    const isDrained = needed !== undefined && !hasTakenBack && isDrainedFor(needed, state);
-    if (needed !== undefined && !isDrained && !deps.isDrainDisabled()) {
-      await deps.report({ kind: "waiting-for-drain", reasons: next.reasons }, found);
-      if (!hasTakenBack) await deps.requestDrain(nextRequest(needed, state)); // else: its echo starts another pass
-      return "waiting";
-    }
-    // Who asks for a drain that he does not need, or no longer, keeps others waiting: the policy changed, drains were
-    // switched off, or what is left to do disturbs nobody (M-52). Not between the rounds of what did need it, nor while a
-    // step of it hangs: what it does to its PF is not known, so no pod gets a VF of this node meanwhile.
-    const isOver = (round === 1 || next.steps.length === 0) && inHand.hanging.length === 0;
-    if (!isDrained && !hasTakenBack && requestOf(state) !== "Idle" && isOver) {
-      await deps.requestDrain("Idle");
-      hasTakenBack = true;
-    }
+    if (!(await drain.allows(next, found, round))) return "waiting";
 
-    const owning = await tryToOwn(withoutHanging(desired, inHand), next, found, deps);
+    const owning = await ownAndReport(withoutHanging(desired, runningSteps), next, found, deps);
     if (owning === "failed") return "retry";
     if (next.steps.length === 0) {
-      if (owning === "changed") continue; // The status shows what is ours.
+      if (owning === "changed") continue; // The next observation includes the new records.
       await deps.report(phaseOf(next), found);
       return "settled";
     }
 
-    const outcome = await act(next, { interfaces, system }, deps, signal);
-    if (outcome === undefined) return "retry";
-    done = outcome;
+    const applied = await applyAndReport(next, found, deps, signal);
+    if (applied === undefined) return "retry";
+    done = applied;
   }
+}
+
+/** The drain handshake of one pass. */
+interface DrainControl {
+  /** Reports whether the steps of `next` may run now. Otherwise it has requested the drain that they need. */
+  allows(next: Plan, found: Observation, round: number): Promise<boolean>;
+}
+
+function createDrainControl(state: SriovNetworkNodeState, deps: ConfigureDeps): DrainControl {
+  let isWithdrawn = false;
+  return {
+    async allows(next, found, round) {
+      const needed = drainNeeded(next);
+      const isDrained = needed !== undefined && !isWithdrawn && isDrainedFor(needed, state);
+      if (needed !== undefined && !isDrained && !deps.isDrainDisabled()) {
+        await deps.report({ kind: "waiting-for-drain", reasons: next.reasons }, found);
+        if (!isWithdrawn) await deps.requestDrain(nextRequest(needed, state)); // else its echo starts another pass
+        return false;
+      }
+      // A request that the node does not need, or no longer needs, makes other nodes wait: the policy changed, drains were
+      // disabled, or the remaining steps disrupt no pod (sriov-operator.md M-52). The request stays between the rounds that
+      // needed it, and while a step of it hangs: the state of its PF is unknown, so no pod may get a VF of the node.
+      const isOver = (round === 1 || next.steps.length === 0) && deps.runningSteps.hanging.length === 0;
+      if (!isDrained && !isWithdrawn && requestOf(state) !== "Idle" && isOver) {
+        await deps.requestDrain("Idle");
+        isWithdrawn = true;
+      }
+      return true;
+    },
+  };
+}
+
+function planRound(
+  { spec: desired = {}, status }: SriovNetworkNodeState,
+  found: Observation,
+  moduleProblems: readonly PlanProblem[],
+  { runningSteps, onPlan }: ConfigureDeps,
+): Plan {
+  const { interfaces, system } = found;
+  const observed = { ...status, interfaces, system };
+  const planned = plan(desired, observed, ownedInStatus(observed));
+  const whole = { ...planned, problems: [...planned.problems, ...moduleProblems] };
+  onPlan(whole, found);
+  return runningSteps.hanging.length === 0 ? whole : planWithoutHanging(runningSteps, whole, desired, observed);
 }
 
 function phaseOf({ steps, problems }: Plan): Phase {
@@ -124,58 +157,59 @@ function drainNeeded({ impact }: Plan): DrainNeed | undefined {
   return impact === "reboot" ? "Reboot_Required" : "Drain_Required";
 }
 
-function withHanging(phase: Phase, inHand: StepsInHand): Phase {
-  return inHand.hanging.length === 0 ? phase : { ...phase, hanging: inHand.describe() };
+function withHanging(phase: Phase, runningSteps: RunningSteps): Phase {
+  const hanging = runningSteps.describe();
+  return hanging.length === 0 ? phase : { ...phase, hanging };
 }
 
-/** The plan for all but what hanging steps work on. What cannot be done stays the same. */
-function planAround(
-  inHand: StepsInHand,
+/** Plans for all PFs that no hanging step changes. The problems of the whole plan stay. */
+function planWithoutHanging(
+  runningSteps: RunningSteps,
   { problems }: Plan,
   desired: SriovNetworkNodeStateSpec,
   observed: SriovNetworkNodeStateStatus,
 ): Plan {
-  const rest = withoutHanging(observed, inHand);
-  const next = plan(withoutHanging(desired, inHand), rest, ownedInStatus(rest));
-  return { ...next, problems, steps: next.steps.filter((step) => !inHand.isHeldUp(step)) };
+  const rest = withoutHanging(observed, runningSteps);
+  const next = plan(withoutHanging(desired, runningSteps), rest, ownedInStatus(rest));
+  return { ...next, problems, steps: next.steps.filter((step) => !runningSteps.isBlocked(step)) };
 }
 
-/** The spec or the status without the PFs that hanging steps work on. */
+/** Returns the spec or the status without the PFs that hanging steps change. */
 function withoutHanging<Of extends { readonly interfaces?: readonly { readonly pciAddress: string }[] }>(
   object: Of,
-  { hanging }: StepsInHand,
+  { hanging }: RunningSteps,
 ): Of {
   const held = new Set(hanging.map(({ step }) => ("pciAddress" in step ? step.pciAddress : undefined)));
   if (held.size === 0) return object;
   return { ...object, interfaces: (object.interfaces ?? []).filter(({ pciAddress }) => !held.has(pciAddress)) };
 }
 
-/** undefined where the host cannot be read at all, which is reported. */
-async function tryToObserve(deps: ConfigureDeps): Promise<Observation | undefined> {
-  const held = deps.inHand.hanging.flatMap(({ step, pf }): readonly InterfaceStatus[] =>
+/** Returns undefined if the host cannot be read, after it has reported that. */
+async function observeAndReport(deps: ConfigureDeps): Promise<Observation | undefined> {
+  const held = deps.runningSteps.hanging.flatMap(({ step, pf }): readonly InterfaceStatus[] =>
     "pciAddress" in step ? [pf ?? { pciAddress: step.pciAddress }] : [],
   );
-  const seen = await deps.look(held);
+  const seen = await deps.observeHost(held);
   if (seen.ok) return seen.value;
   await deps.report({ kind: "discovery-failed", message: seen.error }, undefined);
   return undefined;
 }
 
-/** Records the PFs that the plan acts on or finds in order. One that it refuses stays nobody's. */
-async function tryToOwn(
+/** Records the PFs that the plan changes or finds configured. A PF that the plan refuses gets no record. */
+async function ownAndReport(
   desired: SriovNetworkNodeStateSpec,
   next: Plan,
   found: Observation,
   deps: ConfigureDeps,
 ): Promise<"changed" | "unchanged" | "failed"> {
-  const touched = new Set(next.steps.map((step) => ("pciAddress" in step ? step.pciAddress : undefined)));
+  const changed = new Set(next.steps.map((step) => ("pciAddress" in step ? step.pciAddress : undefined)));
   const refused = new Set(next.problems.map((problem) => problem.pciAddress));
   const wanted = (desired.interfaces ?? []).filter(
-    ({ pciAddress }) => touched.has(pciAddress) || !refused.has(pciAddress),
+    ({ pciAddress }) => changed.has(pciAddress) || !refused.has(pciAddress),
   );
   const { problems } = next;
   try {
-    const owned = await deps.record((host) => ownPfs(host, wanted, found.interfaces));
+    const owned = await deps.withRecordDeadline((host) => ownPfs(host, wanted, found.interfaces));
     if (owned.ok) return owned.value ? "changed" : "unchanged";
     await deps.report({ kind: "failed", failures: [{ message: owned.error }], problems }, found);
   } catch (thrown) {
@@ -185,31 +219,34 @@ async function tryToOwn(
   return "failed";
 }
 
-/** Runs the steps; undefined where some failed, which is reported at once and again with what the host has then. */
-async function act(
+/**
+ * Runs the steps and returns those that succeeded, or undefined if a step failed. A failure is reported at once, and again
+ * with the observation after all steps.
+ */
+async function applyAndReport(
   next: Plan,
-  before: Found,
+  { interfaces, system }: Observation,
   deps: ConfigureDeps,
   signal: AbortSignal,
 ): Promise<readonly Step[] | undefined> {
   const failures: StepFailure[] = [];
-  // The API server may be slow or away, and the kernel need not wait for it. What cannot be told now, the next report tells.
+  // The steps do not wait for the API server. If a report cannot be written now, the next report replaces it.
   const interim: Promise<unknown>[] = [];
-  const tell = (phase: Phase): void => {
-    interim.push(deps.report(phase, before).catch(() => undefined));
+  const reportInterim = (phase: Phase): void => {
+    interim.push(deps.report(phase, { interfaces, system }).catch(() => undefined));
   };
 
-  tell({ kind: "configuring", stepCount: next.steps.length });
+  reportInterim({ kind: "configuring", stepCount: next.steps.length });
   const startedMs = deps.timing.nowMs();
   const outcome = await applySteps(next.steps, {
     ...deps,
-    found: before.interfaces,
+    found: interfaces,
     signal,
     onStep(step, failure) {
       deps.onStep(step, failure);
       if (failure === undefined) return;
       failures.push(failure);
-      tell({ kind: "failed", failures: [...failures], problems: next.problems });
+      reportInterim({ kind: "failed", failures: [...failures], problems: next.problems });
     },
   });
   deps.onApplied({
@@ -218,11 +255,11 @@ async function act(
   });
   await Promise.all(interim);
   if (failures.length === 0) return outcome.done;
-  const after = await tryToObserve(deps);
+  const after = await observeAndReport(deps);
   if (after !== undefined) await deps.report({ kind: "failed", failures, problems: next.problems }, after);
   return undefined;
 }
 
 function withoutEffect(step: Step): StepFailure {
-  return { step, message: `${describeStep(step)}: done without an error, but the host does not show it` };
+  return { step, message: `${describeStep(step)}: reported success, but had no effect on the host` };
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { annotations, type SriovNetworkNodeState } from "@switchyard/api";
 import type { Transport, TransportRequest } from "@switchyard/kube";
-import { isDrainedFor, nameDrainer, nextRequest, requestDrain } from "./drain-request.ts";
+import { isDrainedFor, setDrainer, nextRequest, requestDrain } from "./drain-request.ts";
 
 function stateWith(request?: string, answer?: string): SriovNetworkNodeState {
   return {
@@ -135,7 +135,7 @@ describe("requestDrain", () => {
   });
 });
 
-describe("nameDrainer", () => {
+describe("setDrainer", () => {
   it.each([
     { does: "names somebody else", isExternal: true, state: stateWith("Idle", "Idle"), writes: ["true"] },
     { does: "names him on a new node", isExternal: true, state: stateWith(), writes: ["true"] },
@@ -157,7 +157,7 @@ describe("nameDrainer", () => {
         return Promise.resolve({});
       },
     });
-    await nameDrainer(isExternal, state, transport, new AbortController().signal);
+    await setDrainer(isExternal, state, transport, new AbortController().signal);
     const annotated = writes.map((value) => ({
       metadata: { annotations: { [annotations.useExternalDrainer]: value } },
     }));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The daemon's side of upstream's drain handshake (sriov-operator.md G): it writes what it needs on its NodeState and its
- * Node, and may act once the operator (or an external drainer) answers DrainComplete.
+ * Implements the daemon's side of upstream's drain protocol (sriov-operator.md G). The daemon writes the drain that it needs
+ * to annotations of its NodeState and its Node. It may change the node once the operator, or an external drainer, answers
+ * DrainComplete.
  * Usage: `if (!isDrainedFor(needed, state)) await requestDrain(nextRequest(needed, state), state, transport, signal);`
  */
 import {
@@ -13,24 +14,25 @@ import {
 } from "@switchyard/api";
 import { patchMetadata, type Transport } from "@switchyard/kube";
 
-/** A drain: of the pods that hold VFs, or of all pods, before a reboot. */
+/** A drain of the pods that use VFs, or of all pods before a reboot. */
 export type DrainNeed = Exclude<DrainRequest, "Idle">;
 
-/** What is asked for now; absent is Idle. */
+/** Returns the present request; "Idle" if the annotation is absent. */
 export function requestOf(state: SriovNetworkNodeState): string {
   return state.metadata.annotations?.[annotations.desiredState] ?? "Idle";
 }
 
-/** Whether the node is drained for us. An answer counts only together with a request that it can be the answer to. */
+/** Reports whether the node is drained for `needed`. The answer DrainComplete counts only if the request asked for this drain. */
 export function isDrainedFor(needed: DrainNeed, state: SriovNetworkNodeState): boolean {
   const request = requestOf(state);
   return answerOf(state) === "DrainComplete" && (request === needed || request === "Reboot_Required");
 }
 
 /**
- * What to ask for on the way to a drain. The annotations cannot tell which request an answer belongs to. So each row of
- * answers is let come to its end, Idle, before another request: after a drain that is over, and before a reboot where
- * less was asked for, as upstream does. The answer's change brings us back.
+ * Returns the next request on the way to the drain `needed`. The annotations do not show which request an answer belongs
+ * to. Therefore the daemon waits until the answer is Idle before it sends another request: after a drain that is complete,
+ * and before a reboot if the previous request was a smaller drain, as upstream does. The change of the answer starts the
+ * next pass.
  */
 export function nextRequest(needed: DrainNeed, state: SriovNetworkNodeState): DrainRequest {
   if (answerOf(state) === "Idle") return needed;
@@ -39,9 +41,9 @@ export function nextRequest(needed: DrainNeed, state: SriovNetworkNodeState): Dr
 }
 
 /**
- * Writes the request where it does not stand already. The NodeState has the last word on whether anything is asked: it is
- * written first when asking and last when taking back, so who is killed between the two finds there what to write again.
- * Rejects with KubeError.
+ * Writes the request if it differs. The NodeState decides whether a drain is requested: it is written first when a drain is
+ * requested and last when a request is withdrawn. A daemon that is killed between the two writes repeats them at the next
+ * start. Rejects with KubeError.
  */
 export async function requestDrain(
   request: DrainRequest,
@@ -49,8 +51,8 @@ export async function requestDrain(
   transport: Transport,
   signal: AbortSignal,
 ): Promise<void> {
-  const isThere = requestOf(state) === request;
-  if (isThere && request === "Idle") return;
+  const isWritten = requestOf(state) === request;
+  if (isWritten && request === "Idle") return;
   const onNode = () =>
     patchMetadata({
       transport,
@@ -72,15 +74,15 @@ export async function requestDrain(
     await onState();
     return;
   }
-  if (!isThere) await onState();
-  await onNode(); // Costs a request while we wait, and writes nothing where it stands.
+  if (!isWritten) await onState();
+  await onNode(); // Costs one request per pass while the daemon waits. It writes nothing if the annotation is the same.
 }
 
 /**
- * Says on the NodeState who drains: somebody else, or the operator. Never in the middle of a drain, which whoever began
- * it must end. Rejects with KubeError.
+ * Writes to the NodeState who drains the node: the operator or an external drainer. It changes nothing during a drain,
+ * which must be ended by the drainer that started it. Rejects with KubeError.
  */
-export async function nameDrainer(
+export async function setDrainer(
   isExternal: boolean,
   state: SriovNetworkNodeState,
   transport: Transport,

@@ -11,11 +11,11 @@ import {
   type ManualClock,
 } from "@switchyard/host/testing";
 import { configureNode, type PassResult } from "./configure-node.ts";
-import { createLook } from "../observe/observer.ts";
-import { createPatience } from "../deadlines/with-deadline.ts";
+import { createObserver } from "../observe/observer.ts";
+import { createWithDeadline } from "../deadlines/with-deadline.ts";
 import { errorOf, type Phase } from "../report/phase.ts";
 import type { Found } from "../report/status-of.ts";
-import { createStepsInHand } from "./running-steps.ts";
+import { createRunningSteps } from "./running-steps.ts";
 import { createVhostModules } from "./vhost-modules.ts";
 
 const [first, second] = [pci("0000:01:00.0"), pci("0000:01:00.1")];
@@ -49,11 +49,11 @@ function daemonOn(kernel: FakeKernel, clock: ManualClock, { maxPfs = 4, maxHangi
     ...{ nowMs: () => clock.nowMs(), sleep: (ms: number, signal: AbortSignal) => clock.sleep(ms, signal) },
   };
   const now = () => new Date(Date.parse("2026-11-20T12:00:00Z") + clock.nowMs());
-  const inHand = createStepsInHand({ nowMs: timing.nowMs, now });
-  const look = createLook(host, { timing, now });
-  const record = createPatience(host, { timing, now });
+  const runningSteps = createRunningSteps({ nowMs: timing.nowMs, now });
+  const observeHost = createObserver(host, { timing, now });
+  const withRecordDeadline = createWithDeadline(host, { timing, now });
   return {
-    inHand,
+    runningSteps,
     requests,
     returned,
     last: () => reports.at(-1),
@@ -66,13 +66,13 @@ function daemonOn(kernel: FakeKernel, clock: ManualClock, { maxPfs = 4, maxHangi
       configureNode(
         state,
         {
-          ...{ host, timing, look, record, inHand, maxPfs, maxHanging },
+          ...{ host, timing, observeHost, withRecordDeadline, runningSteps, maxPfs, maxHanging },
           loadVhostModules: createVhostModules(host, { timing, now }),
           isDrainDisabled: () => !drains,
           onPlan: () => undefined,
           onStep: () => undefined,
           onApplied: () => undefined,
-          onReturn: (step) => returned.push(step.kind),
+          onLateEnd: (step) => returned.push(step.kind),
           requestDrain(request) {
             requests.push(request);
             return Promise.resolve();
@@ -132,7 +132,7 @@ describe("a write to sriov_numvfs that does not return", () => {
     await clock.advance(10);
     expect(daemon.returned).toEqual(["set-num-vfs"]);
     expect(await over(clock, daemon.pass(both))).toBe("settled");
-    expect([daemon.error(), daemon.inHand.hanging, daemon.inHand.oldestMs()]).toEqual(["", [], 0]);
+    expect([daemon.error(), daemon.runningSteps.hanging, daemon.runningSteps.oldestMs()]).toEqual(["", [], 0]);
     expect(await countOf(kernel, first)).toBe(3);
   });
 
@@ -148,7 +148,7 @@ describe("a write to sriov_numvfs that does not return", () => {
     kernel.fault({ port: "sriov", method: "setNumVfs", target: first, nth: 1 }, { until: gate.promise });
     await over(clock, daemon.pass(state));
     await over(clock, daemon.pass(state));
-    expect([daemon.requests, daemon.inHand.hanging.length]).toEqual([[], 1]);
+    expect([daemon.requests, daemon.runningSteps.hanging.length]).toEqual([[], 1]);
     gate.resolve(undefined);
     await clock.advance(10);
     await over(clock, daemon.pass(state));
@@ -160,7 +160,7 @@ describe("a write to sriov_numvfs that does not return", () => {
     const gate = Promise.withResolvers<undefined>();
     kernel.fault({ port: "sriov", method: "setNumVfs" }, { until: gate.promise });
     expect(await over(clock, daemon.pass(stateWith([vfsOf(first, 3), vfsOf(second, 2)])))).toBe("retry");
-    expect(daemon.error()).toContain(`set sriov_numvfs 0 -> 2 on ${second}: not begun while 1 other step hangs`);
+    expect(daemon.error()).toContain(`set sriov_numvfs 0 -> 2 on ${second}: not started because 1 other step hangs`);
     expect(kernel.writes.filter(({ method }) => method === "setNumVfs")).toHaveLength(1);
     gate.resolve(undefined);
   });

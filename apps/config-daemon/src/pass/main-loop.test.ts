@@ -12,7 +12,7 @@ describe("the main loop", () => {
         does: "has a pass that gets on",
         minutes: 14,
         live: (loop) => {
-          loop.turns();
+          loop.progress();
         },
         problems: "",
       },
@@ -20,16 +20,16 @@ describe("the main loop", () => {
         does: "has a pass that stands still",
         minutes: 16,
         live: (loop) => {
-          loop.turns();
+          loop.progress();
         },
-        problems: "the main loop has not turned for 16 min",
+        problems: "the main loop has made no progress for 16 min",
       },
       {
         does: "rests until something changes",
         minutes: 600,
         live: (loop) => {
-          loop.turns();
-          loop.rests(undefined);
+          loop.progress();
+          loop.idle(undefined);
         },
         problems: "",
       },
@@ -37,7 +37,7 @@ describe("the main loop", () => {
         does: "rests for five minutes",
         minutes: 19,
         live: (loop) => {
-          loop.rests(5 * minuteMs);
+          loop.idle(5 * minuteMs);
         },
         problems: "",
       },
@@ -45,9 +45,9 @@ describe("the main loop", () => {
         does: "does not wake up from that",
         minutes: 21,
         live: (loop) => {
-          loop.rests(5 * minuteMs);
+          loop.idle(5 * minuteMs);
         },
-        problems: "the main loop has not turned for 16 min",
+        problems: "the main loop has made no progress for 16 min",
       },
     ],
   )("$does: $problems", ({ minutes, live, problems }) => {

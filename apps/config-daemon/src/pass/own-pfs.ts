@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The record of what is ours, written before the act, so that whatever a killed daemon leaves behind is known to be ours.
+ * ownPfs records the PFs that Switchyard configures. The record is written before the first change of a PF, so a daemon
+ * that is killed in between never leaves a changed PF without a record.
  */
-import { parsePciAddress, type InterfaceSpec, type InterfaceStatus } from "@switchyard/api";
+import { defined, parsePciAddress, type InterfaceSpec, type InterfaceStatus } from "@switchyard/api";
 import type { Host, PfRecord } from "@switchyard/host";
 import { isDeepStrictEqual } from "node:util";
-import { allNamesOf, isAbout } from "../observe/interface-status.ts";
+import { allNamesOf, isSameCard } from "../observe/interface-status.ts";
 
 /**
- * Records the PFs of `wanted` that the node has; whether a record changed. What a PF was like before us is taken once,
- * from `found`. Rejects with HostError (ENOSPC, EROFS): nothing may be done to a PF that is not recorded.
+ * Records the PFs of `wanted` that the node has, and reports whether a record changed. The initial state of a PF is taken
+ * once, from `found`. Rejects with HostError (ENOSPC, EROFS); a PF without a record must not be changed.
  */
 export async function ownPfs(
   host: Pick<Host, "records">,
@@ -31,24 +32,17 @@ export async function ownPfs(
   return changed;
 }
 
-/** The record as it must be; upstream's stays as it is while the spec does. */
+/** Returns the record that the PF must have. A record of the Go operator is kept unchanged as long as its spec is the same. */
 function recordOf(spec: InterfaceSpec, pf: InterfaceStatus, existing: PfRecord | undefined): PfRecord {
   const { vendor = "", deviceID: deviceId = "" } = pf;
-  const known = existing !== undefined && isAbout(existing, { vendor, deviceId }) ? existing : undefined;
+  const known = existing !== undefined && isSameCard(existing, { vendor, deviceId }) ? existing : undefined;
   const isUpstreams = known !== undefined && known.card === undefined;
   if (isUpstreams && isDeepStrictEqual(known.spec, spec)) return known;
-  const initial = known === undefined ? initialOf(pf) : known.initial;
+  const initial = known === undefined ? defined({ mtu: pf.mtu, eSwitchMode: pf.eSwitchMode }) : known.initial;
   const before = known?.names ?? (known?.spec.name ? [known.spec.name] : []);
-  const names = [...new Set([...allNamesOf(pf), ...before])].slice(0, mostNames);
-  return { spec, ...(initial === undefined ? {} : { initial }), names, card: `${vendor}:${deviceId}` };
+  const names = [...new Set([...allNamesOf(pf), ...before])].slice(0, maxNames);
+  return { spec, ...defined({ initial }), names, card: `${vendor}:${deviceId}` };
 }
 
-/** A PF has two or three names; who renames it for ever fills no disk. */
-const mostNames = 16;
-
-function initialOf(pf: InterfaceStatus): NonNullable<PfRecord["initial"]> {
-  return {
-    ...(pf.mtu === undefined ? {} : { mtu: pf.mtu }),
-    ...(pf.eSwitchMode === undefined ? {} : { eSwitchMode: pf.eSwitchMode }),
-  };
-}
+/** A PF has two or three names. The limit keeps the file small if something renames the PF again and again. */
+const maxNames = 16;

@@ -6,12 +6,12 @@ import { KubeError, type Transport } from "@switchyard/kube";
 import { createLogger, Registry } from "@switchyard/service";
 import { Writable } from "node:stream";
 import { createDaemonMetrics } from "../report/daemon-metrics.ts";
-import { createLook } from "../observe/observer.ts";
+import { createObserver } from "../observe/observer.ts";
 import { createMainLoop } from "./main-loop.ts";
 import { createPass } from "./pass.ts";
-import { createPatience } from "../deadlines/with-deadline.ts";
+import { createWithDeadline } from "../deadlines/with-deadline.ts";
 import { errorOf, type Phase } from "../report/phase.ts";
-import { createStepsInHand } from "./running-steps.ts";
+import { createRunningSteps } from "./running-steps.ts";
 import { createVhostModules } from "./vhost-modules.ts";
 
 const state: SriovNetworkNodeState = {
@@ -28,15 +28,15 @@ function setUp(write: (phase: Phase) => Promise<void>) {
   const { nowMs, sleep } = systemClock;
   const timing = { stepDeadlineMs: 60_000, linkTimeoutMs: 200, udevTimeoutMs: 1_000, nowMs, sleep };
   const now = () => new Date();
-  const inHand = createStepsInHand({ nowMs, now });
+  const runningSteps = createRunningSteps({ nowMs, now });
   const metrics = new Registry();
   const pass = createPass({
     ...{
       host,
       timing,
-      inHand,
-      look: createLook(host, { timing, now }),
-      record: createPatience(host, { timing, now }),
+      runningSteps,
+      observeHost: createObserver(host, { timing, now }),
+      withRecordDeadline: createWithDeadline(host, { timing, now }),
       loadVhostModules: createVhostModules(host, { timing, now }),
       maxPfs: 4,
       maxHanging: 4,
@@ -46,7 +46,7 @@ function setUp(write: (phase: Phase) => Promise<void>) {
     useExternalDrainer: false,
     isDrainDisabled: () => true,
     report: (_state, phase) => write(phase),
-    metrics: createDaemonMetrics(metrics, { nodeName: "worker-1", now, oldestMs: inHand.oldestMs }),
+    metrics: createDaemonMetrics(metrics, { nodeName: "worker-1", now, oldestMs: runningSteps.oldestMs }),
     loop: createMainLoop({ nowMs }),
     lockCondition: { write: () => Promise.resolve(), clear: () => Promise.resolve() },
     log: createLogger({

@@ -1,27 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A pass with all that is around it: it is watched, measured and logged, and whatever ends it is reported on the node's
- * state. What the host refuses, configure-node.ts reports itself; here it is what nobody expected: the API server refuses
- * something, or there is a bug.
- * Usage: `const pass = createPass({ host, report, inHand, …, signal }); const { afterMs } = await pass(state, passSignal);`
+ * createPass wraps configureNode with metrics, logs and error handling. Errors of the host are reported by configure-node.ts.
+ * This file reports all other errors on the NodeState: a request that the API server refuses, and bugs.
+ * Usage: `const pass = createPass({ host, report, runningSteps, …, signal }); const { afterMs } = await pass(state, passSignal);`
  */
 import type { SriovNetworkNodeState } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
 import { isKubeError, type Requeue, type Transport } from "@switchyard/kube";
 import { describeStep, type Step } from "@switchyard/plan";
 import type { Logger } from "@switchyard/service";
+import { hasLockCondition, type LockCondition } from "../lock/lock-condition.ts";
+import type { DaemonMetrics } from "../report/daemon-metrics.ts";
+import type { Report } from "../report/reporter.ts";
 import type { StepFailure } from "./apply-steps.ts";
 import { configureNode, type ConfigureDeps } from "./configure-node.ts";
-import type { DaemonMetrics } from "../report/daemon-metrics.ts";
-import { nameDrainer, requestDrain } from "./drain-request.ts";
-import { hasLockCondition, type LockCondition } from "../lock/lock-condition.ts";
+import { requestDrain, setDrainer } from "./drain-request.ts";
 import type { MainLoop } from "./main-loop.ts";
 import { pauseAfter } from "./pause-after.ts";
-import type { Report } from "../report/reporter.ts";
 
 export interface PassDeps extends Pick<
   ConfigureDeps,
-  "timing" | "look" | "record" | "loadVhostModules" | "maxPfs" | "maxHanging" | "inHand" | "isDrainDisabled"
+  | "timing"
+  | "observeHost"
+  | "withRecordDeadline"
+  | "loadVhostModules"
+  | "maxPfs"
+  | "maxHanging"
+  | "runningSteps"
+  | "isDrainDisabled"
 > {
   readonly host: Host;
   readonly transport: Transport;
@@ -31,59 +37,60 @@ export interface PassDeps extends Pick<
   readonly loop: MainLoop;
   readonly lockCondition: LockCondition;
   readonly log: Logger;
-  /** Called when there is something new for another pass. */
+  /** Starts another pass. */
   readonly wake: () => void;
-  /** Ends a pass after the step in hand. */
+  /** Ends a pass after the steps that are running. */
   readonly signal: AbortSignal;
 }
 
-/** Resolves with when the next one is due, and whether it could be made at all. Rejects only where the daemon stops. */
+/** Resolves with the time until the next pass. Rejects only if the daemon stops. */
 export type Pass = (state: SriovNetworkNodeState, passSignal: AbortSignal) => Promise<Requeue & PassOutcome>;
 
 export interface PassOutcome {
+  /** The pass ended by an error that configureNode did not report. */
   readonly hasFailed: boolean;
 }
 
-/** Until the next pass where not even its failure could be reported. */
+/** Longest time until the next pass if the failure of this one could not be reported. */
 const unreportedMs = 5_000;
 
 export function createPass(deps: PassDeps): Pass {
-  const { inHand, metrics, loop, log, report, signal } = deps;
+  const { runningSteps, metrics, loop, log, report, signal } = deps;
   let failures = 0;
   let isLockCleared = false;
 
   return async function pass(state, passSignal) {
     const stop = AbortSignal.any([passSignal, signal]);
-    loop.turns();
+    loop.progress();
     let afterMs: number;
     let hasFailed = false;
     try {
       const result = await run(state, stop);
       failures = result === "retry" ? failures + 1 : 0;
-      afterMs = Math.min(pauseAfter(result, failures), inHand.untilNewsMs() ?? Infinity);
+      afterMs = Math.min(pauseAfter(result, failures), runningSteps.nextChangeMs() ?? Infinity);
     } catch (error) {
       if (signal.aborted) throw error;
       hasFailed = true;
       failures += 1;
       log.warn({ error, failures }, "pass failed; retrying");
-      const isReported = await tellFailure(state, error);
+      const isReported = await reportFailure(state, error);
       afterMs = Math.min(pauseAfter("retry", failures), isReported ? Infinity : unreportedMs);
     }
-    loop.rests(afterMs);
+    loop.idle(afterMs);
     return { afterMs, hasFailed };
   };
 
   async function run(state: SriovNetworkNodeState, stop: AbortSignal) {
     if (!isLockCleared && hasLockCondition(state)) await deps.lockCondition.clear(stop);
     isLockCleared = true;
-    await nameDrainer(deps.useExternalDrainer, state, deps.transport, stop);
+    await setDrainer(deps.useExternalDrainer, state, deps.transport, stop);
     return await configureNode(
       state,
       {
         ...deps,
         requestDrain: (request) => requestDrain(request, state, deps.transport, stop),
         report(phase, found) {
-          loop.turns();
+          loop.progress();
           metrics.reported(phase);
           return report(state, phase, found);
         },
@@ -92,7 +99,7 @@ export function createPass(deps: PassDeps): Pass {
         },
         onApplied: metrics.applied,
         onStep,
-        onReturn(step, failure) {
+        onLateEnd(step, failure) {
           onStep(step, failure);
           deps.wake();
         },
@@ -102,21 +109,21 @@ export function createPass(deps: PassDeps): Pass {
   }
 
   function onStep(step: Step, failure: StepFailure | undefined): void {
-    loop.turns();
+    loop.progress();
     metrics.stepEnded(step, failure !== undefined);
     if (failure === undefined) log.info({ step: describeStep(step) }, "step done");
     else log.warn({ step: describeStep(step), error: failure.message }, "step failed");
   }
 
-  /** Whether the node's state has it. */
-  async function tellFailure(state: SriovNetworkNodeState, error: unknown): Promise<boolean> {
+  /** Reports whether the failure was written to the NodeState. */
+  async function reportFailure(state: SriovNetworkNodeState, error: unknown): Promise<boolean> {
     const phase = { kind: "pass-failed", message: describe(error) } as const;
     metrics.reported(phase);
     try {
       await report(state, phase, undefined);
       return true;
     } catch (cause) {
-      log.warn({ error: cause }, "failure not reported; retrying");
+      log.warn({ error: cause }, "status update failed; retrying");
       return false;
     }
   }

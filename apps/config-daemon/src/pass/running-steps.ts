@@ -1,65 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The steps that have begun and not ended. Most end while their pass waits for them. One that hangs in the kernel is left
- * behind: the pass goes on without it, and until it returns, no pass touches what it works on.
- * Usage: `const inHand = createStepsInHand({ nowMs, now }); const entry = inHand.add(step, { pf, words }); entry.end();`
+ * createRunningSteps keeps the steps that have started and not ended. Most end while their pass waits for them. A step that
+ * hangs in the kernel is marked as hanging: the pass goes on without it, and until it ends, no pass changes its PF.
+ * Usage: `const runningSteps = createRunningSteps({ nowMs, now }); const entry = runningSteps.add(step, { pf, describe }); entry.end();`
  */
 import type { InterfaceStatus } from "@switchyard/api";
 import { isBlockedBy, type Step } from "@switchyard/plan";
 import { isDeepStrictEqual } from "node:util";
 import { describeWait } from "../deadlines/describe-wait.ts";
 
-export interface StepsInHand {
-  /** A step begins. */
-  add(step: Step, about: StepAbout): EntryInHand;
-  /** Steps that passes have left behind. */
-  readonly hanging: readonly StepInHand[];
-  /** Age of the oldest step in hand, in ms; 0 where there is none. */
+export interface RunningSteps {
+  /** Adds a step that starts, or other work on the host, which has no step. */
+  add(step: Step | undefined, about: StepAbout): RunningEntry;
+  /** The hanging steps of plans. */
+  readonly hanging: readonly RunningStep[];
+  /** Number of hanging entries with and without a step. Each occupies a thread. */
+  readonly hangingCount: number;
+  /** Age of the oldest entry in ms; 0 if there is no entry. */
   readonly oldestMs: () => number;
-  /** Whether the step would touch what a hanging one works on, or needs it. */
-  isHeldUp(step: Step): boolean;
-  /** Each hanging step in words, oldest first: "set sriov_numvfs 4 on 0000:3b:00.0: no answer for 5 min, since …". */
+  /** Reports whether the step needs a hanging step, or changes the same PF. */
+  isBlocked(step: Step): boolean;
+  /** Describes each hanging entry, oldest first: "set sriov_numvfs 4 on 0000:3b:00.0: no answer from the kernel for 5 min, since …". */
   describe(): readonly string[];
-  /** In how many ms describe() will say something else; undefined while nothing hangs. */
-  untilNewsMs(): number | undefined;
+  /** Milliseconds until the result of describe() changes; undefined if nothing hangs. */
+  nextChangeMs(): number | undefined;
 }
 
 export interface StepAbout {
-  /** The PF as it was observed before the step; absent for steps of no PF. */
+  /** The PF as observed before the step; absent if the step has no PF. */
   readonly pf?: InterfaceStatus | undefined;
-  /** What it does at this moment: "set sriov_numvfs 4 on 0000:3b:00.0". */
-  readonly words: () => string;
+  /** Returns the present operation of the step: "set sriov_numvfs 4 on 0000:3b:00.0". */
+  readonly describe: () => string;
 }
 
-export interface StepInHand extends StepAbout {
+export interface RunningStep extends StepAbout {
   readonly step: Step;
 }
 
-export interface EntryInHand {
-  /** The pass goes on without it. */
-  leave(): void;
-  /** The step has ended, well or not. */
+export interface RunningEntry {
+  /** The step missed its deadline. */
+  markHanging(): void;
+  /** The step succeeded or failed. */
   end(): void;
 }
 
-export interface StepsInHandDeps {
+export interface RunningStepsDeps {
   readonly nowMs: () => number;
   readonly now: () => Date;
 }
 
-export function createStepsInHand({ nowMs, now }: StepsInHandDeps): StepsInHand {
+export function createRunningSteps({ nowMs, now }: RunningStepsDeps): RunningSteps {
   /** In the order of their start. */
   const entries = new Set<Entry>();
-  const hanging = (): readonly Entry[] => [...entries].filter(({ isLeft }) => isLeft);
+  const hangingEntries = (): readonly Entry[] => [...entries].filter(({ isHanging }) => isHanging);
+  const hangingSteps = (): readonly RunningStep[] =>
+    hangingEntries().flatMap(({ step, ...entry }) => (step === undefined ? [] : [{ ...entry, step }]));
   const waitOf = ({ sinceMs, since }: Entry) => describeWait(nowMs() - sinceMs, since);
 
   return {
     add(step, about) {
-      const entry: Entry = { ...about, step, sinceMs: nowMs(), since: now(), isLeft: false };
+      const entry: Entry = { ...about, step, sinceMs: nowMs(), since: now(), isHanging: false };
       entries.add(entry);
       return {
-        leave: () => {
-          entry.isLeft = true;
+        markHanging: () => {
+          entry.isHanging = true;
         },
         end: () => {
           entries.delete(entry);
@@ -67,29 +71,33 @@ export function createStepsInHand({ nowMs, now }: StepsInHandDeps): StepsInHand 
       };
     },
     get hanging() {
-      return hanging();
+      return hangingSteps();
+    },
+    get hangingCount() {
+      return hangingEntries().length;
     },
     oldestMs() {
       const [oldest] = entries;
       return oldest === undefined ? 0 : nowMs() - oldest.sinceMs;
     },
-    isHeldUp: (step) => hanging().some((entry) => touchesSame(step, entry.step)),
-    describe: () => hanging().map((entry) => `${entry.words()}: ${waitOf(entry).text}`),
-    untilNewsMs() {
-      const waits = hanging().map((entry) => waitOf(entry).untilNewsMs);
+    isBlocked: (step) => hangingSteps().some((entry) => isInConflict(step, entry.step)),
+    describe: () => hangingEntries().map((entry) => `${entry.describe()}: ${waitOf(entry).text}`),
+    nextChangeMs() {
+      const waits = hangingEntries().map((entry) => waitOf(entry).nextChangeMs);
       return waits.length === 0 ? undefined : Math.min(...waits);
     },
   };
 }
 
-interface Entry extends StepInHand {
+interface Entry extends StepAbout {
+  readonly step: Step | undefined;
   readonly sinceMs: number;
   readonly since: Date;
-  isLeft: boolean;
+  isHanging: boolean;
 }
 
-/** One PF is worked on by one step at a time. */
-function touchesSame(step: Step, hanging: Step): boolean {
+/** Only one step at a time changes a PF. */
+function isInConflict(step: Step, hanging: Step): boolean {
   if ("pciAddress" in step && "pciAddress" in hanging) return step.pciAddress === hanging.pciAddress;
   return isDeepStrictEqual(step, hanging) || isBlockedBy(step, hanging);
 }

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Kernel modules behind /dev/net/tun and /dev/vhost-net, which pods get beside VFs with needVhostNet. Neither a driver nor a
- * status shows whether they are loaded, so they are no step of a plan; what is missing is a problem of the spec.
- * Usage: `const load = createVhostModules(host, { timing, now }); const problems = await load(desired);`
+ * createVhostModules loads the kernel modules behind /dev/net/tun and /dev/vhost-net, which pods get in addition to VFs with
+ * needVhostNet. Neither a driver nor the status shows whether they are loaded. Therefore loading them is not a step of a
+ * plan, and a module that cannot be loaded is reported as a problem of the spec.
+ * Usage: `const loadVhostModules = createVhostModules(host, { timing, now }); const problems = await loadVhostModules(desired);`
  */
 import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";
 import type { PlanProblem } from "@switchyard/plan";
-import { createPatience, type PatienceDeps } from "../deadlines/with-deadline.ts";
+import { createWithDeadline, type DeadlineDeps } from "../deadlines/with-deadline.ts";
 
 const modules = [
   { module: "tun", device: "/dev/net/tun" },
   { module: "vhost_net", device: "/dev/vhost-net" },
 ] as const;
 
-/** Loads each module once, if some VF needs it; what cannot be had is the answer. */
+/** Loads each module once if a VF group needs it. Returns a problem for each module that cannot be loaded. */
 export type LoadVhostModules = (desired: SriovNetworkNodeStateSpec) => Promise<readonly PlanProblem[]>;
 
-export function createVhostModules(host: Host, deps: PatienceDeps): LoadVhostModules {
+export function createVhostModules(host: Host, deps: DeadlineDeps): LoadVhostModules {
   const loaded = new Set<string>();
-  const within = createPatience(host, deps);
+  const withDeadline = createWithDeadline(host, deps);
 
-  /** Undefined: the device is there, or will be when somebody opens it. */
+  /** Returns undefined if the device exists, or will exist when it is opened. */
   async function load(
     { module, device }: (typeof modules)[number],
     { modules: port, files }: Pick<Host, "modules" | "files">,
@@ -32,28 +33,28 @@ export function createVhostModules(host: Host, deps: PatienceDeps): LoadVhostMod
       return undefined;
     } catch (error) {
       if (!(error instanceof HostError)) throw error;
-      // Built in and without a directory in /sys/module, on a host that has no modprobe.
+      // A built-in module without parameters has no directory in /sys/module, and the host may have no modprobe.
       if ((await files.readKind(device)) !== undefined) return undefined;
       return `${device} is missing: ${error.message}`;
     }
   }
 
   return async function loadVhostModules(desired) {
-    const field = fieldThatNeedsThem(desired);
+    const field = findNeedVhostNet(desired);
     if (field === undefined) return [];
     const problems: PlanProblem[] = [];
     for (const each of modules) {
-      const tried = await within((watched) => load(each, watched));
-      const message = tried.ok ? tried.value : tried.error;
+      const loading = await withDeadline((watched) => load(each, watched));
+      const message = loading.ok ? loading.value : loading.error;
       if (message !== undefined) problems.push({ code: "missing-module", field, message });
-      if (!tried.ok) break; // modprobe hangs, and holds up nothing else
+      if (!loading.ok) break; // modprobe hangs. The pass goes on without the modules.
     }
     return problems;
   };
 }
 
-/** The first one: "spec.interfaces[0].vfGroups[1].needVhostNet". */
-function fieldThatNeedsThem({ interfaces = [] }: SriovNetworkNodeStateSpec): string | undefined {
+/** Returns the path of the first needVhostNet that is true: "spec.interfaces[0].vfGroups[1].needVhostNet". */
+function findNeedVhostNet({ interfaces = [] }: SriovNetworkNodeStateSpec): string | undefined {
   for (const [at, { vfGroups = [] }] of interfaces.entries()) {
     const group = vfGroups.findIndex(({ needVhostNet }) => needVhostNet === true);
     if (group >= 0) return `spec.interfaces[${at}].vfGroups[${group}].needVhostNet`;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * How far the VFs of a node are, in three numbers. Pure.
- * Usage: `countVfs(state.spec, found.interfaces, plan(…).steps)`.
+ * countVfs counts the wanted, existing and configured VFs of a node. It is a pure function.
+ * Usage: `countVfs(state.spec ?? {}, found.interfaces, plan(…).steps)`.
  */
 import type { InterfaceStatus, SriovNetworkNodeStateSpec } from "@switchyard/api";
 import type { Step } from "@switchyard/plan";
 
 /**
- * `wanted` are those that the spec asks for, `existing` all that there are, whosever they are, and `configured` of those
- * wanted the ones that exist and that nothing is left to do for.
+ * `wanted` counts the VFs in the spec. `existing` counts all VFs of the node, also those that Switchyard did not create.
+ * `configured` counts the wanted VFs that exist and for which no step is planned.
  */
 export type VfCounts = Readonly<Record<"wanted" | "existing" | "configured", number>>;
 
@@ -18,10 +18,10 @@ export function countVfs(
   steps: readonly Step[],
 ): VfCounts {
   const found = new Map(interfaces.map((pf) => [pf.pciAddress, pf.Vfs ?? []]));
-  const remade = new Set<string>();
+  const recreated = new Set<string>();
   const unfinished = new Set<string>();
   for (const step of steps) {
-    if (step.kind === "set-num-vfs") remade.add(step.pciAddress);
+    if (step.kind === "set-num-vfs") recreated.add(step.pciAddress);
     else if ("vfId" in step) unfinished.add(`${step.pciAddress} ${step.vfId}`);
   }
 
@@ -29,7 +29,7 @@ export function countVfs(
   let configured = 0;
   for (const { pciAddress, numVfs = 0 } of spec.interfaces ?? []) {
     wanted += numVfs;
-    if (remade.has(pciAddress)) continue;
+    if (recreated.has(pciAddress)) continue;
     const isDone = (vfId: number) => vfId < numVfs && !unfinished.has(`${pciAddress} ${vfId}`);
     configured += (found.get(pciAddress) ?? []).filter(({ vfID }) => isDone(vfID)).length;
   }

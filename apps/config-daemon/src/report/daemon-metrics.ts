@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What an admin wants to see of a node: how far it is, what was done to it, and what it refuses. Nothing is told by PF or
- * VF: with 128 VFs a node, 1,000 nodes would have hundreds of thousands of series, and the SriovNetworkNodeState has each
- * anyway.
- * Usage: `const metrics = createDaemonMetrics(registry, { nodeName, now: () => new Date() }); metrics.stepEnded(step, false);`
+ * createDaemonMetrics registers the metrics of one node: its sync status, its steps and its VFs. No metric has a label for a
+ * PF or VF: 1,000 nodes with 128 VFs each would have hundreds of thousands of series, and the SriovNetworkNodeState has the
+ * details.
+ * Usage: `const metrics = createDaemonMetrics(registry, { nodeName, now, oldestMs }); metrics.stepEnded(step, false);`
  */
 import type { InterfaceStatus, SriovNetworkNodeStateSpec } from "@switchyard/api";
 import type { Step } from "@switchyard/plan";
@@ -12,24 +12,24 @@ import { countVfs } from "./count-vfs.ts";
 import { syncStatuses, syncStatusOf, type Phase } from "./phase.ts";
 
 export interface DaemonMetrics {
-  /** The steps that are left to do, now that this was found. */
+  /** Called with each plan: the spec, the observed PFs and the planned steps. */
   readonly planned: (
     desired: SriovNetworkNodeStateSpec,
     found: readonly InterfaceStatus[],
     steps: readonly Step[],
   ) => void;
   readonly stepEnded: (step: Step, hasFailed: boolean) => void;
-  /** The steps of a plan came to their end; `isDone` where all of them are done. */
+  /** Called when the steps of a plan have ended; `isDone` if all of them succeeded. */
   readonly applied: (apply: { readonly durationMs: number; readonly isDone: boolean }) => void;
-  /** Told of each report, also of one that the API server does not get. */
+  /** Called with each report, also if the API server does not accept it. */
   readonly reported: (phase: Phase) => void;
 }
 
 export interface DaemonMetricsOptions {
-  /** A label of all that this process shows: where it is scraped, nodes may be known by their address only. */
+  /** Becomes the label `node` of all metrics, because Prometheus may know the node only by its address. */
   readonly nodeName: string;
   readonly now: () => Date;
-  /** Age of the oldest step that has begun and not ended, in ms. */
+  /** Age of the oldest running step in ms. */
   readonly oldestMs: () => number;
 }
 
@@ -53,15 +53,15 @@ export function createDaemonMetrics(
 
   const steps = new Counter({
     name: "switchyard_steps_total",
-    help: "Steps by kind and outcome: done or failed.",
+    help: "Steps that ended, by kind and outcome (done or failed).",
     labelNames: ["kind", "outcome"],
     registers,
   });
-  // From 0 on, so that the first failure is an increase.
+  // Series that start at 0 show the first failure as an increase.
   for (const kind of Object.keys(stepKinds)) for (const outcome of ["done", "failed"]) steps.inc({ kind, outcome }, 0);
   new Gauge({
     name: "switchyard_oldest_step_seconds",
-    help: "How long the oldest step in hand has been running: minutes are a step that hangs in the kernel. 0 without one.",
+    help: "Age of the oldest running step. A step that runs for minutes hangs in the kernel. 0 if no step is running.",
     registers,
     collect() {
       this.set(oldestMs() / 1000);
@@ -69,30 +69,30 @@ export function createDaemonMetrics(
   });
   const seconds = new Histogram({
     name: "switchyard_apply_seconds",
-    help: "Time in which the steps of a plan were done, or failed.",
+    help: "Duration of the steps of a plan, whether they succeeded or failed.",
     buckets: [0.1, 0.5, 2, 10, 60],
     registers,
   });
   const lastApply = new Gauge({
     name: "switchyard_last_apply_timestamp_seconds",
-    help: "When all steps of a plan were done last, in seconds since 1970; 0 if never since the process started.",
+    help: "Unix time at which all steps of a plan last succeeded; 0 if never since the process started.",
     registers,
   });
   const syncStatus = new Gauge({
     name: "switchyard_node_sync_status",
-    help: "1 for the sync status that the node has, else 0; 0 for all before the first report.",
+    help: "1 for the present sync status of the node, 0 for the others. All are 0 before the first report.",
     labelNames: ["sync_status"],
     registers,
   });
   for (const each of syncStatuses) syncStatus.set({ sync_status: each }, 0);
   const waiting = new Gauge({
     name: "switchyard_waiting_for_drain",
-    help: "1 while the node waits to be drained.",
+    help: "1 while the node waits for its drain.",
     registers,
   });
   const vfs = new Gauge({
     name: "switchyard_node_vfs",
-    help: "VFs of the node: wanted by its spec, existing, and configured, which are those wanted that are as asked for.",
+    help: "VFs of the node by state: wanted by its spec, existing, and configured (wanted VFs that match the spec).",
     labelNames: ["state"],
     registers,
   });

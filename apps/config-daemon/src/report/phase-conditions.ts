@@ -1,88 +1,90 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The conditions that a phase of the node's life changes; the others stay as they are. Pure.
- * Usage: `conditionsOf(phase, before).reduce((all, verdict) => setCondition(all, { ...verdict, observedGeneration }, now), before)`.
+ * phaseConditions returns the conditions that a phase changes. It is a pure function.
+ * Usage: `setConditions(before, phaseConditions(phase, before), { now, observedGeneration })`.
  */
 import { conditionTypes, nodeStateReasons as reasons, type Condition } from "@switchyard/api";
+import type { NewCondition } from "@switchyard/kube";
 import { errorOf, syncStatusOf, type Phase } from "./phase.ts";
 
-export type Verdict = Pick<Condition, "type" | "status" | "reason" | "message">;
-
-/** One for each type that changes. `before` are the conditions that the status has. */
-export function conditionsOf(phase: Phase, before: readonly Condition[]): readonly Verdict[] {
-  const verdicts = [...overcome(phase, before), ...verdictsOf(phase), ...hangingOf(phase)];
-  return [...new Map(verdicts.map((verdict) => [verdict.type, verdict])).values()]; // the last word counts
+/** Returns one condition for each type that changes. `before` are the conditions of the present status. */
+export function phaseConditions(phase: Phase, before: readonly Condition[]): readonly NewCondition[] {
+  const conditions = [...clearedBy(phase, before), ...conditionsOfKind(phase), ...conditionsOfHanging(phase)];
+  return [...new Map(conditions.map((condition) => [condition.type, condition])).values()]; // the last of a type wins
 }
 
 const { ready, progressing, degraded } = conditionTypes;
 
-function set(type: string, status: boolean, reason: string, message: string): Verdict {
+function condition(type: string, status: boolean, reason: string, message: string): NewCondition {
   return { type, status: status ? "True" : "False", reason, message };
 }
 
-/** A step that hangs needs a person, whatever becomes of the rest. */
-function hangingOf(phase: Phase): readonly Verdict[] {
+/** A hanging step needs an administrator in every phase. */
+function conditionsOfHanging(phase: Phase): readonly NewCondition[] {
   if (phase.hanging === undefined) return [];
   const message = errorOf(phase);
-  const verdict = set(degraded, true, reasons.stepHangs, message);
-  return phase.kind === "settled" ? [set(ready, false, reasons.stepHangs, message), verdict] : [verdict];
+  const hangs = condition(degraded, true, reasons.stepHangs, message);
+  return phase.kind === "settled" ? [condition(ready, false, reasons.stepHangs, message), hangs] : [hangs];
 }
 
-/** What cannot hold any longer where a pass has come this far; the rest is settled at the pass's end. */
-function overcome(phase: Phase, before: readonly Condition[]): readonly Verdict[] {
-  const was = before.find(({ type }) => type === degraded)?.reason ?? "";
-  const isOver = syncStatusOf(phase) === "InProgress" && overcomeByProgress.has(was);
-  return isOver ? [set(degraded, false, reasons.configuring, "")] : [];
+/** Clears Degraded if the progress of the pass disproves its reason. The end of the pass decides about other reasons. */
+function clearedBy(phase: Phase, before: readonly Condition[]): readonly NewCondition[] {
+  const reason = before.find(({ type }) => type === degraded)?.reason ?? "";
+  const isCleared = syncStatusOf(phase) === "InProgress" && clearedByProgress.has(reason);
+  return isCleared ? [condition(degraded, false, reasons.configuring, "")] : [];
 }
 
-const overcomeByProgress: ReadonlySet<string> = new Set([
+const clearedByProgress: ReadonlySet<string> = new Set([
   reasons.passFailed,
   reasons.discoveryFailed,
   reasons.stepHangs,
 ]);
 
-function verdictsOf(phase: Phase): readonly Verdict[] {
+function conditionsOfKind(phase: Phase): readonly NewCondition[] {
   switch (phase.kind) {
     case "settled": {
       const reason = phase.problems.length === 0 ? reasons.configured : reasons.notPossible;
       const isDone = phase.problems.length === 0;
       const message = errorOf(phase);
       return [
-        set(ready, isDone, reason, message),
-        set(progressing, false, reason, ""),
-        set(degraded, !isDone, reason, message),
+        condition(ready, isDone, reason, message),
+        condition(progressing, false, reason, ""),
+        condition(degraded, !isDone, reason, message),
       ];
     }
     case "configuring": {
-      const message = `${phase.stepCount} ${phase.stepCount === 1 ? "step" : "steps"} to do`;
-      return [set(ready, false, reasons.configuring, message), set(progressing, true, reasons.configuring, message)];
+      const message = `running ${phase.stepCount} ${phase.stepCount === 1 ? "step" : "steps"}`;
+      return [
+        condition(ready, false, reasons.configuring, message),
+        condition(progressing, true, reasons.configuring, message),
+      ];
     }
     case "waiting-for-drain": {
       const message = phase.reasons.map(({ text }) => text).join("; ");
       return [
-        set(ready, false, reasons.waitingForDrain, message),
-        set(progressing, true, reasons.waitingForDrain, message),
+        condition(ready, false, reasons.waitingForDrain, message),
+        condition(progressing, true, reasons.waitingForDrain, message),
       ];
     }
     case "failed": {
       const message = errorOf(phase);
       return [
-        set(ready, false, reasons.stepFailed, message),
-        set(progressing, true, reasons.stepFailed, "the failed steps are tried again"),
-        set(degraded, true, reasons.stepFailed, message),
+        condition(ready, false, reasons.stepFailed, message),
+        condition(progressing, true, reasons.stepFailed, "retrying the failed steps"),
+        condition(degraded, true, reasons.stepFailed, message),
       ];
     }
     case "discovery-failed":
       return [
-        set(ready, false, reasons.discoveryFailed, errorOf(phase)),
-        set(degraded, true, reasons.discoveryFailed, errorOf(phase)),
+        condition(ready, false, reasons.discoveryFailed, errorOf(phase)),
+        condition(degraded, true, reasons.discoveryFailed, errorOf(phase)),
       ];
     case "pass-failed": {
       const message = errorOf(phase);
       return [
-        set(ready, false, reasons.passFailed, message),
-        set(progressing, true, reasons.passFailed, "the pass is tried again"),
-        set(degraded, true, reasons.passFailed, message),
+        condition(ready, false, reasons.passFailed, message),
+        condition(progressing, true, reasons.passFailed, "retrying the configuration of the node"),
+        condition(degraded, true, reasons.passFailed, message),
       ];
     }
   }

@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Where a node stands with its spec at a moment of its life, and what upstream's two fields say of it. Pure.
+ * Defines the phases of a node on the way to its spec, and maps them to upstream's fields syncStatus and lastSyncError. All
+ * functions are pure.
  * Usage: `syncStatusOf({ kind: "settled", problems: [] })` is "Succeeded".
  */
 import { cutText, maxMessageBytes } from "@switchyard/kube";
 import { describeProblem, type PlanProblem, type Reason } from "@switchyard/plan";
 
-/** Where the node stands with its spec. */
-export type Phase = Stage & {
-  /** Steps that hang in the kernel, in words; what the stage says is of all else. */
+/** The state of the node relative to its spec. */
+export type Phase = PhaseKind & {
+  /** Describes the steps that hang in the kernel. The phase covers everything else. */
   readonly hanging?: readonly string[];
 };
 
-type Stage =
-  /** All that is asked is there, but for `problems`. */
+type PhaseKind =
+  /** The node matches its spec except for `problems`. */
   | { readonly kind: "settled"; readonly problems: readonly PlanProblem[] }
   | { readonly kind: "configuring"; readonly stepCount: number }
   | { readonly kind: "waiting-for-drain"; readonly reasons: readonly Reason[] }
-  /** The host refused steps; they are tried again. */
+  /** The host refused steps, which are retried. */
   | {
       readonly kind: "failed";
       readonly failures: readonly { readonly message: string }[];
       readonly problems: readonly PlanProblem[];
     }
   | { readonly kind: "discovery-failed"; readonly message: string }
-  /** The pass ended by an error that it does not know: a refusal of the API server, or a bug. It is tried again. */
+  /** The pass ended by an unexpected error, such as a request that the API server refused, or a bug. It is retried. */
   | { readonly kind: "pass-failed"; readonly message: string };
 
-/** All that status.syncStatus can be once there was a report. */
+/** All values of status.syncStatus after the first report. */
 export const syncStatuses = ["Succeeded", "InProgress", "Failed"] as const;
 export type SyncStatus = (typeof syncStatuses)[number];
 
@@ -45,20 +46,20 @@ export function syncStatusOf(phase: Phase): SyncStatus {
   }
 }
 
-/** One line for lastSyncError, conditions and events: what hangs, then the host's refusals, then what cannot be. */
+/** Returns one line for lastSyncError, conditions and events: hanging steps, then failed steps, then problems of the spec. */
 export function errorOf(phase: Phase): string {
   return cutText([...(phase.hanging ?? []), ...errorsOf(phase)].join("; "), maxMessageBytes);
 }
 
-function errorsOf(stage: Stage): readonly string[] {
-  switch (stage.kind) {
+function errorsOf(phase: PhaseKind): readonly string[] {
+  switch (phase.kind) {
     case "settled":
-      return stage.problems.map(describeProblem);
+      return phase.problems.map(describeProblem);
     case "failed":
-      return [...stage.failures.map(({ message }) => message), ...stage.problems.map(describeProblem)];
+      return [...phase.failures.map(({ message }) => message), ...phase.problems.map(describeProblem)];
     case "discovery-failed":
     case "pass-failed":
-      return [stage.message];
+      return [phase.message];
     case "configuring":
     case "waiting-for-drain":
       return [];

@@ -24,7 +24,7 @@ function setUp() {
         return "written";
       },
     },
-    tell: (_state, event) => {
+    recordEvent: (_state, event) => {
       events.push(event);
     },
     now: () => new Date(0),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Writes the node's status and its events, one after the other and only where something differs.
- * Usage: `const report = createReporter({ writer, events, now }); await report(state, phase, found);`
+ * createReporter writes the status of the NodeState and records its events, one report after another.
+ * Usage: `const report = createReporter({ writer, recordEvent, now }); await report(state, phase, found);`
  */
 import type { SriovNetworkNodeState, SriovNetworkNodeStateStatus } from "@switchyard/api";
 import type { Writer } from "@switchyard/kube";
@@ -9,27 +9,28 @@ import type { Phase } from "./phase.ts";
 import { statusOf, type Found } from "./status-of.ts";
 
 export interface ReporterDeps {
+  /** Skips writes that change nothing. */
   readonly writer: Pick<Writer<SriovNetworkNodeState>, "applyStatus">;
-  /** Tells people of a change; never rejects. */
-  readonly tell: (state: SriovNetworkNodeState, event: NodeEvent) => void;
+  readonly recordEvent: RecordEvent;
   readonly now: () => Date;
 }
 
-/** A change worth telling. */
+/** Records an event on the NodeState. Never rejects. */
+export type RecordEvent = (state: SriovNetworkNodeState, event: NodeEvent) => void;
+
 export interface NodeEvent {
   readonly type: "Normal" | "Warning";
-  /** CamelCase. */
-  readonly reason: "SyncStatusChanged" | "SyncFailed";
+  readonly reason: "SyncStatusChanged" | "SyncFailed" | "UpstreamFilesNotRemoved";
   readonly message: string;
 }
 
-/** Rejects with KubeError where the status cannot be written. */
+/** Rejects with KubeError if the status cannot be written. */
 export type Report = (state: SriovNetworkNodeState, phase: Phase, found: Found | undefined) => Promise<void>;
 
-export function createReporter({ writer, tell, now }: ReporterDeps): Report {
-  /** What was written last; the cache learns of it later. */
+export function createReporter({ writer, recordEvent, now }: ReporterDeps): Report {
+  /** The last written status. The cache receives it later. */
   let last: SriovNetworkNodeStateStatus | undefined;
-  let turn: Promise<void> = Promise.resolve();
+  let previous: Promise<void> = Promise.resolve();
 
   async function write(state: SriovNetworkNodeState, phase: Phase, found: Found | undefined): Promise<void> {
     const before = last ?? state.status;
@@ -44,13 +45,13 @@ export function createReporter({ writer, tell, now }: ReporterDeps): Report {
     await writer.applyStatus({ metadata: { name, namespace }, status });
     last = status;
     const event = eventOf(before, status);
-    if (event !== undefined) tell(state, event);
+    if (event !== undefined) recordEvent(state, event);
   }
 
   return (state, phase, found) => {
-    // A report never overtakes the one before, and does not fail with it.
-    turn = turn.catch(() => undefined).then(() => write(state, phase, found));
-    return turn;
+    // Reports are written in order. A report does not fail because the previous one failed.
+    previous = previous.catch(() => undefined).then(() => write(state, phase, found));
+    return previous;
   };
 }
 

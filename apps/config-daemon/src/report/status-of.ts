@@ -1,65 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the node's status says of a moment of its life. Pure.
+ * statusOf computes the status of the SriovNetworkNodeState for a phase. It is a pure function.
  * Usage: `statusOf({ status, generation, found, phase, now })`.
  */
 import {
   conditionTypes,
-  type Condition,
+  defined,
   type InterfaceStatus,
   type SriovNetworkNodeStateStatus,
   type SystemSettings,
 } from "@switchyard/api";
-import { setCondition } from "@switchyard/kube";
-import { conditionsOf } from "./phase-conditions.ts";
+import { setConditions } from "@switchyard/kube";
+import { phaseConditions } from "./phase-conditions.ts";
 import { errorOf, syncStatusOf, type Phase, type SyncStatus } from "./phase.ts";
 
-/** What a look at the host found. */
+/** The parts of an observation that the status contains. */
 export interface Found {
   readonly interfaces: readonly InterfaceStatus[];
-  /** As Observation has it. */
+  /** As in Observation. */
   readonly system?: SystemSettings;
-  /** The boot in which all was done that can be done for now; absent on the way there. */
+  /** boot_id of the boot in which the node was configured; absent while steps are running. */
   readonly bootId?: string;
 }
 
-export interface ReportInput {
-  /** As it was before. */
+export interface StatusInput {
+  /** The previous status. */
   readonly status: SriovNetworkNodeStateStatus | undefined;
-  /** metadata.generation of the spec that was acted on. */
+  /** metadata.generation of the spec that the pass applies. */
   readonly generation: number;
-  /** As last observed; what is undefined stays as the status has it. */
+  /** The last observation. Fields that are undefined keep their value in the status. */
   readonly found: Found | undefined;
   readonly phase: Phase;
   readonly now: Date;
 }
 
-/** The whole status, conditions kept in time where they do not change. */
-export function statusOf(input: ReportInput): SriovNetworkNodeStateStatus {
+/** Returns the whole status of the daemon's field manager. */
+export function statusOf(input: StatusInput): SriovNetworkNodeStateStatus {
   const { status: before, generation: observedGeneration, found, phase, now } = input;
-  const own = (before?.conditions ?? []).filter(({ type }) => ownTypes.has(type));
+  const own = (before?.conditions ?? []).filter(({ type }) => types.includes(type));
   const { interfaces = before?.interfaces, system = before?.system, bootId: bootID = before?.bootID } = found ?? {};
   return {
-    ...(interfaces === undefined ? {} : { interfaces }),
-    ...(system?.rdmaMode ? { system } : {}),
+    ...defined({ interfaces, system: system?.rdmaMode ? system : undefined, bootID }),
     ...syncOf(phase, before?.lastSyncError ?? ""),
-    conditions: conditionsOf(phase, own).reduce<readonly Condition[]>(
-      (conditions, verdict) => setCondition(conditions, { ...verdict, observedGeneration }, now),
-      own,
-    ),
+    conditions: setConditions(own, phaseConditions(phase, own), { now, observedGeneration }),
     observedGeneration,
-    ...(bootID === undefined ? {} : { bootID }),
   };
 }
 
-/** Others write conditions of other types, and lose them to whoever sends them along. */
-const ownTypes: ReadonlySet<string> = new Set([
-  conditionTypes.ready,
-  conditionTypes.progressing,
-  conditionTypes.degraded,
-]);
+/** Types that the daemon writes. An apply with conditions of other field managers would take them over. */
+const types: readonly string[] = [conditionTypes.ready, conditionTypes.progressing, conditionTypes.degraded];
 
-/** Upstream's two fields; its users poll them. */
+/** Upstream's two fields, which upstream's users poll. */
 function syncOf(phase: Phase, lastError: string): { readonly syncStatus: SyncStatus; readonly lastSyncError: string } {
   const syncStatus = syncStatusOf(phase);
   return { syncStatus, lastSyncError: syncStatus === "InProgress" ? lastError : errorOf(phase) };

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The API server's address as the kubelet knows it. On OpenShift the cluster's service address works only once the cluster's
- * network does, and that may wait for the NICs that the daemon configures (sriov-operator.md F).
+ * readKubeletApiServer reads the address of the API server from the kubeconfig of the kubelet. On OpenShift, the service
+ * address works only when the cluster network is up, which can depend on NICs that the daemon configures
+ * (sriov-operator.md F).
  * Usage: `await connect({ env: { ...process.env, ...(await readKubeletApiServer("/host/etc/kubernetes/kubeconfig")) } })`.
  */
 import { readFile } from "node:fs/promises";
 
-/** What a pod's client takes the API server's address from. */
+/** The environment variables from which a client in a pod takes the address of the API server. */
 export interface ServiceAddress {
   readonly KUBERNETES_SERVICE_HOST: string;
   readonly KUBERNETES_SERVICE_PORT: string;
 }
 
-/** Undefined where the kubeconfig at `path` cannot be read, or names no server or several. */
+/** Returns undefined if the kubeconfig at `path` cannot be read, or does not contain exactly one server. */
 export async function readKubeletApiServer(path: string): Promise<ServiceAddress | undefined> {
   const text = await readFile(path, "utf8").catch(() => undefined);
   const server = text === undefined ? undefined : findServer(text);
   if (server === undefined) return undefined;
-  // URL has IPv6 addresses in brackets; a client's environment has not.
+  // URL puts IPv6 addresses in brackets; KUBERNETES_SERVICE_HOST has no brackets.
   const host = server.hostname.replace(/^\[(.*)\]$/, "$1");
   return { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: server.port || "443" };
 }
 
-// The one field of all the YAML that matters: a parser for it would cost each daemon 2 MB.
+// Searches for one field. A YAML parser would cost each daemon 2 MB of memory.
 function findServer(kubeconfig: string): URL | undefined {
   const line = /(?:^|[{,])[ \t-]*["']?server["']?\s*:\s*["']?(https:\/\/[^\s"',}]+)/gm;
   const servers = new Set([...kubeconfig.matchAll(line)].map(([, server = ""]) => server));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Binds a VF to a user-space driver, or gives it back to the kernel's choice (sriov-operator.md F.6 D).
+ * bindDriver binds a VF to a user-space driver, or to the driver that the kernel chooses (sriov-operator.md F.6).
  */
 import type { PciAddress } from "@switchyard/api";
 import { HostError, type SriovSysfs } from "@switchyard/host";
 import type { BindDriver } from "@switchyard/plan";
 import type { StepContext } from "./step-context.ts";
 
-/** Repeatable: whatever driver the VF has when it runs, it ends with the one asked for. */
+/** Binds the VF to the requested driver, whatever driver it has before. It can be repeated. */
 export async function bindDriver(step: BindDriver, context: StepContext): Promise<void> {
   const { sriov } = context.host;
   const vf = await context.vfAddress(step.vfId);
@@ -23,12 +23,12 @@ export async function bindDriver(step: BindDriver, context: StepContext): Promis
     await unbindIfBound(sriov, vf);
     await sriov.bindDriver(vf, step.to);
   } finally {
-    // Left behind it would keep the kernel's driver away after a later reset.
+    // An override that stays would prevent the kernel's driver from binding after a later reset.
     await sriov.setDriverOverride(vf, undefined);
   }
 }
 
-/** Unbinds and binds again the driver that the kernel chooses. */
+/** Unbinds the VF and binds it to the driver that the kernel chooses. */
 export async function rebindDefault(vf: PciAddress, context: StepContext): Promise<void> {
   const { sriov } = context.host;
   context.forgetLinks();

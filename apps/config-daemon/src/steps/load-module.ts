@@ -2,7 +2,7 @@
 import type { Host } from "@switchyard/host";
 import type { LoadModule } from "@switchyard/plan";
 
-/** Loads the module unless it is loaded. */
+/** Loads the kernel module unless it is loaded already. */
 export async function loadModule(step: LoadModule, host: Host): Promise<void> {
   await host.modules.load(step.module);
 }

@@ -2,7 +2,10 @@
 import { removeUdevRules } from "../upstream/udev-rules.ts";
 import type { StepContext } from "./step-context.ts";
 
-/** Forgets that the PF is ours. Comes after everything that gives it back; the record last, as it says what is left to do. */
+/**
+ * Removes the udev rules and the record of a PF after its reset. The record is removed last: as long as it exists, the next
+ * pass continues the reset.
+ */
 export async function releasePf({ host, pf }: StepContext): Promise<void> {
   await removeUdevRules(host.files, pf);
   await host.records.remove(pf);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Makes the address that a VF has its administrative one, so that it is the same after each rebind (F.6 D).
+ * setVfMac sets the administrative MAC address of a VF to its present address, which then stays the same after a rebind
+ * (sriov-operator.md F.6).
  */
 import { isUnicast, parseMacAddress } from "@switchyard/api";
 import { HostError } from "@switchyard/host";
@@ -13,10 +14,14 @@ export async function setVfMac(step: SetVfMac, context: StepContext): Promise<vo
   const link = await context.vfLink(step.vfId);
   const mac = parseMacAddress(link.mac);
   if (!mac.ok || !isUnicast(mac.value)) {
-    const words = `${link.name} has the address "${link.mac}"`;
-    throw new HostError({ tried: `keep the MAC address of VF ${step.vfId}`, target: context.pf }, "EADDRNOTAVAIL", {
-      words,
-    });
+    const words = `${link.name} has the address "${link.mac}", which is not a unicast MAC address`;
+    throw new HostError(
+      { tried: `set administrative MAC address of VF ${step.vfId}`, target: context.pf },
+      "EADDRNOTAVAIL",
+      {
+        words,
+      },
+    );
   }
   const uplink = await context.pfLink();
   await host.links.setVfMac(uplink.name, step.vfId, mac.value);

@@ -1,45 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the steps of one PF share while they run: the host, and where the PF's VFs and interfaces are at this moment.
- * Steps name VFs by index; the kernel wants addresses and names.
+ * createStepContext gives the steps of one PF the host and the present addresses and interfaces of the PF and its VFs. Steps
+ * name VFs by index, and the kernel needs addresses and names.
  */
 import { parsePciAddress, type PciAddress } from "@switchyard/api";
 import { HostError, type Host, type Link } from "@switchyard/host";
 import { groupByDevice, uplinkOf } from "../observe/interface-status.ts";
 
-/** One PF as its steps see it. Lookups are remembered until `forget`, since 128 VFs ask for the same lists. */
+/** One PF and its VFs. Lists are cached until forget(), because the steps of 128 VFs need the same lists. */
 export interface StepContext {
   readonly host: Host;
   readonly pf: PciAddress;
   readonly signal: AbortSignal;
-  /** Rejects with HostError ENODEV where there is no such VF. */
+  /** Rejects with HostError ENODEV if the VF does not exist. */
   vfAddress(vfId: number): Promise<PciAddress>;
-  /** The PF's interface. Rejects with HostError ENODEV where it has none. */
+  /** Returns the network interface of the PF. Rejects with HostError ENODEV if it has none. */
   pfLink(): Promise<Link>;
-  /** The VF's interface; waits for the driver and udev to make and name it. Rejects with HostError ETIMEDOUT. */
+  /** Waits until the driver has created the network interface of the VF, and udev has named it. Rejects with HostError ETIMEDOUT. */
   vfLink(vfId: number): Promise<Link>;
-  /** Resolves when udev is through with what the steps did. Rejects with HostError ETIMEDOUT. */
+  /** Waits until udev has handled the changes of the steps. Rejects with HostError ETIMEDOUT. */
   settle(): Promise<void>;
-  /** To be called by a step that makes or removes VFs. */
+  /** Drops all cached lists. A step calls it when it creates or removes VFs. */
   forget(): void;
-  /** To be called by a step after which interfaces come, go or change. */
+  /** Drops the cached interfaces. A step calls it when it adds, removes or changes interfaces. */
   forgetLinks(): void;
 }
 
-/** Times of a step, injected so that tests need not wait. */
+/** The clock and the time limits of steps. Tests inject their own. */
 export interface StepTiming {
-  /** A step that takes longer, or a look at the host, is left behind and reported; it may still come to its end. */
+  /** A step or an observation that takes longer is reported as hanging. It may still end. */
   readonly stepDeadlineMs: number;
   readonly linkTimeoutMs: number;
   readonly udevTimeoutMs: number;
-  /** Resolves after so many ms, or at once when `signal` aborts. */
+  /** Resolves after `ms` milliseconds, or when `signal` aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   nowMs(): number;
 }
 
 const linkPollMs = 50;
 
-/** Rejects with HostError EINVAL for an address that is none. */
+/** Throws HostError EINVAL if `pciAddress` is not a PCI address. */
 export function createStepContext(
   host: Host,
   pciAddress: string,
@@ -47,7 +47,7 @@ export function createStepContext(
   signal: AbortSignal,
 ): StepContext {
   const parsed = parsePciAddress(pciAddress);
-  if (!parsed.ok) throw new HostError({ tried: "read the PCI address", target: pciAddress }, "EINVAL", {});
+  if (!parsed.ok) throw new HostError({ tried: "parse PCI address", target: pciAddress }, "EINVAL", {});
   const pf = parsed.value;
   let addresses: Promise<ReadonlyMap<number, PciAddress>> | undefined;
   let links: Promise<ReadonlyMap<string, readonly Link[]>> | undefined;
@@ -72,7 +72,7 @@ export function createStepContext(
   }
 
   async function readLinks(): Promise<ReadonlyMap<string, readonly Link[]>> {
-    await settle(); // Names before udev is through are not the last ones.
+    await settle(); // Names can change until udev has handled the interfaces.
     return groupByDevice(await host.links.listLinks());
   }
 
@@ -88,7 +88,7 @@ export function createStepContext(
     vfAddress,
     async pfLink() {
       const link = uplinkOf(await linksOf(pf));
-      if (link === undefined) throw new HostError({ tried: "look up the interface", target: pf }, "ENODEV", {});
+      if (link === undefined) throw new HostError({ tried: "look up network interface", target: pf }, "ENODEV", {});
       return link;
     },
     async vfLink(vfId) {
@@ -99,7 +99,7 @@ export function createStepContext(
         if (link !== undefined) return link;
         if (timing.nowMs() >= deadlineMs || signal.aborted) {
           const words = `VF ${vfId} of ${pf} has no network interface after ${timing.linkTimeoutMs / 1000} s`;
-          throw new HostError({ tried: "wait for the interface", target: address }, "ETIMEDOUT", { words });
+          throw new HostError({ tried: "wait for network interface", target: address }, "ETIMEDOUT", { words });
         }
         await timing.sleep(linkPollMs, signal);
         links = undefined;

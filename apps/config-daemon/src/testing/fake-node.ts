@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A config daemon on a fake kernel, in a process of its own: all of the real daemon but the host underneath.
+ * Runs the config daemon on a fake kernel in its own process. Only the host differs from the real daemon.
  * Usage: `node fake-node.ts --kernel-socket /tmp/x/worker-1.sock --node-name worker-1 --kubeconfig … --namespace …`
  */
 import { runDaemon } from "@switchyard/config-daemon/daemon";
@@ -14,16 +14,20 @@ const exitCode = await runService({
   version: "0.1.0",
   summary: "The config daemon on a fake kernel.",
   flags: {
-    nodeName: flag(text("NAME"), { required: true, env: "NODE_NAME", help: "The node that this process runs on." }),
+    nodeName: flag(text("NAME"), {
+      required: true,
+      env: "NODE_NAME",
+      help: "Name of the node on which this process runs.",
+    }),
     kernelSocket: flag(text("PATH"), {
       required: true,
       env: "KERNEL_SOCKET",
-      help: "Where the fake kernel is served.",
+      help: "Socket of the fake kernel.",
     }),
     useExternalDrainer: flag(yesOrNo, {
       default: "false",
       env: "USE_EXTERNAL_DRAINER",
-      help: "Leave draining this node to somebody else than the operator.",
+      help: "An external drainer, and not the operator, drains this node.",
     }),
   },
   async main({ flags, log, setLogLevel, metrics, signal, setNotReady, setNotAlive }) {
@@ -38,5 +42,5 @@ const exitCode = await runService({
   },
 });
 
-// Whatever is still open, an idle connection or a watch of the kernel, is nothing to wait for.
+// Idle connections and watches of the kernel would keep the process alive.
 process.exit(exitCode);

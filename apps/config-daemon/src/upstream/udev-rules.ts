@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Upstream's udev rules of a PF, and the scripts that they call. They go with the PF, as upstream removes them when it
- * resets one (sriov-operator.md F.6). udev notices by itself that a rule is gone.
+ * Removes the Go operator's udev rules of a PF, and the scripts that they call, when the PF is released. The Go operator does
+ * the same when it resets a PF (sriov-operator.md F.6). udev notices a removed rule by itself.
  * Usage: `await removeUdevRules(host.files, pf);`
  */
 import type { PciAddress } from "@switchyard/api";
 import type { HostFiles } from "@switchyard/host";
 import { helpers, ruleDirectory, rulesOf } from "./upstream-files.ts";
 
-/** Removes the PF's rules that are upstream's, and scripts that no rule calls any more. Rejects with HostError. */
+/** Removes the Go operator's rules of the PF, and its scripts that no rule calls any more. Rejects with HostError. */
 export async function removeUdevRules(files: HostFiles, pf: PciAddress): Promise<void> {
   for (const { path, isUpstreams } of rulesOf(pf)) {
     const text = await files.readText(path);
@@ -17,10 +17,10 @@ export async function removeUdevRules(files: HostFiles, pf: PciAddress): Promise
   for (const path of await findUnusedHelpers(files)) await files.remove(path);
 }
 
-/** Where udev looks for rules. */
+/** Directories from which udev reads rules. */
 const ruleDirectories = [ruleDirectory, "/run/udev/rules.d", "/usr/lib/udev/rules.d"] as const;
 
-/** Scripts of upstream that no udev rule mentions. Rejects with HostError. */
+/** Returns the Go operator's scripts that no udev rule mentions. Rejects with HostError. */
 export async function findUnusedHelpers(files: HostFiles): Promise<readonly string[]> {
   const present: string[] = [];
   for (const { path, isUpstreams } of helpers) {
@@ -32,13 +32,13 @@ export async function findUnusedHelpers(files: HostFiles): Promise<readonly stri
   return rules === undefined ? [] : present.filter((path) => !rules.some((text) => text.includes(path)));
 }
 
-/** Texts of all rules; undefined where one of them cannot be read, and so may call anything. */
+/** Returns the texts of all rules; undefined if a rule cannot be read, because it may call any script. */
 async function readRules(files: HostFiles): Promise<readonly string[] | undefined> {
   const texts: string[] = [];
   for (const directory of ruleDirectories) {
     for (const name of (await files.listNames(directory)).filter((one) => one.endsWith(".rules"))) {
       const path = `${directory}/${name}`;
-      const isMask = (await files.readLink(path)) === "/dev/null"; // how an administrator switches a rule off
+      const isMask = (await files.readLink(path)) === "/dev/null"; // an administrator masked the rule
       const text = isMask ? "" : await files.readText(path);
       if (text === undefined) return undefined;
       texts.push(text);

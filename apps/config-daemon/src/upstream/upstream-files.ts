@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Files that upstream's daemon writes on hosts, recognised by their place and by what stands in them (sriov-operator.md
- * F.7, F.11). A file that somebody else wrote under such a name, or has changed, is not upstream's.
- * Usage: `dataFiles.find(({ path }) => path === p)?.isUpstreams(text)`, `rulesOf(pf).map(({ path }) => path)`.
+ * Lists the files that the Go operator's daemon writes on hosts, and recognises them by path and content (sriov-operator.md
+ * F.7, F.11). A file that was changed, or that has only the name of such a file, is not recognised.
+ * Usage: `dataFiles.find(({ path }) => path === name)?.isUpstreams(text)`, `rulesOf(pf).map(({ path }) => path)`.
  */
 import type { PciAddress } from "@switchyard/api";
 
@@ -11,7 +11,7 @@ export interface UpstreamFile {
   readonly isUpstreams: (text: string) => boolean;
 }
 
-/** What the units of the systemd mode read and write. Upstream creates each of them empty. */
+/** Files that the units of the systemd mode read and write. Upstream creates each of them empty. */
 export const dataFiles: readonly UpstreamFile[] = [
   { path: "/etc/sriov-operator/sriov-interface-config.yaml", isUpstreams: hasKeys("spec", "unsupportedNics") },
   { path: "/etc/sriov-operator/sriov-interface-result.yaml", isUpstreams: hasKeys("syncStatus", "lastSyncError") },
@@ -20,17 +20,17 @@ export const dataFiles: readonly UpstreamFile[] = [
 
 export const unitDirectory = "/etc/systemd/system";
 
-/** Where a unit is linked to that is enabled. */
+/** Directory with a link to each enabled unit. */
 export const wantsDirectory = `${unitDirectory}/multi-user.target.wants`;
 
-/** Whether OpenShift's Machine Config Operator wrote the unit. It reports a node as degraded if somebody else removes it. */
+/** Reports whether OpenShift's Machine Config Operator wrote the unit. It reports a node as degraded if its file is missing. */
 export function isMachineConfigUnit(text: string): boolean {
   return text.includes("/etc/ignition-machine-config-encapsulated.json");
 }
 
 export const ruleDirectory = "/etc/udev/rules.d";
 
-/** The udev rules of a PF, each alone in its file. */
+/** Returns the udev rules of a PF. Each file contains one rule. */
 export function rulesOf(pf: PciAddress): readonly UpstreamFile[] {
   const [disableNetworkManager, nameRepresentor] = helpers;
   const of = (name: string) => `${ruleDirectory}/${name}-${pf}.rules`;
@@ -61,13 +61,13 @@ export function rulesOf(pf: PciAddress): readonly UpstreamFile[] {
   ];
 }
 
-/** Scripts that rules call. Rules of other PFs may call the same. */
+/** Scripts that rules call. Rules of several PFs can call the same script. */
 export const helpers: readonly [UpstreamFile, UpstreamFile] = [
   { path: "/etc/udev/disable-nm-sriov.sh", isUpstreams: isScriptWith("/device/physfn", 'echo "NM_UNMANAGED=1"') },
   { path: "/etc/udev/switchdev-vf-link-name.sh", isUpstreams: isScriptWith('echo "NUMBER=${PORT##pf*vf}"') },
 ];
 
-/** One udev rule of these parts, in this order: each a key with its operator, and its value or what that looks like. */
+/** Matches one udev rule with these parts in this order. Each part is a key with its operator, and a value or a pattern. */
 function isRule(expected: Readonly<Record<string, string | RegExp>>): UpstreamFile["isUpstreams"] {
   return (text) => {
     const parts = text.trim().split(", ");
@@ -83,7 +83,7 @@ function isRule(expected: Readonly<Record<string, string | RegExp>>): UpstreamFi
   };
 }
 
-/** YAML with these keys at its top level, where keys and nothing else stand. */
+/** Matches YAML whose top level contains these keys and only keys; also an empty file. */
 function hasKeys(...keys: readonly string[]): UpstreamFile["isUpstreams"] {
   return (text) => {
     const top = text.split("\n").filter((line) => /^\S/.test(line));
@@ -96,7 +96,7 @@ function everyLine(pattern: RegExp): UpstreamFile["isUpstreams"] {
   return (text) => text.split("\n").every((line) => line === "" || pattern.test(line));
 }
 
-/** Shorter than 2 KiB, as upstream's are. */
+/** Matches a Bash script of less than 2 KiB, as upstream's scripts are. */
 function isScriptWith(...words: readonly string[]): UpstreamFile["isUpstreams"] {
   return (text) => text.startsWith("#!/bin/bash") && text.length < 2_048 && words.every((word) => text.includes(word));
 }

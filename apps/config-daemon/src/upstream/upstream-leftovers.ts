@@ -1,48 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Removes what upstream's systemd mode left on the host, before it can configure NICs at the next boot by a spec of the past:
- * units, the program that they start, its files; and helper scripts that no udev rule calls. What is not recognised stays.
- * Found first and told, then removed; killed anywhere, the next start goes on from there.
+ * Finds and removes the files that the systemd mode of the Go operator left on the host: its units, the program that they
+ * start, their files, and helper scripts that no udev rule calls. The units would configure NICs by an old spec at the next
+ * boot. Files that are not recognised stay. A removal that is interrupted is continued by the next call.
  * Usage: `await removeUpstreamLeftovers(host.files, log);`
  */
 import { isUpstreamUnit, upstreamUnitProgram, upstreamUnits } from "@switchyard/api";
-import { HostError, type HostFiles } from "@switchyard/host";
+import type { HostFiles } from "@switchyard/host";
 import type { Logger } from "@switchyard/service";
 import { findUnusedHelpers } from "./udev-rules.ts";
 import { dataFiles, isMachineConfigUnit, unitDirectory, wantsDirectory } from "./upstream-files.ts";
 
 export interface Leftovers {
-  /** Upstream's, in the order in which they are to go: last what shows that the others are upstream's. */
+  /** Files of the Go operator in the order of their removal. Files that identify the others as the Go operator's come last. */
   readonly paths: readonly string[];
-  /** Files under the same names that are not. */
+  /** Files under the same names that the Go operator did not write. */
   readonly foreign: readonly string[];
 }
 
-/** Never rejects for what the host refuses: that is logged, and tried again at the next start. */
+/** Rejects with HostError if the host refuses to read or remove a file. */
 export async function removeUpstreamLeftovers(files: HostFiles, log: Logger): Promise<void> {
-  try {
-    const { paths, foreign } = await findUpstreamLeftovers(files);
-    if (foreign.length > 0) log.warn({ paths: foreign }, "not written by the Go operator; left alone");
-    if (paths.length === 0) return;
-    log.info({ paths }, "removing what the Go operator's systemd mode left");
-    for (const path of paths) await files.remove(path);
-  } catch (error) {
-    if (!(error instanceof HostError)) throw error;
-    const what =
-      "what the Go operator's systemd mode left could not be removed, and may configure NICs at the next boot";
-    log.error({ error }, what);
-  }
+  const { paths, foreign } = await findUpstreamLeftovers(files);
+  if (foreign.length > 0) log.warn({ paths: foreign }, "files not written by the Go operator; not removed");
+  if (paths.length === 0) return;
+  log.info({ paths }, "removing files of the Go operator's systemd mode");
+  for (const path of paths) await files.remove(path);
 }
 
-/** Reads only. Rejects with HostError. */
+/** Changes nothing. Rejects with HostError. */
 export async function findUpstreamLeftovers(files: HostFiles): Promise<Leftovers> {
   const foreign: string[] = [];
   const data = await filter(dataFiles, async ({ path, isUpstreams }) => {
     if ((await files.readKind(path)) === undefined) return false;
     const text = await files.readText(path);
-    const is = text !== undefined && isUpstreams(text);
-    if (!is) foreign.push(path);
-    return is;
+    const isOfUpstream = text !== undefined && isUpstreams(text);
+    if (!isOfUpstream) foreign.push(path);
+    return isOfUpstream;
   });
 
   const units: { readonly name: string; readonly isRemovable: boolean }[] = [];

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * openNodeReports connects the reporter to the API server: it writes the status of the NodeState and sends its events.
+ * Usage: `await using reports = openNodeReports({ transport, namespace, nodeName, states, log }); await reports.report(state, phase, found);`
+ */
+import {
+  daemonManager as manager,
+  sriovNetworkNodeStates,
+  upstreamDaemonManager,
+  type SriovNetworkNodeState,
+} from "@switchyard/api";
+import { createEventRecorder, createWriter, type Transport, type WriterOptions } from "@switchyard/kube";
+import type { Logger } from "@switchyard/service";
+import { createReporter, type RecordEvent, type Report } from "./reporter.ts";
+
+export interface NodeReportsOptions {
+  readonly transport: Transport;
+  readonly namespace: string;
+  readonly nodeName: string;
+  /** Lets the writer skip writes that change nothing. */
+  readonly states: NonNullable<WriterOptions["cache"]>;
+  readonly log: Logger;
+}
+
+/** Disposing of it sends the remaining events. */
+export interface NodeReports extends AsyncDisposable {
+  readonly report: Report;
+  readonly recordEvent: RecordEvent;
+}
+
+export function openNodeReports({ transport, namespace, nodeName, states, log }: NodeReportsOptions): NodeReports {
+  const events = createEventRecorder({
+    transport,
+    controller: manager,
+    instance: nodeName,
+    report(error) {
+      log.warn({ error }, "event could not be sent");
+    },
+  });
+  const recordEvent: RecordEvent = (regarding, { message, ...event }) => {
+    events.record({ regarding, ...event, note: message, action: "Configure" });
+  };
+  const writer = createWriter<SriovNetworkNodeState>({
+    ...{ transport, namespace, manager },
+    type: sriovNetworkNodeStates,
+    cache: states,
+    adopts: [upstreamDaemonManager],
+  });
+  const report = createReporter({ writer, recordEvent, now: () => new Date() });
+  return { report, recordEvent, [Symbol.asyncDispose]: () => events[Symbol.asyncDispose]() };
+}
