@@ -10,7 +10,7 @@ const arrows = {
   "layer:platform": ["layer:platform"],
   "layer:host": ["layer:platform", "layer:model"],
   "layer:app": ["layer:domain", "layer:platform", "layer:model"],
-  "layer:node-app": ["layer:host", "layer:domain", "layer:platform", "layer:model"], // config-daemon alone
+  "layer:node-app": ["layer:host", "layer:domain", "layer:platform", "layer:model"], // processes that run on each node
   "layer:cli": ["layer:standalone", "layer:domain", "layer:platform", "layer:model"], // for eve-bridge's doctor
   "layer:standalone": [], // eve-bridge: node: builtins only
   "layer:test": ["layer:test", "layer:platform", "layer:model"],
@@ -41,6 +41,8 @@ const yaml = foreign("yaml", "libs/kube/src/kubeconfig, apps/cli, tools and e2e"
 const ofKubeconfigs = ["@kubernetes/client-node", "openid-client", "undici"].map((name) =>
   foreign(name, "libs/kube/src/kubeconfig and e2e"),
 );
+// It loads koffi, which costs memory on each node.
+const wholeHost = { name: "@switchyard/host", message: "device-plugin-config imports @switchyard/host/sysfs only." };
 const only = (paths) => ({ "no-restricted-imports": ["error", { paths }] });
 
 export default tseslint.config(
@@ -65,6 +67,7 @@ export default tseslint.config(
   { files: ["libs/netlink/**/*.ts"], rules: only([yaml, ...ofKubeconfigs]) },
   { files: ["tools/**/*.ts", "apps/cli/**/*.ts"], rules: only([koffi, ...ofKubeconfigs]) },
   { files: ["libs/kube/src/kubeconfig/**/*.ts", "e2e/**/*.ts"], rules: only([koffi]) },
+  { files: ["apps/device-plugin-config/**/*.ts"], rules: only([koffi, yaml, wholeHost, ...ofKubeconfigs]) },
   {
     files: ["apps/eve-bridge/src/**/*.ts"],
     ignores: ["**/*.test.ts"],

@@ -198,7 +198,7 @@ describe("the init container", () => {
     await makeVfs(directory, vfAddresses(0, 3));
     expect(await init.exited).toBe(0);
     expect(await handedOut()).toEqual({ fast: vfAddresses(0, 3) });
-    expect((await conditionIs("True", "Configured")).message).toBe("VFs handed out: fast: 4");
+    expect((await conditionIs("True", "Configured")).message).toBe("VFs advertised: fast: 4");
     expect(plugin.signals()).toBe(0);
   });
 
@@ -207,7 +207,7 @@ describe("the init container", () => {
     await startKernel(directory, "boot-2");
     const init = startConfigurator("init-2", ["--wait", "--config-file", file]);
     expect((await conditionIs("False", "Configuring")).message).toBe(
-      "fast: 4 VFs of 0000:01:00.0 not seen to by the config daemon since the node started; no VFs are handed out",
+      "fast: 4 VFs of 0000:01:00.0 have not been configured by the config daemon since the node started; no VFs are advertised",
     );
     await report(transport, node, { syncStatus: "InProgress" }); // what the daemon says on its way names no other boot
     await reportDone(4, { linkSpeed: "1000 Mb/s" });
@@ -243,7 +243,7 @@ describe("the init container", () => {
     const file = join(directory, "rebooted/config.json"); // of before, as an emptyDir outlives a reboot
     await startKernel(directory, "boot-5");
     const init = startConfigurator("init-3", ["--wait", "--config-file", file]);
-    await eventually("it waits", async () => (await log("init-3")).includes("not seen to by the config daemon"));
+    await eventually("it waits", async () => (await log("init-3")).includes("not been configured by the config daemon"));
     init.signal("TERM");
     expect(await init.exited).toBe(1);
     await startKernel(directory, "boot-1");
@@ -261,7 +261,7 @@ describe("the follower", () => {
     const before = plugin.signals();
     await startKernel(directory, "boot-4"); // as if the daemon named none: that takes nothing from a plugin that runs
     const first = startConfigurator("follower-1", []);
-    await eventually("it follows", async () => (await log("follower-1")).includes("VFs handed out: fast: 4"));
+    await eventually("it follows", async () => (await log("follower-1")).includes("VFs advertised: fast: 4"));
 
     // More VFs: those that there are go first, so they are withdrawn before the daemon does anything.
     await applyPolicy("fast", { numVfs: 6 });
@@ -279,7 +279,7 @@ describe("the follower", () => {
     await reportDone(6, { linkSpeed: "-1 Mb/s" });
     await first.kill();
     const second = startConfigurator("follower-2", []);
-    await eventually("it follows", async () => (await log("follower-2")).includes("VFs handed out: fast: 6"));
+    await eventually("it follows", async () => (await log("follower-2")).includes("VFs advertised: fast: 6"));
     await applyPolicy("fast", { numVfs: 6, resourceName: "faster" });
     await fileHas({ faster: vfAddresses(0, 5) });
     await eventually("a third signal", () => plugin.signals() === before + 3);
@@ -303,7 +303,7 @@ describe("the follower", () => {
     const interfaces = [pfStatus({ numVfs: 6 }), pfStatus({ numVfs: 1, slot: 2 })];
     await report(transport, node, { interfaces, syncStatus: "Succeeded" });
     const { message } = await conditionIs("False", "NotPossible");
-    expect(message).toMatch(/^fast: isRdma, needVhostNet, .* differ between its VFs .*; VFs handed out: fast: 7$/);
+    expect(message).toMatch(/^fast: isRdma, needVhostNet, .* differ between its VFs .*; VFs advertised: fast: 7$/);
     await cluster.kubectl(["delete", "-n", namespace, sriovNetworkNodePolicies.plural, "other"]);
     await conditionIs("True", "Configured");
   });
@@ -314,13 +314,13 @@ describe("the follower", () => {
     let vfs = 6;
     /** Whether a change that it follows is logged. */
     async function isLogged(): Promise<boolean> {
-      const counted = (text: string) => text.split(`VFs handed out: fast: ${vfs}"`).length;
+      const counted = (text: string) => text.split(`VFs advertised: fast: ${vfs}"`).length;
       vfs = 13 - vfs; // 6 or 7 in turn
       const before = counted(await log("follower-6"));
       await makeVfs(directory, vfAddresses(0, vfs - 1));
       await applyPolicy("fast", { numVfs: vfs });
       await reportDone(vfs);
-      const told = `VFs handed out: fast: ${vfs}`;
+      const told = `VFs advertised: fast: ${vfs}`;
       await eventually(told, async () => (await conditionIs("True", "Configured")).message === told);
       return counted(await log("follower-6")) > before;
     }
@@ -346,7 +346,7 @@ describe("the follower", () => {
   it("asks the API server for nothing while nothing happens", async () => {
     const follower = startConfigurator("follower-5", []);
     await conditionIs("True", "Configured");
-    await eventually("it follows", async () => (await log("follower-5")).includes("VFs handed out"));
+    await eventually("it follows", async () => (await log("follower-5")).includes("VFs advertised"));
     const asked = async () => {
       const events = await cluster.auditEvents();
       return events.filter((event) => event.user.username === user);
@@ -374,7 +374,7 @@ describe("the follower", () => {
       const { file, args } = podCommand(await cluster.podAccount(namespace, serviceAccount), program);
       const follower = spawnGuarded(file, args, { log: join(directory, "pod.log") });
       running.push(follower);
-      await eventually("it follows", async () => (await log("pod")).includes("VFs handed out"));
+      await eventually("it follows", async () => (await log("pod")).includes("VFs advertised"));
       const resident = await residentKiB();
       expect(resident).toBeGreaterThan(30 * 1024);
       expect(resident).toBeLessThan(65 * 1024);

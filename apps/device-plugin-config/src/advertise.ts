@@ -1,91 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the device plugin shall hand out now, and what is still missing. Pure.
+ * advertise decides which VFs the device plugin advertises now, and which are still pending. It is a pure function.
  *
- * The rule, with the gate blockDevicePluginUntilConfigured on: a VF is handed out if the status has it, this kernel has it
- * with the driver that the status names, and no step of the plan makes it anew or binds it to another driver. So what is
- * going away is withdrawn as soon as the spec changes, and each VF is judged alone: a PF that fails keeps back its own VFs
- * and no others. VFs that outlived a reboot, as those of an externally managed PF may, look like that, too, and have lost
- * their addresses and MTUs: before the daemon is through with this boot, none is handed out. With the gate off, all VFs that
- * the status has are handed out, once it is of this boot.
+ * With the feature gate blockDevicePluginUntilConfigured, a VF is advertised if the status contains it, this kernel has it
+ * with the driver in the status, and no step of the plan creates it again or binds it to another driver. A VF that will
+ * change is therefore withdrawn as soon as the spec changes. Each VF is decided alone: a PF that fails keeps back only its
+ * own VFs. VFs that exist after a reboot, such as those of an externally managed PF, meet these conditions although they
+ * have lost their addresses and MTUs. Therefore no VF is advertised before the daemon has configured the node in this boot.
+ * Without the feature gate, all VFs of the status are advertised once the status belongs to this boot.
  *
- * Usage: `const { rendered, pending } = handOut(state, { kernel, block: true, isThisBoot: true })`.
+ * Usage: `const { rendered, pending } = advertise(state, { kernel, block: true, isThisBoot: true })`.
  */
 import type { SriovNetworkNodeState, VfGroup, VfStatus } from "@switchyard/api";
 import { parseVfRange } from "@switchyard/policy";
 import { nodeDevicePluginConfig, type RenderedDevicePluginConfig } from "@switchyard/render";
+import { changingVfs, isChanging } from "./changing-vfs.ts";
 import type { KernelVfs } from "./kernel-vfs.ts";
-import { isRemade, remadeVfs } from "./changing-vfs.ts";
 
-export interface HandOut {
+export interface Advertised {
   readonly rendered: RenderedDevicePluginConfig;
-  /** VFs that resources ask for and that are not handed out, one entry for each group and cause. */
+  /** VFs of resources that are not advertised: one entry for each group and cause. */
   readonly pending: readonly PendingVfs[];
 }
 
-/** VFs of one group that wait for the same. */
+/** VFs of one group that are not advertised for the same cause. */
 export interface PendingVfs {
   readonly resourceName: string;
-  /** Of the PF. */
+  /** Address of the PF. */
   readonly pciAddress: string;
   readonly count: number;
-  /**
-   * Not there; about to be made anew; there otherwise than the status tells, which will follow; or as in another boot,
-   * and the daemon has still to see to it in this one.
-   */
-  readonly why: "missing" | "remade" | "stale" | "unseen";
+  readonly cause: PendingCause;
 }
 
-export interface HandOutOptions {
-  /** All VFs of `namedVfs`. */
+/**
+ * "missing": the VF does not exist. "changing": the daemon is about to create it again or bind it to another driver.
+ * "stale": the status differs from the kernel and will be updated. "not-configured": the daemon has not configured the node
+ * in this boot.
+ */
+export type PendingCause = (typeof causes)[number];
+
+const causes = ["missing", "changing", "stale", "not-configured"] as const;
+
+export interface AdvertiseOptions {
+  /** All VFs of vfsInResources(). */
   readonly kernel: KernelVfs;
-  /** The gate. */
+  /** Whether the feature gate is enabled. */
   readonly block: boolean;
-  /** Whether the daemon is through with the boot that runs; yes for a plugin that was let start after that. */
+  /** Whether the daemon has configured the node in this boot. Always true for a plugin that was started after that. */
   readonly isThisBoot: boolean;
 }
 
-/** Addresses of all VFs that groups name and the status has. */
-export function namedVfs(state: SriovNetworkNodeState): readonly string[] {
+/** Returns the addresses of all VFs of the status that belong to a resource. */
+export function vfsInResources(state: SriovNetworkNodeState): readonly string[] {
   const resources = nodeDevicePluginConfig(state).config.resourceList ?? [];
   return [...new Set(resources.flatMap(({ selectors }) => selectors.pciAddresses ?? []))];
 }
 
-export function handOut(state: SriovNetworkNodeState, { kernel, block, isThisBoot }: HandOutOptions): HandOut {
-  const remade = remadeVfs(state);
-  const keepBack = (pciAddress: string, vf: VfStatus): "remade" | "stale" | "unseen" | undefined => {
-    if (!isThisBoot) return "unseen";
+export function advertise(state: SriovNetworkNodeState, { kernel, block, isThisBoot }: AdvertiseOptions): Advertised {
+  const changing = changingVfs(state);
+  const causeOf = (pciAddress: string, vf: VfStatus): Exclude<PendingCause, "missing"> | undefined => {
+    if (!isThisBoot) return "not-configured";
     if (!block) return undefined;
-    if (isRemade(remade, pciAddress, vf.vfID)) return "remade";
+    if (isChanging(changing, pciAddress, vf.vfID)) return "changing";
     const found = kernel.get(vf.pciAddress);
     return found === undefined || (found.driver ?? "") !== (vf.driver ?? "") ? "stale" : undefined;
   };
 
   const interfaces = (state.status?.interfaces ?? []).map((nic) => ({
     ...nic,
-    Vfs: (nic.Vfs ?? []).filter((vf) => keepBack(nic.pciAddress, vf) === undefined),
+    Vfs: (nic.Vfs ?? []).filter((vf) => causeOf(nic.pciAddress, vf) === undefined),
   }));
   const found = new Map((state.status?.interfaces ?? []).map((nic) => [nic.pciAddress, nic.Vfs ?? []]));
   const pending = (state.spec?.interfaces ?? []).flatMap(({ pciAddress, vfGroups = [] }) =>
     vfGroups.flatMap((group) => {
-      const { resourceName, count, vfs } = wanted(group, found.get(pciAddress) ?? []);
+      const { resourceName, count, vfs } = vfsOfGroup(group, found.get(pciAddress) ?? []);
       if (resourceName === "") return [];
-      const why = { missing: count - vfs.length, remade: 0, stale: 0, unseen: 0 };
+      const counts = { missing: count - vfs.length, changing: 0, stale: 0, "not-configured": 0 };
       for (const vf of vfs) {
-        const cause = keepBack(pciAddress, vf);
-        if (cause !== undefined) why[cause] += 1;
+        const cause = causeOf(pciAddress, vf);
+        if (cause !== undefined) counts[cause] += 1;
       }
-      const causes = ["missing", "remade", "stale", "unseen"] as const;
       return causes.flatMap((cause) =>
-        why[cause] > 0 ? [{ resourceName, pciAddress, count: why[cause], why: cause }] : [],
+        counts[cause] > 0 ? [{ resourceName, pciAddress, count: counts[cause], cause }] : [],
       );
     }),
   );
   return { rendered: nodeDevicePluginConfig({ ...state, status: { ...state.status, interfaces } }), pending };
 }
 
-/** How many VFs a group asks for, and those of them that there are. A range that is none asks for none: that is rendering's to tell. */
-function wanted(group: VfGroup, found: readonly VfStatus[]) {
+/** Returns how many VFs the group requests, and those that exist. An invalid range requests none; rendering reports it. */
+function vfsOfGroup(group: VfGroup, found: readonly VfStatus[]) {
   const { resourceName = "", vfRange = "" } = group;
   const range = parseVfRange(vfRange);
   if (!range.ok) return { resourceName, count: 0, vfs: [] };

@@ -1,57 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the node's state says of the device plugin: condition DevicePluginConfigured. Pure.
- * Usage: `setCondition(existing, { ...judge(handOut(state, …)), observedGeneration }, new Date())`.
+ * Computes the condition DevicePluginConfigured of the NodeState. All functions are pure.
+ * Usage: `setConditions(existing, [conditionOf(advertise(state, options))], { now, observedGeneration })`.
  */
-import { conditionTypes, devicePluginReasons as reasons, type Condition } from "@switchyard/api";
-import type { HandOut, PendingVfs } from "./advertise.ts";
+import { conditionTypes, devicePluginReasons as reasons } from "@switchyard/api";
+import type { NewCondition } from "@switchyard/kube";
+import type { Advertised, PendingVfs } from "./advertise.ts";
 
-/** A condition without what setCondition() adds. */
-export type Verdict = Omit<Condition, "lastTransitionTime" | "observedGeneration">;
+/** The message names at most this number of causes. */
+const maxNamed = 3;
 
-/** At most so many causes are named. */
-const named = 3;
+const type = conditionTypes.devicePluginConfigured;
 
-export function judge({ rendered, pending }: HandOut): Verdict {
+export function conditionOf({ rendered, pending }: Advertised): NewCondition {
   const { config, problems } = rendered;
   const counts = (config.resourceList ?? []).map(({ resourceName, selectors }) => {
     return `${resourceName}: ${selectors.pciAddresses?.length ?? 0}`;
   });
-  const done = counts.length === 0 ? "no VFs are handed out" : `VFs handed out: ${counts.join(", ")}`;
-  const changing = pending.filter(({ why }) => why !== "missing");
-  const say = (reason: string, causes: readonly string[]) => ({ reason, message: `${list(causes)}; ${done}` });
+  const advertised = counts.length === 0 ? "no VFs are advertised" : `VFs advertised: ${counts.join(", ")}`;
+  const notReady = (reason: string, texts: readonly string[]): NewCondition => {
+    return { type, status: "False", reason, message: `${list(texts)}; ${advertised}` };
+  };
 
-  const type = conditionTypes.devicePluginConfigured;
-  if (changing.length > 0) return { type, status: "False", ...say(reasons.configuring, pending.map(describe)) };
+  if (pending.some(({ cause }) => cause !== "missing")) return notReady(reasons.configuring, pending.map(describe));
   if (problems.length > 0) {
-    const causes = problems.map(({ resourceName, message }) => `${resourceName}: ${message}`);
-    return { type, status: "False", ...say(reasons.notPossible, causes) };
+    return notReady(
+      reasons.notPossible,
+      problems.map(({ resourceName, message }) => `${resourceName}: ${message}`),
+    );
   }
-  if (pending.length > 0) return { type, status: "False", ...say(reasons.vfsMissing, pending.map(describe)) };
-  return { type, status: "True", reason: reasons.configured, message: done };
+  if (pending.length > 0) return notReady(reasons.vfsMissing, pending.map(describe));
+  return { type, status: "True", reason: reasons.configured, message: advertised };
 }
 
-/** Nothing is known to be wrong with the node's state, and yet the plugin does not have what it asks for. */
-export function notApplied(tried: string, error: unknown): Verdict {
-  const message = `${tried}: ${error instanceof Error ? error.message : String(error)}`; // setCondition() bounds it
-  return { type: conditionTypes.devicePluginConfigured, status: "False", reason: reasons.notApplied, message };
+/** Returns the condition for a node whose plugin could not be updated. `action` is what failed. */
+export function notApplied(action: string, error: unknown): NewCondition {
+  const message = `${action}: ${error instanceof Error ? error.message : String(error)}`; // setConditions() limits it
+  return { type, status: "False", reason: reasons.notApplied, message };
 }
 
-function describe({ resourceName, pciAddress, count, why }: PendingVfs): string {
-  const vfs = `${count} ${count === 1 ? "VF" : "VFs"} of ${pciAddress}`;
-  switch (why) {
+function describe({ resourceName, pciAddress, count, cause }: PendingVfs): string {
+  const isOne = count === 1;
+  const vfs = `${resourceName}: ${count} ${isOne ? "VF" : "VFs"} of ${pciAddress}`;
+  switch (cause) {
     case "missing":
-      return `${resourceName}: ${vfs} not made`;
-    case "remade":
-      return `${resourceName}: ${vfs} about to be made anew or bound to another driver`;
+      return `${vfs} ${isOne ? "has" : "have"} not been created yet`;
+    case "changing":
+      return `${vfs} ${isOne ? "is" : "are"} about to be created again or bound to another driver`;
     case "stale":
-      return `${resourceName}: ${vfs} not as the status tells`;
-    case "unseen":
-      return `${resourceName}: ${vfs} not seen to by the config daemon since the node started`;
+      return `${vfs} ${isOne ? "differs" : "differ"} from the status of the node`;
+    case "not-configured":
+      return `${vfs} ${isOne ? "has" : "have"} not been configured by the config daemon since the node started`;
   }
 }
 
-function list(causes: readonly string[]): string {
-  const more = causes.length - named;
-  return causes.slice(0, named).join("; ") + (more > 0 ? `; ${more} more` : "");
+function list(texts: readonly string[]): string {
+  const more = texts.length - maxNamed;
+  return texts.slice(0, maxNamed).join("; ") + (more > 0 ? `; ${more} more` : "");
 }

@@ -15,8 +15,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-describe("the plugin's file", () => {
-  it("is in force once the plugin was told", async () => {
+describe("the configuration file of the plugin", () => {
+  it("is in force after the record was written", async () => {
     expect(await isInForce(file, config)).toBe(false);
     await writeConfig(file, config.text);
     expect(await readFile(file, "utf8")).toBe(config.text);
@@ -25,14 +25,14 @@ describe("the plugin's file", () => {
     expect(await isInForce(file, config)).toBe(true);
   });
 
-  it("is not in force if either changes", async () => {
+  it("is not in force if the text or the record differs", async () => {
     await writeConfig(file, config.text);
     await writeRecord(file, config.record);
     expect(await isInForce(file, { ...config, record: "2" })).toBe(false);
     expect(await isInForce(file, { ...config, text: "{ }" })).toBe(false);
   });
 
-  it("leaves nothing else behind", async () => {
+  it("is written without leaving other files", async () => {
     await writeConfig(file, config.text);
     await writeRecord(file, config.record);
     expect(await readdir(join(directory, "pcidp"))).toEqual(["config.json", "config.json.in-force"]);

@@ -22,7 +22,7 @@ async function startProgram(name: string) {
 }
 
 describe("endPlugin", () => {
-  it("ends the process of this name in order, and no other", async () => {
+  it("sends SIGTERM to the process with this name, and to no other", async () => {
     await using plugin = await startProgram("dp-under-test");
     await using other = await startProgram("dp-under-tests");
     const ended = once(plugin.program, "exit");
@@ -31,12 +31,12 @@ describe("endPlugin", () => {
     expect(other.program.exitCode).toBeNull();
   });
 
-  it("knows names that are longer than the kernel keeps", async () => {
+  it("finds processes whose name is longer than the kernel stores", async () => {
     await using plugin = await startProgram("device-plugin-under-test");
     expect(await endPlugin("device-plugin-under-test")).toEqual([plugin.program.pid]);
   });
 
-  it("finds nothing where it does not run", async () => {
+  it("returns nothing if no such process runs", async () => {
     expect(await endPlugin("nobody-is-so")).toEqual([]);
   });
 });

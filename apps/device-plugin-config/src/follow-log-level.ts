@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Has the process log as much as the cluster's SriovOperatorConfig says (sriov-operator.md A.6). Nothing waits for it:
- * until the config is known, and where it may not be read, the flag holds.
- * Usage: `await using _ = followLogLevel({ transport, namespace, log, onVerbosity: (v) => setLogLevel(…) });`
+ * followLogLevel watches the log level in the SriovOperatorConfig (sriov-operator.md A.6). Nothing waits for it: until the
+ * object is known, or if it may not be read, the flag applies.
+ * Usage: `await using _logLevel = followLogLevel({ transport, namespace, log, onVerbosity });`
  */
 import { operatorConfigName, sriovOperatorConfigs, type SriovOperatorConfig } from "@switchyard/api";
 import { watchObjects, type Transport } from "@switchyard/kube";
@@ -10,14 +10,14 @@ import type { Logger } from "@switchyard/service";
 
 export interface FollowLogLevelOptions {
   readonly transport: Transport;
-  /** The operator's. */
+  /** Namespace of the operator. */
   readonly namespace: string;
   readonly log: Logger;
-  /** Told spec.logLevel, and each change of it; undefined while there is none. */
+  /** Called with spec.logLevel and with each change of it; undefined if it is not set. */
   readonly onVerbosity: (verbosity: number | undefined) => void;
 }
 
-/** Until it is disposed of. */
+/** Disposing of the result ends the watch. */
 export function followLogLevel({ transport, namespace, log, onVerbosity }: FollowLogLevelOptions): AsyncDisposable {
   const configs = watchObjects({
     ...{ transport, namespace },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { Condition } from "@switchyard/api";
-import { isAtWork } from "./is-daemon-busy.ts";
+import { isDaemonBusy } from "./is-daemon-busy.ts";
 import { nodeState, pf } from "./testing/node-state.ts";
 
 const fewer = pf({ spec: { numVfs: 4 }, vfs: 0 });
@@ -10,33 +10,41 @@ function waiting(reason: string): Condition {
   return { type: "Progressing", status: "True", reason, message: "", lastTransitionTime: "2026-01-01T00:00:00Z" };
 }
 
-describe("isAtWork", () => {
+describe("isDaemonBusy", () => {
   it.each([
-    { does: "is idle when all is as asked", state: nodeState([pf()]), atWork: false },
+    { does: "is idle if the node matches its spec", state: nodeState([pf()]), isBusy: false },
     {
-      does: "is idle over what leaves VFs as they are",
+      does: "is idle if the remaining steps do not change VFs",
       state: nodeState([pf({ spec: { mtu: 9000 } })]),
-      atWork: false,
+      isBusy: false,
     },
-    { does: "makes VFs", state: nodeState([fewer], { syncStatus: "InProgress" }), atWork: true },
-    { does: "has not seen this spec yet", state: nodeState([fewer], { observedGeneration: 0 }), atWork: true },
+    { does: "is busy while it creates VFs", state: nodeState([fewer], { syncStatus: "InProgress" }), isBusy: true },
     {
-      does: "failed at an earlier spec",
+      does: "is busy until it has observed the spec",
+      state: nodeState([fewer], { observedGeneration: 0 }),
+      isBusy: true,
+    },
+    {
+      does: "is busy if only an earlier spec failed",
       state: nodeState([fewer], { observedGeneration: 0, syncStatus: "Failed" }),
-      atWork: true,
+      isBusy: true,
     },
-    { does: "failed, which may last", state: nodeState([fewer], { syncStatus: "Failed" }), atWork: false },
     {
-      does: "waits for a drain, which may last",
+      does: "is idle after a failure, which can last",
+      state: nodeState([fewer], { syncStatus: "Failed" }),
+      isBusy: false,
+    },
+    {
+      does: "is idle while it waits for a drain, which can last",
       state: nodeState([fewer], { syncStatus: "InProgress", conditions: [waiting("WaitingForDrain")] }),
-      atWork: false,
+      isBusy: false,
     },
     {
-      does: "goes on after the drain",
+      does: "is busy after the drain",
       state: nodeState([fewer], { syncStatus: "InProgress", conditions: [waiting("Configuring")] }),
-      atWork: true,
+      isBusy: true,
     },
-  ])("$does", ({ state, atWork }) => {
-    expect(isAtWork(state)).toBe(atWork);
+  ])("$does", ({ state, isBusy }) => {
+    expect(isDaemonBusy(state)).toBe(isBusy);
   });
 });

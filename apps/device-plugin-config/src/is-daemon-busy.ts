@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Whether the node's daemon is about to change VFs by itself, so that a plugin that starts now would soon start anew. Pure.
- * Usage: `if (!isAtWork(state)) …`.
+ * isDaemonBusy tells whether the config daemon is about to change VFs, so that a plugin that starts now would soon restart.
+ * It is a pure function.
+ * Usage: `if (!isDaemonBusy(state)) …`.
  */
 import { conditionTypes, nodeStateReasons, type SriovNetworkNodeState } from "@switchyard/api";
-import { remadeVfs } from "./changing-vfs.ts";
+import { changingVfs } from "./changing-vfs.ts";
 
 /**
- * Not at work is a daemon that failed, though it tries again, and one that waits for the drain of its node: either may
- * take hours, and other PFs shall not wait for it.
+ * A daemon that failed and retries, or that waits for the drain of its node, is not busy: this can take hours, and the VFs of
+ * other PFs must not wait for it.
  */
-export function isAtWork(state: SriovNetworkNodeState): boolean {
-  if (remadeVfs(state).size === 0) return false;
+export function isDaemonBusy(state: SriovNetworkNodeState): boolean {
+  if (changingVfs(state).size === 0) return false;
   const { metadata, status = {} } = state;
   if (status.observedGeneration !== metadata.generation) return true;
   const progressing = status.conditions?.find(({ type }) => type === conditionTypes.progressing);

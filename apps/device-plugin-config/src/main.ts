@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The process beside the device plugin: its init container by --wait, its follower without.
+ * The process beside the device plugin: its init container with --wait, its follower without.
  */
 import { connect } from "@switchyard/kube";
 import { levelOfVerbosity, runFrugally, runService } from "@switchyard/service";
@@ -12,7 +12,7 @@ runFrugally();
 const exitCode = await runService({
   name: "device-plugin-config",
   version: "0.1.0",
-  summary: "Has the node's SR-IOV device plugin hand out the VFs that its SriovNetworkNodeState asks for.",
+  summary: "Configures the SR-IOV device plugin of a node to advertise the VFs of its SriovNetworkNodeState.",
   flags: devicePluginConfigFlags,
   async main({ flags, setLogLevel, ...service }) {
     await using transport = await connect({ kubeconfig: flags.kubeconfig });
@@ -26,5 +26,5 @@ const exitCode = await runService({
   },
 });
 
-// Whatever is still open, such as an idle connection, is nothing to wait for.
+// Idle connections would keep the process alive.
 process.exit(exitCode);

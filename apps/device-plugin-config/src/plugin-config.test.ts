@@ -16,32 +16,32 @@ const groups = [
 ];
 
 describe("pluginConfig", () => {
-  it("does not depend on the order in which the spec has things", () => {
+  it("does not depend on the order of resources and VFs in the spec", () => {
     const some = [pf({ spec: { vfGroups: groups } }), pf({ slot: 2 })];
     const others = [pf({ slot: 2 }), pf({ spec: { vfGroups: groups.toReversed() } })];
     expect(configOf(nodeState(others))).toEqual(configOf(nodeState(some)));
   });
 
-  it("has another record for VFs of the same addresses that were made anew or bound anew", () => {
+  it("has another record if VFs with the same addresses were created or bound again", () => {
     const state = nodeState([pf()]);
     const rebound = kernelOf(state, { "0000:01:10.1": { driver: "igbvf", incarnation: "1.2" } });
     expect(configOf(state, rebound).text).toBe(configOf(state).text);
     expect(configOf(state, rebound).record).not.toBe(configOf(state).record);
   });
 
-  it("does not care for VFs that are handed out to nobody", () => {
+  it("ignores VFs that belong to no resource", () => {
     const state = nodeState([pf({ spec: { vfGroups: [{ resourceName: "a", vfRange: "0-0" }] } })]);
     const other = kernelOf(state, { "0000:01:10.1": { driver: "vfio-pci", incarnation: "1.2" } });
     expect(configOf(state, other)).toEqual(configOf(state));
   });
 
-  it("gives the plugin something that no device matches where there is nothing: without, it ends", () => {
+  it("contains a resource that matches no device if there is no other, because the plugin would exit", () => {
     expect(configOf(nodeState([])).text).toBe(
       '{"resourceList":[{"resourceName":"none","selectors":{"pciAddresses":["none"],"IsRdma":false,"NeedVhostNet":false}}]}',
     );
   });
 
-  it("is what the plugin takes, whatever the spec says: known keys, names that it knows, each name and VF once", () => {
+  it("is valid for any spec: known keys, valid names, each name and VF once", () => {
     const anyText = fc.oneof(fc.constantFrom("a", "b", "rdma_a-1", "", "a/b"), fc.string({ unit: "binary" }));
     const group = fc.record(
       {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-export { attempts, type Attempts } from "./calls/operations.ts";
+export { operations, type Operations } from "./calls/operations.ts";
 export type { Boot } from "./ports/boot.ts";
 export type { Devlink, EswitchMode } from "./ports/devlink.ts";
-export { HostError, isErrno } from "./calls/host-error.ts";
+export { HostError, type HostOperation } from "./calls/host-error.ts";
 export type { FileKind, HostFiles } from "./ports/host-files.ts";
 export type { Host } from "./ports/host.ts";
 export type { KernelEvent, KernelEvents } from "./ports/kernel-events.ts";
@@ -23,5 +23,5 @@ export { createLinuxUdev } from "./linux/linux-udev.ts";
 export { acquireNodeLock, type NodeLockOptions } from "./linux/node-lock.ts";
 export type { PfRecord, PfRecords } from "./ports/pf-records.ts";
 export type { Rdma, RdmaMode } from "./ports/rdma.ts";
-export type { PfFacts, SriovSysfs, VfFacts } from "./ports/sriov-sysfs.ts";
+export type { PciBinding, PfFacts, SriovSysfs, VfFacts } from "./ports/sriov-sysfs.ts";
 export type { Udev } from "./ports/udev.ts";

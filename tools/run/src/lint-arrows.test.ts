@@ -37,8 +37,10 @@ const cases = [
   { file: "libs/kube/src/kubeconfig/authenticate.ts", imports: "@kubernetes/client-node", breaks: undefined },
   { file: "libs/policy/src/vfs/vf-range.ts", imports: "@switchyard/testing", breaks: arrow },
   { file: "apps/operator/src/main.ts", imports: "@switchyard/host", breaks: arrow },
-  { file: "apps/operator/src/main.ts", imports: "../../config-daemon/src/observe.ts", breaks: arrow },
+  { file: "apps/operator/src/main.ts", imports: "../../config-daemon/src/observe/observe.ts", breaks: arrow },
   { file: "apps/config-daemon/src/observe/observe.ts", imports: "@switchyard/host", breaks: undefined },
+  { file: "apps/device-plugin-config/src/kernel-vfs.ts", imports: "@switchyard/host/sysfs", breaks: undefined },
+  { file: "apps/device-plugin-config/src/kernel-vfs.ts", imports: "@switchyard/host", breaks: foreign },
   { file: "apps/eve-bridge/src/main.ts", imports: "@switchyard/api", breaks: arrow },
   { file: "apps/eve-bridge/src/main.ts", imports: "ajv", breaks: foreign },
 ];

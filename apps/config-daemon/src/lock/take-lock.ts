@@ -18,7 +18,7 @@ export interface TakeLockOptions {
   readonly signal: AbortSignal;
 }
 
-/** Time between two attempts to write the condition. The API server can be away, and the node can have no NodeState yet. */
+/** Time between two operations to write the condition. The API server can be away, and the node can have no NodeState yet. */
 const retryMs = 2_000;
 
 /** Limit for removing the condition when the process stops. A daemon that takes the lock removes the condition again. */

@@ -21,6 +21,6 @@ export async function setNumVfs(step: SetNumVfs, context: StepContext): Promise<
   const created = (await host.sriov.readPf(pf))?.sriov?.vfs.length ?? 0;
   if (created !== step.to) {
     const words = `the driver created ${created} VFs`;
-    throw new HostError({ tried: `set sriov_numvfs ${step.to}`, target: pf }, "EAGAIN", { words });
+    throw new HostError({ action: `set sriov_numvfs ${step.to}`, target: pf }, "EAGAIN", { words });
   }
 }

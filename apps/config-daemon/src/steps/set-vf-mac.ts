@@ -16,7 +16,7 @@ export async function setVfMac(step: SetVfMac, context: StepContext): Promise<vo
   if (!mac.ok || !isUnicast(mac.value)) {
     const words = `${link.name} has the address "${link.mac}", which is not a unicast MAC address`;
     throw new HostError(
-      { tried: `set administrative MAC address of VF ${step.vfId}`, target: context.pf },
+      { action: `set administrative MAC address of VF ${step.vfId}`, target: context.pf },
       "EADDRNOTAVAIL",
       {
         words,

@@ -47,7 +47,7 @@ export function createStepContext(
   signal: AbortSignal,
 ): StepContext {
   const parsed = parsePciAddress(pciAddress);
-  if (!parsed.ok) throw new HostError({ tried: "parse PCI address", target: pciAddress }, "EINVAL", {});
+  if (!parsed.ok) throw new HostError({ action: "parse PCI address", target: pciAddress }, "EINVAL", {});
   const pf = parsed.value;
   let addresses: Promise<ReadonlyMap<number, PciAddress>> | undefined;
   let links: Promise<ReadonlyMap<string, readonly Link[]>> | undefined;
@@ -61,7 +61,7 @@ export function createStepContext(
   async function vfAddress(vfId: number): Promise<PciAddress> {
     addresses ??= readAddresses();
     const address = (await addresses).get(vfId);
-    if (address === undefined) throw new HostError({ tried: `look up VF ${vfId}`, target: pf }, "ENODEV", {});
+    if (address === undefined) throw new HostError({ action: `look up VF ${vfId}`, target: pf }, "ENODEV", {});
     return address;
   }
 
@@ -88,7 +88,7 @@ export function createStepContext(
     vfAddress,
     async pfLink() {
       const link = uplinkOf(await linksOf(pf));
-      if (link === undefined) throw new HostError({ tried: "look up network interface", target: pf }, "ENODEV", {});
+      if (link === undefined) throw new HostError({ action: "look up network interface", target: pf }, "ENODEV", {});
       return link;
     },
     async vfLink(vfId) {
@@ -99,7 +99,7 @@ export function createStepContext(
         if (link !== undefined) return link;
         if (timing.nowMs() >= deadlineMs || signal.aborted) {
           const words = `VF ${vfId} of ${pf} has no network interface after ${timing.linkTimeoutMs / 1000} s`;
-          throw new HostError({ tried: "wait for network interface", target: address }, "ETIMEDOUT", { words });
+          throw new HostError({ action: "wait for network interface", target: address }, "ETIMEDOUT", { words });
         }
         await timing.sleep(linkPollMs, signal);
         links = undefined;

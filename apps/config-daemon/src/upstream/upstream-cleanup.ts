@@ -29,7 +29,7 @@ export interface UpstreamCleanup {
   readonly firstAttempt: Promise<void>;
 }
 
-/** First and longest wait before the next attempt. */
+/** First and longest wait before the next operation. */
 const retry = { firstMs: 60_000, longestMs: 60 * 60_000 };
 
 export function startUpstreamCleanup(options: UpstreamCleanupOptions): UpstreamCleanup {

@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Node states and kernels that agree with them, for tests.
- * Usage: `const state = nodeState([pf({ vfGroups: [{ resourceName: "fast", vfRange: "0-1" }] })]); kernelOf(state)`.
+ * Creates NodeStates, and kernels that match them, for tests.
+ * Usage: `const state = nodeState([pf({ spec: { vfGroups: [{ resourceName: "fast", vfRange: "0-1" }] } })]); kernelOf(state)`.
  */
-import type { InterfaceSpec, InterfaceStatus, SriovNetworkNodeState, VfStatus } from "@switchyard/api";
-import type { KernelVf, KernelVfs } from "../kernel-vfs.ts";
+import {
+  defined,
+  type InterfaceSpec,
+  type InterfaceStatus,
+  type SriovNetworkNodeState,
+  type VfStatus,
+} from "@switchyard/api";
+import type { PciBinding } from "@switchyard/host/sysfs";
+import type { KernelVfs } from "../kernel-vfs.ts";
 
-/** A PF as wanted and as found. */
+/** A PF in the spec and in the status. */
 export interface Pf {
   readonly spec: InterfaceSpec;
   readonly status: InterfaceStatus;
 }
 
-/** An igb port with all the VFs that it shall have, configured, unless told otherwise. */
+/** Returns an igb port whose VFs are configured as its spec requires. The options change single fields. */
 export function pf({ slot = 1, spec = {}, vfs = spec.numVfs ?? 4, vf = {}, status = {} }: PfOptions = {}): Pf {
   const pciAddress = `0000:0${slot}:00.0`;
   const Vfs = Array.from({ length: vfs }, (_, vfID) => ({
@@ -36,9 +43,9 @@ export function pf({ slot = 1, spec = {}, vfs = spec.numVfs ?? 4, vf = {}, statu
 export interface PfOptions {
   readonly slot?: number;
   readonly spec?: Partial<InterfaceSpec>;
-  /** How many exist. */
+  /** Number of existing VFs. */
   readonly vfs?: number;
-  /** What each of them has. */
+  /** Fields of each VF. */
   readonly vf?: Partial<VfStatus>;
   readonly status?: Partial<InterfaceStatus>;
 }
@@ -61,12 +68,11 @@ export function nodeState(
   };
 }
 
-/** What the status tells, but for `other`. */
-export function kernelOf(state: SriovNetworkNodeState, other: Readonly<Record<string, KernelVf>> = {}): KernelVfs {
+/** Returns a kernel that matches the status, except for the VFs in `other`. */
+export function kernelOf(state: SriovNetworkNodeState, other: Readonly<Record<string, PciBinding>> = {}): KernelVfs {
   const vfs = (state.status?.interfaces ?? []).flatMap(({ Vfs = [] }) => Vfs);
-  const told = vfs.map(({ pciAddress, driver }) => {
-    const vf: KernelVf = { ...(driver === undefined ? {} : { driver }), incarnation: "1.1" };
-    return [pciAddress, vf] as const;
+  const inStatus = vfs.map(({ pciAddress, driver }): readonly [string, PciBinding] => {
+    return [pciAddress, { ...defined({ driver }), incarnation: "1.1" }];
   });
-  return new Map([...told, ...Object.entries(other)]);
+  return new Map([...inStatus, ...Object.entries(other)]);
 }

@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * One function around every verb of every port, for whatever is the same for all of them.
+ * wrapPorts calls one function around each method of each port.
  * Usage: `wrapPorts(host, (call, proceed) => { log(call); return proceed(); })`.
  */
 import type { Host } from "../ports/host.ts";
 
-/** A call of a port's verb. */
+/** A call of a method of a port. */
 export interface PortCall {
   readonly port: keyof Host;
   readonly method: string;
   readonly args: readonly unknown[];
 }
 
-/** Whether the call changes the host. */
+/** Reports whether the call changes the host. */
 export function isWrite({ method }: PortCall): boolean {
   return !/^(?:list|read|settle|watch)/.test(method);
 }
 
-/** The host with `around` in place of each verb; `proceed` is the verb itself. Both return what the verb returns. */
+/**
+ * Returns a host that calls `around` in place of each method. `proceed` calls the method. Both return the result of the
+ * method.
+ */
 export function wrapPorts(host: Host, around: (call: PortCall, proceed: () => unknown) => unknown): Host {
   return {
     boot: wrap("boot"),
@@ -35,11 +38,11 @@ export function wrapPorts(host: Host, around: (call: PortCall, proceed: () => un
   function wrap<Port extends keyof Host>(port: Port): Host[Port] {
     return new Proxy(host[port], {
       get(target, method) {
-        const verb: unknown = Reflect.get(target, method);
-        if (typeof verb !== "function" || typeof method !== "string") return verb;
+        const original: unknown = Reflect.get(target, method);
+        if (typeof original !== "function" || typeof method !== "string") return original;
         return (...args: readonly unknown[]) =>
           around({ port, method, args }, () => {
-            const result: unknown = Reflect.apply(verb, target, args);
+            const result: unknown = Reflect.apply(original, target, args);
             return result;
           });
       },

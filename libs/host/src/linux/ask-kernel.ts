@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Netlink's refusals as the errors of this lib.
- * Usage: `await askKernel(attempts.links.setMtu(name, mtu), () => setLinkMtu(socket, name, mtu))`.
+ * askKernel converts errors of netlink to HostError.
+ * Usage: `await askKernel(operations.links.setMtu(name, mtu), () => setLinkMtu(socket, name, mtu))`.
  */
 import { NetlinkError } from "@switchyard/netlink";
-import { HostError } from "../calls/host-error.ts";
+import { HostError, type HostOperation } from "../calls/host-error.ts";
 
-/** The answer, or a rejection with HostError; a bug stays what it is. */
-export async function askKernel<Answer>(at: HostError["at"], ask: () => Promise<Answer>): Promise<Answer> {
+/** Returns the answer, or rejects with HostError. Rejects with any other error of `ask` unchanged. */
+export async function askKernel<Answer>(at: HostOperation, ask: () => Promise<Answer>): Promise<Answer> {
   try {
     return await ask();
   } catch (error) {
@@ -15,7 +15,7 @@ export async function askKernel<Answer>(at: HostError["at"], ask: () => Promise<
   }
 }
 
-export function refusal(at: HostError["at"], error: NetlinkError): HostError {
+export function refusal(at: HostOperation, error: NetlinkError): HostError {
   const code = error.code === "malformed" ? "EBADMSG" : error.code;
   return new HostError(at, code, { words: error.words, cause: error });
 }

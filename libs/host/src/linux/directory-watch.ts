@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Waits for something to happen in a directory (inotify).
+ * watchDirectory waits for changes of a directory (inotify).
  * Usage: `using changes = watchDirectory("/run/udev"); await changes.next(250, signal)`.
  */
 import { watch, type FSWatcher } from "node:fs";
-import { isErrno } from "../calls/host-error.ts";
+import { isErrno } from "@switchyard/service";
 
-/** A watch over a directory; dispose of it to end it. */
+/** A watch of a directory. Disposing of it ends the watch. */
 export interface DirectoryWatch extends Disposable {
-  /** Resolves when something changed since the last call (or the start), after `timeoutMs`, or when `signal` aborts. */
+  /** Resolves when the directory has changed since the last call or the start, after `timeoutMs`, or when `signal` aborts. */
   next(timeoutMs: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Where the directory cannot be watched, only time passes. */
+/** If the directory cannot be watched, next() resolves by timeout only. */
 export function watchDirectory(path: string): DirectoryWatch {
   let changed = false;
   let wake: () => void = () => undefined;
@@ -47,10 +47,10 @@ export function watchDirectory(path: string): DirectoryWatch {
 function open(path: string, onChange: () => void): FSWatcher | undefined {
   try {
     const watcher = watch(path, onChange);
-    watcher.on("error", onChange); // the directory went
+    watcher.on("error", onChange); // the directory was removed
     return watcher;
   } catch (error) {
-    if (isErrno(error)) return undefined; // not there, or no inotify left
+    if (isErrno(error)) return undefined; // the directory does not exist, or the limit of inotify watches is reached
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Devlink over generic netlink. Usage: `createLinuxDevlink(new NetlinkSocket({ protocol: protocols.generic }))`.
+ * createLinuxDevlink implements Devlink over generic netlink.
+ * Usage: `createLinuxDevlink(new NetlinkSocket({ protocol: protocols.generic }))`.
  */
 import {
   devlinkFamily,
@@ -10,18 +11,18 @@ import {
   type NetlinkSocket,
 } from "@switchyard/netlink";
 import { askKernel } from "./ask-kernel.ts";
-import { attempts } from "../calls/operations.ts";
+import { operations } from "../calls/operations.ts";
 import type { Devlink, EswitchMode } from "../ports/devlink.ts";
 import { HostError } from "../calls/host-error.ts";
 
-// ENODEV: no devlink instance (igb, 6.12). EOPNOTSUPP: one without an eswitch.
+// ENODEV: the device has no devlink instance (igb, 6.12). EOPNOTSUPP: the instance has no eswitch.
 const withoutEswitch: ReadonlySet<string> = new Set(["ENODEV", "EOPNOTSUPP"]);
 
-/** Who opened the socket disposes of it. */
+/** The caller disposes of the socket. */
 export function createLinuxDevlink(socket: NetlinkSocket): Devlink {
   let family: Promise<GenericFamily | undefined> | undefined;
 
-  /** Asked once: whether a kernel has devlink, and its id, are settled at boot. */
+  /** Resolves the family once: its id does not change until the next boot. */
   async function resolveOnce(): Promise<GenericFamily | undefined> {
     family ??= resolveFamily(socket, devlinkFamily);
     try {
@@ -35,7 +36,7 @@ export function createLinuxDevlink(socket: NetlinkSocket): Devlink {
   return {
     async readEswitchMode(pf): Promise<EswitchMode | undefined> {
       try {
-        return await askKernel(attempts.devlink.readEswitchMode(pf), async () => {
+        return await askKernel(operations.devlink.readEswitchMode(pf), async () => {
           const devlink = await resolveOnce();
           return devlink && (await getEswitchMode(devlink, { bus: "pci", device: pf }));
         });

@@ -1,50 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * HostFiles in a tree of files.
+ * createLinuxHostFiles implements HostFiles on the file system below a root directory.
  * Usage: `await createLinuxHostFiles("/host").readText("/etc/udev/rules.d/10-pf-name-0000:3b:00.0.rules")`.
  */
 import { constants, promises as fs, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
-import { attempts } from "../calls/operations.ts";
-import { isErrno, toHostError, type HostError } from "../calls/host-error.ts";
+import { operations } from "../calls/operations.ts";
+import { isErrno } from "@switchyard/service";
+import { toHostError, type HostOperation } from "../calls/host-error.ts";
 import { largestTextBytes, type FileKind, type HostFiles } from "../ports/host-files.ts";
 import { syncDirectory } from "./sync-directory.ts";
 
-/** HostFiles of the tree at `root`: "/" or "/host". */
+/** `root` is "/" or "/host". */
 export function createLinuxHostFiles(root: string): HostFiles {
-  const { files: attempt } = attempts;
+  const { files: operation } = operations;
   return {
     listNames: (directory) =>
-      told(attempt.listNames(directory), [], async () => [...(await fs.readdir(join(root, directory)))].sort()),
-    readKind: (path) => told(attempt.readKind(path), undefined, async () => kindOf(await fs.lstat(join(root, path)))),
-    readText: (path) => told(attempt.readText(path), undefined, () => readText(join(root, path))),
-    readLink: (path) => told(attempt.readLink(path), undefined, () => fs.readlink(join(root, path))),
+      orAbsent(operation.listNames(directory), [], async () => [...(await fs.readdir(join(root, directory)))].sort()),
+    readKind: (path) =>
+      orAbsent(operation.readKind(path), undefined, async () => kindOf(await fs.lstat(join(root, path)))),
+    readText: (path) => orAbsent(operation.readText(path), undefined, () => readText(join(root, path))),
+    readLink: (path) => orAbsent(operation.readLink(path), undefined, () => fs.readlink(join(root, path))),
     remove: (path) =>
-      told(attempt.remove(path), undefined, async () => {
+      orAbsent(operation.remove(path), undefined, async () => {
         await fs.unlink(join(root, path));
         await syncDirectory(dirname(join(root, path)));
       }),
   };
 }
 
-// ELOOP: a link, where it must not be one. EINVAL: no link, where it must be one.
-const absent: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ELOOP", "EINVAL"]);
+// ELOOP: a link in place of a file. EINVAL: no link in place of a link.
+const absentCodes = ["ENOENT", "ENOTDIR", "ELOOP", "EINVAL"] as const;
 
-/** What `act` gives, or `nothing` where there is no such file. */
-async function told<Value, Nothing>(
-  at: HostError["at"],
-  nothing: Nothing,
+/** Returns the result of `act`, or `absent` if there is no such file. */
+async function orAbsent<Value, Absent>(
+  at: HostOperation,
+  absent: Absent,
   act: () => Promise<Value>,
-): Promise<Value | Nothing> {
+): Promise<Value | Absent> {
   try {
     return await act();
   } catch (error) {
-    if (isErrno(error) && absent.has(error.code)) return nothing;
+    if (isErrno(error, ...absentCodes)) return absent;
     throw toHostError(at, error);
   }
 }
 
-// Not to wait for ever where somebody put a FIFO.
+// O_NONBLOCK: opening a FIFO would block for ever.
 async function readText(path: string): Promise<string | undefined> {
   const file = await fs.open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The host that we run on. Files are read under a root; network interfaces are those of our own network namespace, which
- * is the host's in a pod with hostNetwork.
- * Usage: `await using host = createLinuxHost("/host", { onUnreadableRecord: ({ path }) => log.warn(...) })`.
+ * createLinuxHost implements all ports for the host on which the process runs. Files are read below a root directory. Network
+ * interfaces are those of the network namespace of the process, which is the host's in a pod with hostNetwork.
+ * Usage: `await using host = createLinuxHost("/host", { onUnreadableRecord })`.
  */
 import { NetlinkSocket, protocols } from "@switchyard/netlink";
 import type { Host } from "../ports/host.ts";
@@ -18,16 +18,16 @@ import { createLinuxSriovSysfs } from "./linux-sriov-sysfs.ts";
 import { createLinuxUdev } from "./linux-udev.ts";
 
 export interface LinuxHostOptions {
-  /** Told of each file in the place of a record that is none. */
+  /** Called for each file that is not a valid record. */
   readonly onUnreadableRecord: (file: UnreadableRecord) => void;
 }
 
-/** All ports of the host whose files are at `root`: "/" or "/host". Disposing of it waits for what is under way. */
+/** `root` is "/" or "/host". Disposing of the host waits for running requests of netlink. */
 export function createLinuxHost(root: string, { onUnreadableRecord }: LinuxHostOptions): Host & AsyncDisposable {
   const sockets = new AsyncDisposableStack();
   const open = (protocol: number) => sockets.use(new NetlinkSocket({ protocol }));
   return {
-    // Not below `root`: others compare it with what they read, who may have no mount of the host.
+    // Not below `root`: other processes compare this id with the one that they read without a mount of the host.
     boot: createLinuxBoot("/"),
     sriov: createLinuxSriovSysfs(root),
     links: createLinuxLinks({ root, socket: open(protocols.route) }),

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * KernelEvents over rtnetlink and uevents; each watch has two sockets of its own, and no thread.
- * Usage: `for await (const event of createLinuxKernelEvents().watch(signal)) ...`.
+ * createLinuxKernelEvents implements KernelEvents over rtnetlink and uevents. Each watch uses two sockets and no thread.
+ * Usage: `for await (const event of createLinuxKernelEvents().watch(signal)) …`.
  */
+import { defined } from "@switchyard/api";
 import {
   EventQueue,
   NetlinkError,
@@ -15,15 +16,15 @@ import {
 } from "@switchyard/netlink";
 import { basename } from "node:path";
 import { refusal } from "./ask-kernel.ts";
-import { attempts } from "../calls/operations.ts";
-import type { HostError } from "../calls/host-error.ts";
+import { operations } from "../calls/operations.ts";
+import type { HostOperation } from "../calls/host-error.ts";
 import type { KernelEvent, KernelEvents } from "../ports/kernel-events.ts";
 
-/** `options` are for tests. watch() throws HostError, and so does its reader where the kernel ends the events. */
+/** `options` are for tests. watch() throws HostError; its iterator rejects with HostError if the kernel ends the events. */
 export function createLinuxKernelEvents(options: ListenOptions = {}): KernelEvents {
   return {
     watch(signal) {
-      const at = attempts.events.watch(signal);
+      const at = operations.events.watch(signal);
       const queue = new EventQueue<KernelEvent>({ signal, keyOf, overrun });
       try {
         watchLinks(sinkTo(queue, at, toLinkEvent), queue.closed, options);
@@ -41,7 +42,7 @@ const overrun: KernelEvent = { kind: "overrun" };
 
 function sinkTo<Event>(
   queue: EventQueue<KernelEvent>,
-  at: HostError["at"],
+  at: HostOperation,
   translate: (event: Event) => KernelEvent | undefined,
 ): EventSink<Event> {
   return {
@@ -58,7 +59,7 @@ function sinkTo<Event>(
   };
 }
 
-/** Events that tell the same wait once. */
+/** Of several waiting events with the same key, one is kept. */
 function keyOf(event: KernelEvent): string {
   switch (event.kind) {
     case "link":
@@ -73,7 +74,7 @@ function keyOf(event: KernelEvent): string {
 }
 
 function toLinkEvent({ link: { name, parent } }: LinkEvent): KernelEvent {
-  return { kind: "link", name, ...(parent !== undefined && { parent }) };
+  return { kind: "link", name, ...defined({ parent }) };
 }
 
 function toDeviceEvent({ action, devpath, subsystem, variables }: Uevent): KernelEvent | undefined {

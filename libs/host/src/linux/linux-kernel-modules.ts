@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * KernelModules by /sys/module and modprobe; a module that is there costs no fork.
- * Usage: `createLinuxKernelModules("/host")`.
+ * createLinuxKernelModules implements KernelModules with /sys/module and modprobe. A module that is loaded costs no fork.
+ * Usage: `await createLinuxKernelModules("/host").load("vfio-pci")`.
  */
 import { execFile } from "node:child_process";
-import { attempts } from "../calls/operations.ts";
-import { HostError } from "../calls/host-error.ts";
+import { operations } from "../calls/operations.ts";
+import { HostError, type HostOperation } from "../calls/host-error.ts";
 import type { KernelModules } from "../ports/kernel-modules.ts";
 import { checkKernelName } from "./kernel-name.ts";
 import { isModuleLoaded } from "./loaded-module.ts";
 
 const timeoutMs = 60_000;
 
-/** KernelModules of the tree at `root`: "/" or "/host", where modprobe runs by chroot. */
+/** `root` is "/" or "/host". In the latter, modprobe runs by chroot. */
 export function createLinuxKernelModules(root: string): KernelModules {
   return {
     async load(module) {
@@ -20,13 +20,13 @@ export function createLinuxKernelModules(root: string): KernelModules {
       if (await isModuleLoaded(root, module)) return;
       const modprobe = ["modprobe", "--", module] as const;
       const [program, ...args] = root === "/" ? modprobe : (["chroot", root, ...modprobe] as const);
-      await run(program, args, attempts.modules.load(module));
+      await run(program, args, operations.modules.load(module));
     },
   };
 }
 
-function run(program: string, args: readonly string[], at: HostError["at"]): Promise<void> {
-  // Nothing of our own environment: modprobe takes options from there (MODPROBE_OPTIONS), and the loader libraries.
+function run(program: string, args: readonly string[], at: HostOperation): Promise<void> {
+  // The environment is not inherited: modprobe reads options from it (MODPROBE_OPTIONS), and the loader reads library paths.
   const options = { timeout: timeoutMs, env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" } };
   return new Promise((resolve, reject) => {
     execFile(program, args, options, (error, _stdout, stderr) => {

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Links over rtnetlink, and sysfs for the speed.
+ * createLinuxLinks implements Links over rtnetlink, and over sysfs for the speed.
  * Usage: `createLinuxLinks({ root: "/host", socket: new NetlinkSocket({ protocol: protocols.route }) })`.
  */
+import { defined } from "@switchyard/api";
 import { promises as fs } from "node:fs";
 import { join } from "node:path";
 import { listLinks, setLinkMtu, setLinkUp, setVfAddress, type LinkInfo, type NetlinkSocket } from "@switchyard/netlink";
 import { askKernel } from "./ask-kernel.ts";
-import { attempts } from "../calls/operations.ts";
-import { HostError, isErrno, toHostError } from "../calls/host-error.ts";
+import { operations } from "../calls/operations.ts";
+import { isErrno } from "@switchyard/service";
+import { HostError, toHostError } from "../calls/host-error.ts";
 import type { Link, Links } from "../ports/links.ts";
 
 export interface LinuxLinksDeps {
-  /** What sys/class/net is under: "/" or "/host". Its sysfs must show the socket's network namespace. */
+  /** Directory that contains sys: "/" or "/host". Its sysfs must show the network namespace of the socket. */
   readonly root: string;
-  /** Of protocol route. Who opened it disposes of it. */
+  /** A socket of protocol route. The caller disposes of it. */
   readonly socket: NetlinkSocket;
 }
 
 export function createLinuxLinks({ root, socket }: LinuxLinksDeps): Links {
-  const { links: at } = attempts;
+  const { links: at } = operations;
   return {
     listLinks: () => askKernel(at.listLinks(), async () => (await listLinks(socket)).map(toLink)),
     readSpeedMbps: (name) => readSpeedMbps(root, name),
@@ -39,23 +41,20 @@ function toLink(info: LinkInfo): Link {
   const { index, name, altNames, mtu, maxMtu, adminUp, parent, physPortName, physSwitchId } = info;
   return {
     ...{ index, name, altNames, mac: info.address, mtu, adminUp, type: types.get(info.hardwareType) ?? "other" },
-    ...(maxMtu !== undefined && { maxMtu }),
-    ...(parent !== undefined && { parent }),
-    ...(physPortName !== undefined && { physPortName }),
-    ...(physSwitchId !== undefined && { physSwitchId }),
+    ...defined({ maxMtu, parent, physPortName, physSwitchId }),
     vfs: info.vfs.map(({ vfId, address, vlan }) => ({ vfId, mac: address, vlan })).sort((a, b) => a.vfId - b.vfId),
   };
 }
 
-// EINVAL: the interface is down, or (veth, bridges without ports) its driver has no notion of speed.
+// EINVAL: the interface is down, or its driver has no speed (veth, bridges without ports).
 const withoutSpeed: ReadonlySet<string> = new Set(["EINVAL", "EOPNOTSUPP"]);
 
 async function readSpeedMbps(root: string, name: string): Promise<number | undefined> {
-  const at = attempts.links.readSpeedMbps(name);
-  if (name.includes("/")) throw new HostError(at, "ENODEV", {}); // no interface, but a way out of the directory
+  const at = operations.links.readSpeedMbps(name);
+  if (name.includes("/")) throw new HostError(at, "ENODEV", {}); // not an interface name, and would leave the directory
   try {
     const speed = Number.parseInt(await fs.readFile(join(root, "sys/class/net", name, "speed"), "latin1"), 10);
-    // SPEED_UNKNOWN is -1, and 4294967295 where a driver holds it without a sign.
+    // SPEED_UNKNOWN is -1; some drivers store it unsigned, as 4294967295.
     return speed > 0 && speed < 0xffff_ffff ? speed : undefined;
   } catch (error) {
     if (!isErrno(error)) throw error;

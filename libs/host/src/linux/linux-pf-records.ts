@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * PfRecords as files under /etc/sriov-operator/pci, where upstream has them (sriov-operator.md F.7).
- * Usage: `createLinuxPfRecords("/host", { onUnreadable: ({ path }) => log.warn(...) })`.
+ * createLinuxPfRecords implements PfRecords with the files in /etc/sriov-operator/pci, as upstream does (sriov-operator.md F.7).
+ * Usage: `createLinuxPfRecords("/host", { onUnreadable: (file) => log.warn({ ...file }, "file is not a PF record") })`.
  */
 import { promises as fs } from "node:fs";
 import { dirname, join } from "node:path";
 import { parsePciAddress, type PciAddress } from "@switchyard/api";
-import { attempts } from "../calls/operations.ts";
-import { isErrno, toHostError, type HostError } from "../calls/host-error.ts";
+import { operations } from "../calls/operations.ts";
+import { isErrno } from "@switchyard/service";
+import { toHostError, type HostOperation } from "../calls/host-error.ts";
 import { formatPfRecord, parsePfRecord, type PfRecordProblem } from "./pf-record-file.ts";
 import type { PfRecord, PfRecords } from "../ports/pf-records.ts";
 import { syncDirectory } from "./sync-directory.ts";
 
-/** A file in the place of a record that is none, or is another PF's. It stays as it is. */
+/** A file that is not the record of the PF in its name. It is not changed. */
 export interface UnreadableRecord {
   readonly path: string;
-  /** Or the errno's name. */
+  /** Problem of the content, or name of the errno if the file cannot be read. */
   readonly reason: PfRecordProblem["code"] | (string & {});
 }
 
 export interface LinuxPfRecordsOptions {
-  /** Told of each such file, each time that the records are listed. */
+  /** Called for each such file whenever the records are listed. */
   readonly onUnreadable: (file: UnreadableRecord) => void;
 }
 
-/** PfRecords in the tree at `root`: "/" or "/host". */
+/** `root` is "/" or "/host". */
 export function createLinuxPfRecords(root: string, { onUnreadable }: LinuxPfRecordsOptions): PfRecords {
   const directory = join(root, "etc/sriov-operator/pci");
-  const { records: attempt } = attempts;
+  const { records: operation } = operations;
 
   async function readRecord(pf: PciAddress): Promise<PfRecord | undefined> {
     const path = join(directory, pf);
@@ -44,7 +45,7 @@ export function createLinuxPfRecords(root: string, { onUnreadable }: LinuxPfReco
 
   return {
     list: () =>
-      told(attempt.list(), async () => {
+      withHostError(operation.list(), async () => {
         const records = new Map<PciAddress, PfRecord>();
         for (const name of await readNames(directory)) {
           const pf = parsePciAddress(name);
@@ -54,19 +55,19 @@ export function createLinuxPfRecords(root: string, { onUnreadable }: LinuxPfReco
         return records;
       }),
     save: (pf, record) =>
-      told(attempt.save(pf, record), async () => {
+      withHostError(operation.save(pf, record), async () => {
         await fs.mkdir(directory, { recursive: true });
         await replaceFile(join(directory, pf), formatPfRecord(record));
       }),
     remove: (pf) =>
-      told(attempt.remove(pf), async () => {
+      withHostError(operation.remove(pf), async () => {
         await fs.rm(join(directory, pf), { force: true });
         await syncDirectory(directory);
       }),
   };
 }
 
-async function told<Value>(at: HostError["at"], act: () => Promise<Value>): Promise<Value> {
+async function withHostError<Value>(at: HostOperation, act: () => Promise<Value>): Promise<Value> {
   try {
     return await act();
   } catch (error) {
@@ -74,7 +75,7 @@ async function told<Value>(at: HostError["at"], act: () => Promise<Value>): Prom
   }
 }
 
-/** After a crash at any moment the file has its old text or its new one. */
+/** Replaces the file atomically: after a crash it has either its old text or its new text. */
 async function replaceFile(path: string, text: string): Promise<void> {
   const beside = join(dirname(path), `.${path.slice(dirname(path).length + 1)}.new`);
   try {
@@ -87,7 +88,7 @@ async function replaceFile(path: string, text: string): Promise<void> {
     }
     await fs.rename(beside, path);
   } catch (error) {
-    await fs.rm(beside, { force: true }).catch(() => undefined); // the first error is the one to tell
+    await fs.rm(beside, { force: true }).catch(() => undefined); // the first error is reported
     throw error;
   }
   await syncDirectory(dirname(path));
@@ -97,7 +98,7 @@ async function readNames(directory: string): Promise<readonly string[]> {
   try {
     return (await fs.readdir(directory)).sort();
   } catch (error) {
-    if (isErrno(error) && error.code === "ENOENT") return []; // nothing was ever recorded
+    if (isErrno(error, "ENOENT")) return []; // no PF was ever recorded
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLinuxSriovSysfs } from "./linux-sriov-sysfs.ts";
@@ -100,21 +100,62 @@ describe("reading what may change meanwhile", () => {
 
   it("refuses where there is no PCI bus at all: the root is wrong", async () => {
     await expect(createLinuxSriovSysfs(join(root, "nowhere")).listPfs()).rejects.toMatchObject({
-      ...{ name: "HostError", code: "ENOENT", at: { tried: "list", target: "PCI functions" } },
+      ...{ name: "HostError", code: "ENOENT", operation: { action: "list", target: "PCI functions" } },
     });
+  });
+});
+
+describe("readBinding", () => {
+  const address = pci("0000:03:10.0");
+  const device = () => join(root, "sys/bus/pci/devices", address);
+  const readBinding = () => sriov.readBinding(address);
+
+  async function create(driver?: string): Promise<void> {
+    await mkdir(device(), { recursive: true });
+    if (driver !== undefined) await symlink(`../../../../bus/pci/drivers/${driver}`, join(device(), "driver"));
+  }
+
+  // A temporary file system reuses inode numbers, and sysfs does not. Therefore the old file is kept while the new one is created.
+  async function replace(path: string, createNew: () => Promise<void>): Promise<void> {
+    await rename(path, join(root, "kept"));
+    await createNew();
+    await rm(join(root, "kept"), { recursive: true });
+  }
+
+  afterEach(() => rm(device(), { recursive: true, force: true }));
+
+  it("returns undefined for a function that does not exist", async () => {
+    expect(await readBinding()).toBeUndefined();
+  });
+
+  it("returns the driver, if one is bound", async () => {
+    await create();
+    expect((await readBinding())?.driver).toBeUndefined();
+    await symlink("../../../../bus/pci/drivers/igbvf", join(device(), "driver"));
+    expect((await readBinding())?.driver).toBe("igbvf");
+  });
+
+  it("returns another incarnation for a function that was created or bound again", async () => {
+    await create("igbvf");
+    const first = await readBinding();
+    expect(await readBinding()).toEqual(first);
+    await replace(device(), () => create("igbvf"));
+    const second = await readBinding();
+    expect(second?.driver).toBe("igbvf");
+    expect(second?.incarnation).not.toBe(first?.incarnation);
+    await replace(join(device(), "driver"), () => symlink("../drivers/igbvf", join(device(), "driver")));
+    expect((await readBinding())?.incarnation).not.toBe(second?.incarnation);
   });
 });
 
 describe("writing", () => {
   it("writes the kernel's own texts into the kernel's own files", async () => {
     await sriov.setNumVfs(pf, 0);
-    await sriov.setDriversAutoprobe(pf, false);
     await sriov.setDriverOverride(vf3, "igbvf");
     await sriov.bindDriver(vf3, "igbvf");
     await sriov.unbindDriver(vf3);
     await sriov.probeDrivers(vf3);
     expect(await read(`devices/${pf}/sriov_numvfs`)).toMatch(/^0/);
-    expect(await read(`devices/${pf}/sriov_drivers_autoprobe`)).toMatch(/^0/);
     expect(await read(`devices/${vf3}/driver_override`)).toMatch(/^igbvf/);
     expect(await read("drivers/igbvf/bind")).toBe(vf3);
     expect(await read("drivers/vfio-pci/unbind")).toBe(vf3); // whose link `driver` leads there

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * SriovSysfs over /sys/bus/pci. A VF costs three reads (its address, driver and interfaces): all else is its PF's.
- * Usage: `createLinuxSriovSysfs("/host")`; a captured tree will do as well.
+ * createLinuxSriovSysfs implements SriovSysfs over /sys/bus/pci. Each VF costs three reads: its address, its driver and its
+ * interfaces. Everything else is read from its PF.
+ * Usage: `await createLinuxSriovSysfs("/host").listPfs()`.
  */
 import { constants, promises as fs } from "node:fs";
 import { join } from "node:path";
-import { parsePciAddress, type PciAddress } from "@switchyard/api";
-import { attempts } from "../calls/operations.ts";
-import { toHostError, type HostError } from "../calls/host-error.ts";
+import { defined, parsePciAddress, type PciAddress } from "@switchyard/api";
+import { mapConcurrently } from "@switchyard/service";
+import { operations } from "../calls/operations.ts";
+import { toHostError, type HostOperation } from "../calls/host-error.ts";
 import { checkKernelName } from "./kernel-name.ts";
-import { mapConcurrently } from "./map-concurrently.ts";
-import { exists, readAttribute, readLinkName, readNames } from "./read-sysfs.ts";
-import type { PfFacts, SriovSysfs, VfFacts } from "../ports/sriov-sysfs.ts";
+import { exists, readAttribute, readInode, readLinkName, readNames } from "./read-sysfs.ts";
+import type { PciBinding, PfFacts, SriovSysfs, VfFacts } from "../ports/sriov-sysfs.ts";
 
 const functionsAtOnce = 4;
 const vfsAtOnce = 4;
 
-/** SriovSysfs over the tree at `root`: "/" or "/host". */
+/** `root` is "/", "/host" or the directory of a captured tree. */
 export function createLinuxSriovSysfs(root: string): SriovSysfs {
   const devices = join(root, "sys/bus/pci/devices");
 
   async function listPfs(except: readonly PciAddress[]): Promise<readonly PfFacts[]> {
     const vfs = new Set<PciAddress>();
-    // A VF's address is above its PF's, so most are known as VFs when their turn comes, and cost nothing.
+    // The address of a VF is higher than that of its PF. Most VFs are therefore known when their address is reached, and skipped.
     const addresses = (await fs.readdir(devices)).sort().flatMap(toAddress);
     const wanted = addresses.filter((address) => !except.includes(address));
     const pfs = await mapConcurrently(wanted, functionsAtOnce, async (address) => {
@@ -43,16 +44,15 @@ export function createLinuxSriovSysfs(root: string): SriovSysfs {
       readAttribute(join(directory, "device")),
       readLinkName(join(directory, "driver")),
       readAttribute(join(directory, "sriov_totalvfs")),
-      readAttribute(join(directory, "sriov_numvfs")), // waits while somebody writes it: both take the device's lock
+      readAttribute(join(directory, "sriov_numvfs")), // blocks while it is written, because both take the lock of the device
     ]);
     const [names, netdevs] = await Promise.all([readNames(directory), readNames(join(directory, "net"))]);
-    if (vendor === undefined || deviceId === undefined || names === undefined) return undefined; // gone meanwhile
+    if (vendor === undefined || deviceId === undefined || names === undefined) return undefined; // removed meanwhile
     if (names.includes("physfn")) return undefined; // a VF
 
     const ids = { vendor: digitsOf(vendor), deviceId: digitsOf(deviceId) };
     return {
-      ...{ pciAddress, ...ids },
-      ...(driver !== undefined && { driver }),
+      ...{ pciAddress, ...ids, ...defined({ driver }) },
       netdevs: (netdevs ?? []).toSorted(),
       ...(totalVfs !== undefined &&
         numVfs !== undefined && {
@@ -79,13 +79,13 @@ export function createLinuxSriovSysfs(root: string): SriovSysfs {
       if (pciAddress === undefined) return undefined;
       if (driver !== undefined)
         return { vfId, pciAddress, vendor, deviceId, driver, netdevs: (netdevs ?? []).toSorted() };
-      // Without a driver, or gone since its address was read.
+      // The VF has no driver, or was removed after its address was read.
       return (await exists(vf)) ? { vfId, pciAddress, vendor, deviceId, netdevs: [] } : undefined;
     });
     return vfs.filter((vf) => vf !== undefined);
   }
 
-  // The VFs of a PF share their vendor with it, and the device id among themselves (pci_iov_add_virtfn, 6.12).
+  // The VFs of a PF have the vendor of the PF, and all have the same device id (pci_iov_add_virtfn, 6.12).
   async function readFirstDeviceId(directory: string, vfIds: readonly number[]): Promise<string | undefined> {
     for (const vfId of vfIds) {
       const text = await readAttribute(join(directory, `virtfn${vfId}`, "device"));
@@ -94,12 +94,22 @@ export function createLinuxSriovSysfs(root: string): SriovSysfs {
     return undefined;
   }
 
-  async function write(at: HostError["at"], path: string, text: string): Promise<void> {
+  // sysfs gives each file an inode number that it does not use again as long as the kernel runs (kernfs_new_node, 6.12).
+  async function readBinding(device: PciAddress): Promise<PciBinding | undefined> {
+    const directory = join(devices, device);
+    const created = await readInode(directory);
+    if (created === undefined) return undefined;
+    const driver = await readLinkName(join(directory, "driver"));
+    const bound = await readInode(join(directory, "driver"), { isLink: true });
+    return { ...defined({ driver }), incarnation: `${created}.${bound ?? "unbound"}` };
+  }
+
+  async function write(operation: HostOperation, path: string, text: string): Promise<void> {
     try {
-      // EACCES otherwise (6.18): "w" for a missing file, since sysfs lets nobody create; "r+" for `unbind`, mode 0200.
+      // Other flags give EACCES (6.18): "w" for a missing file, because sysfs allows no creation; "r+" for `unbind`, mode 0200.
       await fs.writeFile(path, text, { flag: constants.O_WRONLY });
     } catch (cause) {
-      throw toHostError(at, cause);
+      throw toHostError(operation, cause);
     }
   }
 
@@ -107,30 +117,32 @@ export function createLinuxSriovSysfs(root: string): SriovSysfs {
     return join(devices, device, name);
   }
 
-  const { sriov: attempt } = attempts;
+  const { sriov: operation } = operations;
   return {
     listPfs: (except = []) =>
       listPfs(except).catch((cause: unknown) => {
-        throw toHostError(attempt.listPfs(), cause);
+        throw toHostError(operation.listPfs(), cause);
       }),
     readPf: (pf) =>
       readPf(pf).catch((cause: unknown) => {
-        throw toHostError(attempt.readPf(pf), cause);
+        throw toHostError(operation.readPf(pf), cause);
       }),
-    setNumVfs: (pf, count) => write(attempt.setNumVfs(pf, count), attribute(pf, "sriov_numvfs"), `${count}`),
-    setDriversAutoprobe: (pf, on) =>
-      write(attempt.setDriversAutoprobe(pf, on), attribute(pf, "sriov_drivers_autoprobe"), on ? "1" : "0"),
+    setNumVfs: (pf, count) => write(operation.setNumVfs(pf, count), attribute(pf, "sriov_numvfs"), `${count}`),
+    readBinding: (device) =>
+      readBinding(device).catch((cause: unknown) => {
+        throw toHostError(operation.readBinding(device), cause);
+      }),
     async setDriverOverride(device, driver) {
       if (driver !== undefined) checkKernelName(driver);
-      // A newline clears it: nothing at all would never reach the kernel.
-      await write(attempt.setDriverOverride(device, driver), attribute(device, "driver_override"), driver ?? "\n");
+      // A newline clears the override. A write of zero bytes would not reach the kernel.
+      await write(operation.setDriverOverride(device, driver), attribute(device, "driver_override"), driver ?? "\n");
     },
     async bindDriver(device, driver) {
       checkKernelName(driver);
-      await write(attempt.bindDriver(device, driver), join(root, "sys/bus/pci/drivers", driver, "bind"), device);
+      await write(operation.bindDriver(device, driver), join(root, "sys/bus/pci/drivers", driver, "bind"), device);
     },
-    unbindDriver: (device) => write(attempt.unbindDriver(device), attribute(device, "driver/unbind"), device),
-    probeDrivers: (device) => write(attempt.probeDrivers(device), join(root, "sys/bus/pci/drivers_probe"), device),
+    unbindDriver: (device) => write(operation.unbindDriver(device), attribute(device, "driver/unbind"), device),
+    probeDrivers: (device) => write(operation.probeDrivers(device), join(root, "sys/bus/pci/drivers_probe"), device),
   };
 }
 

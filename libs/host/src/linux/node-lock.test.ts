@@ -125,7 +125,7 @@ describe("acquireNodeLock", () => {
         await mkdir(directory, { recursive: true });
         await chmod(directory, 0o777);
       },
-      why: "/run/switchyard has the mode 777, which opens it to other users",
+      why: "/run/switchyard has mode 777, which gives access to other users",
     },
     {
       does: "a file that others can read and lock",
@@ -134,7 +134,7 @@ describe("acquireNodeLock", () => {
         await writeFile(file, "");
         await chmod(file, 0o644);
       },
-      why: "config-daemon.lock has the mode 644",
+      why: "config-daemon.lock has mode 644",
     },
     {
       does: "a file in the place of the directory",
@@ -162,7 +162,7 @@ describe("acquireNodeLock", () => {
     const directory = join(root, "run/switchyard");
     await mkdir(directory, { recursive: true, mode: 0o700 });
     await chown(directory, 65_534, 65_534);
-    expect(await whyWaiting()).toContain("/run/switchyard belongs to user 65534, not to user 0");
+    expect(await whyWaiting()).toContain("/run/switchyard belongs to user 65534 instead of user 0");
   });
 
   it("is not fooled by a file that says nothing, or too much, of its holder", async () => {

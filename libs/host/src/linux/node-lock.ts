@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * One daemon a node: the lock of a file on the host that only root can open (flock(2)). The kernel releases it when its
- * holder is gone in whatever way. That is not before its last system call has returned: a daemon that was killed
- * while a write to sysfs hangs keeps the lock, and its successor does not touch the device under it.
+ * acquireNodeLock ensures that one daemon runs per node. It locks a file on the host that only root can open (flock(2)). The
+ * kernel releases the lock when the process has ended in any way. A process ends only after its last system call has
+ * returned: a daemon that was killed while a write to sysfs hangs keeps the lock, and its successor waits and does not touch
+ * the device.
  *
- * The file says who has the lock, for those who wait. On a host it is in /run, so a reboot leaves nothing behind.
+ * The file names the holder of the lock. It is in /run, so it does not survive a reboot.
  *
  * Usage: `await using lock = await acquireNodeLock("/host", { holder: { pod }, now, signal, onWaiting });`
  */
@@ -12,67 +13,68 @@ import { tryFileLock } from "@switchyard/netlink";
 import { constants, promises as fs, type Stats } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { HostError, isErrno } from "../calls/host-error.ts";
+import { isErrno } from "@switchyard/service";
+import { HostError } from "../calls/host-error.ts";
 
 export interface NodeLockOptions {
-  /** Who we are, for those who wait for us. */
+  /** Written to the file for the processes that wait. */
   readonly holder: { readonly pod?: string | undefined };
   readonly now: () => Date;
-  /** Gives up waiting: rejects with the signal's reason. */
+  /** Ends the wait: acquireNodeLock rejects with the reason of the signal. */
   readonly signal: AbortSignal;
   /**
-   * Told why we wait, as a sentence: "/run/switchyard/config-daemon.lock is held by process 4711 (pod …) since …", or what
-   * is wrong with the file. Again when that changes.
+   * Called with the reason of the wait, and again when the reason changes: "/run/switchyard/config-daemon.lock is held by
+   * process 4711 (pod …) since …", or a problem of the file.
    */
-  readonly onWaiting: (why: string) => void;
+  readonly onWaiting: (reason: string) => void;
 }
 
-/** Where the lock is below the host's root. */
+/** Path of the lock below the root of the host. */
 const directoryName = "/run/switchyard";
 const fileName = "config-daemon.lock";
 
-/** Between two tries; each costs a few system calls. */
+/** Time between two attempts, each of which costs a few system calls. */
 const retryMs = 250;
 
-/** More than any holder writes. */
+/** No holder writes more. */
 const maxHolderBytes = 1_024;
 
-/** Resolves with the lock once it is ours; disposing of it releases it. Holding it does not keep the process alive. */
+/** Waits for the lock. Disposing of the result releases it. The lock does not keep the process alive. */
 export async function acquireNodeLock(root: string, options: NodeLockOptions): Promise<AsyncDisposable> {
   const { signal, onWaiting } = options;
-  for (let told = ""; ;) {
+  for (let reported = ""; ;) {
     signal.throwIfAborted();
     const taken = await tryToTake(root, options).catch(problemOf);
     if (typeof taken !== "string") return taken;
-    if (taken !== told) onWaiting(taken);
-    told = taken;
+    if (taken !== reported) onWaiting(taken);
+    reported = taken;
     await delay(retryMs, undefined, { signal }).catch(() => undefined); // aborted: the loop's first line throws
   }
 }
 
-/** The lock, or why it cannot be had now. Rejects with what Node throws, and with HostError. */
+/** Returns the lock, or the reason why it is not available now. Rejects with errors of Node and with HostError. */
 async function tryToTake(root: string, { holder, now }: NodeLockOptions): Promise<AsyncDisposable | string> {
   const directory = join(root, directoryName);
   const path = join(directory, fileName);
-  await fs.mkdir(join(directory, ".."), { recursive: true }); // a host has it
-  await fs.mkdir(directory, { mode: 0o700 }).catch(unlessThere);
+  await fs.mkdir(join(directory, ".."), { recursive: true }); // exists on each host
+  await fs.mkdir(directory, { mode: 0o700 }).catch(unlessExists);
   checkSafe(await fs.lstat(directory), { kind: "directory", name: directoryName, closedTo: 0o022 });
-  // In a directory that only we can write to, nobody puts another file in the place of this one.
+  // Only root can write to the directory, so no other user can replace the file.
   const file = await fs.open(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
   try {
     const opened = await file.stat();
-    // Whoever can open a file, if only to read it, can lock it.
+    // Any process that can open the file, even for reading only, can lock it.
     checkSafe(opened, { kind: "file", name: `${directoryName}/${fileName}`, closedTo: 0o077 });
     if (!tryFileLock(file.fd)) {
-      const why = describeHolder(await readStart(file));
+      const reason = describeHolder(await readStart(file));
       await file.close();
-      return why;
+      return reason;
     }
-    // Root may have removed the file since it was opened. Then the lock of what has its name now is the one that counts.
+    // The file may have been replaced after it was opened. Then the lock of the new file counts.
     const named = await fs.stat(path).catch(() => undefined);
-    if (named?.ino !== opened.ino || named.dev !== opened.dev) throw refusal("ESTALE", "it was replaced");
+    if (named?.ino !== opened.ino || named.dev !== opened.dev) throw refusal("ESTALE", "the lock file was replaced");
     const text = JSON.stringify({ pid: process.pid, pod: holder.pod, since: now().toISOString() });
-    // For people only: a full disk is no reason to do without the lock.
+    // The text is for administrators only. The lock is valid without it, for example if the disk is full.
     await file.truncate(0).catch(() => undefined);
     await file.write(`${text}\n`, 0).catch(() => undefined);
   } catch (error) {
@@ -85,27 +87,27 @@ async function tryToTake(root: string, { holder, now }: NodeLockOptions): Promis
 interface Safety {
   readonly kind: "directory" | "file";
   readonly name: string;
-  /** Mode bits that it must not have. */
+  /** Mode bits that must not be set. */
   readonly closedTo: number;
 }
 
-/** Throws HostError unless it is our own, which is root's for a daemon, and closed to others. */
+/** Throws HostError unless the file belongs to the user of this process, which is root for a daemon, and is closed to others. */
 function checkSafe(found: Stats, { kind, name, closedTo }: Safety): void {
   const isKind = kind === "directory" ? found.isDirectory() : found.isFile();
   if (!isKind) throw refusal("EPERM", `${name} is not a ${kind}`);
   const uid = process.geteuid?.() ?? 0;
-  if (found.uid !== uid) throw refusal("EPERM", `${name} belongs to user ${found.uid}, not to user ${uid}`);
+  if (found.uid !== uid) throw refusal("EPERM", `${name} belongs to user ${found.uid} instead of user ${uid}`);
   const mode = found.mode & 0o777;
   if ((mode & closedTo) !== 0) {
-    throw refusal("EPERM", `${name} has the mode ${mode.toString(8)}, which opens it to other users`);
+    throw refusal("EPERM", `${name} has mode ${mode.toString(8)}, which gives access to other users`);
   }
 }
 
 function refusal(code: string, words: string): HostError {
-  return new HostError({ tried: "take the lock", target: "this node" }, code, { words });
+  return new HostError({ action: "take the lock", target: "this node" }, code, { words });
 }
 
-/** What the file holds is a claim: it is shown, and nothing depends on it. */
+/** The text of the file is shown only. Nothing depends on it, because it may be wrong. */
 function describeHolder(text: string): string {
   const file = `${directoryName}/${fileName}`;
   const { pid, pod, since } = parseHolder(text);
@@ -135,7 +137,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // its holder is about to write it
+    return undefined; // the holder has not written it yet
   }
 }
 
@@ -144,11 +146,11 @@ async function readStart(file: fs.FileHandle): Promise<string> {
   return buffer.toString("utf8", 0, bytesRead);
 }
 
-function unlessThere(error: unknown): void {
-  if (!(isErrno(error) && error.code === "EEXIST")) throw error;
+function unlessExists(error: unknown): void {
+  if (!isErrno(error, "EEXIST")) throw error;
 }
 
-/** What the host refuses may be set right by hand: it is told, and tried again. */
+/** An administrator can fix a problem of the file. The problem is reported, and acquireNodeLock retries. */
 function problemOf(error: unknown): string {
   if (error instanceof HostError) return error.message;
   if (isErrno(error)) return refusal(error.code, `${error.syscall} below ${directoryName}`).message;

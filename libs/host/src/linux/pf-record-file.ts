@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The text of a PF's record: upstream's JSON of the applied spec (sriov-operator.md F.7), with one key of ours beside
- * its own, which upstream's decoder passes over.
+ * Formats and parses the record of a PF: upstream's JSON of the applied spec (sriov-operator.md F.7), and the additional key
+ * "switchyard", which upstream's decoder ignores.
  * Usage: `parsePfRecord(formatPfRecord({ spec, initial: { mtu: 1500 } }))`.
  */
 import { err, ok, type InterfaceSpec, type Result, type VfGroup } from "@switchyard/api";
 import type { PfRecord } from "../ports/pf-records.ts";
 
-/** Why a text is no record: it is no JSON, or what it says is no spec of an interface. */
+/** Why a text is not a record: it is not JSON, or the JSON is not the spec of an interface. */
 export interface PfRecordProblem {
   readonly code: "not-json" | "not-a-record";
 }
 
 export function formatPfRecord({ spec, ...own }: PfRecord): string {
-  const isOurs = Object.keys(own).length > 0;
-  return `${JSON.stringify({ ...spec, ...(isOurs && { switchyard: own }) }, undefined, 2)}\n`;
+  const hasOwn = Object.keys(own).length > 0;
+  return `${JSON.stringify({ ...spec, ...(hasOwn && { switchyard: own }) }, undefined, 2)}\n`;
 }
 
-/** Reads our records and upstream's. */
+/** Parses records of Switchyard and of the Go operator. */
 export function parsePfRecord(text: string): Result<PfRecord, PfRecordProblem> {
   const parsed = parseJson(text);
   if (!parsed.ok) return parsed;
@@ -74,7 +74,7 @@ function isOwn(value: unknown): value is Omit<PfRecord, "spec"> {
   );
 }
 
-/** Whether each of `keys` is absent or of this type. */
+/** Reports whether each of `keys` is absent or has this type. */
 function have(value: Fields, type: "string" | "number" | "boolean", keys: readonly string[]): boolean {
   return keys.every((key) => value[key] === undefined || typeof value[key] === type);
 }

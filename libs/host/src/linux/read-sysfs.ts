@@ -1,31 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Reads of sysfs where what is read may vanish at any moment: undefined then, in place of an error.
+ * Reads files, links and directories of sysfs, which can vanish at any moment. All functions return undefined if the path does
+ * not exist.
  * Usage: `const driver = await readLinkName(join(device, "driver"))`.
  */
 import { promises as fs } from "node:fs";
 import { basename } from "node:path";
-import { isErrno } from "../calls/host-error.ts";
+import { isErrno } from "@switchyard/service";
 
-/** An attribute's text, without the newline at its end. */
+/** Returns the text of an attribute without the trailing newline. */
 export function readAttribute(path: string): Promise<string | undefined> {
   return unlessGone(async () => (await fs.readFile(path, "utf8")).trimEnd());
 }
 
-/** Names in a directory, in no order. */
+/** Returns the names in a directory, not sorted. */
 export function readNames(path: string): Promise<readonly string[] | undefined> {
   return unlessGone(() => fs.readdir(path));
 }
 
-/** What a link points to, as it stands there. */
+/** Returns the target of a link as it is stored. */
 export function readLinkTarget(path: string): Promise<string | undefined> {
   return unlessGone(() => fs.readlink(path));
 }
 
-/** The last part of what a link points to: "igb" for driver -> ../../bus/pci/drivers/igb. */
+/** Returns the last part of the target of a link: "igb" for driver -> ../../bus/pci/drivers/igb. */
 export async function readLinkName(path: string): Promise<string | undefined> {
   const target = await readLinkTarget(path);
   return target === undefined ? undefined : basename(target);
+}
+
+/** Returns the inode number of a file, or of a link itself. */
+export function readInode(path: string, { isLink = false } = {}): Promise<bigint | undefined> {
+  const read = isLink ? fs.lstat : fs.stat;
+  return unlessGone(async () => (await read(path, { bigint: true })).ino);
 }
 
 export async function exists(path: string): Promise<boolean> {
@@ -36,10 +43,10 @@ async function unlessGone<Value>(read: () => Promise<Value>): Promise<Value | un
   try {
     return await read();
   } catch (error) {
-    if (isErrno(error) && goneCodes.has(error.code)) return undefined;
+    if (isErrno(error, ...goneCodes)) return undefined;
     throw error;
   }
 }
 
-// ENODEV: the file was open already when its device went. ENOTDIR: a part of the path is no directory (any more).
-const goneCodes: ReadonlySet<string> = new Set(["ENOENT", "ENODEV", "ENOTDIR"]);
+// ENODEV: the device was removed after the file was opened. ENOTDIR: a part of the path is not a directory any more.
+const goneCodes = ["ENOENT", "ENODEV", "ENOTDIR"] as const;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { promises as fs } from "node:fs";
-import { isErrno } from "../calls/host-error.ts";
+import { isErrno } from "@switchyard/service";
 
-/** Makes what was created, renamed or removed in the directory survive a crash. */
+/** Writes the entries of the directory to the disk, so that created, renamed and removed files survive a crash. */
 export async function syncDirectory(path: string): Promise<void> {
   try {
     const directory = await fs.open(path, "r");
@@ -12,6 +12,6 @@ export async function syncDirectory(path: string): Promise<void> {
       await directory.close();
     }
   } catch (error) {
-    if (!(isErrno(error) && error.code === "ENOENT")) throw error; // no directory, nothing in it
+    if (!isErrno(error, "ENOENT")) throw error; // a directory that does not exist has no entries
   }
 }

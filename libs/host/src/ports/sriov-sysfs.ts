@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Port: PCI network functions and their SR-IOV files in sysfs.
+ * SriovSysfs is the port for PCI network functions and their SR-IOV files in sysfs.
  */
 import type { PciAddress } from "@switchyard/api";
 
@@ -11,13 +11,13 @@ export interface PfFacts {
   readonly vendor: string;
   /** Four hexadecimal digits: "10c9". */
   readonly deviceId: string;
-  /** Absent while none is bound. */
+  /** Absent while no driver is bound. */
   readonly driver?: string;
-  /** Names under net/, sorted. In switchdev mode representors are among them. */
+  /** Names in net/, sorted. In switchdev mode they include representors. */
   readonly netdevs: readonly string[];
-  /** Absent where the function has no SR-IOV capability. */
+  /** Absent if the function has no SR-IOV capability. */
   readonly sriov?: {
-    /** What sriov_totalvfs says: the driver's limit; the capability's, which may be higher, while no driver is bound. */
+    /** Value of sriov_totalvfs: the limit of the driver. While no driver is bound, the limit of the capability, which can be higher. */
     readonly totalVfs: number;
     readonly numVfs: number;
     /** By ascending vfId. */
@@ -32,34 +32,45 @@ export interface VfFacts {
   readonly pciAddress: PciAddress;
   readonly vendor: string;
   readonly deviceId: string;
-  /** Absent while none is bound. */
+  /** Absent while no driver is bound. */
   readonly driver?: string;
-  /** Names under net/ in the daemon's network namespace, sorted. */
+  /** Names in net/ in the network namespace of the daemon, sorted. */
   readonly netdevs: readonly string[];
 }
 
-/** The SR-IOV files of PCI functions. Rejects with HostError only: EINVAL for what cannot be the name of a driver. */
+/** A PCI function and its driver. */
+export interface PciBinding {
+  /** Absent while no driver is bound. */
+  readonly driver?: string;
+  /**
+   * Different each time the function is created, or a driver is bound or unbound, as long as the kernel runs. A VF with
+   * the same address and driver can have another IOMMU group, RDMA device or vDPA device than before.
+   */
+  readonly incarnation: string;
+}
+
+/** Rejects with HostError only: EINVAL if a value cannot be the name of a driver. */
 export interface SriovSysfs {
   /**
-   * All network PFs by ascending address. One that vanishes while it is read is left out, and so are those of `except`,
-   * which are not even looked at: to read a PF whose VF count is being written waits for the end of that.
+   * Returns all network PFs by ascending address. A PF that vanishes while it is read is left out. The PFs of `except` are
+   * not read at all, because reading a PF blocks while its number of VFs is being written.
    */
   listPfs(except?: readonly PciAddress[]): Promise<readonly PfFacts[]>;
-  /** One PF, or undefined where there is none. While its VF count is being written this waits for the end of that. */
+  /** Returns the PF, or undefined if there is no PF at this address. Blocks while its number of VFs is being written. */
   readPf(pf: PciAddress): Promise<PfFacts | undefined>;
   /**
-   * From one non-zero count to another is EBUSY: set 0 between. ERANGE above totalVfs, ENOENT without a driver that makes
-   * VFs. Drivers may create fewer than asked: observe after.
+   * EBUSY for a change between two non-zero numbers: set 0 first. ERANGE above totalVfs, ENOENT without a driver that
+   * supports SR-IOV. The driver may create fewer VFs than requested, so read the PF afterwards.
    */
   setNumVfs(pf: PciAddress, count: number): Promise<void>;
-  /** Whether VFs get their kernel driver by themselves. While off, bindDriver too needs a driver override (ENODEV). */
-  setDriversAutoprobe(pf: PciAddress, on: boolean): Promise<void>;
-  /** The only driver that may bind to the function from now on; undefined lifts this. It ends with the function. */
+  /** Returns the driver and the incarnation of a function, or undefined if it does not exist. Never blocks. */
+  readBinding(device: PciAddress): Promise<PciBinding | undefined>;
+  /** Allows only this driver to bind to the function; undefined removes the override. It ends when the function is removed. */
   setDriverOverride(device: PciAddress, driver: string | undefined): Promise<void>;
-  /** ENODEV when the driver does not take the function, EBUSY when it has one, ENOENT when the driver is not loaded. */
+  /** ENODEV if the driver does not support the function, EBUSY if a driver is bound, ENOENT if the driver is not loaded. */
   bindDriver(device: PciAddress, driver: string): Promise<void>;
-  /** ENOENT when no driver is bound. */
+  /** ENOENT if no driver is bound. */
   unbindDriver(device: PciAddress): Promise<void>;
-  /** Lets the kernel choose a driver, as after hot-plug. No error where none wants the function, or fails on it. */
+  /** Lets the kernel choose a driver, as after hot-plug. No error if no driver supports the function, or the driver fails. */
   probeDrivers(device: PciAddress): Promise<void>;
 }

@@ -6,7 +6,7 @@
  */
 import { createConnection } from "node:net";
 import { createInterface } from "node:readline";
-import { attempts } from "../calls/operations.ts";
+import { operations } from "../calls/operations.ts";
 import { HostError } from "../calls/host-error.ts";
 import type { Host } from "../ports/host.ts";
 import type { KernelEvent } from "../ports/kernel-events.ts";
@@ -103,12 +103,12 @@ export function connectFakeHost(socketPath: string): Host & Disposable {
   }
 
   const ports: Record<string, Record<string, (...args: unknown[]) => unknown>> = {};
-  for (const [port, verbs] of Object.entries(attempts)) {
+  for (const [port, verbs] of Object.entries(operations)) {
     ports[port] = {};
     for (const method of Object.keys(verbs)) ports[port][method] = (...args) => call(port, method, args);
   }
   const host: unknown = { ...ports, events: { watch } };
-  if (!isHost(host)) throw new Error("attempts.ts lacks a port");
+  if (!isHost(host)) throw new Error("operations.ts lacks a port");
   return {
     ...host,
     [Symbol.dispose]: () => {
@@ -126,8 +126,8 @@ interface Pending {
 function errorOf(kind: Message["kind"], value: unknown): Error {
   if (kind !== "refused" || !isObject(value) || !isObject(value["at"])) return new Error(String(value));
   const { at, code, words } = value;
-  const { tried, target } = at;
-  return new HostError({ tried: String(tried), target: String(target) }, String(code), {
+  const { action, target } = at;
+  return new HostError({ action: String(action), target: String(target) }, String(code), {
     words: typeof words === "string" ? words : undefined,
   });
 }
@@ -135,7 +135,7 @@ function errorOf(kind: Message["kind"], value: unknown): Error {
 /** Whether all verbs of all ports are there; what they return is up to the Host at the other end. */
 function isHost(value: unknown): value is Host {
   if (!isObject(value)) return false;
-  return Object.entries(attempts).every(([name, verbs]) => {
+  return Object.entries(operations).every(([name, verbs]) => {
     const port = value[name];
     return isObject(port) && Object.keys(verbs).every((verb) => typeof port[verb] === "function");
   });

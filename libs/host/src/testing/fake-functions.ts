@@ -12,7 +12,6 @@ export interface PfFunction extends PciFunction {
   readonly port: FakePort;
   /** By vfId. */
   vfs: readonly VfFunction[];
-  driversAutoprobe: boolean;
 }
 
 /** A virtual function. */
@@ -34,6 +33,8 @@ interface PciFunction {
   /** The driver whose table of ids has this function. */
   readonly nativeDriver: string;
   driver: string | undefined;
+  /** Different after each creation, bind and unbind; set by fake-pci.ts. */
+  incarnation: number;
   driverOverride: string | undefined;
 }
 
@@ -42,14 +43,14 @@ export type AnyFunction = PfFunction | VfFunction;
 /** As it is before any driver knows of it. */
 export function newPf(port: FakePort): PfFunction {
   const { pciAddress, deviceId, driver: nativeDriver } = port;
-  const fn = { pciAddress, deviceId, nativeDriver, driver: undefined, driverOverride: undefined };
-  return { ...fn, kind: "pf", port, vfs: [], driversAutoprobe: true };
+  const fn = { pciAddress, deviceId, nativeDriver, driver: undefined, incarnation: 0, driverOverride: undefined };
+  return { ...fn, kind: "pf", port, vfs: [] };
 }
 
 /** As it is before any driver knows of it. */
 export function newVf(pf: PfFunction, sriov: FakeSriov, vfId: number): VfFunction {
   const { vfDeviceId: deviceId, vfDriver: nativeDriver } = sriov;
   const pciAddress = vfAddress(pf.pciAddress, sriov, vfId);
-  const fn = { pciAddress, deviceId, nativeDriver, driver: undefined, driverOverride: undefined };
+  const fn = { pciAddress, deviceId, nativeDriver, driver: undefined, incarnation: 0, driverOverride: undefined };
   return { ...fn, kind: "vf", pf, vfId, vlan: 0, pfMac: undefined, isAssigned: false };
 }

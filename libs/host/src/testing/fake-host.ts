@@ -3,7 +3,7 @@
  * The edge of the fake kernel: faults strike, writes are noted, and what it refuses becomes a HostError.
  * Usage: `createFakeHost(ports, { clock, faults, writes })`.
  */
-import { attemptOf } from "../calls/operation-of.ts";
+import { operationOf } from "../calls/operation-of.ts";
 import { HostError } from "../calls/host-error.ts";
 import type { Host } from "../ports/host.ts";
 import type { Clock } from "./clock.ts";
@@ -37,7 +37,7 @@ export function createFakeHost(ports: Host, { clock, faults, writes }: FakeHostD
 
   function watched(call: PortCall, proceed: () => unknown): unknown {
     for (const { code, words } of faults.take(call))
-      if (code !== undefined) throw new HostError(attemptOf(call), code, { words });
+      if (code !== undefined) throw new HostError(operationOf(call), code, { words });
     return proceed();
   }
 
@@ -88,7 +88,7 @@ export function createFakeHost(ports: Host, { clock, faults, writes }: FakeHostD
     } catch (refusal) {
       if (!(refusal instanceof Refusal)) throw refusal;
       const { code, words } = refusal;
-      throw new HostError(attemptOf(call), code, { words, cause: refusal });
+      throw new HostError(operationOf(call), code, { words, cause: refusal });
     }
   }
 }

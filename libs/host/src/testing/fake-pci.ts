@@ -47,6 +47,7 @@ export function createPciBus({ netdevs, emit, nextMac, iommu }: PciBusDeps): Pci
   const functions = new Map<PciAddress, AnyFunction>();
   const registered = new Set<string>();
   const failures = new Map<PciAddress, string>();
+  let nextIncarnation = 1;
 
   function tell(action: string, { pciAddress }: AnyFunction) {
     emit({ kind: "pci", action, pciAddress });
@@ -60,15 +61,13 @@ export function createPciBus({ netdevs, emit, nextMac, iommu }: PciBusDeps): Pci
   // __driver_probe_device(), pci_device_probe()
   function attach(fn: AnyFunction, driver: string): void {
     if (fn.driver !== undefined) throw new Refusal("EBUSY");
-    // pci_device_can_probe(): without autoprobe a VF goes only to the driver that was named for it.
-    const mayProbe = fn.kind === "pf" || fn.pf.driversAutoprobe || fn.driverOverride !== undefined;
-    if (!mayProbe) throw new Refusal("ENODEV");
     const failure = failures.get(fn.pciAddress);
     if (failure !== undefined) throw new Refusal(failure);
     if (driver === "vfio-pci") {
       if (!iommu) throw new Refusal("EINVAL");
     } else if (driver !== fn.nativeDriver) throw new Refusal("EINVAL"); // a driver for other hardware
     fn.driver = driver;
+    fn.incarnation = nextIncarnation++;
     if (driver !== "vfio-pci") addNetdev(fn);
     tell("bind", fn);
   }
@@ -102,6 +101,7 @@ export function createPciBus({ netdevs, emit, nextMac, iommu }: PciBusDeps): Pci
     if (fn.kind === "pf") removeVfs(fn); // igb, i40e, ice and mlx5 do not leave VFs without their PF
     netdevs.removeOf(fn.pciAddress);
     fn.driver = undefined;
+    fn.incarnation = nextIncarnation++;
     tell("unbind", fn);
   }
 
@@ -120,6 +120,7 @@ export function createPciBus({ netdevs, emit, nextMac, iommu }: PciBusDeps): Pci
 
   function enter(fn: AnyFunction): void {
     functions.set(fn.pciAddress, fn);
+    fn.incarnation = nextIncarnation++;
     tell("add", fn);
   }
 

@@ -3,7 +3,7 @@
  * SriovSysfs on the fake kernel: refusals in the order of drivers/pci/iov.c (6.12).
  * Usage: `const sriov = createFakeSriov({ bus, netdevs, clock, setNumVfsMs: 0, onReset })`.
  */
-import type { PciAddress } from "@switchyard/api";
+import { defined, type PciAddress } from "@switchyard/api";
 import { checkKernelName } from "../linux/kernel-name.ts";
 import type { PfFacts, SriovSysfs, VfFacts } from "../ports/sriov-sysfs.ts";
 import type { Clock } from "./clock.ts";
@@ -57,8 +57,7 @@ export function createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset }: F
   function factsOf(pf: PfFunction): PfFacts {
     const { vendor, deviceId, sriov } = pf.port;
     return {
-      ...{ pciAddress: pf.pciAddress, vendor, deviceId },
-      ...(pf.driver !== undefined && { driver: pf.driver }),
+      ...{ pciAddress: pf.pciAddress, vendor, deviceId, ...defined({ driver: pf.driver }) },
       netdevs: namesOf(pf.pciAddress),
       ...(sriov && { sriov: { totalVfs: limitOf(pf, sriov), numVfs: pf.vfs.length, vfs: pf.vfs.map(vfFactsOf) } }),
     };
@@ -70,8 +69,8 @@ export function createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset }: F
   }
 
   function vfFactsOf({ vfId, pciAddress, deviceId, driver, pf }: VfFunction): VfFacts {
-    const facts = { vfId, pciAddress, vendor: pf.port.vendor, deviceId, netdevs: namesOf(pciAddress) };
-    return driver === undefined ? facts : { ...facts, driver };
+    const { vendor } = pf.port;
+    return { vfId, pciAddress, vendor, deviceId, netdevs: namesOf(pciAddress), ...defined({ driver }) };
   }
 
   function namesOf(pciAddress: PciAddress): readonly string[] {
@@ -110,9 +109,10 @@ export function createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset }: F
       },
       readPf,
       setNumVfs,
-      setDriversAutoprobe: (pciAddress, on) =>
+      readBinding: (device) =>
         answer(() => {
-          findPf(pciAddress).pf.driversAutoprobe = on;
+          const fn = bus.find(device);
+          return fn && { ...defined({ driver: fn.driver }), incarnation: `${fn.incarnation}` };
         }),
       setDriverOverride: (device, driver) =>
         answer(() => {

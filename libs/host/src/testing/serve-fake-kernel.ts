@@ -45,7 +45,8 @@ function serve(host: Host, socket: Socket): void {
       if (isStream(result)) for await (const event of result) send("event", id, event);
       send("result", id, isStream(result) ? undefined : await result);
     } catch (error) {
-      if (error instanceof HostError) send("refused", id, { at: error.at, code: error.code, words: error.words });
+      if (error instanceof HostError)
+        send("refused", id, { at: error.operation, code: error.code, words: error.words });
       else send("broken", id, String(error));
     } finally {
       calls.delete(id);

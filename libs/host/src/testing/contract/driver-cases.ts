@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What must hold of VFs and their drivers: bind, unbind, override, probe, autoprobe, modules. */
+/** What must hold of VFs and their drivers: bind, unbind, override, probe, modules. */
 import assert from "node:assert/strict";
 import type { PciAddress } from "@switchyard/api";
 import { HostError } from "../../calls/host-error.ts";
@@ -109,29 +109,25 @@ export const driverCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "without autoprobe makes VFs that no driver gets but one that was named",
-    async run({ host, pfs: [pf] }) {
-      await host.modules.load("igbvf");
-      await host.sriov.setDriversAutoprobe(pf, false);
-      await host.sriov.setNumVfs(pf, 1);
-      await settle(host);
-      const [{ pciAddress: vf, driver, netdevs } = { pciAddress: pf, driver: "no VF", netdevs: [] }] = await readVfs(
-        host,
-        pf,
-      );
-      assert.deepEqual([driver, netdevs], [undefined, []]);
-      await host.sriov.probeDrivers(vf);
-      assert.equal(await driverOf(host, pf), undefined);
-      await assertRefused(host.sriov.bindDriver(vf, "igbvf"), "ENODEV");
-      await host.sriov.setDriverOverride(vf, "igbvf");
-      await host.sriov.bindDriver(vf, "igbvf");
-      assert.equal(await driverOf(host, pf), "igbvf");
-
+    name: "identifies a VF until it is created, bound or unbound again",
+    async run({ host, pfs: [pf], absent }) {
+      const { pciAddress: vf } = await makeVf(host, pf);
+      const bindings = [await host.sriov.readBinding(vf)];
+      assert.deepEqual(await host.sriov.readBinding(vf), bindings[0]);
       await host.sriov.unbindDriver(vf);
-      await host.sriov.setDriverOverride(vf, undefined);
-      await host.sriov.setDriversAutoprobe(pf, true);
-      await host.sriov.probeDrivers(vf);
-      assert.equal(await driverOf(host, pf), "igbvf");
+      bindings.push(await host.sriov.readBinding(vf));
+      await host.sriov.bindDriver(vf, "igbvf");
+      bindings.push(await host.sriov.readBinding(vf));
+      await host.sriov.setNumVfs(pf, 0);
+      assert.equal(await host.sriov.readBinding(vf), undefined);
+      await makeVf(host, pf);
+      bindings.push(await host.sriov.readBinding(vf));
+      assert.deepEqual(
+        bindings.map((binding) => binding?.driver),
+        ["igbvf", undefined, "igbvf", "igbvf"],
+      );
+      assert.equal(new Set(bindings.map((binding) => binding?.incarnation)).size, 4);
+      assert.equal(await host.sriov.readBinding(absent), undefined);
     },
   },
   {

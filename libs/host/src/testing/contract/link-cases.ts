@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What must hold of network interfaces; words as 6.12 gave them. */
 import assert from "node:assert/strict";
-import { attempts } from "../../calls/operations.ts";
+import { operations } from "../../calls/operations.ts";
 import { HostError } from "../../calls/host-error.ts";
 import { assertRefused, eventually, linkOf, mac, makeVf, readPf, type ContractCase } from "./world.ts";
 
@@ -53,7 +53,7 @@ export const linkCases: readonly ContractCase[] = [
       const { name } = await linkOf(host, pf);
       await assert.rejects(host.links.setMtu(name, 9_300), (error) => {
         assert(error instanceof HostError);
-        assert.deepEqual(error.at, attempts.links.setMtu(name, 9_300));
+        assert.deepEqual(error.operation, operations.links.setMtu(name, 9_300));
         assert.equal(error.message, `set mtu 9300 on ${name}: EINVAL (mtu greater than device maximum)`);
         return true;
       });

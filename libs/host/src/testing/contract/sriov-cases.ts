@@ -120,7 +120,6 @@ export const sriovCases: readonly ContractCase[] = [
       const { pciAddress } = await makeVf(host, pf);
       for (const device of [absent, pciAddress]) {
         await assertRefused(host.sriov.setNumVfs(device, 1), "ENOENT");
-        await assertRefused(host.sriov.setDriversAutoprobe(device, true), "ENOENT");
       }
     },
   },

@@ -65,7 +65,6 @@ async function restore({ host, pfs, returnFromPods }: ContractWorld): Promise<vo
   for (const pf of pfs) {
     if ((await host.sriov.readPf(pf))?.driver === undefined) await host.sriov.probeDrivers(pf);
     await host.sriov.setNumVfs(pf, 0);
-    await host.sriov.setDriversAutoprobe(pf, true);
     await settle(host);
     const { name, mtu, adminUp } = await linkOf(host, pf);
     if (mtu !== 1_500) await host.links.setMtu(name, 1_500);

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * createPluginReconciler configures the device plugin for the present NodeState, and writes the condition
+ * DevicePluginConfigured.
+ *
+ * With the feature gate, the init container waits until the daemon has configured the node in this boot, at least one VF can
+ * be advertised, no VF is stale, and the daemon is not busy (is-daemon-busy.ts). Without the feature gate, it waits until the
+ * NodeState is known, or known to be absent. The plugin then starts at once, but advertises only VFs that the daemon has
+ * configured in this boot; the follower adds the others later.
+ *
+ * Without a NodeState, and before the first report of the daemon, the follower changes nothing.
+ *
+ * Usage: `const reconcile = createPluginReconciler({ flags, host, state, writer, log, onWritten });`
+ */
+import { defined, type SriovNetworkNodeState, type SriovNetworkNodeStateStatus } from "@switchyard/api";
+import type { Boot, SriovSysfs } from "@switchyard/host/sysfs";
+import { setConditions, type NewCondition, type Reconcile, type Requeue, type Writer } from "@switchyard/kube";
+import type { Logger } from "@switchyard/service";
+import { advertise, vfsInResources, type Advertised } from "./advertise.ts";
+import { conditionOf, notApplied } from "./condition.ts";
+import { isInForce, writeConfig, writeRecord } from "./config-file.ts";
+import type { DevicePluginConfigFlags } from "./device-plugin-config-flags.ts";
+import { endPlugin } from "./end-plugin.ts";
+import { isDaemonBusy } from "./is-daemon-busy.ts";
+import { readKernelVfs } from "./kernel-vfs.ts";
+import { pluginConfig, type PluginConfig } from "./plugin-config.ts";
+
+export interface PluginReconcilerDeps {
+  readonly flags: Readonly<
+    Pick<DevicePluginConfigFlags, "nodeName" | "configFile" | "pluginProcess" | "wait" | "blockUntilConfigured">
+  >;
+  readonly host: { readonly sriov: Pick<SriovSysfs, "readBinding">; readonly boot: Boot };
+  /** Returns the NodeState of the node from the cache. */
+  readonly state: () => SriovNetworkNodeState | undefined;
+  readonly writer: Pick<Writer<SriovNetworkNodeState>, "applyStatus">;
+  readonly log: Logger;
+  /** Called when the init container has written the configuration. */
+  readonly onWritten: () => void;
+}
+
+/** A stale VF is checked again after this time. If it becomes what the status says, the status does not change. */
+const staleRetryMs = 2_000;
+
+export function createPluginReconciler(deps: PluginReconcilerDeps): Reconcile {
+  const { flags, host, log, writer } = deps;
+  let lastMessage = "";
+
+  return async function reconcile(_key, signal) {
+    const state = deps.state();
+    if (state?.status?.interfaces === undefined) {
+      if (flags.wait && !flags.blockUntilConfigured) await finish(pluginConfig({ resourceList: null }, new Map()));
+      else logOnce("waiting for the first status of the node's SriovNetworkNodeState");
+      return undefined;
+    }
+    try {
+      return await configure(state, state.status, signal);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      // The condition shows the failure until an attempt succeeds. The controller reports the original error.
+      const failed = notApplied(`configure ${flags.pluginProcess} by ${flags.configFile}`, error);
+      await writeCondition(writer, state, failed, signal).catch((cause: unknown) => {
+        log.warn({ error: cause }, "condition DevicePluginConfigured not written; retrying");
+      });
+      throw error;
+    }
+  };
+
+  async function configure(
+    state: SriovNetworkNodeState,
+    status: SriovNetworkNodeStateStatus,
+    signal: AbortSignal,
+  ): Promise<Requeue | undefined> {
+    const kernel = await readKernelVfs(host.sriov, vfsInResources(state));
+    const isConfigured = status.bootID === (await host.boot.readBootId());
+    // With the feature gate, the init container of this boot waited for the daemon before the plugin started. A status with
+    // another boot id, or with none, as upstream's daemon writes it, therefore withdraws no VF.
+    const isThisBoot = isConfigured || (!flags.wait && flags.blockUntilConfigured);
+    const advertised = advertise(state, { kernel, block: flags.blockUntilConfigured, isThisBoot });
+    const config = pluginConfig(advertised.rendered.config, kernel);
+    const condition = conditionOf(advertised);
+    logOnce(condition.message);
+    if (flags.wait) {
+      if (!flags.blockUntilConfigured || canStart(state, advertised)) await finish(config);
+    } else if (isThisBoot) await keepInForce(config);
+    await writeCondition(writer, state, condition, signal);
+    return advertised.pending.some(({ cause }) => cause === "stale") ? { afterMs: staleRetryMs } : undefined;
+  }
+
+  async function keepInForce(config: PluginConfig): Promise<void> {
+    if (await isInForce(flags.configFile, config)) return;
+    await writeConfig(flags.configFile, config.text);
+    const pids = await endPlugin(flags.pluginProcess);
+    await writeRecord(flags.configFile, config.record);
+    log.info({ file: flags.configFile, pids }, "configuration written; device plugin restarts");
+  }
+
+  /** Writes the configuration for a plugin that does not run yet. */
+  async function finish(config: PluginConfig): Promise<void> {
+    await writeConfig(flags.configFile, config.text);
+    await writeRecord(flags.configFile, config.record);
+    log.info({ file: flags.configFile }, "configuration written");
+    deps.onWritten();
+  }
+
+  function logOnce(message: string): void {
+    if (message !== lastMessage) log.info({ node: flags.nodeName }, message);
+    lastMessage = message;
+  }
+}
+
+async function writeCondition(
+  writer: PluginReconcilerDeps["writer"],
+  { metadata, status }: SriovNetworkNodeState,
+  condition: NewCondition,
+  signal: AbortSignal,
+): Promise<void> {
+  const options = { now: new Date(), observedGeneration: metadata.generation ?? 0, types: [condition.type] };
+  const conditions = setConditions(status?.conditions, [condition], options);
+  const { name, namespace, uid } = metadata;
+  // Without the uid, an apply would create the object again after its deletion.
+  const identity = { name, ...defined({ namespace }), ...(uid && { uid }) };
+  await writer.applyStatus({ metadata: identity, status: { conditions } }, signal);
+}
+
+/** Reports whether the plugin can start now. It would restart for each later change. */
+function canStart(state: SriovNetworkNodeState, { rendered, pending }: Advertised): boolean {
+  if ((rendered.config.resourceList ?? []).length === 0 || isDaemonBusy(state)) return false;
+  return !pending.some(({ cause }) => cause === "stale");
+}
