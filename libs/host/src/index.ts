@@ -1,26 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-export { operations, type Operations } from "./calls/operations.ts";
+/**
+ * Access to the host: ports for PCI functions, network interfaces, udev, kernel modules, records and files, their Linux
+ * adapters, HostError, and the lock of the node.
+ */
+export { HostError, type HostOperation } from "./calls/host-error.ts";
+export { watchCalls, type WatchedCalls } from "./calls/watch-calls.ts";
+export { createLinuxHost, type LinuxHostOptions } from "./linux/linux-host.ts";
+export type { UnreadableRecord } from "./linux/linux-pf-records.ts";
+export { acquireNodeLock, type NodeLockOptions } from "./linux/node-lock.ts";
 export type { Boot } from "./ports/boot.ts";
 export type { Devlink, EswitchMode } from "./ports/devlink.ts";
-export { HostError, type HostOperation } from "./calls/host-error.ts";
 export type { FileKind, HostFiles } from "./ports/host-files.ts";
 export type { Host } from "./ports/host.ts";
 export type { KernelEvent, KernelEvents } from "./ports/kernel-events.ts";
 export type { KernelModules } from "./ports/kernel-modules.ts";
 export type { Link, Links, LinkVf } from "./ports/links.ts";
-export { watchCalls, type WatchedCalls } from "./calls/watch-calls.ts";
-export { createLinuxBoot } from "./linux/linux-boot.ts";
-export { createLinuxDevlink } from "./linux/linux-devlink.ts";
-export { createLinuxHostFiles } from "./linux/linux-host-files.ts";
-export { createLinuxHost, type LinuxHostOptions } from "./linux/linux-host.ts";
-export { createLinuxKernelEvents } from "./linux/linux-kernel-events.ts";
-export { createLinuxKernelModules } from "./linux/linux-kernel-modules.ts";
-export { createLinuxLinks, type LinuxLinksDeps } from "./linux/linux-links.ts";
-export { createLinuxPfRecords, type LinuxPfRecordsOptions, type UnreadableRecord } from "./linux/linux-pf-records.ts";
-export { createLinuxRdma, type LinuxRdmaDeps } from "./linux/linux-rdma.ts";
-export { createLinuxSriovSysfs } from "./linux/linux-sriov-sysfs.ts";
-export { createLinuxUdev } from "./linux/linux-udev.ts";
-export { acquireNodeLock, type NodeLockOptions } from "./linux/node-lock.ts";
 export type { PfRecord, PfRecords } from "./ports/pf-records.ts";
 export type { Rdma, RdmaMode } from "./ports/rdma.ts";
 export type { PciBinding, PfFacts, SriovSysfs, VfFacts } from "./ports/sriov-sysfs.ts";

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Port: which start of the machine this is.
- */
-
+/** Boot is the port that identifies the running boot of the host. */
 export interface Boot {
-  /** A UUID, another one each time the kernel starts (random(4)). */
+  /** Returns a UUID that changes each time the kernel starts (random(4)). Rejects with HostError. */
   readBootId(): Promise<string>;
 }

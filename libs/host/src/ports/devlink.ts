@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Port: devlink, the control interface of a NIC's embedded switch.
+ * Devlink is the port for devlink, the control interface of the embedded switch of a NIC.
  */
 import type { PciAddress } from "@switchyard/api";
 
 export type EswitchMode = "legacy" | "switchdev";
 
-/** Devlink instances of PCI functions. Rejects with HostError only. */
+/** Rejects with HostError only. */
 export interface Devlink {
-  /** undefined where the driver has no devlink instance or no eswitch: such a NIC is always in legacy mode. */
+  /** Returns undefined if the driver has no devlink instance or no eswitch. Such a NIC is always in legacy mode. */
   readEswitchMode(pf: PciAddress): Promise<EswitchMode | undefined>;
 }

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Port: small files of the host, by their absolute paths there. A symbolic link in the place of a file is a link, and is
- * never followed.
+ * HostFiles is the port for small files of the host, by their absolute paths on the host. The last component of a path is
+ * never followed if it is a symbolic link. Rejects with HostError only.
  */
-
 export interface HostFiles {
-  /** Names in a directory, sorted; none where there is no such directory. */
+  /** Returns the names in a directory, sorted; an empty list if the directory does not exist. */
   listNames(directory: string): Promise<readonly string[]>;
-  /** What is at the path; undefined: nothing. */
+  /** Returns the kind of the file at the path; undefined if nothing exists there. */
   readKind(path: string): Promise<FileKind | undefined>;
-  /** Text of a file; undefined where there is none, or one that is larger than 1 MiB. */
+  /** Returns the text of a file; undefined if the file does not exist or is larger than 1 MiB. */
   readText(path: string): Promise<string | undefined>;
-  /** What a symbolic link points to, as it stands there; undefined where there is none. */
+  /** Returns the target of a symbolic link as it is stored; undefined if there is no symbolic link. */
   readLink(path: string): Promise<string | undefined>;
-  /** Removes a file or a link, durably. No error where there is none; rejects with HostError: EROFS, EISDIR. */
+  /** Removes a file or a link durably. No error if it does not exist; EROFS, EISDIR. */
   remove(path: string): Promise<void>;
 }
 
 export type FileKind = "file" | "link" | "directory" | "other";
 
-/** Larger texts are not read. */
+/** readText returns undefined for a larger file. */
 export const largestTextBytes = 1 << 20;

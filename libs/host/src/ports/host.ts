@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * One host: all of its ports. `createLinuxHost(root)` for a real one, `@switchyard/host/testing` for the fake kernel.
+ * Host is the set of all ports of one host. createLinuxHost() implements it for Linux, and `@switchyard/host/testing` contains
+ * a fake kernel.
  */
 import type { Boot } from "./boot.ts";
 import type { Devlink } from "./devlink.ts";

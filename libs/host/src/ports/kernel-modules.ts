@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Port: kernel modules.
- */
-
+/** KernelModules is the port for kernel modules. */
 export interface KernelModules {
   /**
-   * Loads the module unless it is there. Rejects with HostError MODPROBE_FAILED, `words` being modprobe's; EINVAL for what
-   * cannot be the name of a module.
+   * Loads the module unless it is loaded. Rejects with HostError MODPROBE_FAILED, with the output of modprobe in `words`, and
+   * EINVAL if `module` cannot be the name of a module.
    */
   load(module: string): Promise<void>;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Port: network interfaces (rtnetlink) of the daemon's network namespace.
+ * Links is the port for the network interfaces in the network namespace of the daemon (rtnetlink).
  */
 import type { MacAddress } from "@switchyard/api";
 
@@ -9,47 +9,47 @@ export interface Link {
   readonly index: number;
   readonly name: string;
   readonly altNames: readonly string[];
-  /** Lower-case bytes with colons; six for Ethernet, twenty for InfiniBand; "" for none. */
+  /** Lower-case bytes with colons: six for Ethernet, twenty for InfiniBand; "" if it has no address. */
   readonly mac: string;
   readonly mtu: number;
-  /** Largest MTU that the device takes; absent where the driver tells none. */
+  /** Largest MTU of the device; absent if the driver does not report it. */
   readonly maxMtu?: number;
   readonly adminUp: boolean;
   readonly type: "ether" | "infiniband" | "other";
-  /** Device it belongs to: bus "pci", name "0000:01:00.0"; absent for virtual interfaces. */
+  /** Device of the interface: bus "pci", name "0000:01:00.0"; absent for virtual interfaces. */
   readonly parent?: { readonly bus: string; readonly name: string };
-  /** "p0", "pf0vf3"; absent where the driver has none (EOPNOTSUPP on read). */
+  /** "p0", "pf0vf3"; absent if the driver has no port names (EOPNOTSUPP). */
   readonly physPortName?: string;
-  /** Hexadecimal; the same on all ports of one embedded switch. */
+  /** Hexadecimal; the same for all ports of one embedded switch. */
   readonly physSwitchId?: string;
-  /** What the PF holds of each of its VFs, by ascending vfId. */
+  /** VF settings stored by the PF, by ascending vfId. */
   readonly vfs: readonly LinkVf[];
 }
 
-/** One VF as its PF's link shows it. */
+/** The settings of one VF that its PF stores. */
 export interface LinkVf {
   readonly vfId: number;
   /**
-   * Assigned by the PF, or (igb, i40e) the one that the VF's own driver told it: the two cannot be told apart. All zero
-   * where there is neither.
+   * The address that was assigned to the VF, or, on igb and i40e, the address that the driver of the VF reported to the PF.
+   * The two cannot be distinguished. All zero if there is neither.
    */
   readonly mac: string;
-  /** 0 is none. */
+  /** 0 means no VLAN. */
   readonly vlan: number;
 }
 
-/** Network interfaces. Rejects with HostError only; its `words` are the kernel's extended ack. */
+/** Rejects with HostError only. Its `words` are the extended ack of the kernel. */
 export interface Links {
-  /** All interfaces, VF details included, by ascending index. */
+  /** Returns all interfaces with their VF settings, by ascending index. */
   listLinks(): Promise<readonly Link[]>;
-  /** In Mb/s; undefined while the link is down or the driver does not say. */
+  /** Returns the speed in Mb/s; undefined if the link is down or the driver does not report it. */
   readSpeedMbps(name: string): Promise<number | undefined>;
-  /** ENODEV when there is no such interface. */
+  /** ENODEV if the interface does not exist. */
   setMtu(name: string, mtu: number): Promise<void>;
   setAdminUp(name: string, up: boolean): Promise<void>;
   /**
-   * The VF's address as its PF assigns it. Takes effect on the VF when its driver binds next, and on igb only if the PF's
-   * interface is up then (seen on 6.12). EINVAL for a VF that there is not, EOPNOTSUPP where there can be none.
+   * Assigns an address to the VF. It takes effect when a driver binds to the VF the next time, on igb only if the interface of
+   * the PF is up at that time (seen on 6.12). EINVAL if the VF does not exist, EOPNOTSUPP if the PF does not support VFs.
    */
   setVfMac(pfName: string, vfId: number, mac: MacAddress): Promise<void>;
 }

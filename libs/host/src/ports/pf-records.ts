@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Port: the record of PFs that we configured, /etc/sriov-operator/pci/<pciAddress> (sriov-operator.md F.7). It is
- * written before the act, so whatever a killed daemon left behind is known to be ours. Upstream's files are read as they are.
+ * PfRecords is the port for the records of PFs that Switchyard configures, /etc/sriov-operator/pci/<pciAddress>
+ * (sriov-operator.md F.7). A record is written before the first change of its PF, so a killed daemon never leaves a changed PF
+ * without a record. Records of the Go operator are valid records.
  */
 import type { InterfaceSpec, PciAddress } from "@switchyard/api";
 
-/** One PF's record. */
+/** The record of one PF. */
 export interface PfRecord {
-  /** The spec that was applied last, or is about to be. */
+  /** The spec that was applied last, or is being applied. */
   readonly spec: InterfaceSpec;
-  /** What the PF was like before we touched it first, to be restored; absent in upstream's files. */
+  /** State of the PF before its first configuration, which a reset restores; absent in files of the Go operator. */
   readonly initial?: { readonly mtu?: number; readonly eSwitchMode?: string };
-  /** Names and alternative names that the PF has had since it is ours; absent in upstream's files. */
+  /** Names and alternative names of the PF since its first configuration; absent in files of the Go operator. */
   readonly names?: readonly string[];
-  /** Vendor and device id, "8086:158b", of the card that the record is about; absent in upstream's files. */
+  /** Vendor and device id of the card: "8086:158b"; absent in files of the Go operator. */
   readonly card?: string;
 }
 
 export interface PfRecords {
-  /** All records by PCI address. A file that is no record is left out and told by `onUnreadable` of the adapter. */
+  /** Returns all records by PCI address. A file that is not a record is left out and passed to `onUnreadable` of the adapter. */
   list(): Promise<ReadonlyMap<PciAddress, PfRecord>>;
-  /** Atomic and durable (written beside, synced, renamed). Rejects with HostError: ENOSPC, EROFS. */
+  /** Writes a record atomically and durably. Rejects with HostError: ENOSPC, EROFS. */
   save(pf: PciAddress, record: PfRecord): Promise<void>;
-  /** No error where there is none. */
+  /** Removes a record. No error if it does not exist. */
   remove(pf: PciAddress): Promise<void>;
 }

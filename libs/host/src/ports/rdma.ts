@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Port: the RDMA subsystem (ib_core).
+ * Rdma is the port for the RDMA subsystem (ib_core).
  */
 
-/** Whether RDMA devices are visible in all network namespaces (shared) or in one each (exclusive). */
+/** RDMA devices are visible in all network namespaces (shared), or each in one (exclusive). */
 export type RdmaMode = "shared" | "exclusive";
 
 /** Rejects with HostError only. */
 export interface Rdma {
-  /** undefined where ib_core is not loaded, or older than the modes (Linux 5.2). Never loads it. */
+  /** Returns undefined if ib_core is not loaded, or too old to have modes (before Linux 5.2). Never loads ib_core. */
   readMode(): Promise<RdmaMode | undefined>;
 }

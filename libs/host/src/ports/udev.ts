@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Port: udev, which names network interfaces after the kernel made them.
- */
-
+/** Udev is the port for udev, which names network interfaces after the kernel has created them. */
 export interface Udev {
   /**
-   * Resolves when udev has no event in hand; at once where no udev runs. Rejects with HostError ETIMEDOUT, and with the
-   * signal's reason when it aborts.
+   * Resolves when udev has handled all events; at once if udev does not run. Rejects with HostError ETIMEDOUT, and with the
+   * reason of the signal when it aborts.
    */
   settle(options: { readonly timeoutMs: number; readonly signal: AbortSignal }): Promise<void>;
 }
