@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The time of a fake kernel: the machine's own, or one that a test turns by hand.
- * Usage: `const clock = createManualClock(); ... await clock.advance(1_500);`
+ * Provides the clock of a fake kernel: the clock of the system, or one that a test advances.
+ * Usage: `const clock = createManualClock(); await clock.advance(1_500);`
  */
 import { setTimeout as delay } from "node:timers/promises";
 
-/** What the fake kernel needs of time. */
+/** The operations on time that the fake kernel needs. */
 export interface Clock {
   nowMs(): number;
-  /** Resolves `ms` later, in a later turn of the event loop, or as soon as `signal` aborts. Never rejects. */
+  /** Resolves after `ms`, in a later turn of the event loop, or as soon as `signal` aborts. Never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Calls `act` in `ms`, if the process still lives then: nobody waits for it. */
+  /** Calls `act` after `ms`. It does not keep the process alive. */
   later(ms: number, act: () => void): void;
 }
 
@@ -22,9 +22,9 @@ export const systemClock: Clock = {
   sleep: (ms, signal) => delay(ms, undefined, signal && { signal }).catch(() => undefined),
 };
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that moves only when advance() is called. */
 export interface ManualClock extends Clock {
-  /** Goes `ms` on, waking sleepers in the order of their time, each with time to act before the next. */
+  /** Moves the clock by `ms`. Sleepers wake in the order of their time, and each can run before the next one wakes. */
   advance(ms: number): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ export function createManualClock(startMs = 0): ManualClock {
       for (let next = takeNext(endMs); next !== undefined; next = takeNext(endMs)) {
         nowMs = Math.max(nowMs, next.atMs);
         next.wake();
-        await delay(0); // who was woken may go to sleep again within `ms`
+        await delay(0); // a woken sleeper may sleep again within `ms`
       }
       nowMs = endMs;
     },

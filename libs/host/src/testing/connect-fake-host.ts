@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A Host whose kernel is a fake one in another process (serve-fake-kernel.ts). It keeps the process alive only while a
- * call or a watch is under way.
+ * connectFakeHost returns a Host that uses a fake kernel in another process (serve-fake-kernel.ts). It keeps the process alive
+ * only while a call or a watch is running.
  * Usage: `const host = connectFakeHost("/tmp/x/kernel.sock")`.
  */
 import { createConnection } from "node:net";
@@ -13,7 +13,7 @@ import type { KernelEvent } from "../ports/kernel-events.ts";
 import { createFakeEvents } from "./fake-events.ts";
 import { decodeMessage, encodeMessage, isObject, type Message } from "./remote-wire.ts";
 
-/** Connects at once. Where the kernel's process is gone, calls fail and watches end. */
+/** If the process of the kernel ends, calls fail and watches end. */
 export function connectFakeHost(socketPath: string): Host & Disposable {
   const socket = createConnection(socketPath);
   const pending = new Map<number, Pending>();
@@ -26,7 +26,7 @@ export function connectFakeHost(socketPath: string): Host & Disposable {
     hungUp(new Error("the fake kernel hung up"));
   });
   const lines = createInterface(socket);
-  lines.on("error", hungUp); // the socket's, passed on
+  lines.on("error", hungUp); // errors of the socket
   lines.on("line", (line) => {
     const answer = decodeMessage(line, () => new AbortController().signal);
     pending.get(answer.id)?.answered(answer);
@@ -37,7 +37,7 @@ export function connectFakeHost(socketPath: string): Host & Disposable {
     for (const { failed } of pending.values()) failed(gone);
   }
 
-  /** Sends a call, whose answers go to `call` until the returned function is called. */
+  /** Sends a call. Its answers go to `call` until the returned function is called. */
   function send(value: unknown, call: Pending): () => void {
     const id = nextId++;
     const over = new AbortController();
@@ -119,20 +119,20 @@ export function connectFakeHost(socketPath: string): Host & Disposable {
 
 interface Pending {
   readonly answered: (answer: Message) => void;
-  /** The kernel is gone, or the caller aborted. */
+  /** The process of the kernel ended, or the caller aborted. */
   readonly failed: (reason: unknown) => void;
 }
 
 function errorOf(kind: Message["kind"], value: unknown): Error {
-  if (kind !== "refused" || !isObject(value) || !isObject(value["at"])) return new Error(String(value));
-  const { at, code, words } = value;
-  const { action, target } = at;
+  if (kind !== "refused" || !isObject(value) || !isObject(value["operation"])) return new Error(String(value));
+  const { operation, code, words } = value;
+  const { action, target } = operation;
   return new HostError({ action: String(action), target: String(target) }, String(code), {
     words: typeof words === "string" ? words : undefined,
   });
 }
 
-/** Whether all verbs of all ports are there; what they return is up to the Host at the other end. */
+/** Reports whether all methods of all ports exist. Their results are those of the Host in the other process. */
 function isHost(value: unknown): value is Host {
   if (!isObject(value)) return false;
   return Object.entries(operations).every(([name, verbs]) => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The events of the fake kernel: each watcher has a queue of its own, as each netlink socket has.
+ * Implements KernelEvents for the fake kernel. Each watcher has its own queue, as each netlink socket has.
  * Usage: `const events = createFakeEvents(); events.emit({ kind: "link", name: "eth0" }); events.port.watch(signal)`.
  */
 import type { KernelEvent, KernelEvents } from "../ports/kernel-events.ts";
@@ -8,11 +8,11 @@ import type { KernelEvent, KernelEvents } from "../ports/kernel-events.ts";
 export interface FakeEvents {
   readonly port: KernelEvents;
   emit(event: KernelEvent): void;
-  /** Forgets what no watcher has read yet, and tells each that it did. */
+  /** Drops the events that watchers have not read, and sends each watcher an "overrun" event. */
   overrun(): void;
 }
 
-// As a netlink socket's buffer holds so many messages and no more.
+// The buffer of a netlink socket is limited, too.
 const maxQueued = 1_000;
 
 export function createFakeEvents(): FakeEvents {

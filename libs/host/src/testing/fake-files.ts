@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * HostFiles on the fake kernel's disk, which outlives the daemon. Directories are there as long as something is in them.
+ * Implements HostFiles on the disk of the fake kernel, which survives the daemon. A directory exists while it has entries.
  * Usage: `const files = createFakeFiles(); files.write("/etc/motd", "hello\n");`
  */
 import { largestTextBytes, type HostFiles } from "../ports/host-files.ts";
@@ -10,7 +10,7 @@ export interface FakeFiles {
   readonly port: HostFiles;
   write(path: string, text: string): void;
   link(path: string, target: string): void;
-  /** Paths of all files and links, sorted. */
+  /** Returns the paths of all files and links, sorted. */
   list(): readonly string[];
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Links on the fake kernel; errnos and words as net/core/dev.c and rtnetlink.c give them (6.12).
+ * Implements Links on the fake kernel, with the errors and texts of net/core/dev.c and rtnetlink.c (6.12).
  * Usage: `const links = createFakeLinks({ bus, netdevs, hasCarrier, onReset })`.
  */
 import type { Link, Links } from "../ports/links.ts";
@@ -12,7 +12,7 @@ import { answer, Refusal } from "./refusal.ts";
 export interface FakeLinksDeps {
   readonly bus: PciBus;
   readonly netdevs: Netdevs;
-  /** Whether the PF's port has a carrier now, its interface being up. */
+  /** Reports whether the port of the PF has a carrier, if its interface is up. */
   readonly hasCarrier: (pf: PfFunction) => boolean;
   /** Called when the driver resets the PF. */
   readonly onReset: (pf: PfFunction) => void;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * KernelModules on the fake kernel: a driver registers when its module is loaded.
+ * Implements KernelModules on the fake kernel. A driver registers when its module is loaded.
  * Usage: `const modules = createFakeModules({ bus, rdma, drivers: new Set(["igbvf"]) })`.
  */
 import { checkKernelName } from "../linux/kernel-name.ts";
@@ -12,7 +12,7 @@ import { answer, Refusal } from "./refusal.ts";
 export interface FakeModulesDeps {
   readonly bus: PciBus;
   readonly rdma: FakeRdma;
-  /** The PCI drivers that there are modules for; the set may grow. */
+  /** PCI drivers that have a module. The set may grow. */
   readonly drivers: ReadonlySet<string>;
 }
 
@@ -33,10 +33,10 @@ export function createFakeModules({ bus, rdma, drivers }: FakeModulesDeps): Kern
   };
 }
 
-/** Modules that upstream's daemon loads too, and that drive no PCI function. */
+/** Modules that upstream's daemon loads, too. They are not PCI drivers. */
 const driverless: ReadonlySet<string> = new Set(["vfio", "tun", "vhost_net"]);
 
-// "-" and "_" are the same in a module's name.
+// "-" and "_" are equivalent in the name of a module.
 function normalized(module: string): string {
   return module.replaceAll("-", "_");
 }

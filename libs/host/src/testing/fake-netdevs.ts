@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The network interfaces of the fake kernel, in all network namespaces.
+ * Implements the network interfaces of the fake kernel in all network namespaces.
  * Usage: `const netdevs = createNetdevs(emit); netdevs.add({ parent, mac, mtu: 1500, maxMtu: 9216 })`.
  */
 import type { PciAddress } from "@switchyard/api";
@@ -10,7 +10,7 @@ import { Refusal } from "./refusal.ts";
 /** One network interface. */
 export interface Netdev {
   readonly index: number;
-  /** The PCI function that it belongs to. */
+  /** PCI function of the interface. */
   readonly parent: PciAddress;
   readonly maxMtu: number;
   readonly physPortName?: string;
@@ -20,29 +20,29 @@ export interface Netdev {
   mac: string;
   mtu: number;
   adminUp: boolean;
-  /** In a pod's network namespace, out of the host's sight. */
+  /** In the network namespace of a pod, and therefore not visible on the host. */
   inPod: boolean;
 }
 
-/** What a driver tells of the interface that it makes. */
+/** The values that a driver gives to a new interface. */
 export type NewNetdev = Pick<Netdev, "parent" | "maxMtu" | "mac" | "physPortName" | "physSwitchId">;
 
 export interface Netdevs {
-  /** A new interface, with the kernel's own name: the first free of eth0, eth1, ... */
+  /** Adds an interface with the first free name of eth0, eth1 and so on. */
   add(netdev: NewNetdev): Netdev;
-  /** Removes the interfaces of a function, in whatever namespace. */
+  /** Removes the interfaces of a function in all namespaces. */
   removeOf(parent: PciAddress): void;
-  /** The interfaces of a function that the host sees. */
+  /** Returns the interfaces of a function that are visible on the host. */
   visibleOf(parent: PciAddress): readonly Netdev[];
-  /** By name or alternative name, in the host's namespace. Refuses with ENODEV. */
+  /** Finds an interface of the host by name or alternative name. Throws Refusal ENODEV. */
   find(name: string): Netdev;
-  /** All that the host sees, by ascending index. */
+  /** Returns all interfaces that are visible on the host, by ascending index. */
   listVisible(): readonly Netdev[];
-  /** Changes an interface, and tells of it where the host sees it. */
+  /** Changes an interface, and emits an event if it is visible on the host. */
   change(netdev: Netdev, apply: (netdev: Netdev) => void): void;
-  /** Refuses with EEXIST for a name in use. */
+  /** Throws Refusal EEXIST if the name is in use. */
   rename(netdev: Netdev, name: string): void;
-  /** By the function, since a pod may have given its interface another name. */
+  /** Takes the function, because a pod may have renamed the interface. */
   moveToPod(parent: PciAddress): void;
   returnFromPod(parent: PciAddress): void;
 }
@@ -81,7 +81,7 @@ export function createNetdevs(emit: (event: KernelEvent) => void): Netdevs {
     for (const netdev of of(parent).filter(({ inPod }) => inPod !== toPod)) {
       if (!toPod && lookUp(netdev.name) !== undefined) netdev.name = freeName();
       netdev.inPod = toPod;
-      netdev.adminUp = false; // an interface goes down when it changes its namespace
+      netdev.adminUp = false; // the kernel sets an interface down when it changes its namespace
       emit(eventOf(netdev));
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The RDMA subsystem of the fake kernel: a module that is loaded or not, its mode, and RDMA devices, which are names here.
+ * Implements the RDMA subsystem of the fake kernel: whether ib_core is loaded, its mode, and the names of RDMA devices.
  * Usage: `const { port, load } = createFakeRdma({ mode: "exclusive", emit })`.
  */
 import type { KernelEvent } from "../ports/kernel-events.ts";
@@ -8,18 +8,18 @@ import type { Rdma, RdmaMode } from "../ports/rdma.ts";
 import { answer, Refusal } from "./refusal.ts";
 
 export interface FakeRdmaDeps {
-  /** Loaded from the start where a mode is given. */
+  /** If a mode is given, ib_core is loaded from the start. */
   readonly mode: RdmaMode | undefined;
   readonly emit: (event: KernelEvent) => void;
 }
 
 export interface FakeRdma {
   readonly port: Rdma;
-  /** Loads ib_core, whose mode is shared then; nothing where it is loaded already. */
+  /** Loads ib_core in shared mode, unless it is loaded. */
   load(): void;
-  /** A driver makes a device, and brings ib_core with it. */
+  /** Adds a device, and loads ib_core for it. */
   addDevice(name: string): void;
-  /** Takes devices and ib_core away. */
+  /** Removes all devices and unloads ib_core. */
   unload(): void;
   setMode(mode: RdmaMode): void;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * PfRecords on the fake kernel's disk, which outlives the daemon. Records go through the text of their files.
+ * Implements PfRecords on the disk of the fake kernel, which survives the daemon. Records are formatted and parsed as files.
  * Usage: `const records = createFakeRecords()`.
  */
 import type { PciAddress } from "@switchyard/api";

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * udev on the fake kernel: some time after the kernel told it, it loads drivers for new functions and gives new
- * interfaces their names.
- * Usage: `const udev = createFakeUdev({ ... }); udev.onEvent({ kind: "link", name: "eth0" })`.
+ * Implements udev on the fake kernel. Some time after an event, it loads the driver of a new function, or names a new interface.
+ * Usage: `const udev = createFakeUdev({ bus, netdevs, clock, delayMs: 1 }); udev.onEvent({ kind: "link", name: "eth0" })`.
  */
 import type { KernelEvent } from "../ports/kernel-events.ts";
 import type { Udev } from "../ports/udev.ts";
@@ -16,14 +15,14 @@ export interface FakeUdevDeps {
   readonly bus: PciBus;
   readonly netdevs: Netdevs;
   readonly clock: Clock;
-  /** How long each event takes. */
+  /** Time that udev needs for each event. */
   readonly delayMs: number;
 }
 
 export interface FakeUdev {
   readonly port: Udev;
   onEvent(event: KernelEvent): void;
-  /** Names at once what is there: the machine has just booted. */
+  /** Names all present interfaces at once, as at boot. */
   coldPlug(): void;
 }
 
@@ -43,7 +42,7 @@ export function createFakeUdev({ bus, netdevs, clock, delayMs }: FakeUdevDeps): 
 
   function nameInterface(netdev: Netdev): void {
     const fn = bus.find(netdev.parent);
-    if (fn === undefined || netdev.inPod || !netdevs.listVisible().includes(netdev)) return; // gone meanwhile
+    if (fn === undefined || netdev.inPod || !netdevs.listVisible().includes(netdev)) return; // removed meanwhile
     const { port } = fn.kind === "pf" ? fn : fn.pf;
     const name = fn.kind === "pf" ? port.name : `${port.sriov?.vfNamePrefix ?? ""}${fn.vfId}`;
     try {
@@ -53,7 +52,7 @@ export function createFakeUdev({ bus, netdevs, clock, delayMs }: FakeUdevDeps): 
           changed.altNames = [...changed.altNames, ...port.altNames];
         });
     } catch (refusal) {
-      if (!(refusal instanceof Refusal)) throw refusal; // udev logs it; the kernel's name stays
+      if (!(refusal instanceof Refusal)) throw refusal; // udev logs the error; the interface keeps the name of the kernel
     }
   }
 
@@ -76,7 +75,7 @@ export function createFakeUdev({ bus, netdevs, clock, delayMs }: FakeUdevDeps): 
         const fn = bus.find(pci(event.pciAddress));
         if (fn === undefined || bus.isRegistered(fn.nativeDriver)) return;
         void handle(() => {
-          bus.register(fn.nativeDriver); // modprobe by the function's alias
+          bus.register(fn.nativeDriver); // modprobe by the alias of the function
         });
       }
     },

@@ -1,49 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Faults on command: what goes wrong at which call of which port.
+ * createFaults lets tests inject faults into calls of the ports.
  * Usage: `faults.add({ port: "sriov", method: "setNumVfs", nth: 2 }, { code: "EIO" })`.
  */
 import type { Host } from "../ports/host.ts";
 import { isWrite, type PortCall } from "../calls/wrap-ports.ts";
 
-/** Which calls a fault hits. */
+/** Selects the calls that a fault affects. */
 export interface FaultMatch {
   readonly port: keyof Host;
-  /** Any method of the port where absent; "writes" are all that change something. */
+  /** Absent: all methods of the port. "writes": all methods that change the host. */
   readonly method?: string;
-  /** First argument of the call: a PCI address or an interface's name. Any where absent. */
+  /** First argument of the call: a PCI address or the name of an interface. Absent: any. */
   readonly target?: string;
-  /** Only the nth matching call from now on, 1 being the next; each where absent. */
+  /** Only the nth matching call from now on; 1 is the next call. Absent: each call. */
   readonly nth?: number;
 }
 
-/** What happens then, in this order. */
+/** The effects on the call, in this order. */
 export interface FaultEffect {
-  /** The call takes so much longer. */
+  /** Delays the call. */
   readonly delayMs?: number;
-  /** The call hangs until this resolves. One that writes to a PCI device holds its lock: reads of it hang with it. */
+  /** The call hangs until this resolves. A write to a PCI device holds its lock, so reads of the device hang, too. */
   readonly until?: Promise<unknown>;
-  /** Something else happens while the call is on its way: a cable is pulled, the daemon is killed. */
+  /** Called during the call, for example to unplug a device or to kill the daemon. */
   readonly act?: () => void;
-  /** The call fails with this errno. It then has no effect, unless `late`. */
+  /** The call fails with this errno. It has no effect unless `late` is set. */
   readonly code?: string;
-  /** The kernel's words for it. */
+  /** Explanation of the kernel. */
   readonly words?: string;
-  /** The call does what it shall, and fails nevertheless. */
+  /** The call has its effect and fails afterwards. */
   readonly late?: boolean;
 }
 
-/** A fault that was set. */
+/** A fault that was added. */
 export interface Fault {
-  /** How many calls it hit. */
+  /** Number of calls that it affected. */
   readonly hits: number;
-  /** Takes it back. */
+  /** Removes the fault. */
   lift(): void;
 }
 
 export interface Faults {
   add(match: FaultMatch, effect: FaultEffect): Fault;
-  /** The effects on this call, counting it. */
+  /** Returns the effects on this call, and counts the call. */
   take(call: PortCall): readonly FaultEffect[];
 }
 

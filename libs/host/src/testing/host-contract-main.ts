@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Runs the host contract on the machine that it is started on: as root, with one dual-port igb (or igbsw) whose VFs
- * nobody needs. One line for each case, then "N passed, N failed, N skipped"; exit code 0 when all passed.
+ * Runs the host contract on this machine, as root, with one dual-port igb (or igbsw) whose VFs are not in use. It prints one
+ * line for each case, then "N passed, N failed, N skipped". The exit code is 0 if all cases passed.
  * Usage: `node host-contract-main.ts [PART OF A CASE'S NAME]`; in the VM lab, as a bundle.
  */
 import { execFile } from "node:child_process";
@@ -22,12 +22,12 @@ process.exitCode = await main(process.argv[2] ?? "");
 async function main(part: string): Promise<number> {
   await using host = createLinuxHost("/", {
     onUnreadableRecord: ({ path, reason }) => {
-      console.log(`note ${path} is no record: ${reason}`);
+      console.log(`note ${path} is not a PF record: ${reason}`);
     },
   });
   const pfs = await findIgb(host);
   if (pfs === undefined) {
-    console.log(`skip all: no dual-port igb here\n0 passed, 0 failed, ${hostContractCases.length} skipped`);
+    console.log(`skip all: this machine has no dual-port igb\n0 passed, 0 failed, ${hostContractCases.length} skipped`);
     return 1;
   }
   await host.modules.load("igbvf");
@@ -53,7 +53,7 @@ async function passes(contractCase: ContractCase, world: ContractWorld): Promise
   }
 }
 
-/** Both ports, set up as the contract wants them. */
+/** Returns both ports in the initial state of the contract. */
 async function findIgb(host: Host): Promise<ContractWorld["pfs"] | undefined> {
   const [first, second] = (await host.sriov.listPfs()).filter(({ driver }) => driver === "igb");
   if (first === undefined || second === undefined) return undefined;
@@ -90,7 +90,7 @@ function worldOf(host: Host, pfs: ContractWorld["pfs"]): ContractWorld {
     },
     setRdmaMode: (mode) => run("rdma", "system", "set", "netns", mode),
     async returnFromPods() {
-      if (hasNamespace) await ip("netns", "delete", namespace); // the kernel brings hardware back
+      if (hasNamespace) await ip("netns", "delete", namespace); // the kernel moves the hardware back to the host
       hasNamespace = false;
     },
     async writeFile(path, text) {

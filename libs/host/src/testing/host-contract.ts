@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The contract of a host: sentences that hold on a real kernel and on the fake one. Data, so that Jest runs them on the
- * fake (host-contract.test.ts) and plain Node on igb and igbsw in the VM lab (host-contract-main.ts).
+ * hostContractCases are tests that pass on a real kernel and on the fake kernel. Jest runs them on the fake kernel
+ * (host-contract.test.ts), and Node runs them on igb and igbsw in the VM lab (host-contract-main.ts).
  */
 import { driverCases } from "./contract/driver-cases.ts";
 import { eventCases } from "./contract/event-cases.ts";

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * NICs for the fake kernel, after real ones: ids, limits, VF addresses, names as systemd's udev gives them.
- * igb is what 6.12 showed in the VM lab; the others differ where their drivers do, as far as their sources tell.
+ * Describes real NICs for the fake kernel: ids, limits, VF addresses, and the names that systemd's udev gives them. igb is
+ * modelled after Linux 6.12 in the VM lab, the others after the sources of their drivers.
  * Usage: `createFakeKernel({ nics: [igb("0000:01:00.0"), mlx5("0000:3b:00.0")] })`.
  */
 import { parseMacAddress, parsePciAddress, type MacAddress, type PciAddress } from "@switchyard/api";
 import type { EswitchMode } from "../ports/devlink.ts";
 
-/** One card; each port is a PCI function of its own. */
+/** One card. Each port is a PCI function. */
 export interface FakeNic {
   readonly ports: readonly FakePort[];
 }
 
-/** One physical function, as it is when its driver has bound. */
+/** One physical function after its driver was bound. */
 export interface FakePort {
   readonly pciAddress: PciAddress;
   /** Four hexadecimal digits. */
   readonly vendor: string;
   readonly deviceId: string;
   readonly driver: string;
-  /** Name that udev gives its interface. */
+  /** Name of its interface by udev. */
   readonly name: string;
   readonly altNames: readonly string[];
   readonly mac: MacAddress;
@@ -27,40 +27,40 @@ export interface FakePort {
   readonly maxMtu: number;
   readonly physPortName?: string;
   readonly physSwitchId?: string;
-  /** Absent where the driver has no devlink eswitch. */
+  /** Absent if the driver has no devlink eswitch. */
   readonly eswitchMode?: EswitchMode;
-  /** Absent where the function has no SR-IOV capability. */
+  /** Absent if the function has no SR-IOV capability. */
   readonly sriov?: FakeSriov;
 }
 
-/** The SR-IOV side of a port. */
+/** The SR-IOV capability of a port. */
 export interface FakeSriov {
-  /** The driver's limit. */
+  /** Limit of the driver. */
   readonly totalVfs: number;
-  /** The capability's, which sriov_totalvfs says while no driver is bound; `totalVfs` where absent. */
+  /** Limit of the capability, which sriov_totalvfs contains while no driver is bound; `totalVfs` by default. */
   readonly capabilityVfs?: number;
   readonly vfDeviceId: string;
   readonly vfDriver: string;
-  /** Names of VF interfaces are this and the VF's index: "enp1s0f0v". */
+  /** Prefix of the names of VF interfaces, before the index of the VF: "enp1s0f0v". */
   readonly vfNamePrefix: string;
   readonly vfMaxMtu: number;
-  /** Routing id of VF n is the PF's plus `offset` plus n times `stride`. */
+  /** The routing id of VF n is that of the PF plus `offset` plus n times `stride`. */
   readonly offset: number;
   readonly stride: number;
-  /** How long the PF has no carrier after a change of the VF count or of its MTU; 0 where it is not reset for these. */
+  /** Time without a carrier after a change of the number of VFs or of the MTU; 0 if the driver does not reset the PF for it. */
   readonly carrierLossMs: number;
-  /** Whether the PF shows an address that the VF's driver gave itself (igb, i40e), not only an assigned one (mlx5). */
+  /** Whether the PF shows the address that the VF driver chose (igb, i40e), and not only an assigned address (mlx5). */
   readonly showsOwnVfMac: boolean;
-  /** Whether a VF's driver learns its assigned address only while the PF's interface is up (igb's mailbox). */
+  /** Whether the VF driver receives its assigned address only while the interface of the PF is up (mailbox of igb). */
   readonly needsPfUp: boolean;
 }
 
-/** How many ports the card has; 2 unless told. */
+/** Number of ports of the card; 2 by default. */
 export interface NicOptions {
   readonly ports?: number;
 }
 
-/** Intel 82576: 7 VFs a port, igbvf, no devlink; the PF resets on each change of count or MTU (VM lab, 6.12). */
+/** Intel 82576: 7 VFs per port, igbvf, no devlink; the PF resets on each change of count or MTU (VM lab, 6.12). */
 export function igb(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNic {
   return card(pciAddress, ports, (port) => ({
     vendor: "8086",
@@ -84,7 +84,7 @@ export function igb(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNic
   }));
 }
 
-/** Intel XXV710: 64 VFs a port with two ports, iavf, no devlink eswitch. */
+/** Intel XXV710: 64 VFs per port with two ports, iavf, no devlink eswitch. */
 export function i40e(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNic {
   const totalVfs = 128 / ports;
   return card(pciAddress, ports, (port) => ({
@@ -108,7 +108,7 @@ export function i40e(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNi
   }));
 }
 
-/** Intel E810: 128 VFs a port with two ports, iavf, devlink in legacy mode. */
+/** Intel E810: 128 VFs per port with two ports, iavf, devlink in legacy mode. */
 export function ice(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNic {
   const totalVfs = 256 / ports;
   return card(pciAddress, ports, (port) => ({
@@ -133,7 +133,7 @@ export function ice(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNic
   }));
 }
 
-/** NVIDIA ConnectX-5: 16 VFs a port as its firmware says, the same driver for VFs, devlink in legacy mode. */
+/** NVIDIA ConnectX-5: 16 VFs per port by firmware setting, the same driver for PF and VFs, devlink in legacy mode. */
 export function mlx5(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNic {
   return card(pciAddress, ports, (port) => ({
     vendor: "15b3",
@@ -160,7 +160,7 @@ export function mlx5(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNi
   }));
 }
 
-/** A NIC without SR-IOV (virtio behind a PCI function), of which every machine has one. */
+/** A NIC without SR-IOV (virtio on a PCI function), such as each machine has. */
 export function plainNic(pciAddress: string): FakeNic {
   return card(pciAddress, 1, () => ({
     vendor: "1af4",
@@ -171,7 +171,7 @@ export function plainNic(pciAddress: string): FakeNic {
   }));
 }
 
-/** The address of VF `vfId`: SR-IOV specification 3.3.10; bits above 8 of the routing id are the bus. */
+/** Returns the address of VF `vfId` (SR-IOV specification 3.3.10). The bits above 8 of the routing id are the bus. */
 export function vfAddress(
   pf: PciAddress,
   { offset, stride }: Pick<FakeSriov, "offset" | "stride">,
@@ -182,7 +182,7 @@ export function vfAddress(
   return formatAddress(domain, routingId);
 }
 
-/** Reads an address that a test wrote down. */
+/** Parses the address in a test. Throws if it is invalid. */
 export function pci(text: string): PciAddress {
   const address = parsePciAddress(text);
   if (!address.ok) throw new Error(`${text} is no PCI address`);
@@ -205,7 +205,7 @@ function card(first: string, ports: number, modelOf: (port: PortPlace) => Model)
     ports: Array.from({ length: ports }, (_, number) => {
       const pciAddress = formatAddress(domain, bus * 256 + slot * 8 + number);
       const busDigits = bus.toString(16).padStart(2, "0");
-      // systemd.net-naming-scheme: decimal bus and slot; the function is told where the card has several.
+      // systemd.net-naming-scheme: decimal bus and slot; the function number only if the card has several functions
       const pathName = `enp${bus}s${slot}${ports > 1 ? `f${number}` : ""}`;
       const model = modelOf({ number, bus: busDigits, pathName });
       const mac = portMac(`52:54:00:${busDigits}:${slot.toString(16).padStart(2, "0")}:0${number}`);

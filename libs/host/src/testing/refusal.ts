@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A no inside the fake kernel; the ports' edge (fake-host.ts) makes it a HostError that says what was tried.
+ * Refusal is the error inside the fake kernel. fake-host.ts converts it to a HostError that names the operation.
  * Usage: `throw new Refusal("EINVAL", "mtu greater than device maximum")`.
  */
 
-/** The errno's name, and the kernel's words where it has some. */
+/** The name of the errno, and an explanation of the kernel, if any. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly code: string;
@@ -17,7 +17,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The answer of something that is done at once, as a port gives it. */
+/** Runs `act` and returns its result as the promise of a port. */
 export function answer<Value>(act: () => Value): Promise<Value> {
   return new Promise((resolve) => {
     resolve(act());

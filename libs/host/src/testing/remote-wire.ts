@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What goes over the socket between a daemon and a fake kernel in another process: JSON, one message a line, with marks
- * for what JSON lacks.
+ * Encodes the messages between a daemon and a fake kernel in another process: one JSON object per line, with markers for
+ * values that JSON does not have.
  * Usage: `socket.write(encodeMessage({ kind: "abort", id: 7, value: undefined }))`, `decodeMessage(line, newSignal)`.
  */
 
 /**
- * `id` ties answers to their call. From the daemon: "call" (value: port, method and arguments) and "abort", which aborts
+ * `id` connects answers with their call. From the daemon: "call" (value: port, method and arguments) and "abort", which aborts
  * the signals among the call's arguments. From the kernel: any number of "event"s, then one of "result", "refused"
  * (value: the fields of a HostError) and "broken" (value: a text).
  */
@@ -16,7 +16,7 @@ export interface Message {
   readonly value: unknown;
 }
 
-/** One line. `onSignal` is given each signal in the message; it arrives as a signal of the other side. */
+/** Returns one line. `onSignal` is called with each signal in the message. The receiver gets a new signal in its place. */
 export function encodeMessage(message: Message, onSignal?: (signal: AbortSignal) => void): string {
   function mark(_key: string, value: unknown): unknown {
     if (value === undefined) return { $: "undefined" };
@@ -28,7 +28,7 @@ export function encodeMessage(message: Message, onSignal?: (signal: AbortSignal)
   return `${JSON.stringify(message, mark)}\n`;
 }
 
-/** Reads a line that encodeMessage wrote. */
+/** Parses a line of encodeMessage. Throws for any other line. */
 export function decodeMessage(line: string, newSignal: () => AbortSignal): Message {
   function unmark(_key: string, value: unknown): unknown {
     if (!isObject(value) || !("$" in value)) return value;
@@ -36,7 +36,7 @@ export function decodeMessage(line: string, newSignal: () => AbortSignal): Messa
     return value["$"] === "map" && Array.isArray(value["entries"]) ? new Map(value["entries"]) : undefined;
   }
   const message: unknown = JSON.parse(line, unmark);
-  if (!isMessage(message)) throw new Error(`not from the fake kernel's other half: ${line}`);
+  if (!isMessage(message)) throw new Error(`not a message of the fake kernel protocol: ${line}`);
   return message;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Offers a fake kernel to other processes on a Unix socket: a daemon can be killed while its kernel lives on. What a
- * killed daemon had begun goes on to its end, as in a kernel.
+ * serveFakeKernel offers a fake kernel to other processes on a Unix socket, so that a test can kill a daemon and keep its
+ * kernel. As in a real kernel, the running calls of a killed daemon run to their end.
  * Usage: `await using server = await serveFakeKernel(kernel, "/tmp/x/kernel.sock")`.
  */
 import { once } from "node:events";
@@ -12,7 +12,7 @@ import type { Host } from "../ports/host.ts";
 import type { FakeKernel } from "./fake-kernel.ts";
 import { decodeMessage, encodeMessage, isObject, type Message } from "./remote-wire.ts";
 
-/** Serves until it is disposed; then all connections are cut. */
+/** Disposing of the result closes all connections. */
 export async function serveFakeKernel(kernel: FakeKernel, socketPath: string): Promise<AsyncDisposable> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -46,7 +46,7 @@ function serve(host: Host, socket: Socket): void {
       send("result", id, isStream(result) ? undefined : await result);
     } catch (error) {
       if (error instanceof HostError)
-        send("refused", id, { at: error.operation, code: error.code, words: error.words });
+        send("refused", id, { operation: error.operation, code: error.code, words: error.words });
       else send("broken", id, String(error));
     } finally {
       calls.delete(id);
@@ -66,12 +66,12 @@ function serve(host: Host, socket: Socket): void {
     for (const call of calls.values()) call.abort();
   };
   socket.on("error", hungUp); // the daemon was killed
-  lines.on("error", hungUp); // readline passes it on
+  lines.on("error", hungUp); // readline forwards errors of the socket
   socket.once("close", hungUp);
 }
 
 function invoke(host: Host, call: unknown): unknown {
-  if (!isObject(call) || !Array.isArray(call["args"])) throw new Error("no call");
+  if (!isObject(call) || !Array.isArray(call["args"])) throw new Error("message is not a call");
   const port: unknown = Reflect.get(host, String(call["port"]));
   const verb: unknown = isObject(port) && Reflect.get(port, String(call["method"]));
   if (typeof verb !== "function") throw new Error(`the host has no ${String(call["port"])}.${String(call["method"])}`);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Lays a capture of a real machine's sysfs (testdata/ORIGIN.md) out as a tree of plain files and links, for adapters to
- * read. Writes stay in the files: a tree is no kernel.
+ * layOutCapture creates files and links from a capture of sysfs on a real machine (testdata/ORIGIN.md), for tests of adapters.
+ * Writes change the files only, because there is no kernel behind them.
  * Usage: `await layOutCapture("testdata/igb-sysfs.txt.gz", root)`.
  */
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 
-/** Makes the captured files, directories and links under `root`, as /sys. Counters and queues are left out. */
+/** Creates the captured files, directories and links in `root`/sys. Counters and queues are left out. */
 export async function layOutCapture(path: string, root: string): Promise<void> {
   const capture = parse(gunzipSync(await readFile(path)).toString("utf8"));
   for (const directory of capture.directories) await mkdir(join(root, directory), { recursive: true });
@@ -46,7 +46,7 @@ function parse(text: string): Capture {
   return { directories, files, links };
 }
 
-/** "path:value"; paths have colons too, but are all known. */
+/** Splits "path:value". Paths contain colons, too, but all paths are known. */
 function splitAtFile(line: string, files: ReadonlyMap<string, unknown>): readonly [path: string, value: string] {
   for (let at = line.indexOf(":"); at >= 0; at = line.indexOf(":", at + 1))
     if (files.has(line.slice(0, at))) return [line.slice(0, at), line.slice(at + 1)];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What upstream's daemon leaves on a host beside its records: path and text of each file (sriov-operator.md F.7, F.11). The
- * scripts do what upstream's do, in other words.
+ * The files that upstream's daemon leaves on a host beside its records, as path and text (sriov-operator.md F.7, F.11). The
+ * scripts have the function of upstream's scripts and a different text.
  * Usage: `for (const [path, text] of upstreamRules(pf, "ens1f0")) kernel.writeFile(path, text);`
  */
 import type { PciAddress } from "@switchyard/api";
@@ -10,7 +10,7 @@ export type FileText = readonly [path: string, text: string];
 
 const net = 'SUBSYSTEM=="net"';
 
-/** Rules of a PF in legacy mode, and the two more of one in switchdev mode. */
+/** Returns the udev rule of a PF in legacy mode, and two more for a PF in switchdev mode. */
 export function upstreamRules(
   pf: PciAddress,
   name: string,
@@ -36,7 +36,7 @@ export function upstreamRules(
   ];
 }
 
-/** Scripts that the rules call, written at each start of upstream's daemon. */
+/** Scripts that the rules call. Upstream's daemon writes them at each start. */
 export const upstreamHelpers: readonly FileText[] = [
   [
     "/etc/udev/disable-nm-sriov.sh",
@@ -52,7 +52,7 @@ export const upstreamHelpers: readonly FileText[] = [
   ["/etc/udev/switchdev-vf-link-name.sh", '#!/bin/bash\nPORT="$1"\necho "NUMBER=${PORT##pf*vf}"\n'],
 ];
 
-/** Where the systemd mode is on: units and what they start and read. On OpenShift, the units are the machine config's. */
+/** Files of the systemd mode: the units, and the files that they start and read. On OpenShift, a MachineConfig contains the units. */
 export function upstreamSystemdMode({ isOpenshift = false } = {}): readonly FileText[] {
   const program = "/var/lib/sriov/sriov-network-config-daemon";
   const condition = isOpenshift ? "ConditionPathExists=!/etc/ignition-machine-config-encapsulated.json\n" : "";
@@ -72,7 +72,7 @@ export function upstreamSystemdMode({ isOpenshift = false } = {}): readonly File
   ];
 }
 
-/** Links by which those units are enabled, and what they point to. */
+/** Links that enable these units, and their targets. */
 export const upstreamUnitLinks: readonly FileText[] = ["sriov-config.service", "sriov-config-post-network.service"].map(
   (name) => [`/etc/systemd/system/multi-user.target.wants/${name}`, `/etc/systemd/system/${name}`],
 );

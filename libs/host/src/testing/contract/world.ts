@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the cases of the host contract run on, and what they share. A world is a fake kernel or a real one; a case may
- * not tell them apart.
+ * ContractWorld is the machine on which the cases of the host contract run: a fake kernel or a real one. A case must pass on
+ * both without knowing which one it uses.
  */
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
@@ -12,38 +12,38 @@ import type { Link } from "../../ports/links.ts";
 import type { RdmaMode } from "../../ports/rdma.ts";
 import type { PfFacts, VfFacts } from "../../ports/sriov-sysfs.ts";
 
-/** A machine with one dual-port igb, and hands that do what its administrator would do at a shell. */
+/** A machine with one dual-port igb, and the actions of its administrator. */
 export interface ContractWorld {
   readonly host: Host;
   /** Both ports, driven by igb, without VFs; their interfaces are up. */
   readonly pfs: readonly [PciAddress, PciAddress];
-  /** Whether the driver is the VM lab's igbsw: igb, also by its name, but with an eswitch in legacy mode. */
+  /** Whether the driver is igbsw of the VM lab, which is igb, also by name, with an eswitch in legacy mode. */
   readonly hasEswitch: boolean;
-  /** Where there is no function. */
+  /** An address without a function. */
   readonly absent: PciAddress;
   readonly renameLink: (name: string, newName: string) => Promise<void>;
   readonly addAltName: (name: string, altName: string) => Promise<void>;
-  /** Puts the interface of a VF into another network namespace. */
+  /** Moves the interface of a VF to another network namespace. */
   readonly moveToPod: (vf: PciAddress, name: string) => Promise<void>;
-  /** Brings back all that moveToPod took. */
+  /** Moves all these interfaces back to the host. */
   readonly returnFromPods: () => Promise<void>;
-  /** Makes an RDMA device in software, on the interface `link`. */
+  /** Creates a software RDMA device on the interface `link`. */
   readonly addRdmaDevice: (name: string, link: string) => Promise<void>;
-  /** Takes these devices away, and ib_core with them, where they are there. */
+  /** Removes these devices and unloads ib_core, if loaded. */
   readonly unloadRdma: () => Promise<void>;
   readonly setRdmaMode: (mode: RdmaMode) => Promise<void>;
-  /** Makes directories on the way. */
+  /** Creates missing directories. */
   readonly writeFile: (path: string, text: string) => Promise<void>;
   readonly linkFile: (path: string, target: string) => Promise<void>;
 }
 
-/** One sentence that holds on every host. */
+/** One test. Its name is a sentence about a host. */
 export interface ContractCase {
   readonly name: string;
   run(world: ContractWorld): Promise<void>;
 }
 
-const patienceMs = 30_000;
+const timeoutMs = 30_000;
 
 export function mac(text: string): MacAddress {
   const parsed = parseMacAddress(text);
@@ -51,7 +51,7 @@ export function mac(text: string): MacAddress {
   return parsed.value;
 }
 
-/** Runs the case and puts everything back, whatever became of it. */
+/** Runs the case and restores the initial state, whether it passed or failed. */
 export async function runContractCase(contractCase: ContractCase, world: ContractWorld): Promise<void> {
   try {
     await contractCase.run(world);
@@ -73,12 +73,12 @@ async function restore({ host, pfs, returnFromPods }: ContractWorld): Promise<vo
 }
 
 export function settle(host: Host): Promise<void> {
-  return host.udev.settle({ timeoutMs: patienceMs, signal: new AbortController().signal });
+  return host.udev.settle({ timeoutMs, signal: new AbortController().signal });
 }
 
-/** The first value that passes; rejects with the last objection when none does in time. */
+/** Returns the first value that passes the check. Rejects with the last error of the check after 30 s. */
 export async function eventually<Value>(read: () => Promise<Value>, check: (value: Value) => void): Promise<Value> {
-  const deadlineMs = performance.now() + patienceMs;
+  const deadlineMs = performance.now() + timeoutMs;
   for (;;) {
     const value = await read();
     try {
@@ -97,12 +97,12 @@ export async function readPf(host: Host, pf: PciAddress): Promise<PfFacts> {
   return facts;
 }
 
-/** What there is of a PF's VFs now. */
+/** Returns the present VFs of a PF. */
 export async function readVfs(host: Host, pf: PciAddress): Promise<readonly VfFacts[]> {
   return (await readPf(host, pf)).sriov?.vfs ?? [];
 }
 
-/** Makes VFs, and waits until each has its driver, and its interface a name. */
+/** Creates VFs, and waits until each has a driver, and an interface with its final name. */
 export async function makeVfs(host: Host, pf: PciAddress, count: number): Promise<readonly VfFacts[]> {
   await host.sriov.setNumVfs(pf, count);
   await eventually(
@@ -116,14 +116,14 @@ export async function makeVfs(host: Host, pf: PciAddress, count: number): Promis
   return readVfs(host, pf);
 }
 
-/** One VF, made and settled. */
+/** Creates one VF as makeVfs does. */
 export async function makeVf(host: Host, pf: PciAddress): Promise<VfFacts> {
   const [vf] = await makeVfs(host, pf, 1);
   assert(vf);
   return vf;
 }
 
-/** The one interface of a function, as soon as it is there. */
+/** Waits for the only interface of a function. */
 export async function linkOf(host: Host, device: PciAddress): Promise<Link> {
   const [link] = await eventually(
     () => linksOf(host, device),
@@ -135,15 +135,15 @@ export async function linkOf(host: Host, device: PciAddress): Promise<Link> {
   return link;
 }
 
-/** The interfaces of a function. */
+/** Returns the interfaces of a function. */
 export async function linksOf(host: Host, device: PciAddress): Promise<readonly Link[]> {
   return (await host.links.listLinks()).filter(({ parent }) => parent?.bus === "pci" && parent.name === device);
 }
 
-/** Expects a HostError with this errno, and these words where the kernel has any. */
+/** Expects a HostError with this errno and these words. */
 export async function assertRefused(act: Promise<unknown>, code: string, words?: string): Promise<void> {
   await assert.rejects(act, (error) => {
-    assert(error instanceof HostError, `no HostError: ${String(error)}`);
+    assert(error instanceof HostError, `not a HostError: ${String(error)}`);
     assert.deepEqual([error.code, error.words], [code, words], error.message);
     return true;
   });
