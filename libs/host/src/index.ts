@@ -6,7 +6,7 @@
 export { HostError, type HostOperation } from "./calls/host-error.ts";
 export { watchCalls, type WatchedCalls } from "./calls/watch-calls.ts";
 export { createLinuxHost, type LinuxHostOptions } from "./linux/linux-host.ts";
-export type { UnreadableRecord } from "./linux/linux-pf-records.ts";
+export { createLinuxPfRecords, type LinuxPfRecordsOptions, type UnreadableRecord } from "./linux/linux-pf-records.ts";
 export { acquireNodeLock, type NodeLockOptions } from "./linux/node-lock.ts";
 export type { Boot } from "./ports/boot.ts";
 export type { Devlink, EswitchMode } from "./ports/devlink.ts";

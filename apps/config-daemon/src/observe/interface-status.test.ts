@@ -37,7 +37,7 @@ const facts = {
 const rest = { eSwitchMode: undefined, speedMbps: undefined, record: undefined };
 
 describe("toInterfaceStatus", () => {
-  it("shows a PF and its VFs", () => {
+  it("returns a PF and its VFs", () => {
     const links = groupByDevice([
       link("ens1f0np0", pf, {
         altNames: ["enp59s0f0np0"],
@@ -79,14 +79,14 @@ describe("toInterfaceStatus", () => {
     });
   });
 
-  it("reports an administrative address of zeros, which the PF has not set, and shows no interface of a VF that a pod has", () => {
+  it("reports an unset administrative address as zeros, and no interface of a VF that a pod has", () => {
     const links = groupByDevice([link("ens1f0np0", pf, { vfs: [{ vfId: 0, mac: "00:00:00:00:00:00", vlan: 0 }] })]);
     const { Vfs } = toInterfaceStatus({ pf: facts, links, ...rest });
     const ids = { driver: "mlx5_core", vendor: "15b3", deviceID: "1018" };
     expect(Vfs).toEqual([{ pciAddress: vf, vfID: 0, adminMac: "00:00:00:00:00:00", ...ids }]);
   });
 
-  it("finds the port among its representors, and names each VF's", () => {
+  it("finds the port among its representors, and names the representor of each VF", () => {
     const physSwitchId = "e7ffffb8599f";
     const links = groupByDevice([
       link("ens1f0r0", pf, { physPortName: "pf0vf0", physSwitchId }),
@@ -100,13 +100,13 @@ describe("toInterfaceStatus", () => {
     ]);
   });
 
-  it("shows what the record tells: that the PF is ours, and what it was before", () => {
+  it("contains the ownership and the initial MTU of the record", () => {
     const record = { spec: { pciAddress: pf, externallyManaged: true }, initial: { mtu: 1400 } };
     const status = toInterfaceStatus({ pf: facts, links: new Map(), ...rest, record });
     expect([status.owned, status.externallyManaged, status.initialMtu]).toEqual([true, true, 1400]);
   });
 
-  it("shows the recorded names that the PF does not have now: it is renamed, or its interface is away", () => {
+  it("contains recorded names that the PF does not have now", () => {
     const record = { spec: { pciAddress: pf, name: "ens1f0np0" }, names: ["ens1f0np0", "storage0"] };
     const show = (links: readonly Link[], of: PfRecord = record) =>
       toInterfaceStatus({ pf: facts, links: groupByDevice(links), ...rest, record: of }).recordedNames;
@@ -116,7 +116,7 @@ describe("toInterfaceStatus", () => {
     expect(show([], { spec: record.spec })).toEqual(["ens1f0np0"]); // upstream's record
   });
 
-  it("does not take a new card for the one that the record is about", () => {
+  it("ignores the record of another card in the same slot", () => {
     const record = { spec: { pciAddress: pf }, card: "8086:1572" };
     expect(toInterfaceStatus({ pf: facts, links: new Map(), ...rest, record })).not.toHaveProperty("owned");
     const same = { ...record, card: "15b3:1017" };

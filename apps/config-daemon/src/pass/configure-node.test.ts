@@ -49,12 +49,12 @@ function nodeState(interfaces: readonly InterfaceSpec[], annotations: Readonly<R
   } as const satisfies SriovNetworkNodeState;
 }
 
-/** A state in which no policy selects the PF, which the operator knows to be ours. */
+/** A NodeState in which no policy selects the owned PF. */
 function unselecting(pciAddress: string): SriovNetworkNodeState {
   return { ...nodeState([]), spec: { interfaces: [], unselected: [pciAddress] } };
 }
 
-/** Both sides' annotations. */
+/** The annotations of both sides of the drain handshake. */
 function handshake(request: string, answer: string): Readonly<Record<string, string>> {
   return {
     "sriovnetwork.openshift.io/desired-state": request,
@@ -67,7 +67,7 @@ interface DaemonTestOptions {
   readonly onStep?: () => void;
 }
 
-/** Everything that a pass says and asks for, and what it is given. */
+/** Runs passes and collects their reports and requests. */
 function daemonOn(host: Host, { drains = false, onStep = () => undefined }: DaemonTestOptions = {}) {
   const phases: Phase[] = [];
   const shown: Found[] = [];
@@ -76,7 +76,7 @@ function daemonOn(host: Host, { drains = false, onStep = () => undefined }: Daem
   const planned: number[] = [];
   const applied: boolean[] = [];
   const { nowMs } = systemClock;
-  // The deadlines of a daemon that was killed keep no process alive.
+  // The deadlines of a killed daemon must not keep the process alive.
   const sleep = (ms: number, signal: AbortSignal) =>
     delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
   const timing = { stepDeadlineMs: 60_000, linkTimeoutMs: 200, udevTimeoutMs: 1_000, nowMs, sleep };
@@ -86,17 +86,17 @@ function daemonOn(host: Host, { drains = false, onStep = () => undefined }: Daem
   const runningSteps = createRunningSteps({ nowMs, now });
   return {
     phases,
-    /** For each plan how many steps it has, and for each that was applied whether all were done. */
+    /** The number of steps of each plan, and whether all steps of each applied plan were done. */
     planned,
     applied,
     requests,
-    /** What the last report says is wrong. */
+    /** The error in the last report. */
     error: () => phases.slice(-1).map(errorOf).join(),
     /** The system settings of the last report. */
     system: () => shown.at(-1)?.system,
     /** The interfaces of the last report. */
     shown: () => shown.at(-1)?.interfaces ?? [],
-    /** For each report the boot that it names. */
+    /** The boot id in each report. */
     boots,
     pass: (state: SriovNetworkNodeState, signal = never): Promise<PassResult> =>
       configureNode(
@@ -131,7 +131,7 @@ function daemonOn(host: Host, { drains = false, onStep = () => undefined }: Daem
   };
 }
 
-/** What is asked for and visible, without what differs from run to run. */
+/** The configured values, without those that differ from run to run. */
 async function outcome(kernel: FakeKernel) {
   const { interfaces } = await observe(kernel.host());
   return interfaces.map(({ pciAddress, numVfs, mtu, owned, Vfs = [] }) => ({
@@ -153,7 +153,7 @@ function igbKernel(): FakeKernel {
 }
 
 describe("configureNode", () => {
-  it("gives a PF its VFs, drivers, addresses and MTUs, and then has nothing to do", async () => {
+  it("configures VFs, drivers, addresses and MTUs of a PF once", async () => {
     const kernel = igbKernel();
     const daemon = daemonOn(kernel.host());
     expect(await daemon.pass(nodeState([spec()]))).toBe("settled");
@@ -175,7 +175,7 @@ describe("configureNode", () => {
     expect(kernel.writes.length).toBe(writes);
   });
 
-  it("names the boot when all is done that can be done in it, and not before", async () => {
+  it("reports the boot id only when the node is configured", async () => {
     const kernel = igbKernel();
     const bootId = await kernel.host().boot.readBootId();
     const daemon = daemonOn(kernel.host());
@@ -192,7 +192,7 @@ describe("configureNode", () => {
     ]);
   });
 
-  it("tells of each plan, and how its steps came to their end", async () => {
+  it("calls back with each plan and with the end of its steps", async () => {
     const kernel = igbKernel();
     const daemon = daemonOn(kernel.host());
     const fault = kernel.fault({ port: "links", method: "setMtu", target: "enp1s0f0" }, { code: "EBUSY" });
@@ -204,7 +204,7 @@ describe("configureNode", () => {
     expect(daemon.planned.map((steps) => steps > 0)).toEqual([true, true, false, false]);
   });
 
-  it("keeps the same addresses when a VF's driver is bound anew", async () => {
+  it("keeps the address of a VF when its driver is bound again", async () => {
     const kernel = createFakeKernel({ nics: [mlx5("0000:3b:00.0")] });
     const daemon = daemonOn(kernel.host());
     const state = nodeState([{ pciAddress: "0000:3b:00.0", numVfs: 1, vfGroups: [{ vfRange: "0-0" }] }]);
@@ -215,7 +215,7 @@ describe("configureNode", () => {
     expect(daemon.shown()[0]?.Vfs?.[0]).toEqual(vf);
   });
 
-  it("binds a VF again that somebody unbound by hand", async () => {
+  it("binds a VF that was unbound by hand", async () => {
     const kernel = igbKernel();
     const daemon = daemonOn(kernel.host());
     await daemon.pass(nodeState([spec()]));
@@ -225,7 +225,7 @@ describe("configureNode", () => {
     expect(await outcome(kernel)).toEqual(before);
   });
 
-  it("resets a PF that no policy selects any more, with the MTU that it had, and forgets it", async () => {
+  it("resets a PF that no policy selects any more, restores its MTU and removes its record", async () => {
     const kernel = igbKernel();
     const before = await outcome(kernel);
     const daemon = daemonOn(kernel.host());
@@ -235,7 +235,7 @@ describe("configureNode", () => {
     expect(await kernel.host().records.list()).toEqual(new Map());
   });
 
-  it("removes upstream's udev rules of a PF with it, and not before", async () => {
+  it("removes upstream's udev rules of a PF when it is reset", async () => {
     const kernel = igbKernel();
     for (const [path, text] of [...upstreamRules(pci(pf), "enp1s0f0"), ...upstreamHelpers])
       kernel.writeFile(path, text);
@@ -246,7 +246,7 @@ describe("configureNode", () => {
     expect(kernel.listFiles()).toEqual([]);
   });
 
-  it("says which kernel module is missing for needVhostNet, and does the rest", async () => {
+  it("reports the kernel module that needVhostNet lacks, and applies the rest", async () => {
     const kernel = igbKernel();
     kernel.fault({ port: "modules", target: "vhost_net" }, { code: "MODPROBE_FAILED", words: "not found" });
     const daemon = daemonOn(kernel.host());
@@ -262,7 +262,7 @@ describe("configureNode", () => {
     });
   });
 
-  it("keeps the VFs of a PF that the spec does not mention: a new SriovNetworkNodeState knows nothing yet", async () => {
+  it("keeps the VFs of a PF that the spec does not mention", async () => {
     const kernel = igbKernel();
     const daemon = daemonOn(kernel.host());
     await daemon.pass(nodeState([spec()]));
@@ -274,7 +274,7 @@ describe("configureNode", () => {
     expect(daemon.requests).toEqual([]);
   });
 
-  it("leaves VFs alone that others made on a PF that nobody asks for", async () => {
+  it("keeps VFs that others created on a PF without a policy", async () => {
     const kernel = igbKernel();
     await kernel.setNumVfsByHand(pci("0000:01:00.1"), 2);
     await daemonOn(kernel.host()).pass(nodeState([spec()]));
@@ -283,7 +283,7 @@ describe("configureNode", () => {
 });
 
 describe("configureNode and drains", () => {
-  it("needs none for the first VFs, asks for one to change them, and waits", async () => {
+  it("requests no drain for the first VFs, and a drain to change them", async () => {
     const kernel = igbKernel();
     const daemon = daemonOn(kernel.host(), { drains: true });
     expect(await daemon.pass(nodeState([spec()]))).toBe("settled");
@@ -293,7 +293,7 @@ describe("configureNode and drains", () => {
     expect(kernel.writes.length).toBe(writes);
   });
 
-  it("goes on when the answer is there, and takes the request back after", async () => {
+  it("continues when the node is drained, and withdraws the request afterwards", async () => {
     const kernel = igbKernel();
     const daemon = daemonOn(kernel.host(), { drains: true });
     await daemon.pass(nodeState([spec()]));
@@ -303,7 +303,7 @@ describe("configureNode and drains", () => {
     expect((await outcome(kernel)).find(({ pciAddress }) => pciAddress === pf)?.numVfs).toBe(4);
   });
 
-  it("does not take an old answer for one to its request, and asks only when that row of answers has ended", async () => {
+  it("ignores the answer to an old request, and sends a new request only after it", async () => {
     const kernel = igbKernel();
     const daemon = daemonOn(kernel.host(), { drains: true });
     await daemon.pass(nodeState([spec()]));
@@ -317,7 +317,7 @@ describe("configureNode and drains", () => {
     { when: "while it waits", answer: "Idle" },
     { when: "during the drain (M-52)", answer: "Draining" },
     { when: "after the drain", answer: "DrainComplete" },
-  ])("takes its request back when the spec no longer needs it, $when", async ({ answer }) => {
+  ])("withdraws its request when the spec no longer needs it, $when", async ({ answer }) => {
     const kernel = igbKernel();
     const daemon = daemonOn(kernel.host(), { drains: true });
     await daemon.pass(nodeState([spec()]));
@@ -325,7 +325,7 @@ describe("configureNode and drains", () => {
     expect(daemon.requests).toEqual(["Idle"]);
   });
 
-  it("takes its request back when the spec becomes impossible", async () => {
+  it("withdraws its request when the spec becomes impossible", async () => {
     const kernel = igbKernel();
     const daemon = daemonOn(kernel.host(), { drains: true });
     await daemon.pass(nodeState([spec()]));
@@ -334,7 +334,7 @@ describe("configureNode and drains", () => {
     expect(daemon.requests).toEqual(["Idle"]);
   });
 
-  it("takes its request back while steps are left that disturb nobody, also if they fail", async () => {
+  it("withdraws its request if the remaining steps disrupt no pod, even if they fail", async () => {
     const kernel = igbKernel();
     const daemon = daemonOn(kernel.host(), { drains: true });
     await daemon.pass(nodeState([spec()]));
@@ -345,7 +345,7 @@ describe("configureNode and drains", () => {
     expect(daemon.requests).toEqual(["Idle"]);
   });
 
-  it("takes its request back when drains are switched off, and goes on without", async () => {
+  it("withdraws its request when drains are disabled, and continues", async () => {
     const kernel = igbKernel();
     await daemonOn(kernel.host()).pass(nodeState([spec()]));
     const daemon = daemonOn(kernel.host(), { drains: false });
@@ -355,7 +355,7 @@ describe("configureNode and drains", () => {
     expect((await outcome(kernel)).find(({ pciAddress }) => pciAddress === pf)?.numVfs).toBe(4);
   });
 
-  it("keeps the node drained while steps fail that need it", async () => {
+  it("keeps the node drained while steps that need it fail", async () => {
     const kernel = igbKernel();
     const daemon = daemonOn(kernel.host(), { drains: true });
     await daemon.pass(nodeState([spec()]));
@@ -367,7 +367,7 @@ describe("configureNode and drains", () => {
 });
 
 describe("configureNode and refusals", () => {
-  it("reports the kernel's words and leaves standing what works (M-32)", async () => {
+  it("reports the explanation of the kernel and keeps the configured VFs (sriov-operator.md M-32)", async () => {
     const kernel = igbKernel();
     kernel.fault(
       { port: "links", method: "setMtu", target: "enp1s0f0" },
@@ -379,7 +379,7 @@ describe("configureNode and refusals", () => {
     expect(daemon.shown().find(({ pciAddress }) => pciAddress === pf)?.numVfs).toBe(3);
   });
 
-  it("tells of a failed step while another PF is still at work", async () => {
+  it("reports a failed step while another PF is being configured", async () => {
     const kernel = igbKernel();
     const slow = Promise.withResolvers<undefined>();
     kernel.fault({ port: "sriov", method: "setNumVfs", target: pf }, { code: "ENOMEM" });
@@ -401,7 +401,7 @@ describe("configureNode and refusals", () => {
     expect(daemon.shown().find(({ pciAddress }) => pciAddress === "0000:01:00.1")?.numVfs).toBe(3);
   });
 
-  it("takes fewer VFs than asked for a failure", async () => {
+  it("reports a failure if the driver creates fewer VFs than requested", async () => {
     const kernel = igbKernel();
     kernel.limitVfs(pci(pf), 2);
     const daemon = daemonOn(kernel.host());
@@ -409,7 +409,7 @@ describe("configureNode and refusals", () => {
     expect(daemon.error()).toContain("the driver created 2 VFs");
   });
 
-  it("says what a spec asks for and the node cannot give, and touches nothing of that PF", async () => {
+  it("reports a request that the PF cannot satisfy, and changes nothing on it", async () => {
     const kernel = igbKernel();
     const daemon = daemonOn(kernel.host());
     expect(await daemon.pass(nodeState([spec({ numVfs: 9 })]))).toBe("settled");
@@ -417,7 +417,7 @@ describe("configureNode and refusals", () => {
     expect(kernel.writes).toEqual([]);
   });
 
-  it("says that the firmware of a Mellanox card limits its VFs, as the webhook does", async () => {
+  it("reports the firmware limit of a Mellanox card with the message of the webhook", async () => {
     const kernel = createFakeKernel({ nics: [mlx5("0000:3b:00.0")] });
     const daemon = daemonOn(kernel.host());
     expect(await daemon.pass(nodeState([{ pciAddress: "0000:3b:00.0", numVfs: 17 }]))).toBe("settled");
@@ -428,7 +428,7 @@ describe("configureNode and refusals", () => {
     expect(kernel.writes).toEqual([]);
   });
 
-  it("takes a node for configured that is in the RDMA mode that its pool asks for", async () => {
+  it("succeeds on a node that already has the requested RDMA mode", async () => {
     const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")], rdmaMode: "shared" });
     const daemon = daemonOn(kernel.host());
     const asking = (rdmaMode: "shared" | "exclusive") => ({ ...nodeState([]), spec: { system: { rdmaMode } } });
@@ -452,7 +452,7 @@ describe("configureNode and refusals", () => {
     expect(kernel.writes).toEqual([]);
   });
 
-  it("touches nothing when it cannot record what it is about to own", async () => {
+  it("changes nothing on a PF that it cannot record", async () => {
     const kernel = igbKernel();
     const full = kernel.fault({ port: "records", method: "save" }, { code: "ENOSPC" });
     const daemon = daemonOn(kernel.host());
@@ -466,7 +466,7 @@ describe("configureNode and refusals", () => {
   it.each([
     { fault: "sysfs is read-only", method: "setNumVfs", code: "EROFS" },
     { fault: "a bind is refused", method: "bindDriver", code: "EBUSY" },
-  ])("fails and recovers where $fault", async ({ method, code }) => {
+  ])("fails and recovers if $fault", async ({ method, code }) => {
     const kernel = igbKernel();
     const fault = kernel.fault({ port: "sriov", method }, { code });
     const daemon = daemonOn(kernel.host());
@@ -476,7 +476,7 @@ describe("configureNode and refusals", () => {
     expect(await daemon.pass(nodeState([spec()]))).toBe("settled");
   });
 
-  it("survives a PF that vanishes mid-way, and finishes the other", async () => {
+  it("configures the other PF when a PF vanishes", async () => {
     const kernel = igbKernel();
     const unplug = () => {
       kernel.unplug(pci(pf));
@@ -499,8 +499,8 @@ describe("configureNode and refusals", () => {
   });
 });
 
-describe("configureNode, told to end", () => {
-  it("says after each step that it ends with what the host has then, and what is left", async () => {
+describe("configureNode, stopped", () => {
+  it("reports the present state and the remaining steps, after whichever step it stops", async () => {
     const undisturbed = daemonOn(igbKernel().host());
     await undisturbed.pass(nodeState([spec()]));
     const stepCount = undisturbed.planned[0] ?? 0;
@@ -543,7 +543,7 @@ describe("configureNode, killed", () => {
   });
 });
 
-/** A host whose user dies at the nth write, which is done or not: no call ever returns from then on. */
+/** A host on which no call returns from the nth write on, as for a killed daemon. The write itself is done or not. */
 function mortal(host: Host, nth: number, isDone: boolean): { readonly host: Host; readonly death: Promise<void> } {
   const { promise: death, resolve: die } = Promise.withResolvers<undefined>();
   const forever = new Promise<never>(() => undefined);

@@ -36,56 +36,62 @@ describe("isDrainedFor", () => {
 describe("nextRequest", () => {
   it.each([
     {
-      does: "asks where nobody is at work",
+      does: "requests the drain if no other drain is active",
       needed: "Drain_Required",
       request: "Idle",
       answer: "Idle",
       next: "Drain_Required",
     },
-    { does: "asks on a new node", needed: "Drain_Required", next: "Drain_Required" },
+    { does: "requests the drain on a new node", needed: "Drain_Required", next: "Drain_Required" },
     {
-      does: "asks for more while it waits",
+      does: "requests a larger drain while it waits",
       needed: "Reboot_Required",
       request: "Drain_Required",
       answer: "Idle",
       next: "Reboot_Required",
     },
     {
-      does: "asks for less while it waits",
+      does: "requests a smaller drain while it waits",
       needed: "Drain_Required",
       request: "Reboot_Required",
       answer: "Idle",
       next: "Drain_Required",
     },
     {
-      does: "waits during its drain",
+      does: "keeps its request during the drain",
       needed: "Drain_Required",
       request: "Drain_Required",
       answer: "Draining",
       next: "Drain_Required",
     },
     {
-      does: "is content with a full drain",
+      does: "accepts a full drain",
       needed: "Drain_Required",
       request: "Reboot_Required",
       answer: "Draining",
       next: "Reboot_Required",
     },
     {
-      does: "ends a drain that is too little",
+      does: "ends a drain that is too small",
       needed: "Reboot_Required",
       request: "Drain_Required",
       answer: "Draining",
       next: "Idle",
     },
     {
-      does: "ends one that is too little and over",
+      does: "ends a completed drain that is too small",
       needed: "Reboot_Required",
       request: "Drain_Required",
       answer: "DrainComplete",
       next: "Idle",
     },
-    { does: "lets an old drain end", needed: "Drain_Required", request: "Idle", answer: "DrainComplete", next: "Idle" },
+    {
+      does: "waits for the end of an old drain",
+      needed: "Drain_Required",
+      request: "Idle",
+      answer: "DrainComplete",
+      next: "Idle",
+    },
   ] as const)("$does", ({ needed, next, ...before }) => {
     const { request, answer } = { request: undefined, answer: undefined, ...before };
     expect(nextRequest(needed, stateWith(request, answer))).toBe(next);
@@ -93,7 +99,7 @@ describe("nextRequest", () => {
 });
 
 describe("requestDrain", () => {
-  /** An API server that dies after so many writes; what it has then, "" for nothing. */
+  /** Returns what an API server contains that fails after this number of writes; "" for nothing. */
   async function written(request: "Idle" | "Drain_Required", before: string | undefined, dyingAfter = Infinity) {
     const values = { node: "", state: before ?? "" };
     let writes = 0;
@@ -112,15 +118,15 @@ describe("requestDrain", () => {
     return values;
   }
 
-  it("asks on both objects", async () => {
+  it("writes the request to both objects", async () => {
     expect(await written("Drain_Required", "Idle")).toEqual({ node: "Drain_Required", state: "Drain_Required" });
   });
 
-  it("takes back on both objects", async () => {
+  it("withdraws the request on both objects", async () => {
     expect(await written("Idle", "Drain_Required")).toEqual({ node: "Idle", state: "Idle" });
   });
 
-  it("leaves a NodeState that still asks when killed in the middle, whichever way: the next pass finds it", async () => {
+  it("leaves a request on the NodeState if it is killed in between, so that the next pass continues", async () => {
     expect(await written("Drain_Required", "Idle", 1)).toEqual({ node: "", state: "Drain_Required" });
     expect(await written("Drain_Required", "Drain_Required")).toEqual({
       node: "Drain_Required",
@@ -129,7 +135,7 @@ describe("requestDrain", () => {
     expect(await written("Idle", "Drain_Required", 1)).toEqual({ node: "Idle", state: "Drain_Required" });
   });
 
-  it("writes nothing where nothing is asked for", async () => {
+  it("writes nothing if nothing is requested", async () => {
     expect(await written("Idle", "Idle")).toEqual({ node: "", state: "Idle" });
     expect(await written("Idle", undefined)).toEqual({ node: "", state: "" });
   });
@@ -137,14 +143,19 @@ describe("requestDrain", () => {
 
 describe("setDrainer", () => {
   it.each([
-    { does: "names somebody else", isExternal: true, state: stateWith("Idle", "Idle"), writes: ["true"] },
-    { does: "names him on a new node", isExternal: true, state: stateWith(), writes: ["true"] },
-    { does: "does so once", isExternal: true, state: external(stateWith("Idle", "Idle")), writes: [] },
-    { does: "gives drains back to the operator", isExternal: false, state: external(stateWith()), writes: [null] },
-    { does: "needs no word for the operator", isExternal: false, state: stateWith(), writes: [] },
-    { does: "waits for the end of a drain", isExternal: true, state: stateWith("Drain_Required", "Idle"), writes: [] },
+    { does: "names the external drainer", isExternal: true, state: stateWith("Idle", "Idle"), writes: ["true"] },
+    { does: "names the external drainer on a new node", isExternal: true, state: stateWith(), writes: ["true"] },
+    { does: "writes it once", isExternal: true, state: external(stateWith("Idle", "Idle")), writes: [] },
+    { does: "returns drains to the operator", isExternal: false, state: external(stateWith()), writes: [null] },
+    { does: "writes nothing for the operator", isExternal: false, state: stateWith(), writes: [] },
     {
-      does: "waits until it is answered",
+      does: "changes nothing during a drain",
+      isExternal: true,
+      state: stateWith("Drain_Required", "Idle"),
+      writes: [],
+    },
+    {
+      does: "changes nothing until the request is answered",
       isExternal: false,
       state: external(stateWith("Idle", "Draining")),
       writes: [],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What never returns from the kernel: a write to sysfs, a read that waits for it. Time is turned by hand. */
+/** Calls that never return from the kernel: a write to sysfs, and a read that waits for it. The tests advance the clock. */
 import { describe, expect, it } from "@jest/globals";
 import type { InterfaceSpec, SriovNetworkNodeState } from "@switchyard/api";
 import {
@@ -38,7 +38,7 @@ interface Given {
   readonly drains?: boolean;
 }
 
-/** A daemon on a kernel of its own; passes are made one after the other, as in the daemon. */
+/** Runs passes on a kernel, one after another. */
 function daemonOn(kernel: FakeKernel, clock: ManualClock, { maxPfs = 4, maxHanging = 4, drains = false }: Given = {}) {
   const host = kernel.host();
   const reports: { readonly phase: Phase; readonly found: Found | undefined }[] = [];
@@ -93,7 +93,7 @@ function setUp(given?: Given) {
   return { clock, kernel, daemon: daemonOn(kernel, clock, given) };
 }
 
-/** Lets the clock go on until the pass has ended. */
+/** Advances the clock until the pass has ended. */
 async function over<Result>(clock: ManualClock, passing: Promise<Result>): Promise<Result> {
   const waiting = new Set([passing]);
   const ended = passing.finally(() => waiting.delete(passing));
@@ -106,7 +106,7 @@ async function over<Result>(clock: ManualClock, passing: Promise<Result>): Promi
 const countOf = async (kernel: FakeKernel, pf: typeof first) => (await kernel.host().sriov.readPf(pf))?.sriov?.numVfs;
 
 describe("a write to sriov_numvfs that does not return", () => {
-  it("is reported with device and time, holds up no other PF, and is over when it returns", async () => {
+  it("is reported with device and time until it returns, and does not delay other PFs", async () => {
     const { clock, kernel, daemon } = setUp({ maxPfs: 1 }); // parallelNicConfig is off by default
     const gate = Promise.withResolvers<undefined>();
     kernel.fault({ port: "sriov", method: "setNumVfs", target: first, nth: 1 }, { until: gate.promise });
@@ -121,7 +121,7 @@ describe("a write to sriov_numvfs that does not return", () => {
       [second, 2],
     ]);
 
-    // Passes go on around it: what the spec asks of the other PF is done, and the time that passes is told.
+    // Later passes configure the other PF and report the age of the hanging step.
     await clock.advance(3.5 * minuteMs);
     await over(clock, daemon.pass(stateWith([vfsOf(first, 5), vfsOf(second, 4)])));
     expect(await countOf(kernel, second)).toBe(4);
@@ -136,7 +136,7 @@ describe("a write to sriov_numvfs that does not return", () => {
     expect(await countOf(kernel, first)).toBe(3);
   });
 
-  it("keeps the node drained: no pod gets a VF while nobody knows what becomes of its PF", async () => {
+  it("keeps the node drained, because the state of its PF is unknown", async () => {
     const { clock, kernel, daemon } = setUp({ drains: true });
     await kernel.host().sriov.setNumVfs(first, 2);
     const drained = {
@@ -155,7 +155,7 @@ describe("a write to sriov_numvfs that does not return", () => {
     expect([daemon.requests, await countOf(kernel, first)]).toEqual([["Idle"], 4]);
   });
 
-  it("takes no thread that others need: beyond a limit no other PF is begun, which is told", async () => {
+  it("lets no other PF start when the limit of hanging steps is reached", async () => {
     const { clock, kernel, daemon } = setUp({ maxPfs: 1, maxHanging: 1 });
     const gate = Promise.withResolvers<undefined>();
     kernel.fault({ port: "sriov", method: "setNumVfs" }, { until: gate.promise });
@@ -167,7 +167,7 @@ describe("a write to sriov_numvfs that does not return", () => {
 });
 
 describe("a module that does not load", () => {
-  it("holds up what needs it, and nothing else", async () => {
+  it("blocks only the steps that need it", async () => {
     const { clock, kernel, daemon } = setUp();
     const gate = Promise.withResolvers<undefined>();
     kernel.fault({ port: "modules", method: "load" }, { until: gate.promise });
@@ -184,8 +184,8 @@ describe("a module that does not load", () => {
   });
 });
 
-describe("a record that does not get to the disk", () => {
-  it("is reported, is not begun a second time, and nothing is done to the PF before", async () => {
+describe("a record that cannot be written to the disk", () => {
+  it("is reported, is not started a second time, and its PF is not changed before", async () => {
     const { clock, kernel, daemon } = setUp();
     const gate = Promise.withResolvers<undefined>();
     const fault = kernel.fault({ port: "records", method: "save" }, { until: gate.promise });
@@ -203,8 +203,8 @@ describe("a record that does not get to the disk", () => {
   });
 });
 
-describe("a look at the host that does not return", () => {
-  it("is reported, is not begun a second time, and is over when it returns", async () => {
+describe("an observation of the host that does not return", () => {
+  it("is reported until it returns, and is not started a second time", async () => {
     const { clock, kernel, daemon } = setUp();
     const gate = Promise.withResolvers<undefined>();
     const fault = kernel.fault({ port: "devlink", method: "readEswitchMode", target: first }, { until: gate.promise });

@@ -7,9 +7,9 @@ const minuteMs = 60_000;
 describe("the main loop", () => {
   it.each<{ does: string; minutes: number; live: (loop: ReturnType<typeof createMainLoop>) => void; problems: string }>(
     [
-      { does: "waits for the API server for hours", minutes: 600, live: () => undefined, problems: "" },
+      { does: "has no problem while it waits for the API server", minutes: 600, live: () => undefined, problems: "" },
       {
-        does: "has a pass that gets on",
+        does: "has no problem while a pass makes progress",
         minutes: 14,
         live: (loop) => {
           loop.progress();
@@ -17,7 +17,7 @@ describe("the main loop", () => {
         problems: "",
       },
       {
-        does: "has a pass that stands still",
+        does: "has a problem if a pass makes no progress",
         minutes: 16,
         live: (loop) => {
           loop.progress();
@@ -25,7 +25,7 @@ describe("the main loop", () => {
         problems: "the main loop has made no progress for 16 min",
       },
       {
-        does: "rests until something changes",
+        does: "has no problem while it waits for a change",
         minutes: 600,
         live: (loop) => {
           loop.progress();
@@ -34,7 +34,7 @@ describe("the main loop", () => {
         problems: "",
       },
       {
-        does: "rests for five minutes",
+        does: "has no problem while it waits for the next pass",
         minutes: 19,
         live: (loop) => {
           loop.idle(5 * minuteMs);
@@ -42,7 +42,7 @@ describe("the main loop", () => {
         problems: "",
       },
       {
-        does: "does not wake up from that",
+        does: "has a problem if the next pass does not start",
         minutes: 21,
         live: (loop) => {
           loop.idle(5 * minuteMs);

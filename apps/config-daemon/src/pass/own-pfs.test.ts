@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Upstream's files on a host: its records are read as they are, nothing is written where nothing changes, and what we
- * write upstream's daemon could read again.
+ * Tests with the records of the Go operator: the daemon reads them, does not write them without a change, and writes records
+ * that the Go operator can read.
  */
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import type { InterfaceSpec } from "@switchyard/api";
@@ -30,7 +30,7 @@ const spec: InterfaceSpec = {
   ],
 };
 
-/** As Go writes them: one line, keys in the order of the struct (sriov-operator.md F.7). */
+/** JSON as Go writes it: one line, keys in the order of the struct (sriov-operator.md F.7). */
 const files: Readonly<Record<string, string>> = {
   "etc/sriov-operator/pci/0000:3b:00.0": JSON.stringify(spec),
   "etc/sriov-operator/pci/0000:5e:00.1":
@@ -63,7 +63,7 @@ afterEach(async () => {
   await rm(root, { recursive: true });
 });
 
-/** All files of the host by path. */
+/** Returns all files of the host by path. */
 async function filesOf(directory: string): Promise<Readonly<Record<string, string>>> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
@@ -71,33 +71,33 @@ async function filesOf(directory: string): Promise<Readonly<Record<string, strin
   return Object.fromEntries(await Promise.all(texts));
 }
 
-describe("the files that upstream leaves on a host", () => {
-  it("tell what is ours to reset, and what somebody else made", async () => {
+describe("the records that upstream leaves on a host", () => {
+  it("show which PFs are owned, and which are externally managed", async () => {
     const found = await records.list();
     expect(unreadable).toEqual([]);
     expect(found.get(pci("0000:3b:00.0"))).toEqual({ spec });
     expect(found.get(pci("0000:5e:00.1"))?.spec.externallyManaged).toBe(true);
   });
 
-  it("stay as they are, byte by byte, where the spec is what it was", async () => {
+  it("stay unchanged if the spec is unchanged", async () => {
     const wanted = [spec];
     expect(await ownPfs({ records }, wanted, [{ pciAddress: spec.pciAddress, mtu: 9000 }])).toBe(false);
     expect(await filesOf(root)).toEqual(files);
   });
 
-  it("are still upstream's to read where the spec has changed, and no other file is touched", async () => {
+  it("can be read by upstream after the spec has changed", async () => {
     const changed = { ...spec, numVfs: 8 };
     const found = { pciAddress: spec.pciAddress, name: "eth7", vendor: "15b3", deviceID: "1017", mtu: 9000 };
     expect(await ownPfs({ records }, [changed], [found])).toBe(true);
     const { "etc/sriov-operator/pci/0000:3b:00.0": record = "", ...others } = await filesOf(root);
     const { "etc/sriov-operator/pci/0000:3b:00.0": _, ...untouched } = files;
     expect(others).toEqual(untouched);
-    // What the PF was like before is not known, and not made up; the name in upstream's record is kept.
+    // The initial state of the PF is not known and stays absent. The name in upstream's record is kept.
     const own = { names: ["eth7", spec.name], card: "15b3:1017" };
     expect(JSON.parse(record)).toEqual({ ...changed, switchyard: own });
   });
 
-  it("get one for a PF that is new to us, whose key of ours Go passes over", async () => {
+  it("get a record of a new PF, whose additional key Go ignores", async () => {
     const other = { pciAddress: "0000:3b:00.1", numVfs: 2 };
     const found = { pciAddress: other.pciAddress, name: "ens1f1", altNames: ["storage1"], mtu: 1500, ...model };
     expect(await ownPfs({ records }, [other], [found])).toBe(true);
@@ -115,7 +115,7 @@ describe("the record of a PF", () => {
   ];
   const recorded = async () => (await records.list()).get(pci(pf.pciAddress));
 
-  it("keeps the names that the PF has had, also while its interface is away, up to a bound", async () => {
+  it("keeps former names of the PF, also without an interface, up to a limit", async () => {
     await ownPfs({ records }, [pf], as("ens1f1"));
     await ownPfs({ records }, [pf], as("eth7"));
     await ownPfs({ records }, [pf], as(undefined));
@@ -124,7 +124,7 @@ describe("the record of a PF", () => {
     expect((await recorded())?.names).toHaveLength(16);
   });
 
-  it("starts over for another card in the same slot", async () => {
+  it("is created again for another card in the same slot", async () => {
     await ownPfs({ records }, [pf], as("ens1f1", 1400));
     await ownPfs({ records }, [pf], as("ens1f1", 9000, "1019"));
     expect(await recorded()).toMatchObject({ initial: { mtu: 9000 }, card: "15b3:1019" });

@@ -21,7 +21,7 @@ const state: SriovNetworkNodeState = {
   spec: {},
 };
 
-/** Passes of a daemon whose status is written by `write`. */
+/** Runs passes of a daemon. `write` receives the status. */
 function setUp(write: (phase: Phase) => Promise<void>) {
   const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")] });
   const host = kernel.host();
@@ -41,7 +41,7 @@ function setUp(write: (phase: Phase) => Promise<void>) {
       maxPfs: 4,
       maxHanging: 4,
     },
-    // Not asked in these tests: nothing that is written but the status differs.
+    // These tests send no other requests, because only the status changes.
     transport: { request: () => Promise.reject(new Error("not expected")) } as unknown as Transport,
     useExternalDrainer: false,
     isDrainDisabled: () => true,
@@ -64,8 +64,8 @@ function setUp(write: (phase: Phase) => Promise<void>) {
   return { kernel, metrics, pass: () => pass(state, new AbortController().signal) };
 }
 
-describe("a pass that nobody expected to fail", () => {
-  it("is reported in words, tried again, and over with the next that succeeds", async () => {
+describe("a pass with an unexpected error", () => {
+  it("is reported and retried until it succeeds", async () => {
     const phases: Phase[] = [];
     const { kernel, pass, metrics } = setUp((phase) => Promise.resolve(void phases.push(phase)));
     const fault = kernel.fault(
@@ -84,7 +84,7 @@ describe("a pass that nobody expected to fail", () => {
     expect(phases.at(-1)).toEqual({ kind: "settled", problems: [] });
   });
 
-  it("is reported again and again until the API server takes it", async () => {
+  it("is reported again until the API server accepts the report", async () => {
     const away = new KubeError("PATCH x", "ConnectionLost");
     const phases: Phase[] = [];
     let isAway = true;

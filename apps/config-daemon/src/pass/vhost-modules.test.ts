@@ -24,7 +24,7 @@ function setUp(clock: Clock = systemClock) {
 }
 
 describe("modules for needVhostNet", () => {
-  it("hold up nothing else where modprobe hangs, and say so", async () => {
+  it("are reported if modprobe hangs, and block nothing else", async () => {
     const clock = createManualClock();
     const { kernel, load } = setUp(clock);
     kernel.fault({ port: "modules", method: "load" }, { until: new Promise(() => undefined) });
@@ -35,7 +35,7 @@ describe("modules for needVhostNet", () => {
     ]);
   });
 
-  it("are loaded once, where some VF needs them", async () => {
+  it("are loaded once if a VF needs them", async () => {
     const { load, loads } = setUp();
     expect(await load({ interfaces: [{ pciAddress: "0000:01:00.0", vfGroups: [plain] }] })).toEqual([]);
     expect(await load({})).toEqual([]);
@@ -44,7 +44,7 @@ describe("modules for needVhostNet", () => {
     expect(loads()).toEqual(["tun", "vhost_net"]);
   });
 
-  it("that the host does not have are a problem of the spec, until it has them", async () => {
+  it("are a problem of the spec as long as the host does not have them", async () => {
     const { kernel, load, loads } = setUp();
     const fault = kernel.fault({ port: "modules", target: "vhost_net" }, { code: "MODPROBE_FAILED", words: "FATAL" });
     expect(await load(needing)).toEqual([
@@ -59,7 +59,7 @@ describe("modules for needVhostNet", () => {
     expect(loads()).toEqual(["tun", "vhost_net", "vhost_net"]);
   });
 
-  it("are not missed where the device is there without them", async () => {
+  it("are not needed if the device exists", async () => {
     const { kernel, load } = setUp();
     kernel.fault({ port: "modules", target: "tun" }, { code: "MODPROBE_FAILED" });
     kernel.writeFile("/dev/net/tun", "");

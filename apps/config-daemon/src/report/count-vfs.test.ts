@@ -27,21 +27,21 @@ function counts(specs: readonly Partial<InterfaceSpec>[], interfaces: readonly I
 }
 
 describe("countVfs", () => {
-  it("counts what is as asked for", () => {
+  it("counts VFs that match the spec as configured", () => {
     expect(counts([{}], [pf([{}, {}])])).toEqual([2, 2, 2]);
   });
 
-  it("does not count VFs that something is left to do for", () => {
+  it("does not count VFs with remaining steps as configured", () => {
     const vfGroups = [{ vfRange: "0-1", mtu: 9000 }];
     expect(counts([{ vfGroups }], [pf([{ mtu: 9000 }, { mtu: 1500 }])])).toEqual([2, 2, 1]);
     expect(counts([{}], [pf([{}, { driver: "vfio-pci" }])])).toEqual([2, 2, 1]);
   });
 
-  it("does not count VFs that are about to go", () => {
+  it("does not count VFs that will be removed as configured", () => {
     expect(counts([{ numVfs: 4 }], [pf([{}, {}])])).toEqual([4, 2, 0]);
   });
 
-  it("counts VFs that nobody asked for as existing only", () => {
+  it("counts VFs outside of the spec as existing only", () => {
     expect(counts([{}], [pf([{}, {}]), { ...pf([{}], other), owned: false }])).toEqual([2, 3, 2]);
     expect(counts([{ externallyManaged: true }], [pf([{}, {}, {}])])).toEqual([2, 3, 2]);
     expect(counts([], [])).toEqual([0, 0, 0]);

@@ -10,7 +10,7 @@ function setUp() {
     now: () => new Date(1_700_000_000_000),
     oldestMs: () => 90_000,
   });
-  /** Lines of one metric that are not 0, without the label that all have. */
+  /** Returns the lines of one metric that are not 0, without the common label. */
   async function lines(name: string): Promise<readonly string[]> {
     const page = await registry.metrics();
     return page
@@ -22,7 +22,7 @@ function setUp() {
 }
 
 describe("the daemon's metrics", () => {
-  it("know from the start what may come, and are of this node", async () => {
+  it("have all series from the start, with the name of the node", async () => {
     const { registry } = setUp();
     const page = await registry.metrics();
     expect(page).toContain('switchyard_steps_total{kind="set-num-vfs",outcome="failed",node="worker-1"} 0');
@@ -41,7 +41,7 @@ describe("the daemon's metrics", () => {
     ]);
   });
 
-  it("time each apply, and remember when the last one succeeded", async () => {
+  it("measure the duration of each plan and the time of the last success", async () => {
     const { metrics, lines } = setUp();
     metrics.applied({ durationMs: 3_000, isDone: false });
     expect(await lines("switchyard_last_apply")).toEqual([]);
@@ -50,7 +50,7 @@ describe("the daemon's metrics", () => {
     expect(await lines("switchyard_last_apply_timestamp_seconds")).toEqual(["{} 1700000000"]);
   });
 
-  it("show one sync status at a time, and whether it is a wait for a drain", async () => {
+  it("show one sync status at a time, and the wait for a drain", async () => {
     const { metrics, lines } = setUp();
     metrics.reported({ kind: "waiting-for-drain", reasons: [] });
     expect(await lines("switchyard_node_sync_status")).toEqual(['{sync_status="InProgress"} 1']);
@@ -60,7 +60,7 @@ describe("the daemon's metrics", () => {
     expect(await lines("switchyard_waiting_for_drain")).toEqual([]);
   });
 
-  it("show how many VFs are as they shall be", async () => {
+  it("show the number of configured VFs", async () => {
     const { metrics, lines } = setUp();
     const pciAddress = "0000:01:00.0";
     const Vfs = [{ vfID: 0, pciAddress: "0000:01:10.0" }];

@@ -9,7 +9,7 @@ const state: SriovNetworkNodeState = {
   metadata: { name: "worker-1", namespace: "ns", generation: 1 },
 };
 
-/** Statuses as they were stored, with the answer to each write in the test's hands. */
+/** Collects the written statuses. The test decides when and how each write ends. */
 function setUp() {
   const stored: SriovNetworkNodeStateStatus[] = [];
   const events: NodeEvent[] = [];
@@ -29,7 +29,7 @@ function setUp() {
     },
     now: () => new Date(0),
   });
-  /** Lets the write that is under way end. */
+  /** Ends the running write. */
   async function next(error?: Error): Promise<void> {
     await new Promise(setImmediate);
     const answer = answers.shift();
@@ -41,7 +41,7 @@ function setUp() {
 }
 
 describe("the reporter", () => {
-  it("never lets a report overtake the one before", async () => {
+  it("writes reports in order", async () => {
     const { report, stored, next, pending } = setUp();
     const both = [
       report(state, { kind: "configuring", stepCount: 1 }, { interfaces: [] }),
@@ -55,7 +55,7 @@ describe("the reporter", () => {
     expect(stored.map(({ syncStatus }) => syncStatus)).toEqual(["InProgress", "Succeeded"]);
   });
 
-  it("goes on after a report that could not be written", async () => {
+  it("continues after a report that could not be written", async () => {
     const { report, stored, next } = setUp();
     const lost = report(state, { kind: "configuring", stepCount: 1 }, { interfaces: [] }).catch((error: unknown) =>
       String(error),
@@ -68,7 +68,7 @@ describe("the reporter", () => {
     expect(stored.map(({ syncStatus }) => syncStatus)).toEqual(["Succeeded"]);
   });
 
-  it("warns of an error once, and tells of a change of the status", async () => {
+  it("records an event for each new error and for each change of the sync status", async () => {
     const { report, events, next } = setUp();
     for (const phase of [
       { kind: "discovery-failed", message: "list: EACCES" },

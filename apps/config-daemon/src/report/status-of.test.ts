@@ -22,14 +22,14 @@ function holding(status: ReturnType<typeof statusOf>): readonly string[] {
 }
 
 describe("statusOf", () => {
-  it("says of very many failures what fits, in lastSyncError and in the conditions", () => {
+  it("limits lastSyncError and the conditions for many failures", () => {
     const failures = Array.from({ length: 10_000 }, (_, i) => ({ message: `set mtu 9000 on eth${i}: EBUSY` }));
     const status = report({ kind: "failed", failures, problems: [] });
     expect(status.lastSyncError).toMatch(/^set mtu 9000 on eth0: EBUSY; .*…$/);
     expect(Buffer.byteLength(JSON.stringify(status))).toBeLessThan(3 * 4096 + 1000);
   });
 
-  it("shows the RDMA mode that was found, and the one before only where nobody could look", () => {
+  it("contains the observed RDMA mode, or the previous one if the host could not be observed", () => {
     const before = { system: { rdmaMode: "shared" }, bridges: {} } as const;
     const phase = { kind: "settled", problems: [] } as const;
     const systemAfter = (system: SystemSettings | undefined) => {
@@ -88,7 +88,7 @@ describe("statusOf", () => {
       error: "",
       holds: ["Progressing Configuring", "Degraded StepHangs"],
     },
-  ])("shows $phase.kind as $sync", ({ phase, sync, error, holds }) => {
+  ])("reports $phase.kind as $sync", ({ phase, sync, error, holds }) => {
     const status = report(phase);
     expect([status.syncStatus, status.lastSyncError, status.observedGeneration]).toEqual([sync, error, 3]);
     expect(holding(status)).toEqual(holds);
@@ -99,7 +99,7 @@ describe("statusOf", () => {
     { phase: { kind: "discovery-failed", message: "x" }, goes: true },
     { phase: { kind: "settled", problems: [], hanging: ["x"] }, goes: true },
     { phase: { kind: "failed", failures: [{ message: "x" }], problems: [] }, goes: false },
-  ])("is Degraded no longer after $phase.kind, once a pass gets to work: $goes", ({ phase, goes }) => {
+  ])("clears Degraded after $phase.kind once a pass makes progress: $goes", ({ phase, goes }) => {
     const before = report(phase);
     const isDegraded = (next: Phase) => holding(report(next, before)).some((it) => it.startsWith("Degraded"));
     expect(isDegraded({ kind: "configuring", stepCount: 1 })).toBe(!goes);
@@ -107,32 +107,32 @@ describe("statusOf", () => {
     expect(isDegraded({ kind: "settled", problems: [] })).toBe(false);
   });
 
-  it("moves the time of Degraded once while a step hangs", () => {
+  it("changes the time of Degraded once while a step hangs", () => {
     const hang = (text: string): Phase => ({ kind: "settled", problems: [], hanging: [text] });
     const first = report(hang("for 2 min"));
     const [, , degraded] = report(hang("for 5 min"), first, late).conditions ?? [];
     expect(degraded).toMatchObject({ message: "for 5 min", lastTransitionTime: "2026-11-20T12:00:00Z" });
   });
 
-  it("bounds the text of an error", () => {
+  it("limits the text of an error", () => {
     const status = report({ kind: "pass-failed", message: "x".repeat(1_000_000) });
     expect(status.lastSyncError).toMatch(/^x{4000}/);
     expect(JSON.stringify(status).length).toBeLessThan(20_000);
   });
 
-  it("keeps the last error while the next attempt runs, as upstream's users know it", () => {
+  it("keeps the last error during the next attempt, as upstream does", () => {
     const failed = report({ kind: "discovery-failed", message: "list: EACCES" });
     expect(report({ kind: "configuring", stepCount: 1 }, failed).lastSyncError).toBe("list: EACCES");
   });
 
-  it("leaves conditions to whoever writes them: it sends its own alone", () => {
+  it("contains only the conditions of its own types", () => {
     const drain = { type: "DrainProgressing", status: "True", reason: "EvictingPods", message: "" } as const;
     const before = { conditions: [{ ...drain, lastTransitionTime: "2026-11-20T12:00:00Z" }] };
     const types = report({ kind: "settled", problems: [] }, before).conditions?.map(({ type }) => type);
     expect(types).toEqual(["Ready", "Progressing", "Degraded"]);
   });
 
-  it("moves a condition's time with its status alone", () => {
+  it("changes the time of a condition only with its status", () => {
     const first = report({ kind: "configuring", stepCount: 2 });
     const second = report({ kind: "waiting-for-drain", reasons: [] }, first, late);
     expect(second.conditions?.map(({ lastTransitionTime }) => lastTransitionTime)).toEqual([
@@ -144,7 +144,7 @@ describe("statusOf", () => {
     expect(times).toContainEqual(["Ready", "2026-11-20T12:05:00Z"]);
   });
 
-  it("names the boot where all was done in it, and keeps the one before on the way there", () => {
+  it("contains the boot id when the node is configured, and the previous one before that", () => {
     const found = { interfaces: [], bootId: "second" };
     const settled = { kind: "settled", problems: [] } as const;
     const bootAfter = (
@@ -161,7 +161,7 @@ describe("statusOf", () => {
     expect(bootAfter(undefined, { kind: "configuring", stepCount: 1 }, { interfaces: [] })).toBeUndefined();
   });
 
-  it("keeps the interfaces that were seen when the host cannot be read", () => {
+  it("keeps the observed interfaces when the host cannot be read", () => {
     const interfaces = [{ pciAddress: "0000:01:00.0" }];
     const before = { ...report({ kind: "settled", problems: [] }), interfaces };
     const phase = { kind: "discovery-failed", message: "x" } as const;

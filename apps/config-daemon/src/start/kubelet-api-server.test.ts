@@ -20,17 +20,17 @@ async function read(text: string) {
   }
 }
 
-describe("the kubelet's API server", () => {
+describe("readKubeletApiServer", () => {
   it.each([
     { server: "https://api-int.lab.example.com:6443", host: "api-int.lab.example.com", port: "6443" },
     { server: '"https://10.0.0.1:6443"', host: "10.0.0.1", port: "6443" },
     { server: "https://[fd00::1]:6443", host: "fd00::1", port: "6443" },
     { server: "https://api.example.com", host: "api.example.com", port: "443" },
-  ])("is that of its kubeconfig: $server", async ({ server, host, port }) => {
+  ])("reads the server of the kubeconfig: $server", async ({ server, host, port }) => {
     expect(await read(kubeconfig(server))).toEqual({ KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port });
   });
 
-  it("is found where the kubeconfig is JSON", async () => {
+  it("reads a kubeconfig in JSON", async () => {
     const clusters = [{ name: "c", cluster: { server: "https://api:6443", "certificate-authority": "/ca" } }];
     for (const indent of [0, 2]) {
       const text = JSON.stringify({ kind: "Config", clusters }, undefined, indent);
@@ -43,11 +43,11 @@ describe("the kubelet's API server", () => {
     { where: "it names none", text: kubeconfig() },
     { where: "it is not encrypted", text: kubeconfig("http://a:1") },
     { where: "it is no URL", text: kubeconfig("https://[::") },
-  ])("is not known where $where", async ({ text }) => {
+  ])("returns undefined if $where", async ({ text }) => {
     expect(await read(text)).toBeUndefined();
   });
 
-  it("is not known where there is no kubeconfig", async () => {
+  it("returns undefined without a kubeconfig", async () => {
     expect(await readKubeletApiServer("/nowhere/kubeconfig")).toBeUndefined();
   });
 });

@@ -13,12 +13,12 @@ async function release(...files: readonly FileText[]): Promise<readonly string[]
   return kernel.listFiles();
 }
 
-describe("upstream's udev rules of a PF that is released", () => {
-  it("go, with the scripts that only they call", async () => {
+describe("the Go operator's udev rules of a released PF", () => {
+  it("are removed with the scripts that only they call", async () => {
     expect(await release(...upstreamRules(pf, "ens1f0", "switchdev"), ...upstreamHelpers)).toEqual([]);
   });
 
-  it("leave the rules of another PF, and what these call", async () => {
+  it("are removed without the rules of other PFs and their scripts", async () => {
     const files = [...upstreamRules(pf, "ens1f0", "switchdev"), ...upstreamRules(other, "ens1f1"), ...upstreamHelpers];
     expect(await release(...files)).toEqual([
       "/etc/udev/disable-nm-sriov.sh",

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createLinuxBoot } from "./linux-boot.ts";
 
 describe("createLinuxBoot", () => {
-  it("reads the kernel's id of this boot, and says so where there is none", async () => {
+  it("reads the boot id, and rejects with HostError if there is none", async () => {
     const root = await mkdtemp(join(tmpdir(), "boot-"));
     const boot = createLinuxBoot(root);
     await expect(boot.readBootId()).rejects.toMatchObject({ message: "read boot_id on the kernel: ENOENT" });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Devlink needs hardware, so the kernel's side is answered here; the codec's bytes are proven in libs/netlink. */
+/** Devlink needs hardware, so these tests simulate the kernel. The codec is tested in libs/netlink. */
 import { describe, expect, it } from "@jest/globals";
 import { NetlinkSocket, protocols } from "@switchyard/netlink";
 import { ack, createFakeKernel, reply, type Respond } from "@switchyard/netlink/testing";
@@ -10,7 +10,7 @@ const pf = pci("0000:06:00.0");
 const controller = 16;
 const devlink = 21;
 
-/** A kernel whose devlink has the id 21 and answers as told. */
+/** A kernel whose devlink family has the id 21 and returns the given answers. */
 function createDevlink(eswitch: Respond) {
   const familyId = Buffer.from("010200000600010015000000", "hex"); // CTRL_CMD_NEWFAMILY, CTRL_ATTR_FAMILY_ID 21
   const kernel = createFakeKernel((asked) =>
@@ -20,7 +20,7 @@ function createDevlink(eswitch: Respond) {
   return { kernel, devlink: createLinuxDevlink(socket) };
 }
 
-/** DEVLINK_CMD_ESWITCH_GET's answer, DEVLINK_ATTR_ESWITCH_MODE. */
+/** Answer to DEVLINK_CMD_ESWITCH_GET with DEVLINK_ATTR_ESWITCH_MODE. */
 function mode(value: number): Respond {
   return (asked) => [reply(asked, devlink, Buffer.of(29, 1, 0, 0, 6, 0, 25, 0, value, 0, 0, 0)), ack(asked)];
 }
@@ -33,24 +33,24 @@ describe("readEswitchMode", () => {
     await expect(createDevlink(mode(value)).devlink.readEswitchMode(pf)).resolves.toBe(expected);
   });
 
-  it.each(["ENODEV", "EOPNOTSUPP"] as const)("is undefined where the kernel says %s", async (code) => {
+  it.each(["ENODEV", "EOPNOTSUPP"] as const)("returns undefined if the kernel answers %s", async (code) => {
     const { devlink } = createDevlink((asked) => [ack(asked, { code })]);
     await expect(devlink.readEswitchMode(pf)).resolves.toBeUndefined();
   });
 
-  it("is undefined where the kernel has no devlink", async () => {
+  it("returns undefined if the kernel has no devlink", async () => {
     const kernel = createFakeKernel((asked) => [ack(asked, { code: "ENOENT" })]);
     const socket = new NetlinkSocket({ protocol: protocols.generic, libc: kernel });
     await expect(createLinuxDevlink(socket).readEswitchMode(pf)).resolves.toBeUndefined();
   });
 
-  it("asks for the family once, however many PFs there are", async () => {
+  it("resolves the family once for all PFs", async () => {
     const { kernel, devlink } = createDevlink(mode(1));
     await Promise.all([devlink.readEswitchMode(pf), devlink.readEswitchMode(pf)]);
     expect(kernel.requests.map(({ type }) => type)).toEqual([controller, 21, 21]);
   });
 
-  it("asks again where the family could not be told", async () => {
+  it("resolves the family again after a failure", async () => {
     let refused = false;
     const kernel = createFakeKernel((asked) => {
       if (refused) return [ack(asked, { code: "ENOENT" })];
@@ -62,7 +62,7 @@ describe("readEswitchMode", () => {
     await expect(devlink.readEswitchMode(pf)).resolves.toBeUndefined();
   });
 
-  it("rejects with HostError for any other refusal, and for an answer that is none", async () => {
+  it("rejects with HostError for other errors and for malformed answers", async () => {
     const refused = createDevlink((asked) => [ack(asked, { code: "EPERM", words: "no" })]).devlink;
     await expect(refused.readEswitchMode(pf)).rejects.toMatchObject({
       ...{ name: "HostError", code: "EPERM", words: "no" },

@@ -31,12 +31,12 @@ describe("createLinuxHostFiles", () => {
     await run(world);
   });
 
-  it("waits for nobody to write into a FIFO", async () => {
+  it("does not block on a FIFO", async () => {
     execFileSync("mkfifo", [join(root, "fifo")]);
     expect([await files.readText("/fifo"), await files.readKind("/fifo")]).toEqual([undefined, "other"]);
   });
 
-  it("removes nothing outside of its tree through a link", async () => {
+  it("removes nothing outside of its root through a link", async () => {
     const outside = await mkdtemp(join(tmpdir(), "outside-"));
     await writeFile(join(outside, "precious"), "x");
     await symlink(join(outside, "precious"), join(root, "link"));
@@ -45,7 +45,7 @@ describe("createLinuxHostFiles", () => {
     await rm(outside, { recursive: true });
   });
 
-  it("says what was tried, on what, and the answer", async () => {
+  it("names the operation, its target and the answer in an error", async () => {
     await mkdir(join(root, "directory"));
     await expect(files.remove("/directory")).rejects.toMatchObject({
       ...{ name: "HostError", code: "EISDIR", message: "remove on /directory: EISDIR" },

@@ -7,7 +7,7 @@ import { createLinuxHost } from "./linux-host.ts";
 import { pci } from "../testing/nic-models.ts";
 
 describe("createLinuxHost", () => {
-  it("has this machine's interfaces, and the files under its root", async () => {
+  it("shows the interfaces of this machine and the files below its root", async () => {
     const root = await mkdtemp(join(tmpdir(), "host-"));
     const pf = pci("0000:01:00.0");
     await using host = createLinuxHost(root, { onUnreadableRecord: () => undefined });

@@ -9,7 +9,7 @@ import { createLinuxKernelEvents } from "./linux-kernel-events.ts";
 const missing = missingForNamespaces();
 
 (missing === undefined ? describe : describe.skip)("KernelEvents of the real kernel", () => {
-  it("tells of an interface from the moment of the call, until the signal aborts", async () => {
+  it("reports interfaces from the moment of the call until the signal aborts", async () => {
     await using namespace = await createNetworkNamespace();
     const stop = new AbortController();
     const events = createLinuxKernelEvents({ netns: namespace.path }).watch(stop.signal);
@@ -31,7 +31,7 @@ describe("KernelEvents", () => {
     return { kernel, events: createLinuxKernelEvents({ libc: kernel }).watch(new AbortController().signal) };
   }
 
-  it("tells of PCI functions, once what waits twice, and not of other devices", async () => {
+  it("reports PCI functions, equal waiting events once, and no other devices", async () => {
     const { kernel, events } = watch();
     kernel.emit(kobjectUevent, uevent("add", "SUBSYSTEM=net", "INTERFACE=v0"));
     for (const action of ["add", "bind", "add"]) {
@@ -43,14 +43,14 @@ describe("KernelEvents", () => {
     ]);
   });
 
-  it("tells of RDMA devices, and not of their parts", async () => {
+  it("reports RDMA devices, and not their subdevices", async () => {
     const { kernel, events } = watch();
     kernel.emit(kobjectUevent, uevent("add", "SUBSYSTEM=infiniband_verbs", "DEVNAME=infiniband/uverbs0"));
     kernel.emit(kobjectUevent, uevent("add", "SUBSYSTEM=infiniband"));
     expect(await take(events, 1)).toEqual([{ kind: "rdma", action: "add", name: "x" }]);
   });
 
-  it("tells of lost events on either socket", async () => {
+  it("reports lost events of each socket", async () => {
     for (const protocol of [protocols.route, kobjectUevent]) {
       const { kernel, events } = watch();
       kernel.emit(protocol, -constants.errno.ENOBUFS);
@@ -58,7 +58,7 @@ describe("KernelEvents", () => {
     }
   });
 
-  it("closes both sockets when the reader leaves", async () => {
+  it("closes both sockets when the reader stops", async () => {
     const { kernel, events } = watch();
     expect(kernel.countOpen()).toBe(2);
     kernel.emit(protocols.route, -constants.errno.ENOBUFS);
@@ -66,7 +66,7 @@ describe("KernelEvents", () => {
     expect(kernel.countOpen()).toBe(0);
   });
 
-  it("ends with HostError where the kernel ends the events", async () => {
+  it("rejects with HostError if the kernel ends the events", async () => {
     const { kernel, events } = watch();
     kernel.emit(protocols.route, -constants.errno.ENOMEM);
     await expect(take(events, 1)).rejects.toMatchObject({
@@ -76,7 +76,7 @@ describe("KernelEvents", () => {
     expect(kernel.countOpen()).toBe(0);
   });
 
-  it("throws HostError, and leaves nothing open, where there can be no socket", () => {
+  it("throws HostError and leaves no socket open if a socket cannot be opened", () => {
     const kernel = createFakeKernel();
     const withoutUevents = {
       ...kernel,

@@ -14,12 +14,12 @@ beforeEach(async () => {
 afterEach(() => rm(root, { recursive: true }));
 
 describe("createLinuxKernelModules", () => {
-  it("runs nothing for a module that is there, built in or loaded", async () => {
+  it("does not run modprobe for a module that is built in or loaded", async () => {
     await mkdir(join(root, "sys/module/vfio_pci"), { recursive: true });
     await mkdir(join(root, "sys/module/igbvf"), { recursive: true });
     await writeFile(join(root, "sys/module/igbvf/initstate"), "live\n");
     const modules = createLinuxKernelModules(root);
-    await modules.load("vfio-pci"); // would fail: there is no modprobe in this tree
+    await modules.load("vfio-pci"); // modprobe would fail, because the tree has none
     await modules.load("igbvf");
   });
 
@@ -34,7 +34,7 @@ describe("createLinuxKernelModules", () => {
     },
   );
 
-  it("waits for modprobe while a module is still coming up, and says what modprobe said", async () => {
+  it("waits for modprobe while a module initializes, and reports the output of modprobe", async () => {
     await mkdir(join(root, "sys/module/igbvf"), { recursive: true });
     await writeFile(join(root, "sys/module/igbvf/initstate"), "coming\n");
     await expect(createLinuxKernelModules(root).load("igbvf")).rejects.toMatchObject({

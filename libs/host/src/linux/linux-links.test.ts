@@ -43,7 +43,7 @@ const missing = missingForNamespaces();
     return (await links.listLinks()).find((link) => link.name === name);
   }
 
-  it("lists interfaces with all that the port tells, and no more", async () => {
+  it("lists interfaces with exactly the fields of the port", async () => {
     expect(await find("lo")).toEqual({
       ...{ index: 1, name: "lo", altNames: [], mac: "00:00:00:00:00:00", mtu: 65_536, adminUp: false, type: "other" },
       vfs: [],
@@ -63,20 +63,20 @@ const missing = missingForNamespaces();
     expect(await find("v0")).toMatchObject({ adminUp: false });
   });
 
-  it("says what was tried, on what, and the kernel's words", async () => {
+  it("names the operation, its target and the explanation of the kernel in an error", async () => {
     await expect(links.setMtu("v0", 100_000)).rejects.toMatchObject({
       ...{ name: "HostError", code: "EINVAL", words: "mtu greater than device maximum" },
       message: "set mtu 100000 on v0: EINVAL (mtu greater than device maximum)",
     });
   });
 
-  it("rejects with ENODEV for an interface that is not there", async () => {
+  it("rejects with ENODEV for an interface that does not exist", async () => {
     await expect(links.setMtu("none", 1500)).rejects.toMatchObject({ name: "HostError", code: "ENODEV" });
     await expect(links.setAdminUp("none", true)).rejects.toMatchObject({ code: "ENODEV" });
     await expect(links.readSpeedMbps("none")).rejects.toMatchObject({ name: "HostError", code: "ENODEV" });
   });
 
-  it("rejects with EOPNOTSUPP for a VF's address where there are no VFs", async () => {
+  it("rejects with EOPNOTSUPP for a VF address if the device has no VFs", async () => {
     const mac = parseMacAddress("02:00:00:00:00:02");
     if (!mac.ok) throw new Error("no MAC address");
     await expect(links.setVfMac("v0", 0, mac.value)).rejects.toMatchObject({
@@ -84,10 +84,10 @@ const missing = missingForNamespaces();
     });
   });
 
-  it("reads the speed of an interface that is up, and none of one that is down (EINVAL)", async () => {
+  it("reads the speed of an interface that is up, and no speed of one that is down (EINVAL)", async () => {
     await links.setAdminUp("v0", true);
     await links.setAdminUp("v1", true);
-    await expect(links.readSpeedMbps("v0")).resolves.toBe(10_000); // what veth says
+    await expect(links.readSpeedMbps("v0")).resolves.toBe(10_000); // speed of veth
     await links.setAdminUp("v0", false);
     await expect(links.readSpeedMbps("v0")).resolves.toBeUndefined();
   });
@@ -118,7 +118,7 @@ describe("readSpeedMbps", () => {
     await expect(links.readSpeedMbps("eth0")).resolves.toBe(mbps);
   });
 
-  it("takes no name for a path", async () => {
+  it("does not accept a path as a name", async () => {
     await writeFile(join(root, "speed"), "100\n");
     await expect(links.readSpeedMbps("../../../..")).rejects.toMatchObject({ code: "ENODEV" });
   });

@@ -34,12 +34,12 @@ beforeEach(async () => {
 afterEach(() => rm(root, { recursive: true }));
 
 describe("createLinuxPfRecords", () => {
-  it("knows of no record before the first", async () => {
+  it("lists no records if none was ever saved", async () => {
     expect(await records.list()).toEqual(new Map());
     await records.remove(pf);
   });
 
-  it("keeps, replaces and removes records, and leaves nothing else behind", async () => {
+  it("saves, replaces and removes records, and leaves no other files", async () => {
     await records.save(pf, record);
     await records.save(other, { spec: { pciAddress: other, numVfs: 2 } });
     await records.save(other, { spec: { pciAddress: other, numVfs: 3 } });
@@ -53,7 +53,7 @@ describe("createLinuxPfRecords", () => {
     expect(await readdir(directory)).toEqual([other]);
   });
 
-  it("writes upstream's keys at the top, where upstream reads them, and its own beside them", async () => {
+  it("writes upstream's keys at the top level, and its own key beside them", async () => {
     await records.save(pf, record);
     expect(JSON.parse(await readFile(join(directory, pf), "utf8"))).toEqual({
       ...record.spec,
@@ -61,7 +61,7 @@ describe("createLinuxPfRecords", () => {
     });
   });
 
-  it("reads what upstream wrote", async () => {
+  it("reads records of upstream", async () => {
     await mkdir(directory, { recursive: true });
     const upstreams = `{"pciAddress":"${pf}","numVfs":4,"name":"ens1f0","vfGroups":[{"resourceName":"a","vfRange":"0-3"}]}`;
     await writeFile(join(directory, pf), upstreams);
@@ -70,10 +70,10 @@ describe("createLinuxPfRecords", () => {
     });
   });
 
-  it("tells of what is no record, and lists the others", async () => {
+  it("reports files that are not records, and lists the others", async () => {
     await records.save(pf, record);
     const files = {
-      "0000:02:00.0": "", // a crash of upstream, which does not sync
+      "0000:02:00.0": "", // after a crash of upstream, which does not sync files
       "0000:02:00.1": '{"numVfs":4}',
       "0000:02:00.2": `{"pciAddress":"${pf}"}`,
       "0000:02:00.3": '{"pciAddress":"0000:02:00.3","switchyard":{"initial":{"mtu":"big"}}}',
@@ -95,7 +95,7 @@ describe("createLinuxPfRecords", () => {
     ]);
   });
 
-  it("says which record could not be kept, and why", async () => {
+  it("names the record that could not be saved, and the reason", async () => {
     await mkdir(join(root, "etc"));
     await writeFile(join(root, "etc/sriov-operator"), ""); // a file where the directory should be
     await expect(records.save(pf, record)).rejects.toMatchObject({
@@ -103,7 +103,7 @@ describe("createLinuxPfRecords", () => {
     });
   });
 
-  it("keeps the old record where the new one cannot be put in its place", async () => {
+  it("keeps the old record if it cannot be replaced", async () => {
     await mkdir(join(directory, pf), { recursive: true }); // rename refuses to replace a directory
     await expect(records.save(pf, record)).rejects.toMatchObject({ code: "EISDIR" });
     expect(await readdir(directory)).toEqual([pf]);

@@ -46,7 +46,7 @@ describe("readMode", () => {
     expect(kernel.countOpen()).toBe(0);
   });
 
-  it("opens no socket where ib_core is not loaded, or not yet: that would load it", async () => {
+  it("opens no socket if ib_core is not loaded or is being loaded, because that would load it", async () => {
     const { rdma, countOpened } = createRdma(mode(1));
     await expect(rdma.readMode()).resolves.toBeUndefined();
     await loadIbCore("coming");
@@ -54,7 +54,7 @@ describe("readMode", () => {
     expect(countOpened()).toBe(0);
   });
 
-  it("is undefined where ib_core goes meanwhile, or has no modes", async () => {
+  it("returns undefined if ib_core is unloaded meanwhile, or has no modes", async () => {
     await loadIbCore();
     const gone = createRdma(mode(1), -constants.errno.EPROTONOSUPPORT);
     await expect(gone.rdma.readMode()).resolves.toBeUndefined();
@@ -63,7 +63,7 @@ describe("readMode", () => {
     expect(old.kernel.countOpen()).toBe(0);
   });
 
-  it("rejects with HostError for any other refusal, and for an answer that is none", async () => {
+  it("rejects with HostError for other errors and for malformed answers", async () => {
     await loadIbCore();
     const refused = createRdma((asked) => [ack(asked, { code: "EPERM", words: "no" })]);
     await expect(refused.rdma.readMode()).rejects.toMatchObject({

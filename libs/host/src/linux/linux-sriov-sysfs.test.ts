@@ -33,7 +33,7 @@ describe("reading a captured igb", () => {
   const ids = { vendor: "8086", deviceId: "10ca" };
   const bound = { ...ids, driver: "igbvf" };
 
-  it("lists the PFs with all that the port tells of them", async () => {
+  it("lists the PFs with all fields of the port", async () => {
     expect(await sriov.listPfs()).toEqual([
       {
         ...{ pciAddress: pf, vendor: "8086", deviceId: "10c9", driver: "igb", netdevs: ["enp1s0f0"] },
@@ -60,15 +60,15 @@ describe("reading a captured igb", () => {
     ]);
   });
 
-  it("knows no PF where there is a VF, nothing, or a device that is no NIC", async () => {
+  it("returns no PF for a VF, for an unused address, and for another kind of device", async () => {
     expect(await sriov.readPf(vf3)).toBeUndefined();
     expect(await sriov.readPf(absent)).toBeUndefined();
     expect(await sriov.readPf(pci("0000:00:1f.2"))).toBeUndefined(); // the SATA controller
   });
 });
 
-describe("reading what may change meanwhile", () => {
-  it("orders VFs by their number, and leaves out those that have gone", async () => {
+describe("reading while devices change", () => {
+  it("orders VFs by their index, and leaves out removed VFs", async () => {
     const tree = await mkdtemp(join(tmpdir(), "sysfs-"));
     const device = (address: string) => join(tree, "sys/bus/pci/devices", address);
     const attributes = {
@@ -98,7 +98,7 @@ describe("reading what may change meanwhile", () => {
     await rm(tree, { recursive: true });
   });
 
-  it("refuses where there is no PCI bus at all: the root is wrong", async () => {
+  it("rejects if the root has no PCI bus", async () => {
     await expect(createLinuxSriovSysfs(join(root, "nowhere")).listPfs()).rejects.toMatchObject({
       ...{ name: "HostError", code: "ENOENT", operation: { action: "list", target: "PCI functions" } },
     });
@@ -149,7 +149,7 @@ describe("readBinding", () => {
 });
 
 describe("writing", () => {
-  it("writes the kernel's own texts into the kernel's own files", async () => {
+  it("writes the texts that the kernel expects to its files", async () => {
     await sriov.setNumVfs(pf, 0);
     await sriov.setDriverOverride(vf3, "igbvf");
     await sriov.bindDriver(vf3, "igbvf");
@@ -158,14 +158,14 @@ describe("writing", () => {
     expect(await read(`devices/${pf}/sriov_numvfs`)).toMatch(/^0/);
     expect(await read(`devices/${vf3}/driver_override`)).toMatch(/^igbvf/);
     expect(await read("drivers/igbvf/bind")).toBe(vf3);
-    expect(await read("drivers/vfio-pci/unbind")).toBe(vf3); // whose link `driver` leads there
+    expect(await read("drivers/vfio-pci/unbind")).toBe(vf3); // the target of its link `driver`
     expect(await read("drivers_probe")).toBe(vf3);
     await sriov.setDriverOverride(vf3, undefined);
     expect(await read(`devices/${vf3}/driver_override`)).toMatch(/^\n/);
   });
 
   it.each(["../../../devices", "a b", "\n", "", "x".repeat(1_000_000)])(
-    "writes nothing for a driver of another name, case %#",
+    "writes nothing for an invalid driver name, case %#",
     async (driver) => {
       const before = await read(`devices/${vf3}/driver_override`);
       for (const refused of [sriov.bindDriver(vf3, driver), sriov.setDriverOverride(vf3, driver)]) {
@@ -175,7 +175,7 @@ describe("writing", () => {
     },
   );
 
-  it("makes no file that was not there, and says ENOENT", async () => {
+  it("creates no files, and rejects with ENOENT", async () => {
     const before = await readdir(join(root, "sys/bus/pci/devices"));
     await expect(sriov.setNumVfs(absent, 4)).rejects.toMatchObject({
       message: "set sriov_numvfs 4 on 0000:02:00.0: ENOENT",

@@ -24,7 +24,7 @@ async function addInterface(name: string, index: number, device = "pci0000:00/00
   await symlink(join("../../devices", device, "net", name), join(root, "sys/class/net", name));
 }
 
-/** Expects that it waits, and no longer than until `act` is done. */
+/** Expects that settle() waits until `act` is done, and not longer. */
 async function waitsUntil(act: () => Promise<void>): Promise<void> {
   const udev = createLinuxUdev(root);
   await expect(udev.settle({ timeoutMs: 20, signal })).rejects.toMatchObject({ code: "ETIMEDOUT" });
@@ -34,40 +34,40 @@ async function waitsUntil(act: () => Promise<void>): Promise<void> {
 }
 
 describe("createLinuxUdev", () => {
-  it("has nothing to wait for where udev is idle", async () => {
+  it("does not wait if udev is idle", async () => {
     await createLinuxUdev(root).settle({ timeoutMs: 0, signal });
   });
 
-  it("has nothing to wait for where no udev runs, whatever it left behind", async () => {
+  it("does not wait if udev does not run, even if its files exist", async () => {
     await writeFile(join(root, "run/udev/queue"), "");
     await unlink(join(root, "run/udev/control"));
     await createLinuxUdev(root).settle({ timeoutMs: 0, signal });
     await createLinuxUdev(join(root, "nowhere")).settle({ timeoutMs: 0, signal });
   });
 
-  it("waits until the queue is gone", async () => {
+  it("waits until the queue is empty", async () => {
     await writeFile(join(root, "run/udev/queue"), "");
     await waitsUntil(() => unlink(join(root, "run/udev/queue")));
   });
 
-  it("waits for an interface of which udev has not heard yet", async () => {
+  it("waits for an interface that udev has not received yet", async () => {
     await addInterface("eth0", 7);
     await waitsUntil(() => writeFile(join(root, "run/udev/data/n7"), ""));
   });
 
-  it("does not wait for virtual interfaces: containers' come and go", async () => {
+  it("does not wait for virtual interfaces", async () => {
     await addInterface("veth0", 7, "virtual");
     await createLinuxUdev(root).settle({ timeoutMs: 0, signal });
   });
 
-  it("gives up at the deadline", async () => {
+  it("rejects at the deadline", async () => {
     await writeFile(join(root, "run/udev/queue"), "");
     await expect(createLinuxUdev(root).settle({ timeoutMs: 20, signal })).rejects.toMatchObject({
       ...{ code: "ETIMEDOUT", message: "settle within 20 ms on udev: ETIMEDOUT" },
     });
   });
 
-  it("gives up when it is told to", async () => {
+  it("rejects when the signal aborts", async () => {
     await writeFile(join(root, "run/udev/queue"), "");
     const stop = new AbortController();
     const settling = createLinuxUdev(root).settle({ timeoutMs: 60_000, signal: stop.signal });

@@ -29,7 +29,7 @@ function acquire(options: Partial<NodeLockOptions> = {}): Promise<AsyncDisposabl
   });
 }
 
-/** Why it waits, at first. */
+/** Returns the first reason of the wait. */
 async function whyWaiting(): Promise<string> {
   const stop = new AbortController();
   let first = "";
@@ -42,7 +42,7 @@ async function whyWaiting(): Promise<string> {
 }
 
 describe("acquireNodeLock", () => {
-  it("is had by one at a time, and those who wait are told by whom and since when", async () => {
+  it("has one holder at a time, and reports the holder and the time to the processes that wait", async () => {
     const order: string[] = [];
     const first = await acquire();
     const others = Array.from({ length: 2 }, async () => {
@@ -84,7 +84,7 @@ describe("acquireNodeLock", () => {
     await lock[Symbol.asyncDispose]();
   });
 
-  it("gives up waiting when it is told to", async () => {
+  it("stops waiting when the signal aborts", async () => {
     await using lock = await acquire();
     expect(await whyWaiting()).toContain("is held by process");
     expect(lock).toBeDefined();
@@ -165,7 +165,7 @@ describe("acquireNodeLock", () => {
     expect(await whyWaiting()).toContain("/run/switchyard belongs to user 65534 instead of user 0");
   });
 
-  it("is not fooled by a file that says nothing, or too much, of its holder", async () => {
+  it("ignores an empty or too long description of the holder", async () => {
     await using lock = await acquire();
     await writeFile(
       join(root, "run/switchyard/config-daemon.lock"),

@@ -18,14 +18,14 @@ const spec = fc.record(
 const initial = fc.record({ mtu: fc.nat(), eSwitchMode: text }, { requiredKeys: [] });
 
 describe("parsePfRecord", () => {
-  it("reads what formatPfRecord writes", () => {
+  it("parses the output of formatPfRecord", () => {
     const agrees = fc.property(fc.record({ spec, initial }, { requiredKeys: ["spec"] }), (record) => {
       expect(parsePfRecord(formatPfRecord(record))).toEqual({ ok: true, value: record });
     });
     fc.assert(agrees);
   });
 
-  it("never throws, whatever a file holds", () => {
+  it("never throws for any text", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (content) => {
         expect(typeof parsePfRecord(content).ok).toBe("boolean");

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import { createManualClock } from "./clock.ts";
 
 describe("createManualClock", () => {
-  it("stands still until it is told to go on, and wakes sleepers in the order of their time", async () => {
+  it("stands still until advance(), and wakes sleepers in the order of their time", async () => {
     const clock = createManualClock();
     const woken: string[] = [];
     const sleep = (ms: number, who: string) => clock.sleep(ms).then(() => woken.push(`${who} at ${clock.nowMs()}`));

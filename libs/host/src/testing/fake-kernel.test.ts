@@ -20,7 +20,7 @@ async function settle(kernel: FakeKernel): Promise<void> {
 }
 
 describe("createFakeKernel", () => {
-  it("boots with the PFs of its NICs, driven, named and up", async () => {
+  it("boots with the PFs of its NICs: bound to drivers, named and up", async () => {
     const host = createFakeKernel({
       nics: [mlx5("0000:3b:00.0"), igb("0000:01:00.0"), plainNic("0000:00:02.0")],
     }).host();
@@ -40,7 +40,7 @@ describe("createFakeKernel", () => {
     ]);
   });
 
-  it("gives VFs their driver and name when udev gets to it", async () => {
+  it("gives VFs their driver and name when udev handles them", async () => {
     const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")] });
     const { sriov } = kernel.host();
     await sriov.setNumVfs(pf, 2);
@@ -55,7 +55,7 @@ describe("createFakeKernel", () => {
     ]);
   });
 
-  it("puts the VFs of all ports at addresses of their own", async () => {
+  it("gives each VF of all ports its own address", async () => {
     const kernel = createFakeKernel({ nics: [i40e("0000:3b:00.0", { ports: 4 })] });
     const { sriov } = kernel.host();
     for (const { pciAddress } of await sriov.listPfs()) await sriov.setNumVfs(pciAddress, 32);
@@ -63,12 +63,12 @@ describe("createFakeKernel", () => {
     expect(new Set(vfs.map(({ pciAddress }) => pciAddress)).size).toBe(128);
   });
 
-  it("lets the kernel's own delays pass on the clock that it was given", async () => {
+  it("uses the given clock for the delays of the kernel", async () => {
     const clock = createManualClock();
     const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")], clock, setNumVfsMs: 1_000, udevMs: "none" });
     const { sriov, links } = kernel.host();
     const written = sriov.setNumVfs(pf, 4);
-    const read = sriov.readPf(pf); // waits as long: it needs the lock that the writer holds
+    const read = sriov.readPf(pf); // waits for the lock that the writer holds
     await clock.advance(1_000);
     await written;
     expect((await read)?.sriov?.numVfs).toBe(4);
@@ -80,14 +80,14 @@ describe("createFakeKernel", () => {
     ]);
   });
 
-  it("makes fewer VFs where the driver has no more", async () => {
+  it("creates fewer VFs if the driver has no more", async () => {
     const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")] });
     kernel.limitVfs(pf, 3);
     await kernel.host().sriov.setNumVfs(pf, 5);
     expect((await kernel.host().sriov.readPf(pf))?.sriov?.numVfs).toBe(3);
   });
 
-  it("strikes with faults where and when it was told", async () => {
+  it("injects faults into the selected calls", async () => {
     const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")] });
     const { sriov, records } = kernel.host();
     const fault = kernel.fault(
@@ -106,7 +106,7 @@ describe("createFakeKernel", () => {
     expect(kernel.writes.map(({ code }) => code)).toEqual([undefined, "EIO", undefined, "ENOSPC"]);
   });
 
-  it("fails a write whose PF is pulled meanwhile", async () => {
+  it("fails a write if its PF is unplugged meanwhile", async () => {
     const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")], setNumVfsMs: 1 });
     kernel.fault(
       { port: "sriov", method: "setNumVfs" },
@@ -122,7 +122,7 @@ describe("createFakeKernel", () => {
     expect(await kernel.host().sriov.readPf(pf)).toBeUndefined();
   });
 
-  it("makes a read-only sysfs that still can be read", async () => {
+  it("can simulate a read-only sysfs", async () => {
     const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")] });
     const { sriov } = kernel.host();
     const fault = kernel.fault({ port: "sriov", method: "writes" }, { code: "EROFS" });
@@ -132,7 +132,7 @@ describe("createFakeKernel", () => {
     await sriov.setNumVfs(pf, 1);
   });
 
-  it("refuses a watch, as where no sockets are left", () => {
+  it("can refuse a watch", () => {
     const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")] });
     kernel.fault({ port: "events" }, { code: "EMFILE" });
     expect(() => kernel.host().events.watch(new AbortController().signal)).toThrow("watch on kernel events: EMFILE");
@@ -154,7 +154,7 @@ describe("createFakeKernel", () => {
     expect(macs.slice(2)).toEqual(["02:00:00:00:00:01", "02:00:00:00:00:01"]);
   });
 
-  it("gives vfio-pci no VF where there is no IOMMU", async () => {
+  it("does not bind vfio-pci without an IOMMU", async () => {
     const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")], iommu: false });
     const { sriov, modules } = kernel.host();
     await modules.load("vfio-pci");
@@ -163,7 +163,7 @@ describe("createFakeKernel", () => {
     await expect(sriov.bindDriver(vf0, "vfio-pci")).rejects.toMatchObject({ code: "EINVAL" });
   });
 
-  it("has drivers fail on a broken function, told by bind alone", async () => {
+  it("lets drivers fail on a broken function, which only bind reports", async () => {
     const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")] });
     const { sriov } = kernel.host();
     kernel.failProbe(vf0, "EIO");
@@ -176,7 +176,7 @@ describe("createFakeKernel", () => {
     await sriov.bindDriver(vf0, "igbvf");
   });
 
-  it("lets hands plug, pull, unbind and set what they like", async () => {
+  it("allows an administrator to plug, unplug, unbind and change everything", async () => {
     const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")] });
     const { sriov, links, modules } = kernel.host();
     kernel.plug(mlx5("0000:3b:00.0", { ports: 1 }));
@@ -193,14 +193,14 @@ describe("createFakeKernel", () => {
     expect(link?.vfs.map(({ vlan }) => vlan)).toEqual([0, 100]);
     expect((await sriov.readPf(pf))?.sriov?.vfs[0]).not.toHaveProperty("driver");
     expect(kernel.countResets(pf)).toBe(1);
-    expect(kernel.writes.map(({ method }) => method)).toEqual(["load"]); // hands leave no trace
+    expect(kernel.writes.map(({ method }) => method)).toEqual(["load"]); // actions of an administrator are not recorded
 
     kernel.unplug(pf);
     expect((await sriov.listPfs()).map(({ pciAddress }) => pciAddress)).toEqual(["0000:01:00.1", "0000:3b:00.0"]);
     expect((await links.listLinks()).map(({ name }) => name)).toEqual(["lo", "enp1s0f1", "enp59s0np0"]);
   });
 
-  it("shows a VF's address at a mlx5 PF only when it was assigned, and legacy as its mode", async () => {
+  it("shows the address of a VF of a mlx5 PF only if it was assigned", async () => {
     const kernel = createFakeKernel({ nics: [mlx5("0000:3b:00.0")] });
     const { sriov, links, devlink } = kernel.host();
     const port = pci("0000:3b:00.0");
@@ -213,14 +213,14 @@ describe("createFakeKernel", () => {
     expect(kernel.countResets(port)).toBe(0);
   });
 
-  it("tells each watcher of all changes, and of their loss", async () => {
+  it("sends each watcher all changes, and the loss of events", async () => {
     const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")], udevMs: "none" });
     const { signal } = new AbortController();
     const events = kernel.host().events.watch(signal);
     await kernel.host().modules.load("igbvf");
     await kernel.host().sriov.setNumVfs(pf, 1);
     expect(await take(events, 6)).toEqual([
-      { kind: "link", name: "eth0", parent: { bus: "pci", name: pf } }, // its carrier drops
+      { kind: "link", name: "eth0", parent: { bus: "pci", name: pf } }, // it loses its carrier
       { kind: "pci", action: "add", pciAddress: vf0 },
       { kind: "pci", action: "change", pciAddress: vf0 },
       { kind: "link", name: "eth2", parent: { bus: "pci", name: vf0 } },

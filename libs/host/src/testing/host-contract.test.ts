@@ -16,7 +16,7 @@ import { serveFakeKernel } from "./serve-fake-kernel.ts";
 function worldOf(kernel: FakeKernel, host: Host, hasEswitch = false): ContractWorld {
   const inPods = new Set<PciAddress>();
 
-  /** Hands reach the kernel past the socket; a watch that was sent before must not miss what they do. */
+  /** Acts on the kernel directly. The call before it ensures that a watch that was sent earlier has started. */
   async function byHand(act: () => void): Promise<void> {
     await host.devlink.readEswitchMode(pci("0000:01:00.0"));
     act();
@@ -65,7 +65,7 @@ function worldOf(kernel: FakeKernel, host: Host, hasEswitch = false): ContractWo
   };
 }
 
-/** Nobody should have to wait for igb's carrier as long as in reality. */
+/** Runs three times as fast, because igb needs seconds to get a carrier. */
 const fasterClock: Clock = {
   nowMs: () => systemClock.nowMs() * 3,
   sleep: (ms, signal) => systemClock.sleep(ms / 3, signal),
@@ -78,14 +78,14 @@ function newKernel(options: Partial<FakeKernelOptions> = {}): FakeKernel {
   return createFakeKernel({ nics: [igb("0000:01:00.0")], clock: fasterClock, ...options });
 }
 
-describe("the fake kernel keeps the host contract", () => {
+describe("the fake kernel meets the host contract", () => {
   it.each(hostContractCases)("$name", async (contractCase) => {
     const kernel = newKernel();
     await runContractCase(contractCase, worldOf(kernel, kernel.host()));
   });
 });
 
-describe("the fake kernel keeps it with an eswitch", () => {
+describe("the fake kernel with an eswitch meets the host contract", () => {
   const ports = igb("0000:01:00.0").ports.map((port, number) => ({
     ...port,
     ...({ eswitchMode: "legacy", physPortName: `p${number}`, physSwitchId: "525400aa00000000" } as const),
@@ -97,15 +97,15 @@ describe("the fake kernel keeps it with an eswitch", () => {
   });
 });
 
-describe("the fake kernel keeps it where no udev runs", () => {
+describe("the fake kernel without udev meets the host contract", () => {
   it.each(hostContractCases)("$name", async (contractCase) => {
     const kernel = newKernel({ udevMs: "none" });
-    await kernel.host().modules.load("igbvf"); // which udev would do
+    await kernel.host().modules.load("igbvf"); // udev would load it
     await runContractCase(contractCase, worldOf(kernel, kernel.host()));
   });
 });
 
-describe("the fake kernel keeps it in another process", () => {
+describe("the fake kernel in another process meets the host contract", () => {
   it.each(hostContractCases)("$name", async (contractCase) => {
     const directory = await mkdtemp(join(tmpdir(), "fake-kernel-"));
     const kernel = newKernel();

@@ -11,7 +11,7 @@ describe("the NICs", () => {
     { nic: plainNic("0000:00:03.0"), names: ["enp0s3"], vfs: 0 },
   ];
 
-  it.each(nics)("are named by place, and all VFs have addresses of their own: $names", ({ nic, names, vfs }) => {
+  it.each(nics)("are named by slot, and each VF has its own address: $names", ({ nic, names, vfs }) => {
     expect(nic.ports.map(({ name }) => name)).toEqual(names);
     const addresses = nic.ports.flatMap(({ pciAddress, sriov }) =>
       sriov === undefined
@@ -22,7 +22,7 @@ describe("the NICs", () => {
     expect(new Set(all).size).toBe(vfs + names.length);
   });
 
-  it("count VFs on beyond the bus of their PF", () => {
+  it("place VFs on the next bus after the last function of a bus", () => {
     const offsets = { offset: 128, stride: 2 };
     expect(vfAddress(pci("0000:01:00.1"), offsets, 0)).toBe("0000:01:10.1"); // as in the capture of igb
     expect(vfAddress(pci("0000:01:00.0"), offsets, 64)).toBe("0000:02:00.0");

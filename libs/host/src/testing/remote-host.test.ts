@@ -29,7 +29,7 @@ afterEach(async () => {
 });
 
 describe("connectFakeHost", () => {
-  it("passes values, absent ones and maps included", async () => {
+  it("transfers values, including undefined and maps", async () => {
     using host = connectFakeHost(socketPath);
     expect(await host.sriov.listPfs()).toEqual(await kernel.host().sriov.listPfs());
     await host.sriov.setNumVfs(pf, 1);
@@ -40,7 +40,7 @@ describe("connectFakeHost", () => {
     expect(await host.records.list()).toEqual(new Map([[pf, record]]));
   });
 
-  it("rejects with the kernel's refusals", async () => {
+  it("rejects with the HostError of the kernel", async () => {
     using host = connectFakeHost(socketPath);
     await expect(host.links.setMtu("enp1s0f0", 9300)).rejects.toMatchObject({
       ...{ name: "HostError", code: "EINVAL", words: "mtu greater than device maximum" },
@@ -54,7 +54,7 @@ describe("connectFakeHost", () => {
     const stop = new AbortController();
     const names: string[] = [];
     const events = host.events.watch(stop.signal);
-    await host.links.listLinks(); // calls arrive in their order: the watch has begun
+    await host.links.listLinks(); // calls arrive in order, so the watch has started
     kernel.renameLink("enp1s0f1", "uplink");
     for await (const event of events) {
       if (event.kind === "link") names.push(event.name);
@@ -63,7 +63,7 @@ describe("connectFakeHost", () => {
     expect(names).toEqual(["uplink"]);
   });
 
-  it("gives up a call at once when its signal aborts", async () => {
+  it("rejects a call at once when its signal aborts", async () => {
     using host = connectFakeHost(socketPath);
     kernel.fault({ port: "udev", method: "settle" }, { delayMs: 60_000 });
     const stop = new AbortController();
@@ -72,7 +72,7 @@ describe("connectFakeHost", () => {
     await expect(settled).rejects.toThrow("shutting down");
   });
 
-  it("fails calls and ends watches when the kernel's process is gone", async () => {
+  it("fails calls and ends watches when the process of the kernel ends", async () => {
     using host = connectFakeHost(socketPath);
     await host.links.listLinks();
     const events = host.events.watch(new AbortController().signal);
@@ -84,7 +84,7 @@ describe("connectFakeHost", () => {
 });
 
 describe("serveFakeKernel", () => {
-  it("finishes what a killed daemon began", async () => {
+  it("finishes the calls of a killed daemon", async () => {
     let killed: Promise<unknown> = Promise.resolve();
     const daemon = spawn(process.execPath, ["--input-type=module", "--eval", daemonThatSetsNumVfs()], {
       stdio: ["ignore", "ignore", "inherit"],
@@ -106,7 +106,7 @@ describe("serveFakeKernel", () => {
   });
 });
 
-/** A program that runs the sources as they are. */
+/** Returns a program that imports the TypeScript sources. */
 function daemonThatSetsNumVfs(): string {
   const module = join(__dirname, "connect-fake-host.ts");
   return `

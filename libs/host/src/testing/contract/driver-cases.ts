@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What must hold of VFs and their drivers: bind, unbind, override, probe, modules. */
+/** Contract cases of drivers: bind, unbind, override, probe, modules. */
 import assert from "node:assert/strict";
 import type { PciAddress } from "@switchyard/api";
 import { HostError } from "../../calls/host-error.ts";
@@ -24,7 +24,7 @@ async function driverOf(host: Host, pf: PciAddress): Promise<string | undefined>
 
 export const driverCases: readonly ContractCase[] = [
   {
-    name: "takes a VF's driver and interface, and gives them again",
+    name: "unbinds the driver of a VF, which removes its interface, and binds it again",
     async run({ host, pfs: [pf] }) {
       const { pciAddress: vf } = await makeVf(host, pf);
       await host.sriov.unbindDriver(vf);
@@ -36,7 +36,7 @@ export const driverCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "refuses what has no driver, has one already, wants another, or is not there",
+    name: "refuses to bind or unbind a driver in the wrong state",
     async run({ host, pfs: [pf], absent }) {
       const { pciAddress: vf } = await makeVf(host, pf);
       await assertRefused(host.sriov.bindDriver(vf, "igbvf"), "EBUSY");
@@ -52,7 +52,7 @@ export const driverCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "lets the kernel choose a driver, which it does at once and more than once",
+    name: "lets the kernel choose a driver, also repeatedly",
     async run({ host, pfs: [pf] }) {
       const { pciAddress: vf } = await makeVf(host, pf);
       await host.sriov.unbindDriver(vf);
@@ -63,7 +63,7 @@ export const driverCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "gives a VF to vfio-pci only where it was named, and back to the kernel's choice",
+    name: "binds a VF to vfio-pci only with a driver override, and back to the kernel's driver",
     async run({ host, pfs: [pf] }) {
       const { pciAddress: vf } = await makeVf(host, pf);
       await host.modules.load("vfio-pci");
@@ -76,11 +76,11 @@ export const driverCases: readonly ContractCase[] = [
 
       await host.sriov.unbindDriver(vf);
       await assertRefused(host.sriov.bindDriver(vf, "igbvf"), "ENODEV");
-      await host.sriov.probeDrivers(vf); // it honours the override
+      await host.sriov.probeDrivers(vf); // uses the override
       assert.equal(await driverOf(host, pf), "vfio-pci");
 
       await host.sriov.setDriverOverride(vf, undefined);
-      assert.equal(await driverOf(host, pf), "vfio-pci"); // until it is unbound
+      assert.equal(await driverOf(host, pf), "vfio-pci"); // stays bound until it is unbound
       await host.sriov.unbindDriver(vf);
       await host.sriov.probeDrivers(vf);
       assert.equal(await driverOf(host, pf), "igbvf");
@@ -88,7 +88,7 @@ export const driverCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "takes an override for a driver that nobody knows, and then finds none",
+    name: "accepts an override with an unknown driver, and then finds no driver",
     async run({ host, pfs: [pf] }) {
       const { pciAddress: vf } = await makeVf(host, pf);
       await host.sriov.setDriverOverride(vf, "no_such_driver");
@@ -99,7 +99,7 @@ export const driverCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "forgets an override with its VF",
+    name: "drops an override when its VF is removed",
     async run({ host, pfs: [pf] }) {
       const { pciAddress: vf } = await makeVf(host, pf);
       await host.sriov.setDriverOverride(vf, "no_such_driver");
@@ -131,7 +131,7 @@ export const driverCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "loads a module once and again, by either spelling",
+    name: "loads a module repeatedly, with - or _ in its name",
     async run({ host }) {
       await host.modules.load("vfio-pci");
       await host.modules.load("vfio-pci");
@@ -139,7 +139,7 @@ export const driverCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "says in modprobe's words which module there is not",
+    name: "reports the output of modprobe for a module that does not exist",
     async run({ host }) {
       await assert.rejects(host.modules.load("no_such_module"), (error) => {
         assert(error instanceof HostError);
@@ -150,7 +150,7 @@ export const driverCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "has one PF's VFs made while the other's are",
+    name: "creates VFs on two PFs at the same time",
     async run({ host, pfs }) {
       await Promise.all(pfs.map((pf) => host.sriov.setNumVfs(pf, 2)));
       for (const pf of pfs)

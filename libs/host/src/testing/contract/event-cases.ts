@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What must hold of events: whatever changes is told, with the PCI function that it belongs to. */
+/** Contract cases of events: the kernel reports each change with its PCI function. */
 import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
 import type { Host } from "../../ports/host.ts";
 import type { KernelEvent } from "../../ports/kernel-events.ts";
 import { eventually, linkOf, makeVf, type ContractCase } from "./world.ts";
 
-/** Notes events while `act` runs, and until all of `expected` came. */
+/** Collects events while `act` runs and until all of `expected` have arrived. */
 async function assertTold(host: Host, act: () => Promise<unknown>, expected: readonly KernelEvent[]): Promise<void> {
   const stop = new AbortController();
   const told: KernelEvent[] = [];
@@ -29,12 +29,12 @@ async function assertTold(host: Host, act: () => Promise<unknown>, expected: rea
   } finally {
     stop.abort();
   }
-  await listening; // it ends, and without an error
+  await listening; // the watch ends without an error
 }
 
 export const eventCases: readonly ContractCase[] = [
   {
-    name: "tells of VFs that come, of their drivers and interfaces, and of their going",
+    name: "reports added and removed VFs, their drivers and their interfaces",
     async run({ host, pfs: [pf] }) {
       const { pciAddress: vf } = await makeVf(host, pf);
       const { name } = await linkOf(host, vf);
@@ -50,7 +50,7 @@ export const eventCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "tells of a new name, MTU and state",
+    name: "reports a new name, MTU and state of an interface",
     async run({ host, pfs: [pf], renameLink }) {
       const { name } = await linkOf(host, pf);
       const told = (of: string): KernelEvent => ({ kind: "link", name: of, parent: { bus: "pci", name: pf } });
@@ -61,7 +61,7 @@ export const eventCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "tells of drivers that come and go",
+    name: "reports bound and unbound drivers",
     async run({ host, pfs: [pf] }) {
       const { pciAddress } = await makeVf(host, pf);
       const pci = (action: string): KernelEvent => ({ kind: "pci", action, pciAddress });
@@ -70,7 +70,7 @@ export const eventCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "tells of RDMA devices, from the first on, that brings the RDMA subsystem",
+    name: "reports RDMA devices, also the first one, which loads the RDMA subsystem",
     async run({ host, pfs: [pf], addRdmaDevice, unloadRdma }) {
       await unloadRdma();
       const { name: link } = await linkOf(host, pf);
@@ -81,7 +81,7 @@ export const eventCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "tells of an interface that a pod got",
+    name: "reports an interface that is moved to a pod",
     async run({ host, pfs: [pf], moveToPod, returnFromPods }) {
       const { pciAddress: vf } = await makeVf(host, pf);
       const { name } = await linkOf(host, vf);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What must hold of the host's files. */
+/** Contract cases of files. */
 import assert from "node:assert/strict";
 import { largestTextBytes, type HostFiles } from "../../ports/host-files.ts";
 import { assertRefused, type ContractWorld } from "./world.ts";
 
-/** All that these cases need of a world. */
+/** The parts of a world that these cases need. */
 export type FileWorld = Pick<ContractWorld, "writeFile" | "linkFile"> & {
   readonly host: { readonly files: HostFiles };
 };
@@ -14,13 +14,13 @@ export interface FileCase {
   run(world: FileWorld): Promise<void>;
 }
 
-/** Nobody else's, and gone after the next boot. */
+/** A directory that nothing else uses, and that does not survive a reboot. */
 const directory = "/run/switchyard-contract";
 const [file, link, other] = [`${directory}/a.rules`, `${directory}/b.rules`, `${directory}/inner/c.rules`];
 
 export const fileCases: readonly FileCase[] = [
   {
-    name: "reads what stands in a file, and nothing through a link",
+    name: "reads a file, and does not follow a link",
     async run({ host: { files }, writeFile, linkFile }) {
       await writeFile(file, 'NAME="a"\n');
       await linkFile(link, file);
@@ -35,7 +35,7 @@ export const fileCases: readonly FileCase[] = [
     },
   },
   {
-    name: "finds nothing where there is nothing",
+    name: "finds nothing at a path that does not exist",
     async run({ host: { files } }) {
       const missing = `${directory}/missing`;
       assert.deepEqual(await files.listNames(missing), []);
@@ -46,7 +46,7 @@ export const fileCases: readonly FileCase[] = [
     },
   },
   {
-    name: "removes a link and not what it points to, and no directory",
+    name: "removes a link but not its target, and refuses to remove a directory",
     async run({ host: { files }, writeFile, linkFile }) {
       await writeFile(other, "x");
       await linkFile(link, other);
@@ -58,7 +58,7 @@ export const fileCases: readonly FileCase[] = [
     },
   },
   {
-    name: "reads no text that is larger than 1 MiB",
+    name: "does not read a text that is larger than 1 MiB",
     async run({ host: { files }, writeFile }) {
       await writeFile(file, "x".repeat(largestTextBytes));
       assert.equal((await files.readText(file))?.length, largestTextBytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What must hold of network interfaces; words as 6.12 gave them. */
+/** Contract cases of network interfaces, with the texts of Linux 6.12. */
 import assert from "node:assert/strict";
 import { operations } from "../../calls/operations.ts";
 import { HostError } from "../../calls/host-error.ts";
@@ -7,7 +7,7 @@ import { assertRefused, eventually, linkOf, mac, makeVf, readPf, type ContractCa
 
 export const linkCases: readonly ContractCase[] = [
   {
-    name: "lists the PF's interface with what its driver tells of it, and nothing of what it does not",
+    name: "lists the interface of the PF with exactly the values that its driver reports",
     async run({ host, pfs, hasEswitch }) {
       for (const [port, pf] of pfs.entries()) {
         const { index, name, altNames, mac: address, physSwitchId, ...link } = await linkOf(host, pf);
@@ -17,7 +17,7 @@ export const linkCases: readonly ContractCase[] = [
         assert.match(address, /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/);
         assert.deepEqual(link, {
           ...{ mtu: 1_500, maxMtu: 9_216, adminUp: true, type: "ether", parent: { bus: "pci", name: pf }, vfs: [] },
-          ...(hasEswitch && { physPortName: `p${port}` }), // EOPNOTSUPP on igb, and therefore absent
+          ...(hasEswitch && { physPortName: `p${port}` }), // EOPNOTSUPP on igb
         });
         if (hasEswitch) assert.match(physSwitchId ?? "", /^[0-9a-f]{16}$/);
         else assert.equal(physSwitchId, undefined);
@@ -25,7 +25,7 @@ export const linkCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "lists interfaces by ascending index, the loopback one among them",
+    name: "lists all interfaces by ascending index, including the loopback interface",
     async run({ host }) {
       const links = await host.links.listLinks();
       const indexes = links.map(({ index }) => index);
@@ -38,7 +38,7 @@ export const linkCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "sets an MTU within the device's limits, and refuses others in the kernel's words",
+    name: "sets an MTU within the limits of the device, and refuses others with the explanation of the kernel",
     async run({ host, pfs: [pf] }) {
       const { name } = await linkOf(host, pf);
       await host.links.setMtu(name, 9_000);
@@ -48,7 +48,7 @@ export const linkCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "says what was tried on what, and the answer",
+    name: "names the operation, its target and the answer in an error",
     async run({ host, pfs: [pf] }) {
       const { name } = await linkOf(host, pf);
       await assert.rejects(host.links.setMtu(name, 9_300), (error) => {
@@ -60,7 +60,7 @@ export const linkCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "sets a VF's MTU beside the PF's",
+    name: "sets the MTU of a VF and of its PF",
     async run({ host, pfs: [pf] }) {
       await host.links.setMtu((await linkOf(host, pf)).name, 9_000);
       const { pciAddress: vf } = await makeVf(host, pf);
@@ -68,7 +68,7 @@ export const linkCases: readonly ContractCase[] = [
       assert.deepEqual([mtu, maxMtu], [1_500, 9_216]);
       await host.links.setMtu(name, 9_000);
       assert.equal((await linkOf(host, vf)).mtu, 9_000);
-      assert.equal((await linkOf(host, pf)).mtu, 9_000); // the reset by the new VF did not undo it
+      assert.equal((await linkOf(host, pf)).mtu, 9_000); // the reset by the new VF kept it
     },
   },
   {
@@ -81,14 +81,14 @@ export const linkCases: readonly ContractCase[] = [
       assert.equal((await linkOf(host, vf)).adminUp, true);
       await host.links.setAdminUp(name, false);
       assert.equal((await linkOf(host, pf)).adminUp, false);
-      assert.equal((await linkOf(host, vf)).adminUp, true); // its own affair
+      assert.equal((await linkOf(host, vf)).adminUp, true); // does not depend on the PF
       await host.links.setAdminUp(name, true);
       await host.links.setAdminUp(name, true);
       assert.equal((await linkOf(host, pf)).adminUp, true);
     },
   },
   {
-    name: "tells the speed while the link is up, and none while it is down",
+    name: "reads the speed while the link is up, and no speed while it is down",
     async run({ host, pfs: [pf] }) {
       const { name } = await linkOf(host, pf);
       await eventually(
@@ -102,7 +102,7 @@ export const linkCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "has no carrier for a while after a change of the VF count or the PF's MTU",
+    name: "has no carrier for a while after a change of the number of VFs or of the MTU",
     async run({ host, pfs: [pf] }) {
       const { name } = await linkOf(host, pf);
       const untilCarrier = () =>
@@ -123,7 +123,7 @@ export const linkCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "says ENODEV for an interface that there is not",
+    name: "refuses with ENODEV for an interface that does not exist",
     async run({ host }) {
       await assertRefused(host.links.setMtu("nosuch0", 1_500), "ENODEV");
       await assertRefused(host.links.setAdminUp("nosuch0", true), "ENODEV");
@@ -131,7 +131,7 @@ export const linkCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "shows new names, and alternative ones, in all places",
+    name: "shows new and alternative names in all lists",
     async run({ host, pfs: [pf], renameLink, addAltName }) {
       const { name } = await linkOf(host, pf);
       await renameLink(name, "uplink0");

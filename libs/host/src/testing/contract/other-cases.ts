@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What must hold of the boot, devlink, RDMA, udev and the records. */
+/** Contract cases of the boot, devlink, RDMA, udev and records. */
 import assert from "node:assert/strict";
 import type { PfRecord } from "../../ports/pf-records.ts";
 import { linkOf, makeVfs, readVfs, settle, type ContractCase } from "./world.ts";
 
 export const otherCases: readonly ContractCase[] = [
   {
-    name: "names its boot, and never otherwise while it runs",
+    name: "returns a boot id, which does not change",
     async run({ host }) {
       const bootId = await host.boot.readBootId();
       assert.match(bootId, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
@@ -14,7 +14,7 @@ export const otherCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "knows the mode of an eswitch, and none where there is no eswitch",
+    name: "reads the mode of an eswitch, and no mode without an eswitch",
     async run({ host, pfs, absent, hasEswitch }) {
       const mode = hasEswitch ? "legacy" : undefined;
       for (const pf of pfs) assert.equal(await host.devlink.readEswitchMode(pf), mode);
@@ -22,40 +22,40 @@ export const otherCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "knows the RDMA mode, and none before the RDMA subsystem is loaded, which reading does not do",
+    name: "reads the RDMA mode, and no mode while the RDMA subsystem is not loaded, without loading it",
     async run({ host, unloadRdma, setRdmaMode }) {
       await unloadRdma();
-      for (const nth of ["first", "second"]) assert.equal(await host.rdma.readMode(), undefined, `${nth} look`);
+      for (const nth of ["first", "second"]) assert.equal(await host.rdma.readMode(), undefined, `${nth} read`);
       await host.modules.load("ib_core");
       assert.equal(await host.rdma.readMode(), "shared");
       for (const mode of ["exclusive", "shared"] as const) {
         await setRdmaMode(mode);
         assert.equal(await host.rdma.readMode(), mode);
       }
-      await unloadRdma(); // which a socket that stayed open would prevent
+      await unloadRdma(); // fails if a socket stayed open
       assert.equal(await host.rdma.readMode(), undefined);
     },
   },
   {
-    name: "leaves no name to change once udev has settled",
+    name: "changes no name after udev has settled",
     async run({ host, pfs: [pf] }) {
       await host.sriov.setNumVfs(pf, 4);
       await settle(host);
       const before = await readVfs(host, pf);
-      await makeVfs(host, pf, 4); // the same count: only waits for whatever was still missing
+      await makeVfs(host, pf, 4); // the same number: it only waits
       assert.deepEqual(await readVfs(host, pf), before);
       for (const { pciAddress, netdevs } of before) assert.deepEqual(netdevs, [(await linkOf(host, pciAddress)).name]);
     },
   },
   {
-    name: "gives up settling when it is told to",
+    name: "stops waiting for udev when the signal aborts",
     async run({ host }) {
       const signal = AbortSignal.abort(new Error("shutting down"));
       await assert.rejects(host.udev.settle({ timeoutMs: 1_000, signal }), /shutting down/);
     },
   },
   {
-    name: "keeps, replaces and removes records",
+    name: "saves, replaces and removes records",
     async run({ host, pfs: [pf, other] }) {
       const record: PfRecord = {
         spec: {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What must hold of PFs and their VFs in sysfs; errnos as igb on 6.12 gave them. */
+/** Contract cases of PFs and their VFs in sysfs, with the errors of igb on Linux 6.12. */
 import assert from "node:assert/strict";
 import { vfAddress } from "../nic-models.ts";
 import {
@@ -35,7 +35,7 @@ export const sriovCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "makes VFs at the addresses that the capability says, with driver and interface, apart from the other port's",
+    name: "creates VFs of one port at the addresses of its capability, with driver and interface",
     async run({ host, pfs }) {
       for (const pf of pfs) {
         const vfs = await makeVfs(host, pf, 4);
@@ -50,7 +50,7 @@ export const sriovCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "lists neither a PF that is to be left out, nor its VFs",
+    name: "does not list an excluded PF or its VFs",
     async run({ host, pfs: [pf, other] }) {
       await makeVfs(host, pf, 2);
       const all = await host.sriov.listPfs();
@@ -63,7 +63,7 @@ export const sriovCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "knows a VF for no PF, and where nothing is for nothing",
+    name: "returns no PF at the address of a VF and at an unused address",
     async run({ host, pfs: [pf], absent }) {
       const { pciAddress } = await makeVf(host, pf);
       assert.equal(await host.sriov.readPf(pciAddress), undefined);
@@ -72,7 +72,7 @@ export const sriovCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "refuses another count while there are VFs, and leaves these alone",
+    name: "refuses another number while VFs exist, and keeps the VFs",
     async run({ host, pfs: [pf] }) {
       const { pciAddress } = await makeVf(host, pf);
       const { index } = await linkOf(host, pciAddress);
@@ -82,7 +82,7 @@ export const sriovCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "takes the same count again, at once and without effect",
+    name: "accepts the same number again without effect",
     async run({ host, pfs: [pf] }) {
       await host.sriov.setNumVfs(pf, 0);
       const { pciAddress } = await makeVf(host, pf);
@@ -92,18 +92,18 @@ export const sriovCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "refuses counts above the limit, below zero and of no number",
+    name: "refuses numbers above the limit, below zero and invalid numbers",
     async run({ host, pfs: [pf] }) {
       await assertRefused(host.sriov.setNumVfs(pf, 8), "ERANGE");
       await assertRefused(host.sriov.setNumVfs(pf, 65_535), "ERANGE");
-      await assertRefused(host.sriov.setNumVfs(pf, 65_536), "EINVAL"); // no number of 16 bits
+      await assertRefused(host.sriov.setNumVfs(pf, 65_536), "EINVAL"); // more than 16 bits
       await assertRefused(host.sriov.setNumVfs(pf, -1), "EINVAL");
       await assertRefused(host.sriov.setNumVfs(pf, Number.NaN), "EINVAL");
       assert.equal((await readPf(host, pf)).sriov?.numVfs, 0);
     },
   },
   {
-    name: "takes VFs and their interfaces away with count 0, and makes them anew",
+    name: "removes VFs and their interfaces with number 0, and creates them again",
     async run({ host, pfs: [pf] }) {
       const { pciAddress } = await makeVf(host, pf);
       const { index } = await linkOf(host, pciAddress);
@@ -115,7 +115,7 @@ export const sriovCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "says ENOENT where there are no VFs to be had",
+    name: "refuses with ENOENT on a function without SR-IOV",
     async run({ host, pfs: [pf], absent }) {
       const { pciAddress } = await makeVf(host, pf);
       for (const device of [absent, pciAddress]) {
@@ -124,13 +124,13 @@ export const sriovCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "takes the VFs with the PF's driver, without which there are none to be had",
+    name: "removes the VFs when the driver of the PF is unbound, and creates none without it",
     async run({ host, pfs: [pf] }) {
       await makeVfs(host, pf, 2);
       await host.sriov.unbindDriver(pf);
       assert.deepEqual(await readPf(host, pf), {
         ...{ pciAddress: pf, vendor: "8086", deviceId: "10c9", netdevs: [] },
-        sriov: { totalVfs: 8, numVfs: 0, vfs: [] }, // the capability's: the limit of 7 is the driver's
+        sriov: { totalVfs: 8, numVfs: 0, vfs: [] }, // limit of the capability; the limit of the driver is 7
       });
       await assertRefused(host.sriov.setNumVfs(pf, 2), "ENOENT");
       await assertRefused(host.sriov.setNumVfs(pf, 9), "ERANGE");

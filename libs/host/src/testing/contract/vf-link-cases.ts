@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What must hold of VFs' interfaces: their addresses, and the pods that have them. */
+/** Contract cases of the interfaces of VFs: their addresses, and pods that use them. */
 import assert from "node:assert/strict";
 import {
   assertRefused,
@@ -15,7 +15,7 @@ import {
 
 export const vfLinkCases: readonly ContractCase[] = [
   {
-    name: "shows a VF's own address at its PF, and no VLAN",
+    name: "shows the address of a VF, and no VLAN, in the interface of its PF",
     async run({ host, pfs: [pf] }) {
       const { pciAddress: vf } = await makeVf(host, pf);
       const own = (await linkOf(host, vf)).mac;
@@ -28,7 +28,7 @@ export const vfLinkCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "assigns an address that a VF has from its driver's next bind on, until it vanishes",
+    name: "assigns an address that the VF has after the next bind of its driver, until the VF is removed",
     async run({ host, pfs: [pf] }) {
       const assigned = mac("02:00:00:00:00:2a");
       const { pciAddress: vf } = await makeVf(host, pf);
@@ -49,7 +49,7 @@ export const vfLinkCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "gives an assigned address to no VF whose driver binds while the PF's interface is down",
+    name: "does not apply an assigned address if the driver binds while the interface of the PF is down",
     async run({ host, pfs: [pf] }) {
       const assigned = mac("02:00:00:00:00:2a");
       const { pciAddress: vf } = await makeVf(host, pf);
@@ -69,7 +69,7 @@ export const vfLinkCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "makes the address that a VF has the assigned one, so that it survives a rebind",
+    name: "keeps the present address of a VF after a rebind if it was assigned",
     async run({ host, pfs: [pf] }) {
       const { pciAddress: vf } = await makeVf(host, pf);
       const own = (await linkOf(host, vf)).mac;
@@ -81,7 +81,7 @@ export const vfLinkCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "refuses addresses for VFs that there are not, and of many",
+    name: "refuses addresses of VFs that do not exist, and multicast addresses",
     async run({ host, pfs: [pf] }) {
       const { name } = await linkOf(host, pf);
       const unicast = mac("02:00:00:00:00:01");
@@ -93,7 +93,7 @@ export const vfLinkCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "does not show a VF's interface that a pod has, and shows it again when it is back",
+    name: "hides the interface of a VF while a pod has it",
     async run({ host, pfs: [pf], moveToPod, returnFromPods }) {
       const { pciAddress: vf } = await makeVf(host, pf);
       await moveToPod(vf, (await linkOf(host, vf)).name);
@@ -111,7 +111,7 @@ export const vfLinkCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "takes a VF's interface from a pod with count 0",
+    name: "removes the interface of a VF from a pod when the number of VFs becomes 0",
     async run({ host, pfs: [pf], moveToPod, returnFromPods }) {
       const { pciAddress: vf } = await makeVf(host, pf);
       await moveToPod(vf, (await linkOf(host, vf)).name);
