@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The host's side of the protocol with the agent: numbers the processes and hands each report to its own.
+ * AgentConnection is the host's side of the protocol with the agent. It numbers the processes and routes each report to its
+ * process.
  * Usage: `const agent = new AgentConnection(socket); await agent.nextBoot(); agent.start(["true"], {}, false)`
  */
 import { createInterface } from "node:readline";
@@ -9,7 +10,7 @@ import { createGuestProcess, type GuestProcess, type ProcessFeed } from "./guest
 import { encodeLine, parseReport, type Request } from "./protocol.ts";
 import { VmLabError } from "./vm-lab-error.ts";
 
-/** Lasts as long as QEMU: the guest may be booted again under it. */
+/** Lives as long as QEMU, also if the guest reboots. */
 export class AgentConnection {
   readonly #stream: Duplex;
   readonly #processes = new Map<number, ProcessFeed>();
@@ -19,21 +20,21 @@ export class AgentConnection {
 
   constructor(stream: Duplex) {
     this.#stream = stream;
-    this.#boot.promise.catch(() => undefined); // told to each process too
+    this.#boot.promise.catch(() => undefined); // each process gets this error, too
     const lines = createInterface({ input: stream });
     lines.on("line", (line) => {
       this.#receive(line);
     });
-    // Both pass on that the connection broke. QEMU's end says more: see lose().
+    // Both report a broken connection. The exit of QEMU gives a better error: see lose().
     for (const emitter of [stream, lines]) emitter.on("error", () => undefined);
   }
 
-  /** The boot id of the next boot whose agent answers. Ask before causing that boot. Rejects when the guest is lost. */
+  /** Resolves with the boot id of the next boot whose agent answers. Call it before the boot starts. Rejects when the guest is lost. */
   nextBoot(): Promise<string> {
     return this.#boot.promise;
   }
 
-  /** Starts a process; one that cannot be started ends with 127 and says so on stderr. */
+  /** Starts a process. A process that cannot be started exits with 127 and a message on stderr. */
   start(argv: readonly string[], env: Readonly<Record<string, string>>, input: boolean): GuestProcess {
     const id = this.#nextId++;
     const feed = createGuestProcess(id, (request) => this.#send(request));
@@ -43,7 +44,7 @@ export class AgentConnection {
     return feed.process;
   }
 
-  /** The guest is gone: fails all that runs and all that will be started. The first reason is the one that counts. */
+  /** Fails all running and later processes, because the guest is lost. The first error is kept. */
   lose(error: unknown): void {
     this.#lost ??= error;
     this.#stream.destroy();
@@ -53,9 +54,9 @@ export class AgentConnection {
 
   #receive(line: string): void {
     const report = parseReport(line);
-    if (report === undefined) return; // what a reset cut short
+    if (report === undefined) return; // a line that a reset cut off
     if (report.type === "hello") {
-      this.#failProcesses(new VmLabError("guest-rebooted", "the guest was booted again while this process ran"));
+      this.#failProcesses(new VmLabError("guest-rebooted", "the guest rebooted while this process was running"));
       this.#boot.resolve(report.bootId);
       this.#boot = Promise.withResolvers();
       this.#boot.promise.catch(() => undefined);
@@ -75,7 +76,7 @@ export class AgentConnection {
     this.#processes.clear();
   }
 
-  /** Resolves once the bytes are written or cannot be: then lose() says why. */
+  /** Resolves when the bytes are written, or cannot be written; lose() has the error then. */
   #send(request: Request): Promise<void> {
     return new Promise((resolve) => {
       if (this.#stream.destroyed) resolve();

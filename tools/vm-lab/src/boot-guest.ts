@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Boots a guest with two SR-IOV ports (0000:01:00.0 and .1) and hands it over when its agent answers: in about five seconds, or
- * twenty with systemd; several times that on a loaded host. Usage: `await using guest = await bootGuest({ udev: true })`
+ * bootGuest boots a guest with two SR-IOV ports (0000:01:00.0 and .1) and resolves when its agent answers: after about five
+ * seconds, twenty with systemd, and several times longer on a loaded host. Usage: `await using guest = await bootGuest({ udev: true })`
  */
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -20,15 +20,15 @@ import { settledBefore } from "./time-limit.ts";
 import { VmLabError } from "./vm-lab-error.ts";
 
 export interface BootOptions extends MachineOptions {
-  /** Added to the environment of all processes that the host starts. */
+  /** Environment variables of all processes that the host starts. */
   readonly env?: Readonly<Record<string, string>>;
-  /** How long a boot may take: three minutes unless told. */
+  /** Limit of the boot; three minutes by default. */
   readonly bootTimeoutMs?: number;
-  /** A file to keep the serial console in; else it goes when the guest does. */
+  /** File for the output of the serial console. By default, it is deleted with the guest. */
   readonly consoleLog?: string;
-  /** Gives the boot up. Afterwards it has no effect: dispose of the guest. */
+  /** Aborts the boot. It has no effect after the boot. */
   readonly signal?: AbortSignal;
-  /** Where a build on the way is told of: stderr unless given. */
+  /** Shows the progress of a build; on stderr by default. */
   readonly progress?: Progress;
 }
 
@@ -63,9 +63,9 @@ export async function bootGuest(options: BootOptions = {}): Promise<Guest> {
   });
   try {
     await settledBefore(guest.nextBoot(), signal, () => {
-      return new VmLabError("aborted", "the boot was given up by its caller", { cause: signal.reason });
+      return new VmLabError("aborted", "the boot was aborted by the caller", { cause: signal.reason });
     });
-    await rm(initrd); // QEMU has it in memory; of a guest whose host process is killed, little is left
+    await rm(initrd); // QEMU has read it; this leaves fewer files if the host process is killed
     return guest;
   } catch (error) {
     await guest.kill();
@@ -74,7 +74,7 @@ export async function bootGuest(options: BootOptions = {}): Promise<Guest> {
 }
 
 const fastBoot = { rebootCommand: "sync; busybox reboot -f", settledCommand: "true" };
-/** `degraded` is an answer too: a test may be about the unit that fails. */
+/** The state "degraded" also counts as booted, because a test can be about a failing unit. */
 const systemdBoot = {
   rebootCommand: "systemctl reboot",
   settledCommand: "systemctl is-system-running --wait; udevadm settle",

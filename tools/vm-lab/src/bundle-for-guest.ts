@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A TypeScript program as a directory that a guest can run: main.mjs, a chunk for each import that may not happen, and the
- * native packages that it loads. These are few, since loading many small files over 9p takes half a minute
- * (vm-lab/FINDINGS.md 6).
+ * bundleForGuest bundles a TypeScript program into a directory that a guest can run: main.mjs, a chunk for each dynamic import,
+ * and the native packages. It contains few files, because loading many small files over 9p takes half a minute.
  * Usage: `bootGuest({ share: await bundleForGuest("libs/host/src/testing/host-contract-main.ts") })`, then
  * `guest.exec(["node", "/share/main.mjs"])`
  */
@@ -12,14 +11,14 @@ import { basename, extname, join } from "node:path";
 import { build } from "esbuild";
 import { workspaceDirectory } from "./workspace.ts";
 
-/** What a bundle may load beside itself: koffi and, by its own search, the binary for the guest's platform. */
+/** Packages that are not bundled: koffi, and its binary for the platform of the guest, which koffi finds by itself. */
 const nativePackages = ["koffi", "@koromix/koffi-linux-x64"];
-/** Of a package, what Node can load; the rest is sources and documentation. */
+/** Extensions of the files that Node loads. Sources and documentation of a package are not copied. */
 const loadable = new Set([".cjs", ".js", ".json", ".node"]);
 
 /**
- * Bundles `entry`, relative to the workspace, into a directory under dist/ as main.mjs, and returns the directory. The same entry
- * has the same directory, and its files are replaced at once: guests may be running them.
+ * Bundles `entry`, a path relative to the workspace, and returns the directory in dist/. Each entry has its own directory. Its
+ * files are replaced atomically, because guests may be running them.
  */
 export async function bundleForGuest(entry: string): Promise<string> {
   const workspace = workspaceDirectory();
@@ -41,7 +40,7 @@ export async function bundleForGuest(entry: string): Promise<string> {
     external: ["koffi"],
     sourcemap: "inline",
     sourcesContent: false,
-    // CommonJS dependencies call require(), which an ES module lacks.
+    // CommonJS dependencies call require(), which does not exist in an ES module.
     banner: { js: 'import{createRequire as __cr}from"node:module";const require=__cr(import.meta.url);' },
     logLevel: "warning",
   });
@@ -56,14 +55,14 @@ export async function bundleForGuest(entry: string): Promise<string> {
   return directory;
 }
 
-/** Those of earlier builds: the name of a chunk changes with its content. */
+/** Removes the chunks of earlier builds. The name of a chunk changes with its content. */
 async function removeOldChunks(chunks: string, current: ReadonlySet<string>): Promise<void> {
   const names = existsSync(chunks) ? await readdir(chunks) : [];
   const old = names.filter((name) => !current.has(name));
   await Promise.all(old.map((name) => rm(join(chunks, name), { force: true })));
 }
 
-/** Copies a package unless this version of it is there. */
+/** Copies a package unless the same version is already there. */
 async function installPackage(from: string, to: string): Promise<void> {
   if ((await manifestOf(to)) === (await manifestOf(from))) return;
   const copy = `${to}.${process.pid}`;

@@ -14,7 +14,7 @@ afterEach(() => rm(cache, { recursive: true, force: true }));
 const image = (kernelVersion: string) => ({ part: "image" as const, key: "abc", kernelVersion });
 
 describe("populate", () => {
-  it("makes a part that is found by its key, and that other users can read", async () => {
+  it("creates a part that is found by its key and readable by other users", async () => {
     const part = await populate(cache, image("6.12.9+deb12-amd64"), (directory) =>
       writeFile(join(directory, "vmlinux"), ""),
     );
@@ -25,7 +25,7 @@ describe("populate", () => {
     expect(await listParts(cache, "modules", "abc")).toEqual([]);
   });
 
-  it("leaves nothing of a build that failed", async () => {
+  it("leaves no files of a failed build", async () => {
     const failing = populate(cache, image("6.12.9"), async (directory) => {
       await writeFile(join(directory, "half"), "");
       throw new Error("no space");
@@ -36,19 +36,19 @@ describe("populate", () => {
 });
 
 describe("listParts", () => {
-  it("has the newest kernel first, by number and not by letter", async () => {
+  it("sorts kernel versions numerically, newest first", async () => {
     for (const version of ["6.12.9", "6.12.117", "6.12.20"]) await populate(cache, image(version), async () => {});
     const parts = await listParts(cache, "image", "abc");
     expect(parts.map(({ kernelVersion }) => kernelVersion)).toEqual(["6.12.117", "6.12.20", "6.12.9"]);
   });
 
-  it("is empty where there is no cache yet", async () => {
+  it("returns an empty list if there is no cache yet", async () => {
     expect(await listParts(join(cache, "absent"), "image", "abc")).toEqual([]);
   });
 });
 
 describe("withBuildLock", () => {
-  it("removes what a killed build left", async () => {
+  it("removes the files of a killed build", async () => {
     await mkdir(join(cache, ".building-killed/tree"), { recursive: true });
     const seen = await withBuildLock(
       cache,
@@ -60,7 +60,7 @@ describe("withBuildLock", () => {
 });
 
 describe("contentKey", () => {
-  it("changes with a file's content, a file's name and the words, and with nothing else", async () => {
+  it("depends on the content and the names of files and on the words only", async () => {
     const root = join(cache, "room");
     await mkdir(join(root, "image/sub"), { recursive: true });
     await writeFile(join(root, "image/a.sh"), "one");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The cache of built parts: `<cache>/<part>-<key>-<kernel version>/`. A directory of that name is complete, since it is
- * built beside and renamed. The key covers the build's own files; the kernel version is apart, so that an image stays good
- * when Debian publishes the next point release, and `build` alone asks for it.
- * Usage: `await populate(cache, "image", key, version, async (directory) => { ... })`
+ * Manages the cache of built parts: `<cache>/<part>-<key>-<kernel version>/`. A directory with this name is complete, because it
+ * is built under another name and renamed. The key covers the files of the build. The kernel version is not part of the key, so
+ * an image stays valid when Debian publishes a new kernel; only `build` looks for it.
+ * Usage: `await populate(cache, { part: "image", key, kernelVersion }, async (directory) => { await build(directory); })`
  */
 import { createHash } from "node:crypto";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm } from "node:fs/promises";
@@ -11,7 +11,7 @@ import { homedir } from "node:os";
 import { join, relative } from "node:path";
 import { withFileLock } from "./file-lock.ts";
 
-/** What is cached: the kernel with its disk, and the modules that Debian leaves out. */
+/** The cached parts: the kernel with its root disk, and the modules that Debian does not build. */
 export type Part = "image" | "modules";
 
 /** A complete part. */
@@ -22,12 +22,12 @@ export interface CachedPart {
 
 const building = ".building-";
 
-/** Where the lab keeps what it builds; made on first use. */
+/** Returns the directory of the cache. It is created at the first build. */
 export function cacheDirectory(env: NodeJS.ProcessEnv = process.env): string {
   return join(env.XDG_CACHE_HOME || join(homedir(), ".cache"), "switchyard/vm-lab");
 }
 
-/** A name for the content of `files` and of all files under those that are directories, and for `words`. */
+/** Returns a hash of `words` and of the content of `files`; directories include all files in them. */
 export async function contentKey(root: string, files: readonly string[], words: readonly string[]): Promise<string> {
   const hash = createHash("sha256");
   for (const file of (await Promise.all(files.map((path) => filesAt(join(root, path))))).flat().sort()) {
@@ -37,7 +37,7 @@ export async function contentKey(root: string, files: readonly string[], words: 
   return hash.update(words.join("\0")).digest("hex").slice(0, 12);
 }
 
-/** All complete parts of a key, the newest kernel first. */
+/** Returns all complete parts with this key, newest kernel first. */
 export async function listParts(cache: string, part: Part, key: string): Promise<CachedPart[]> {
   const prefix = `${part}-${key}-`;
   const names = (await entries(cache)).filter((name) => name.startsWith(prefix));
@@ -46,7 +46,7 @@ export async function listParts(cache: string, part: Part, key: string): Promise
     .sort((a, b) => b.kernelVersion.localeCompare(a.kernelVersion, "en", { numeric: true }));
 }
 
-/** Has `build` fill a new directory, which becomes the part once it is done. */
+/** Calls `build` with an empty directory, which becomes the part when `build` has succeeded. */
 export async function populate(
   cache: string,
   { part, key, kernelVersion }: { readonly part: Part; readonly key: string; readonly kernelVersion: string },
@@ -55,7 +55,7 @@ export async function populate(
   await mkdir(cache, { recursive: true });
   const work = await mkdtemp(join(cache, building));
   try {
-    await chmod(work, 0o755); // other users may run what root built
+    await chmod(work, 0o755); // other users can run an image that root built
     await build(work);
     const directory = join(cache, `${part}-${key}-${kernelVersion}`);
     await rename(work, directory);
@@ -65,7 +65,7 @@ export async function populate(
   }
 }
 
-/** Runs `act` alone among the builds on this machine, and first removes what killed ones left. */
+/** Removes leftovers of killed builds, then runs `act`. Only one build runs on a machine at a time. */
 export async function withBuildLock<T>(cache: string, onWait: () => void, act: () => Promise<T>): Promise<T> {
   return withFileLock(join(cache, "lock"), onWait, async () => {
     const left = (await entries(cache)).filter((name) => name.startsWith(building));
@@ -78,7 +78,7 @@ async function entries(directory: string): Promise<string[]> {
   try {
     return await readdir(directory);
   } catch {
-    return []; // not made yet, or not ours to read: nothing there that can be used
+    return []; // does not exist yet, or is not readable
   }
 }
 

@@ -10,7 +10,7 @@ afterAll(() => {
   rmSync(cache, { recursive: true });
 });
 
-/** The command line with an empty cache and no programs on its PATH. */
+/** Runs the command line with an empty cache and no programs on its PATH. */
 function vm(...args: string[]): { code: number | null; stdout: string; stderr: string } {
   const env = { PATH: "/nonexistent", XDG_CACHE_HOME: cache };
   const { status, stdout, stderr } = spawnSync(process.execPath, ["src/main.ts", ...args], { env, encoding: "utf8" });
@@ -34,19 +34,19 @@ describe("npm run vm", () => {
     expect(stderr).toMatch(/^vm-lab: ./);
   });
 
-  it("leaves the options of a job to the job", () => {
-    expect(vm("run", "no-such-job.sh", "--fly", "--driver").stderr).toContain("no-such-job.sh: cannot be read");
+  it("passes options after the file to the job", () => {
+    expect(vm("run", "no-such-job.sh", "--fly", "--driver").stderr).toContain("cannot read no-such-job.sh");
   });
 
-  it("says in its status what is missing and what to do", () => {
+  it("shows the missing parts and the commands to build them", () => {
     const { code, stdout } = vm("status");
     expect(code).toBe(1);
-    expect(stdout).toMatch(/QEMU .* is not installed: run "npm run vm -- deps" as root/);
+    expect(stdout).toMatch(/QEMU .* is not installed; run "npm run vm -- deps" as root/);
     expect(stdout).toMatch(/image .* none of this checkout .*: npm run vm -- build/);
     expect(stdout).toContain(join(cache, "switchyard/vm-lab"));
   });
 
-  it("explains itself", () => {
+  it("prints its usage", () => {
     const { code, stdout } = vm("--help");
     expect(code).toBe(0);
     expect(stdout).toContain("Exit codes");

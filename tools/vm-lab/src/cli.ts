@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `npm run vm -- VERB`: the lab from the command line.
+ * The command line of the lab: `npm run vm -- VERB`.
  * Usage: `process.exitCode = await main(process.argv.slice(2))`
  */
 import { rm } from "node:fs/promises";
@@ -14,29 +14,29 @@ import { openShell } from "./shell.ts";
 import { describeStatus } from "./status.ts";
 import { VmLabError } from "./vm-lab-error.ts";
 
-const usage = `npm run vm -- VERB: a real Linux kernel with two SR-IOV ports, in QEMU
+const usage = `npm run vm -- VERB: run a real Linux kernel with two SR-IOV ports in QEMU
 
-  deps                          install the Debian packages that the lab needs (root)
-  build [--with-modules]        build what is missing, for the kernel that apt offers now (root)
-  run [OPTIONS] FILE [ARG...]   run a script or a bundle for Node in a guest; its exit code is this one's
-  shell [OPTIONS]               a root shell in a guest, on its serial console
-  status                        what is there and what is missing; exit code 1 when no guest could boot
-  clean                         remove all that was built
+  deps                          install the Debian packages that the lab needs (as root)
+  build [--with-modules]        build missing parts for the kernel in apt (as root)
+  run [OPTIONS] FILE [ARG...]   run a script or a Node bundle in a guest, and return its exit code
+  shell [OPTIONS]               open a root shell on the serial console of a guest
+  status                        show built and missing parts; exit code 1 if no guest can boot
+  clean                         remove everything that was built
 
 OPTIONS
-  --systemd              boot systemd instead of the fast init
-  --udev                 real interface names in a fast boot (the shell has them anyway)
-  --with-modules         also igbsw, netdevsim and the vDPA simulators
-  --driver igb|igbsw     the driver of the ports; igbsw has an eswitch, and is one of the extra modules
-  --share DIR            a directory that the guest has at /share; run shares the file's own
-  --time-limit SECONDS   run only: when to kill the job (600)
+  --systemd              boot with systemd instead of the fast init
+  --udev                 run udev in a fast boot, for real interface names (default in a shell)
+  --with-modules         add igbsw, netdevsim and the vDPA simulators
+  --driver igb|igbsw     driver of the ports; igbsw has an eswitch and needs --with-modules
+  --share DIR            directory to mount at /share; default for run: the directory of FILE
+  --time-limit SECONDS   run only: kill the job after this time (default 600)
 
-Exit codes of its own: 64 wrong usage, 124 time limit, 125 the lab failed, 130 interrupted.
+Exit codes besides those of a job: 64 wrong usage, 124 time limit, 125 the lab failed, 130 interrupted.
 `;
 
 const exitCodes = { ok: 0, notReady: 1, usage: 64, timeLimit: 124, labFailed: 125, interrupted: 130 };
 
-/** Runs a verb; resolves with the exit code of the process. */
+/** Runs a verb and returns the exit code of the process. */
 export async function main(args: readonly string[]): Promise<number> {
   const [verb = "", ...rest] = args;
   const progress = createProgress();
@@ -55,11 +55,12 @@ async function runVerb(verb: string, args: readonly string[], progress: Progress
   if (verb === "run") {
     const { options, timeLimitMs, rest } = parse(args);
     const [file, ...jobArgs] = rest;
-    if (file === undefined) throw new VmLabError("bad-option", `run what?\n\n${usage}`);
+    if (file === undefined) throw new VmLabError("bad-option", `run needs a FILE\n\n${usage}`);
     return runJob({ file, args: jobArgs, timeLimitMs }, options, progress, interruption());
   }
   const { options, rest } = parse(args);
-  if (rest.length > 0) throw new VmLabError("bad-option", `${verb} takes no ${rest.join(" ")}\n\n${usage}`);
+  if (rest.length > 0)
+    throw new VmLabError("bad-option", `unexpected argument of ${verb}: ${rest.join(" ")}\n\n${usage}`);
   switch (verb) {
     case "deps":
       await installPackages(["qemu", "image", "modules"], progress);
@@ -77,7 +78,7 @@ async function runVerb(verb: string, args: readonly string[], progress: Progress
     case "clean": {
       const cache = cacheDirectory();
       const onWait = () => {
-        progress.say("a build is running: waiting for its end");
+        progress.say("waiting for a running build to end");
       };
       await withBuildLock(cache, onWait, () => rm(cache, { recursive: true, force: true }));
       return exitCodes.ok;
@@ -87,11 +88,11 @@ async function runVerb(verb: string, args: readonly string[], progress: Progress
       process.stdout.write(usage);
       return exitCodes.ok;
     default:
-      throw new VmLabError("bad-option", verb === "" ? usage : `no such verb: ${verb}\n\n${usage}`);
+      throw new VmLabError("bad-option", verb === "" ? usage : `unknown verb "${verb}"\n\n${usage}`);
   }
 }
 
-/** Options end at the first word that is none: what follows is the job's own. */
+/** Options end at the first argument that is not an option. The following arguments belong to the job. */
 function parse(args: readonly string[]): { options: MachineOptions; timeLimitMs: number; rest: readonly string[] } {
   const options = {
     systemd: { type: "boolean" },
@@ -107,17 +108,14 @@ function parse(args: readonly string[]): { options: MachineOptions; timeLimitMs:
     const { values } = parseArgs({ args: args.slice(0, end), options });
     const { driver, share } = values;
     const timeLimitMs = Number(values["time-limit"] ?? "600") * 1000;
-    if (!(timeLimitMs > 0)) throw new VmLabError("bad-option", "--time-limit takes a number of seconds");
+    if (!(timeLimitMs > 0)) throw new VmLabError("bad-option", "--time-limit must be a positive number of seconds");
     if (driver !== undefined && driver !== "igb" && driver !== "igbsw") {
-      throw new VmLabError("bad-option", "--driver is igb or igbsw");
+      throw new VmLabError("bad-option", "--driver must be igb or igbsw");
     }
     return {
       options: {
         boot: values.systemd ? "systemd" : "fast",
-        ...(values.udev ? { udev: true } : {}),
-        ...(driver === undefined ? {} : { driver }),
-        ...(share === undefined ? {} : { share }),
-        ...(values["with-modules"] ? { withModules: true } : {}),
+        ...{ udev: values.udev, driver, share, withModules: values["with-modules"] },
       },
       timeLimitMs,
       rest: args.slice(args[end] === "--" ? end + 1 : end),
@@ -130,7 +128,7 @@ function parse(args: readonly string[]): { options: MachineOptions; timeLimitMs:
   }
 }
 
-/** The guest is disposed of on Ctrl-C, rather than left to the kernel. */
+/** Returns a signal that aborts on Ctrl-C, so that the guest is disposed of. */
 function interruption(): AbortSignal {
   const controller = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { packCpio, readTree } from "./cpio.ts";
 
-/** Reads what the kernel would: written from the format's description alone. */
+/** Parses an archive as the kernel does, written from the description of the format. */
 function unpack(archive: Buffer): { path: string; mode: number; text: string }[] {
   const entries = [];
   for (let at = 0; ;) {
@@ -24,7 +24,7 @@ function unpack(archive: Buffer): { path: string; mode: number; text: string }[]
 const text = (words: string) => new TextEncoder().encode(words);
 
 describe("packCpio", () => {
-  it("makes the directories of a file before it, outermost first", () => {
+  it("creates the directories of a file before the file, outermost first", () => {
     expect(unpack(packCpio([{ path: "etc/lab/hosts", mode: 0o644, data: text("here\n") }]))).toEqual([
       { path: "etc", mode: 0o040755, text: "" },
       { path: "etc/lab", mode: 0o040755, text: "" },
@@ -32,7 +32,7 @@ describe("packCpio", () => {
     ]);
   });
 
-  it("keeps content of any length, which the padding must not touch", () => {
+  it("keeps content of any length", () => {
     const contents = fc.array(fc.string(), { maxLength: 5 });
     const keeps = fc.property(contents, (words) => {
       const files = words.map((content, index) => ({
@@ -58,7 +58,7 @@ describe("readTree", () => {
   });
   afterAll(() => rm(directory, { recursive: true }));
 
-  it("puts a tree under a prefix, with modes that do not depend on who checked it out", async () => {
+  it("puts a tree under a prefix, with modes that do not depend on the umask", async () => {
     const files = await readTree(directory, "rootfs");
     expect(files.map(({ path, mode }) => ({ path, mode }))).toEqual([
       { path: "rootfs/hosts", mode: 0o644 },

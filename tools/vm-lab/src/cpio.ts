@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Archives for the initramfs, in the "newc" format (Linux, Documentation/driver-api/early-userspace/buffer-format.rst).
- * Written here, so that the lab's own files go into each boot as they are in the checkout, without root and tools.
+ * packCpio writes archives for the initramfs in the "newc" format (Linux,
+ * Documentation/driver-api/early-userspace/buffer-format.rst). With it, each boot gets the lab's files of the checkout without
+ * root and without other tools.
  * Usage: `packCpio([...await readTree(directory, "rootfs"), { path: "init", mode: 0o755, data }])`
  */
 import { readdir, readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-/** A regular file, owned by root. Its directories are made as needed. */
+/** A regular file, owned by root. The archive also contains its directories. */
 export interface CpioFile {
   /** Relative to the archive's root, such as `etc/hosts`. */
   readonly path: string;
@@ -19,7 +20,7 @@ export interface CpioFile {
 const fileType = 0o100000;
 const directoryType = 0o040000;
 
-/** Where two files have one path, the later one wins, as the kernel unpacks in order. */
+/** If two files have the same path, the later one wins, because the kernel unpacks in order. */
 export function packCpio(files: readonly CpioFile[]): Buffer {
   const directories = new Set(files.flatMap(({ path }) => parents(path)));
   const parts = [...directories].map((path, index) => entry(index + 1, path, directoryType | 0o755, new Uint8Array()));
@@ -28,7 +29,7 @@ export function packCpio(files: readonly CpioFile[]): Buffer {
   return Buffer.concat(parts);
 }
 
-/** The files of a directory tree, under `prefix`. Modes become 0755 or 0644: the umask of a checkout is no fact about the guest. */
+/** Reads the files of a directory tree and puts them under `prefix`. Modes become 0755 or 0644, whatever the umask of the checkout. */
 export async function readTree(directory: string, prefix: string): Promise<CpioFile[]> {
   const entries = await readdir(directory, { withFileTypes: true, recursive: true });
   const paths = entries.filter((item) => item.isFile()).map((item) => join(item.parentPath, item.name));
@@ -41,7 +42,7 @@ export async function readTree(directory: string, prefix: string): Promise<CpioF
   );
 }
 
-/** `a/b/c` has `a` and `a/b`: outermost first, as the kernel makes no missing directories. */
+/** Returns `a` and `a/b` for `a/b/c`, outermost first, because the kernel does not create missing directories. */
 function parents(path: string): string[] {
   const parent = dirname(path);
   return parent === "." ? [] : [...parents(parent), parent];

@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true }));
 
 describe("withFileLock", () => {
-  it("runs one holder after the other, and tells the second that it waits", async () => {
+  it("runs one holder after another, and reports the wait to the second", async () => {
     const file = join(directory, "sub/lock");
     const events: string[] = [];
     const held = Promise.withResolvers<undefined>();
@@ -37,13 +37,13 @@ describe("withFileLock", () => {
     expect(events).toEqual(["first ends", "second runs"]);
   });
 
-  it("lets go when the holder fails", async () => {
+  it("releases the lock when the holder fails", async () => {
     const file = join(directory, "lock");
     await expect(withFileLock(file, noWait, () => Promise.reject(new Error("broken")))).rejects.toThrow("broken");
     expect(await withFileLock(file, noWait, () => Promise.resolve("mine"))).toBe("mine");
   });
 
-  it("takes the lock over from a process that was killed", async () => {
+  it("takes the lock after its holder was killed", async () => {
     const file = join(directory, "lock");
     const holder = spawn("flock", ["--exclusive", file, "sh", "-c", "echo held && exec cat"], { detached: true });
     await once(holder.stdout, "data");
@@ -59,7 +59,7 @@ describe("withFileLock", () => {
     expect(await mine).toBe("mine");
   });
 
-  it("rejects when the lock cannot be made", async () => {
+  it("rejects if the lock file cannot be created", async () => {
     const lock = withFileLock(directory + "/x/\0", noWait, () => Promise.resolve());
     await expect(lock).rejects.toThrow();
   });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A lock between processes, held by flock(1) in a child: the kernel lets go of it when the child ends, and the child ends
- * with us, as its input closes. So nothing is left behind by a killed build.
- * Usage: `await withFileLock(join(cache, "lock"), () => progress("another build runs: waiting"), build)`
+ * withFileLock holds a lock between processes by flock(1) in a child process. The child ends with this process, because its
+ * input closes, and the kernel then releases the lock. A killed build therefore leaves no lock.
+ * Usage: `await withFileLock(join(cache, "lock"), onWait, build)`
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,10 +10,10 @@ import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { VmLabError } from "./vm-lab-error.ts";
 
-/** How often `onWait` is called while another has the lock. */
-const patienceMs = 1000;
+/** Interval of the calls of `onWait` while another process has the lock. */
+const waitIntervalMs = 1000;
 
-/** Runs `act` while no other process holds the lock on `file`, which is made as needed and stays. */
+/** Runs `act` while holding the lock on `file`, which is created if necessary and not removed. */
 export async function withFileLock<T>(file: string, onWait: () => void, act: () => Promise<T>): Promise<T> {
   await mkdir(dirname(file), { recursive: true });
   const holder = spawn("flock", ["--exclusive", file, "sh", "-c", "echo held && exec cat >/dev/null"], {
@@ -23,15 +23,15 @@ export async function withFileLock<T>(file: string, onWait: () => void, act: () 
   ended.catch(() => undefined); // handled in the race
   const words: string[] = [];
   holder.stderr.setEncoding("utf8").on("data", (text: string) => words.push(text));
-  const patience = setInterval(onWait, patienceMs);
+  const waiting = setInterval(onWait, waitIntervalMs);
   try {
     await Promise.race([once(holder.stdout, "data"), ended.then(() => Promise.reject(failure()))]);
-    clearInterval(patience);
+    clearInterval(waiting);
     return await act();
   } finally {
-    clearInterval(patience);
+    clearInterval(waiting);
     holder.stdin.end();
-    await ended.catch(() => undefined); // said above, if it never ran
+    await ended.catch(() => undefined); // already reported if flock failed
   }
 
   function failure(): VmLabError {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A node on a real kernel: a guest of the VM lab with two igb ports, and the config daemon in it, which talks to the API
+ * bootGuestNode starts a node on a real kernel: a guest of the VM lab with two igb ports. The config daemon in it uses the API
  * server on this machine.
  * Usage: `await using node = await bootGuestNode(stage, "vm-worker"); const daemon = node.startDaemon();`
  */
@@ -19,7 +19,7 @@ export interface GuestNode extends AsyncDisposable {
 /** Registers the node and boots its guest, with udev, so that interfaces have their real names. */
 export async function bootGuestNode(stage: TestCluster, name: string): Promise<GuestNode> {
   await using stack = new AsyncDisposableStack();
-  // Guests may run side by side: each has a copy of the bundle, and a kubeconfig for its own API server beside it.
+  // Several guests can run at a time. Each has a copy of the bundle, and a kubeconfig for its own API server.
   const share = await mkdtemp(join(tmpdir(), "switchyard-guest-"));
   stack.defer(() => rm(share, { recursive: true, force: true }));
   await cp(await bundleForGuest("apps/config-daemon/src/main.ts"), share, { recursive: true });
@@ -38,7 +38,7 @@ export async function bootGuestNode(stage: TestCluster, name: string): Promise<G
   };
 }
 
-/** The API server as the guest reaches it (slirp's address of the host), under the name in the server's certificate. */
+/** Replaces the address of the API server by slirp's address of the host, and sets the name in the certificate of the server. */
 async function kubeconfigForGuest({ cluster }: TestCluster): Promise<string> {
   const text = await readFile(cluster.kubeconfig, "utf8");
   const server = cluster.server.replace("127.0.0.1", "10.0.2.2");

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A process in the guest, as the host sees it: streams, and a promise of its end.
+ * createGuestProcess represents a process in the guest on the host: its streams and a promise of its exit code.
  * Usage: `const daemon = guest.spawn(["node", "/share/main.js"]); daemon.stderr.pipe(process.stderr)`
  */
 import { Readable } from "node:stream";
 import type { Report, Request } from "./protocol.ts";
 
-/** A line for the guest's shell, or a program and its arguments, which costs one process less. */
+/** A command line for the shell of the guest, or a program with its arguments, which needs no shell process. */
 export type Command = string | readonly string[];
 
 export interface GuestProcess {
   readonly stdout: Readable;
   readonly stderr: Readable;
   /**
-   * As in a shell: 128 + n for one ended by signal n, 127 for one that could not be started. Rejects with VmLabError when
-   * the guest is lost or booted again.
+   * As in a shell: 128 + n if signal n ended the process, 127 if it could not be started. Rejects with VmLabError if the guest
+   * is lost or reboots.
    */
   readonly exitCode: Promise<number>;
-  /** Resolves when the data are on their way. Only for a process that was spawned with `input`. */
+  /** Resolves when the data are sent. Only for a process that was spawned with `input`. */
   write(data: string | Uint8Array): Promise<void>;
-  /** End of the process's input. */
+  /** Closes the input of the process. */
   endInput(): void;
-  /** To the process and what it started in its process group. */
+  /** Sends a signal to the process group of the process. */
   kill(signal?: NodeJS.Signals): void;
 }
 
-/** The host's end of a process: what the agent's connection feeds. */
+/** The interface for the connection, which forwards the reports of the agent. */
 export interface ProcessFeed {
   readonly process: GuestProcess;
   output(report: Extract<Report, { type: "output" }>): void;
@@ -33,11 +33,11 @@ export interface ProcessFeed {
   fail(error: unknown): void;
 }
 
-/** `send` resolves when the request is on its way. */
+/** `send` resolves when the request is sent. */
 export function createGuestProcess(id: number, send: (request: Request) => Promise<void>): ProcessFeed {
   const streams = { stdout: new Readable({ read() {} }), stderr: new Readable({ read() {} }) };
   const { promise: exitCode, resolve, reject } = Promise.withResolvers<number>();
-  exitCode.catch(() => undefined); // one who does not wait for the end does not care how it comes
+  exitCode.catch(() => undefined); // callers need not wait for the exit code
 
   function end(): void {
     streams.stdout.push(null);

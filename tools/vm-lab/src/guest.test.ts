@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The agent, its connection and Guest together, with the agent as a process of this machine: all but QEMU. */
+/** Tests the agent, its connection and Guest together without QEMU. The agent is a process on this machine. */
 import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ import { VmLabError } from "./vm-lab-error.ts";
 let directory = "";
 let agent: AgentConnection;
 let guest: Guest;
-/** Says a line as the agent would. */
+/** Sends a line as the agent does. */
 let say: (line: string) => void;
 
 beforeEach(async () => {
@@ -50,17 +50,17 @@ describe("exec", () => {
     expect(result).toEqual({ code: 3, stdout: "green\n", stderr: "oh\n" });
   });
 
-  it("takes a program and its arguments without a shell", async () => {
+  it("runs a program with arguments without a shell", async () => {
     expect(await guest.exec(["printf", "%s|", "a b", "$LAB_COLOUR"])).toMatchObject({ stdout: "a b|$LAB_COLOUR|" });
   });
 
-  it("has 127 for what cannot be started and 128 + n for signal n, as a shell has", async () => {
+  it("returns 127 for a program that cannot be started and 128 + n for signal n", async () => {
     const missing = await guest.exec(["/no/such/program"]);
     expect(missing).toMatchObject({ code: 127, stderr: expect.stringContaining("ENOENT") });
     expect(await guest.exec("kill -TERM $$")).toMatchObject({ code: 143 });
   });
 
-  it("keeps characters whole that fall between two pieces of output", async () => {
+  it("keeps characters that are split between two pieces of output", async () => {
     const { stdout } = await guest.exec("yes äöü | head -n 100000");
     expect(stdout).toBe("äöü\n".repeat(100_000));
   });
@@ -76,7 +76,7 @@ describe("exec", () => {
     expect(process.kill(Number(stdout), "SIGKILL")).toBe(true);
   });
 
-  it("kills the process and its children when its caller gives up, and shows what they said", async () => {
+  it("kills the process and its children when the caller aborts, and shows their output", async () => {
     const file = join(directory, "child");
     const caller = new AbortController();
     const hanging = guest.exec(`echo begun; sleep 1000 & echo $! >${file}; wait`, { signal: caller.signal });
@@ -101,7 +101,7 @@ describe("spawn", () => {
     expect(await shell.exitCode).toBe(143);
   });
 
-  it("ends the input when told", async () => {
+  it("closes the input", async () => {
     const cat = guest.spawn(["cat"], { input: true });
     await cat.write("to the end");
     cat.endInput();
@@ -119,7 +119,7 @@ describe("push", () => {
     expect((await stat(join(directory, "a/b/target"))).mode & 0o777).toBe(0o750);
   });
 
-  it("says what the guest says when the file cannot be written", async () => {
+  it("reports the error of the guest if the file cannot be written", async () => {
     await writeFile(join(directory, "file"), "");
     const failing = guest.push(join(directory, "file"), join(directory, "file/below"));
     await expect(failing).rejects.toMatchObject({ code: "bad-option", output: expect.stringContaining("file") });
@@ -127,7 +127,7 @@ describe("push", () => {
 });
 
 describe("a guest that is booted again", () => {
-  it("fails what ran, resolves those who wait for the boot, and serves again", async () => {
+  it("fails running processes, resolves waits for the boot, and works again", async () => {
     const running = guest.spawn("sleep 1000");
     const next = guest.nextBoot();
     say(`{"type":"output","id":1,"str\n${encodeLine({ type: "hello", bootId: "second" })}`);
@@ -138,7 +138,7 @@ describe("a guest that is booted again", () => {
 });
 
 describe("a guest that is lost", () => {
-  it("fails what runs, what waits and what is started later, with the reason", async () => {
+  it("fails running, waiting and later processes with the reason", async () => {
     const lost = new VmLabError("guest-panicked", "the guest's kernel panicked:");
     const running = guest.spawn("sleep 1000");
     const next = guest.nextBoot();

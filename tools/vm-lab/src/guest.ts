@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A booted guest. Usage:
+ * Guest is a booted guest, in which processes can run. Usage:
  * `await using guest = await bootGuest({ share }); const { code, stdout } = await guest.exec("ip -br link")`
  */
 import { createReadStream } from "node:fs";
@@ -10,7 +10,7 @@ import type { QemuProcess } from "./qemu-process.ts";
 import { settledBefore } from "./time-limit.ts";
 import { VmLabError } from "./vm-lab-error.ts";
 
-/** How a process ended and what it said. */
+/** The exit code and the output of a process. */
 export interface ExecResult {
   readonly code: number;
   readonly stdout: string;
@@ -18,7 +18,7 @@ export interface ExecResult {
 }
 
 export interface ExecOptions {
-  /** Then the process is killed and VmLabError `timed-out` thrown. Two minutes unless told: a loaded host is slow. */
+  /** After this time, the process is killed and exec rejects with VmLabError `timed-out`. Two minutes by default. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -26,20 +26,20 @@ export interface ExecOptions {
 export interface GuestParts {
   readonly agent: AgentConnection;
   readonly qemu: Pick<QemuProcess, "consoleTail">;
-  /** QEMU and the files of this guest. */
+  /** QEMU and the temporary files of this guest. */
   readonly owned: AsyncDisposable;
   readonly env: Readonly<Record<string, string>>;
   readonly consoleLog: string;
   readonly bootTimeoutMs: number;
-  /** How this guest is asked to boot again. */
+  /** Command that reboots the guest. */
   readonly rebootCommand: string;
-  /** Ends when a boot whose agent answers is done. */
+  /** Command that ends when the boot is complete, after the agent has answered. */
   readonly settledCommand: string;
 }
 
-/** Made by bootGuest. Disposing of it cuts its power, as nothing that it wrote is kept. */
+/** Created by bootGuest. Disposing of it kills QEMU; its disk is discarded. */
 export class Guest implements AsyncDisposable {
-  /** The file that the serial console is written to. */
+  /** File with the output of the serial console. */
   readonly consoleLog: string;
   readonly #parts: GuestParts;
 
@@ -48,18 +48,18 @@ export class Guest implements AsyncDisposable {
     this.consoleLog = parts.consoleLog;
   }
 
-  /** Starts a process and returns at once; `input` is for one that is written to. */
+  /** Starts a process and returns at once. Set `input` to write to the process. */
   spawn(command: Command, options: { readonly input?: boolean } = {}): GuestProcess {
     const argv = typeof command === "string" ? ["sh", "-c", command] : command;
     return this.#parts.agent.start(argv, this.#parts.env, options.input ?? false);
   }
 
-  /** Runs a process to its end. Any exit code is a result; VmLabError is for a guest or process that does not answer. */
+  /** Runs a process to its end and returns any exit code. Rejects with VmLabError if the guest or the process does not answer. */
   async exec(command: Command, options: ExecOptions = {}): Promise<ExecResult> {
     return finish(this.spawn(command), typeof command === "string" ? command : command.join(" "), options);
   }
 
-  /** Copies a file of the host into the guest, with an octal mode. Large files are faster through `share`. */
+  /** Copies a file of the host to the guest and sets its octal mode. Use `share` for large files, which is faster. */
   async push(file: string, guestPath: string, options: ExecOptions & { readonly mode?: string } = {}): Promise<void> {
     const script = 'mkdir -p "$(dirname "$0")" && cat >"$0" && chmod "$1" "$0"';
     const process = this.spawn(["sh", "-c", script, guestPath, options.mode ?? "644"], { input: true });
@@ -71,26 +71,26 @@ export class Guest implements AsyncDisposable {
     if (code !== 0) throw new VmLabError("bad-option", `cannot write ${guestPath} in the guest:`, { output: stderr });
   }
 
-  /** Boots the guest again and waits for it; what was written to its disk is still there. `hard` is a reset without sync. */
+  /** Reboots the guest and waits for it. The disk keeps its content. `hard` resets the guest without sync. */
   async reboot(options: { readonly hard?: boolean } = {}): Promise<void> {
     const next = this.nextBoot();
     this.spawn(options.hard === true ? "echo b >/proc/sysrq-trigger" : this.#parts.rebootCommand);
     await next;
   }
 
-  /** Waits for a boot that something in the guest causes: call it before. Rejects with VmLabError `boot-timed-out`. */
+  /** Waits for a reboot that a process in the guest causes. Call it before the reboot. Rejects with VmLabError `boot-timed-out`. */
   async nextBoot(): Promise<void> {
     const { agent, bootTimeoutMs, qemu, settledCommand } = this.#parts;
     const limit = AbortSignal.timeout(bootTimeoutMs);
     const late = () => {
-      const message = `the guest did not boot within ${bootTimeoutMs / 1000} s; its console's last words:`;
+      const message = `the guest did not boot within ${bootTimeoutMs / 1000} s; end of its console:`;
       return new VmLabError("boot-timed-out", message, { output: qemu.consoleTail() });
     };
     await settledBefore(agent.nextBoot(), limit, late);
     await settledBefore(this.spawn(settledCommand).exitCode, limit, late);
   }
 
-  /** Cuts the power, as disposing does. What runs in the guest rejects with VmLabError `guest-killed`. */
+  /** Kills QEMU. Running processes reject with VmLabError `guest-killed`. */
   async kill(): Promise<void> {
     this.#parts.agent.lose(new VmLabError("guest-killed", "the guest was killed"));
     await this.#parts.owned[Symbol.asyncDispose]();
@@ -113,8 +113,8 @@ async function finish(process: GuestProcess, what: string, options: ExecOptions)
     process.kill("SIGKILL");
     const output = said.stdout + said.stderr;
     return limit.aborted
-      ? new VmLabError("timed-out", `${what}: killed after ${timeoutMs / 1000} s; it said so far:`, { output })
-      : new VmLabError("aborted", `${what}: killed, as its caller gave up`, { output, cause: signal?.reason });
+      ? new VmLabError("timed-out", `${what}: killed after ${timeoutMs / 1000} s; output until then:`, { output })
+      : new VmLabError("aborted", `${what}: killed because the caller aborted`, { output, cause: signal?.reason });
   });
   return { code, ...said };
 }

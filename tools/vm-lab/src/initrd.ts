@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The initramfs of one boot: what mounts the disk, and the lab's own files (guest/, src/agent), which it lays over it. Packed
- * at each boot in some milliseconds, so these files are never older than the checkout, and only Debian's are cached.
+ * packInitrd creates the initramfs of one boot. It contains the programs that mount the disk, and the files of the lab (guest/,
+ * src/agent) that are copied over the disk. It is created at each boot in a few milliseconds, so these files are always those
+ * of the checkout. Only the files of Debian are cached.
  * Usage: `await writeFile(path, await packInitrd(lab))`
  */
 import { readFile } from "node:fs/promises";
@@ -12,7 +13,7 @@ import { imageFiles } from "./image.ts";
 import type { Lab } from "./lab.ts";
 import { labDirectory } from "./workspace.ts";
 
-/** The archive for QEMU's -initrd. */
+/** Returns the archive for the option -initrd of QEMU. */
 export async function packInitrd({ image, modules }: Lab): Promise<Buffer> {
   const files = imageFiles(image);
   const guest = join(labDirectory(), "guest");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a guest is started from: found in the cache, else built when this user can.
+ * Finds the parts from which a guest boots in the cache, or builds them if the user is root.
  * Usage: `const lab = await ensureLab({ withModules: false, progress })`
  */
 import { join } from "node:path";
@@ -13,20 +13,20 @@ import { runScript } from "./run-script.ts";
 import { VmLabError } from "./vm-lab-error.ts";
 import { labDirectory } from "./workspace.ts";
 
-/** The parts of one guest, of one kernel version. */
+/** The parts of a guest. All have the same kernel version. */
 export interface Lab {
   readonly image: CachedPart;
-  /** Modules beyond Debian's, when they were asked for. */
+  /** Modules that Debian does not build, if requested. */
   readonly modules?: CachedPart;
 }
 
 export interface LabOptions {
-  /** Also the switchdev test driver, netdevsim and the vDPA simulators. */
+  /** Whether to include the switchdev test driver, netdevsim and the vDPA simulators. */
   readonly withModules: boolean;
   readonly progress: Progress;
 }
 
-/** The newest complete lab in the cache. Asks neither apt nor the network. */
+/** Returns the newest complete lab in the cache. Uses neither apt nor the network. */
 export async function findLab(withModules: boolean, cache: string = cacheDirectory()): Promise<Lab | undefined> {
   const images = await listParts(cache, "image", await imageKey());
   if (!withModules) return images[0] && { image: images[0] };
@@ -38,25 +38,25 @@ export async function findLab(withModules: boolean, cache: string = cacheDirecto
   return undefined;
 }
 
-/** A lab and a QEMU to run it. Rejects with VmLabError `qemu-missing`, `not-built` or `build-failed`. */
+/** Ensures that QEMU and a lab exist, and returns the lab. Rejects with VmLabError `qemu-missing`, `not-built` or `build-failed`. */
 export async function ensureLab(options: LabOptions): Promise<Lab> {
   await ensureQemu(options.progress);
   return (await findLab(options.withModules)) ?? (await buildLab(options));
 }
 
-/** Builds what is missing for the kernel that apt offers today. Rejects with VmLabError `not-built` or `build-failed`. */
+/** Builds the missing parts for the newest kernel in apt. Rejects with VmLabError `not-built` or `build-failed`. */
 export async function buildLab({ withModules, progress }: LabOptions): Promise<Lab> {
   const cache = cacheDirectory();
   if (!isRoot()) {
     throw new VmLabError(
       "not-built",
-      `there is no image of this checkout in ${cache}, and building one needs root: run\n` +
+      `${cache} contains no image of this checkout. Building an image needs root; run once:\n` +
         `  sudo env "PATH=$PATH" XDG_CACHE_HOME=${join(cache, "../..")} npm run vm -- build${withModules ? " --with-modules" : ""}\n` +
-        "once; running guests needs no root",
+        "Running guests does not need root.",
     );
   }
   const waiting = () => {
-    progress.say("another build is running: waiting for it");
+    progress.say("waiting for another build to end");
   };
   return withBuildLock(cache, waiting, async () => {
     await ensurePackages(withModules ? ["image", "modules"] : ["image"], progress);
@@ -73,9 +73,9 @@ export async function buildLab({ withModules, progress }: LabOptions): Promise<L
   });
 }
 
-/** Installs all that the lab can need. Rejects with VmLabError `build-failed`. */
+/** Installs the Debian packages of these parts. Rejects with VmLabError `build-failed`. */
 export async function installPackages(parts: readonly string[], progress: Progress): Promise<void> {
-  if (!isRoot()) throw new VmLabError("not-built", "installing packages needs root: sudo npm run vm -- deps");
+  if (!isRoot()) throw new VmLabError("not-built", "installing packages needs root; run: sudo npm run vm -- deps");
   await progress.during(`packages of this machine (${parts.join(", ")})`, () =>
     runScript(join(labDirectory(), "image/deps.sh"), parts),
   );

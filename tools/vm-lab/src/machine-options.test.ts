@@ -7,7 +7,7 @@ const lab = { image: { directory: "/cache/image", kernelVersion: "6.12.9" } };
 const machine = (options: Parameters<typeof machineFor>[0]) => machineFor(options, lab, "/tmp/initrd", "terminal");
 
 describe("machineFor", () => {
-  it("boots the lab's init with igb unless told otherwise", async () => {
+  it("boots lab-init with igb by default", async () => {
     const { memoryMb, cpus, kernelArguments } = await machine({});
     expect({ memoryMb, cpus }).toEqual({ memoryMb: 2048, cpus: 2 });
     expect(kernelArguments).toEqual([
@@ -18,7 +18,7 @@ describe("machineFor", () => {
     ]);
   });
 
-  it("tells the guest of systemd, udev and a share", async () => {
+  it("passes systemd, udev and a share to the guest", async () => {
     const { kernelArguments, share } = await machine({ boot: "systemd", udev: true, share: tmpdir() });
     expect(kernelArguments.join(" ")).toMatch(/LAB_INIT=\/usr\/lib\/systemd\/systemd .*LAB_UDEV=1 .*LAB_SHARE=1/);
     expect(share).toBe(tmpdir());

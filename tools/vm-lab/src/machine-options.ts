@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What can be chosen about a guest, and the machine that the choice comes to.
+ * Defines the options of a guest, and computes its machine from them.
  * Usage: `const machine = await machineFor({ udev: true }, lab, initrd, { agentSocket })`
  */
 import { stat } from "node:fs/promises";
@@ -12,27 +12,27 @@ import { chooseAccelerator } from "./requirements.ts";
 import { VmLabError } from "./vm-lab-error.ts";
 
 export interface MachineOptions {
-  /** `fast`, the default, has no service manager: five seconds rather than twenty. */
+  /** `fast`, the default, has no service manager and takes five seconds instead of twenty. */
   readonly boot?: "fast" | "systemd";
-  /** Runs udev in a fast boot, so that interfaces have their real names (enp1s0f0) and drivers load by themselves: one second. */
-  readonly udev?: boolean;
-  /** The driver of the PFs: Linux's own, or the test driver with an eswitch, which implies `withModules`. */
-  readonly driver?: "igb" | "igbsw";
-  /** Also the modules that Debian leaves out: igbsw, netdevsim, vdpa_sim_net, vp_vdpa. Building them takes half a minute, once. */
-  readonly withModules?: boolean;
-  /** A directory of the host, which the guest has at /share, writable. */
-  readonly share?: string;
+  /** Runs udev in a fast boot, which names interfaces (enp1s0f0) and loads drivers. It takes one second. */
+  readonly udev?: boolean | undefined;
+  /** Driver of the PFs: igb of Linux, or the test driver with an eswitch, which implies `withModules`. */
+  readonly driver?: "igb" | "igbsw" | undefined;
+  /** Adds modules that Debian does not build: igbsw, netdevsim, vdpa_sim_net, vp_vdpa. The first build takes half a minute. */
+  readonly withModules?: boolean | undefined;
+  /** Directory of the host that is mounted at /share, writable. */
+  readonly share?: string | undefined;
   readonly hostForwards?: readonly HostForward[];
   /** At most 2048. */
   readonly memMb?: number;
   readonly smp?: number;
-  /** A CPU model of QEMU's. */
+  /** CPU model of QEMU. */
   readonly cpu?: string;
-  /** More words for the kernel, such as `igbsw.lab_vendor=0x15b3`. */
+  /** Additional arguments of the kernel, such as `igbsw.lab_vendor=0x15b3`. */
   readonly kernelArguments?: readonly string[];
 }
 
-/** Whether the guest is to have the modules that Debian leaves out. */
+/** Reports whether the guest needs the modules that Debian does not build. */
 export function needsModules({ withModules, driver }: MachineOptions): boolean {
   return withModules ?? driver === "igbsw";
 }
@@ -46,13 +46,16 @@ export async function machineFor(
 ): Promise<Machine> {
   const { boot = "fast", udev = false, driver = "igb", share, memMb = maxMemoryMb, smp = 2 } = options;
   if (memMb > maxMemoryMb) {
-    throw new VmLabError("bad-option", `memMb ${memMb}: with more than ${maxMemoryMb} igb's VFs get no carrier`);
+    throw new VmLabError(
+      "bad-option",
+      `memMb ${memMb} is above the maximum of ${maxMemoryMb}: with more memory, VFs of igb get no carrier`,
+    );
   }
   if (driver === "igbsw" && lab.modules === undefined) {
-    throw new VmLabError("bad-option", "the driver igbsw is one of the extra modules: ask for them too");
+    throw new VmLabError("bad-option", "driver igbsw needs the extra modules; set withModules");
   }
   if (share !== undefined && !(await isDirectory(share))) {
-    throw new VmLabError("bad-option", `share ${share}: no such directory`);
+    throw new VmLabError("bad-option", `share "${share}" is not a directory`);
   }
   const { vmlinux, disk } = imageFiles(lab.image);
   const accelerator = await chooseAccelerator();
@@ -61,13 +64,13 @@ export async function machineFor(
     cpu: options.cpu ?? (accelerator === "kvm" ? "host" : "max"),
     cpus: smp,
     memoryMb: memMb,
-    ...(share === undefined ? {} : { share: resolve(share) }),
+    share: share === undefined ? undefined : resolve(share),
     hostForwards: options.hostForwards ?? [],
     kernelArguments: [
       `LAB_INIT=${boot === "fast" ? "/usr/sbin/lab-init" : "/usr/lib/systemd/systemd"}`,
       `LAB_ROLE=${console === "terminal" ? "shell" : "agent"}`,
       `LAB_UDEV=${udev ? 1 : 0} LAB_DRIVER=${driver} LAB_SHARE=${share === undefined ? 0 : 1}`,
-      // Both drivers have the alias of the NIC.
+      // Both drivers match the NIC, so the other one must not load.
       `modprobe.blacklist=${driver === "igb" ? "igbsw" : "igb"}`,
       ...(options.kernelArguments ?? []),
     ],

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import { createProgress } from "./progress.ts";
 
 describe("createProgress", () => {
-  it("says that a step goes on until it is done", async () => {
+  it("prints the duration of a step until it is done", async () => {
     let clockMs = 1000;
     const said: string[] = [];
     const thirdLine = Promise.withResolvers<undefined>();
@@ -28,7 +28,7 @@ describe("createProgress", () => {
     expect(said.at(-1)).toMatch(/^\[vm-lab\] kernel: done in \d+\.\d s\n$/);
   });
 
-  it("does not call a step done that failed", async () => {
+  it("does not print that a failed step is done", async () => {
     const said: string[] = [];
     const progress = createProgress({ write: (text) => said.push(text) });
     await expect(progress.during("kernel", () => Promise.reject(new Error("no space")))).rejects.toThrow("no space");

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Lines that show a person that the lab is alive: at each step's start and end, and every two seconds between.
- * Usage: `await progress.during("rootfs: unpack Debian packages", () => runScript(...))`
+ * createProgress prints a line at the start and the end of each step, and every two seconds in between.
+ * Usage: `await createProgress().during("unpack Debian packages", () => runScript(script))`
  */
 
 export interface Progress {
-  /** One line. */
+  /** Prints one line. */
   say(line: string): void;
-  /** Says `what` at once, then every two seconds how long it takes, then that it is done. */
+  /** Prints the start of `what`, its duration every two seconds, and its end. */
   during<T>(what: string, act: () => Promise<T>): Promise<T>;
 }
 
@@ -17,7 +17,7 @@ export interface ProgressOptions {
   readonly everyMs: number;
 }
 
-/** Lines on stderr, so that stdout is the job's alone. */
+/** Prints to stderr, because stdout belongs to the job. */
 export function createProgress(options: Partial<ProgressOptions> = {}): Progress {
   const {
     write = (text: string) => process.stderr.write(text),

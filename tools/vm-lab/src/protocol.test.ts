@@ -27,7 +27,7 @@ const report = fc.oneof(
 );
 
 describe("a message of the protocol", () => {
-  it("is one line, and read as it was written", () => {
+  it("is one line and is parsed unchanged", () => {
     fc.assert(
       fc.property(request, (message) => {
         expect(encodeLine(message).slice(0, -1)).not.toContain("\n");
@@ -41,7 +41,7 @@ describe("a message of the protocol", () => {
     );
   });
 
-  it("is none when it was cut short by a reset", () => {
+  it("is ignored if a reset cut it off", () => {
     fc.assert(
       fc.property(report, fc.nat(), (message, length) => {
         const line = encodeLine(message).trimEnd();

@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the host and the guest's agent say to each other over the virtio-serial port: one JSON object per line, bytes in
- * base64. Lines, since a guest that is reset cuts one short: the next line break is a place to go on from.
+ * Defines the protocol between the host and the agent of the guest over the virtio-serial port: one JSON object per line, bytes
+ * in base64. A reset of the guest can cut off a line; the receiver continues after the next line break.
  * Usage: `socket.write(encodeLine({ type: "kill", id: 7, signal: "SIGTERM" }))`
  */
 
-/** Host to guest. `id` is the host's name for a process, never used twice in the life of a guest. */
+/** From the host to the guest. `id` identifies a process and is never reused. */
 export type Request =
   | {
       readonly type: "start";
       readonly id: number;
       readonly argv: readonly string[];
-      /** Added to the agent's own environment. */
+      /** Environment variables in addition to those of the agent. */
       readonly env: Readonly<Record<string, string>>;
-      /** Whether `input` requests follow; else the process reads end of file. */
+      /** Whether `input` requests follow. Otherwise the input of the process is empty. */
       readonly input: boolean;
     }
-  /** Without `data`: end of input. */
+  /** Without `data`, it closes the input. */
   | { readonly type: "input"; readonly id: number; readonly data?: string }
-  /** To the process and all that it started in its process group. */
+  /** Sends a signal to the process group. */
   | { readonly type: "kill"; readonly id: number; readonly signal: string };
 
-/** Guest to host. */
+/** From the guest to the host. */
 export type Report =
-  /** The agent is there; a second one means that the guest was booted again. */
+  /** The agent has started. A second "hello" means that the guest has rebooted. */
   | { readonly type: "hello"; readonly bootId: string }
   | { readonly type: "output"; readonly id: number; readonly stream: "stdout" | "stderr"; readonly data: string }
-  /** The last word on `id`. As in a shell: 128 + n for one ended by signal n, 127 for one that cannot be started. */
+  /** The last report of a process. As in a shell: 128 + n if signal n ended it, 127 if it could not be started. */
   | { readonly type: "exit"; readonly id: number; readonly code: number };
 
-/** A message as the line that goes over the port. */
+/** Returns a message as one line. */
 export function encodeLine(message: Request | Report): string {
   return `${JSON.stringify(message)}\n`;
 }
 
-/** Reads a line from the host; undefined when it is none of ours or cut short. */
+/** Parses a line from the host. Returns undefined if the line is incomplete or not a message. */
 export function parseRequest(line: string): Request | undefined {
   const message = parseObject(line);
   if (message === undefined || typeof message.id !== "number") return undefined;
@@ -47,7 +47,7 @@ export function parseRequest(line: string): Request | undefined {
   return undefined;
 }
 
-/** Reads a line from the guest; undefined when it is none of ours or cut short. */
+/** Parses a line from the guest. Returns undefined if the line is incomplete or not a message. */
 export function parseReport(line: string): Report | undefined {
   const message = parseObject(line);
   if (message === undefined) return undefined;

@@ -15,7 +15,7 @@ const machine: Machine = {
   console: { agentSocket: "/tmp/agent.sock" },
 };
 
-/** All values of an option that may come several times. */
+/** Returns all values of an option that can be repeated. */
 function valuesOf(option: string, args: readonly string[]): string[] {
   return args.flatMap((word, index) => (word === option ? [args[index + 1] ?? ""] : []));
 }
@@ -33,7 +33,7 @@ describe("qemuArguments", () => {
     expect(valuesOf("-drive", qemuArguments(machine))).toEqual([expect.stringContaining("snapshot=on")]);
   });
 
-  it("gives the kernel the lab's words after its own", () => {
+  it("appends the kernel arguments of the lab", () => {
     const [words] = valuesOf("-append", qemuArguments(machine));
     expect(words).toMatch(/^console=ttyS0 quiet no_timer_check .* LAB_INIT=\/usr\/sbin\/lab-init$/);
   });
@@ -46,13 +46,13 @@ describe("qemuArguments", () => {
     expect(user).toBe("user,id=lab,hostfwd=tcp:127.0.0.1:8443-:443");
   });
 
-  it("has no share unless asked, and doubles the commas of its path", () => {
+  it("has a share on request, and doubles the commas of its path", () => {
     expect(valuesOf("-virtfs", qemuArguments(machine))).toEqual([]);
     const [share] = valuesOf("-virtfs", qemuArguments({ ...machine, share: "/tmp/a,b" }));
     expect(share).toContain("path=/tmp/a,,b,mount_tag=share");
   });
 
-  it("has an agent's port, or a person's terminal with a way out", () => {
+  it("has a port for the agent, or a terminal that can be left", () => {
     expect(qemuArguments(machine)).toContain("virtserialport,chardev=agent,name=lab.agent");
     const terminal = qemuArguments({ ...machine, console: "terminal" });
     expect(terminal.join(" ")).not.toContain("lab.agent");

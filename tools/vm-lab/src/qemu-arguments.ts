@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The machine that the lab emulates, as QEMU's command line: one dual-port NIC with SR-IOV, its ports cabled to each other,
- * an IOMMU, a NIC to the host, a root disk that forgets, and perhaps a shared directory.
+ * qemuArguments returns the command line of QEMU for the machine of the lab: one dual-port NIC with SR-IOV whose ports are
+ * connected to each other, an IOMMU, a NIC to the host, a root disk whose writes are discarded, and an optional shared directory.
  * Usage: `spawn("qemu-system-x86_64", qemuArguments(machine))`
  */
 
-/** A TCP port of the host's loopback that leads to one of the guest. */
+/** Forwards a TCP port of the loopback of the host to a port of the guest. */
 export interface HostForward {
   readonly hostPort: number;
   readonly guestPort: number;
@@ -16,23 +16,23 @@ export interface Machine {
   readonly initrd: string;
   readonly disk: string;
   readonly accelerator: "kvm" | "tcg";
-  /** QEMU's CPU model; `max` is all that can be emulated. */
+  /** CPU model of QEMU; `max` has all features that can be emulated. */
   readonly cpu: string;
   readonly cpus: number;
   readonly memoryMb: number;
-  /** A directory of the host that the guest finds at /share. */
-  readonly share?: string;
+  /** Directory of the host that is mounted at /share. */
+  readonly share?: string | undefined;
   readonly hostForwards: readonly HostForward[];
-  /** Words for the guest's kernel; those like LAB_X=y become environment of its init. */
+  /** Arguments of the guest's kernel. Arguments such as LAB_X=y become environment variables of its init. */
   readonly kernelArguments: readonly string[];
-  /** The Unix socket that the agent's port is connected to, or the terminal of a person. */
+  /** The Unix socket of the agent's port, or a terminal. */
   readonly console: { readonly agentSocket: string } | "terminal";
 }
 
-/** More memory and igb's PF stops answering its VFs: they come up without carrier (vm-lab/FINDINGS.md 9, cause unknown). */
+/** With more memory, the igb PF does not answer its VFs, which then have no carrier. The cause is not known. */
 export const maxMemoryMb = 2048;
 
-/** The arguments in QEMU's order. */
+/** Returns the arguments in the order that QEMU needs. */
 export function qemuArguments(machine: Machine): string[] {
   return [
     ...["-M", "q35", "-nodefaults", "-no-user-config", "-display", "none"],
@@ -41,11 +41,11 @@ export function qemuArguments(machine: Machine): string[] {
     ...["-kernel", machine.vmlinux, "-initrd", machine.initrd],
     ...["-append", [...kernelArguments, ...machine.kernelArguments].join(" ")],
     ...consoleArguments(machine.console),
-    ...["-device", "intel-iommu,intremap=on"], // a real IOMMU group per VF, for vfio
+    ...["-device", "intel-iommu,intremap=on"], // gives each VF its own IOMMU group, for vfio
     ...dualPortNic,
     ...["-netdev", `user,id=lab${machine.hostForwards.map(hostForward).join("")}`],
     ...["-device", "virtio-net-pci,netdev=lab,mac=52:54:00:cc:00:00"],
-    // snapshot: writes go to a file that QEMU deletes, so runs are pristine and several can share the disk.
+    // snapshot: writes go to a temporary file, so each run starts with a clean disk and several runs can share it.
     ...["-drive", `file=${option(machine.disk)},format=raw,if=none,id=root,snapshot=on`],
     ...["-device", "virtio-blk-pci,drive=root"],
     ...shareArguments(machine.share),
@@ -54,14 +54,14 @@ export function qemuArguments(machine: Machine): string[] {
 
 const kernelArguments = [
   "console=ttyS0 quiet",
-  // A loaded host loses timer interrupts: one boot died of "timer doesn't work through Interrupt-remapped IO-APIC".
+  // A loaded host loses timer interrupts. One boot failed with "timer doesn't work through Interrupt-remapped IO-APIC".
   "no_timer_check",
   "intel_iommu=on iommu=pt mitigations=off",
 ];
 
 /**
- * Two functions on one root port are a dual-port NIC only with ARI's next function set on the first: else the kernel does not
- * find the second. The hub is a cable between them; QEMU warns that it leads nowhere else.
+ * The kernel finds the second function on a root port only if ARI's next function is set on the first. The hub connects the two
+ * ports; QEMU warns that it is connected to nothing else.
  */
 const dualPortNic = [
   ...["-netdev", "hubport,id=port0,hubid=0", "-netdev", "hubport,id=port1,hubid=0"],
@@ -73,7 +73,7 @@ const dualPortNic = [
 
 function consoleArguments(console: Machine["console"]): string[] {
   if (console === "terminal") {
-    // Ctrl-C goes to the guest; Ctrl-A x ends QEMU, whatever the guest does.
+    // Ctrl-C goes to the guest. Ctrl-A x ends QEMU.
     return [
       ...["-chardev", "stdio,id=console,mux=on,signal=off"],
       ...["-serial", "chardev:console", "-mon", "console"],
@@ -95,7 +95,7 @@ function shareArguments(share: string | undefined): string[] {
   return ["-virtfs", `local,path=${option(share)},mount_tag=share,security_model=none,multidevs=remap`];
 }
 
-/** A comma ends an option unless it is doubled. */
+/** Doubles commas, because a single comma ends an option of QEMU. */
 function option(path: string): string {
   return path.replaceAll(",", ",,");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A running QEMU: its console goes to a file, its end and a kernel panic become one rejection.
+ * startQemu starts QEMU and writes its console to a file. The exit of QEMU and a kernel panic reject one promise.
  * Usage: `await using qemu = startQemu(qemuArguments(machine), consoleLog); await Promise.race([work, qemu.failure])`
  */
 import { spawn } from "node:child_process";
@@ -11,51 +11,51 @@ import { VmLabError } from "./vm-lab-error.ts";
 export interface QemuProcess extends AsyncDisposable {
   /** Never resolves; rejects with VmLabError `qemu-exited`, `guest-panicked` or `qemu-missing` when the guest is lost. */
   readonly failure: Promise<never>;
-  /** The last lines on the console. */
+  /** Returns the end of the console output. */
   consoleTail(): string;
-  /** Cuts the power: QEMU is killed, and with it all that the guest has written. */
+  /** Kills QEMU. Everything that the guest has written is lost. */
   kill(): Promise<void>;
 }
 
-/** As much of the console as an error shows. */
+/** Length of the console output in an error. */
 const tailCharacters = 1500;
 /**
- * Whether the kernel says that it panicked, in the line of panic.c that all versions have. The line must be whole, since
- * its end is the cause. A serial console ends lines with CR LF, and `.` matches no CR. The host looks for the line because
- * that needs no driver in the guest.
+ * Reports whether the console output contains the complete panic line of panic.c, which is the same in all versions and ends
+ * with the cause. A serial console ends lines with CR LF, and `.` does not match CR. The host searches for the line because
+ * this needs no driver in the guest.
  */
-export function tellsOfPanic(console: string): boolean {
+export function showsPanic(console: string): boolean {
   return /Kernel panic - not syncing[^\n]*\n/.test(console);
 }
 
 /**
- * QEMU's command line with the means to end with us: the kernel kills it when this process dies, however that happens.
- * setpriv is part of util-linux.
+ * Returns the command that runs QEMU so that the kernel kills it when this process ends in any way. setpriv is part of
+ * util-linux.
  */
-export function mortalQemu(args: readonly string[]): [program: string, args: string[]] {
+export function qemuCommand(args: readonly string[]): [program: string, args: string[]] {
   return ["setpriv", ["--pdeathsig", "KILL", "--", qemuProgram, ...args]];
 }
 
-/** What QEMU said on stderr, without the warning that the cable between the two ports leads nowhere else. */
-export function complaints(words: string): string {
+/** Returns the stderr output of QEMU without the warning about the hub between the two ports. */
+export function qemuErrors(words: string): string {
   return words.replace(/^.*hub 0 is not connected to host network\n/gm, "");
 }
 
-/** Starts QEMU with the guest's console on its standard output, which is appended to `consoleLog`. */
+/** Appends the console output of the guest to `consoleLog`. */
 export function startQemu(args: readonly string[], consoleLog: string): QemuProcess {
-  const child = spawn(...mortalQemu(args), { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(...qemuCommand(args), { stdio: ["ignore", "pipe", "pipe"] });
   const log = createWriteStream(consoleLog, { flags: "a" });
   const { promise: failure, reject: fail } = Promise.withResolvers<never>();
-  failure.catch(() => undefined); // a guest that is not waited for may fail in peace
+  failure.catch(() => undefined); // callers need not wait for a failure
   let tail = "";
   let words = "";
 
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     log.write(text);
-    const recent = tail + text; // a piece may be longer than what is kept
+    const recent = tail + text; // `text` may be longer than the stored tail
     tail = recent.slice(-2 * tailCharacters);
-    if (tellsOfPanic(recent)) {
-      fail(new VmLabError("guest-panicked", "the guest's kernel panicked:", { output: consoleTail() }));
+    if (showsPanic(recent)) {
+      fail(new VmLabError("guest-panicked", "the kernel of the guest panicked:", { output: consoleTail() }));
       child.kill("SIGKILL");
     }
   });
@@ -66,8 +66,8 @@ export function startQemu(args: readonly string[], consoleLog: string): QemuProc
       log.end(resolve);
     });
     child.on("close", (code, signal) => {
-      const how = `QEMU ended (${signal ?? `exit ${String(code)}`}): the guest powered off, or QEMU failed:`;
-      fail(new VmLabError("qemu-exited", how, { output: complaints(words) + consoleTail() }));
+      const how = `QEMU exited (${signal ?? `exit code ${String(code)}`}) because the guest powered off or QEMU failed:`;
+      fail(new VmLabError("qemu-exited", how, { output: qemuErrors(words) + consoleTail() }));
       log.end(resolve);
     });
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the lab needs of this machine, and the words for what is missing.
+ * Checks what the lab needs on this machine.
  * Usage: `if (!(await hasQemu())) throw new VmLabError("qemu-missing", qemuAdvice)`
  */
 import { execFile } from "node:child_process";
@@ -8,7 +8,7 @@ import { access, constants, readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 
-/** Groups of packages in image/deps.sh, and the programs that show that they are installed. */
+/** For each group of packages in image/deps.sh, the programs that show that it is installed. */
 export const programsOf = {
   image: ["mmdebstrap", "busybox", "depmod", "mke2fs", "xz", "dpkg", "apt-get"],
   modules: ["gcc", "make", "patch", "xz", "dpkg", "apt-get"],
@@ -17,22 +17,22 @@ export const programsOf = {
 /** The QEMU that the lab starts. */
 export const qemuProgram = "qemu-system-x86_64";
 
-/** What to do when there is no such QEMU. */
+/** The message if this QEMU is missing. */
 export const qemuAdvice =
-  `${qemuProgram} with the igb device (QEMU 8.0 or later) is not installed: run "npm run vm -- deps" as root, ` +
-  "on Debian 12 or 13; it takes QEMU from the distribution or its backports";
+  `${qemuProgram} with the igb device (QEMU 8.0 or later) is not installed; run "npm run vm -- deps" as root on ` +
+  "Debian 12 or 13, which installs QEMU from the distribution or its backports";
 
-/** Whether the lab's QEMU is there and emulates a NIC with SR-IOV. */
+/** Reports whether QEMU is installed and emulates a NIC with SR-IOV. */
 export async function hasQemu(): Promise<boolean> {
   try {
     const { stdout } = await promisify(execFile)(qemuProgram, ["-device", "help"], { maxBuffer: 1 << 24 });
     return stdout.includes('name "igb"');
   } catch {
-    return false; // not on PATH, or not able to start
+    return false; // not on PATH, or cannot start
   }
 }
 
-/** Those of `programs` that are not on PATH. */
+/** Returns the programs that are not on PATH. */
 export async function missingPrograms(programs: readonly string[]): Promise<string[]> {
   const directories = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin", "/sbin"];
   const found = await Promise.all(
@@ -46,14 +46,14 @@ export async function missingPrograms(programs: readonly string[]): Promise<stri
   return programs.filter((_, index) => found[index] !== true);
 }
 
-/** Builds chroot and make device nodes: they need root. */
+/** Builds need root because they use chroot and create device nodes. */
 export function isRoot(): boolean {
   return process.geteuid?.() === 0;
 }
 
 /**
- * KVM only where the processor says that it has it, and the user may: a /dev/kvm without either flag is a nested one that
- * does not run a stock kernel (vm-lab/FINDINGS.md 2).
+ * Returns "kvm" if the user can open /dev/kvm and the processor has the flag vmx or svm. A nested /dev/kvm without these flags
+ * does not run a stock kernel.
  */
 export async function chooseAccelerator(): Promise<"kvm" | "tcg"> {
   try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * One job in a guest of its own: a script, or a bundle for Node.
+ * runJob runs a script or a Node bundle in a new guest.
  * Usage: `process.exitCode = await runJob({ file: "vfs.sh", args: [], timeLimitMs: 600_000 }, {}, progress, signal)`
  */
 import { access, constants } from "node:fs/promises";
@@ -13,13 +13,13 @@ import { settledBefore } from "./time-limit.ts";
 import { VmLabError } from "./vm-lab-error.ts";
 
 export interface Job {
-  /** A bundle for Node by its ending; else a script, run by its first line when executable, or by sh. */
+  /** A Node bundle (.js, .mjs, .cjs), or a script. A script that is not executable is run by sh. */
   readonly file: string;
   readonly args: readonly string[];
   readonly timeLimitMs: number;
 }
 
-/** Streams the job's output and resolves with its exit code. Its directory is /share unless another is given. */
+/** Streams the output of the job and returns its exit code. By default, the directory of the file is mounted at /share. */
 export async function runJob(
   job: Job,
   options: MachineOptions,
@@ -28,7 +28,7 @@ export async function runJob(
 ): Promise<number> {
   const share = resolve(options.share ?? dirname(job.file));
   const command = await commandFor(job.file, share);
-  await ensureLab({ withModules: needsModules(options), progress }); // a build has progress of its own
+  await ensureLab({ withModules: needsModules(options), progress }); // a build prints its own progress
   await using guest = await progress.during("boot", () => bootGuest({ ...options, share, progress, signal }));
 
   const running = guest.spawn(["sh", "-c", 'cd /share && exec "$@"', "sh", ...command, ...job.args]);
@@ -38,12 +38,12 @@ export async function runJob(
   return await settledBefore(running.exitCode, AbortSignal.any([limit, signal]), () => {
     const seconds = job.timeLimitMs / 1000;
     return limit.aborted
-      ? new VmLabError("timed-out", `${job.file} was killed at its time limit of ${seconds} s (--time-limit)`)
+      ? new VmLabError("timed-out", `${job.file} was killed after its time limit of ${seconds} s (--time-limit)`)
       : new VmLabError("aborted", `${job.file} was killed`);
   });
 }
 
-/** What runs `file` in the guest, where `share` is the working directory. */
+/** Returns the command that runs `file` in the guest, where `share` is the working directory. */
 async function commandFor(file: string, share: string): Promise<string[]> {
   const path = relative(share, resolve(file));
   if (path.startsWith("..") || isAbsolute(path)) {
@@ -53,7 +53,7 @@ async function commandFor(file: string, share: string): Promise<string[]> {
     const refusal = await access(file, mode).catch((error: unknown) => error);
     return refusal === undefined;
   };
-  if (!(await can(constants.R_OK))) throw new VmLabError("bad-option", `${file}: cannot be read`);
+  if (!(await can(constants.R_OK))) throw new VmLabError("bad-option", `cannot read ${file}`);
   if ([".js", ".mjs", ".cjs"].includes(extname(file))) return ["node", path];
   return (await can(constants.X_OK)) ? [`./${path}`] : ["sh", path];
 }

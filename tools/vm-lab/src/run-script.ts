@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Runs one shell script of the build and keeps its words for the error.
+ * runScript runs a shell script of the build and includes its output in the error.
  * Usage: `const version = await runScript(join(lab, "image/kernel-version.sh"))`
  */
 import { spawn } from "node:child_process";
 import { basename } from "node:path";
 import { VmLabError } from "./vm-lab-error.ts";
 
-/** How much of a failed script's output an error shows. */
+/** Lines of output in the error of a failed script. */
 const shownLines = 30;
 
-/** Resolves with what the script wrote to stdout, trimmed. Rejects with VmLabError `build-failed`. */
+/** Returns the trimmed stdout of the script. Rejects with VmLabError `build-failed`. */
 export async function runScript(script: string, args: readonly string[] = []): Promise<string> {
   const child = spawn("sh", [script, ...args], { stdio: ["ignore", "pipe", "pipe"] });
   let stdout = "";
@@ -28,7 +28,7 @@ export async function runScript(script: string, args: readonly string[] = []): P
   });
   if (status !== "0") {
     const output = all.trimEnd().split("\n").slice(-shownLines).join("\n");
-    throw new VmLabError("build-failed", `${basename(script)} ended with ${status}:`, { output });
+    throw new VmLabError("build-failed", `${basename(script)} failed (${status}):`, { output });
   }
   return stdout.trim();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A person's shell in a guest: its serial console on this terminal. Without a terminal, the commands of standard input.
+ * openShell opens a shell in a guest: on a terminal, the serial console of the guest; otherwise it runs the commands from standard
+ * input.
  * Usage: `process.exitCode = await openShell({ udev: true }, progress, signal)`
  */
 import { spawn } from "node:child_process";
@@ -14,16 +15,16 @@ import { ensureLab } from "./lab.ts";
 import { machineFor, needsModules, type MachineOptions } from "./machine-options.ts";
 import type { Progress } from "./progress.ts";
 import { qemuArguments } from "./qemu-arguments.ts";
-import { complaints, mortalQemu } from "./qemu-process.ts";
+import { qemuErrors, qemuCommand } from "./qemu-process.ts";
 import { settledBefore } from "./time-limit.ts";
 import { VmLabError } from "./vm-lab-error.ts";
 
-/** Ends when the shell does, or by Ctrl-A x. Its exit code; on a terminal QEMU's. `signal` is for a shell without terminal. */
+/** Returns the exit code of the shell, or on a terminal that of QEMU. Ctrl-A x ends QEMU. `signal` is used without a terminal only. */
 export function openShell(options: MachineOptions, progress: Progress, signal: AbortSignal): Promise<number> {
   return process.stdin.isTTY ? openConsole(options, progress) : runCommands(options, progress, signal);
 }
 
-/** Over the agent: a console would lose what comes before its shell listens. */
+/** Uses the agent, because a console loses input that arrives before its shell has started. */
 async function runCommands(options: MachineOptions, progress: Progress, signal: AbortSignal): Promise<number> {
   await ensureLab({ withModules: needsModules(options), progress });
   await using guest = await progress.during("boot", () => bootGuest({ ...options, progress, signal }));
@@ -37,7 +38,7 @@ async function runCommands(options: MachineOptions, progress: Progress, signal: 
   try {
     return await settledBefore(bash.exitCode, signal, () => new VmLabError("aborted", "the shell was killed"));
   } finally {
-    process.stdin.destroy(); // it may be open still: the shell was told to exit
+    process.stdin.destroy(); // may still be open if the shell exited by itself
   }
 }
 
@@ -49,14 +50,14 @@ async function openConsole(options: MachineOptions, progress: Progress): Promise
     await writeFile(initrd, await packInitrd(lab));
     const kernelArguments = [...(options.kernelArguments ?? []), ...terminalWords()];
     const args = qemuArguments(await machineFor({ ...options, kernelArguments }, lab, initrd, "terminal"));
-    progress.say('the guest boots; "exit" ends it, Ctrl-A x cuts its power');
+    progress.say('booting; "exit" ends the guest, Ctrl-A x kills it');
     return await attach(args, progress);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
 }
 
-/** A serial line cannot tell the guest what terminal is at its other end. */
+/** Passes the size and type of the terminal to the guest, because a serial line cannot transfer them. */
 function terminalWords(): string[] {
   const [columns, rows] = process.stdout.isTTY ? process.stdout.getWindowSize() : [80, 24];
   const terminal = /^[\w.-]+$/.exec(process.env.TERM ?? "")?.[0] ?? "linux";
@@ -64,7 +65,7 @@ function terminalWords(): string[] {
 }
 
 async function attach(args: readonly string[], progress: Progress): Promise<number> {
-  const qemu = spawn(...mortalQemu(args), { stdio: ["pipe", "pipe", "pipe"] });
+  const qemu = spawn(...qemuCommand(args), { stdio: ["pipe", "pipe", "pipe"] });
   const { stdin, stdout, stderr } = process;
   const firstWord = once(qemu.stdout, "readable");
   const exit = new Promise<number>((resolve, reject) => {
@@ -74,8 +75,8 @@ async function attach(args: readonly string[], progress: Progress): Promise<numb
     });
   });
 
-  qemu.stderr.setEncoding("utf8").on("data", (text: string) => stderr.write(complaints(text)));
-  qemu.stdin.on("error", () => undefined); // QEMU is gone: its exit code says so
+  qemu.stderr.setEncoding("utf8").on("data", (text: string) => stderr.write(qemuErrors(text)));
+  qemu.stdin.on("error", () => undefined); // QEMU has ended; its exit code is returned
   stdin.setRawMode(true).pipe(qemu.stdin);
   try {
     await progress.during("boot", () => Promise.race([firstWord, exit]));

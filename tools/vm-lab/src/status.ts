@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What there is of the lab, in lines for a person.
+ * describeStatus lists the built and missing parts of the lab.
  * Usage: `const { ready, lines } = await describeStatus()`
  */
 import { cacheDirectory } from "./cache.ts";
@@ -18,8 +18,8 @@ export async function describeStatus(): Promise<{ readonly ready: boolean; reado
     lines: [
       `QEMU     ${qemu ? `with igb, ${await chooseAccelerator()}` : qemuAdvice}`,
       `cache    ${cacheDirectory()}`,
-      `image    ${plain?.image.directory ?? `none of this checkout (key ${await imageKey()}): ${build}`}`,
-      `modules  ${full?.modules?.directory ?? `none of this checkout (key ${await extraModulesKey()}): ${build} --with-modules`}`,
+      `image    ${plain?.image.directory ?? `not built for this checkout (key ${await imageKey()}); run: ${build}`}`,
+      `modules  ${full?.modules?.directory ?? `not built for this checkout (key ${await extraModulesKey()}); run: ${build} --with-modules`}`,
     ],
   };
 }

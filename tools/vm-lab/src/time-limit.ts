@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Waiting with an end: for a promise, or for a process that is killed when its time is up.
- * Usage: `await settledBefore(agent.nextBoot(), AbortSignal.timeout(60_000), () => new VmLabError("boot-timed-out", ...))`
+ * settledBefore waits for a promise until a signal aborts.
+ * Usage: `await settledBefore(agent.nextBoot(), AbortSignal.timeout(60_000), () => new VmLabError("boot-timed-out", "no answer"))`
  */
 
-/** What `promise` settles to, or the error of `failure` once `limit` is aborted. */
+/** Settles as `promise` does, or rejects with the error of `failure` when `limit` aborts. */
 export async function settledBefore<T>(promise: Promise<T>, limit: AbortSignal, failure: () => Error): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const onAbort = () => {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The one error of the lab. Its message is for a person and says what to do; code branches on `code`.
+ * VmLabError is the only error class of the lab. Its message says what to do. Branch on `code` only.
  * Usage: `throw new VmLabError("qemu-missing", "QEMU 8.0 or later is needed: npm run vm -- deps")`
  */
 
-/** What went wrong, by its cause. */
+/** The cause of the error. */
 export type VmLabErrorCode =
-  /** The caller asked for what cannot be. */
+  /** An option is invalid. */
   | "bad-option"
-  /** No QEMU, or one without the igb device. */
+  /** QEMU is missing, or has no igb device. */
   | "qemu-missing"
-  /** No image in the cache, and no root to build one. */
+  /** The cache contains no image, and the user is not root. */
   | "not-built"
   /** A step of the build failed. */
   | "build-failed"
@@ -18,15 +18,15 @@ export type VmLabErrorCode =
   | "unsupported-host"
   /** The agent did not answer in time. */
   | "boot-timed-out"
-  /** The guest's kernel panicked. */
+  /** The kernel of the guest panicked. */
   | "guest-panicked"
-  /** QEMU ended by itself, or the guest powered off. */
+  /** QEMU exited, or the guest powered off. */
   | "qemu-exited"
-  /** The guest was booted again while a process ran. */
+  /** The guest rebooted while a process was running. */
   | "guest-rebooted"
   /** A process in the guest did not end within its time limit. */
   | "timed-out"
-  /** The caller's signal. */
+  /** The caller aborted. */
   | "aborted"
   /** The guest was killed or disposed of. */
   | "guest-killed";
@@ -34,7 +34,7 @@ export type VmLabErrorCode =
 export class VmLabError extends Error {
   override readonly name = "VmLabError";
   readonly code: VmLabErrorCode;
-  /** The end of what a failed script, QEMU or the guest's console said. */
+  /** End of the output of the failed script, of QEMU or of the console of the guest. */
   readonly output: string | undefined;
 
   constructor(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The agent: starts processes in the guest for the host and reports what they say and how they end. One Node process for
- * a whole boot, since under emulation starting one is what costs time. It depends on nothing but node: and protocol.ts.
+ * serve runs the agent: it starts processes in the guest for the host, and reports their output and their exit codes. One Node
+ * process serves a whole boot, because starting Node is slow under emulation. It imports node: modules and protocol.ts only.
  * Usage: `await serve(process.stdin, send)`
  */
 import { spawn, type ChildProcess } from "node:child_process";
@@ -10,10 +10,10 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { parseRequest, type Report, type Request } from "../protocol.ts";
 
-/** A daemon left in the background holds its parent's output open: this long after the exit, silence counts as the end. */
+/** A background daemon keeps the output of its parent open. Output counts as ended after this time of silence after the exit. */
 const drainMs = 500;
 
-/** Serves the requests that come from `input` until its end. `send` may neither lose nor reorder reports. */
+/** Serves the requests from `input` until its end. `send` must keep all reports and their order. */
 export async function serve(input: Readable, send: (report: Report) => void): Promise<void> {
   const processes = new Map<number, ChildProcess>();
 
@@ -42,7 +42,7 @@ export async function serve(input: Readable, send: (report: Report) => void): Pr
 function start(request: Extract<Request, { type: "start" }>, send: (report: Report) => void): ChildProcess {
   const { id, argv, env, input } = request;
   const [program = "", ...rest] = argv;
-  // detached: a process group of its own, so that a kill reaches what it started.
+  // detached: its own process group, so that a kill also reaches its children.
   const child = spawn(program, rest, {
     detached: true,
     env: { ...process.env, ...env },
@@ -51,14 +51,14 @@ function start(request: Extract<Request, { type: "start" }>, send: (report: Repo
   let ended = false;
   let silence: NodeJS.Timeout | undefined;
 
-  // What comes after the end is read and dropped: a daemon must not die of SIGPIPE because nobody listens any more.
+  // Output after the end is read and dropped. Otherwise a background daemon would die of SIGPIPE.
   for (const stream of ["stdout", "stderr"] as const) {
     child[stream]?.on("data", (data: Buffer) => {
       if (!ended) send({ type: "output", id, stream, data: data.toString("base64") });
       silence?.refresh();
     });
   }
-  child.stdin?.on("error", () => undefined); // it closed its input: its exit code tells what it made of that
+  child.stdin?.on("error", () => undefined); // the process closed its input; its exit code shows whether that is an error
   child.on("error", (error) => {
     const words = Buffer.from(`${program}: ${error.message}\n`);
     send({ type: "output", id, stream: "stderr", data: words.toString("base64") });
@@ -85,6 +85,6 @@ function killGroup(child: ChildProcess | undefined, signal: string): void {
   try {
     process.kill(-child.pid, signal);
   } catch {
-    // It ended by itself meanwhile, which is what was wanted.
+    // The process has already ended.
   }
 }
