@@ -111,7 +111,7 @@ describe("a fast boot", () => {
   );
 
   it(
-    "fails what runs when the kernel panics, with the console's last words",
+    "fails what runs when the kernel panics, with the end of the console output",
     async () => {
       const panicking = guest.exec("echo c >/proc/sysrq-trigger", { timeoutMs: limitMs });
       await expect(panicking).rejects.toMatchObject({
@@ -190,7 +190,7 @@ describe("npm run vm -- run", () => {
     async () => {
       const { code, stdout, stderr } = await run("echo hanging; sleep 10000", "--time-limit", "15");
       expect({ code, stdout }).toEqual({ code: 124, stdout: "hanging\n" });
-      expect(stderr).toContain("was killed at its time limit of 15 s");
+      expect(stderr).toContain("was killed after its time limit of 15 s");
     },
     bootLimitMs,
   );

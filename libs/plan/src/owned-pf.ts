@@ -4,7 +4,7 @@
  * them in the status, from which every other program reads them.
  * Usage: `plan(state.spec ?? {}, state.status ?? {}, ownedInStatus(state.status ?? {}))`.
  */
-import type { SriovNetworkNodeStateStatus } from "@switchyard/api";
+import { defined, type SriovNetworkNodeStateStatus } from "@switchyard/api";
 
 /** What is recorded about a PF that Switchyard configured. */
 export interface OwnedPf {
@@ -22,10 +22,8 @@ export function ownedInStatus(status: SriovNetworkNodeStateStatus): OwnedPfs {
   const owned = new Map<string, OwnedPf>();
   for (const pf of status.interfaces ?? []) {
     if (pf.owned !== true) continue;
-    owned.set(pf.pciAddress, {
-      externallyManaged: pf.externallyManaged === true,
-      ...(pf.initialMtu === undefined ? {} : { initialMtu: pf.initialMtu }),
-    });
+    const { pciAddress, initialMtu } = pf;
+    owned.set(pciAddress, { externallyManaged: pf.externallyManaged === true, ...defined({ initialMtu }) });
   }
   return owned;
 }

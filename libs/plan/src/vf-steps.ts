@@ -3,7 +3,7 @@
  * Plans the driver, the MAC address and the MTU of the VFs of one group (sriov-operator.md F.4, F.6). It compares all three
  * with the observed values and not the driver alone (sriov-operator.md M-30).
  */
-import type { InterfaceStatus, VfGroup, VfStatus } from "@switchyard/api";
+import { defined, type InterfaceStatus, type VfGroup, type VfStatus } from "@switchyard/api";
 import type { VfRange } from "@switchyard/policy";
 import type { PfStep } from "./step.ts";
 
@@ -71,7 +71,7 @@ function setMac(pf: InterfaceStatus, vfId: number, group: VfGroup): PfStep {
 
 function bind(pf: InterfaceStatus, vfId: number, from: string | undefined, group: VfGroup): PfStep {
   const to = isNetdevice(group) ? "default" : (group.deviceType ?? "default");
-  return { kind: "bind-driver", pciAddress: pf.pciAddress, vfId, ...(from === undefined ? {} : { from }), to };
+  return { kind: "bind-driver", pciAddress: pf.pciAddress, vfId, ...defined({ from }), to };
 }
 
 function isEthernet(pf: InterfaceStatus): boolean {

@@ -42,7 +42,7 @@ describe("npm run vm", () => {
     const { code, stdout } = vm("status");
     expect(code).toBe(1);
     expect(stdout).toMatch(/QEMU .* is not installed; run "npm run vm -- deps" as root/);
-    expect(stdout).toMatch(/image .* none of this checkout .*: npm run vm -- build/);
+    expect(stdout).toMatch(/image .* not built for this checkout .*; run: npm run vm -- build/);
     expect(stdout).toContain(join(cache, "switchyard/vm-lab"));
   });
 

@@ -315,7 +315,7 @@ describe("configureNode and drains", () => {
 
   it.each([
     { when: "while it waits", answer: "Idle" },
-    { when: "during the drain (M-52)", answer: "Draining" },
+    { when: "during the drain (sriov-operator.md M-52)", answer: "Draining" },
     { when: "after the drain", answer: "DrainComplete" },
   ])("withdraws its request when the spec no longer needs it, $when", async ({ answer }) => {
     const kernel = igbKernel();

@@ -4,7 +4,7 @@
  * that the Go operator can read.
  */
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
-import type { InterfaceSpec } from "@switchyard/api";
+import { defined, type InterfaceSpec } from "@switchyard/api";
 import { createLinuxPfRecords, type PfRecords } from "@switchyard/host";
 import { pci } from "@switchyard/host/testing";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -111,7 +111,7 @@ describe("the records that upstream leaves on a host", () => {
 describe("the record of a PF", () => {
   const pf = { pciAddress: "0000:3b:00.1", numVfs: 2 };
   const as = (name: string | undefined, mtu = 1500, deviceID = "1017") => [
-    { pciAddress: pf.pciAddress, ...(name === undefined ? {} : { name }), mtu, vendor: "15b3", deviceID },
+    { pciAddress: pf.pciAddress, ...defined({ name }), mtu, vendor: "15b3", deviceID },
   ];
   const recorded = async () => (await records.list()).get(pci(pf.pciAddress));
 

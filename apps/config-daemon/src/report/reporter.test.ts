@@ -62,9 +62,9 @@ describe("the reporter", () => {
     );
     await next(new Error("away"));
     expect(await lost).toBe("Error: away");
-    const told = report(state, { kind: "settled", problems: [] }, { interfaces: [] });
+    const written = report(state, { kind: "settled", problems: [] }, { interfaces: [] });
     await next();
-    await told;
+    await written;
     expect(stored.map(({ syncStatus }) => syncStatus)).toEqual(["Succeeded"]);
   });
 
@@ -75,9 +75,9 @@ describe("the reporter", () => {
       { kind: "discovery-failed", message: "list: EACCES" },
       { kind: "settled", problems: [] },
     ] as const) {
-      const told = report(state, phase, { interfaces: [] });
+      const written = report(state, phase, { interfaces: [] });
       await next();
-      await told;
+      await written;
     }
     expect(events).toEqual([
       { type: "Warning", reason: "SyncFailed", message: "list: EACCES" },

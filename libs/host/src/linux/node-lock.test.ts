@@ -147,11 +147,11 @@ describe("acquireNodeLock", () => {
   ])("refuses $does, says so, and takes the lock once that is gone", async ({ prepare, why }) => {
     const directory = join(root, "run/switchyard");
     await prepare(directory, join(directory, "config-daemon.lock"));
-    const told: string[] = [];
-    const waiting = acquire({ onWaiting: (text) => told.push(text) });
-    while (told.length === 0) await new Promise(setImmediate);
-    expect(told[0]).toMatch(/^take the lock on this node: E[A-Z]+ \(/);
-    expect(told[0]).toContain(why);
+    const reasons: string[] = [];
+    const waiting = acquire({ onWaiting: (text) => reasons.push(text) });
+    while (reasons.length === 0) await new Promise(setImmediate);
+    expect(reasons[0]).toMatch(/^take the lock on this node: E[A-Z]+ \(/);
+    expect(reasons[0]).toContain(why);
     await rm(directory, { recursive: true });
     const lock = await waiting;
     await lock[Symbol.asyncDispose]();

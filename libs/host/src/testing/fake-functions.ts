@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The PCI functions of the fake kernel, as data; fake-pci.ts has the rules.
+ * Defines the PCI functions of the fake kernel as data. fake-pci.ts contains the rules.
  * Usage: `const pf = newPf(port); const vf = newVf(pf, sriov, 0)`.
  */
 import type { PciAddress } from "@switchyard/api";
@@ -19,9 +19,9 @@ export interface VfFunction extends PciFunction {
   readonly kind: "vf";
   readonly pf: PfFunction;
   readonly vfId: number;
-  /** 0 is none. */
+  /** 0 means no VLAN. */
   vlan: number;
-  /** Address that the PF holds for it: assigned, or told by the VF's driver. */
+  /** Address that the PF stores: assigned, or reported by the VF driver. */
   pfMac: string | undefined;
   /** Whether pfMac was assigned. */
   isAssigned: boolean;
@@ -30,7 +30,7 @@ export interface VfFunction extends PciFunction {
 interface PciFunction {
   readonly pciAddress: PciAddress;
   readonly deviceId: string;
-  /** The driver whose table of ids has this function. */
+  /** The driver whose id table contains this function. */
   readonly nativeDriver: string;
   driver: string | undefined;
   /** Different after each creation, bind and unbind; set by fake-pci.ts. */
@@ -40,14 +40,14 @@ interface PciFunction {
 
 export type AnyFunction = PfFunction | VfFunction;
 
-/** As it is before any driver knows of it. */
+/** Returns a PF before any driver is bound. */
 export function newPf(port: FakePort): PfFunction {
   const { pciAddress, deviceId, driver: nativeDriver } = port;
   const fn = { pciAddress, deviceId, nativeDriver, driver: undefined, incarnation: 0, driverOverride: undefined };
   return { ...fn, kind: "pf", port, vfs: [] };
 }
 
-/** As it is before any driver knows of it. */
+/** Returns a VF before any driver is bound. */
 export function newVf(pf: PfFunction, sriov: FakeSriov, vfId: number): VfFunction {
   const { vfDeviceId: deviceId, vfDriver: nativeDriver } = sriov;
   const pciAddress = vfAddress(pf.pciAddress, sriov, vfId);

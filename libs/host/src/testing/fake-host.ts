@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The edge of the fake kernel: faults strike, writes are noted, and what it refuses becomes a HostError.
+ * createFakeHost wraps the ports of the fake kernel: it injects faults, records writes, and converts a Refusal to a HostError.
  * Usage: `createFakeHost(ports, { clock, faults, writes })`.
  */
 import { operationOf } from "../calls/operation-of.ts";
@@ -11,28 +11,28 @@ import type { Faults } from "./faults.ts";
 import { Refusal } from "./refusal.ts";
 import { isWrite, wrapPorts, type PortCall } from "../calls/wrap-ports.ts";
 
-/** A call that changes the host, or would have. */
+/** A call that changes the host, also if it fails. */
 export interface FakeWrite extends PortCall {
   readonly startedMs: number;
-  /** Absent while the call is on its way. */
+  /** Absent while the call is running. */
   readonly endedMs?: number;
-  /** The errno's name, where it failed. */
+  /** Name of the errno if the call failed. */
   readonly code?: string;
 }
 
 export interface FakeHostDeps {
   readonly clock: Clock;
   readonly faults: Faults;
-  /** Where writes are noted, in the order of their start. */
+  /** Receives the writes in the order of their start. */
   readonly writes: FakeWrite[];
 }
 
 export function createFakeHost(ports: Host, { clock, faults, writes }: FakeHostDeps): Host {
-  /** Devices whose lock is held by a write that hangs. */
+  /** Devices whose lock is held by a hanging write. */
   const locked = new Map<unknown, Promise<unknown>>();
   return wrapPorts(ports, (call, proceed) => {
     if (call.port === "events") return watched(call, proceed);
-    return isWrite(call) ? noted(call, () => struck(call, proceed)) : struck(call, proceed);
+    return isWrite(call) ? recorded(call, () => withFaults(call, proceed)) : withFaults(call, proceed);
   });
 
   function watched(call: PortCall, proceed: () => unknown): unknown {
@@ -41,7 +41,7 @@ export function createFakeHost(ports: Host, { clock, faults, writes }: FakeHostD
     return proceed();
   }
 
-  async function noted(call: PortCall, run: () => Promise<unknown>): Promise<unknown> {
+  async function recorded(call: PortCall, run: () => Promise<unknown>): Promise<unknown> {
     const startedMs = clock.nowMs();
     const at = writes.push({ ...call, startedMs }) - 1;
     const end = (how: Pick<FakeWrite, "code">) => {
@@ -57,7 +57,7 @@ export function createFakeHost(ports: Host, { clock, faults, writes }: FakeHostD
     }
   }
 
-  /** What the kernel reads under a device's lock waits for it (sriov_numvfs_show, 6.12). */
+  /** Waits for the lock of the devices that the call reads (sriov_numvfs_show, 6.12). */
   async function whenReadable({ port, method, args }: PortCall): Promise<void> {
     if (port !== "sriov") return;
     if (method === "readPf") await locked.get(args[0]);
@@ -72,7 +72,7 @@ export function createFakeHost(ports: Host, { clock, faults, writes }: FakeHostD
     if (port === "sriov") locked.delete(args[0]);
   }
 
-  async function struck(call: PortCall, proceed: () => unknown): Promise<unknown> {
+  async function withFaults(call: PortCall, proceed: () => unknown): Promise<unknown> {
     const effects = faults.take(call);
     if (!isWrite(call)) await whenReadable(call);
     try {

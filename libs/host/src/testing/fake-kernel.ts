@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A kernel with NICs that are none: one state, of which every port of a Host is a view. It refuses what a kernel
- * refuses, and names and drivers come when udev gets to it. Never kinder than the kernel: the contract suite
- * (host-contract.ts) runs on both.
+ * createFakeKernel simulates a kernel with NICs. All ports of its Host show the same state. It refuses what a real kernel
+ * refuses, and udev names interfaces and loads drivers some time later. The contract suite (host-contract.ts) runs on the fake
+ * kernel and on a real one.
  * Usage: `const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")] }); const host = kernel.host();`
  */
 import { randomUUID } from "node:crypto";
@@ -29,35 +29,35 @@ import { answer, Refusal } from "./refusal.ts";
 
 export interface FakeKernelOptions {
   readonly nics: readonly FakeNic[];
-  /** The system's unless told. */
+  /** The clock of the system by default. */
   readonly clock?: Clock;
-  /** How long a change of a VF count takes; 0 unless told. igb takes about 1,000 for four VFs. */
+  /** Duration of a change of the number of VFs; 0 by default. igb needs about 1,000 ms for four VFs. */
   readonly setNumVfsMs?: number;
-  /** How long udev takes for each event; 1 unless told; "none" is a machine without udev. */
+  /** Time that udev needs for each event; 1 by default; "none" for a machine without udev. */
   readonly udevMs?: number | "none";
-  /** The mode of the RDMA subsystem, which is not loaded unless told. */
+  /** Mode of the RDMA subsystem, which is not loaded by default. */
   readonly rdmaMode?: RdmaMode;
-  /** Whether there is an IOMMU, which vfio-pci needs; yes unless told. */
+  /** Whether the machine has an IOMMU, which vfio-pci needs; true by default. */
   readonly iommu?: boolean;
 }
 
 export interface FakeKernel {
-  /** The ports, as a daemon gets them. */
+  /** Returns the ports for a daemon. */
   host(): Host;
-  /** All calls that change something, in the order of their start. */
+  /** All calls of the ports that change something, in the order of their start. */
   readonly writes: readonly FakeWrite[];
   fault(match: FaultMatch, effect: FaultEffect): Fault;
-  /** The PF's driver makes at most so many VFs, whatever it is asked for. */
+  /** Limits the number of VFs that the driver of the PF creates. */
   limitVfs(pf: PciAddress, count: number): void;
-  /** Drivers fail to take the function, with this errno; undefined heals it. */
+  /** Makes drivers fail on the function with this errno; undefined ends this. */
   failProbe(device: PciAddress, code: string | undefined): void;
-  /** Events were lost. */
+  /** Simulates the loss of events. */
   overrunEvents(): void;
-  /** How often the PF was reset, and lost its carrier for a while. */
+  /** Returns how often the PF was reset and lost its carrier for a while. */
   countResets(pf: PciAddress): number;
 
-  // What people and other programs do.
-  /** Its interfaces are down, as the kernel makes them. */
+  // Actions of administrators and of other programs.
+  /** Adds a NIC. Its interfaces are down. */
   plug(nic: FakeNic): void;
   unplug(device: PciAddress): void;
   unbindByHand(device: PciAddress): void;
@@ -65,16 +65,16 @@ export interface FakeKernel {
   setVfVlanByHand(pf: PciAddress, vfId: number, vlan: number): void;
   renameLink(name: string, newName: string): void;
   addAltName(name: string, altName: string): void;
-  /** A pod gets the interface of a VF: the host does not see it any more. */
+  /** Moves the interface of a VF to a pod, where it is not visible on the host. */
   moveToPod(vf: PciAddress): void;
   returnFromPod(vf: PciAddress): void;
-  /** Some driver makes an RDMA device, and loads the RDMA subsystem for it. */
+  /** Adds an RDMA device, and loads the RDMA subsystem. */
   addRdmaDevice(name: string): void;
   unloadRdmaByHand(): void;
   setRdmaModeByHand(mode: RdmaMode): void;
   writeFile(path: string, text: string): void;
   linkFile(path: string, target: string): void;
-  /** Paths of all files and links, sorted; the records of PFs are not among them. */
+  /** Returns the paths of all files and links, sorted, without the records of PFs. */
   listFiles(): readonly string[];
 }
 
@@ -93,7 +93,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
   const faults = createFaults();
   const writes: FakeWrite[] = [];
 
-  const bootId = randomUUID(); // no two kernels are one boot
+  const bootId = randomUUID(); // each kernel is another boot
   const ports: Host = {
     boot: { readBootId: () => answer(() => bootId) },
     sriov,
@@ -122,7 +122,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
   let booted = false;
   for (const nic of nics) plug(nic);
   if (udevMs !== "none") udev.coldPlug();
-  for (const netdev of netdevs.listVisible()) netdev.adminUp = true; // by the distribution's network service
+  for (const netdev of netdevs.listVisible()) netdev.adminUp = true; // done by the network service of the distribution
   booted = true;
 
   return {
@@ -150,7 +150,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
       const vf = fn.kind === "pf" ? fn.vfs[vfId] : undefined;
       if (vf === undefined) throw new Refusal("EINVAL");
       vf.vlan = vlan;
-      tellOf(pf);
+      emitLinksOf(pf);
     },
     renameLink: (name, newName) => {
       netdevs.rename(netdevs.find(name), newName);
@@ -185,8 +185,8 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     return fn;
   }
 
-  /** Tells of all interfaces of a function, as after a change of its PF. */
-  function tellOf(pciAddress: PciAddress): void {
+  /** Emits an event for each interface of a function, as after a change of its PF. */
+  function emitLinksOf(pciAddress: PciAddress): void {
     const parent = { bus: "pci", name: pciAddress };
     for (const { name } of netdevs.visibleOf(pciAddress)) emit({ kind: "link", name, parent });
   }
@@ -196,9 +196,9 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     resets.set(pciAddress, (resets.get(pciAddress) ?? 0) + 1);
     const lossMs = port.sriov?.carrierLossMs ?? 0;
     carrierBackMs.set(pciAddress, clock.nowMs() + lossMs);
-    tellOf(pciAddress);
+    emitLinksOf(pciAddress);
     clock.later(lossMs, () => {
-      tellOf(pciAddress);
+      emitLinksOf(pciAddress);
     });
   }
 
@@ -211,7 +211,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
   }
 }
 
-/** Local unicast addresses, the same in each run. */
+/** Returns a generator of local unicast addresses, which are the same in each run. */
 function createMacSource(): () => string {
   let seed = 1;
   const nextByte = () => {

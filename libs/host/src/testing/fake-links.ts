@@ -3,6 +3,7 @@
  * Implements Links on the fake kernel, with the errors and texts of net/core/dev.c and rtnetlink.c (6.12).
  * Usage: `const links = createFakeLinks({ bus, netdevs, hasCarrier, onReset })`.
  */
+import { defined } from "@switchyard/api";
 import type { Link, Links } from "../ports/links.ts";
 import type { Netdev, Netdevs } from "./fake-netdevs.ts";
 import type { PfFunction } from "./fake-functions.ts";
@@ -33,8 +34,7 @@ export function createFakeLinks({ bus, netdevs, hasCarrier, onReset }: FakeLinks
     return {
       ...{ index, name, altNames: [...altNames], mac, mtu, maxMtu, adminUp, type: "ether" },
       parent: { bus: "pci", name: parent },
-      ...(physPortName !== undefined && { physPortName }),
-      ...(physSwitchId !== undefined && { physSwitchId }),
+      ...defined({ physPortName, physSwitchId }),
       vfs: (pf?.vfs ?? []).map(({ vfId, pfMac = noMac, vlan }) => ({ vfId, mac: pfMac, vlan })),
     };
   }

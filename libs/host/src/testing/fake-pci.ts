@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The PCI functions of the fake kernel and who drives them. The rules are those of drivers/pci/pci-driver.c and
- * drivers/base/bus.c (6.12), as the VM lab showed them; a driver that binds to a function makes its interface.
- * Usage: `const bus = createPciBus({ netdevs, emit, nextMac }); bus.plug(port)`.
+ * createPciBus implements the PCI functions of the fake kernel and their drivers, by the rules of drivers/pci/pci-driver.c and
+ * drivers/base/bus.c (6.12), confirmed in the VM lab. A driver that is bound to a function creates its interface.
+ * Usage: `const bus = createPciBus({ netdevs, emit, nextMac, iommu: true }); bus.plug(port)`.
  */
-import type { PciAddress } from "@switchyard/api";
+import { defined, type PciAddress } from "@switchyard/api";
 import type { KernelEvent } from "../ports/kernel-events.ts";
 import type { Netdevs } from "./fake-netdevs.ts";
 import { newPf, newVf, type AnyFunction, type PfFunction, type VfFunction } from "./fake-functions.ts";
@@ -13,33 +13,33 @@ import { Refusal } from "./refusal.ts";
 
 export interface PciBus {
   plug(port: FakePort): void;
-  /** The function vanishes, a PF with all of its VFs. */
+  /** Removes the function, and the VFs of a PF. */
   unplug(pciAddress: PciAddress): void;
   find(pciAddress: PciAddress): AnyFunction | undefined;
-  /** By ascending address. */
+  /** Returns the PFs by ascending address. */
   listPfs(): readonly PfFunction[];
-  /** Registers a driver, which takes whatever free function it matches. */
+  /** Registers a driver, which binds to each matching function without a driver. */
   register(driver: string): void;
   isRegistered(driver: string): boolean;
-  /** What a write to the driver's `bind` does. */
+  /** Implements a write to `bind` of the driver. */
   bind(pciAddress: PciAddress, driver: string): void;
-  /** What a write to the function's driver/unbind does. */
+  /** Implements a write to driver/unbind of the function. */
   unbind(fn: AnyFunction): void;
-  /** What drivers_probe does: who refuses is passed over in silence. */
+  /** Implements a write to drivers_probe, which ignores errors of drivers. */
   probe(fn: AnyFunction): void;
   addVfs(pf: PfFunction, sriov: FakeSriov, count: number): void;
   removeVfs(pf: PfFunction): void;
-  /** From now on drivers fail to take this function, with this errno; undefined heals it. */
+  /** Makes drivers fail on this function with this errno; undefined ends this. */
   failProbe(pciAddress: PciAddress, code: string | undefined): void;
 }
 
-/** What a PCI bus is built on. */
+/** The parts of the fake kernel that the PCI bus uses. */
 export interface PciBusDeps {
   readonly netdevs: Netdevs;
   readonly emit: (event: KernelEvent) => void;
-  /** An address for a VF that was assigned none. */
+  /** Returns an address for a VF without an assigned address. */
   readonly nextMac: () => string;
-  /** Without one, vfio-pci takes no function. */
+  /** Whether the machine has an IOMMU, without which vfio-pci cannot be bound. */
   readonly iommu: boolean;
 }
 
@@ -49,11 +49,11 @@ export function createPciBus({ netdevs, emit, nextMac, iommu }: PciBusDeps): Pci
   const failures = new Map<PciAddress, string>();
   let nextIncarnation = 1;
 
-  function tell(action: string, { pciAddress }: AnyFunction) {
+  function emitPci(action: string, { pciAddress }: AnyFunction) {
     emit({ kind: "pci", action, pciAddress });
   }
 
-  // pci_match_device(): an override excludes all other drivers, and makes its own match anything.
+  // pci_match_device(): an override excludes all other drivers, and its driver matches any device.
   function matches(fn: AnyFunction, driver: string): boolean {
     return driver === (fn.driverOverride ?? fn.nativeDriver);
   }
@@ -69,7 +69,7 @@ export function createPciBus({ netdevs, emit, nextMac, iommu }: PciBusDeps): Pci
     fn.driver = driver;
     fn.incarnation = nextIncarnation++;
     if (driver !== "vfio-pci") addNetdev(fn);
-    tell("bind", fn);
+    emitPci("bind", fn);
   }
 
   function addNetdev(fn: AnyFunction): void {
@@ -77,18 +77,16 @@ export function createPciBus({ netdevs, emit, nextMac, iommu }: PciBusDeps): Pci
     if (fn.kind === "pf") {
       const { mac, maxMtu, physPortName, physSwitchId } = fn.port;
       netdevs.add({
-        ...{ parent, mac, maxMtu },
-        ...(physPortName !== undefined && { physPortName }),
-        ...(physSwitchId !== undefined && { physSwitchId }),
+        ...{ parent, mac, maxMtu, ...defined({ physPortName, physSwitchId }) },
       });
     } else {
       const { sriov, maxMtu } = fn.pf.port;
-      netdevs.add({ parent, mac: takeMac(fn), maxMtu: sriov?.vfMaxMtu ?? maxMtu });
+      netdevs.add({ parent, mac: firstMac(fn), maxMtu: sriov?.vfMaxMtu ?? maxMtu });
     }
   }
 
-  /** The address with which a VF's driver starts; it talks to the PF's driver about it, where that listens. */
-  function takeMac(vf: VfFunction): string {
+  /** Returns the first address of a VF. Its driver asks the driver of the PF for it, if that answers. */
+  function firstMac(vf: VfFunction): string {
     const { needsPfUp = false, showsOwnVfMac = false } = vf.pf.port.sriov ?? {};
     const listens = !needsPfUp || netdevs.visibleOf(vf.pf.pciAddress).some(({ adminUp }) => adminUp);
     const mac = (listens && vf.isAssigned ? vf.pfMac : undefined) ?? nextMac();
@@ -98,18 +96,18 @@ export function createPciBus({ netdevs, emit, nextMac, iommu }: PciBusDeps): Pci
 
   function detach(fn: AnyFunction): void {
     if (fn.driver === undefined) return;
-    if (fn.kind === "pf") removeVfs(fn); // igb, i40e, ice and mlx5 do not leave VFs without their PF
+    if (fn.kind === "pf") removeVfs(fn); // igb, i40e, ice and mlx5 remove the VFs when the PF is unbound
     netdevs.removeOf(fn.pciAddress);
     fn.driver = undefined;
     fn.incarnation = nextIncarnation++;
-    tell("unbind", fn);
+    emitPci("unbind", fn);
   }
 
   function tryAttach(fn: AnyFunction, driver: string): void {
     try {
       if (fn.driver === undefined) attach(fn, driver);
     } catch (refusal) {
-      if (!(refusal instanceof Refusal)) throw refusal; // a kernel logs it, and goes on
+      if (!(refusal instanceof Refusal)) throw refusal; // the kernel logs the error and continues
     }
   }
 
@@ -121,13 +119,13 @@ export function createPciBus({ netdevs, emit, nextMac, iommu }: PciBusDeps): Pci
   function enter(fn: AnyFunction): void {
     functions.set(fn.pciAddress, fn);
     fn.incarnation = nextIncarnation++;
-    tell("add", fn);
+    emitPci("add", fn);
   }
 
   function leave(fn: AnyFunction): void {
     detach(fn);
     functions.delete(fn.pciAddress);
-    tell("remove", fn);
+    emitPci("remove", fn);
   }
 
   function removeVfs(pf: PfFunction): void {
@@ -172,10 +170,10 @@ export function createPciBus({ netdevs, emit, nextMac, iommu }: PciBusDeps): Pci
         const vf = newVf(pf, sriov, vfId);
         pf.vfs = [...pf.vfs, vf];
         enter(vf);
-        tell("change", vf);
+        emitPci("change", vf);
         probe(vf);
       }
-      tell("change", pf);
+      emitPci("change", pf);
     },
     removeVfs,
     failProbe(pciAddress, code) {

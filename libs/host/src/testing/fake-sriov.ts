@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * SriovSysfs on the fake kernel: refusals in the order of drivers/pci/iov.c (6.12).
+ * createFakeSriov implements SriovSysfs on the fake kernel, with errors in the order of drivers/pci/iov.c (6.12).
  * Usage: `const sriov = createFakeSriov({ bus, netdevs, clock, setNumVfsMs: 0, onReset })`.
  */
 import { defined, type PciAddress } from "@switchyard/api";
@@ -17,7 +17,7 @@ export interface FakeSriovDeps {
   readonly bus: PciBus;
   readonly netdevs: Netdevs;
   readonly clock: Clock;
-  /** How long a change of the VF count takes. */
+  /** Duration of a change of the number of VFs. */
   readonly setNumVfsMs: number;
   /** Called when the driver resets the PF. */
   readonly onReset: (pf: PfFunction) => void;
@@ -25,7 +25,7 @@ export interface FakeSriovDeps {
 
 export interface FakeSriovSysfs {
   readonly port: SriovSysfs;
-  /** The PF's driver makes at most so many VFs from now on, whatever it is asked for. */
+  /** Limits the number of VFs that the driver of the PF creates. */
   limitVfs(pf: PciAddress, count: number): void;
 }
 
@@ -33,7 +33,7 @@ export function createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset }: F
   const locks = new Map<PciAddress, Promise<unknown>>();
   const limits = new Map<PciAddress, number>();
 
-  // sriov_numvfs is read and written under the device's lock: a reader waits until the VFs are made.
+  // sriov_numvfs is read and written under the lock of the device, so a reader waits until the VFs are created.
   function locked<Value>(pf: PciAddress, act: () => Promise<Value> | Value): Promise<Value> {
     const result = (locks.get(pf) ?? Promise.resolve()).then(act);
     const done = result.catch(() => undefined);
@@ -43,7 +43,7 @@ export function createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset }: F
 
   function findPf(pciAddress: PciAddress): { readonly pf: PfFunction; readonly sriov: FakeSriov } {
     const pf = bus.find(pciAddress);
-    // Without the capability there is no such file.
+    // Without the capability, the file does not exist.
     if (pf?.kind !== "pf" || pf.port.sriov === undefined) throw new Refusal("ENOENT");
     return { pf, sriov: pf.port.sriov };
   }
@@ -63,7 +63,7 @@ export function createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset }: F
     };
   }
 
-  // pci_iov_remove() lifts the driver's own limit when the driver goes.
+  // pci_iov_remove() removes the limit of the driver when the driver is unbound.
   function limitOf({ driver }: PfFunction, { totalVfs, capabilityVfs = totalVfs }: FakeSriov): number {
     return driver === undefined ? capabilityVfs : totalVfs;
   }
@@ -82,12 +82,12 @@ export function createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset }: F
 
   async function setNumVfs(pciAddress: PciAddress, count: number): Promise<void> {
     const { pf: asked, sriov } = findPf(pciAddress);
-    if (!Number.isInteger(count) || count < 0 || count > 0xffff) throw new Refusal("EINVAL"); // no u16
+    if (!Number.isInteger(count) || count < 0 || count > 0xffff) throw new Refusal("EINVAL"); // not a u16
     if (count > limitOf(asked, sriov)) throw new Refusal("ERANGE");
     await locked(pciAddress, async () => {
       const { pf } = findPf(pciAddress);
       if (count === pf.vfs.length) return;
-      if (pf.driver !== pf.nativeDriver) throw new Refusal("ENOENT"); // nobody who could configure VFs
+      if (pf.driver !== pf.nativeDriver) throw new Refusal("ENOENT"); // no driver that supports SR-IOV
       if (count > 0 && pf.vfs.length > 0) throw new Refusal("EBUSY");
       if (setNumVfsMs > 0) await clock.sleep(setNumVfsMs);
       if (bus.find(pciAddress) !== pf) throw new Refusal("ENODEV"); // unplugged meanwhile

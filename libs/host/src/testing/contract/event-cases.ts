@@ -7,22 +7,22 @@ import type { KernelEvent } from "../../ports/kernel-events.ts";
 import { eventually, linkOf, makeVf, type ContractCase } from "./world.ts";
 
 /** Collects events while `act` runs and until all of `expected` have arrived. */
-async function assertTold(host: Host, act: () => Promise<unknown>, expected: readonly KernelEvent[]): Promise<void> {
+async function assertEvents(host: Host, act: () => Promise<unknown>, expected: readonly KernelEvent[]): Promise<void> {
   const stop = new AbortController();
-  const told: KernelEvent[] = [];
+  const seen: KernelEvent[] = [];
   const events = host.events.watch(stop.signal);
   const listening = (async () => {
-    for await (const event of events) told.push(event);
+    for await (const event of events) seen.push(event);
   })();
   try {
     await act();
     await eventually(
-      () => Promise.resolve(told),
+      () => Promise.resolve(seen),
       () => {
         for (const event of expected)
           assert(
-            told.some((other) => isDeepStrictEqual(event, other)),
-            `${JSON.stringify(event)} in ${JSON.stringify(told)}`,
+            seen.some((other) => isDeepStrictEqual(event, other)),
+            `${JSON.stringify(event)} in ${JSON.stringify(seen)}`,
           );
       },
     );
@@ -40,8 +40,8 @@ export const eventCases: readonly ContractCase[] = [
       const { name } = await linkOf(host, vf);
       const link: KernelEvent = { kind: "link", name, parent: { bus: "pci", name: vf } };
       const pci = (action: string): KernelEvent => ({ kind: "pci", action, pciAddress: vf });
-      await assertTold(host, () => host.sriov.setNumVfs(pf, 0), [link, pci("unbind"), pci("remove")]);
-      await assertTold(host, () => makeVf(host, pf), [
+      await assertEvents(host, () => host.sriov.setNumVfs(pf, 0), [link, pci("unbind"), pci("remove")]);
+      await assertEvents(host, () => makeVf(host, pf), [
         pci("add"),
         pci("bind"),
         link,
@@ -53,11 +53,11 @@ export const eventCases: readonly ContractCase[] = [
     name: "reports a new name, MTU and state of an interface",
     async run({ host, pfs: [pf], renameLink }) {
       const { name } = await linkOf(host, pf);
-      const told = (of: string): KernelEvent => ({ kind: "link", name: of, parent: { bus: "pci", name: pf } });
-      await assertTold(host, () => renameLink(name, "uplink0"), [told("uplink0")]);
-      await assertTold(host, () => renameLink("uplink0", name), [told(name)]);
-      await assertTold(host, () => host.links.setMtu(name, 1_400), [told(name)]);
-      await assertTold(host, () => host.links.setAdminUp(name, false), [told(name)]);
+      const event = (of: string): KernelEvent => ({ kind: "link", name: of, parent: { bus: "pci", name: pf } });
+      await assertEvents(host, () => renameLink(name, "uplink0"), [event("uplink0")]);
+      await assertEvents(host, () => renameLink("uplink0", name), [event(name)]);
+      await assertEvents(host, () => host.links.setMtu(name, 1_400), [event(name)]);
+      await assertEvents(host, () => host.links.setAdminUp(name, false), [event(name)]);
     },
   },
   {
@@ -65,8 +65,8 @@ export const eventCases: readonly ContractCase[] = [
     async run({ host, pfs: [pf] }) {
       const { pciAddress } = await makeVf(host, pf);
       const pci = (action: string): KernelEvent => ({ kind: "pci", action, pciAddress });
-      await assertTold(host, () => host.sriov.unbindDriver(pciAddress), [pci("unbind")]);
-      await assertTold(host, () => host.sriov.probeDrivers(pciAddress), [pci("bind")]);
+      await assertEvents(host, () => host.sriov.unbindDriver(pciAddress), [pci("unbind")]);
+      await assertEvents(host, () => host.sriov.probeDrivers(pciAddress), [pci("bind")]);
     },
   },
   {
@@ -74,10 +74,10 @@ export const eventCases: readonly ContractCase[] = [
     async run({ host, pfs: [pf], addRdmaDevice, unloadRdma }) {
       await unloadRdma();
       const { name: link } = await linkOf(host, pf);
-      const told = (action: string): KernelEvent => ({ kind: "rdma", action, name: "rxe0" });
-      await assertTold(host, () => addRdmaDevice("rxe0", link), [told("add")]);
+      const event = (action: string): KernelEvent => ({ kind: "rdma", action, name: "rxe0" });
+      await assertEvents(host, () => addRdmaDevice("rxe0", link), [event("add")]);
       assert.equal(await host.rdma.readMode(), "shared");
-      await assertTold(host, unloadRdma, [told("remove")]);
+      await assertEvents(host, unloadRdma, [event("remove")]);
     },
   },
   {
@@ -86,8 +86,8 @@ export const eventCases: readonly ContractCase[] = [
       const { pciAddress: vf } = await makeVf(host, pf);
       const { name } = await linkOf(host, vf);
       const link: KernelEvent = { kind: "link", name, parent: { bus: "pci", name: vf } };
-      await assertTold(host, () => moveToPod(vf, name), [link]);
-      await assertTold(host, () => returnFromPods(), [link]);
+      await assertEvents(host, () => moveToPod(vf, name), [link]);
+      await assertEvents(host, () => returnFromPods(), [link]);
     },
   },
 ];
