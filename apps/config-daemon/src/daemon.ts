@@ -4,7 +4,7 @@
  * events of the kernel, and runs a pass (pass/configure-node.ts) for each change. It is idle as long as nothing changes.
  * Usage: `await runDaemon({ transport, host, nodeName, namespace, log, signal, … });`
  */
-import { daemonManager as manager, operatorConfigName, type SriovNetworkNodeState } from "@switchyard/api";
+import { operatorConfigName, type SriovNetworkNodeState } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
 import { fromCache, startController, type Requeue, type Source, type Transport } from "@switchyard/kube";
 import { cacheProblems, showCacheAges, whenAborted, type Logger, type Registry } from "@switchyard/service";
@@ -70,7 +70,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   const { transport, host, nodeName, namespace, log, signal } = options;
   const { stepDeadlineMs = defaultTiming.stepDeadlineMs } = options;
   const timing = { ...defaultTiming, stepDeadlineMs };
-  const runningSteps = createRunningSteps({ nowMs: timing.nowMs, now });
+  const runningSteps = createRunningSteps({ nowMs: () => timing.nowMs(), now });
   const metrics = createDaemonMetrics(options.metrics, { nodeName, now, oldestMs: runningSteps.oldestMs });
   const loop = createMainLoop(timing);
   options.setNotAlive?.(() => loop.problems());

@@ -2,7 +2,7 @@
 /**
  * readKernelVfs reads from the kernel which VFs exist, and their drivers. The status of the NodeState shows the last
  * observation of the config daemon: after a reboot it contains VFs that no longer exist.
- * Usage: `const vfs = await readKernelVfs(createLinuxSriovSysfs("/"), ["0000:3b:02.0"])`.
+ * Usage: `const vfs = await readKernelVfs(host.sriov, ["0000:3b:02.0"])`.
  */
 import { parsePciAddress } from "@switchyard/api";
 import type { PciBinding, SriovSysfs } from "@switchyard/host/sysfs";

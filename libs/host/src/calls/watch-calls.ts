@@ -2,7 +2,7 @@
 /**
  * watchCalls keeps the calls of a host that have not ended. Some never end, such as a write to sysfs that hangs in a driver.
  * Nothing can end such a call, but the daemon can report it.
- * Usage: `const watched = watchCalls(host); void observe(watched.host); …; watched.oldest()`.
+ * Usage: `const watched = watchCalls(host); void watched.host.sriov.listPfs(); const text = watched.oldest();`.
  */
 import type { Host } from "../ports/host.ts";
 import { operationOf } from "./operation-of.ts";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Implements the network interfaces of the fake kernel in all network namespaces.
- * Usage: `const netdevs = createNetdevs(emit); netdevs.add({ parent, mac, mtu: 1500, maxMtu: 9216 })`.
+ * Usage: `const netdevs = createNetdevs(emit); netdevs.add({ parent, mac, maxMtu: 9216 })`.
  */
 import type { PciAddress } from "@switchyard/api";
 import type { KernelEvent } from "../ports/kernel-events.ts";

@@ -4,17 +4,7 @@ import assert from "node:assert/strict";
 import type { PciAddress } from "@switchyard/api";
 import { HostError } from "../../calls/host-error.ts";
 import type { Host } from "../../ports/host.ts";
-import {
-  assertRefused,
-  eventually,
-  linkOf,
-  linksOf,
-  makeVf,
-  readPf,
-  readVfs,
-  settle,
-  type ContractCase,
-} from "./world.ts";
+import { assertRefused, eventually, linkOf, linksOf, makeVf, readPf, readVfs, type ContractCase } from "./world.ts";
 
 async function driverOf(host: Host, pf: PciAddress): Promise<string | undefined> {
   const [vf] = await readVfs(host, pf);
