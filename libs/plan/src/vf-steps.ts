@@ -36,7 +36,7 @@ export function isKnownDeviceType(group: VfGroup): boolean {
 }
 
 /** Reports whether the VFs of the group keep their kernel driver. An absent deviceType means "netdevice", the default of the CRD. */
-export function isNetdevice(group: VfGroup): boolean {
+function isNetdevice(group: VfGroup): boolean {
   return (group.deviceType ?? "netdevice") === "netdevice";
 }
 

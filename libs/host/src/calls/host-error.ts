@@ -36,6 +36,15 @@ export class HostError extends Error {
   }
 }
 
+/** Returns the result of `act`. Rejects with HostError instead of an error of a system call. */
+export async function withHostError<Value>(operation: HostOperation, act: () => Promise<Value>): Promise<Value> {
+  try {
+    return await act();
+  } catch (error) {
+    throw toHostError(operation, error);
+  }
+}
+
 /** Converts an error of a system call to a HostError. Any other error is a bug and is returned unchanged. */
 export function toHostError(operation: HostOperation, thrown: unknown): unknown {
   return isErrno(thrown) ? new HostError(operation, thrown.code, { cause: thrown }) : thrown;

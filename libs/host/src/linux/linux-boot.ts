@@ -7,17 +7,14 @@ import { promises as fs } from "node:fs";
 import { join } from "node:path";
 import { operations } from "../calls/operations.ts";
 import type { Boot } from "../ports/boot.ts";
-import { toHostError } from "../calls/host-error.ts";
+import { withHostError } from "../calls/host-error.ts";
 
 /** `root` is the directory that contains proc. */
 export function createLinuxBoot(root: string): Boot {
   return {
-    async readBootId() {
-      try {
+    readBootId: () =>
+      withHostError(operations.boot.readBootId(), async () => {
         return (await fs.readFile(join(root, "proc/sys/kernel/random/boot_id"), "utf8")).trimEnd();
-      } catch (error) {
-        throw toHostError(operations.boot.readBootId(), error);
-      }
-    },
+      }),
   };
 }

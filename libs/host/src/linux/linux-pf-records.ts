@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { parsePciAddress, type PciAddress } from "@switchyard/api";
 import { operations } from "../calls/operations.ts";
 import { isErrno } from "@switchyard/service";
-import { toHostError, type HostOperation } from "../calls/host-error.ts";
+import { withHostError } from "../calls/host-error.ts";
 import { formatPfRecord, parsePfRecord, type PfRecordProblem } from "./pf-record-file.ts";
 import type { PfRecord, PfRecords } from "../ports/pf-records.ts";
 import { syncDirectory } from "./sync-directory.ts";
@@ -65,14 +65,6 @@ export function createLinuxPfRecords(root: string, { onUnreadable }: LinuxPfReco
         await syncDirectory(directory);
       }),
   };
-}
-
-async function withHostError<Value>(at: HostOperation, act: () => Promise<Value>): Promise<Value> {
-  try {
-    return await act();
-  } catch (error) {
-    throw toHostError(at, error);
-  }
 }
 
 /** Replaces the file atomically: after a crash it has either its old text or its new text. */

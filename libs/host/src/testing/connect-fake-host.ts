@@ -15,53 +15,7 @@ import { decodeMessage, encodeMessage, isObject, type Message } from "./remote-w
 
 /** If the process of the kernel ends, calls fail and watches end. */
 export function connectFakeHost(socketPath: string): Host & Disposable {
-  const socket = createConnection(socketPath);
-  const pending = new Map<number, Pending>();
-  let gone: Error | undefined;
-  let nextId = 1;
-
-  socket.unref();
-  socket.on("error", hungUp);
-  socket.once("close", () => {
-    hungUp(new Error("the fake kernel hung up"));
-  });
-  const lines = createInterface(socket);
-  lines.on("error", hungUp); // errors of the socket
-  lines.on("line", (line) => {
-    const answer = decodeMessage(line, () => new AbortController().signal);
-    pending.get(answer.id)?.answered(answer);
-  });
-
-  function hungUp(error: Error): void {
-    gone ??= error;
-    for (const { failed } of pending.values()) failed(gone);
-  }
-
-  /** Sends a call. Its answers go to `call` until the returned function is called. */
-  function send(value: unknown, call: Pending): () => void {
-    const id = nextId++;
-    const over = new AbortController();
-    const message = encodeMessage({ kind: "call", id, value }, (signal) => {
-      const abort = () => {
-        socket.write(encodeMessage({ kind: "abort", id, value: undefined }));
-        call.failed(signal.reason);
-      };
-      if (signal.aborted) queueMicrotask(abort);
-      else signal.addEventListener("abort", abort, { once: true, signal: over.signal });
-    });
-    pending.set(id, call);
-    socket.ref();
-    socket.write(message);
-    if (gone !== undefined)
-      queueMicrotask(() => {
-        call.failed(gone);
-      });
-    return () => {
-      over.abort();
-      pending.delete(id);
-      if (pending.size === 0) socket.unref();
-    };
-  }
+  const { send, close } = openConnection(socketPath);
 
   function call(port: string, method: string, args: readonly unknown[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
@@ -103,15 +57,71 @@ export function connectFakeHost(socketPath: string): Host & Disposable {
   }
 
   const ports: Record<string, Record<string, (...args: unknown[]) => unknown>> = {};
-  for (const [port, verbs] of Object.entries(operations)) {
+  for (const [port, methods] of Object.entries(operations)) {
     ports[port] = {};
-    for (const method of Object.keys(verbs)) ports[port][method] = (...args) => call(port, method, args);
+    for (const method of Object.keys(methods)) ports[port][method] = (...args) => call(port, method, args);
   }
   const host: unknown = { ...ports, events: { watch } };
   if (!isHost(host)) throw new Error("operations.ts lacks a port");
+  return { ...host, [Symbol.dispose]: close };
+}
+
+interface Connection {
+  /** Sends a call. Its answers go to `call` until the returned function is called. */
+  readonly send: (value: unknown, call: Pending) => () => void;
+  readonly close: () => void;
+}
+
+/** Keeps the process alive only while calls are pending. */
+function openConnection(socketPath: string): Connection {
+  const socket = createConnection(socketPath);
+  const pending = new Map<number, Pending>();
+  let gone: Error | undefined;
+  let nextId = 1;
+
+  socket.unref();
+  socket.on("error", hungUp);
+  socket.once("close", () => {
+    hungUp(new Error("the fake kernel closed the connection"));
+  });
+  const lines = createInterface(socket);
+  lines.on("error", hungUp); // errors of the socket
+  lines.on("line", (line) => {
+    const answer = decodeMessage(line, () => new AbortController().signal);
+    pending.get(answer.id)?.answered(answer);
+  });
+
+  function hungUp(error: Error): void {
+    gone ??= error;
+    for (const { failed } of pending.values()) failed(gone);
+  }
+
   return {
-    ...host,
-    [Symbol.dispose]: () => {
+    send(value, call) {
+      const id = nextId++;
+      const over = new AbortController();
+      const message = encodeMessage({ kind: "call", id, value }, (signal) => {
+        const abort = () => {
+          socket.write(encodeMessage({ kind: "abort", id, value: undefined }));
+          call.failed(signal.reason);
+        };
+        if (signal.aborted) queueMicrotask(abort);
+        else signal.addEventListener("abort", abort, { once: true, signal: over.signal });
+      });
+      pending.set(id, call);
+      socket.ref();
+      socket.write(message);
+      if (gone !== undefined)
+        queueMicrotask(() => {
+          call.failed(gone);
+        });
+      return () => {
+        over.abort();
+        pending.delete(id);
+        if (pending.size === 0) socket.unref();
+      };
+    },
+    close: () => {
       socket.destroy();
     },
   };
@@ -135,9 +145,9 @@ function errorOf(kind: Message["kind"], value: unknown): Error {
 /** Reports whether all methods of all ports exist. Their results are those of the Host in the other process. */
 function isHost(value: unknown): value is Host {
   if (!isObject(value)) return false;
-  return Object.entries(operations).every(([name, verbs]) => {
+  return Object.entries(operations).every(([name, methods]) => {
     const port = value[name];
-    return isObject(port) && Object.keys(verbs).every((verb) => typeof port[verb] === "function");
+    return isObject(port) && Object.keys(methods).every((method) => typeof port[method] === "function");
   });
 }
 

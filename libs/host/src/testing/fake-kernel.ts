@@ -10,15 +10,16 @@ import type { PciAddress } from "@switchyard/api";
 import type { Host } from "../ports/host.ts";
 import type { KernelEvent } from "../ports/kernel-events.ts";
 import type { RdmaMode } from "../ports/rdma.ts";
+import type { SriovSysfs } from "../ports/sriov-sysfs.ts";
 import { systemClock, type Clock } from "./clock.ts";
 import { createFakeEvents } from "./fake-events.ts";
 import { createFakeFiles } from "./fake-files.ts";
 import { createFakeHost, type FakeWrite } from "./fake-host.ts";
 import { createFakeLinks } from "./fake-links.ts";
 import { createFakeModules } from "./fake-modules.ts";
-import { createNetdevs } from "./fake-netdevs.ts";
+import { createNetdevs, type Netdevs } from "./fake-netdevs.ts";
 import type { AnyFunction, PfFunction } from "./fake-functions.ts";
-import { createPciBus } from "./fake-pci.ts";
+import { createPciBus, type PciBus } from "./fake-pci.ts";
 import { createFakeRdma } from "./fake-rdma.ts";
 import { createFakeRecords } from "./fake-records.ts";
 import { createFakeSriov } from "./fake-sriov.ts";
@@ -141,31 +142,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     unplug: (device) => {
       bus.unplug(device);
     },
-    unbindByHand: (device) => {
-      bus.unbind(findFunction(device));
-    },
-    setNumVfsByHand: (pf, count) => sriov.setNumVfs(pf, count),
-    setVfVlanByHand(pf, vfId, vlan) {
-      const fn = findFunction(pf);
-      const vf = fn.kind === "pf" ? fn.vfs[vfId] : undefined;
-      if (vf === undefined) throw new Refusal("EINVAL");
-      vf.vlan = vlan;
-      emitLinksOf(pf);
-    },
-    renameLink: (name, newName) => {
-      netdevs.rename(netdevs.find(name), newName);
-    },
-    addAltName: (name, altName) => {
-      netdevs.change(netdevs.find(name), (netdev) => {
-        netdev.altNames = [...netdev.altNames, altName];
-      });
-    },
-    moveToPod: (vf) => {
-      netdevs.moveToPod(vf);
-    },
-    returnFromPod: (vf) => {
-      netdevs.returnFromPod(vf);
-    },
+    ...createManualActions({ bus, netdevs, sriov, emitLinksOf }),
     addRdmaDevice: rdma.addDevice,
     unloadRdmaByHand: rdma.unload,
     setRdmaModeByHand: rdma.setMode,
@@ -177,12 +154,6 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
   function emit(event: KernelEvent): void {
     events.emit(event);
     if (booted && udevMs !== "none") udev.onEvent(event);
-  }
-
-  function findFunction(pciAddress: PciAddress): AnyFunction {
-    const fn = bus.find(pciAddress);
-    if (fn === undefined) throw new Refusal("ENODEV");
-    return fn;
   }
 
   /** Emits an event for each interface of a function, as after a change of its PF. */
@@ -209,6 +180,50 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
       bus.plug(port);
     }
   }
+}
+
+/** Actions of administrators and of other programs on PCI functions and interfaces. */
+function createManualActions({ bus, netdevs, sriov, emitLinksOf }: ManualActionsDeps) {
+  function findFunction(pciAddress: PciAddress): AnyFunction {
+    const fn = bus.find(pciAddress);
+    if (fn === undefined) throw new Refusal("ENODEV");
+    return fn;
+  }
+
+  return {
+    unbindByHand: (device) => {
+      bus.unbind(findFunction(device));
+    },
+    setNumVfsByHand: (pf, count) => sriov.setNumVfs(pf, count),
+    setVfVlanByHand(pf, vfId, vlan) {
+      const fn = findFunction(pf);
+      const vf = fn.kind === "pf" ? fn.vfs[vfId] : undefined;
+      if (vf === undefined) throw new Refusal("EINVAL");
+      vf.vlan = vlan;
+      emitLinksOf(pf);
+    },
+    renameLink: (name, newName) => {
+      netdevs.rename(netdevs.find(name), newName);
+    },
+    addAltName: (name, altName) => {
+      netdevs.change(netdevs.find(name), (netdev) => {
+        netdev.altNames = [...netdev.altNames, altName];
+      });
+    },
+    moveToPod: (vf) => {
+      netdevs.moveToPod(vf);
+    },
+    returnFromPod: (vf) => {
+      netdevs.returnFromPod(vf);
+    },
+  } satisfies Partial<FakeKernel>;
+}
+
+interface ManualActionsDeps {
+  readonly bus: PciBus;
+  readonly netdevs: Netdevs;
+  readonly sriov: SriovSysfs;
+  readonly emitLinksOf: (pciAddress: PciAddress) => void;
 }
 
 /** Returns a generator of local unicast addresses, which are the same in each run. */

@@ -53,11 +53,6 @@ export function createPciBus({ netdevs, emit, nextMac, iommu }: PciBusDeps): Pci
     emit({ kind: "pci", action, pciAddress });
   }
 
-  // pci_match_device(): an override excludes all other drivers, and its driver matches any device.
-  function matches(fn: AnyFunction, driver: string): boolean {
-    return driver === (fn.driverOverride ?? fn.nativeDriver);
-  }
-
   // __driver_probe_device(), pci_device_probe()
   function attach(fn: AnyFunction, driver: string): void {
     if (fn.driver !== undefined) throw new Refusal("EBUSY");
@@ -68,30 +63,8 @@ export function createPciBus({ netdevs, emit, nextMac, iommu }: PciBusDeps): Pci
     } else if (driver !== fn.nativeDriver) throw new Refusal("EINVAL"); // a driver for other hardware
     fn.driver = driver;
     fn.incarnation = nextIncarnation++;
-    if (driver !== "vfio-pci") addNetdev(fn);
+    if (driver !== "vfio-pci") addNetdev(fn, { netdevs, nextMac });
     emitPci("bind", fn);
-  }
-
-  function addNetdev(fn: AnyFunction): void {
-    const parent = fn.pciAddress;
-    if (fn.kind === "pf") {
-      const { mac, maxMtu, physPortName, physSwitchId } = fn.port;
-      netdevs.add({
-        ...{ parent, mac, maxMtu, ...defined({ physPortName, physSwitchId }) },
-      });
-    } else {
-      const { sriov, maxMtu } = fn.pf.port;
-      netdevs.add({ parent, mac: firstMac(fn), maxMtu: sriov?.vfMaxMtu ?? maxMtu });
-    }
-  }
-
-  /** Returns the first address of a VF. Its driver asks the driver of the PF for it, if that answers. */
-  function firstMac(vf: VfFunction): string {
-    const { needsPfUp = false, showsOwnVfMac = false } = vf.pf.port.sriov ?? {};
-    const listens = !needsPfUp || netdevs.visibleOf(vf.pf.pciAddress).some(({ adminUp }) => adminUp);
-    const mac = (listens && vf.isAssigned ? vf.pfMac : undefined) ?? nextMac();
-    if (listens && showsOwnVfMac) vf.pfMac = mac;
-    return mac;
   }
 
   function detach(fn: AnyFunction): void {
@@ -181,4 +154,35 @@ export function createPciBus({ netdevs, emit, nextMac, iommu }: PciBusDeps): Pci
       else failures.set(pciAddress, code);
     },
   };
+}
+
+type NetdevDeps = Pick<PciBusDeps, "netdevs" | "nextMac">;
+
+// pci_match_device(): an override excludes all other drivers, and its driver matches any device.
+function matches(fn: AnyFunction, driver: string): boolean {
+  return driver === (fn.driverOverride ?? fn.nativeDriver);
+}
+
+/** Adds the interface that a driver creates for its function. */
+function addNetdev(fn: AnyFunction, deps: NetdevDeps): void {
+  const { netdevs } = deps;
+  const parent = fn.pciAddress;
+  if (fn.kind === "pf") {
+    const { mac, maxMtu, physPortName, physSwitchId } = fn.port;
+    netdevs.add({
+      ...{ parent, mac, maxMtu, ...defined({ physPortName, physSwitchId }) },
+    });
+  } else {
+    const { sriov, maxMtu } = fn.pf.port;
+    netdevs.add({ parent, mac: firstMac(fn, deps), maxMtu: sriov?.vfMaxMtu ?? maxMtu });
+  }
+}
+
+/** Returns the first address of a VF. Its driver asks the driver of the PF for it, if that answers. */
+function firstMac(vf: VfFunction, { netdevs, nextMac }: NetdevDeps): string {
+  const { needsPfUp = false, showsOwnVfMac = false } = vf.pf.port.sriov ?? {};
+  const listens = !needsPfUp || netdevs.visibleOf(vf.pf.pciAddress).some(({ adminUp }) => adminUp);
+  const mac = (listens && vf.isAssigned ? vf.pfMac : undefined) ?? nextMac();
+  if (listens && showsOwnVfMac) vf.pfMac = mac;
+  return mac;
 }

@@ -30,16 +30,8 @@ export interface FakeSriovSysfs {
 }
 
 export function createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset }: FakeSriovDeps): FakeSriovSysfs {
-  const locks = new Map<PciAddress, Promise<unknown>>();
+  const locked = createDeviceLocks();
   const limits = new Map<PciAddress, number>();
-
-  // sriov_numvfs is read and written under the lock of the device, so a reader waits until the VFs are created.
-  function locked<Value>(pf: PciAddress, act: () => Promise<Value> | Value): Promise<Value> {
-    const result = (locks.get(pf) ?? Promise.resolve()).then(act);
-    const done = result.catch(() => undefined);
-    locks.set(pf, done);
-    return result;
-  }
 
   function findPf(pciAddress: PciAddress): { readonly pf: PfFunction; readonly sriov: FakeSriov } {
     const pf = bus.find(pciAddress);
@@ -52,32 +44,6 @@ export function createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset }: F
     const fn = bus.find(pciAddress);
     if (fn === undefined) throw new Refusal(otherwise);
     return fn;
-  }
-
-  function factsOf(pf: PfFunction): PfFacts {
-    const { vendor, deviceId, sriov } = pf.port;
-    return {
-      ...{ pciAddress: pf.pciAddress, vendor, deviceId, ...defined({ driver: pf.driver }) },
-      netdevs: namesOf(pf.pciAddress),
-      ...(sriov && { sriov: { totalVfs: limitOf(pf, sriov), numVfs: pf.vfs.length, vfs: pf.vfs.map(vfFactsOf) } }),
-    };
-  }
-
-  // pci_iov_remove() removes the limit of the driver when the driver is unbound.
-  function limitOf({ driver }: PfFunction, { totalVfs, capabilityVfs = totalVfs }: FakeSriov): number {
-    return driver === undefined ? capabilityVfs : totalVfs;
-  }
-
-  function vfFactsOf({ vfId, pciAddress, deviceId, driver, pf }: VfFunction): VfFacts {
-    const { vendor } = pf.port;
-    return { vfId, pciAddress, vendor, deviceId, netdevs: namesOf(pciAddress), ...defined({ driver }) };
-  }
-
-  function namesOf(pciAddress: PciAddress): readonly string[] {
-    return netdevs
-      .visibleOf(pciAddress)
-      .map(({ name }) => name)
-      .sort();
   }
 
   async function setNumVfs(pciAddress: PciAddress, count: number): Promise<void> {
@@ -138,7 +104,46 @@ export function createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset }: F
   async function readPf(pciAddress: PciAddress): Promise<PfFacts | undefined> {
     return locked(pciAddress, () => {
       const pf = bus.find(pciAddress);
-      return pf?.kind === "pf" ? factsOf(pf) : undefined;
+      return pf?.kind === "pf" ? factsOf(pf, netdevs) : undefined;
     });
   }
+}
+
+function factsOf(pf: PfFunction, netdevs: Netdevs): PfFacts {
+  const { vendor, deviceId, sriov } = pf.port;
+  return {
+    ...{ pciAddress: pf.pciAddress, vendor, deviceId, ...defined({ driver: pf.driver }) },
+    netdevs: namesOf(pf.pciAddress, netdevs),
+    ...(sriov && {
+      sriov: { totalVfs: limitOf(pf, sriov), numVfs: pf.vfs.length, vfs: pf.vfs.map((vf) => vfFactsOf(vf, netdevs)) },
+    }),
+  };
+}
+
+// pci_iov_remove() removes the limit of the driver when the driver is unbound.
+function limitOf({ driver }: PfFunction, { totalVfs, capabilityVfs = totalVfs }: FakeSriov): number {
+  return driver === undefined ? capabilityVfs : totalVfs;
+}
+
+function vfFactsOf({ vfId, pciAddress, deviceId, driver, pf }: VfFunction, netdevs: Netdevs): VfFacts {
+  const { vendor } = pf.port;
+  return { vfId, pciAddress, vendor, deviceId, netdevs: namesOf(pciAddress, netdevs), ...defined({ driver }) };
+}
+
+function namesOf(pciAddress: PciAddress, netdevs: Netdevs): readonly string[] {
+  return netdevs
+    .visibleOf(pciAddress)
+    .map(({ name }) => name)
+    .sort();
+}
+
+/** sriov_numvfs is read and written under the lock of the device, so a reader waits until the VFs are created. */
+function createDeviceLocks() {
+  const locks = new Map<PciAddress, Promise<unknown>>();
+  return function locked<Value>(pf: PciAddress, act: () => Promise<Value> | Value): Promise<Value> {
+    const result = (locks.get(pf) ?? Promise.resolve()).then(act);
+    const done = result.catch(() => undefined);
+    locks.set(pf, done);
+    return result;
+  };
 }
