@@ -20,6 +20,7 @@ import { createRunningSteps } from "./pass/running-steps.ts";
 import { createVhostModules } from "./pass/vhost-modules.ts";
 import { createDaemonMetrics } from "./report/daemon-metrics.ts";
 import { openNodeReports } from "./report/node-reports.ts";
+import { createPendingEvent } from "./report/pending-event.ts";
 import { defaultMaxHanging } from "./start/thread-pool.ts";
 import type { StepTiming } from "./steps/step-context.ts";
 import { startUpstreamCleanup } from "./upstream/upstream-cleanup.ts";
@@ -75,12 +76,11 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   const loop = createMainLoop(timing);
   options.setNotAlive?.(() => loop.problems());
   const wakeUp = createWakeUp(nodeName);
-  let cleanupFailure: string | undefined;
+  const cleanupEvent = createPendingEvent(wakeUp.wake);
   const cleanup = startUpstreamCleanup({
     ...{ host, timing, runningSteps, log, signal, wake: wakeUp.wake },
     onFailure(message) {
-      cleanupFailure = message;
-      wakeUp.wake();
+      cleanupEvent.set({ type: "Warning", reason: "UpstreamFilesNotRemoved", message });
     },
   });
   await cleanup.firstAttempt;
@@ -108,10 +108,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
       loop.idle(undefined);
       return undefined;
     }
-    if (cleanupFailure !== undefined) {
-      reports.recordEvent(state, { type: "Warning", reason: "UpstreamFilesNotRemoved", message: cleanupFailure });
-      cleanupFailure = undefined;
-    }
+    cleanupEvent.recordOn(state, reports.recordEvent);
     const { afterMs, hasFailed } = await pass(state, passSignal);
     hasSucceeded ||= !hasFailed;
     return { afterMs };
