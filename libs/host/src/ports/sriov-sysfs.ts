@@ -43,8 +43,8 @@ export interface PciBinding {
   /** Absent while no driver is bound. */
   readonly driver?: string;
   /**
-   * Different each time the function is created, or a driver is bound or unbound, as long as the kernel runs. A VF with
-   * the same address and driver can have another IOMMU group, RDMA device or vDPA device than before.
+   * Different each time the function is created or a driver is bound to it, as long as the kernel runs. A VF with the same
+   * address and driver can have another IOMMU group, RDMA device or vDPA device than before.
    */
   readonly incarnation: string;
 }

@@ -99,7 +99,7 @@ export const driverCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "identifies a VF until it is created, bound or unbound again",
+    name: "identifies a VF until it is created or bound again",
     async run({ host, pfs: [pf], absent }) {
       const { pciAddress: vf } = await makeVf(host, pf);
       const bindings = [await host.sriov.readBinding(vf)];
