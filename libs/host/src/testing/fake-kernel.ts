@@ -7,6 +7,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { PciAddress } from "@switchyard/api";
+import type { Devlink } from "../ports/devlink.ts";
 import type { Host } from "../ports/host.ts";
 import type { KernelEvent } from "../ports/kernel-events.ts";
 import type { RdmaMode } from "../ports/rdma.ts";
@@ -84,8 +85,8 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
   const events = createFakeEvents();
   const netdevs = createNetdevs(emit);
   const bus = createPciBus({ netdevs, emit, nextMac: createMacSource(), iommu });
-  const carrierBackMs = new Map<PciAddress, number>();
-  const resets = new Map<PciAddress, number>();
+  const carriers = createCarriers(clock, emitLinksOf);
+  const { onReset } = carriers;
   const { port: sriov, ...sriovLimits } = createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset });
   const udev = createFakeUdev({ bus, netdevs, clock, delayMs: udevMs === "none" ? 0 : udevMs });
   const rdma = createFakeRdma({ mode: options.rdmaMode, emit });
@@ -98,19 +99,8 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
   const ports: Host = {
     boot: { readBootId: () => answer(() => bootId) },
     sriov,
-    links: createFakeLinks({
-      bus,
-      netdevs,
-      hasCarrier: (pf) => clock.nowMs() >= (carrierBackMs.get(pf.pciAddress) ?? 0),
-      onReset,
-    }),
-    devlink: {
-      readEswitchMode: (pf) =>
-        answer(() => {
-          const fn = bus.find(pf);
-          return fn?.kind === "pf" && fn.driver === fn.nativeDriver ? fn.port.eswitchMode : undefined;
-        }),
-    },
+    links: createFakeLinks({ bus, netdevs, hasCarrier: carriers.hasCarrier, onReset }),
+    devlink: createFakeDevlink(bus),
     rdma: rdma.port,
     udev: udev.port,
     modules: createFakeModules({ bus, rdma, drivers }),
@@ -137,7 +127,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     overrunEvents: () => {
       events.overrun();
     },
-    countResets: (pf) => resets.get(pf) ?? 0,
+    countResets: carriers.countResets,
     plug,
     unplug: (device) => {
       bus.unplug(device);
@@ -162,17 +152,6 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     for (const { name } of netdevs.visibleOf(pciAddress)) emit({ kind: "link", name, parent });
   }
 
-  function onReset(pf: PfFunction): void {
-    const { pciAddress, port } = pf;
-    resets.set(pciAddress, (resets.get(pciAddress) ?? 0) + 1);
-    const lossMs = port.sriov?.carrierLossMs ?? 0;
-    carrierBackMs.set(pciAddress, clock.nowMs() + lossMs);
-    emitLinksOf(pciAddress);
-    clock.later(lossMs, () => {
-      emitLinksOf(pciAddress);
-    });
-  }
-
   function plug(nic: FakeNic): void {
     for (const port of nic.ports) {
       drivers.add(port.driver).add(port.sriov?.vfDriver ?? port.driver);
@@ -180,6 +159,35 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
       bus.plug(port);
     }
   }
+}
+
+function createFakeDevlink(bus: PciBus): Devlink {
+  return {
+    readEswitchMode: (pf) =>
+      answer(() => {
+        const fn = bus.find(pf);
+        return fn?.kind === "pf" && fn.driver === fn.nativeDriver ? fn.port.eswitchMode : undefined;
+      }),
+  };
+}
+
+/** The carriers of the ports, which a reset by the driver interrupts. `emitLinksOf` is called at its loss and its return. */
+function createCarriers(clock: Clock, emitLinksOf: (pciAddress: PciAddress) => void) {
+  const carrierBackMs = new Map<PciAddress, number>();
+  const resets = new Map<PciAddress, number>();
+  return {
+    hasCarrier: ({ pciAddress }: PfFunction) => clock.nowMs() >= (carrierBackMs.get(pciAddress) ?? 0),
+    countResets: (pf: PciAddress) => resets.get(pf) ?? 0,
+    onReset({ pciAddress, port }: PfFunction): void {
+      resets.set(pciAddress, (resets.get(pciAddress) ?? 0) + 1);
+      const lossMs = port.sriov?.carrierLossMs ?? 0;
+      carrierBackMs.set(pciAddress, clock.nowMs() + lossMs);
+      emitLinksOf(pciAddress);
+      clock.later(lossMs, () => {
+        emitLinksOf(pciAddress);
+      });
+    },
+  };
 }
 
 /** Actions of administrators and of other programs on PCI functions and interfaces. */

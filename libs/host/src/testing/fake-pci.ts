@@ -43,46 +43,10 @@ export interface PciBusDeps {
   readonly iommu: boolean;
 }
 
-export function createPciBus({ netdevs, emit, nextMac, iommu }: PciBusDeps): PciBus {
+export function createPciBus(deps: PciBusDeps): PciBus {
   const functions = new Map<PciAddress, AnyFunction>();
   const registered = new Set<string>();
-  const failures = new Map<PciAddress, string>();
-  let nextIncarnation = 1;
-
-  function emitPci(action: string, { pciAddress }: AnyFunction) {
-    emit({ kind: "pci", action, pciAddress });
-  }
-
-  // __driver_probe_device(), pci_device_probe()
-  function attach(fn: AnyFunction, driver: string): void {
-    if (fn.driver !== undefined) throw new Refusal("EBUSY");
-    const failure = failures.get(fn.pciAddress);
-    if (failure !== undefined) throw new Refusal(failure);
-    if (driver === "vfio-pci") {
-      if (!iommu) throw new Refusal("EINVAL");
-    } else if (driver !== fn.nativeDriver) throw new Refusal("EINVAL"); // a driver for other hardware
-    fn.driver = driver;
-    fn.incarnation = nextIncarnation++;
-    if (driver !== "vfio-pci") addNetdev(fn, { netdevs, nextMac });
-    emitPci("bind", fn);
-  }
-
-  function detach(fn: AnyFunction): void {
-    if (fn.driver === undefined) return;
-    if (fn.kind === "pf") removeVfs(fn); // igb, i40e, ice and mlx5 remove the VFs when the PF is unbound
-    netdevs.removeOf(fn.pciAddress);
-    fn.driver = undefined;
-    fn.incarnation = nextIncarnation++;
-    emitPci("unbind", fn);
-  }
-
-  function tryAttach(fn: AnyFunction, driver: string): void {
-    try {
-      if (fn.driver === undefined) attach(fn, driver);
-    } catch (refusal) {
-      if (!(refusal instanceof Refusal)) throw refusal; // the kernel logs the error and continues
-    }
-  }
+  const { attach, detach, tryAttach, failProbe, emitPci, renew } = createBinder({ ...deps, removeVfs });
 
   function probe(fn: AnyFunction): void {
     const driver = fn.driverOverride ?? fn.nativeDriver;
@@ -91,7 +55,7 @@ export function createPciBus({ netdevs, emit, nextMac, iommu }: PciBusDeps): Pci
 
   function enter(fn: AnyFunction): void {
     functions.set(fn.pciAddress, fn);
-    fn.incarnation = nextIncarnation++;
+    renew(fn);
     emitPci("add", fn);
   }
 
@@ -149,11 +113,64 @@ export function createPciBus({ netdevs, emit, nextMac, iommu }: PciBusDeps): Pci
       emitPci("change", pf);
     },
     removeVfs,
-    failProbe(pciAddress, code) {
-      if (code === undefined) failures.delete(pciAddress);
-      else failures.set(pciAddress, code);
-    },
+    failProbe,
   };
+}
+
+interface BinderDeps extends PciBusDeps {
+  readonly removeVfs: (pf: PfFunction) => void;
+}
+
+/** Binds drivers to functions and unbinds them. */
+function createBinder({ netdevs, emit, nextMac, iommu, removeVfs }: BinderDeps) {
+  const failures = new Map<PciAddress, string>();
+  let nextIncarnation = 1;
+
+  function emitPci(action: string, { pciAddress }: AnyFunction): void {
+    emit({ kind: "pci", action, pciAddress });
+  }
+
+  function renew(fn: AnyFunction): void {
+    fn.incarnation = nextIncarnation++;
+  }
+
+  // __driver_probe_device(), pci_device_probe()
+  function attach(fn: AnyFunction, driver: string): void {
+    if (fn.driver !== undefined) throw new Refusal("EBUSY");
+    const failure = failures.get(fn.pciAddress);
+    if (failure !== undefined) throw new Refusal(failure);
+    if (driver === "vfio-pci") {
+      if (!iommu) throw new Refusal("EINVAL");
+    } else if (driver !== fn.nativeDriver) throw new Refusal("EINVAL"); // a driver for other hardware
+    fn.driver = driver;
+    renew(fn);
+    if (driver !== "vfio-pci") addNetdev(fn, { netdevs, nextMac });
+    emitPci("bind", fn);
+  }
+
+  function detach(fn: AnyFunction): void {
+    if (fn.driver === undefined) return;
+    if (fn.kind === "pf") removeVfs(fn); // igb, i40e, ice and mlx5 remove the VFs when the PF is unbound
+    netdevs.removeOf(fn.pciAddress);
+    fn.driver = undefined;
+    renew(fn);
+    emitPci("unbind", fn);
+  }
+
+  function tryAttach(fn: AnyFunction, driver: string): void {
+    try {
+      if (fn.driver === undefined) attach(fn, driver);
+    } catch (refusal) {
+      if (!(refusal instanceof Refusal)) throw refusal; // the kernel logs the error and continues
+    }
+  }
+
+  function failProbe(pciAddress: PciAddress, code: string | undefined): void {
+    if (code === undefined) failures.delete(pciAddress);
+    else failures.set(pciAddress, code);
+  }
+
+  return { attach, detach, tryAttach, failProbe, emitPci, renew };
 }
 
 type NetdevDeps = Pick<PciBusDeps, "netdevs" | "nextMac">;
