@@ -55,10 +55,10 @@ describeInLab("the installer", () => {
   }
 
   it(
-    "puts a program into the CNI directory that works as the bundle does",
+    "installs a program into the CNI directory that works like the bundle",
     async () => {
       const cni = newCniDirectory("plain");
-      expect(await install(cni)).toMatch(/eve-bridge is now \d+\.\d+\.\d+-[0-9a-f]{12}\n$/);
+      expect(await install(cni)).toMatch(/^installed \d+\.\d+\.\d+-[0-9a-f]{12} as .*\/eve-bridge\n$/);
       expect(JSON.parse(await output(join(cni, "eve-bridge"), [], versionCall))).toMatchObject({ cniVersion: "0.3.1" });
       const [version = ""] = versionsIn(cni);
       expect(existsSync(join(cni, ".eve-bridge", version, "eve-bridge.cache"))).toBe(true);

@@ -145,7 +145,7 @@ describeInLab("interfaces in network instances", () => {
     {
       does: "an address is flushed",
       break: (pod: string) => [`-n ${pod} address flush dev net1`],
-      says: "net1 lacks address 10.11.",
+      says: "net1 does not have address 10.11.",
     },
     {
       does: "a route is missing",

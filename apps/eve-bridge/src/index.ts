@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What others may use of eve-bridge: its doctor, for the `switchyard` command line.
+ * The public part of eve-bridge: its doctor, which the `switchyard` command line runs.
  * Usage: `import { formatReport, runDoctor } from "@switchyard/eve-bridge"`.
  */
 export { formatReport, runDoctor, type DoctorReport, type Finding } from "./tool/doctor.ts";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The program: a CNI plugin when a runtime starts it, else a tool for the node's administrator.
+ * The entry point: a CNI plugin when CNI_COMMAND is set, otherwise a command-line tool for the node's administrator.
  * Usage: `CNI_COMMAND=ADD … eve-bridge < conf.json`; `eve-bridge doctor`; `eve-bridge install --to /opt/cni/bin`.
  */
 import { writeSync } from "node:fs";
@@ -15,7 +15,7 @@ const stdinMs = 10_000;
 void main();
 
 async function main(): Promise<void> {
-  // Exit at once: an open socket or timer must not keep the runtime waiting.
+  // Exit explicitly: an open socket or timer must not keep the container runtime waiting.
   if ((process.env["CNI_COMMAND"] ?? "") === "") {
     const { runTool } = await import("./tool/tool.ts");
     process.exit(await runTool(process.argv.slice(2)));
@@ -31,7 +31,7 @@ async function main(): Promise<void> {
   );
 }
 
-/** Our bug: the runtime gets an error object like any other, whoever reads stderr the stack. */
+/** Reports a bug in this program: the runtime gets an ordinary error object on stdout, stderr gets the stack. */
 function exitWithError(error: unknown): void {
   console.error(error);
   print(`${JSON.stringify(errorObject(toCniError(error), newestVersion))}\n`);
@@ -42,7 +42,7 @@ function print(text: string): void {
   writeWhole(1, text);
 }
 
-/** Runtimes that lose patience say so first, some of them. */
+/** Some runtimes send SIGTERM to a plugin that takes too long before they kill it. */
 function stopSignal(): StopSignal {
   const { signal, stop } = createStopSignal();
   process.once("SIGTERM", stop);
@@ -50,7 +50,7 @@ function stopSignal(): StopSignal {
   return signal;
 }
 
-/** A pipe that somebody made non-blocking takes part of it, or nothing for a moment. */
+/** Repeats the write, because a non-blocking pipe may accept only a part of the text, or nothing for a moment. */
 function writeWhole(fd: number, text: string): void {
   let rest = Buffer.from(text);
   while (rest.length > 0) {

@@ -9,14 +9,14 @@ import { createStopSignal } from "./process/stop-signal.ts";
 import { listen, refusalOf, replyTo, type Received, type RpcServer } from "./testing/rpc-server.ts";
 import { createScratch, type Scratch } from "./testing/scratch.ts";
 
-/** A node: its directories, its plugins, its settings. Any directory will do for a namespace that nobody enters. */
+/** A node with directories, plugins and settings. Its network namespace is an ordinary directory, which no test enters. */
 interface Node extends AsyncDisposable {
   readonly scratch: Scratch;
-  /** What the stand-ins for `bridge` and `dhcp` were asked, in order. */
+  /** The calls of the fake `bridge` and `dhcp` plugins, in order. */
   delegations(): string[];
   /** Starts a server on a socket of the node. */
   listen(socket: "rpc" | "dhcp.sock", answer: (request: Received) => string): Promise<RpcServer>;
-  /** Names of all files that we keep. */
+  /** The names of all files in the state directory. */
   state(): string[];
   run(
     command: string,
@@ -103,7 +103,7 @@ function createNode(plugins: { dhcp?: string; bridge?: string } = {}): Node {
   };
 }
 
-/** zedrouter that says yes. */
+/** A zedrouter that accepts every request. */
 function answer(request: Received, useDhcp = true): string {
   const { PodInterface: pod } = request.params as { PodInterface: { Name: string; NetNsPath: string } };
   switch (request.method) {
@@ -131,7 +131,7 @@ const virtualMachine = {
 };
 
 describe("ADD in a network instance", () => {
-  it("connects at L2, asks for a lease, sets it, and prints all of it", async () => {
+  it("connects at L2, acquires a lease, sets the address, and prints the result", async () => {
     await using node = createNode();
     const zedrouter = await startZedrouter(node);
     expect(await node.run("ADD")).toEqual({
@@ -157,7 +157,7 @@ describe("ADD in a network instance", () => {
     expect(node.state()).toEqual(["0af:net1.json"]);
   });
 
-  it("gives the DHCP plugin a client id that follows the MAC, and the runtime's configuration otherwise", async () => {
+  it("passes the DHCP plugin the runtime's configuration with a client id made from the MAC", async () => {
     await using node = createNode();
     await startZedrouter(node);
     await node.run("ADD", { conf: { ...conf, ipam: { type: "whatever" }, extra: [1] } });
@@ -183,7 +183,7 @@ describe("ADD in a network instance", () => {
     ]);
   });
 
-  it("keeps what plugins before it made", async () => {
+  it("keeps the result of earlier plugins of the chain", async () => {
     await using node = createNode();
     await startZedrouter(node, false);
     const prevResult = {
@@ -198,7 +198,7 @@ describe("ADD in a network instance", () => {
     });
   });
 
-  it("is refused a second time, and works again after DEL", async () => {
+  it("refuses a second ADD until DEL", async () => {
     await using node = createNode();
     await startZedrouter(node);
     expect((await node.run("ADD")).status).toBe(0);
@@ -207,7 +207,7 @@ describe("ADD in a network instance", () => {
     expect((await node.run("ADD")).status).toBe(0);
   });
 
-  it("removes what a killed ADD left before it begins", async () => {
+  it("first removes what a killed ADD left", async () => {
     await using node = createNode();
     const zedrouter = await startZedrouter(node);
     writeRecord(node.scratch.path("state"), {
@@ -227,30 +227,30 @@ describe("ADD in a network instance", () => {
 
   it.each([
     {
-      does: "has no such pod",
+      does: "has no pod name",
       env: { CNI_ARGS: "" },
       code: cniCode.invalidEnvironment,
       says: "K8S_POD_NAME is missing",
     },
     {
-      does: "has a MAC that is none",
+      does: "has an invalid MAC",
       env: { CNI_ARGS: "K8S_POD_NAME=a;MAC=zz" },
       code: cniCode.invalidEnvironment,
-      says: "MAC is no hardware address",
+      says: "MAC is not a hardware address",
     },
     {
-      does: "has a namespace that is gone",
+      does: "has a namespace that does not exist",
       env: { CNI_NETNS: "/nowhere" },
       code: cniCode.unknownContainer,
       says: "does not exist",
     },
     {
-      does: "has the host's own namespace",
+      does: "has the host's namespace",
       env: { CNI_NETNS: "/proc/self/ns/net" },
       code: cniCode.invalidNetns,
-      says: "own",
+      says: "of the host",
     },
-    { does: "has arguments that are none", env: { CNI_ARGS: "a" }, code: cniCode.invalidEnvironment, says: "CNI_ARGS" },
+    { does: "has invalid CNI_ARGS", env: { CNI_ARGS: "a" }, code: cniCode.invalidEnvironment, says: "CNI_ARGS" },
   ])("that $does fails before anybody is asked", async ({ env, code, says }) => {
     await using node = createNode();
     const zedrouter = await startZedrouter(node);
@@ -259,7 +259,7 @@ describe("ADD in a network instance", () => {
     expect(printed?.["msg"]).toContain(says);
   });
 
-  it("fails with code 11 and leaves no state when zedrouter is away", async () => {
+  it("fails with code 11 and leaves no state if zedrouter is not reachable", async () => {
     await using node = createNode();
     expect(await node.run("ADD")).toMatchObject({
       status: 1,
@@ -269,7 +269,7 @@ describe("ADD in a network instance", () => {
   });
 });
 
-describe("a failed ADD is undone", () => {
+describe("a failed ADD is undone and", () => {
   async function failing(options: {
     plugins?: { dhcp?: string };
     answer?: (request: Received) => string;
@@ -295,7 +295,7 @@ describe("a failed ADD is undone", () => {
   const refuse = (method: string) => (request: Received) =>
     request.method.endsWith(method) ? refusalOf(request, `no ${method}`) : answer(request);
 
-  it("when zedrouter refuses L2", async () => {
+  it("reports that zedrouter refuses L2", async () => {
     expect(await failing({ answer: refuse("ConnectPodAtL2") })).toMatchObject({
       code: cniCode.refused,
       msg: "RPC RPCServer.ConnectPodAtL2 failed: no ConnectPodAtL2",
@@ -305,7 +305,7 @@ describe("a failed ADD is undone", () => {
     });
   });
 
-  it("when zedrouter does not name the interface", async () => {
+  it("reports that zedrouter's answer lacks the interface", async () => {
     const other = (request: Received) =>
       request.method.endsWith("L2") ? replyTo(request, { Interfaces: [{ Name: "net2" }] }) : answer(request);
     expect(await failing({ answer: other })).toMatchObject({
@@ -328,13 +328,13 @@ describe("a failed ADD is undone", () => {
     expect(await failing({ plugins: { dhcp } })).toMatchObject({
       code,
       methods: ["ConnectPodAtL2", "DisconnectPod"],
-      // Before the interface goes, and once more for a lease that came late.
+      // Once before the interface is removed, and once more for a lease that was obtained late.
       delegations: ["dhcp ADD", "dhcp DEL", "dhcp DEL"],
       state: [],
     });
   });
 
-  it("when zedrouter refuses L3", async () => {
+  it("reports that zedrouter refuses L3", async () => {
     expect(await failing({ answer: refuse("ConnectPodAtL3") })).toMatchObject({
       code: cniCode.refused,
       methods: ["ConnectPodAtL2", "ConnectPodAtL3", "DisconnectPod"],
@@ -343,7 +343,7 @@ describe("a failed ADD is undone", () => {
     });
   });
 
-  it("when the result cannot be said in the runtime's version", async () => {
+  it("reports that the runtime's version cannot express the result", async () => {
     const l2Only = (request: Received) => answer(request, false);
     expect(await failing({ version: "0.2.0", answer: l2Only })).toMatchObject({
       code: cniCode.incompatibleVersion,
@@ -352,7 +352,7 @@ describe("a failed ADD is undone", () => {
     });
   });
 
-  it("when nobody reads the result", async () => {
+  it("reports that stdout is closed", async () => {
     const print = () => {
       throw Object.assign(new Error("write EPIPE"), { code: "EPIPE", syscall: "write" });
     };
@@ -363,12 +363,12 @@ describe("a failed ADD is undone", () => {
     });
   });
 
-  it("and keeps its record, and says so, when it cannot be", async () => {
+  it("keeps its record and reports both errors if undoing fails", async () => {
     const outcome = await failing({
       answer: (request) => (request.method.endsWith("L2") ? answer(request) : refusalOf(request, "busy")),
     });
     expect(outcome).toMatchObject({ code: cniCode.refused, state: ["0af:net1.json"] });
-    expect(outcome.details).toBe("undoing it failed too, a DEL is needed: RPC RPCServer.DisconnectPod failed: busy");
+    expect(outcome.details).toBe("undoing the ADD failed, run DEL: RPC RPCServer.DisconnectPod failed: busy");
   });
 });
 
@@ -379,7 +379,7 @@ describe("DEL in a network instance", () => {
     return zedrouter;
   }
 
-  it("releases the lease before the interface goes", async () => {
+  it("releases the lease before it removes the interface", async () => {
     await using node = createNode({
       dhcp: `[ "$CNI_COMMAND" != ADD ] || echo '${JSON.stringify(lease)}'`,
     });
@@ -398,7 +398,7 @@ describe("DEL in a network instance", () => {
     expect(node.state()).toEqual([]);
   });
 
-  it("asks no DHCP plugin for a virtual machine", async () => {
+  it("does not call the DHCP plugin for a virtual machine", async () => {
     await using node = createNode();
     await startZedrouter(node);
     await node.run("ADD", { env: virtualMachine });
@@ -406,7 +406,7 @@ describe("DEL in a network instance", () => {
     expect(node.delegations()).toEqual([]);
   });
 
-  it("remembers the pod when the runtime does not name it any more", async () => {
+  it("uses the recorded pod name if the runtime passes none", async () => {
     await using node = createNode();
     const zedrouter = await connected(node);
     expect((await node.run("DEL", { env: { CNI_ARGS: "", CNI_NETNS: "" } })).status).toBe(0);
@@ -417,7 +417,7 @@ describe("DEL in a network instance", () => {
     });
   });
 
-  it.each(["no-pair", "A=1", "K8S_POD_NAME=", ""])("is not stopped by arguments that fail ADD: %j", async (args) => {
+  it.each(["no-pair", "A=1", "K8S_POD_NAME=", ""])("succeeds with CNI_ARGS that fail ADD: %j", async (args) => {
     await using node = createNode();
     const zedrouter = await startZedrouter(node);
     const env = { CNI_ARGS: args };
@@ -427,7 +427,7 @@ describe("DEL in a network instance", () => {
   });
 
   it.each([{ eveBridge: { later: 1 } }, { eveBridge: 7 }, { networkInstance: {} }, { prevResult: 7 }])(
-    "is not stopped by a configuration that fails ADD: %j",
+    "succeeds with a configuration that fails ADD: %j",
     async (change) => {
       await using node = createNode();
       await startZedrouter(node);
@@ -438,7 +438,7 @@ describe("DEL in a network instance", () => {
     },
   );
 
-  it("works for interfaces that the Go plugin made: both are asked", async () => {
+  it("releases the lease and disconnects interfaces that EVE's Go plugin made", async () => {
     await using node = createNode();
     const zedrouter = await startZedrouter(node);
     expect((await node.run("DEL")).status).toBe(0);
@@ -446,7 +446,7 @@ describe("DEL in a network instance", () => {
   });
 
   it.each([{}, { CNI_NETNS: "/nowhere" }, { CNI_NETNS: "" }])(
-    "fails with code 11 when zedrouter is away and there is no record: the Go plugin may have made it; %j",
+    "fails with code 11 without zedrouter and without a record, because EVE's Go plugin may have made the interface: %j",
     async (env) => {
       await using node = createNode();
       expect(await node.run("DEL", { env })).toMatchObject({
@@ -463,7 +463,7 @@ describe("DEL in a network instance", () => {
     },
   );
 
-  it("succeeds without zedrouter after an ADD that made nothing, or was undone", async () => {
+  it("succeeds without zedrouter after an ADD that failed before its first step or was undone", async () => {
     await using node = createNode();
     expect((await node.run("ADD")).status).toBe(1); // zedrouter is away
     expect((await node.run("DEL")).status).toBe(0);
@@ -475,7 +475,7 @@ describe("DEL in a network instance", () => {
     expect((await node.run("DEL")).status).toBe(0);
   });
 
-  it("that names no pod is no proof for one that does", async () => {
+  it("without a pod name does not mark the interface as removed", async () => {
     await using node = createNode();
     expect((await node.run("DEL", { env: { CNI_ARGS: "" } })).status).toBe(0);
     expect(await node.run("DEL")).toMatchObject({ status: 1, printed: { code: cniCode.tryAgain } });
@@ -492,7 +492,7 @@ describe("DEL in a network instance", () => {
     expect(await node.run("DEL")).toMatchObject({ status: 1, printed: { code: cniCode.tryAgain } });
   });
 
-  it("fails with code 11 and keeps its record when zedrouter is away and something is connected", async () => {
+  it("fails with code 11 and keeps its record if zedrouter is not reachable and the interface is connected", async () => {
     await using node = createNode();
     const zedrouter = await startZedrouter(node);
     await node.run("ADD");
@@ -504,7 +504,7 @@ describe("DEL in a network instance", () => {
     expect(node.state()).toEqual([]);
   });
 
-  it("fails when zedrouter refuses, and keeps its record", async () => {
+  it("fails and keeps its record if zedrouter returns an error", async () => {
     await using node = createNode();
     await node.listen("rpc", (request) =>
       request.method.endsWith("DisconnectPod") ? refusalOf(request, "busy") : answer(request),
@@ -516,26 +516,26 @@ describe("DEL in a network instance", () => {
 
   const noRelease = `[ "$CNI_COMMAND" = ADD ] && echo '${JSON.stringify(lease)}' || exit 1`;
 
-  it("succeeds though the lease cannot be released when no daemon runs: it has forgotten it", async () => {
+  it("succeeds without releasing the lease if no DHCP daemon is running", async () => {
     await using node = createNode({ dhcp: noRelease });
     await connected(node);
     expect((await node.run("DEL")).status).toBe(0);
     expect(node.state()).toEqual([]);
   });
 
-  it("removes the interface, then fails with code 11, when a daemon runs and does not release the lease", async () => {
+  it("removes the interface, then fails with code 11, if a running daemon does not release the lease", async () => {
     await using node = createNode({ dhcp: noRelease });
     const zedrouter = await connected(node);
     await startDaemon(node);
     expect(await node.run("DEL")).toMatchObject({
       status: 1,
-      printed: { code: cniCode.tryAgain, msg: "the interface is gone, its DHCP lease could not be released" },
+      printed: { code: cniCode.tryAgain, msg: "the interface is removed, but its DHCP lease could not be released" },
     });
     expect(methodsOf(zedrouter.received)).toContain("DisconnectPod");
     expect(node.state()).toEqual(["0af:net1.json"]);
   });
 
-  it("ignores that nothing could be released when zedrouter says that there is no DHCP", async () => {
+  it("ignores a failed release if zedrouter answers that the network instance has no DHCP", async () => {
     await using node = createNode({ dhcp: "exit 1" });
     await startZedrouter(node, false);
     await startDaemon(node);
@@ -547,7 +547,7 @@ describe("eth0", () => {
   const eth0 = { CNI_IFNAME: "eth0" };
   const bridge = `[ "$CNI_COMMAND" != ADD ] || echo '{"cniVersion":"1.0.0","interfaces":[{"name":"cni0"}],"ips":[{"address":"10.42.0.5/24"}]}'`;
 
-  it("is the bridge plugin's, and its result is said in the runtime's version", async () => {
+  it("is made by the bridge plugin, and its result is written in the runtime's version", async () => {
     await using node = createNode({ bridge });
     expect(await node.run("ADD", { conf: clusterConf, env: eth0 })).toEqual({
       status: 0,
@@ -564,7 +564,7 @@ describe("eth0", () => {
     });
   });
 
-  it("does not start the plugin without nodeIP", async () => {
+  it("fails before it starts the bridge plugin if nodeIP is missing", async () => {
     await using node = createNode({ bridge });
     const rest = Object.fromEntries(Object.entries(clusterConf).filter(([member]) => member !== "nodeIP"));
     expect(await node.run("ADD", { conf: rest, env: eth0 })).toMatchObject({
@@ -574,7 +574,7 @@ describe("eth0", () => {
     expect([node.delegations(), node.state()]).toEqual([[], []]);
   });
 
-  it("waits for the marker where there are markers, with code 11", async () => {
+  it("fails with code 11 until zedkube has written the marker", async () => {
     await using node = createNode({ bridge });
     mkdirSync(node.scratch.path("markers"));
     expect(await node.run("ADD", { conf: clusterConf, env: eth0 })).toMatchObject({
@@ -590,7 +590,7 @@ describe("eth0", () => {
     });
   });
 
-  it("is undone when the plugin fails, with the plugin's code", async () => {
+  it("is undone if the plugin fails, and the error has the plugin's code", async () => {
     await using node = createNode({
       bridge: `[ "$CNI_COMMAND" != ADD ] || { echo '{"code":7,"msg":"bad subnet"}'; exit 1; }`,
     });
@@ -604,7 +604,7 @@ describe("eth0", () => {
     JSON.parse(readFileSync(node.scratch.path(`conf-bridge-${command}`), "utf8")) as JsonObject;
 
   it.each(["controller", "native"])(
-    "is checked and deleted with the configuration of its ADD, routes and all: marker %s",
+    "is checked and deleted with the configuration of its ADD, including the routes: marker %s",
     async (marker) => {
       await using node = createNode({ bridge });
       mkdirSync(node.scratch.path("markers"));
@@ -621,7 +621,7 @@ describe("eth0", () => {
     },
   );
 
-  it("that the Go plugin made gets the routes, too", async () => {
+  it("is deleted with the routes if EVE's Go plugin made it", async () => {
     await using node = createNode({ bridge });
     expect((await node.run("DEL", { conf: clusterConf, env: eth0 })).status).toBe(0);
     expect(confAt(node, "DEL")).toMatchObject({
@@ -630,7 +630,7 @@ describe("eth0", () => {
     });
   });
 
-  it("is deleted without ipam, nodeIP or marker; they come from the record", async () => {
+  it("is deleted without ipam, nodeIP and marker, which come from the record", async () => {
     await using node = createNode({ bridge });
     await node.run("ADD", { conf: clusterConf, env: eth0 });
     mkdirSync(node.scratch.path("markers"));
@@ -644,14 +644,18 @@ describe("eth0", () => {
 describe("CHECK", () => {
   it.each([
     { does: "has no prevResult", change: {}, code: cniCode.invalidConfig },
-    { does: "has a prevResult that is none", change: { prevResult: 1 }, code: cniCode.decoding },
-    { does: "is of a version before it", change: { cniVersion: "0.3.1" }, code: cniCode.incompatibleVersion },
+    { does: "has an invalid prevResult", change: { prevResult: 1 }, code: cniCode.decoding },
+    {
+      does: "has a version that does not know CHECK",
+      change: { cniVersion: "0.3.1" },
+      code: cniCode.incompatibleVersion,
+    },
   ])("fails with code $code when the configuration $does", async ({ change, code }) => {
     await using node = createNode();
     expect(await node.run("CHECK", { conf: { ...conf, ...change } })).toMatchObject({ status: 1, printed: { code } });
   });
 
-  it("fails with code 103 when the namespace is gone", async () => {
+  it("fails with code 103 if the namespace does not exist", async () => {
     await using node = createNode();
     const own = { ...conf, prevResult: { cniVersion: "1.1.0" } };
     expect(await node.run("CHECK", { conf: own, env: { CNI_NETNS: "/nowhere" } })).toMatchObject({
@@ -664,7 +668,7 @@ describe("GC", () => {
   const gcConf = (valid: unknown) => ({ ...conf, "cni.dev/valid-attachments": valid }) as JsonObject;
   const other = { CNI_CONTAINERID: "0b0" };
 
-  it("removes what the runtime does not list, of this network only, with the ADD's own environment", async () => {
+  it("removes the interfaces of this network that the runtime does not list, with the environment of their ADD", async () => {
     await using node = createNode();
     const zedrouter = await startZedrouter(node);
     await node.run("ADD");
@@ -683,7 +687,7 @@ describe("GC", () => {
     expect(node.delegations().slice(-2)).toEqual(["dhcp DEL", "dhcp GC"]);
   });
 
-  it.each([{}, 1, [1], [{ containerID: "a" }]])("does nothing when the list is %j", async (valid) => {
+  it.each([{}, 1, [1], [{ containerID: "a" }]])("removes nothing if the list is %j", async (valid) => {
     await using node = createNode();
     await startZedrouter(node);
     await node.run("ADD");
@@ -691,7 +695,7 @@ describe("GC", () => {
     expect(node.state()).toEqual(["0af:net1.json"]);
   });
 
-  it.each([undefined, null, []])("removes all of the network when the list is %j", async (valid) => {
+  it.each([undefined, null, []])("removes all interfaces of the network if the list is %j", async (valid) => {
     await using node = createNode();
     await startZedrouter(node);
     await node.run("ADD");
@@ -699,7 +703,7 @@ describe("GC", () => {
     expect(node.state()).toEqual([]);
   });
 
-  it("goes on after a failure, and reports it", async () => {
+  it("continues after a failure and reports it", async () => {
     await using node = createNode();
     await node.listen("rpc", (request) => {
       const pod = request.params["Pod"] as { Name: string };
@@ -715,7 +719,7 @@ describe("GC", () => {
     expect(node.state()).toEqual(["0af:net1.json"]);
   });
 
-  it("clears away what killed calls left", async () => {
+  it("removes what killed calls left", async () => {
     await using node = createNode();
     mkdirSync(node.scratch.path("state", "locks", "0af:net1::1-1-1"), { recursive: true });
     mkdirSync(node.scratch.path("state", "attachments"));
@@ -726,29 +730,29 @@ describe("GC", () => {
 });
 
 describe("STATUS", () => {
-  it("is well when zedrouter and the daemon listen", async () => {
+  it("succeeds if zedrouter and the DHCP daemon listen", async () => {
     await using node = createNode();
     await startZedrouter(node);
     await startDaemon(node);
     expect(await node.run("STATUS")).toEqual({ status: 0, printed: undefined });
   });
 
-  it("is code 50 when zedrouter is away, 51 when the daemon is", async () => {
+  it("fails with code 50 without zedrouter, 51 without the DHCP daemon", async () => {
     await using node = createNode();
     expect(await node.run("STATUS")).toMatchObject({
-      printed: { code: cniCode.notAvailable, msg: "zedrouter is away" },
+      printed: { code: cniCode.notAvailable, msg: "zedrouter is not reachable" },
     });
     await startZedrouter(node);
     expect(await node.run("STATUS")).toMatchObject({
-      printed: { code: cniCode.limited, msg: "the DHCP daemon is away" },
+      printed: { code: cniCode.limited, msg: "the DHCP daemon is not running" },
     });
   });
 
   it.each([
-    { does: "is well", bridge: "true", printed: undefined },
+    { does: "is ready", bridge: "true", printed: undefined },
     { does: "does not know STATUS", bridge: `echo '{"code":4,"msg":"unknown"}'; exit 1`, printed: undefined },
     { does: "is not available", bridge: `echo '{"code":50,"msg":"no"}'; exit 1`, printed: { code: 50 } },
-    { does: "fails otherwise", bridge: "exit 1", printed: { code: 50, msg: "bridge cannot serve" } },
+    { does: "fails otherwise", bridge: "exit 1", printed: { code: 50, msg: "bridge plugin is not ready" } },
   ])("of the cluster's network asks the bridge plugin, which $does", async ({ bridge, printed }) => {
     await using node = createNode({ bridge });
     const outcome = await node.run("STATUS", { conf: { ...clusterConf, cniVersion: "1.1.0" } });
@@ -771,13 +775,13 @@ describe("VERSION and errors", () => {
     });
   });
 
-  it("an error is said in the version of the configuration", async () => {
+  it("an error has the version of the configuration", async () => {
     await using node = createNode();
     const { printed } = await node.run("ADD", { stdin: '{"cniVersion":"0.4.0"}' });
     expect(printed).toEqual({ cniVersion: "0.4.0", code: cniCode.invalidConfig, msg: "missing network name" });
   });
 
-  it("the log has neither the environment nor the configuration", async () => {
+  it("the log contains neither the environment nor the configuration", async () => {
     await using node = createNode();
     await startZedrouter(node);
     await node.run("ADD", { conf: { ...conf, token: "secret-1" }, env: { PASSWORD: "secret-2" } });
@@ -786,16 +790,19 @@ describe("VERSION and errors", () => {
     expect(log).not.toMatch(/secret-\d/);
   });
 
-  it.each(["/proc/nowhere/log", "/dev/full"])("a log at %s changes nothing", async (logFile) => {
-    await using node = createNode();
-    await startZedrouter(node);
-    const settings = JSON.parse(readFileSync(node.scratch.path("settings.json"), "utf8")) as JsonObject;
-    writeFileSync(node.scratch.path("settings.json"), JSON.stringify({ ...settings, logFile }));
-    expect((await node.run("ADD")).status).toBe(0);
-    expect((await node.run("DEL")).status).toBe(0);
-  });
+  it.each(["/proc/nowhere/log", "/dev/full"])(
+    "a log at %s that cannot be written does not change the result",
+    async (logFile) => {
+      await using node = createNode();
+      await startZedrouter(node);
+      const settings = JSON.parse(readFileSync(node.scratch.path("settings.json"), "utf8")) as JsonObject;
+      writeFileSync(node.scratch.path("settings.json"), JSON.stringify({ ...settings, logFile }));
+      expect((await node.run("ADD")).status).toBe(0);
+      expect((await node.run("DEL")).status).toBe(0);
+    },
+  );
 
-  it("state that cannot be written fails ADD before it acts, with code 5, and not DEL", async () => {
+  it("ADD fails with code 5 before its first step if the state cannot be written, and DEL succeeds", async () => {
     await using node = createNode();
     const zedrouter = await startZedrouter(node);
     const settings = JSON.parse(readFileSync(node.scratch.path("settings.json"), "utf8")) as JsonObject;

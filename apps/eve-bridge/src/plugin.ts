@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * One call of a container runtime, from its environment to its exit status. Only what a command needs is loaded: each
- * module of Node that it does without is a millisecond less.
- * Usage: `process.exit(await runPlugin({ env: process.env, readStdin, print }))`.
+ * runPlugin handles one call of a container runtime, from its environment to its exit status. Each command is loaded
+ * with import() when it is called, because every module of Node costs about a millisecond of the start.
+ * Usage: `process.exit(await runPlugin({ env: process.env, readStdin, print, stopSignal }))`.
  */
 import type { Call } from "./commands/call.ts";
 import { errorObject, toCniError, type CniError } from "./request/cni-error.ts";
@@ -14,17 +14,17 @@ import { parseEnvironment, parseRequest, versionIn, type CniRequest } from "./re
 import { parseTimeouts, parseTimeoutsIfPossible, readSettings } from "./request/settings.ts";
 import type { StopSignal } from "./process/stop-signal.ts";
 
-/** Who calls, as this process sees it. */
+/** The container runtime, as this process sees it. */
 export interface Caller {
   readonly env: NodeJS.ProcessEnv;
   readonly readStdin: () => Promise<string>;
-  /** Writes to stdout, whole. */
+  /** Writes the whole text to stdout. */
   readonly print: (text: string) => void;
-  /** Begins to listen for the runtime's wish that we stop. */
+  /** Starts to listen for the runtime's request to stop (SIGTERM). */
   readonly stopSignal: () => StopSignal;
 }
 
-/** The exit status; results and errors are printed. */
+/** Runs the command, prints its result or its error object, and returns the exit status. Never rejects. */
 export async function runPlugin(caller: Caller): Promise<0 | 1> {
   let stdin = "";
   try {
@@ -38,7 +38,7 @@ export async function runPlugin(caller: Caller): Promise<0 | 1> {
     try {
       caller.print(json(object));
     } catch {
-      // Nobody listens any more: the exit status is all that is left to say.
+      // stdout is closed: only the exit status can still report the failure.
     }
     return 1;
   }
@@ -78,18 +78,18 @@ async function dispatch(call: Call, print: (result: JsonObject) => void): Promis
     case "GC":
       return (await import("./commands/gc.ts")).gc(call);
     case "VERSION":
-      return; // answered before a configuration is needed
+      return; // runPlugin answers VERSION itself, because it needs no configuration
   }
 }
 
-/** What a line of the log says about its call. */
+/** The fields that every log line of this call carries. */
 function describeRequest({ env, conf, args }: CniRequest): JsonObject {
   const { command, containerId, ifName, netns } = env;
   const pod = args.podName === "" ? {} : { pod: `${args.podNamespace}/${args.podName}` };
   return { command, network: conf.name, containerId, ifName, netns, ...pod };
 }
 
-/** The stack is for the log alone, and only when it is our bug. */
+/** The log fields of a failure. Only bugs (code 999) have a stack, and only the log shows it. */
 function describeError({ code, message: error, details, cause }: CniError): JsonObject {
   const stack =
     code === 999 && typeof cause === "object" && cause !== null && "stack" in cause ? String(cause.stack) : "";

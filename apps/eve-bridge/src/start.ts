@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The first file of an installed version: runs the program beside it from V8's code cache. With the functions of an ADD
- * already compiled, an ADD takes 2 ms less (docs/decisions/010-eve-bridge-launcher.md). A cache that is missing, or that
- * this Node does not accept, only costs that time.
- * Usage: `node start.cjs`; `node start.cjs --write-code-cache FILE` runs the same and then writes the cache.
+ * The file that an installed launcher runs: starts the program in the same directory from V8's code cache. With the
+ * functions of an ADD already compiled, an ADD takes 2 ms less (docs/decisions/010-eve-bridge-launcher.md). If the cache is
+ * missing or this Node rejects it, the program still works.
+ * Usage: `node start.cjs`; `node start.cjs --write-code-cache FILE` runs the program and then writes the cache.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -25,6 +25,6 @@ if (option === "--write-code-cache" && file !== undefined) {
   });
 }
 
-// The bundle asks for nothing but modules of Node.
+// The bundle requires only Node's built-in modules.
 const run = script.runInThisContext() as (require: (name: string) => unknown) => void;
 run((name) => process.getBuiltinModule(name));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * ADD: eth0 by the stock `bridge` plugin, every other interface by zedrouter (eve-and-afxdp.md a3, a4). What fails is
- * undone within the call, since a runtime may give up on the pod without a DEL.
+ * ADD connects an interface: eth0 through the stock `bridge` plugin, every other interface through zedrouter
+ * (eve-and-afxdp.md a3, a4). A failed ADD is undone within the call, because a runtime may give up on the pod without a DEL.
  * Usage: `await add(call, (result) => writeStdout(JSON.stringify(result)))`.
  */
 import { statSync } from "node:fs";
@@ -13,7 +13,7 @@ import {
   type AttachmentRecord,
   type Progress,
 } from "../state/attachment-record.ts";
-import { keepBack, logged, unstoppable, waitFor, type Call } from "./call.ts";
+import { withReservedTime, logged, withoutStopSignal, waitFor, type Call, type Connect } from "./call.ts";
 import { CniError, cniCode, describe, toCniError } from "../request/cni-error.ts";
 import type { JsonObject } from "../request/json.ts";
 import { acquireLock } from "../state/owner-lock.ts";
@@ -23,10 +23,7 @@ import { formatResult } from "../request/result-format.ts";
 import { throwIfStopped } from "../process/stop-signal.ts";
 import { clusterInterface, type CniEnvironment, type CniRequest } from "../request/request.ts";
 
-/** What makes an interface: it records how far it is before each step, and returns what it made. */
-export type Connect = (call: Call, record: (progress: Progress) => void) => Promise<CniResult>;
-
-/** Makes the interface and prints its result. Throws after having undone what it began; what cannot be undone has a record. */
+/** Connects the interface and prints the result. On failure it undoes its steps, then throws; a record remains if that fails. */
 export async function add(call: Call, print: (result: JsonObject) => void): Promise<void> {
   const { env } = call.request;
   const { stateDir } = call.settings;
@@ -53,55 +50,55 @@ async function addLocked(call: Call, print: (result: JsonObject) => void): Promi
     recorded = next;
   };
   try {
-    const made = await connect(keepBack(call, timeouts.undo), record);
+    const made = await connect(withReservedTime(call, timeouts.undo), record);
     const result = formatResult(withPrevious(request, made), request.conf.cniVersion);
     record({ lease: false, ...recorded, step: "connected" });
     print(result);
   } catch (error) {
-    if (recorded !== undefined) throw await undo(unstoppable(call), recorded, toCniError(error));
-    markRemoved(settings.stateDir, request.env); // nothing was made
+    if (recorded !== undefined) throw await undo(withoutStopSignal(call), recorded, toCniError(error));
+    markRemoved(settings.stateDir, request.env); // the failure came before the first step
     throw error;
   }
 }
 
-/** Loaded when needed: eth0 has no use for sockets, the others start other programs only for DHCP. */
+/** Loads only what the interface needs: eth0 needs no sockets, the other interfaces start a program only for DHCP. */
 async function connectorOf({ ifName }: CniEnvironment): Promise<Connect> {
   if (ifName === clusterInterface) return (await import("../delegates/cluster-interface.ts")).connectToCluster;
   return (await import("../zedrouter/network-instance.ts")).connectToNetworkInstance;
 }
 
-/** An ADD that was killed has left something, or this is a second ADD, which the specification forbids. */
+/** Removes what a killed ADD left. Throws code 4 for a second ADD, which the CNI specification forbids. */
 async function removeUnfinished(call: Call): Promise<void> {
   const { env } = call.request;
   const record = readRecord(call.settings.stateDir, env);
   if (record === undefined) return;
   if (record.step === "connected") {
-    const details = `a DEL for container ${env.containerId} has to come first`;
-    throw new CniError(cniCode.invalidEnvironment, `CNI_IFNAME: ${env.ifName} is connected already`, { details });
+    const details = `run DEL for container ${env.containerId} first`;
+    throw new CniError(cniCode.invalidEnvironment, `CNI_IFNAME: ${env.ifName} is already connected`, { details });
   }
-  call.log.info("an earlier ADD did not finish", { step: record.step });
+  call.log.info("removing what an unfinished ADD left", { step: record.step });
   const { teardown } = await import("./teardown.ts");
-  await teardown(keepBack(call, call.timeouts.undo), record);
+  await teardown(withReservedTime(call, call.timeouts.undo), record);
   removeRecord(call.settings.stateDir, env);
 }
 
-/** The error to report: the one that made undoing necessary. */
+/** Undoes a failed ADD. Returns the error to report: `error`, with the reason in its details if undoing failed, too. */
 async function undo(call: Call, record: AttachmentRecord, error: CniError): Promise<CniError> {
   try {
     await logged(call, "undo", async () => {
       const { teardown } = await import("./teardown.ts");
-      // Plugins of this call have ended or been killed with all that they started.
+      // The plugins that this call started have ended, or were killed together with their children.
       await teardown(call, record);
       removeRecord(call.settings.stateDir, call.request.env);
     });
     return error;
   } catch (undoError) {
-    const details = [error.details, `undoing it failed too, a DEL is needed: ${describe(undoError)}`];
+    const details = [error.details, `undoing the ADD failed, run DEL: ${describe(undoError)}`];
     return new CniError(error.code, error.message, { details: details.filter(Boolean).join("; "), cause: error });
   }
 }
 
-/** Code 3 tells the runtime that there is nothing to clean up. */
+/** Throws code 3, which tells the runtime that it has nothing to clean up, or 8. */
 function checkNetns({ netns }: CniEnvironment): void {
   const stat = statSync(netns, { throwIfNoEntry: false });
   if (stat === undefined) {
@@ -109,7 +106,7 @@ function checkNetns({ netns }: CniEnvironment): void {
   }
   const own = statSync("/proc/self/ns/net");
   if (stat.ino === own.ino && stat.dev === own.dev) {
-    throw new CniError(cniCode.invalidNetns, "CNI_NETNS is the host's own network namespace", { details: netns });
+    throw new CniError(cniCode.invalidNetns, "CNI_NETNS is the network namespace of the host", { details: netns });
   }
 }
 
@@ -119,7 +116,7 @@ function recordOf({ env, conf }: CniRequest): Omit<AttachmentRecord, "step" | "l
   return { containerId, ifName, netns, args, network: conf.name, conf: own };
 }
 
-/** In a chain, what the plugins before us made stays in the result. */
+/** The result of a plugin chain contains what the earlier plugins made. */
 function withPrevious({ conf }: CniRequest, made: CniResult): CniResult {
   const previous = conf.raw["prevResult"];
   return previous === undefined ? made : mergeResults(parseResult(previous), made);

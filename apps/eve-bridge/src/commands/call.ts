@@ -1,43 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What every command works with: the request, where things are, how long there is, and where to write what was done.
- * Usage: `await add(call, print)`.
+ * Call is what every command works with: the request, the node's settings, the time limits and the log.
+ * Usage: `const wait = waitFor(call, call.timeouts.rpc)`.
  */
 import { describe } from "../request/cni-error.ts";
-import { leftMs, nowMs, sooner, type Deadline, type Wait } from "../process/deadline.ts";
+import { earlier, leftMs, nowMs, type Deadline, type Wait } from "../process/deadline.ts";
+import type { Progress } from "../state/attachment-record.ts";
 import type { Log } from "../state/log.ts";
 import type { CniRequest } from "../request/request.ts";
+import type { CniResult } from "../request/result.ts";
 import type { Settings, Timeouts } from "../request/settings.ts";
 import type { StopSignal } from "../process/stop-signal.ts";
 
-/** One call, under way. */
+/** One running call. */
 export interface Call {
   readonly request: CniRequest;
   readonly settings: Settings;
   readonly timeouts: Timeouts;
-  /** The end of the whole call. */
+  /** When the whole call must have ended. */
   readonly deadline: Deadline;
-  /** The runtime's wish that we stop; absent while we undo. */
+  /** The runtime's request to stop; absent while a failed ADD is undone. */
   readonly signal?: StopSignal;
   readonly log: Log;
 }
 
-/** The limits of one wait: its own, what is left of the call, and the runtime's patience. Throws code 11 when none is left. */
+/** Connects an interface: calls `record` before each step and returns what it made. */
+export type Connect = (call: Call, record: (progress: Progress) => void) => Promise<CniResult>;
+
+/** The limits of one wait: `limitMs`, the time left for the call, and the stop signal. Throws code 11 if no time is left. */
 export function waitFor({ deadline, signal }: Call, limitMs: number): Wait {
   return { timeoutMs: leftMs(deadline, limitMs), ...(signal === undefined ? {} : { signal }) };
 }
 
-/** The same call with `ms` kept back from its time. */
-export function keepBack(call: Call, ms: number): Call {
-  return { ...call, deadline: sooner(call.deadline, ms) };
+/** The same call with a deadline that is `ms` earlier. */
+export function withReservedTime(call: Call, ms: number): Call {
+  return { ...call, deadline: earlier(call.deadline, ms) };
 }
 
-/** The same call, which a signal no longer stops: undoing is not given up half-way. */
-export function unstoppable({ request, settings, timeouts, deadline, log }: Call): Call {
+/** The same call without its stop signal: undoing a failed ADD must not be interrupted. */
+export function withoutStopSignal({ request, settings, timeouts, deadline, log }: Call): Call {
   return { request, settings, timeouts, deadline, log };
 }
 
-/** Does a step and logs how long it took and how it ended. */
+/** Runs `act` and logs `step` with its duration and, if it fails, its error. */
 export async function logged<T>({ log }: Pick<Call, "log">, step: string, act: () => Promise<T>): Promise<T> {
   const start = nowMs();
   const ms = () => Math.round(nowMs() - start);

@@ -32,16 +32,19 @@ const checked = { ifName: "net1", netns, isVirtualMachine: false };
 const withLink = (change: Partial<PodLink>): PodNetwork => ({ ...good, links: [{ ...link, ...change }] });
 
 describe("compareResult", () => {
-  it("finds nothing wrong with what ADD made", () => {
+  it("returns no difference after ADD", () => {
     expect(compareResult(expected, good, checked)).toEqual([]);
   });
 
   it.each([
     { seen: { ...good, links: [] }, says: ["the pod has no interface net1"] },
-    { seen: withLink({ mac: "02:00:00:00:00:09" }), says: ["net1 has MAC 02:00:00:00:00:09, not 02:16:3E:5E:6C:01"] },
-    { seen: withLink({ mtu: 1400 }), says: ["net1 has MTU 1400, not 1500"] },
-    { seen: withLink({ addresses: [] }), says: ["net1 lacks address 10.0.0.5/24"] },
-    { seen: withLink({ addresses: ["10.0.0.5/16"] }), says: ["net1 lacks address 10.0.0.5/24"] },
+    {
+      seen: withLink({ mac: "02:00:00:00:00:09" }),
+      says: ["net1 has MAC 02:00:00:00:00:09, expected 02:16:3E:5E:6C:01"],
+    },
+    { seen: withLink({ mtu: 1400 }), says: ["net1 has MTU 1400, expected 1500"] },
+    { seen: withLink({ addresses: [] }), says: ["net1 does not have address 10.0.0.5/24"] },
+    { seen: withLink({ addresses: ["10.0.0.5/16"] }), says: ["net1 does not have address 10.0.0.5/24"] },
     { seen: { ...good, routes: good.routes.slice(1) }, says: ["no route to 0.0.0.0/0 via 10.0.0.1 through net1"] },
     { seen: { ...good, routes: good.routes.slice(0, 1) }, says: ["no route to 10.1.0.0/16 through net1"] },
     {
@@ -52,13 +55,13 @@ describe("compareResult", () => {
     expect(compareResult(expected, seen, checked)).toEqual(says);
   });
 
-  it("accepts that KubeVirt gave the address of a virtual machine's interface to the guest", () => {
+  it("accepts another MAC if KubeVirt gave the address of the interface to the guest", () => {
     const taken = withLink({ mac: "02:00:00:00:00:09", master: "k6t-net1" });
     expect(compareResult(expected, taken, { ...checked, isVirtualMachine: true })).toEqual([]);
     expect(compareResult(expected, taken, checked)).toHaveLength(1);
   });
 
-  it("wants the interface of this pod in the result", () => {
+  it("requires the interface of this pod in the result", () => {
     const elsewhere = { ...checked, netns: "/var/run/netns/b" };
     expect(compareResult(expected, good, elsewhere)).toEqual(["prevResult has no interface net1 in /var/run/netns/b"]);
   });

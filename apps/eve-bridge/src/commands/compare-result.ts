@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * CHECK's judgement: is the pod's interface still what the result of ADD says? The Go plugin never looks
- * (eve-and-afxdp.md a9).
- * Usage: `const faults = compareResult(prevResult, seen, { ifName, netns, isVirtualMachine })`; none means all is well.
+ * compareResult compares the pod's interface with the result of ADD, for CHECK. EVE's Go plugin does not look into the
+ * pod (eve-and-afxdp.md a9).
+ * Usage: `const differences = compareResult(prevResult, seen, { ifName, netns, isVirtualMachine })`.
  */
 import { formatCidr, formatIp, isUnspecified, networkOf } from "../network/ip-address.ts";
 import type { PodLink, PodNetwork } from "../network/pod-network.ts";
 import type { CniInterface, CniResult } from "../request/result.ts";
 
-/** Which interface, and whose. */
+/** The interface to compare. */
 export interface Checked {
   readonly ifName: string;
   readonly netns: string;
   readonly isVirtualMachine: boolean;
 }
 
-/** The differences, a sentence each. */
+/** The differences, one sentence each; empty if the interface is as ADD left it. */
 export function compareResult(expected: CniResult, seen: PodNetwork, checked: Checked): string[] {
   const { ifName, netns } = checked;
   const index = expected.interfaces.findIndex(({ name, sandbox }) => name === ifName && sandbox === netns);
@@ -32,13 +32,13 @@ export function compareResult(expected: CniResult, seen: PodNetwork, checked: Ch
 
 function compareLink(wanted: CniInterface, link: PodLink, { isVirtualMachine }: Checked): string[] {
   const faults: string[] = [];
-  // KubeVirt puts the interface in a bridge of its own and gives the address to the guest.
+  // KubeVirt attaches the interface to a bridge of its own and gives the MAC address to the guest.
   const gaveAway = isVirtualMachine && link.master !== "";
   if (wanted.mac !== undefined && wanted.mac.toLowerCase() !== link.mac && !gaveAway) {
-    faults.push(`${link.name} has MAC ${link.mac}, not ${wanted.mac}`);
+    faults.push(`${link.name} has MAC ${link.mac}, expected ${wanted.mac}`);
   }
   if (wanted.mtu !== undefined && wanted.mtu !== link.mtu) {
-    faults.push(`${link.name} has MTU ${link.mtu}, not ${wanted.mtu}`);
+    faults.push(`${link.name} has MTU ${link.mtu}, expected ${wanted.mtu}`);
   }
   return faults;
 }
@@ -48,10 +48,10 @@ function compareAddresses({ ips }: CniResult, index: number, link: PodLink): str
     .filter((ip) => (ip.interface ?? index) === index)
     .map(({ address }) => formatCidr(address))
     .filter((address) => !link.addresses.includes(address))
-    .map((address) => `${link.name} lacks address ${address}`);
+    .map((address) => `${link.name} does not have address ${address}`);
 }
 
-/** A route without gateway is on the link, or goes to the gateway of the address: plugins read it either way. */
+/** A result's route without gateway matches a route with any gateway: some plugins use the gateway of the address for it. */
 function compareRoutes({ routes }: CniResult, seen: PodNetwork, ifName: string): string[] {
   return routes
     .map(({ dst, gw }) => ({

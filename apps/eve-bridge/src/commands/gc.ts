@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * GC: removes the interfaces of a network that the runtime no longer lists, by our own records, and what killed calls
- * left in our state. One that cannot be removed does not keep the others.
+ * GC removes the recorded interfaces of a network that the runtime no longer lists, and what killed calls left in the state
+ * directory. If one interface cannot be removed, GC still removes the others.
  * Usage: `await gc(call)`.
  */
 import {
@@ -24,7 +24,7 @@ import { teardown } from "./teardown.ts";
 
 const validMember = "cni.dev/valid-attachments";
 
-/** Throws when something is left, after having tried everything. */
+/** Tries all removals, then throws if one of them failed. */
 export async function gc(call: Call): Promise<void> {
   const { conf } = call.request;
   const { stateDir } = call.settings;
@@ -48,26 +48,29 @@ export async function gc(call: Call): Promise<void> {
   }
   for (const attachment of listUnfinishedWrites(stateDir)) removeUnfinishedWrite(stateDir, attachment);
   sweepLocks(locksIn(stateDir));
-  await attempt("delegate", () => forward(call));
+  await attempt("GC of the delegated plugin", () => forward(call));
   if (code === undefined) return;
   throw new CniError(code, `${failures.length} of ${stale.length + 1} removals failed`, {
     details: failures.join("; "),
   });
 }
 
-/** What the runtime still has. libcni writes an empty list as null, and leaves it out to have all removed. Throws code 7. */
+/**
+ * The attachments that the runtime still has, as "container:interface". libcni writes an empty list as null and omits the
+ * member when all attachments are to be removed. Throws code 7.
+ */
 function parseValidAttachments(conf: JsonObject): ReadonlySet<string> {
   const list = conf[validMember] ?? [];
   if (!isArray(list)) throw invalid(`${validMember} must be an array, not ${kindOf(list)}`);
   const keys = list.map((attachment, i) => {
     const { containerID, ifname } = isObject(attachment) ? attachment : {};
     if (typeof containerID === "string" && typeof ifname === "string") return `${containerID}:${ifname}`;
-    throw invalid(`${validMember}[${i}] must have the strings containerID and ifname`);
+    throw invalid(`${validMember}[${i}] must be an object with the strings containerID and ifname`);
   });
   return new Set(keys);
 }
 
-/** As a DEL would, with the environment and configuration of the ADD. One that is being worked on is not stale. */
+/** Removes an interface as DEL does, with the environment and configuration of its ADD. Skips one that another call holds. */
 async function removeAttachment(call: Call, seen: AttachmentRecord): Promise<void> {
   const { stateDir } = call.settings;
   const lock = tryLock(lockOf(stateDir, seen));
@@ -79,7 +82,7 @@ async function removeAttachment(call: Call, seen: AttachmentRecord): Promise<voi
     const env = { ...call.request.env, containerId, ifName, netns, args };
     const conf = { ...call.request.conf, raw };
     const request = { env, conf, args: parseCniArgs(args) };
-    call.log.info("removing", { containerId, ifName });
+    call.log.info("removing a stale interface", { containerId, ifName });
     await teardown({ ...call, request }, record);
     removeRecord(stateDir, record);
   } finally {
@@ -94,7 +97,7 @@ function removeUnfinishedWrite(stateDir: string, attachment: Attachment): void {
   lock.release();
 }
 
-/** Plugins that we delegate to may collect garbage too; most do not know GC, which is no failure. */
+/** Forwards GC to the delegated plugin. Most plugins do not support GC, which is not a failure. */
 async function forward(call: Call): Promise<void> {
   const { env, conf } = call.request;
   const plugin = conf.raw["ipam"] === undefined ? "dhcp" : "bridge";
@@ -104,9 +107,9 @@ async function forward(call: Call): Promise<void> {
     await runDelegate(of, { plugin, command: "GC", conf: raw }, waitFor(call, call.timeouts.delegate));
   } catch (error) {
     const { code } = toCniError(error);
-    const unknownToIt = [cniCode.incompatibleVersion, cniCode.invalidEnvironment, cniCode.invalidConfig];
-    if (!unknownToIt.some((one) => one === code)) throw error;
-    call.log.info("the delegate collects no garbage", { plugin, error: describe(error) });
+    const notSupported = [cniCode.incompatibleVersion, cniCode.invalidEnvironment, cniCode.invalidConfig];
+    if (!notSupported.some((one) => one === code)) throw error;
+    call.log.info("delegated plugin does not support GC", { plugin, error: describe(error) });
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * STATUS: whether an ADD of this network could succeed now. A configuration with ipam is the cluster's network, which
- * `bridge` serves; one without is for network instances, which need zedrouter and the DHCP daemon.
+ * STATUS checks whether an ADD of this network can succeed now. A configuration with `ipam` is for the cluster network,
+ * which needs the `bridge` plugin; one without is for network instances, which need zedrouter and the DHCP daemon.
  * Usage: `await status(call)`.
  */
 import { waitFor, type Call } from "./call.ts";
@@ -9,32 +9,33 @@ import { CniError, cniCode, describe, toCniError } from "../request/cni-error.ts
 import { locksIn } from "../state/attachment-record.ts";
 import { findPlugin, runDelegate } from "../delegates/delegate.ts";
 import { tryLock } from "../state/owner-lock.ts";
-import { nobodyListens } from "../zedrouter/socket-probe.ts";
+import { hasNoListener } from "../zedrouter/socket-probe.ts";
 import { connectZedrouter } from "../zedrouter/zedrouter-connection.ts";
 
-/** Throws code 50 when an ADD would fail, 51 when besides pods may lose their leases. */
+/** Throws code 50 when an ADD would fail, 51 when in addition connected pods may lose their leases. */
 export async function status(call: Call): Promise<void> {
-  needed("the state directory cannot be written", () => {
+  orNotAvailable("cannot write the state directory", () => {
     tryLock({ dir: locksIn(call.settings.stateDir), name: "status" })?.release();
   });
   await (call.request.conf.raw["ipam"] === undefined ? networkInstanceStatus(call) : clusterStatus(call));
 }
 
 async function networkInstanceStatus(call: Call): Promise<void> {
-  needed("no DHCP plugin", () => findPlugin("dhcp", call.request.env.path));
+  orNotAvailable("dhcp plugin not found", () => findPlugin("dhcp", call.request.env.path));
   try {
     (await connectZedrouter(call)).close();
   } catch (error) {
-    throw notAvailable("zedrouter is away", error);
+    throw notAvailable("zedrouter is not reachable", error);
   }
   const { dhcpSocket } = call.settings;
-  if (!(await nobodyListens(dhcpSocket))) return;
-  throw new CniError(cniCode.limited, "the DHCP daemon is away", { details: `nobody listens on ${dhcpSocket}` });
+  if (!(await hasNoListener(dhcpSocket))) return;
+  const details = `no process listens on ${dhcpSocket}`;
+  throw new CniError(cniCode.limited, "the DHCP daemon is not running", { details });
 }
 
 async function clusterStatus(call: Call): Promise<void> {
   const { env, conf } = call.request;
-  needed("no bridge plugin", () => findPlugin("bridge", env.path));
+  orNotAvailable("bridge plugin not found", () => findPlugin("bridge", env.path));
   try {
     await runDelegate(
       env,
@@ -43,19 +44,19 @@ async function clusterStatus(call: Call): Promise<void> {
     );
   } catch (error) {
     const { code } = toCniError(error);
-    // An older one does not know the question.
+    // Plugins older than CNI 1.1.0 do not know STATUS.
     if (code === cniCode.incompatibleVersion || code === cniCode.invalidEnvironment) return;
     throw code === cniCode.notAvailable || code === cniCode.limited
       ? error
-      : notAvailable("bridge cannot serve", error);
+      : notAvailable("bridge plugin is not ready", error);
   }
 }
 
-function needed(otherwise: string, act: () => unknown): void {
+function orNotAvailable(message: string, act: () => unknown): void {
   try {
     act();
   } catch (error) {
-    throw notAvailable(otherwise, error);
+    throw notAvailable(message, error);
   }
 }
 

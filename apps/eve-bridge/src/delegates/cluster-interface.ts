@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * eth0, the pod's interface in the cluster's network: the stock `bridge` plugin's work, with our rules about the default
- * route (eve-and-afxdp.md a3).
+ * Connects, checks and deletes eth0, the pod's interface in the cluster network. The stock `bridge` plugin does the work;
+ * eve-bridge decides about the default route (eve-and-afxdp.md a3).
  * Usage: `const result = await connectToCluster(call, record)`; `await deleteClusterInterface(call, record)`.
  */
-import type { Connect } from "../commands/add.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
 import { bridgeConf, bridgeConfIfPossible, confOfAdd } from "../request/bridge-conf.ts";
-import { logged, waitFor, type Call } from "../commands/call.ts";
+import { logged, waitFor, type Call, type Connect } from "../commands/call.ts";
 import { CniError, cniCode, describe } from "../request/cni-error.ts";
 import { parseDelegateOutput, runDelegate } from "./delegate.ts";
 import type { JsonObject } from "../request/json.ts";
 import { parseResult } from "../request/result.ts";
 import { readRoutingPolicy, type RoutingPolicy } from "../network/routing-policy.ts";
 
-/** Makes eth0. Throws code 11 while zedkube has not classified the pod. */
+/** Connects eth0. Throws code 11 while zedkube has not written the pod's marker. */
 export const connectToCluster: Connect = async (call, record) => {
   const { conf, args } = call.request;
   const policy = readRoutingPolicy(call.settings, args);
@@ -27,23 +26,23 @@ export const connectToCluster: Connect = async (call, record) => {
   return parseResult(parseDelegateOutput("bridge", await runBridge(call, "ADD", own)));
 };
 
-/** The stock plugin compares addresses and routes itself. `record` is undefined for an interface that the Go plugin made. */
+/** Checks eth0 with the `bridge` plugin. `record` is undefined for an interface that EVE's Go plugin made. */
 export async function checkClusterInterface(call: Call, record: AttachmentRecord | undefined): Promise<void> {
   await runBridge(call, "CHECK", bridgeConf(confOfAdd(call.request.conf.raw, record), policyOf(call, record)));
 }
 
-/** Removes eth0; succeeds when there is none. */
+/** Deletes eth0; succeeds when it does not exist. */
 export async function deleteClusterInterface(call: Call, record: AttachmentRecord | undefined): Promise<void> {
   await runBridge(call, "DEL", bridgeConfIfPossible(confOfAdd(call.request.conf.raw, record), policyOf(call, record)));
 }
 
-/** That of the ADD. Without a record zedkube's marker says it, which may be gone before the pod is: then a guess must do. */
+/** The policy of the ADD. Without a record it is zedkube's marker, or "default-route" if that was deleted before the pod. */
 function policyOf({ request, settings, log }: Call, record: AttachmentRecord | undefined): RoutingPolicy {
   if (record?.policy !== undefined) return record.policy;
   try {
     return readRoutingPolicy(settings, request.args) ?? "default-route";
   } catch (error) {
-    log.info("no routing policy", { error: describe(error) });
+    log.info("unknown routing policy; using default-route", { error: describe(error) });
     return "default-route";
   }
 }

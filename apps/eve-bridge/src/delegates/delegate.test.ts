@@ -33,22 +33,22 @@ describe("runDelegate", () => {
 
   it.each([
     {
-      does: "keeps the code and the words of its error",
+      does: "keeps the code and the message of the plugin's error",
       script: `echo '{"code":7,"msg":"no","details":"why"}'; exit 1`,
       error: { code: 7, message: "dhcp plugin failed to ADD net1: no", details: "why" },
     },
     {
-      does: "has code 102 and stderr when it is no JSON",
+      does: "has code 102 and stderr in the details if the plugin prints no JSON",
       script: "echo boom >&2; exit 2",
       error: { code: cniCode.delegate, message: "dhcp plugin failed to ADD net1: exit status 2", details: "boom" },
     },
     {
-      does: "has code 102 when the error has none",
+      does: "has code 102 if the plugin's error has no code",
       script: `echo '{"code":0,"msg":"no"}'; exit 1`,
       error: { code: cniCode.delegate, details: '{"code":0,"msg":"no"}' },
     },
     {
-      does: "has code 102 when a signal ended it",
+      does: "has code 102 if a signal killed the plugin",
       script: "kill -9 $$",
       error: { code: cniCode.delegate, message: "dhcp plugin failed to ADD net1: killed by a signal" },
     },
@@ -59,7 +59,7 @@ describe("runDelegate", () => {
     await expect(failing).rejects.toMatchObject(error);
   });
 
-  it("waits for a plugin that is being written", async () => {
+  it("retries while the plugin's file is open for writing", async () => {
     using scratch = createScratch();
     const path = writePlugin(scratch, "echo done");
     const writer = openSync(scratch.path("dhcp"), "a");
@@ -70,7 +70,7 @@ describe("runDelegate", () => {
 });
 
 describe("findPlugin", () => {
-  it("takes the first file of the name, and no directory", () => {
+  it("returns the first regular file of the name", () => {
     using scratch = createScratch();
     mkdirSync(scratch.path("a", "dhcp"), { recursive: true });
     for (const dir of ["b", "c"]) {
@@ -81,7 +81,7 @@ describe("findPlugin", () => {
     expect(findPlugin("dhcp", path)).toBe(scratch.path("b", "dhcp"));
   });
 
-  it("says where it has looked", () => {
+  it("names the searched directories in the error", () => {
     expect(() => findPlugin("dhcp", "/nowhere:/neither")).toThrow(
       expect.objectContaining({
         code: cniCode.invalidConfig,
@@ -92,7 +92,7 @@ describe("findPlugin", () => {
 });
 
 describe("parseDelegateOutput", () => {
-  it("shows what was no JSON", () => {
+  it("shows the invalid output in the details", () => {
     expect(() => parseDelegateOutput("dhcp", "oops")).toThrow(
       expect.objectContaining({ code: cniCode.delegate, details: "oops" }),
     );

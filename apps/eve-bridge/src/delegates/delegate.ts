@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Delegation: the stock `bridge` and `dhcp` plugins do part of our work (eve-and-afxdp.md (c), "Delegation").
+ * runDelegate runs the stock `bridge` or `dhcp` plugin for a part of the work (CNI 1.1.0, "Plugin Delegation").
  * Usage: `const stdout = await runDelegate(environment, { plugin: "dhcp", command: "ADD", conf }, { timeoutMs: 60_000 })`.
  */
 import { statSync } from "node:fs";
@@ -12,18 +12,18 @@ import { delegateMark } from "./orphans.ts";
 import type { CniEnvironment, Command } from "../request/request.ts";
 import { runCommand, type CommandOutcome } from "./run-command.ts";
 
-/** What to ask of which plugin. */
+/** One call of a delegated plugin. */
 export interface Delegation {
   readonly plugin: "bridge" | "dhcp";
   readonly command: Command;
   readonly conf: JsonObject;
 }
 
-/** While a plugin is being replaced it cannot be started. */
+/** While an installer writes a plugin's file, the plugin cannot be started. */
 const busyPauseMs = 100;
 const busyLimitMs = 5_000;
 
-/** Runs the plugin and returns what it printed. Throws the plugin's own error, with its code, under our message. */
+/** Runs the plugin and returns its stdout. Throws the plugin's error with its code; the message names plugin and command. */
 export async function runDelegate(env: CniEnvironment, delegation: Delegation, wait: Wait): Promise<string> {
   const { plugin, command, conf } = delegation;
   const file = findPlugin(plugin, env.path);
@@ -45,17 +45,17 @@ export async function runDelegate(env: CniEnvironment, delegation: Delegation, w
   throw pluginError(`${plugin} plugin failed to ${command}${env.ifName === "" ? "" : ` ${env.ifName}`}`, outcome);
 }
 
-/** The result that a plugin printed. Throws code 102 when it is no JSON. */
+/** Parses the result that a plugin printed. Throws code 102 when it is not JSON. */
 export function parseDelegateOutput(plugin: string, stdout: string): JsonValue {
   try {
     return parseJson(stdout);
   } catch (cause) {
     const details = stdout.slice(0, 200);
-    throw new CniError(cniCode.delegate, `${plugin} plugin printed no JSON`, { details, cause });
+    throw new CniError(cniCode.delegate, `${plugin} plugin did not print JSON`, { details, cause });
   }
 }
 
-/** The file of a plugin: the first regular file of that name in CNI_PATH. Throws code 7. */
+/** The path of a plugin: the first regular file of that name in CNI_PATH. Throws code 7. */
 export function findPlugin(plugin: string, path: string): string {
   const dirs = path.split(":").filter((dir) => isAbsolute(dir));
   for (const dir of dirs) {
@@ -65,7 +65,7 @@ export function findPlugin(plugin: string, path: string): string {
   throw new CniError(cniCode.invalidConfig, `failed to find plugin "${plugin}" in path [${dirs.join(" ")}]`);
 }
 
-/** ETXTBSY: somebody has the file open for writing, as an installer has that does not rename. */
+/** Repeats the start while it fails with ETXTBSY: a process, such as an installer, has the file open for writing. */
 async function startWhenWritten(file: string, options: Parameters<typeof runCommand>[2]): Promise<CommandOutcome> {
   const whole = deadlineIn(options.timeoutMs);
   const busy = deadlineIn(Math.min(busyLimitMs, options.timeoutMs));
@@ -87,7 +87,7 @@ function pluginError(what: string, { status, stdout, stderr }: CommandOutcome): 
   return new CniError(cniCode.delegate, `${what}: ${ended}`, { details: said });
 }
 
-/** The error object of the specification, when the plugin printed one with a code. */
+/** The CNI error object in the plugin's stdout, if it has a valid code. */
 function errorIn(stdout: string): { code: number; msg: string; details: string } | undefined {
   let value: JsonValue;
   try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Leases, by way of the stock `dhcp` plugin and its daemon (eve-and-afxdp.md a7, a9).
+ * Acquires, checks and releases DHCP leases with the stock `dhcp` plugin and its daemon (eve-and-afxdp.md a7, a9).
  * Usage: `const ipam = await acquireLease(call, mac)`; `await releaseLease(call)` while the interface is still there.
  */
 import { logged, waitFor, type Call } from "../commands/call.ts";
@@ -11,35 +11,36 @@ import type { JsonObject } from "../request/json.ts";
 import { parseMac } from "../network/mac-address.ts";
 import { parseResult, type CniResult } from "../request/result.ts";
 import { defaultSettings } from "../request/settings.ts";
-import { nobodyListens } from "../zedrouter/socket-probe.ts";
+import { hasNoListener } from "../zedrouter/socket-probe.ts";
 
-/** Asks for a lease for the interface with hardware address `mac`. Throws what the plugin says, 102 for a result without address. */
+/** Acquires a lease for the interface with hardware address `mac`. Throws the plugin's error, or 102 for a result without address. */
 export async function acquireLease(call: Call, mac: string | undefined): Promise<CniResult> {
   const stdout = await runDhcp(call, "ADD", dhcpConf(call, mac));
   const result = parseResult(parseDelegateOutput("dhcp", stdout));
-  if (result.ips.length === 0) throw new CniError(cniCode.delegate, "dhcp plugin gave no address", { details: stdout });
+  if (result.ips.length === 0)
+    throw new CniError(cniCode.delegate, "dhcp plugin returned no address", { details: stdout });
   return { ...result, routes: result.routes.map(withoutNoGateway) };
 }
 
-/** Makes sure that the daemon still has the lease. It may get another: whether the pod has that one is for others to see. */
+/** Checks that the daemon still has a lease. The daemon may have got another address; compareResult finds that difference. */
 export async function checkLease(call: Call, mac: string | undefined): Promise<void> {
   await runDhcp(call, "CHECK", dhcpConf(call, mac));
 }
 
 /**
- * Gives the lease back; succeeds when there is none. Also when no daemon runs: a daemon keeps its leases in memory, so
- * with it they are forgotten and nobody can give them back.
+ * Releases the lease; succeeds when there is no lease, or when no daemon is running. The daemon keeps its leases in memory,
+ * so they cannot be released after it has ended.
  */
 export async function releaseLease(call: Call): Promise<void> {
   try {
     await runDhcp(call, "DEL", dhcpConf(call, undefined));
   } catch (error) {
-    if (!(await nobodyListens(call.settings.dhcpSocket))) throw error;
-    call.log.info("no DHCP daemon runs: its leases expire by themselves");
+    if (!(await hasNoListener(call.settings.dhcpSocket))) throw error;
+    call.log.info("DHCP daemon is not running; the DHCP server keeps the lease until it expires");
   }
 }
 
-/** The runtime's configuration with ipam replaced; all of it, since the daemon knows the lease by the network's name. */
+/** The runtime's configuration with another `ipam`. It must be complete, because the daemon finds a lease by the network's name. */
 export function dhcpConf(
   { request, settings }: Pick<Call, "request" | "settings">,
   mac: string | undefined,
@@ -54,15 +55,15 @@ export function dhcpConf(
 }
 
 /**
- * The plugin's own client identifier has the container's id, so a pod made anew would get a new address. This one follows
- * the MAC, which zedrouter keeps; the leading zero says that it is no hardware address (RFC 2132, 9.14).
+ * The plugin's default client identifier contains the container's id, so a recreated pod would get another address. This
+ * one contains the MAC, which zedrouter keeps. The leading zero marks it as not a hardware address (RFC 2132, 9.14).
  */
 function clientIdOf(mac: string): string {
   const digits = parseMac(mac)?.toString("hex") ?? "";
   return `\u0000eve-mac-${digits}`;
 }
 
-/** Option 121 says 0.0.0.0 for a destination on the link (RFC 3442); as a gateway nothing can be reached through it. */
+/** Removes the gateway 0.0.0.0, which DHCP option 121 uses for a destination on the link (RFC 3442). */
 function withoutNoGateway({ gw, ...route }: CniResult["routes"][number]): CniResult["routes"][number] {
   return gw === undefined || isUnspecified(gw) ? route : { ...route, gw };
 }

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { describe, expect, it } from "@jest/globals";
 import { delegateMark, killOrphans } from "./orphans.ts";
 
-/** A program with a child, both marked. */
+/** A marked program with a child. */
 async function startMarked(containerId: string) {
   const env = { ...process.env, ...delegateMark({ containerId, ifName: "net1" }) };
   const child = spawn("/bin/sh", ["-c", "sleep 1000 & echo up; wait"], { env, stdio: ["ignore", "pipe", "inherit"] });
@@ -13,7 +13,7 @@ async function startMarked(containerId: string) {
 }
 
 describe("killOrphans", () => {
-  it("ends the delegates of one interface with their children, and leaves those of others", async () => {
+  it("kills the plugins of one interface with their children, and no others", async () => {
     const containerId = `test-${process.pid}`;
     const [mine, other] = await Promise.all([startMarked(containerId), startMarked(`${containerId}-other`)]);
     const ended = once(mine, "exit");
@@ -23,7 +23,7 @@ describe("killOrphans", () => {
     expect(await killOrphans({ containerId: `${containerId}-other`, ifName: "net1" }, { timeoutMs: 20_000 })).toBe(2);
   });
 
-  it("finds none where there is none", async () => {
+  it("returns 0 if no plugin is running", async () => {
     expect(await killOrphans({ containerId: `test-${process.pid}-none`, ifName: "net1" }, { timeoutMs: 100 })).toBe(0);
   });
 });

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Delegated plugins whose eve-bridge was killed run on: a `bridge` ADD that ends after our DEL would leave an interface.
- * They carry a mark in their environment, so who takes over finds and ends them first.
+ * killOrphans kills delegated plugins that outlived their eve-bridge: a `bridge` ADD that ends after the DEL would leave
+ * an interface. It finds them by a variable in their environment.
  * Usage: `await killOrphans({ containerId, ifName }, { timeoutMs: 2_000 })`.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { CniError, cniCode } from "../request/cni-error.ts";
 import { deadlineIn, nowMs, sleep } from "../process/deadline.ts";
 
-/** Whose delegates. */
+/** An interface of a container. */
 export interface Attachment {
   readonly containerId: string;
   readonly ifName: string;
@@ -16,14 +16,14 @@ export interface Attachment {
 
 const markVariable = "EVE_BRIDGE_DELEGATE_OF";
 
-/** What the environment of a delegate has beyond ours; its own children inherit it. */
+/** The variable that marks the environment of a delegated plugin and its children. */
 export function delegateMark(attachment: Attachment): Readonly<Record<string, string>> {
   return { [markVariable]: markOf(attachment) };
 }
 
 /**
- * Ends the delegates of an attachment that are still running, and returns how many there were. Only for who holds the
- * attachment's lock: then none of them has an eve-bridge that still waits for it. Throws code 11 when one does not go.
+ * Kills the delegated plugins of an attachment that are still running, and returns their number. The caller must hold the
+ * attachment's lock: then no other eve-bridge waits for them. Throws code 11 when one of them does not end.
  */
 export async function killOrphans(attachment: Attachment, { timeoutMs }: { timeoutMs: number }): Promise<number> {
   const deadline = deadlineIn(timeoutMs);
@@ -32,7 +32,7 @@ export async function killOrphans(attachment: Attachment, { timeoutMs }: { timeo
     const running = findDelegates(markOf(attachment));
     if (running.length === 0) return seen.size;
     if (nowMs() >= deadline.endMs) {
-      throw new CniError(cniCode.tryAgain, `process ${running.join(", ")} of an earlier call does not end`);
+      throw new CniError(cniCode.tryAgain, `processes of an earlier call do not end: ${running.join(", ")}`);
     }
     for (const pid of running) {
       seen.add(pid);
@@ -51,7 +51,7 @@ function findDelegates(mark: string): number[] {
     .filter((pid) => pid !== process.pid);
 }
 
-/** Empty for processes that are gone, wait to be reaped, or are not ours to read. */
+/** Empty for processes that have ended, are zombies, or cannot be read. */
 function environmentOf(pid: string): readonly string[] {
   try {
     return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
@@ -64,7 +64,7 @@ function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // it has ended meanwhile
+    // The process has ended.
   }
 }
 

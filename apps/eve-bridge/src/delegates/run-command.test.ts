@@ -11,7 +11,7 @@ const sh = (script: string, options: Parameters<typeof runCommand>[2] = patient)
   runCommand("/bin/sh", ["-c", script], options);
 
 describe("runCommand", () => {
-  it("gives stdin and returns what was printed, and how it ended", async () => {
+  it("passes stdin and returns the output and the exit status", async () => {
     expect(await sh("cat; echo oops >&2; exit 3", { ...patient, stdin: "ü" })).toEqual({
       status: 3,
       stdout: "ü",
@@ -19,15 +19,15 @@ describe("runCommand", () => {
     });
   });
 
-  it("does not mind a program that reads nothing of a megabyte", async () => {
+  it("works for a program that does not read its stdin", async () => {
     expect((await sh("exit 0", { ...patient, stdin: "x".repeat(1 << 20) })).status).toBe(0);
   });
 
-  it("says when a signal ended it", async () => {
+  it("returns a null status if a signal killed the program", async () => {
     expect((await sh("kill -9 $$")).status).toBeNull();
   });
 
-  it("kills what takes too long, with all that it started", async () => {
+  it("kills the program and its children on a timeout", async () => {
     using scratch = createScratch();
     const script = `sleep 1000 & echo $! > ${scratch.path("pid")}; wait`;
     await expect(sh(script, { timeoutMs: 300 })).rejects.toMatchObject({ code: cniCode.tryAgain });
@@ -35,11 +35,11 @@ describe("runCommand", () => {
     expect([pid !== "", isRunning(pid)]).toEqual([true, false]);
   });
 
-  it("kills what prints without end", async () => {
+  it("kills a program that prints too much", async () => {
     await expect(sh("yes")).rejects.toMatchObject({ code: cniCode.delegate });
   });
 
-  it("kills it when the runtime says stop, and starts nothing after", async () => {
+  it("kills the program on a stop signal, and starts nothing afterwards", async () => {
     const { signal, stop } = createStopSignal();
     const running = sh("sleep 1000", { ...patient, signal });
     stop();
@@ -47,12 +47,12 @@ describe("runCommand", () => {
     await expect(sh("true", { ...patient, signal })).rejects.toMatchObject({ message: "stopped by a signal" });
   });
 
-  it("passes on why a program cannot be started", async () => {
+  it("throws the system's error if the program cannot be started", async () => {
     await expect(runCommand("/nowhere/x", [], patient)).rejects.toMatchObject({ code: "ENOENT" });
   });
 });
 
-/** Killed processes may wait a moment to be reaped. */
+/** Killed processes may be zombies for a moment. */
 function isRunning(pid: string): boolean {
   try {
     return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));

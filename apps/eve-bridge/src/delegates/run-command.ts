@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Runs a program to its end or to a deadline, when it is killed with all that it started.
+ * runCommand runs a program and kills it, with its children, at a time limit or a stop signal.
  * Usage: `const { status, stdout } = await runCommand("/opt/cni/bin/dhcp", [], { env, stdin: conf, timeoutMs: 60_000 })`.
  */
 import { spawn } from "node:child_process";
@@ -14,7 +14,7 @@ export interface CommandOptions extends Wait {
   readonly stdin?: string;
 }
 
-/** How it ended. */
+/** How a program ended. */
 export interface CommandOutcome {
   /** The exit status; null when a signal ended it. */
   readonly status: number | null;
@@ -22,16 +22,16 @@ export interface CommandOutcome {
   readonly stderr: string;
 }
 
-/** More than any plugin has to say. */
+/** Far more than any plugin prints. */
 const maxOutputBytes = 4 * 1024 * 1024;
 
-/** Throws code 11 when time or patience ends first, the system's error when the program cannot be started. */
+/** Throws code 11 on a timeout or a stop signal, 102 on too much output, the system's error when the program cannot start. */
 export function runCommand(file: string, args: readonly string[], options: CommandOptions): Promise<CommandOutcome> {
   const { env, stdin = "", timeoutMs, signal } = options;
   if (signal?.stopped === true) return Promise.reject(stoppedError());
 
   return new Promise((resolve, reject) => {
-    // A process group of its own: plugins start further ones, which must end with them.
+    // A process group of its own, so that the programs that a plugin starts are killed with it.
     const child = spawn(file, args, { env, stdio: "pipe", detached: true });
     let failure: Error | undefined;
     const give = (error: Error) => {
@@ -56,7 +56,7 @@ export function runCommand(file: string, args: readonly string[], options: Comma
         else output[name].push(chunk);
       });
     }
-    child.stdin.on("error", () => undefined); // it need not read what it is told
+    child.stdin.on("error", () => undefined); // a program need not read its stdin
     child.stdin.end(stdin);
 
     const settle = (finish: () => void) => {
@@ -83,7 +83,7 @@ function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // it has ended meanwhile
+    // The process has ended.
   }
 }
 

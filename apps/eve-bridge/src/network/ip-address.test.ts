@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { formatCidr, formatIp, isUnspecified, maskOf, networkOf, parseCidr, parseIp } from "./ip-address.ts";
 
 describe("parseIp", () => {
-  it("agrees with Node about what is an address", () => {
+  it("accepts the same addresses as node:net", () => {
     const near = fc.stringMatching(/^[0-9a-f:.]{0,24}$/);
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6(), near), (text) => {
@@ -15,7 +15,7 @@ describe("parseIp", () => {
     );
   });
 
-  it("takes an IPv4 address in IPv6 dress for the IPv4 address", () => {
+  it("reads an IPv4-mapped IPv6 address as the IPv4 address", () => {
     expect(parseIp("::ffff:10.0.0.1")).toEqual([10, 0, 0, 1]);
   });
 });
@@ -32,7 +32,7 @@ describe("formatIp", () => {
     expect(formatIp(parseIp(text) ?? [])).toBe(short);
   });
 
-  it("spells every address so that it reads as itself", () => {
+  it("writes every address so that parseIp returns the same address", () => {
     const address = fc.oneof(
       fc.array(fc.nat(255), { minLength: 4, maxLength: 4 }),
       fc.ipV6().map((text) => [...(parseIp(text) ?? [])]),
@@ -60,7 +60,7 @@ describe("parseCidr", () => {
     expect(parseCidr(text)).toBeUndefined();
   });
 
-  it("keeps the bits of the host", () => {
+  it("keeps the host bits", () => {
     expect(formatCidr(parseCidr("10.0.0.5/24") ?? { address: [], bits: 0 })).toBe("10.0.0.5/24");
   });
 });
@@ -77,7 +77,7 @@ describe("masks and networks", () => {
     expect([maskOf(cidr).toString("base64"), formatCidr(networkOf(cidr))]).toEqual([mask, network]);
   });
 
-  it("knows the addresses that mean none", () => {
+  it("recognizes the unspecified addresses", () => {
     expect(["0.0.0.0", "::", "0.0.0.1"].map((text) => isUnspecified(parseIp(text) ?? [1]))).toEqual([
       true,
       true,

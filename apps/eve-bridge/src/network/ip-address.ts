@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * IP addresses and prefixes as bytes, so that two spellings of one address compare equal and masks can be made.
- * Written here because node:net would cost each start 2 ms (docs/decisions/010-eve-bridge-launcher.md).
+ * Parses and formats IP addresses and prefixes. Addresses are bytes, so that different spellings of one address are equal.
+ * It does not use node:net, which would add 2 ms to each start (docs/decisions/010-eve-bridge-launcher.md).
  * Usage: `parseCidr("10.0.0.5/24")` is `{ address: <4 bytes>, bits: 24 }`.
  */
 
 /** 4 or 16 bytes. */
 export type IpAddress = readonly number[];
 
-/** An address with the length of its network's prefix; host bits are kept, as in CNI results. */
+/** An address with a prefix length. Host bits are kept, as in CNI results. */
 export interface Cidr {
   readonly address: IpAddress;
   /** 0-32 or 0-128. */
   readonly bits: number;
 }
 
-/** Reads an IPv4 or IPv6 address without a zone; undefined when `text` is none. */
+/** Parses an IPv4 or IPv6 address without a zone; undefined if `text` is not an address. */
 export function parseIp(text: string): IpAddress | undefined {
   return text.includes(":") ? parseIpv6(text) : parseIpv4(text);
 }
 
-/** Reads "address/bits"; undefined when `text` is none. */
+/** Parses "address/bits"; undefined if `text` is not of this form. */
 export function parseCidr(text: string): Cidr | undefined {
   const [host = "", length = "", ...rest] = text.split("/");
   const address = parseIp(host);
@@ -29,7 +29,7 @@ export function parseCidr(text: string): Cidr | undefined {
   return bits <= address.length * 8 ? { address, bits } : undefined;
 }
 
-/** The shortest spelling (RFC 5952). */
+/** The address in its shortest spelling (RFC 5952). */
 export function formatIp(address: IpAddress): string {
   if (isIpv4(address)) return address.join(".");
   const words = Array.from({ length: 8 }, (_, i) => (byteAt(address, 2 * i) << 8) | byteAt(address, 2 * i + 1));
@@ -39,12 +39,12 @@ export function formatIp(address: IpAddress): string {
   return `${spell(words.slice(0, zeros.start))}::${spell(words.slice(zeros.start + zeros.length))}`;
 }
 
-/** "address/bits". */
+/** The prefix as "address/bits". */
 export function formatCidr({ address, bits }: Cidr): string {
   return `${formatIp(address)}/${bits}`;
 }
 
-/** Whether the address is an IPv4 one. */
+/** Whether the address is an IPv4 address. */
 export function isIpv4(address: IpAddress): boolean {
   return address.length === 4;
 }
@@ -54,12 +54,12 @@ export function isUnspecified(address: IpAddress): boolean {
   return address.every((byte) => byte === 0);
 }
 
-/** The mask of a prefix: as many bytes as the address has. */
+/** The mask of a prefix, with as many bytes as the address. */
 export function maskOf({ address, bits }: Cidr): Buffer {
   return Buffer.from(address.map((_, i) => (0xff00 >> Math.min(8, Math.max(0, bits - 8 * i))) & 0xff));
 }
 
-/** The network of a prefix: host bits cleared. */
+/** The prefix with its host bits cleared. */
 export function networkOf(cidr: Cidr): Cidr {
   const mask = maskOf(cidr);
   return { address: cidr.address.map((byte, i) => byte & byteAt(mask, i)), bits: cidr.bits };
@@ -67,7 +67,7 @@ export function networkOf(cidr: Cidr): Cidr {
 
 function parseIpv4(text: string): IpAddress | undefined {
   const parts = text.split(".");
-  // No leading zeros: some read them as octal.
+  // Leading zeros are refused, because some programs read them as octal.
   if (parts.length !== 4 || !parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part))) return undefined;
   const bytes = parts.map(Number);
   return bytes.every((byte) => byte <= 255) ? bytes : undefined;
@@ -84,7 +84,7 @@ function parseIpv6(text: string): IpAddress | undefined {
   return missing >= 2 ? unmapped([...head, ...Array.from({ length: missing }, () => 0), ...tail]) : undefined;
 }
 
-/** The bytes of "a:b:c", whose last part may be an IPv4 address when it ends the whole text. */
+/** The bytes of "a:b:c". The last part may be an IPv4 address if the whole text ends with it. */
 function bytesOfWords(text: string, atEnd: boolean): number[] | undefined {
   if (text === "") return [];
   const bytes: number[] = [];
@@ -102,7 +102,7 @@ function bytesOfWords(text: string, atEnd: boolean): number[] | undefined {
   return bytes.length <= 16 ? bytes : undefined;
 }
 
-/** ::ffff:a.b.c.d is the IPv4 address, as in Go's net.IP. */
+/** ::ffff:a.b.c.d becomes the IPv4 address, as in Go's net.IP. */
 function unmapped(bytes: number[]): IpAddress {
   const isMapped = bytes.slice(0, 10).every((byte) => byte === 0) && bytes[10] === 0xff && bytes[11] === 0xff;
   return isMapped ? bytes.slice(12) : bytes;

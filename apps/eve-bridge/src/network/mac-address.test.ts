@@ -39,7 +39,7 @@ describe("parseMac", () => {
 });
 
 describe("parseBase64Mac", () => {
-  it("is the inverse of base64 for every address", () => {
+  it("decodes the base64 of every address", () => {
     fc.assert(
       fc.property(bytes, (array) => {
         expect(parseBase64Mac(Buffer.from(array).toString("base64"))).toEqual(Buffer.from(array));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What is in a pod's network namespace. Node has neither setns(2) nor netlink, so util-linux's `nsenter` and iproute2's
- * `ip -j` look for us; only CHECK and unusual DELs ask.
- * Usage: `const seen = await lookIntoPod("/var/run/netns/cni-1", { timeoutMs: 5_000 })`.
+ * readPodNetwork reads the interfaces and routes of a pod's network namespace, for CHECK and the doctor. Node has neither
+ * setns(2) nor netlink, so it runs `nsenter` of util-linux and `ip -j` of iproute2.
+ * Usage: `const seen = await readPodNetwork("/var/run/netns/cni-1", { timeoutMs: 5_000 })`.
  */
 import { CniError, cniCode } from "../request/cni-error.ts";
 import type { Wait } from "../process/deadline.ts";
@@ -10,7 +10,7 @@ import { formatCidr, isIpv4, networkOf, parseCidr, parseIp } from "./ip-address.
 import { isArray, isObject, parseJson, type JsonObject, type JsonValue } from "../request/json.ts";
 import { runCommand } from "../delegates/run-command.ts";
 
-/** The interfaces and routes of a namespace. */
+/** The interfaces and routes of a network namespace. */
 export interface PodNetwork {
   readonly links: readonly PodLink[];
   readonly routes: readonly PodRoute[];
@@ -19,10 +19,10 @@ export interface PodNetwork {
 /** One interface. */
 export interface PodLink {
   readonly name: string;
-  /** Lower case, with colons; "" for interfaces without. */
+  /** Lower case, with colons; "" if the interface has no hardware address. */
   readonly mac: string;
   readonly mtu: number;
-  /** The bridge it is in, "" for none. */
+  /** The bridge that the interface is attached to; "" if it is not attached. */
   readonly master: string;
   /** "address/bits", shortest spelling. */
   readonly addresses: readonly string[];
@@ -37,8 +37,8 @@ export interface PodRoute {
   readonly dev: string;
 }
 
-/** Throws code 5 when `nsenter` or `ip` is missing or does not do what it should. */
-export async function lookIntoPod(netns: string, wait: Wait): Promise<PodNetwork> {
+/** Throws code 5 when `nsenter` or `ip` is missing or fails. */
+export async function readPodNetwork(netns: string, wait: Wait): Promise<PodNetwork> {
   const ip = (...args: string[]) => runIp(netns, args, wait);
   const [links, ipv4, ipv6] = await Promise.all([
     ip("-details", "address", "show"),
@@ -54,22 +54,22 @@ export async function lookIntoPod(netns: string, wait: Wait): Promise<PodNetwork
 async function runIp(netns: string, args: readonly string[], wait: Wait): Promise<readonly JsonObject[]> {
   const what = `nsenter --net=${netns} ip -j ${args.join(" ")}`;
   const fail = (details: string, cause?: unknown) =>
-    new CniError(cniCode.io, `cannot look into the pod: ${what}`, { details, cause });
+    new CniError(cniCode.io, `cannot read the pod's network namespace: ${what}`, { details, cause });
   let outcome;
   try {
     outcome = await runCommand("nsenter", [`--net=${netns}`, "ip", "-j", ...args], { env: process.env, ...wait });
   } catch (cause) {
     if (cause instanceof CniError) throw cause;
-    throw fail("nsenter cannot be started", cause);
+    throw fail("cannot start nsenter", cause);
   }
   if (outcome.status !== 0) throw fail(outcome.stderr.trim());
   try {
     const list = parseJson(outcome.stdout.trim() === "" ? "[]" : outcome.stdout);
     if (isArray(list)) return list.filter(isObject);
   } catch {
-    // reported below: an `ip` that does not know -j prints text
+    // Reported below: the `ip` of busybox ignores -j and prints text.
   }
-  throw fail("it printed no JSON: iproute2 is needed");
+  throw fail("ip did not print JSON; install iproute2");
 }
 
 function parseLink(link: JsonObject): PodLink {
@@ -90,7 +90,7 @@ function parseRoute(route: JsonObject, family: 4 | 6): PodRoute {
   return { dst: spellDestination(dst, family), gateway: textOf(route["gateway"]), dev: textOf(route["dev"]) };
 }
 
-/** `ip` says "default" and leaves out the length of a host's route. */
+/** `ip` prints "default" for the default route, and no prefix length for the route to a single host. */
 function spellDestination(dst: string, family: 4 | 6): string {
   if (dst === "default") return family === 4 ? "0.0.0.0/0" : "::/0";
   const host = parseIp(dst);

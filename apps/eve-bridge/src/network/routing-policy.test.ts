@@ -7,7 +7,7 @@ import { createScratch } from "../testing/scratch.ts";
 
 const podOf = (podNamespace: string, podName: string) => ({ mac: "", podName, podNamespace });
 
-describe("without markers the namespace decides", () => {
+describe("readRoutingPolicy without markers uses the namespace", () => {
   it.each([
     ["eve-kube-app", "app-1-abcde", "cluster-only"],
     ["eve-kube-app", "virt-launcher-app-1-027a9-abcde", "cluster-only"],
@@ -21,7 +21,7 @@ describe("without markers the namespace decides", () => {
   });
 });
 
-describe("with markers they decide", () => {
+describe("readRoutingPolicy with markers uses the marker", () => {
   function policyOf(marker: string | undefined, pod = podOf("kube-system", "web-0")) {
     using scratch = createScratch();
     mkdirSync(scratch.path("markers"));
@@ -39,12 +39,12 @@ describe("with markers they decide", () => {
     expect(policyOf(marker)).toBe(policy);
   });
 
-  it("refuses a marker that nobody knows", () => {
+  it("refuses an unknown marker", () => {
     expect(() => policyOf("everything")).toThrow(expect.objectContaining({ code: cniCode.invalidConfig }));
   });
 
   it.each([podOf("../../etc", "passwd"), podOf("kube-system", "../x"), podOf("", "web-0"), podOf("kube-system", "")])(
-    "does not follow names out of the directory: %j",
+    "refuses names that would lead out of the directory: %j",
     (pod) => {
       expect(() => policyOf("native", pod)).toThrow(expect.objectContaining({ code: cniCode.invalidEnvironment }));
     },

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Whether a pod's default route goes through eth0, the cluster's network, or through a network instance
- * (eve-and-afxdp.md a2, a3). Where zedkube writes markers, one file a pod, they decide; elsewhere the namespace does.
+ * readRoutingPolicy decides whether a pod's default route goes through eth0, the cluster network, or through a network
+ * instance (eve-and-afxdp.md a2, a3). zedkube's marker file of the pod decides; on nodes without markers, the pod's
+ * namespace does.
  * Usage: `const policy = readRoutingPolicy(settings, args)`.
  */
 import { readFileSync, statSync } from "node:fs";
@@ -10,14 +11,14 @@ import type { CniArgs } from "../request/cni-args.ts";
 import { CniError, cniCode, errnoOf } from "../request/cni-error.ts";
 import type { Settings } from "../request/settings.ts";
 
-/** What eth0 gets. */
+/** The routes of eth0. */
 export type RoutingPolicy =
   /** The default route. */
   | "default-route"
-  /** Routes to the cluster's services and to the node, and nothing else. */
+  /** Routes to the cluster's services and to the node only. */
   | "cluster-only";
 
-/** The policy, or undefined while zedkube has not written the pod's marker. Throws code 4 for names that are none. */
+/** The policy; undefined while zedkube has not written the pod's marker. Throws code 4 for invalid names, 7 for an unknown marker. */
 export function readRoutingPolicy(
   { markerDir }: Pick<Settings, "markerDir">,
   args: CniArgs,
@@ -26,12 +27,12 @@ export function readRoutingPolicy(
   return policyOfMarker(readMarker(markerDir, args));
 }
 
-/** Virtual machines of KubeVirt take care of their addresses themselves. */
+/** Whether the pod runs a virtual machine of KubeVirt, which configures its addresses itself. */
 export function isVirtualMachine({ podName }: Pick<CniArgs, "podName">): boolean {
   return podName.startsWith("virt-launcher-");
 }
 
-/** Pods of applications; those that upload volumes for them live in the same namespace and are none. */
+/** Whether the pod belongs to an application. Pods that upload volumes run in the same namespace but do not. */
 function isEveApp(args: CniArgs): boolean {
   const { podName, podNamespace } = args;
   const isUpload = !isVirtualMachine(args) && podName.startsWith("cdi-upload-") && podName.includes("-pvc-");
@@ -49,17 +50,19 @@ function policyOfMarker(marker: string | undefined): RoutingPolicy | undefined {
     case "native-ni-default":
       return "cluster-only";
     default: {
-      const details = JSON.stringify(marker.slice(0, 80));
-      throw new CniError(cniCode.invalidConfig, "the pod's routing marker is none that we know", { details });
+      const details = `${JSON.stringify(marker.slice(0, 80))}; expected "native", "controller" or "native-ni-default"`;
+      throw new CniError(cniCode.invalidConfig, "unknown routing classification marker of the pod", { details });
     }
   }
 }
 
 function readMarker(markerDir: string, { podName, podNamespace }: CniArgs): string | undefined {
   for (const [name, value] of Object.entries({ K8S_POD_NAME: podName, K8S_POD_NAMESPACE: podNamespace })) {
-    // They become a file name: only what Kubernetes allows.
+    // The values become a file name, so only valid Kubernetes names are accepted.
     if (!/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(value)) {
-      throw new CniError(cniCode.invalidEnvironment, `CNI_ARGS: ${name} is no name of Kubernetes`, { details: value });
+      throw new CniError(cniCode.invalidEnvironment, `CNI_ARGS: ${name} is not a valid Kubernetes name`, {
+        details: value,
+      });
     }
   }
   try {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The runtime's wish that a call stops, as an AbortSignal would carry it; loading and using that one takes half a
- * millisecond of each start (docs/decisions/010-eve-bridge-launcher.md).
+ * StopSignal reports that the runtime asks a call to stop. It replaces AbortSignal, which would add half a millisecond to
+ * each start (docs/decisions/010-eve-bridge-launcher.md).
  * Usage: `const { signal, stop } = createStopSignal(); process.once("SIGTERM", stop)`.
  */
 import { CniError, cniCode } from "../request/cni-error.ts";
 
-/** Once stopped, it stays so. */
+/** A signal that is given once. */
 export interface StopSignal {
   readonly stopped: boolean;
-  /** Calls `listener` when it stops, at most once; the returned function takes that back. */
+  /** Calls `listener` at most once, when the signal is given; the returned function removes the listener. */
   onStop(listener: () => void): () => void;
 }
 
-/** A signal and the means to give it. */
+/** Creates a signal and the function that gives it. */
 export function createStopSignal(): { readonly signal: StopSignal; readonly stop: () => void } {
   const listeners = new Set<() => void>();
   let stopped = false;
@@ -36,12 +36,12 @@ export function createStopSignal(): { readonly signal: StopSignal; readonly stop
   };
 }
 
-/** Throws code 11 once the runtime has told us to stop. */
+/** Throws code 11 if the signal was given. */
 export function throwIfStopped(signal: StopSignal | undefined): void {
   if (signal?.stopped === true) throw stoppedError();
 }
 
-/** What a wait fails with when a signal ends it. */
+/** The error of a wait that the signal ends. */
 export function stoppedError(): CniError {
   return new CniError(cniCode.tryAgain, "stopped by a signal");
 }

@@ -15,7 +15,7 @@ const conf: JsonObject = {
 };
 
 describe("bridgeConf", () => {
-  it("asks for the default route and leaves the routes alone", () => {
+  it("requests a default route and keeps the configured routes", () => {
     expect(bridgeConf(conf, "default-route")).toEqual({
       ...conf,
       isDefaultGateway: true,
@@ -24,7 +24,7 @@ describe("bridgeConf", () => {
     });
   });
 
-  it("asks for none and adds the services and the node, in this order", () => {
+  it("requests no default route and adds the routes to the services and the node, in this order", () => {
     expect(bridgeConf(conf, "cluster-only")).toEqual({
       ...conf,
       isDefaultGateway: false,
@@ -38,7 +38,7 @@ describe("bridgeConf", () => {
     });
   });
 
-  it("does not change what it was given", () => {
+  it("does not modify its argument", () => {
     const before = structuredClone(conf);
     bridgeConf(conf, "cluster-only");
     expect(conf).toEqual(before);
@@ -48,7 +48,7 @@ describe("bridgeConf", () => {
     { change: { nodeIP: undefined }, says: "nodeIP was not provided" },
     { change: { nodeIP: "" }, says: "nodeIP was not provided" },
     { change: { nodeIP: 7 }, says: "nodeIP must be a string, not number" },
-    { change: { nodeIP: "10.0.0.1" }, says: 'nodeIP "10.0.0.1" has no prefix length' },
+    { change: { nodeIP: "10.0.0.1" }, says: 'nodeIP "10.0.0.1" must be an IP address with a prefix length' },
     { change: { ipam: undefined }, says: "ipam must be an object, not missing" },
     { change: { ipam: [] }, says: "ipam must be an object, not array" },
     { change: { ipam: {} }, says: "ipam.routes must be an array, not missing" },
@@ -62,9 +62,12 @@ describe("bridgeConf", () => {
 });
 
 describe("bridgeConfIfPossible", () => {
-  it.each(["cluster-only", "default-route"] as const)("is bridgeConf where that is possible: %s", (policy) => {
-    expect(bridgeConfIfPossible(conf, policy)).toEqual(bridgeConf(conf, policy));
-  });
+  it.each(["cluster-only", "default-route"] as const)(
+    "returns the result of bridgeConf for a valid configuration: %s",
+    (policy) => {
+      expect(bridgeConfIfPossible(conf, policy)).toEqual(bridgeConf(conf, policy));
+    },
+  );
 
   it("needs neither ipam nor nodeIP", () => {
     expect(bridgeConfIfPossible({ name: "cbr0" }, "cluster-only")).toEqual({
@@ -82,7 +85,7 @@ describe("confOfAdd", () => {
     expect(confOfAdd(later, { conf })).toEqual({ ...conf, cniVersion: "1.0.0", prevResult: later.prevResult });
   });
 
-  it("is the later call's without a record", () => {
+  it("is the configuration of the later call if there is no record", () => {
     expect(confOfAdd(conf, undefined)).toBe(conf);
   });
 });

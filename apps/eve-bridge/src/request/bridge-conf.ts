@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The configuration that the stock `bridge` plugin gets for eth0 (eve-and-afxdp.md a3), the same for ADD, CHECK and DEL:
- * the runtime's, with a default route or with the two routes that a pod needs whose default route goes elsewhere. Nothing
- * is taken away from it.
+ * bridgeConf builds the configuration of the stock `bridge` plugin for eth0 (eve-and-afxdp.md a3). It is the runtime's
+ * configuration plus either a default route, or the two routes that a pod needs whose default route goes through another
+ * interface. ADD, CHECK and DEL use the same configuration.
  * Usage: `runDelegate(env, { plugin: "bridge", command: "ADD", conf: bridgeConf(conf, policy) }, wait)`.
  */
 import type { AttachmentRecord } from "../state/attachment-record.ts";
@@ -11,10 +11,10 @@ import { parseCidr } from "../network/ip-address.ts";
 import { isArray, isObject, kindOf, type JsonObject, type JsonValue } from "./json.ts";
 import type { RoutingPolicy } from "../network/routing-policy.ts";
 
-/** Where k3s has the services of the cluster. */
+/** The service network of k3s. */
 export const serviceNetwork = "10.43.0.0/16";
 
-/** Throws code 7 when the policy needs routes that cannot be written. */
+/** Throws code 7 when the policy needs routes and `ipam` or `nodeIP` is invalid. */
 export function bridgeConf(conf: JsonObject, policy: RoutingPolicy): JsonObject {
   const own = withoutRoutes(conf, policy);
   if (policy === "default-route") return own;
@@ -27,7 +27,7 @@ export function bridgeConf(conf: JsonObject, policy: RoutingPolicy): JsonObject 
   return { ...own, ipam: { ...ipam, routes: [...routes, { dst: serviceNetwork }, { dst: nodeIP }] } };
 }
 
-/** For DEL, which must not fail for want of routes: without them where bridgeConf throws. */
+/** bridgeConf for DEL, which needs no routes: leaves them out where bridgeConf throws. */
 export function bridgeConfIfPossible(conf: JsonObject, policy: RoutingPolicy): JsonObject {
   try {
     return bridgeConf(conf, policy);
@@ -38,8 +38,8 @@ export function bridgeConfIfPossible(conf: JsonObject, policy: RoutingPolicy): J
 }
 
 /**
- * The configuration of the ADD, for a later command: the recorded one, since the runtime's may have changed or be shorter
- * by now. Of the later command's own it has what says in which version to talk, and the result to check.
+ * The configuration of the ADD, for a later command. It is the recorded one, because the runtime's may have changed or be
+ * shorter by now; `cniVersion` and `prevResult` are those of the later command.
  */
 export function confOfAdd(conf: JsonObject, record: Pick<AttachmentRecord, "conf"> | undefined): JsonObject {
   if (record === undefined) return conf;
@@ -58,9 +58,10 @@ function withoutRoutes(conf: JsonObject, policy: RoutingPolicy): JsonObject {
 function checkNodeIp(nodeIP: JsonValue | undefined): void {
   if (nodeIP === undefined || nodeIP === "") throw invalid("nodeIP was not provided");
   if (typeof nodeIP !== "string") throw invalid(`nodeIP must be a string, not ${kindOf(nodeIP)}`);
-  // It becomes the destination of a route as it stands.
-  if (parseCidr(nodeIP) === undefined)
-    throw invalid(`nodeIP ${JSON.stringify(nodeIP)} has no prefix length or is no address`);
+  // It becomes the destination of a route.
+  if (parseCidr(nodeIP) === undefined) {
+    throw invalid(`nodeIP ${JSON.stringify(nodeIP)} must be an IP address with a prefix length`);
+  }
 }
 
 function invalid(message: string): CniError {

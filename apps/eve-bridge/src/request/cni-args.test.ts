@@ -16,22 +16,22 @@ describe("parseCniArgs", () => {
     });
   });
 
-  it("takes an empty text for no arguments", () => {
+  it("accepts an empty text", () => {
     expect(parseCniArgs("")).toEqual({ mac: "", podName: "", podNamespace: "" });
   });
 
-  it("lets the later of two pairs hold", () => {
+  it("lets a later pair override an earlier one", () => {
     expect(parseCniArgs("K8S_POD_NAME=a;K8S_POD_NAME=b").podName).toBe("b");
   });
 
   it.each([
-    { does: "a piece without =", text: "K8S_POD_NAME", says: 'CNI_ARGS: invalid pair "K8S_POD_NAME"' },
-    { does: "a piece with two =", text: "K8S_POD_NAME=a=b", says: 'CNI_ARGS: invalid pair "K8S_POD_NAME=a=b"' },
-    { does: "an empty piece", text: "K8S_POD_NAME=a;", says: 'CNI_ARGS: invalid pair ""' },
+    { does: "a pair without =", text: "K8S_POD_NAME", says: 'CNI_ARGS: invalid pair "K8S_POD_NAME"' },
+    { does: "a pair with two =", text: "K8S_POD_NAME=a=b", says: 'CNI_ARGS: invalid pair "K8S_POD_NAME=a=b"' },
+    { does: "an empty pair", text: "K8S_POD_NAME=a;", says: 'CNI_ARGS: invalid pair ""' },
     { does: "unknown keys", text: "A=1;B=2", says: 'CNI_ARGS: unknown args ["A=1" "B=2"]' },
-    { does: "keys in other letters", text: "mac=02:00:00:00:00:01", says: "unknown args" },
-    { does: "unknown keys that are not to be ignored", text: "A=1;IgnoreUnknown=False", says: "unknown args" },
-    { does: "an IgnoreUnknown that is neither", text: "IgnoreUnknown=yes", says: "neither true nor false" },
+    { does: "keys in lower case", text: "mac=02:00:00:00:00:01", says: "unknown args" },
+    { does: "unknown keys if IgnoreUnknown is false", text: "A=1;IgnoreUnknown=False", says: "unknown args" },
+    { does: "an invalid IgnoreUnknown", text: "IgnoreUnknown=yes", says: "must be true or false" },
   ])("refuses $does with code 4: $text", ({ text, says }) => {
     const parse = () => parseCniArgs(text);
     expect(parse).toThrow(expect.objectContaining({ code: cniCode.invalidEnvironment }));
@@ -48,7 +48,7 @@ describe("parseCniArgs", () => {
     );
   });
 
-  it("fails on any other text with a CniError and nothing else", () => {
+  it("throws nothing but CniError for any text", () => {
     const noise = fc.oneof(fc.string(), fc.stringMatching(/^[MAC=;IgnoreUk12]*$/));
     fc.assert(
       fc.property(noise, (text) => {

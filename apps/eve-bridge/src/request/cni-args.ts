@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * CNI_ARGS: `K=V;K=V` (eve-and-afxdp.md a2, the grammar of the Go library).
+ * parseCniArgs parses CNI_ARGS, `K=V;K=V`, with the grammar of the Go library (eve-and-afxdp.md a2).
  * Usage: `parseCniArgs("IgnoreUnknown=1;K8S_POD_NAME=web-0").podName`.
  */
 import { CniError, cniCode } from "./cni-error.ts";
 
-/** What we use of CNI_ARGS. Members are "" when absent, as for the Go plugin. */
+/** The members of CNI_ARGS that eve-bridge uses. Absent members are "", as in EVE's Go plugin. */
 export interface CniArgs {
   readonly mac: string;
   readonly podName: string;
@@ -13,8 +13,8 @@ export interface CniArgs {
 }
 
 /**
- * Reads CNI_ARGS. Keys are case-sensitive, a later pair overrides an earlier one, and a key that we do not know is an
- * error unless IgnoreUnknown is true. Throws code 4.
+ * Parses CNI_ARGS. Keys are case-sensitive, a later pair overrides an earlier one, and an unknown key is an error unless
+ * IgnoreUnknown is true. Throws code 4.
  */
 export function parseCniArgs(text: string): CniArgs {
   const args = { mac: "", podName: "", podNamespace: "" };
@@ -41,7 +41,7 @@ function parseBoolean(pair: string, value: string): boolean {
   const lower = value.toLowerCase();
   if (lower === "1" || lower === "true") return true;
   if (lower === "0" || lower === "false") return false;
-  throw invalid(`${JSON.stringify(pair)} is neither true nor false`);
+  throw invalid(`${JSON.stringify(pair)} must be true or false`);
 }
 
 function invalid(what: string): CniError {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The one error of this program: what a container runtime gets on stdout (CNI 1.1.0, "Error").
+ * CniError is the only error class of this program: the error object that a container runtime gets on stdout (CNI 1.1.0,
+ * "Error").
  * Usage: `throw new CniError(cniCode.tryAgain, "zedrouter does not answer", { details: path, cause })`.
  */
 import type { JsonObject } from "./json.ts";
 
-/** Codes 1-99 are the specification's, those from 100 on are ours; docs/eve-bridge.md explains each. */
+/** Codes 1-99 are defined by the CNI specification, codes from 100 by eve-bridge. docs/eve-bridge.md explains each. */
 export const cniCode = {
   incompatibleVersion: 1,
   unknownContainer: 3,
@@ -14,29 +15,29 @@ export const cniCode = {
   decoding: 6,
   invalidConfig: 7,
   invalidNetns: 8,
-  /** Nothing is wrong with the request: zedrouter, the DHCP daemon or a marker is late, or a wait took too long. */
+  /** The request is valid: zedrouter, the DHCP daemon or a marker is not there yet, or a wait took too long. */
   tryAgain: 11,
   /** STATUS: an ADD would fail. */
   notAvailable: 50,
-  /** STATUS: an ADD would fail, and pods that are connected may lose what they have. */
+  /** STATUS: an ADD would fail, and connected pods may lose their leases. */
   limited: 51,
-  /** zedrouter understood and said no. */
+  /** zedrouter refused the request. */
   refused: 100,
-  /** zedrouter's answer is not what the protocol allows. */
+  /** zedrouter's answer violates the protocol. */
   protocol: 101,
-  /** A delegated plugin failed and left no error object of its own. */
+  /** A delegated plugin failed and printed no error object. */
   delegate: 102,
-  /** CHECK: the pod's interface is not what the result of ADD says. */
+  /** CHECK: the pod's interface differs from the result of ADD. */
   mismatch: 103,
-  /** Our bug. */
+  /** A bug in eve-bridge. */
   internal: 999,
 } as const;
 
-/** A failure with the code that the runtime will see. Branch on `code` only. */
+/** A failure with the code that the runtime gets. Branch on `code` only. */
 export class CniError extends Error {
   override readonly name = "CniError";
   readonly code: number;
-  /** More for a person; "" when the message says it all. */
+  /** More information for people; may be "". */
   readonly details: string;
 
   constructor(code: number, message: string, more: { details?: string; cause?: unknown } = {}) {
@@ -46,7 +47,7 @@ export class CniError extends Error {
   }
 }
 
-/** Anything thrown, as a CniError; what is none becomes 999 without its stack. */
+/** Converts anything thrown to a CniError: code 5 for errors of system calls, 999 for everything else. */
 export function toCniError(thrown: unknown): CniError {
   if (isCniError(thrown)) return thrown;
   const errno = errnoOf(thrown);
@@ -54,19 +55,19 @@ export function toCniError(thrown: unknown): CniError {
   return new CniError(code, messageOf(thrown), { cause: thrown });
 }
 
-/** The error object of the specification, in the version of the configuration. */
+/** The error object of the CNI specification. `cniVersion` is the version of the configuration. */
 export function errorObject(error: CniError, cniVersion: string): JsonObject {
   const { code, message: msg, details } = error;
   return { cniVersion, code, msg, ...(details === "" ? {} : { details }) };
 }
 
-/** `message`, with `details` in brackets: one line for a log or for the details of another error. */
+/** The message followed by the details in parentheses, for a log line or the details of another error. */
 export function describe(thrown: unknown): string {
   if (!isCniError(thrown) || thrown.details === "") return messageOf(thrown);
   return `${thrown.message} (${thrown.details})`;
 }
 
-/** ENOENT and the like, when `thrown` comes from a system call. Not by `instanceof`: that fails across realms. */
+/** The errno name, such as ENOENT, if `thrown` comes from a system call. `instanceof Error` is false in Jest's realms. */
 export function errnoOf(thrown: unknown): string | undefined {
   if (typeof thrown !== "object" || thrown === null || !("code" in thrown) || !("syscall" in thrown)) return undefined;
   return typeof thrown.code === "string" ? thrown.code : undefined;

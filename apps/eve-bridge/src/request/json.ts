@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * JSON as it comes from outside: typed as what it can be, not as what we hope for.
+ * Types and predicates for JSON from outside the program, whose shape is unknown.
  * Usage: `const conf = parseJson(text); if (isObject(conf)) conf["name"]`.
  */
 
@@ -12,23 +12,23 @@ export interface JsonObject {
   readonly [member: string]: JsonValue | undefined;
 }
 
-/** The value that `text` spells. Throws SyntaxError. */
+/** Parses JSON text. Throws SyntaxError. */
 export function parseJson(text: string): JsonValue {
   // JSON.parse can return nothing but these types; TypeScript calls it `any`.
   return JSON.parse(text) as JsonValue;
 }
 
-/** Whether `value` is an object: not null, not an array. */
+/** Whether `value` is an object, and neither null nor an array. */
 export function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !isArray(value);
 }
 
-/** Array.isArray that knows readonly arrays. */
+/** Whether `value` is an array. TypeScript's Array.isArray does not narrow to a readonly array. */
 export function isArray(value: JsonValue | undefined): value is readonly JsonValue[] {
   return Array.isArray(value);
 }
 
-/** What kind of JSON value this is, in the words of JSON: for messages. */
+/** The kind of a JSON value, for messages: "array", "object", "string", "null", "missing" and so on. */
 export function kindOf(value: JsonValue | undefined): string {
   if (value === undefined) return "missing";
   if (value === null) return "null";

@@ -28,11 +28,11 @@ describe("parseEnvironment", () => {
     );
   });
 
-  it("needs nothing but the command for VERSION", () => {
+  it("requires only CNI_COMMAND for VERSION", () => {
     expect(parseEnvironment({ CNI_COMMAND: "VERSION" }).command).toBe("VERSION");
   });
 
-  it.each(["add", "toString", "__proto__", "UPDATE"])("does not know %s", (command) => {
+  it.each(["add", "toString", "__proto__", "UPDATE"])("refuses the command %s", (command) => {
     expect(() => parseEnvironment({ ...env, CNI_COMMAND: command })).toThrow(`unknown CNI_COMMAND: ${command}`);
   });
 
@@ -59,10 +59,10 @@ describe("parseConf", () => {
     { what: "nothing", stdin: "", code: cniCode.decoding },
     { what: "an array", stdin: "[]", code: cniCode.decoding },
     { what: "null", stdin: "null", code: cniCode.decoding },
-    { what: "a version that is no text", stdin: '{"cniVersion":1,"name":"a"}', code: cniCode.decoding },
+    { what: "a version that is not a string", stdin: '{"cniVersion":1,"name":"a"}', code: cniCode.decoding },
     { what: "no name", stdin: '{"cniVersion":"1.0.0"}', code: cniCode.invalidConfig },
     { what: "an empty name", stdin: '{"cniVersion":"1.0.0","name":""}', code: cniCode.invalidConfig },
-    { what: "a name that is no text", stdin: '{"cniVersion":"1.0.0","name":{}}', code: cniCode.invalidConfig },
+    { what: "a name that is not a string", stdin: '{"cniVersion":"1.0.0","name":{}}', code: cniCode.invalidConfig },
     { what: "a name with a slash", stdin: '{"cniVersion":"1.0.0","name":"a/b"}', code: cniCode.invalidConfig },
     { what: "another version", stdin: '{"cniVersion":"1.2.0","name":"a"}', code: cniCode.incompatibleVersion },
     { what: "part of a version", stdin: '{"cniVersion":"1.0","name":"a"}', code: cniCode.incompatibleVersion },
@@ -70,7 +70,7 @@ describe("parseConf", () => {
     expect(() => parseConf("ADD", stdin)).toThrow(expect.objectContaining({ code }));
   });
 
-  it("says which versions it knows", () => {
+  it("lists the supported versions in the error", () => {
     expect(() => parseConf("ADD", '{"cniVersion":"9.9.9","name":"a"}')).toThrow(
       expect.objectContaining({
         message: "incompatible CNI versions",
@@ -79,7 +79,7 @@ describe("parseConf", () => {
     );
   });
 
-  it("takes a configuration without version for 0.1.0", () => {
+  it("treats a configuration without version as 0.1.0", () => {
     expect(parseConf("ADD", '{"name":"a"}').cniVersion).toBe("0.1.0");
   });
 
@@ -95,7 +95,7 @@ describe("parseConf", () => {
 });
 
 describe("parseRequest", () => {
-  it("fails on any environment and any stdin with a CniError and nothing else", () => {
+  it("throws nothing but CniError for any environment and any stdin", () => {
     const commands: Command[] = ["ADD", "DEL", "CHECK", "GC", "STATUS"];
     fc.assert(
       fc.property(

@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * One call of a container runtime: its environment and its stdin, checked (eve-and-afxdp.md a2 and (c)).
- * Usage: `const request = parseRequest(process.env, await readStdin())`.
+ * parseRequest checks the environment and the stdin of one call of a container runtime (CNI 1.1.0, "Parameters"; eve-and-afxdp.md a2).
+ * Usage: `const request = parseRequest(parseEnvironment(process.env), stdin)`.
  */
 import { parseCniArgs, type CniArgs } from "./cni-args.ts";
 import { CniError, cniCode, describe } from "./cni-error.ts";
 import { atLeast, impliedVersion, isSupported, supportedVersions, type CniVersion } from "./cni-version.ts";
 import { isObject, kindOf, parseJson, type JsonObject } from "./json.ts";
 
-/** What can be asked of a plugin. */
+/** The commands of the CNI specification. */
 export type Command = "ADD" | "DEL" | "CHECK" | "STATUS" | "GC" | "VERSION";
 
-/** The environment, checked: variables that the command does not need may be "". */
+/** The checked environment. Variables that the command does not need may be "". */
 export interface CniEnvironment {
   readonly command: Command;
   readonly containerId: string;
-  /** A path; for DEL it may be "" or gone. */
+  /** A path. For DEL it may be "" or may no longer exist. */
   readonly netns: string;
   readonly ifName: string;
-  /** CNI_ARGS as it came. */
+  /** CNI_ARGS, not parsed. */
   readonly args: string;
-  /** CNI_PATH as it came: directories, separated by ":". */
+  /** CNI_PATH: directories, separated by ":". */
   readonly path: string;
 }
 
-/** The network configuration: the members that every command needs, and all of it for delegates. */
+/** The network configuration: the members that every command needs, and the whole object for delegated plugins. */
 export interface NetworkConf {
   readonly cniVersion: CniVersion;
   readonly name: string;
   readonly raw: JsonObject;
 }
 
-/** A whole call other than VERSION. */
+/** A call of any command except VERSION. */
 export interface CniRequest {
   readonly env: CniEnvironment;
   readonly conf: NetworkConf;
   readonly args: CniArgs;
 }
 
-/** The one interface that belongs to the cluster's network; all others are in network instances. */
+/** The interface in the cluster network. All other interfaces are in network instances. */
 export const clusterInterface = "eth0";
 
 type Variable = "CNI_CONTAINERID" | "CNI_NETNS" | "CNI_IFNAME" | "CNI_PATH";
@@ -56,10 +56,10 @@ const since: Readonly<Partial<Record<Command, CniVersion>>> = { CHECK: "0.4.0", 
 
 const identifier = /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/;
 
-/** Both are parts of one file name of the records, which has 255 bytes. */
+/** The container id and the interface name are parts of one file name, which can have 255 bytes. */
 const longestContainerId = 200;
 
-/** Checks the environment. Throws code 4, 3 for an unusable container id. */
+/** Checks the environment. Throws code 4. */
 export function parseEnvironment(env: NodeJS.ProcessEnv): CniEnvironment {
   const of = (name: string) => env[name] ?? "";
   const command = of("CNI_COMMAND");
@@ -84,7 +84,7 @@ export function parseConf(command: Command, stdin: string): NetworkConf {
   const raw = decode(stdin);
   const { name, cniVersion = impliedVersion } = raw;
   if (typeof cniVersion !== "string") {
-    throw new CniError(cniCode.decoding, `cniVersion is not a string but ${kindOf(cniVersion)}`);
+    throw new CniError(cniCode.decoding, `cniVersion must be a string, not ${kindOf(cniVersion)}`);
   }
   if (name === undefined || name === "") throw new CniError(cniCode.invalidConfig, "missing network name");
   if (typeof name !== "string" || !identifier.test(name)) {
@@ -104,8 +104,8 @@ export function parseConf(command: Command, stdin: string): NetworkConf {
 }
 
 /**
- * Environment and configuration together. Arguments that are none do not keep DEL from what it can do: with them ADD has
- * failed before it acted, and a pod must be able to end.
+ * Combines environment and configuration. DEL ignores invalid CNI_ARGS, so that the pod can be deleted: an ADD with them
+ * has failed before its first step.
  */
 export function parseRequest(env: CniEnvironment, stdin: string): CniRequest {
   const conf = parseConf(env.command, stdin);
@@ -117,14 +117,14 @@ export function parseRequest(env: CniEnvironment, stdin: string): CniRequest {
   }
 }
 
-/** The `cniVersion` of any text: what the error object says about a configuration that cannot be used. */
+/** The `cniVersion` in a configuration that may be invalid, for the error object. */
 export function versionIn(stdin: string): string | undefined {
   try {
     const value = parseJson(stdin);
     const version = isObject(value) ? value["cniVersion"] : undefined;
     return typeof version === "string" ? version : undefined;
   } catch {
-    return undefined; // whoever needs the configuration reports that
+    return undefined; // parseConf reports invalid JSON
   }
 }
 
@@ -136,7 +136,7 @@ function decode(stdin: string): JsonObject {
     throw new CniError(cniCode.decoding, "the network configuration is not JSON", { details: describe(cause), cause });
   }
   if (isObject(value)) return value;
-  throw new CniError(cniCode.decoding, `the network configuration is not an object but ${kindOf(value)}`);
+  throw new CniError(cniCode.decoding, `the network configuration must be an object, not ${kindOf(value)}`);
 }
 
 function checkContainerId(containerId: string): void {
@@ -144,12 +144,12 @@ function checkContainerId(containerId: string): void {
     throw invalidEnvironment("invalid characters in CNI_CONTAINERID", containerId);
   }
   if (containerId.length > longestContainerId) {
-    throw invalidEnvironment("CNI_CONTAINERID is too long", `it may have ${longestContainerId} characters`);
+    throw invalidEnvironment("CNI_CONTAINERID is too long", `the maximum is ${longestContainerId} characters`);
   }
 }
 
 function checkInterfaceName(ifName: string): void {
-  if (Buffer.byteLength(ifName) > 15) throw invalidEnvironment("CNI_IFNAME is too long", "the kernel takes 15 bytes");
+  if (Buffer.byteLength(ifName) > 15) throw invalidEnvironment("CNI_IFNAME is too long", "the maximum is 15 bytes");
   if (ifName === "." || ifName === "..") throw invalidEnvironment("CNI_IFNAME is . or ..");
   if (/[/:\s]/.test(ifName)) throw invalidEnvironment("CNI_IFNAME contains / or : or whitespace", ifName);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Results in the version of the configuration, which is not always the one that a delegate answered in
- * (eve-and-afxdp.md (c)). EVE uses 0.3.1, where each address says its family.
+ * formatResult writes a result in the CNI version of the configuration, which may differ from the version of a delegated
+ * plugin's result. EVE uses 0.3.1, where each address has a `version` member.
  * Usage: `formatResult(result, "0.3.1")`.
  */
 import { CniError, cniCode } from "./cni-error.ts";
@@ -10,7 +10,7 @@ import { formatCidr, formatIp, isIpv4, type IpAddress } from "../network/ip-addr
 import type { JsonObject } from "./json.ts";
 import type { CniResult, CniRoute } from "./result.ts";
 
-/** Writes a result in `version`. Throws code 1 when that version cannot say it: 0.2.0 needs an address. */
+/** Writes a result in `version`. Throws code 1 for a result without address in 0.2.0 or older. */
 export function formatResult(result: CniResult, version: CniVersion): JsonObject {
   if (!atLeast(version, "0.3.0")) return formatFamilies(result, version);
   const full = atLeast(version, "1.1.0");
@@ -49,7 +49,7 @@ function formatFamilies(result: CniResult, cniVersion: CniVersion): JsonObject {
   };
   const [ip4, ip6] = [family(true), family(false)];
   if (ip4 === undefined && ip6 === undefined) {
-    const details = `version ${cniVersion} of the specification has no result without an IP address`;
+    const details = `a result of CNI version ${cniVersion} must contain an IP address`;
     throw new CniError(cniCode.incompatibleVersion, "cannot convert: no valid IP addresses", { details });
   }
   return { cniVersion, ...(ip4 ? { ip4 } : {}), ...(ip6 ? { ip6 } : {}), dns: result.dns };

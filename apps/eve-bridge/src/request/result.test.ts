@@ -30,7 +30,7 @@ describe("formatResult", () => {
     expect(formatResult(parseResult(full), "1.1.0")).toEqual(full);
   });
 
-  it("leaves out what 1.0.0 does not know", () => {
+  it("omits members that 1.0.0 does not have", () => {
     expect(formatResult(parseResult(full), "1.0.0")).toEqual({
       ...full,
       cniVersion: "1.0.0",
@@ -92,11 +92,11 @@ describe("formatResult", () => {
 });
 
 describe("parseResult", () => {
-  it("takes a result without version for 0.1.0", () => {
+  it("treats a result without version as 0.1.0", () => {
     expect(parseResult({ ip4: { ip: "10.0.0.5/24" } }).ips).toHaveLength(1);
   });
 
-  it("takes Go's empty texts and nulls for absent members", () => {
+  it("treats Go's empty strings and nulls as absent members", () => {
     const result = parseResult({
       cniVersion: "1.0.0",
       interfaces: [{ name: "a", mac: "", sandbox: "" }],
@@ -112,28 +112,28 @@ describe("parseResult", () => {
   });
 
   it.each([
-    { value: [], says: "the result is not an object but array" },
-    { value: { cniVersion: 1 }, says: "cniVersion is not a string but number" },
+    { value: [], says: "the result must be an object, not array" },
+    { value: { cniVersion: 1 }, says: "cniVersion must be a string, not number" },
     { value: { cniVersion: "2.0.0" }, says: 'CNI version "2.0.0"' },
-    { value: { cniVersion: "1.0.0", interfaces: {} }, says: "interfaces is not an array but object" },
-    { value: { cniVersion: "1.0.0", interfaces: [null] }, says: "interfaces[0] is not an object but null" },
-    { value: { cniVersion: "1.0.0", interfaces: [{}] }, says: "interfaces[0].name is not a string but missing" },
+    { value: { cniVersion: "1.0.0", interfaces: {} }, says: "interfaces must be an array, not object" },
+    { value: { cniVersion: "1.0.0", interfaces: [null] }, says: "interfaces[0] must be an object, not null" },
+    { value: { cniVersion: "1.0.0", interfaces: [{}] }, says: "interfaces[0].name must be a string, not missing" },
     { value: { cniVersion: "1.0.0", interfaces: [{ name: "a", mac: 1 }] }, says: "interfaces[0].mac" },
     {
       value: { cniVersion: "1.0.0", ips: [{ address: "10.0.0.5" }] },
-      says: 'ips[0].address is not an address with a prefix length but "10.0.0.5"',
+      says: 'ips[0].address must be an address with a prefix length, not "10.0.0.5"',
     },
     { value: { cniVersion: "1.0.0", ips: [{ address: "10.0.0.5/8", gateway: "x" }] }, says: "ips[0].gateway" },
     { value: { cniVersion: "1.0.0", ips: [{ address: "10.0.0.5/8", interface: "0" }] }, says: "ips[0].interface" },
     { value: { cniVersion: "1.0.0", routes: [{ dst: null }] }, says: "routes[0].dst" },
     { value: { cniVersion: "1.0.0", routes: [{ dst: "::/0", mtu: "1" }] }, says: "routes[0].mtu" },
     { value: { cniVersion: "0.2.0", ip4: { ip: "10.0.0.5/8", routes: [1] } }, says: "ip4.routes[0]" },
-    { value: { cniVersion: "1.0.0", dns: [] }, says: "dns is not an object" },
+    { value: { cniVersion: "1.0.0", dns: [] }, says: "dns must be an object" },
   ])("names the member at fault: $says", ({ value, says }) => {
     expect(() => parseResult(value)).toThrow(says);
   });
 
-  it("fails on any JSON with a CniError and nothing else", () => {
+  it("throws nothing but CniError for any JSON", () => {
     const members = fc.record(
       {
         cniVersion: fc.constantFrom(...supportedVersions),
@@ -158,7 +158,7 @@ describe("parseResult", () => {
 });
 
 describe("mergeResults", () => {
-  it("moves the addresses' interfaces behind those of the plugin before", () => {
+  it("shifts the interface indexes of the addresses behind the interfaces of the earlier plugin", () => {
     const merged = mergeResults(parseResult(full), parseResult(full));
     expect(merged.interfaces).toHaveLength(4);
     expect(merged.ips.map((ip) => ip.interface)).toEqual([1, 1, 3, 3]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Results of ADD: one model, read from every version of the specification (eve-and-afxdp.md (c); 1.1.0 has all members,
- * older versions have fewer). result-format.ts writes them.
+ * CniResult is the result of ADD, parsed from any version of the CNI specification. Version 1.1.0 has
+ * all members, older versions have fewer. result-format.ts writes results.
  * Usage: `parseResult(parseJson(stdout)).interfaces`.
  */
 import { CniError, cniCode } from "./cni-error.ts";
@@ -9,16 +9,16 @@ import { atLeast, impliedVersion, isSupported } from "./cni-version.ts";
 import { parseCidr, parseIp, type Cidr, type IpAddress } from "../network/ip-address.ts";
 import { isArray, isObject, kindOf, type JsonObject, type JsonValue } from "./json.ts";
 
-/** What an ADD made. */
+/** The result of an ADD. */
 export interface CniResult {
   readonly interfaces: readonly CniInterface[];
   readonly ips: readonly CniIp[];
   readonly routes: readonly CniRoute[];
-  /** As it came: nobody here looks into it. */
+  /** Passed through without change. */
   readonly dns: JsonObject;
 }
 
-/** An interface, in the pod when it has a sandbox, else on the host. */
+/** An interface in the pod, or on the host if it has no `sandbox`. */
 export interface CniInterface {
   readonly name: string;
   readonly mac?: string;
@@ -35,7 +35,7 @@ export interface CniIp {
   readonly gateway?: IpAddress;
 }
 
-/** A route; without `gw` the destination is on the link. */
+/** A route. Without `gw` the destination is on the link. */
 export interface CniRoute {
   readonly dst: Cidr;
   readonly gw?: IpAddress;
@@ -48,13 +48,13 @@ export interface CniRoute {
 
 const routeNumbers = ["mtu", "advmss", "priority", "table", "scope"] as const;
 
-/** Reads a result of any version. Throws code 6 that names the member at fault. */
+/** Parses a result of any supported version. Throws code 1 for other versions, 6 with the name of an invalid member. */
 export function parseResult(value: JsonValue): CniResult {
   if (!isObject(value)) throw malformed("", "an object", value);
   const version = value["cniVersion"] ?? impliedVersion;
   if (typeof version !== "string") throw malformed("cniVersion", "a string", version);
   if (!isSupported(version)) {
-    throw new CniError(cniCode.incompatibleVersion, `a result of CNI version ${JSON.stringify(version)}`);
+    throw new CniError(cniCode.incompatibleVersion, `unsupported result of CNI version ${JSON.stringify(version)}`);
   }
   const dns = value["dns"] ?? {};
   if (!isObject(dns)) throw malformed("dns", "an object", dns);
@@ -67,7 +67,7 @@ export function parseResult(value: JsonValue): CniResult {
   };
 }
 
-/** `later` added to `earlier`: what a plugin prints that is not the first of its chain. */
+/** Adds `later` to `earlier`: the result of a plugin that is not the first of its chain. */
 export function mergeResults(earlier: CniResult, later: CniResult): CniResult {
   const shift = earlier.interfaces.length;
   const moved = later.ips.map((ip) => (ip.interface === undefined ? ip : { ...ip, interface: ip.interface + shift }));
@@ -79,7 +79,7 @@ export function mergeResults(earlier: CniResult, later: CniResult): CniResult {
   };
 }
 
-/** 0.1.0 and 0.2.0: one address of each family, with the routes of that family. */
+/** Parses 0.1.0 and 0.2.0, which have one address and the routes of each family. */
 function parseFamilies(value: JsonObject): Pick<CniResult, "interfaces" | "ips" | "routes"> {
   const ips: CniIp[] = [];
   const routes: CniRoute[] = [];
@@ -136,7 +136,7 @@ function parseCidrMember(value: JsonValue | undefined, at: string): Cidr {
   return cidr;
 }
 
-/** Go prints an absent address as "" or leaves it out. */
+/** Go prints an absent address as "" or omits it. */
 function parseGateway(value: JsonValue | undefined, at: string): IpAddress | undefined {
   if (value === undefined || value === null || value === "") return undefined;
   const address = typeof value === "string" ? parseIp(value) : undefined;
@@ -152,5 +152,5 @@ function listOf(value: JsonValue | undefined, at: string): readonly JsonValue[] 
 
 function malformed(at: string, wanted: string, value: JsonValue | undefined): CniError {
   const got = typeof value === "string" ? JSON.stringify(value) : kindOf(value);
-  return new CniError(cniCode.decoding, `${at === "" ? "the result" : at} is not ${wanted} but ${got}`);
+  return new CniError(cniCode.decoding, `${at === "" ? "the result" : at} must be ${wanted}, not ${got}`);
 }

@@ -33,19 +33,19 @@ describe("readSettings", () => {
     expect(() => settingsFrom(text)).toThrow(expect.objectContaining({ code: cniCode.invalidConfig }));
   });
 
-  it("refuses a file that the environment names and that is not there", () => {
-    expect(() => readSettings({ EVE_BRIDGE_CONFIG: "/nowhere/settings.json" })).toThrow("cannot use /nowhere");
+  it("refuses a file that the environment names and that does not exist", () => {
+    expect(() => readSettings({ EVE_BRIDGE_CONFIG: "/nowhere/settings.json" })).toThrow("cannot read the settings in /nowhere");
   });
 });
 
 describe("parseTimeouts", () => {
-  it("stays below two minutes unless told otherwise", () => {
+  it("has defaults below two minutes", () => {
     const { total, undo } = parseTimeouts({});
     expect(total).toBeLessThan(120_000);
     expect(undo).toBeLessThan(total);
   });
 
-  it("takes a quarter of another total for undoing", () => {
+  it("reserves a quarter of a configured total for undoing", () => {
     expect(parseTimeouts({ eveBridge: { timeoutMs: { total: 4000 } } })).toEqual({
       ...defaultTimeouts,
       total: 4000,

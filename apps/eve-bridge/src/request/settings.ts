@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What can be set. Where things are on the node comes from a file that only root can write: a NetworkAttachmentDefinition
- * can be made by users, and a path in it would let them have files written by root. The network configuration may only
- * say how long to wait.
+ * Reads the node's settings and the timeouts of a network. Paths come from a file that only root can write. The network
+ * configuration can set timeouts only: users can create NetworkAttachmentDefinitions, and a path in one would make root
+ * write to any file.
  * Usage: `const settings = readSettings(process.env); const timeouts = parseTimeouts(conf)`.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { CniError, cniCode, describe } from "./cni-error.ts";
 import { isObject, kindOf, parseJson, type JsonObject, type JsonValue } from "./json.ts";
 
-/** Where things are on this node. */
+/** The settings of this node. */
 export interface Settings {
   /** zedrouter's JSON-RPC socket. */
   readonly rpcSocket: string;
   /** The socket of the CNI dhcp daemon. */
   readonly dhcpSocket: string;
-  /** zedkube's markers, one a pod; when the directory exists they decide about eth0. */
+  /** zedkube's markers, one file per pod. If the directory exists, they decide about eth0's default route. */
   readonly markerDir: string;
-  /** Our records and locks; must not outlive a reboot. */
+  /** eve-bridge's records and locks. Must be empty after a reboot. */
   readonly stateDir: string;
   readonly logFile: string;
-  /** The log is renamed away before it grows beyond this. */
+  /** The log is rotated when it reaches this size. */
   readonly logMaxBytes: number;
 }
 
-/** Limits of single waits, and of the whole call, in milliseconds. */
+/** Limits of single waits and of the whole call, in milliseconds. */
 export interface Timeouts {
   readonly total: number;
-  /** Another call for the same interface. */
+  /** The wait for another call for the same interface. */
   readonly lock: number;
-  /** zedrouter's socket, while zedrouter restarts. */
+  /** The wait for zedrouter's socket while zedrouter restarts. */
   readonly dial: number;
-  /** One answer of zedrouter; it gives up by itself after 10 s. */
+  /** The wait for one answer of zedrouter, which gives up itself after 10 s. */
   readonly rpc: number;
   /** One run of a delegated plugin. */
   readonly delegate: number;
-  /** Kept back from ADD, to undo it: a quarter of `total` unless set. */
+  /** The part of `total` that ADD reserves to undo itself; a quarter by default. */
   readonly undo: number;
 }
 
@@ -48,7 +48,7 @@ export const defaultSettings: Settings = {
   logMaxBytes: 10 * 1024 * 1024,
 };
 
-/** All of them together stay below the two minutes that a kubelet gives a pod's sandbox. */
+/** `total` is less than the two minutes that a kubelet gives a pod's sandbox. */
 export const defaultTimeouts: Timeouts = {
   total: 110_000,
   lock: 30_000,
@@ -58,13 +58,13 @@ export const defaultTimeouts: Timeouts = {
   undo: 27_500,
 };
 
-/** Read unless the environment names another file. */
+/** The settings file, unless the environment variable below names another one. */
 export const settingsFile = "/etc/eve-bridge.json";
 export const settingsVariable = "EVE_BRIDGE_CONFIG";
 
 const longestTimeoutMs = 3_600_000;
 
-/** The node's settings: defaults, overridden by the file that `env` names, else by /etc/eve-bridge.json. Throws code 7. */
+/** The node's settings: defaults, overridden by the file that `env` names, or by /etc/eve-bridge.json. Throws code 7. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const named = env[settingsVariable];
   if (named === undefined && !existsSync(settingsFile)) return defaultSettings;
@@ -72,11 +72,14 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   try {
     return parseSettings(parseJson(readFileSync(file, "utf8")));
   } catch (cause) {
-    throw new CniError(cniCode.invalidConfig, `cannot use ${file}`, { details: describe(cause), cause });
+    throw new CniError(cniCode.invalidConfig, `cannot read the settings in ${file}`, {
+      details: describe(cause),
+      cause,
+    });
   }
 }
 
-/** The timeouts in the member `eveBridge.timeoutMs` of a network configuration; defaults for what it does not name. */
+/** The timeouts in `eveBridge.timeoutMs` of a network configuration, with defaults for absent ones. Throws code 7. */
 export function parseTimeouts(conf: JsonObject): Timeouts {
   const own = memberObject(conf, "eveBridge", "eveBridge", ["timeoutMs"]);
   const given = memberObject(own, "timeoutMs", "eveBridge.timeoutMs", Object.keys(defaultTimeouts));
@@ -88,12 +91,12 @@ export function parseTimeouts(conf: JsonObject): Timeouts {
   }
   if (has("total") && !has("undo")) timeouts.undo = Math.floor(timeouts.total / 4);
   if (timeouts.undo >= timeouts.total) {
-    throw new CniError(cniCode.invalidConfig, "eveBridge.timeoutMs.undo leaves nothing of eveBridge.timeoutMs.total");
+    throw new CniError(cniCode.invalidConfig, "eveBridge.timeoutMs.undo must be less than eveBridge.timeoutMs.total");
   }
   return timeouts;
 }
 
-/** The same for DEL and GC, which a setting that they do not know must not stop: it may be a later version's. */
+/** The timeouts for DEL and GC, which must work with any configuration: defaults if `eveBridge` is invalid. */
 export function parseTimeoutsIfPossible(conf: JsonObject): Timeouts {
   try {
     return parseTimeouts(conf);
@@ -103,8 +106,8 @@ export function parseTimeoutsIfPossible(conf: JsonObject): Timeouts {
 }
 
 function parseSettings(value: JsonValue): Settings {
-  if (!isObject(value)) throw wrongType("the file", "an object", value);
-  refuseUnknown(value, "the file", Object.keys(defaultSettings));
+  if (!isObject(value)) throw wrongType("the settings file", "an object", value);
+  refuseUnknown(value, "the settings file", Object.keys(defaultSettings));
   const settings: { -readonly [name in keyof Settings]: Settings[name] } = { ...defaultSettings };
   for (const name of ["rpcSocket", "dhcpSocket", "markerDir", "stateDir", "logFile"] as const) {
     const path = value[name];
@@ -126,12 +129,12 @@ function memberObject(parent: JsonObject, name: string, path: string, known: rea
   return value;
 }
 
-/** A misspelt setting would silently not hold. */
+/** Throws for unknown settings, because a misspelt setting would be ignored silently. */
 function refuseUnknown(value: JsonObject, path: string, known: readonly string[]): void {
   const unknown = Object.keys(value).filter((name) => !known.includes(name));
   if (unknown.length === 0) return;
-  const details = `known: ${known.join(", ")}`;
-  throw new CniError(cniCode.invalidConfig, `${path} has no setting ${unknown.join(", ")}`, { details });
+  const details = `known settings: ${known.join(", ")}`;
+  throw new CniError(cniCode.invalidConfig, `unknown setting in ${path}: ${unknown.join(", ")}`, { details });
 }
 
 function parseWhole(value: JsonValue, path: string, most: number): number {

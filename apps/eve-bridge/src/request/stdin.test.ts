@@ -10,7 +10,7 @@ import { createScratch } from "../testing/scratch.ts";
 
 const patient = { timeoutMs: 20_000 };
 
-/** A named pipe is a pipe; its reading end is opened first, without waiting for a writer. */
+/** A named pipe. Its reading end is opened first, without waiting for a writer. */
 async function withPipe<T>(use: (readEnd: number, path: string) => Promise<T>): Promise<T> {
   using scratch = createScratch();
   spawnSync("mkfifo", [scratch.path("pipe")]);
@@ -25,11 +25,11 @@ async function withPipe<T>(use: (readEnd: number, path: string) => Promise<T>): 
 }
 
 describe("readStdin", () => {
-  it("reads a megabyte that comes through a pipe while it reads", async () => {
+  it("reads a megabyte from a pipe while it is written", async () => {
     const text = "ü{}".repeat(1 << 18);
     const read = await withPipe((reader, path) => {
       const writer = spawn("/bin/sh", ["-c", `cat > ${path}`], { stdio: ["pipe", "inherit", "inherit"] });
-      // The writer has opened the pipe when the first bytes are there; until then its end would look like the text's.
+      // Until the writer has opened the pipe, reading it returns end of file; the first bytes show that it has.
       const opened = openSync(path, "w");
       writer.stdin.end(text);
       void once(writer, "exit").then(() => {
@@ -49,7 +49,7 @@ describe("readStdin", () => {
   });
 
   it("reads nothing from /dev/null", () => {
-    // In a process of its own: the stream closes the descriptor.
+    // In a process of its own, because the stream closes the descriptor.
     const source = `import { readStdin } from ${JSON.stringify(join(__dirname, "stdin.ts"))};
       console.log(JSON.stringify(await readStdin(0, { timeoutMs: 20_000 })));`;
     const child = spawnSync(process.execPath, ["--input-type=module", "-e", source], {
@@ -69,7 +69,7 @@ describe("readStdin", () => {
     expect(printed.toString()).toBe("{}\n");
   });
 
-  it("fails with code 5 on more than it takes", async () => {
+  it("fails with code 5 on too many bytes", async () => {
     using scratch = createScratch();
     writeFileSync(scratch.path("conf"), "x".repeat(101));
     const fd = openSync(scratch.path("conf"), "r");
@@ -77,7 +77,7 @@ describe("readStdin", () => {
     closeSync(fd);
   });
 
-  it("fails with code 11 when the end does not come", async () => {
+  it("fails with code 11 when the writer does not close the pipe", async () => {
     await withPipe(async (reader, path) => {
       const writer = openSync(path, "w");
       await expect(readStdin(reader, { timeoutMs: 30 })).rejects.toMatchObject({ code: cniCode.tryAgain });

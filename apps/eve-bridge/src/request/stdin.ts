@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Standard input, read whole and within a deadline. process.stdin would do, but loading it costs 3 ms, a seventh of a
- * start (docs/decisions/010-eve-bridge-launcher.md), so the usual case, a pipe, is read by hand.
+ * readStdin reads the whole standard input within a time limit. It does not use process.stdin, which would add 3 ms, a
+ * seventh of a start (docs/decisions/010-eve-bridge-launcher.md): it reads pipes and files with read(2).
  * Usage: `const text = await readStdin(0, { timeoutMs: 10_000 })`.
  */
 import { closeSync, constants, createReadStream, fstatSync, openSync, readSync } from "node:fs";
 import { CniError, cniCode, errnoOf } from "./cni-error.ts";
 import { deadlineIn, leftMs, sleep } from "../process/deadline.ts";
 
-/** How much and how long. */
+/** Limits of size and time. */
 export interface StdinLimits {
   readonly timeoutMs: number;
   readonly maxBytes?: number;
 }
 
-/** Far beyond any network configuration. */
+/** Far more than any network configuration has. */
 const defaultMaxBytes = 8 * 1024 * 1024;
 
-/** The text on `fd`. Throws code 5 when it is too long, 11 when its end does not come. */
+/** Reads `fd` to its end. Throws code 5 when the text is too long, 11 on a timeout. */
 export async function readStdin(fd: number, { timeoutMs, maxBytes = defaultMaxBytes }: StdinLimits): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   const take = (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > maxBytes) throw new CniError(cniCode.io, `stdin has more than ${maxBytes} bytes`);
+    if (bytes > maxBytes) throw new CniError(cniCode.io, `stdin is longer than ${maxBytes} bytes`);
     chunks.push(chunk);
   };
 
@@ -40,8 +40,8 @@ export async function readStdin(fd: number, { timeoutMs, maxBytes = defaultMaxBy
 }
 
 /**
- * The same pipe or file, opened again so that reading does not block; undefined for what cannot be: a socket, a terminal.
- * The flag would otherwise be set for the runtime's end of the description too.
+ * Opens the same pipe or file again, non-blocking; undefined for a socket or a terminal. Setting O_NONBLOCK on `fd` itself
+ * would change the file description that the runtime shares.
  */
 function openNonBlocking(fd: number): number | undefined {
   const stat = fstatSync(fd);
@@ -50,7 +50,7 @@ function openNonBlocking(fd: number): number | undefined {
     return openSync(`/proc/self/fd/${fd}`, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
-    return undefined; // another user's pipe, or no /proc: the slow way works
+    return undefined; // a pipe of another user, or no /proc: readStream works, too
   }
 }
 
@@ -70,7 +70,7 @@ async function readDescriptor(fd: number, timeoutMs: number, take: (chunk: Buffe
 }
 
 async function readStream(fd: number, timeoutMs: number, take: (chunk: Buffer) => void): Promise<void> {
-  // Not import(): a program that runs from a code cache has none.
+  // Not import(), which is not available in a program that runs from a code cache.
   const { Socket } = process.getBuiltinModule("node:net");
   const stream = fstatSync(fd).isSocket() ? new Socket({ fd, readable: true }) : createReadStream("", { fd });
   const timer = setTimeout(() => {

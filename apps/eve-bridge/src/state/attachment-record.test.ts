@@ -22,8 +22,8 @@ const record: AttachmentRecord = {
   lease: false,
 };
 
-describe("records", () => {
-  it("come back as they were written", () => {
+describe("attachment records", () => {
+  it("are read as they were written", () => {
     using scratch = createScratch();
     writeRecord(scratch.dir, record);
     writeRecord(scratch.dir, { ...record, step: "leasing", lease: true });
@@ -31,14 +31,14 @@ describe("records", () => {
     expect(listRecords(scratch.dir)).toEqual([{ ...record, step: "leasing", lease: true }]);
   });
 
-  it("are for root's eyes only: configurations may hold secrets", () => {
+  it("are readable by root only, because configurations may contain secrets", () => {
     using scratch = createScratch();
     writeRecord(scratch.path("state"), record);
     expect(statSync(scratch.path("state", "attachments")).mode & 0o777).toBe(0o700);
     expect(statSync(scratch.path("state", "attachments", "0af:net1.json")).mode & 0o777).toBe(0o600);
   });
 
-  it("are gone when removed, with what a killed writer left", () => {
+  it("are removed together with the temporary file of a killed writer", () => {
     using scratch = createScratch();
     writeRecord(scratch.dir, record);
     writeFileSync(scratch.path("attachments", "0af:net1.json.new"), '{"contai');
@@ -49,7 +49,7 @@ describe("records", () => {
   });
 
   it.each(["", "{", "[]", "{}", JSON.stringify({ ...record, step: "other" }), JSON.stringify({ ...record, lease: 1 })])(
-    "that cannot be read are as none: %j",
+    "are treated as absent if they are invalid: %j",
     (text) => {
       using scratch = createScratch();
       writeRecord(scratch.dir, record);
@@ -59,7 +59,7 @@ describe("records", () => {
     },
   );
 
-  it("need no directory to be read or removed", () => {
+  it("can be read and removed if the directory does not exist", () => {
     using scratch = createScratch();
     expect(listRecords(scratch.path("none"))).toEqual([]);
     expect(readRecord(scratch.path("none"), record)).toBeUndefined();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What we know about each interface that we made or are making: a file each under /run, written before the act, so that a
- * DEL or GC after a kill at any moment knows what may be there. Only the holder of the interface's lock touches it.
+ * AttachmentRecord describes an interface that eve-bridge has connected or is connecting. It is a file under /run that is
+ * written before each step, so that a DEL or GC after a kill knows what may exist. Only the holder of the interface's lock
+ * reads or writes it.
  * Usage: `writeRecord(stateDir, { ...record, step: "leasing" })` before the DHCP plugin is asked for a lease.
  */
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -13,13 +14,13 @@ import type { LockName } from "./owner-lock.ts";
 import type { Attachment } from "../delegates/orphans.ts";
 import type { RoutingPolicy } from "../network/routing-policy.ts";
 
-/** How far an ADD has come, or may have come when it was killed. */
+/** The step that an ADD has started last. */
 export type Step =
-  /** zedrouter or `bridge` may have made the interface. */
+  /** zedrouter or `bridge` may have created the interface. */
   | "connecting"
-  /** The DHCP daemon may have a lease, or be about to get one. */
+  /** The DHCP daemon may have a lease, or may be requesting one. */
   | "leasing"
-  /** All done, with or without a lease. */
+  /** The ADD is complete, with or without a lease. */
   | "connected";
 
 /** One interface of one pod. */
@@ -29,51 +30,51 @@ export interface AttachmentRecord extends Attachment {
   readonly netns: string;
   /** CNI_ARGS of the ADD. */
   readonly args: string;
-  /** The configuration of the ADD without prevResult: what delegates need to undo it. */
+  /** The configuration of the ADD without prevResult. Delegated plugins need it to undo the ADD. */
   readonly conf: JsonObject;
   readonly step: Step;
-  /** Whether there is a lease, or may be one. */
+  /** Whether a lease exists or may exist. */
   readonly lease: boolean;
-  /** What eth0 got; absent for other interfaces. zedkube's marker may be gone or changed when the pod ends. */
+  /** The routing policy of eth0, because zedkube's marker may change before the pod ends; absent for other interfaces. */
   readonly policy?: RoutingPolicy;
 }
 
-/** What an ADD adds to its record step by step. */
+/** The part of the record that an ADD updates before each step. */
 export type Progress = Pick<AttachmentRecord, "step" | "lease" | "policy">;
 
-/** The lock that guards an attachment's record and everything that it stands for. */
+/** The lock of an attachment: its holder may change the interface and its record. */
 export function lockOf(stateDir: string, attachment: Attachment): LockName {
   return { dir: locksIn(stateDir), name: keyOf(attachment) };
 }
 
-/** Where the locks are. */
+/** The directory of the locks. */
 export function locksIn(stateDir: string): string {
   return join(stateDir, "locks");
 }
 
-/** Writes a record whole or not at all. Throws the file system's error. */
+/** Writes a record atomically. Throws the file system's error. */
 export function writeRecord(stateDir: string, record: AttachmentRecord): void {
   const dir = recordsIn(stateDir);
   ensureDirectory(dir, 0o700);
   const file = join(dir, fileOf(record));
-  // The lock makes us the only writer: a temporary file of this name is a killed one's.
+  // The caller holds the lock, so a temporary file of this name is left from a killed process.
   writeFileSync(`${file}.new`, JSON.stringify(record), { mode: 0o600 });
   renameSync(`${file}.new`, file);
 }
 
-/** The record of an attachment; undefined when there is none that can be read. */
+/** The record of an attachment; undefined if it does not exist or is not valid. */
 export function readRecord(stateDir: string, attachment: Attachment): AttachmentRecord | undefined {
   return readFile(join(recordsIn(stateDir), fileOf(attachment)));
 }
 
-/** Forgets an attachment; it need not be known. */
+/** Removes the record of an attachment, if it exists. */
 export function removeRecord(stateDir: string, attachment: Attachment): void {
   const file = join(recordsIn(stateDir), fileOf(attachment));
   rmSync(`${file}.new`, { force: true });
   rmSync(file, { force: true });
 }
 
-/** All attachments of the node, of every network. */
+/** The records of all attachments of the node, for all networks. */
 export function listRecords(stateDir: string): AttachmentRecord[] {
   return namesIn(recordsIn(stateDir))
     .filter((name) => name.endsWith(suffix))
@@ -81,7 +82,7 @@ export function listRecords(stateDir: string): AttachmentRecord[] {
     .filter((record) => record !== undefined);
 }
 
-/** Attachments whose record somebody was writing when he was killed. */
+/** The attachments with a temporary record file, which a killed process leaves. */
 export function listUnfinishedWrites(stateDir: string): Attachment[] {
   return namesIn(recordsIn(stateDir)).flatMap((name) => {
     if (!name.endsWith(unfinishedSuffix)) return [];
@@ -106,7 +107,7 @@ function recordsIn(stateDir: string): string {
   return join(stateDir, "attachments");
 }
 
-/** The name of an attachment's files. Container ids have no ":", interface names neither. */
+/** The name of an attachment's files. Neither container ids nor interface names can contain ":". */
 export function keyOf({ containerId, ifName }: Attachment): string {
   return `${containerId}:${ifName}`;
 }
@@ -120,7 +121,7 @@ function readFile(file: string): AttachmentRecord | undefined {
   try {
     return parseRecord(parseJson(readFileSync(file, "utf8")));
   } catch (error) {
-    // Not ours to judge here: a record that nobody can read is one that is not there.
+    // An invalid record is treated as absent.
     if (errnoOf(error) === undefined && !(error instanceof SyntaxError)) throw error;
     return undefined;
   }
@@ -136,7 +137,7 @@ function parseRecord(value: JsonValue): AttachmentRecord | undefined {
   return isPolicy(policy) ? { ...record, policy } : record;
 }
 
-/** Another or none: the marker is read again, as for records that older versions wrote. */
+/** Records of older versions have no policy; then zedkube's marker is read again. */
 function isPolicy(value: JsonValue | undefined): value is RoutingPolicy {
   return value === "default-route" || value === "cluster-only";
 }

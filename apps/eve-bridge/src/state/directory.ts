@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Makes a directory and the one above it. Not mkdir's `recursive`, which makes all of a mistaken path and, in Node 24,
- * never returns for one below /proc.
+ * ensureDirectory creates a directory and its parent. It does not use mkdir's `recursive`, which would create all of a
+ * mistyped path and, in Node 24, never returns for a path below /proc.
  * Usage: `ensureDirectory("/run/eve-bridge/locks", 0o700)`.
  */
 import { existsSync, mkdirSync } from "node:fs";

@@ -22,7 +22,7 @@ function linesOf(file: string): Record<string, unknown>[] {
 }
 
 describe("openLog", () => {
-  it("writes a JSON object a line, with the fields of the call", () => {
+  it("writes one JSON object per line, with the fields of the call", () => {
     using scratch = createScratch();
     const settings = settingsIn(scratch);
     const log = openLog(settings, { command: "ADD" });
@@ -34,7 +34,7 @@ describe("openLog", () => {
     ]);
   });
 
-  it("appends to what other calls wrote", () => {
+  it("appends to the lines of other calls", () => {
     using scratch = createScratch();
     const settings = settingsIn(scratch);
     openLog(settings, { n: 1 }).info("a");
@@ -42,14 +42,14 @@ describe("openLog", () => {
     expect(linesOf(settings.logFile).map(({ n }) => n)).toEqual([1, 2]);
   });
 
-  it("makes its directory, but not those above: /persist appears when it is mounted", () => {
+  it("creates its directory, but not the parents, because /persist exists only when it is mounted", () => {
     using scratch = createScratch();
     const logFile = scratch.path("persist", "kubelog", "log");
     openLog({ ...settingsIn(scratch), logFile }, {}).info("start");
     expect(existsSync(scratch.path("persist"))).toBe(false);
   });
 
-  it.each(["/proc/nowhere/log", "/dev/full", "/dev"])("carries on when %s cannot be written", (logFile) => {
+  it.each(["/proc/nowhere/log", "/dev/full", "/dev"])("ignores that %s cannot be written", (logFile) => {
     using scratch = createScratch();
     const log = openLog({ ...settingsIn(scratch), logFile }, {});
     expect(() => {
@@ -58,12 +58,12 @@ describe("openLog", () => {
     }).not.toThrow();
   });
 
-  it("keeps the log and three old ones within their size", () => {
+  it("keeps the log and three rotated files below the maximum size", () => {
     using scratch = createScratch();
     const settings = settingsIn(scratch, 500);
     for (let i = 0; i < 60; i++) openLog(settings, { i }).info("x".repeat(50));
     for (const name of ["", ".1", ".2", ".3"]) {
-      // A line may begin below the limit and end beyond it.
+      // A line that begins below the limit may end above it.
       expect(statSync(`${settings.logFile}${name}`).size).toBeLessThan(500 + 200);
     }
     expect(existsSync(`${settings.logFile}.4`)).toBe(false);
@@ -71,7 +71,7 @@ describe("openLog", () => {
     expect(kept).toEqual(Array.from({ length: kept.length }, (_, i) => 60 - kept.length + i));
   });
 
-  it("writes no more when a full log cannot be moved", () => {
+  it("writes nothing if a full log cannot be rotated", () => {
     using scratch = createScratch();
     const settings = { ...settingsIn(scratch, 10), stateDir: "/proc/nowhere" };
     openLog(settings, {}).info("first");

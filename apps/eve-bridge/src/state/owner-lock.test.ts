@@ -11,7 +11,7 @@ import { createScratch } from "../testing/scratch.ts";
 
 const source = JSON.stringify(join(__dirname, "owner-lock.ts"));
 
-/** A process of its own that runs `code` with the locks at hand; resolves when it has printed something. */
+/** Runs `code` in a new process that can use the locks; resolves when the process has printed something. */
 async function start(code: string): Promise<ChildProcess> {
   const text = `import { acquireLock, tryLock } from ${source};\n${code}`;
   const child = spawn(process.execPath, ["--input-type=module", "-e", text], {
@@ -21,7 +21,7 @@ async function start(code: string): Promise<ChildProcess> {
   return child;
 }
 
-/** One that holds the lock until it is killed. */
+/** A process that holds the lock until it is killed. */
 function holder(dir: string): Promise<ChildProcess> {
   return start(
     `tryLock({ dir: ${JSON.stringify(dir)}, name: "a:b" }); console.log("held"); setInterval(() => {}, 1000);`,
@@ -34,7 +34,7 @@ async function kill(child: ChildProcess): Promise<void> {
 }
 
 describe("tryLock", () => {
-  it("gives the lock to one at a time", () => {
+  it("gives the lock to one owner at a time", () => {
     using scratch = createScratch();
     const name = { dir: scratch.path("locks"), name: "a:b" };
     const first = tryLock(name);
@@ -44,13 +44,13 @@ describe("tryLock", () => {
     expect(tryLock(name)).toBeDefined();
   });
 
-  it("leaves nothing when released", () => {
+  it("leaves no files when the lock is released", () => {
     using scratch = createScratch();
     tryLock({ dir: scratch.dir, name: "a:b" })?.release();
     expect(readdirSync(scratch.dir)).toEqual([]);
   });
 
-  it("does not take it from a process that lives, and takes it from one that was killed", async () => {
+  it("takes the lock from a killed process, but not from a running one", async () => {
     using scratch = createScratch();
     const owner = await holder(scratch.dir);
     expect(tryLock({ dir: scratch.dir, name: "a:b" })).toBeUndefined();
@@ -58,14 +58,14 @@ describe("tryLock", () => {
     expect(tryLock({ dir: scratch.dir, name: "a:b" })).toBeDefined();
   });
 
-  it("is not deceived by a new process with the owner's id", () => {
+  it("takes the lock if a new process has the owner's process id", () => {
     using scratch = createScratch();
     mkdirSync(scratch.path("a:b"));
     writeFileSync(scratch.path("a:b", `${process.pid}-1-1`), "");
     expect(tryLock({ dir: scratch.dir, name: "a:b" })).toBeDefined();
   });
 
-  it("clears away what was left by one that was killed while making the lock", () => {
+  it("removes the directory of a process that was killed before the rename", () => {
     using scratch = createScratch();
     mkdirSync(scratch.path("a:b::1-1-1"));
     mkdirSync(scratch.path("a:c::1-1-1"));
@@ -75,7 +75,7 @@ describe("tryLock", () => {
 });
 
 describe("acquireLock", () => {
-  it("waits for the owner to let go", async () => {
+  it("waits until the owner releases the lock", async () => {
     using scratch = createScratch();
     const name = { dir: scratch.dir, name: "a:b" };
     const first = tryLock(name);
@@ -85,14 +85,14 @@ describe("acquireLock", () => {
     expect(readdirSync(scratch.dir)).toEqual([]);
   });
 
-  it("fails with code 11 when the owner keeps it", async () => {
+  it("fails with code 11 on a timeout", async () => {
     using scratch = createScratch();
     const name = { dir: scratch.dir, name: "a:b" };
     tryLock(name);
     await expect(acquireLock(name, { timeoutMs: 20 })).rejects.toMatchObject({ code: cniCode.tryAgain });
   });
 
-  it("stops waiting when told to", async () => {
+  it("stops waiting on a stop signal", async () => {
     using scratch = createScratch();
     const name = { dir: scratch.dir, name: "a:b" };
     const { signal, stop } = createStopSignal();
@@ -103,7 +103,7 @@ describe("acquireLock", () => {
     });
   });
 
-  it("never lets two processes in at once, though owners are killed all the time", async () => {
+  it("never gives the lock to two processes at once, even if owners are killed", async () => {
     using scratch = createScratch();
     const inside = scratch.path("inside");
     const overlap = scratch.path("overlap");
@@ -119,7 +119,7 @@ describe("acquireLock", () => {
       const [inside, overlap] = ${JSON.stringify([inside, overlap])};
       for (let i = 0; i < 40; i++) {
         const lock = await acquireLock({ dir: ${JSON.stringify(scratch.path("locks"))}, name: "a:b" }, { timeoutMs: 60_000 });
-        // Who is killed inside leaves its id there: only that of a living process is an overlap.
+        // A process that is killed while it holds the lock leaves its id: only the id of a running process is an overlap.
         const other = existsSync(inside) ? readFileSync(inside, "utf8") : "";
         if (other !== "" && isAlive(other)) appendFileSync(overlap, process.pid + " met " + other);
         writeFileSync(inside, String(process.pid));
@@ -141,7 +141,7 @@ describe("acquireLock", () => {
 });
 
 describe("sweepLocks", () => {
-  it("removes what dead processes left and nothing else", async () => {
+  it("removes the locks of dead processes only", async () => {
     using scratch = createScratch();
     const owner = await holder(scratch.dir);
     tryLock({ dir: scratch.dir, name: "mine:x" });
@@ -155,7 +155,7 @@ describe("sweepLocks", () => {
     expect(readdirSync(scratch.dir)).toEqual(["mine:x"]);
   });
 
-  it("does not mind a directory that is not there", () => {
+  it("does nothing if the directory does not exist", () => {
     expect(() => {
       sweepLocks("/nowhere/locks");
     }).not.toThrow();

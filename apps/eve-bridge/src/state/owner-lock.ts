@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Locks between processes that end with their owner, even when it is killed. Node has no flock(2), so a lock is a
- * directory that holds one file, named after its owner, and takes its name by rename(2): that succeeds only while the
- * directory of that name is missing or empty. Who finds a dead owner unlinks that owner's file, which can never be the
- * file of another, and tries again; so a lock is taken over without a moment in which two hold it.
+ * OwnerLock is a lock between processes that ends with its owner, even if the owner is killed. Node has no flock(2), so a
+ * lock is a directory with one file that is named after the owner. A process prepares such a directory and gives it the
+ * lock's name with rename(2), which succeeds only if the target does not exist or is empty. A process that finds a dead
+ * owner unlinks the owner's file, whose name no other process can have, and tries again. So two processes never hold the
+ * same lock.
  * Usage: `const lock = await acquireLock({ dir, name: "abc:net1" }, { timeoutMs: 30_000 }); try { … } finally { lock.release(); }`.
  */
 import {
@@ -23,7 +24,7 @@ import { deadlineIn, leftMs, nowMs, sleep, type Wait } from "../process/deadline
 import { ensureDirectory } from "./directory.ts";
 import { throwIfStopped } from "../process/stop-signal.ts";
 
-/** A lock is known by its name in a directory; names have neither "/" nor "::". */
+/** The name of a lock in a directory. It must not contain "/" or "::". */
 export interface LockName {
   readonly dir: string;
   readonly name: string;
@@ -31,16 +32,16 @@ export interface LockName {
 
 /** A held lock. */
 export interface OwnerLock {
-  /** Lets the next one in. Never throws: a lock that cannot be removed ends with this process. */
+  /** Releases the lock. Never throws: a lock that cannot be removed ends with this process. */
   release(): void;
 }
 
-/** Between `name` and the owner in the directory's name while it is being made. */
+/** Separates the lock's name from the owner in the name of a directory that is being prepared. */
 const separator = "::";
 
 let lastToken = 0;
 
-/** Takes the lock, waiting while its owner lives. Throws code 11 when it takes too long, errors of the file system as they are. */
+/** Takes the lock; waits while a living process holds it. Throws code 11 on a timeout, or the file system's error. */
 export async function acquireLock(lock: LockName, { timeoutMs, signal }: Wait): Promise<OwnerLock> {
   const deadline = deadlineIn(timeoutMs);
   for (let pauseMs = 2; ; pauseMs = Math.min(pauseMs * 2, 50)) {
@@ -48,14 +49,14 @@ export async function acquireLock(lock: LockName, { timeoutMs, signal }: Wait): 
     const held = tryLock(lock);
     if (held !== undefined) return held;
     if (nowMs() >= deadline.endMs) {
-      const details = `${lock.name} was busy for ${timeoutMs} ms`;
+      const details = `lock ${lock.name} was held for ${timeoutMs} ms`;
       throw new CniError(cniCode.tryAgain, "another call for the same interface is still running", { details });
     }
     await sleep(leftMs(deadline, pauseMs));
   }
 }
 
-/** Takes the lock if nobody alive holds it; undefined otherwise. */
+/** Takes the lock; undefined if a living process holds it. Throws the file system's error. */
 export function tryLock({ dir, name }: LockName): OwnerLock | undefined {
   ensureDirectory(dir, 0o700);
   const path = join(dir, name);
@@ -81,7 +82,7 @@ export function tryLock({ dir, name }: LockName): OwnerLock | undefined {
   return undefined;
 }
 
-/** Removes what killed processes left of locks in `dir`. */
+/** Removes the locks of dead processes in `dir`. */
 export function sweepLocks(dir: string): void {
   for (const entry of listOrNothing(dir)) {
     const [name = "", token] = entry.split(separator);
@@ -98,13 +99,13 @@ function remove(path: string, token: string): void {
   ignoringErrno(() => {
     unlinkSync(join(path, token));
   });
-  // Not empty when the next owner was quicker.
+  // Fails if the next owner has already put its file there.
   ignoringErrno(() => {
     rmdirSync(path);
   });
 }
 
-/** Whether `path` is now `mine`; false when it has an owner. */
+/** Renames `mine` to `path`. Returns false if `path` has an owner. */
 function renameOver(mine: string, path: string): boolean {
   try {
     renameSync(mine, path);
@@ -116,7 +117,7 @@ function renameOver(mine: string, path: string): boolean {
   }
 }
 
-/** Whether nobody alive is left in `path`. */
+/** Removes the files of dead owners. Returns whether no living owner is left. */
 function removeDeadOwners(path: string): boolean {
   let free = true;
   for (const token of listOrNothing(path)) {
@@ -129,7 +130,7 @@ function removeDeadOwners(path: string): boolean {
   return free;
 }
 
-/** What processes left that were killed while they made this lock. */
+/** Removes the prepared directories of processes that were killed before the rename. */
 function removeUnfinished(dir: string, name: string): void {
   for (const entry of listOrNothing(dir)) {
     const [of, token] = entry.split(separator);
@@ -138,7 +139,7 @@ function removeUnfinished(dir: string, name: string): void {
   }
 }
 
-/** Process ids are used again; together with the time of their start they are not. */
+/** The process id and start time of the owner, because the kernel reuses process ids. */
 function newToken(): string {
   lastToken++;
   return `${process.pid}-${startTimeOf("self") ?? 0}-${lastToken}`;
@@ -149,10 +150,10 @@ function isAlive(token: string): boolean {
   return /^\d+$/.test(pid) && startTimeOf(pid) === startTime;
 }
 
-/** Field 22 of /proc/PID/stat, in clock ticks; undefined for a process that is gone or waits to be reaped. */
+/** Field 22 of /proc/PID/stat, in clock ticks; undefined for a process that has ended or is a zombie. */
 function startTimeOf(pid: string): string | undefined {
   try {
-    // The name in field 2 can hold anything, ")" too.
+    // The process name in field 2 can contain any character, including ")".
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
     const [state, ...rest] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return state === "Z" || state === "X" ? undefined : rest[18];
@@ -162,7 +163,7 @@ function startTimeOf(pid: string): string | undefined {
 }
 
 function listOrNothing(dir: string): string[] {
-  if (!existsSync(dir)) return []; // the usual case, and an exception costs ten times as much
+  if (!existsSync(dir)) return []; // the usual case; an exception takes ten times as long
   try {
     return readdirSync(dir);
   } catch {

@@ -8,7 +8,7 @@ const one = { containerId: "0af", ifName: "net1" };
 const other = { containerId: "0af", ifName: "net2" };
 
 describe("the mark of a removed interface", () => {
-  it("is there until the interface is added again", () => {
+  it("exists until the interface is added again", () => {
     using scratch = createScratch();
     expect(wasRemoved(scratch.dir, one)).toBe(false);
     markRemoved(scratch.dir, one);
@@ -19,7 +19,7 @@ describe("the mark of a removed interface", () => {
     expect(wasRemoved(scratch.dir, one)).toBe(false);
   });
 
-  it("is swept away after an hour, so that they do not pile up", () => {
+  it("is deleted after an hour", () => {
     using scratch = createScratch();
     markRemoved(scratch.dir, one);
     utimesSync(scratch.path("removed", "0af:net1"), 1_000, 1_000);
@@ -27,7 +27,7 @@ describe("the mark of a removed interface", () => {
     expect(readdirSync(scratch.path("removed"))).toEqual(["0af:net2"]);
   });
 
-  it("is left out where /run cannot be written", () => {
+  it("is skipped if /run cannot be written", () => {
     expect(() => {
       markRemoved("/proc/nowhere", one);
     }).not.toThrow();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Interfaces in network instances that we know to be gone, since zedrouter said so or an ADD made nothing: an empty file
- * each under /run, for an hour. A runtime repeats DEL, and sends one after each failed ADD; with the mark it succeeds also
- * while zedrouter is away.
+ * Marks interfaces of network instances as removed: zedrouter has removed them, or an ADD failed before its first step. A
+ * mark is an empty file under /run that is kept for an hour. A runtime repeats DEL and sends one after each failed ADD;
+ * with the mark, that DEL succeeds while zedrouter is not reachable.
  * Usage: `markRemoved(stateDir, env)` after DisconnectPod; `if (wasRemoved(stateDir, env)) …`.
  */
 import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -15,7 +15,7 @@ import type { Attachment } from "../delegates/orphans.ts";
 /** Runtimes repeat a DEL within minutes. */
 const keptMs = 60 * 60_000;
 
-/** Remembers that nothing is left of an attachment, and forgets what was marked long ago. Does nothing where /run cannot be written. */
+/** Marks an attachment as removed, and deletes old marks. Does nothing if /run cannot be written. */
 export function markRemoved(stateDir: string, attachment: Attachment, now = Date.now()): void {
   const dir = marksIn(stateDir);
   try {
@@ -27,17 +27,17 @@ export function markRemoved(stateDir: string, attachment: Attachment, now = Date
       if (now - markedMs > keptMs) rmSync(file, { force: true });
     }
   } catch (error) {
-    // A full or read-only /run must not keep pods from ending: a repeated DEL then needs zedrouter.
+    // A full or read-only /run must not block the deletion of pods. A repeated DEL then needs zedrouter.
     if (errnoOf(error) === undefined) throw error;
   }
 }
 
-/** For ADD, before it makes something. Throws the file system's error: with the mark left, a DEL might remove nothing. */
+/** Deletes the mark before an ADD. Throws the file system's error, because a DEL might remove nothing while the mark exists. */
 export function unmarkRemoved(stateDir: string, attachment: Attachment): void {
   rmSync(fileOf(stateDir, attachment), { force: true });
 }
 
-/** Whether the attachment was removed and not added again. */
+/** Whether the attachment is marked as removed. */
 export function wasRemoved(stateDir: string, attachment: Attachment): boolean {
   return existsSync(fileOf(stateDir, attachment));
 }

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A server on a Unix socket whose answers a test writes by hand, byte for byte; for the real thing see e2e/eve-bridge.
+ * RpcServer is a server on a Unix socket whose answers a test writes byte by byte. e2e/eve-bridge has a full fake zedrouter.
  * Usage: `await using server = await listen(path, (request, socket) => socket.write(replyTo(request, {})))`.
  */
 import { createServer, type Socket } from "node:net";
 import { isArray, isObject, parseJson, type JsonObject, type JsonValue } from "../request/json.ts";
 
-/** One request as it came. */
+/** One received request. */
 export interface Received {
   readonly method: string;
   readonly params: JsonObject;
   readonly id: JsonValue;
 }
 
-/** A server that listens until it is disposed of. */
+/** A server that listens until it is disposed. */
 export interface RpcServer extends AsyncDisposable {
-  /** All requests so far, in order. */
+  /** All requests received so far, in order. */
   readonly received: readonly Received[];
 }
 
-/** Calls `answer` for each line that comes. */
+/** Starts a server that calls `answer` for each line it receives. */
 export async function listen(path: string, answer: (request: Received, socket: Socket) => void): Promise<RpcServer> {
   const received: Received[] = [];
   const sockets = new Set<Socket>();
@@ -47,25 +47,25 @@ export async function listen(path: string, answer: (request: Received, socket: S
     received,
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
-      // Calls back with an error when it is closed already, which is as good.
+      // The callback may get an error because the server is already closed; ignore it.
       await new Promise((resolve) => server.close(resolve));
     },
   };
 }
 
-/** A line that answers `request`. */
+/** A line that answers `request` with a result. */
 export function replyTo({ id }: Received, result: JsonObject): string {
   return `${JSON.stringify({ id, result, error: null })}\n`;
 }
 
-/** A line that refuses `request`. */
+/** A line that answers `request` with an error. */
 export function refusalOf({ id }: Received, error: string): string {
   return `${JSON.stringify({ id, result: null, error })}\n`;
 }
 
 function parseRequest(line: string): Received {
   const value = parseJson(line);
-  if (!isObject(value) || typeof value["method"] !== "string") throw new Error(`no request: ${line}`);
+  if (!isObject(value) || typeof value["method"] !== "string") throw new Error(`not a request: ${line}`);
   const params = isArray(value["params"]) ? value["params"][0] : undefined;
   return { method: value["method"], params: isObject(params) ? params : {}, id: value["id"] ?? null };
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A directory of a test's own, gone after it.
+ * Scratch is a temporary directory of a test, which is removed when the test ends.
  * Usage: `using scratch = createScratch(); writeFileSync(scratch.path("conf.json"), …)`.
  */
 import { mkdtempSync, rmSync } from "node:fs";
@@ -14,7 +14,7 @@ export interface Scratch extends Disposable {
   path(...parts: string[]): string;
 }
 
-/** Makes one with a name that is short enough for sockets. */
+/** Creates a directory whose path is short enough for Unix sockets. */
 export function createScratch(): Scratch {
   const dir = mkdtempSync(join(tmpdir(), "eb-"));
   return {

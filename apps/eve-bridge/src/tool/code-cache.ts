@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The code cache of a version that is being installed: what V8 has compiled when an ADD has been through. The ADD is a
- * real one, in a process of its own, against a stand-in for zedrouter that says yes.
+ * writeCodeCache writes V8's code cache for a version that is being installed. It runs an ADD of that version in a process
+ * of its own, against a fake zedrouter that accepts it, and the program then writes what V8 has compiled.
  * Usage: `await writeCodeCache(versionDir, command)` before the directory gets its final name.
  */
 import { mkdir, rm, writeFile } from "node:fs/promises";
@@ -16,7 +16,7 @@ import { settingsVariable, type Settings } from "../request/settings.ts";
 const ifName = "net1";
 const addMs = 30_000;
 
-/** Writes the cache into `dir`; `command` starts the program that is there. Throws when the ADD fails. */
+/** Writes the cache into `dir`. `command` starts the program in `dir`. Throws when the ADD fails. */
 export async function writeCodeCache(dir: string, command: Command): Promise<void> {
   const scratch = join(dir, "scratch");
   await mkdir(scratch);
@@ -31,7 +31,7 @@ export async function writeCodeCache(dir: string, command: Command): Promise<voi
       env: {
         CNI_COMMAND: "ADD",
         CNI_CONTAINERID: "code-cache",
-        CNI_NETNS: dir, // exists; only zedrouter would enter it
+        CNI_NETNS: dir, // must exist; only zedrouter would enter it
         CNI_IFNAME: ifName,
         CNI_PATH: dir,
         CNI_ARGS: "K8S_POD_NAME=virt-launcher-code-cache;MAC=02:00:00:00:00:01",
@@ -41,7 +41,8 @@ export async function writeCodeCache(dir: string, command: Command): Promise<voi
       timeoutMs: addMs,
     });
     if (status !== 0) {
-      throw new CniError(cniCode.internal, "the new version cannot ADD", { details: stdout.trim() || stderr.trim() });
+      const details = stdout.trim() || stderr.trim();
+      throw new CniError(cniCode.internal, "the test ADD of the new version failed", { details });
     }
   } finally {
     server.close();
@@ -62,7 +63,7 @@ function listen(path: string): Promise<Server> {
       const id = isObject(request) ? request["id"] : null;
       socket.write(`${JSON.stringify({ id, result: reply, error: null })}\n`);
     });
-    socket.on("error", () => undefined); // it may end without waiting
+    socket.on("error", () => undefined); // the program may exit before it reads the answer
   });
   return new Promise((resolve, reject) => {
     server.once("error", reject);

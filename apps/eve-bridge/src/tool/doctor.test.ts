@@ -35,7 +35,7 @@ const stateOf = (report: DoctorReport, check: string) =>
   report.findings.find((finding) => finding.check === check)?.state;
 
 describe("runDoctor", () => {
-  it("finds a node well that has everything", async () => {
+  it("reports a complete node as healthy", async () => {
     using node = createNode();
     await using servers = new AsyncDisposableStack();
     for (const socket of ["rpc", "dhcp"]) servers.use(await listen(node.path(socket), () => undefined));
@@ -45,7 +45,7 @@ describe("runDoctor", () => {
     expect(formatReport(report)).toContain("Pods can be connected.");
   });
 
-  it("says what is missing and what to do about it", async () => {
+  it("reports what is missing and what to do", async () => {
     using node = createNode();
     writeFileSync(node.path("bin", "dhcp"), `#!/bin/sh\necho '{"supportedVersions":["0.1.0"]}'\n`);
     chmodSync(node.path("bin", "bridge"), 0o644);
@@ -56,7 +56,7 @@ describe("runDoctor", () => {
     expect(report.healthy).toBe(false);
   });
 
-  it("reports settings that cannot be used, and goes on", async () => {
+  it("reports invalid settings and runs the other checks", async () => {
     using node = createNode();
     writeFileSync(node.path("settings.json"), "{");
     const report = await examine(node);
@@ -64,22 +64,21 @@ describe("runDoctor", () => {
     expect(stateOf(report, "plugin bridge")).toBe("ok");
   });
 
-  it("warns of interfaces whose pods are gone", async () => {
+  it("warns about interfaces whose pods no longer exist", async () => {
     using node = createNode();
     const base = { network: "ni", args: "", conf: {}, step: "connected", lease: false } as const;
     writeRecord(node.path("state"), { ...base, containerId: "0af", ifName: "net1", netns: "/nowhere" });
     writeRecord(node.path("state"), { ...base, containerId: "0b0", ifName: "net1", netns: "/proc/self/ns/net" });
     const finding = (await examine(node)).findings.find(({ check }) => check === "interfaces");
-    expect(finding).toMatchObject({ state: "warning", found: "1 of 2 belong to pods that are gone" });
+    expect(finding).toMatchObject({ state: "warning", found: "1 of 2 belong to pods that no longer exist" });
     expect(finding?.advice).toContain("0af net1");
   });
 
-  it("says who decides about the default route", async () => {
+  it("reports what decides about the default route", async () => {
     using node = createNode();
-    const found = async () =>
-      (await examine(node)).findings.find(({ check }) => check === "eth0's default route")?.found;
-    expect(await found()).toContain("by namespace");
+    const found = async () => (await examine(node)).findings.find(({ check }) => check === "default route")?.found;
+    expect(await found()).toContain("set by the pod's namespace");
     mkdirSync(node.path("markers"));
-    expect(await found()).toContain("by zedkube's markers");
+    expect(await found()).toContain("set by zedkube's markers");
   });
 });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `eve-bridge doctor`: what is missing on a node for pods to be connected.
+ * runDoctor implements `eve-bridge doctor`: it checks whether this node has what eve-bridge needs to connect pods.
  * Usage: `const report = await runDoctor({ env: process.env }); process.exit(report.healthy ? 0 : 1)`.
  */
 import { accessSync, constants, existsSync } from "node:fs";
@@ -11,43 +11,43 @@ import { findPlugin } from "../delegates/delegate.ts";
 import { oldestNode } from "./install.ts";
 import { isArray, isObject, parseJson } from "../request/json.ts";
 import { tryLock } from "../state/owner-lock.ts";
-import { lookIntoPod } from "../network/pod-network.ts";
+import { readPodNetwork } from "../network/pod-network.ts";
 import { runCommand } from "../delegates/run-command.ts";
-import { nobodyListens } from "../zedrouter/socket-probe.ts";
+import { hasNoListener } from "../zedrouter/socket-probe.ts";
 import { defaultSettings, readSettings, type Settings } from "../request/settings.ts";
 
-/** One thing that was looked at. */
+/** The result of one check. */
 export interface Finding {
   readonly check: string;
-  /** "warning": pods work, but something will be missed. "missing": some ADD will fail. */
+  /** "warning": pods can be connected, but a function is impaired. "missing": an ADD will fail. */
   readonly state: "ok" | "warning" | "missing";
   /** What was found. */
   readonly found: string;
-  /** What to do; "" when nothing is wrong. */
+  /** What to do; "" if the state is "ok". */
   readonly advice: string;
 }
 
-/** All of it. */
+/** The results of all checks. `healthy` means that no state is "missing". */
 export interface DoctorReport {
   readonly healthy: boolean;
   readonly findings: readonly Finding[];
 }
 
-/** Where runtimes look when they do not say. */
+/** The plugin directories if CNI_PATH is not set. */
 export const defaultPluginPath = "/opt/cni/bin:/var/lib/cni/bin";
 
 const probeMs = 2_000;
-/** EVE's configurations are 0.3.1; what we ask delegates in is the same. */
+/** The CNI version of EVE's configurations, which delegated plugins must support. */
 const neededVersion = "0.3.1";
 
-/** Looks at this node. Nothing is changed but for a lock that is made and removed. */
+/** Checks this node. It changes nothing, except that it creates a lock and removes it. */
 export async function runDoctor({ env }: { env: NodeJS.ProcessEnv }): Promise<DoctorReport> {
   const path = env["CNI_PATH"] ?? defaultPluginPath;
   const { settings, finding } = settingsOf(env);
   const findings = [
     finding,
     nodeVersion(),
-    root(),
+    currentUser(),
     ...(await Promise.all([
       ...["eve-bridge", "bridge", "host-local", "dhcp"].map((plugin) => pluginAnswers(plugin, path)),
       zedrouterListens(settings),
@@ -62,56 +62,61 @@ export async function runDoctor({ env }: { env: NodeJS.ProcessEnv }): Promise<Do
   return { healthy: findings.every(({ state }) => state !== "missing"), findings };
 }
 
-/** A line each, and what to do below. */
+/** Formats one line per check, followed by a line with the advice if there is any. */
 export function formatReport({ healthy, findings }: DoctorReport): string {
   const width = Math.max(...findings.map(({ check }) => check.length));
   const lines = findings.map(({ check, state, found, advice }) => {
     const line = `${state.padEnd(7)}  ${check.padEnd(width)}  ${found}`;
     return advice === "" ? line : `${line}\n${" ".repeat(9)}${" ".repeat(width)}  -> ${advice}`;
   });
-  return `${lines.join("\n")}\n\n${healthy ? "Pods can be connected." : "Something is missing: pods will fail."}\n`;
+  return `${lines.join("\n")}\n\n${healthy ? "Pods can be connected." : "Pods cannot be connected: see the lines marked missing."}\n`;
 }
 
 function settingsOf(env: NodeJS.ProcessEnv): { settings: Settings; finding: Finding } {
   const check = "settings";
   try {
     const settings = readSettings(env);
-    const found = settings === defaultSettings ? "defaults" : "read from a file";
+    const found = settings === defaultSettings ? "defaults" : "from a file";
     return { settings, finding: ok(check, found) };
   } catch (error) {
-    const advice = "correct the file: until then every call fails";
+    const advice = "correct the settings file; every call fails until then";
     return { settings: defaultSettings, finding: { check, state: "missing", found: describe(error), advice } };
   }
 }
 
 function nodeVersion(): Finding {
-  const check = "Node";
+  const check = "Node.js";
   const major = Number(process.versions.node.split(".")[0]);
   if (major >= oldestNode) return ok(check, process.version);
-  return { check, state: "missing", found: process.version, advice: `install again with Node ${oldestNode} or later` };
+  return {
+    check,
+    state: "missing",
+    found: process.version,
+    advice: `install eve-bridge with Node.js ${oldestNode} or later`,
+  };
 }
 
-function root(): Finding {
-  const check = "rights";
+function currentUser(): Finding {
+  const check = "user";
   if (process.getuid?.() === 0) return ok(check, "root");
   return {
     check,
     state: "warning",
     found: "not root",
-    advice: "run the doctor as root, as the runtime runs the plugin",
+    advice: "run the doctor as root, because the container runtime runs eve-bridge as root",
   };
 }
 
 async function pluginAnswers(plugin: string, path: string): Promise<Finding> {
   const check = `plugin ${plugin}`;
   const fail = (found: string) =>
-    ({ check, state: "missing", found, advice: `install it into one of ${path}` }) as const;
+    ({ check, state: "missing", found, advice: `install plugin ${plugin} into a directory of ${path}` }) as const;
   try {
     const file = findPlugin(plugin, path);
     const versions = await askVersions(file);
     return versions.includes(neededVersion)
       ? ok(check, `${file}: CNI ${versions.join(" ")}`)
-      : fail(`${file} does not speak CNI ${neededVersion}`);
+      : fail(`${file} does not support CNI ${neededVersion}`);
   } catch (error) {
     return fail(describe(error));
   }
@@ -128,71 +133,75 @@ async function askVersions(file: string): Promise<string[]> {
 
 async function zedrouterListens({ rpcSocket }: Settings): Promise<Finding> {
   const check = "zedrouter";
-  if (!(await nobodyListens(rpcSocket))) return ok(check, rpcSocket);
-  const advice = "zedrouter listens only where the hypervisor type is k: see /run/eve-hv-type and its log";
-  return { check, state: "missing", found: `nobody listens on ${rpcSocket}`, advice };
+  if (!(await hasNoListener(rpcSocket))) return ok(check, rpcSocket);
+  const advice = "check that /run/eve-hv-type is k, which zedrouter needs to listen, and read zedrouter's log";
+  return { check, state: "missing", found: `no process listens on ${rpcSocket}`, advice };
 }
 
 async function daemonListens({ dhcpSocket }: Settings): Promise<Finding> {
   const check = "DHCP daemon";
-  if (!(await nobodyListens(dhcpSocket))) return ok(check, dhcpSocket);
-  const advice = "start `dhcp daemon` of the CNI plugins; only virtual machines do without";
-  return { check, state: "missing", found: `nobody listens on ${dhcpSocket}`, advice };
+  if (!(await hasNoListener(dhcpSocket))) return ok(check, dhcpSocket);
+  const advice = "start `dhcp daemon` of the CNI plugins; only virtual machines can be connected without it";
+  return { check, state: "missing", found: `no process listens on ${dhcpSocket}`, advice };
 }
 
 async function podsCanBeSeen(): Promise<Finding> {
   const check = "nsenter, ip";
   try {
-    await lookIntoPod("/proc/self/ns/net", { timeoutMs: probeMs });
-    return ok(check, "work");
+    await readPodNetwork("/proc/self/ns/net", { timeoutMs: probeMs });
+    return ok(check, "both work");
   } catch (error) {
     return {
       check,
       state: "warning",
       found: describe(error),
-      advice: "install util-linux and iproute2: CHECK needs them",
+      advice: "install util-linux and iproute2, which CHECK needs",
     };
   }
 }
 
 function stateCanBeKept({ stateDir }: Settings): Finding {
-  const check = "state";
+  const check = "state directory";
   try {
     tryLock({ dir: locksIn(stateDir), name: "doctor" })?.release();
     return ok(check, stateDir);
   } catch (error) {
-    return { check, state: "missing", found: describe(error), advice: `${stateDir} must be writable: every ADD fails` };
+    const advice = `make ${stateDir} writable; every ADD fails until then`;
+    return { check, state: "missing", found: describe(error), advice };
   }
 }
 
 function logCanBeWritten({ logFile }: Settings): Finding {
-  const check = "log";
-  const place = existsSync(logFile)
+  const check = "log file";
+  const writtenPath = existsSync(logFile)
     ? logFile
     : existsSync(dirname(logFile))
       ? dirname(logFile)
       : dirname(dirname(logFile));
   try {
-    accessSync(place, constants.W_OK);
+    accessSync(writtenPath, constants.W_OK);
     return ok(check, logFile);
   } catch (error) {
-    return { check, state: "warning", found: describe(error), advice: "pods are connected without a log" };
+    const advice = `make ${writtenPath} writable; calls are not logged until then`;
+    return { check, state: "warning", found: describe(error), advice };
   }
 }
 
 function routingPolicy({ markerDir }: Settings): Finding {
-  const found = existsSync(markerDir) ? `by zedkube's markers in ${markerDir}` : "by namespace: there are no markers";
-  return ok("eth0's default route", found);
+  const found = existsSync(markerDir)
+    ? `set by zedkube's markers in ${markerDir}`
+    : `set by the pod's namespace, because ${markerDir} does not exist`;
+  return ok("default route", found);
 }
 
 function leftovers({ stateDir }: Settings): Finding {
   const check = "interfaces";
   const records = listRecords(stateDir);
   const stale = records.filter(({ netns }) => !existsSync(netns));
-  if (stale.length === 0) return ok(check, `${records.length} known`);
-  const found = `${stale.length} of ${records.length} belong to pods that are gone`;
+  if (stale.length === 0) return ok(check, `${records.length} recorded`);
+  const found = `${stale.length} of ${records.length} belong to pods that no longer exist`;
   const names = stale.map(({ containerId, ifName }) => `${containerId.slice(0, 12)} ${ifName}`).join(", ");
-  return { check, state: "warning", found, advice: `the runtime's next DEL or GC removes them: ${names}` };
+  return { check, state: "warning", found, advice: `the next DEL or GC removes them: ${names}` };
 }
 
 function ok(check: string, found: string): Finding {

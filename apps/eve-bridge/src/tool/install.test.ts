@@ -15,7 +15,7 @@ import { install, runningProgram, type ProgramSource } from "./install.ts";
 import { idInLauncher } from "./launcher.ts";
 import { createScratch, type Scratch } from "../testing/scratch.ts";
 
-/** A Node that answers VERSION with its own text, and writes a code cache when it is asked for an ADD. */
+/** A fake Node that answers VERSION with its own text, and writes a code cache on ADD. */
 function sourceIn(scratch: Scratch, version: string, runtimeScript?: string): ProgramSource {
   const dir = scratch.path(`source-${version}`);
   mkdirSync(dir, { recursive: true });
@@ -43,7 +43,7 @@ function createCniDirectory(): Scratch {
 const versions = (scratch: Scratch) => readdirSync(scratch.path("bin", ".eve-bridge"));
 
 describe("install", () => {
-  it("puts a version that answers into the directory, with a code cache and nothing besides", async () => {
+  it("installs a working version with a code cache, and no other files", async () => {
     using scratch = createCniDirectory();
     const { id, launcher, removed } = await install({
       dir: scratch.path("bin"),
@@ -64,7 +64,7 @@ describe("install", () => {
     expect(statSync(launcher).mode & 0o777).toBe(0o755);
   });
 
-  it("replaces a version by the next and removes it", async () => {
+  it("replaces the previous version and removes it", async () => {
     using scratch = createCniDirectory();
     const first = await install({ dir: scratch.path("bin"), source: sourceIn(scratch, "1.0.0"), graceMs: 0 });
     const second = await install({ dir: scratch.path("bin"), source: sourceIn(scratch, "2.0.0"), graceMs: 0 });
@@ -73,7 +73,7 @@ describe("install", () => {
     expect(versions(scratch)).toEqual([second.id]);
   });
 
-  it("does nothing but answer when the version is there already", async () => {
+  it("changes nothing if the version is already installed", async () => {
     using scratch = createCniDirectory();
     const source = sourceIn(scratch, "1.0.0");
     const first = await install({ dir: scratch.path("bin"), source, graceMs: 0 });
@@ -86,7 +86,7 @@ describe("install", () => {
     ]);
   });
 
-  it("takes the place of the Go plugin", async () => {
+  it("replaces EVE's Go plugin", async () => {
     using scratch = createCniDirectory();
     writeFileSync(scratch.path("bin", "eve-bridge"), "\x7fELF");
     await install({ dir: scratch.path("bin"), source: sourceIn(scratch, "1.0.0"), graceMs: 0 });
@@ -95,8 +95,8 @@ describe("install", () => {
 
   it.each([
     { does: "does not run", runtime: "exit 1" },
-    { does: "cannot ADD", runtime: `[ "$CNI_COMMAND" = VERSION ] && echo supportedVersions || exit 1` },
-    { does: "answers something else", runtime: `[ "$CNI_COMMAND" = VERSION ] && echo hello || echo cache > "$3"` },
+    { does: "fails its test ADD", runtime: `[ "$CNI_COMMAND" = VERSION ] && echo supportedVersions || exit 1` },
+    { does: "answers VERSION incorrectly", runtime: `[ "$CNI_COMMAND" = VERSION ] && echo hello || echo cache > "$3"` },
   ])("leaves the present version alone when the new one $does", async ({ runtime }) => {
     using scratch = createCniDirectory();
     const first = await install({ dir: scratch.path("bin"), source: sourceIn(scratch, "1.0.0"), graceMs: 0 });
@@ -108,13 +108,13 @@ describe("install", () => {
     expect(versions(scratch).filter((name) => name.startsWith(".new-"))).toEqual([]);
   });
 
-  it("keeps what may be another installer's work, and removes it when it is old", async () => {
+  it("keeps recent drafts of other installers, and removes old ones", async () => {
     using scratch = createCniDirectory();
     mkdirSync(scratch.path("bin", ".eve-bridge", ".new-other"), { recursive: true });
     writeFileSync(scratch.path("bin", ".new-eve-bridge-1"), "");
     const source = sourceIn(scratch, "1.0.0");
     expect((await install({ dir: scratch.path("bin"), source, graceMs: 0 })).removed).toEqual([]);
-    // The kernel sets the time of the last change itself: a future clock is as good as an old directory.
+    // Only the kernel can set the ctime, so the test moves the clock forward instead.
     const realNow = Date.now;
     Date.now = () => realNow() + 3_600_000;
     try {
@@ -128,7 +128,7 @@ describe("install", () => {
     }
   });
 
-  it("answers every call while it replaces versions", async () => {
+  it("answers every call while versions are replaced", async () => {
     using scratch = createCniDirectory();
     await install({ dir: scratch.path("bin"), source: sourceIn(scratch, "1.0.0"), graceMs: 0 });
     const loop = `i=0; while [ $i -lt 300 ] && [ ! -e ${scratch.path("stop")} ]; do CNI_COMMAND=VERSION ${scratch.path("bin", "eve-bridge")} || echo FAILED; i=$((i+1)); done`;
@@ -150,7 +150,7 @@ describe("install", () => {
     expect(answers.length).toBeGreaterThan(3);
   });
 
-  it("names the version that a launcher starts", async () => {
+  it("returns the id of the installed version", async () => {
     using scratch = createCniDirectory();
     const { id, launcher } = await install({
       dir: scratch.path("bin"),
@@ -163,7 +163,7 @@ describe("install", () => {
 });
 
 describe("runningProgram", () => {
-  it("is only the bundle", () => {
+  it("refuses a program that is not the bundle", () => {
     expect(() => runningProgram("1.0.0")).toThrow("only the bundle");
   });
 });

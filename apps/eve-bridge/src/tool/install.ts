@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Installation into a node's CNI directory, by an init container. A version is put beside the others under a name of its
- * own, tried, and then made the current one by a single rename: a runtime that calls meanwhile sees the old one whole or
- * the new one whole. Nothing outside the CNI directory is written.
- * Usage: `await install({ dir: "/host/opt/cni/bin", source: runningProgram(), graceMs: 10_000 })`.
+ * install installs eve-bridge into a CNI directory of the node, from an init container. It copies the new version into a
+ * directory of its own, tests it, and activates it with one rename(2), so that every call of a runtime runs either the old
+ * or the new version. It writes to the CNI directory only.
+ * Usage: `await install({ dir: "/host/opt/cni/bin", source: runningProgram("0.1.0"), graceMs: 10_000 })`.
  */
 import { createHash } from "node:crypto";
 import { createReadStream, promises as fs } from "node:fs";
@@ -26,47 +26,47 @@ import {
 } from "./launcher.ts";
 import { runCommand } from "../delegates/run-command.ts";
 
-/** What to install. */
+/** The files to install. */
 export interface ProgramSource {
   readonly version: string;
-  /** The bundled program; `start.cjs` is beside it. */
+  /** Path of the bundled program. `start.cjs` is in the same directory. */
   readonly script: string;
-  /** Node. */
+  /** Path of Node's executable. */
   readonly runtime: string;
-  /** The shared libraries that Node needs, with its loader. */
+  /** Paths of the shared libraries that Node needs, including the dynamic loader. */
   readonly libraries: readonly string[];
 }
 
-/** Where to, and how patiently. */
+/** Options of install. */
 export interface InstallOptions {
   /** The CNI directory, as this process sees it. */
   readonly dir: string;
   readonly source: ProgramSource;
-  /** How long the old version stays after it was replaced: for calls that have read the old launcher. */
+  /** How long the old version is kept after the rename, for calls that have already read the old launcher. */
   readonly graceMs: number;
 }
 
-/** What was done. */
+/** The result of install. */
 export interface Installed {
   readonly id: string;
   readonly launcher: string;
-  /** Versions that are gone now. */
+  /** The versions that were removed. */
   readonly removed: readonly string[];
 }
 
-/** What a container runtime looks for. */
+/** The file name that a container runtime looks for. */
 export const pluginName = "eve-bridge";
 
-/** The oldest Node that the program is tested with. */
+/** The oldest major version of Node that eve-bridge is tested with. */
 export const oldestNode = 24;
 
-/** Before the names of things that are not whole yet. */
+/** Prefix of the names of incomplete files and directories. */
 const temporary = ".new-";
-/** Younger ones may be another installer's work. */
+/** The age from which an incomplete file is removed; a younger one may belong to a running installer. */
 const abandonedMs = 600_000;
 const tryOutMs = 30_000;
 
-/** The program that is running, as a source: it must be the bundle, run by a Node of its own. */
+/** The files of the running program, which must be the bundle. Throws code 7. */
 export function runningProgram(version: string): ProgramSource {
   const script = process.argv[1] ?? "";
   if (!script.endsWith(scriptName)) {
@@ -74,15 +74,15 @@ export function runningProgram(version: string): ProgramSource {
   }
   const major = Number(process.versions.node.split(".")[0]);
   if (major < oldestNode) {
-    const message = `Node ${oldestNode} or later is needed, which would be installed too`;
+    const message = `install needs Node.js ${oldestNode} or later, because it installs the Node.js that runs it`;
     throw new CniError(cniCode.invalidConfig, message, { details: process.version });
   }
-  // Started by a launcher, the executable is the loader.
+  // If a launcher started this process, the executable is the dynamic loader.
   const runtime = isLoader(basename(process.execPath)) ? join(dirname(script), runtimeName) : process.execPath;
   return { version, script, runtime, libraries: loadedLibraries() };
 }
 
-/** Installs or updates. Throws, leaving the present version as it is, when the new one does not work. */
+/** Installs or updates. Throws, and keeps the installed version, when the new version does not work. */
 export async function install({ dir, source, graceMs }: InstallOptions): Promise<Installed> {
   const home = join(dir, homeName);
   await fs.mkdir(home, { recursive: true, mode: 0o755 });
@@ -94,7 +94,7 @@ export async function install({ dir, source, graceMs }: InstallOptions): Promise
   return { id: launched.id, launcher, removed };
 }
 
-/** The version's directory, complete or not there. */
+/** Creates the directory of the version. It gets its name when it is complete. */
 async function putVersion(home: string, source: ProgramSource): Promise<Launched> {
   const files = [
     { from: source.script, to: scriptName, mode: 0o644 },
@@ -107,7 +107,7 @@ async function putVersion(home: string, source: ProgramSource): Promise<Launched
   const launched = { id, ...(loader === undefined ? {} : { loader }) };
 
   const version = join(home, id);
-  if (await exists(version)) return launched; // its name has its content's digest, and it came here by rename
+  if (await exists(version)) return launched; // complete, and its name contains the digest of its content
   const draft = await fs.mkdtemp(join(home, temporary));
   try {
     await fs.chmod(draft, 0o755);
@@ -125,12 +125,12 @@ async function putVersion(home: string, source: ProgramSource): Promise<Launched
   return launched;
 }
 
-/** The new launcher takes the old one's name when it has answered VERSION. */
+/** Replaces the launcher after the new one has answered VERSION. */
 async function replaceLauncher(launcher: string, launched: Launched): Promise<void> {
   const draft = join(dirname(launcher), `${temporary}${pluginName}-${process.pid}`);
   try {
     await fs.writeFile(draft, launcherText(launched), { mode: 0o755 });
-    await fs.chmod(draft, 0o755); // whatever the umask
+    await fs.chmod(draft, 0o755); // independent of the umask
     await sync(draft);
     await tryOut(draft);
     await fs.rename(draft, launcher);
@@ -145,12 +145,12 @@ async function tryOut(launcher: string): Promise<void> {
   const { status, stdout, stderr } = await runCommand(launcher, [], { env, stdin: "{}", timeoutMs: tryOutMs });
   if (status === 0 && stdout.includes("supportedVersions")) return;
   const details = (stderr || stdout).slice(0, 500);
-  throw new CniError(cniCode.internal, "the new version does not run here: nothing was changed", { details });
+  throw new CniError(cniCode.internal, "the new version does not run on this node; nothing was changed", { details });
 }
 
-/** Removes versions that no launcher names and that are older than `graceMs`, and what killed installers left. */
+/** Removes the versions that are not current and older than `graceMs`, and the drafts of killed installers. */
 async function prune(home: string, launcher: string, graceMs: number): Promise<string[]> {
-  // Read again: another installer may have been here while we waited.
+  // Read the launcher again, because another installer may have replaced it during the grace period.
   const current = idInLauncher(await fs.readFile(launcher, "utf8"));
   const removed: string[] = [];
   for (const name of await fs.readdir(home)) {
@@ -162,7 +162,7 @@ async function prune(home: string, launcher: string, graceMs: number): Promise<s
   return removed;
 }
 
-/** Removes launchers that killed installers did not come to rename. */
+/** Removes the launchers of killed installers. */
 async function pruneDrafts(dir: string): Promise<string[]> {
   const removed: string[] = [];
   for (const name of await fs.readdir(dir)) {
@@ -173,13 +173,13 @@ async function pruneDrafts(dir: string): Promise<string[]> {
   return removed;
 }
 
-/** Since the last change, in milliseconds; 0 for what is gone. */
+/** Milliseconds since the last change; 0 if `path` does not exist. */
 async function ageOf(path: string): Promise<number> {
   const stat = await fs.stat(path).catch(() => undefined);
   return stat === undefined ? 0 : Date.now() - Math.max(stat.ctimeMs, stat.mtimeMs);
 }
 
-/** Names and contents: equal digests mean equal versions. */
+/** The digest of names and contents. */
 async function digest(files: readonly { from: string; to: string }[]): Promise<string> {
   const hash = createHash("sha256");
   for (const { from, to } of files) {
@@ -204,7 +204,7 @@ async function sync(path: string): Promise<void> {
   }
 }
 
-/** Another installer of the same version may have been quicker. */
+/** Renames, unless another installer of the same version has already done so. */
 async function renameUnlessThere(from: string, to: string): Promise<void> {
   try {
     await fs.rename(from, to);
@@ -221,11 +221,12 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** As the loader knows them, by the names that programs ask for. The vDSO is no file. */
+/** The paths of the shared libraries of this process. Skips the vDSO, which is not a file. */
 function loadedLibraries(): string[] {
   const report: unknown = process.report.getReport();
   const objects =
     typeof report === "object" && report !== null && "sharedObjects" in report ? report.sharedObjects : [];
-  if (!Array.isArray(objects)) throw new CniError(cniCode.internal, "Node does not say which libraries it uses");
+  if (!Array.isArray(objects))
+    throw new CniError(cniCode.internal, "process.report does not list the shared libraries of Node.js");
   return objects.filter((path): path is string => typeof path === "string" && /^\/.*\.so(\.\d+)*$/.test(path));
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import { idInLauncher, isLoader, launcherText } from "./launcher.ts";
 
 describe("launcherText", () => {
-  it("starts Node by the loader that came with it", () => {
+  it("starts Node with the installed loader", () => {
     expect(launcherText({ id: "1.0.0-abc", loader: "ld-linux-x86-64.so.2" }).split("\n").slice(2)).toEqual([
       "unset NODE_OPTIONS",
       'd="${0%/*}/.eve-bridge/1.0.0-abc"',
@@ -12,22 +12,25 @@ describe("launcherText", () => {
     ]);
   });
 
-  it("starts a static Node by itself", () => {
+  it("starts a statically linked Node directly", () => {
     expect(launcherText({ id: "1.0.0-abc" })).toContain('\nexec "$d/node" "$d/start.cjs" "$@"\n');
   });
 
-  it("says which version it starts", () => {
+  it("contains the id of the version", () => {
     expect(idInLauncher(launcherText({ id: "1.0.0-abc" }))).toBe("1.0.0-abc");
     expect(idInLauncher("\x7fELF")).toBeUndefined();
   });
 });
 
 describe("isLoader", () => {
-  it.each(["ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "ld-musl-x86_64.so.1", "ld64.so.1"])("knows %s", (name) => {
-    expect(isLoader(name)).toBe(true);
-  });
+  it.each(["ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "ld-musl-x86_64.so.1", "ld64.so.1"])(
+    "recognizes %s",
+    (name) => {
+      expect(isLoader(name)).toBe(true);
+    },
+  );
 
-  it.each(["libc.so.6", "libdl.so.2", "node", "ld.so.conf"])("does not take %s for one", (name) => {
+  it.each(["libc.so.6", "libdl.so.2", "node", "ld.so.conf"])("rejects %s", (name) => {
     expect(isLoader(name)).toBe(false);
   });
 });

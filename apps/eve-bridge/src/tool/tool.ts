@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The verbs for people: `doctor`, `install`, `--version`, `--help`.
+ * runTool runs the commands for people: `doctor`, `install`, `--version` and `--help`.
  * Usage: `process.exit(await runTool(process.argv.slice(2)))`.
  */
 import { parseArgs } from "node:util";
@@ -15,23 +15,24 @@ const help = `${about}
 ${protocols}
 
   eve-bridge doctor [-o text|json]
-      Says what is missing on this node. Exit status 1 when pods cannot be connected.
+      Check whether pods can be connected on this node. The exit status is 1 if they cannot.
   eve-bridge install --to DIR [--to DIR]... [--grace-seconds N]
-      Puts this version into CNI directories; the version before it is removed N seconds (10) later.
+      Install this version into one or more CNI directories.
+      The previous version is removed N seconds later (default 10, maximum 9999).
   eve-bridge --version | --help
 
-A container runtime calls it with CNI_COMMAND set. Documentation: docs/eve-bridge.md.
+A container runtime runs eve-bridge as a CNI plugin, with CNI_COMMAND set. Documentation: docs/eve-bridge.md.
 `;
 
 /** sysexits.h: EX_USAGE. */
 const wrongUsage = 64;
 
-/** The exit status. */
+/** Runs one command and returns its exit status: 0, 1 for a failure, 64 for wrong usage. */
 export async function runTool(args: readonly string[]): Promise<number> {
   const [verb, ...rest] = args;
   switch (verb) {
     case undefined:
-      // What plugins do that are started by hand.
+      // The stock CNI plugins print the same when they are started without CNI_COMMAND.
       process.stderr.write(`${about}\n${protocols}\n`);
       return 0;
     case "--version":
@@ -46,7 +47,7 @@ export async function runTool(args: readonly string[]): Promise<number> {
     case "install":
       return withUsage(() => parseInstallArgs(rest), installAll);
     default:
-      return complain(`unknown command ${verb}`);
+      return usageError(`unknown command "${verb}"`);
   }
 }
 
@@ -61,11 +62,11 @@ async function installAll({ dirs, graceMs }: { dirs: readonly string[]; graceMs:
   const { install, runningProgram } = await import("./install.ts");
   try {
     const source = runningProgram(manifest.version);
-    // Together: the old versions' time runs out for all directories at once.
+    // In parallel, so that the grace period is waited for once.
     const installed = await Promise.all(dirs.map((dir) => install({ dir, source, graceMs })));
     for (const { id, launcher, removed } of installed) {
       const old = removed.length === 0 ? "" : `, removed ${removed.join(" ")}`;
-      process.stdout.write(`${launcher} is now ${id}${old}\n`);
+      process.stdout.write(`installed ${id} as ${launcher}${old}\n`);
     }
     return 0;
   } catch (error) {
@@ -79,7 +80,7 @@ function parseDoctorArgs(args: readonly string[]): string {
     args: [...args],
     options: { output: { type: "string", short: "o", default: "text" } },
   }).values;
-  if (output !== "text" && output !== "json") throw new Error(`-o takes text or json, not ${output}`);
+  if (output !== "text" && output !== "json") throw new Error(`-o must be text or json, not "${output}"`);
   return output;
 }
 
@@ -88,8 +89,10 @@ function parseInstallArgs(args: readonly string[]): { dirs: readonly string[]; g
     args: [...args],
     options: { to: { type: "string", multiple: true }, "grace-seconds": { type: "string", default: "10" } },
   }).values;
-  if (to === undefined) throw new Error("--to is missing");
-  if (!/^\d{1,4}$/.test(grace)) throw new Error(`--grace-seconds takes a number, not ${grace}`);
+  if (to === undefined) throw new Error("--to is required");
+  if (!/^\d{1,4}$/.test(grace)) {
+    throw new Error(`--grace-seconds must be a whole number from 0 to 9999, not "${grace}"`);
+  }
   return { dirs: to, graceMs: Number(grace) * 1000 };
 }
 
@@ -98,12 +101,12 @@ async function withUsage<T>(parse: () => T, run: (parsed: T) => Promise<number>)
   try {
     parsed = parse();
   } catch (error) {
-    return complain(describe(error));
+    return usageError(describe(error));
   }
   return run(parsed);
 }
 
-function complain(what: string): number {
+function usageError(what: string): number {
   process.stderr.write(`eve-bridge: ${what}; see eve-bridge --help\n`);
   return wrongUsage;
 }

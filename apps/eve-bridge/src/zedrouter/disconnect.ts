@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Takes an interface out of its network instance: gives the lease back while the interface can still send, then has
- * zedrouter remove it (eve-and-afxdp.md a4, a9).
+ * disconnect removes an interface from its network instance: it releases the lease while the interface can still send, then
+ * asks zedrouter to remove the interface (eve-and-afxdp.md a4, a9).
  * Usage: `await disconnect(call, record)`.
  */
 import type { AttachmentRecord } from "../state/attachment-record.ts";
@@ -13,12 +13,12 @@ import { markRemoved, wasRemoved } from "../state/removal-mark.ts";
 import { isVirtualMachine } from "../network/routing-policy.ts";
 import { connectZedrouter, podInterfaceOf, type ZedrouterConnection } from "./zedrouter-connection.ts";
 
-/** Succeeds when nothing is left. Throws what zedrouter says, code 11 when it is away or a lease could not be released. */
+/** Throws zedrouter's error, or code 11 if zedrouter is not reachable or the lease could not be released. */
 export async function disconnect(call: Call, record: AttachmentRecord | undefined): Promise<void> {
   const pod = podInterfaceOf(call.request, record?.netns);
   if (pod.podName === "") {
-    // zedrouter finds applications by parts of the pod's name: an empty one might be any. And ADD refuses it.
-    call.log.info("no pod is named, so nothing was connected");
+    // ADD refuses an empty pod name. zedrouter searches by parts of the name, so it might find any application.
+    call.log.info("CNI_ARGS contains no pod name; nothing to disconnect");
     return;
   }
   const mayHaveLease = !isVirtualMachine(call.request.args) && (record?.lease ?? true);
@@ -35,17 +35,17 @@ export async function disconnect(call: Call, record: AttachmentRecord | undefine
     zedrouter.close();
   }
   markRemoved(call.settings.stateDir, call.request.env);
-  // A lease that the daemon was still asking for has come by now, or never will: the interface is gone.
+  // The daemon may have obtained the lease during the first attempt. The interface is removed, so no other lease follows.
   if (record?.step === "leasing") failure = await tryRelease(call);
-  // Without a record only zedrouter knows whether there was a lease to give back.
+  // Without a record, zedrouter's answer says whether the network instance uses DHCP.
   if (failure === undefined || !(record?.lease ?? usedDhcp)) return;
-  throw new CniError(cniCode.tryAgain, "the interface is gone, its DHCP lease could not be released", {
+  throw new CniError(cniCode.tryAgain, "the interface is removed, but its DHCP lease could not be released", {
     details: describe(failure),
     cause: failure,
   });
 }
 
-/** The failure, to be judged when zedrouter has said whether there was a lease. Takes at most half of the time left. */
+/** Returns the failure, which counts only if there was a lease. Takes at most half of the remaining time. */
 async function tryRelease(call: Call): Promise<unknown> {
   const half = (call.deadline.endMs - nowMs()) / 2;
   try {
@@ -57,8 +57,8 @@ async function tryRelease(call: Call): Promise<unknown> {
 }
 
 /**
- * undefined when zedrouter is away and we know that there is nothing for it to remove. Of an interface without a record
- * only zedrouter can tell: it keeps the pod's place in the network instance also when the pod's namespace is gone.
+ * Returns undefined if zedrouter is not reachable and the interface is marked as removed. Without a record and without a
+ * mark, only zedrouter knows whether the interface exists: it keeps the connection when the pod's namespace is deleted.
  */
 async function connectUnlessNothingIsLeft(
   call: Call,
@@ -70,12 +70,12 @@ async function connectUnlessNothingIsLeft(
   } catch (error) {
     if (record !== undefined) throw error;
     if (wasRemoved(call.settings.stateDir, env)) {
-      call.log.info("zedrouter is away, and the interface was removed before");
+      call.log.info("zedrouter is not reachable; the interface was removed earlier");
       return undefined;
     }
     const { code } = toCniError(error);
     const message = `cannot delete ${env.ifName}: zedrouter is not reachable, and there is no record of the interface`;
-    const details = `${describe(error)}; zedrouter may still have it connected: start zedrouter, then repeat the DEL`;
+    const details = `${describe(error)}; zedrouter may still have the interface: start zedrouter, then repeat the DEL`;
     throw new CniError(code, message, { details, cause: error });
   }
 }

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Interfaces in EVE's network instances: zedrouter makes them, the DHCP daemon finds their addresses, zedrouter sets
- * those (eve-and-afxdp.md a4). Virtual machines and air-gapped networks get no addresses from us.
- * Usage: `const result = await connectToNetworkInstance(call, record)`; `await checkNetworkInstance(call)`.
+ * Connects and checks interfaces in EVE's network instances: zedrouter creates the interface, the DHCP daemon acquires an
+ * address, and zedrouter sets it (eve-and-afxdp.md a4). Virtual machines and air-gapped networks get no address.
+ * Usage: `const result = await connectToNetworkInstance(call, record)`; `await checkNetworkInstance(call, mac)`.
  */
-import type { Connect } from "../commands/add.ts";
-import { logged, waitFor, type Call } from "../commands/call.ts";
+import { logged, waitFor, type Call, type Connect } from "../commands/call.ts";
 import { CniError, cniCode } from "../request/cni-error.ts";
 import { isVirtualMachine } from "../network/routing-policy.ts";
 import { connectZedrouter, podInterfaceOf, wantedInterfaceOf } from "./zedrouter-connection.ts";
 
-/** Makes the interface. zedrouter is reached before anything is recorded: what fails before has made nothing. */
+/** Connects the interface. It dials zedrouter before the first record: a failure before that has created nothing. */
 export const connectToNetworkInstance: Connect = async (call, record) => {
   const { request, timeouts } = call;
   const { args, env } = request;
   const pod = wantedInterfaceOf(request);
 
-  // Not closed: this process ends next, and closing by hand would take it half a millisecond.
+  // Not closed, because the process exits after ADD and closing the connection takes half a millisecond.
   const zedrouter = await connectZedrouter(call);
   record({ step: "connecting", lease: false });
   const { useDhcp, interfaces } = await logged(call, "RPC ConnectPodAtL2", () =>
@@ -25,7 +24,7 @@ export const connectToNetworkInstance: Connect = async (call, record) => {
   const index = interfaces.findIndex(({ name }) => name === env.ifName);
   if (index < 0) {
     const details = interfaces.map(({ name }) => name).join(" ");
-    throw new CniError(cniCode.protocol, `zedrouter did not name interface ${env.ifName}`, { details });
+    throw new CniError(cniCode.protocol, `zedrouter's answer does not contain interface ${env.ifName}`, { details });
   }
   if (!useDhcp || isVirtualMachine(args)) return { interfaces, ips: [], routes: [], dns: {} };
 
@@ -37,7 +36,7 @@ export const connectToNetworkInstance: Connect = async (call, record) => {
   return { interfaces, ips, routes: ipam.routes, dns: ipam.dns };
 };
 
-/** CHECK of such an interface, as zedrouter and the DHCP daemon see it. */
+/** Asks zedrouter and the DHCP daemon to check the interface. Throws their errors. */
 export async function checkNetworkInstance(call: Call, mac: string | undefined): Promise<void> {
   const { request, timeouts } = call;
   const zedrouter = await connectZedrouter(call);

@@ -10,7 +10,7 @@ import { createScratch } from "../testing/scratch.ts";
 const patient = { timeoutMs: 20_000 };
 const hasty = { timeoutMs: 30 };
 
-/** A connection to a server of its own, which has `received` what was sent. */
+/** A connection to a new server, which records the requests in `received`. */
 async function serve(answer: (request: Received, socket: Socket) => void) {
   const resources = new AsyncDisposableStack();
   const scratch = resources.use(createScratch());
@@ -22,7 +22,7 @@ async function serve(answer: (request: Received, socket: Socket) => void) {
   return { rpc, received, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 }
 
-/** Calls once, on a server that answers with `answer`. */
+/** Makes one call to a server that answers with `answer`. */
 async function callOn(answer: (request: Received) => string | undefined, wait = patient) {
   await using served = await serve((request, socket) => {
     const text = answer(request);
@@ -32,14 +32,14 @@ async function callOn(answer: (request: Received) => string | undefined, wait = 
   return await served.rpc.call("RPCServer.X", { A: 1 }, wait);
 }
 
-describe("a call", () => {
+describe("RpcConnection.call", () => {
   it("returns the result", async () => {
     expect(await callOn((request) => replyTo(request, { B: request.params }))).toEqual({ B: { A: 1 } });
   });
 
-  it("counts ids from 0 and takes only the answer with its own", async () => {
+  it("numbers requests from 0 and accepts only the answer with the same id", async () => {
     await using served = await serve((request, socket) => {
-      // Twice each, and one that nobody asked for.
+      // Each answer twice, and one with an unknown id.
       socket.write(replyTo({ ...request, id: 99 }, { wrong: true }));
       socket.write(replyTo(request, { id: request.id }));
       socket.write(replyTo(request, { id: request.id }));
@@ -49,7 +49,7 @@ describe("a call", () => {
     expect(served.received.map(({ id }) => id)).toEqual([0, 1]);
   });
 
-  it("takes an answer in two pieces", async () => {
+  it("accepts an answer in two chunks", async () => {
     await using served = await serve((request, socket) => {
       const text = replyTo(request, { name: "ü" });
       const bytes = Buffer.from(text);
@@ -59,7 +59,7 @@ describe("a call", () => {
     expect(await served.rpc.call("RPCServer.X", {}, patient)).toEqual({ name: "ü" });
   });
 
-  it("fails with code 100 and the server's words when it says no", async () => {
+  it("fails with code 100 and the server's message on an error", async () => {
     await expect(callOn((request) => refusalOf(request, "no such pod"))).rejects.toMatchObject({
       code: cniCode.refused,
       message: "RPC RPCServer.X failed: no such pod",
@@ -67,17 +67,17 @@ describe("a call", () => {
   });
 
   it.each([
-    { does: "garbage", answer: "\u0007\u0007\n" },
-    { does: "an answer to nothing", answer: '{"id":0}\n' },
-    { does: "an error that is no text", answer: '{"id":0,"result":{},"error":{}}\n' },
-    { does: "a result that is no object", answer: '{"id":0,"result":[],"error":null}\n' },
+    { does: "bytes that are not JSON", answer: "\u0007\u0007\n" },
+    { does: "an answer without result and error", answer: '{"id":0}\n' },
+    { does: "an error that is not a string", answer: '{"id":0,"result":{},"error":{}}\n' },
+    { does: "a result that is not an object", answer: '{"id":0,"result":[],"error":null}\n' },
   ])("fails with code 101 on $does", async ({ answer }) => {
     await expect(callOn(() => answer)).rejects.toMatchObject({ code: cniCode.protocol });
   });
 
   it.each([
     { does: "closes without an answer", answer: undefined },
-    { does: "closes in the middle of one", answer: "close" },
+    { does: "closes in the middle of an answer", answer: "close" },
   ])("fails with code 11 when the server $does", async ({ answer }) => {
     await using served = await serve((_request, socket) => {
       socket.end(answer === undefined ? "" : '{"id":0,"resu');
@@ -94,7 +94,7 @@ describe("a call", () => {
     });
   });
 
-  it("ends when the runtime says stop", async () => {
+  it("ends on a stop signal", async () => {
     const { signal, stop } = createStopSignal();
     await using served = await serve(stop);
     await expect(served.rpc.call("RPCServer.X", {}, { ...patient, signal })).rejects.toMatchObject({
@@ -104,7 +104,7 @@ describe("a call", () => {
 });
 
 describe("dial", () => {
-  it("waits for a server that is not there yet", async () => {
+  it("waits for a server that does not listen yet", async () => {
     using scratch = createScratch();
     await using servers = new AsyncDisposableStack();
     const dialling = dial(scratch.path("s"), patient);
@@ -114,7 +114,7 @@ describe("dial", () => {
     rpc.close();
   });
 
-  it("fails with code 11, the path and the reason when it stays away", async () => {
+  it("fails with code 11, the path and the reason if no server listens in time", async () => {
     using scratch = createScratch();
     await expect(dial(scratch.path("s"), hasty)).rejects.toMatchObject({
       code: cniCode.tryAgain,
@@ -123,18 +123,18 @@ describe("dial", () => {
     });
   });
 
-  it("waits for a server whose socket is left over", async () => {
+  it("waits for a server if a stale socket file exists", async () => {
     using scratch = createScratch();
     const dead = createServer();
     await new Promise<void>((resolve) => dead.listen(scratch.path("s"), resolve));
-    // Node unlinks on close; a killed server does not.
+    // Node unlinks the socket on close; a killed server does not.
     const { renameSync } = await import("node:fs");
     renameSync(scratch.path("s"), scratch.path("kept"));
     await new Promise((resolve) => dead.close(resolve));
     await expect(dial(scratch.path("kept"), hasty)).rejects.toMatchObject({ details: "ECONNREFUSED" });
   });
 
-  it("does not wait for what will never be a socket", async () => {
+  it("does not wait for a path that cannot become a socket", async () => {
     await expect(dial("/dev/null/socket", patient)).rejects.toMatchObject({ code: cniCode.io });
   });
 });

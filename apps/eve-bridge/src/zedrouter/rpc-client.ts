@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * JSON-RPC 1.0 over AF_UNIX as Go's net/rpc/jsonrpc speaks it (eve-and-afxdp.md a5): `{"method","params":[one],"id"}`,
- * answered by `{"id","result","error"}`.
- * Usage: `const rpc = await dial(path, { timeoutMs: 3_000 }); await rpc.call("RPCServer.DisconnectPod", args, …); rpc.close()`.
+ * A client of JSON-RPC 1.0 over AF_UNIX, as Go's net/rpc/jsonrpc serves it (eve-and-afxdp.md a5). A request is
+ * `{"method","params":[one],"id"}`, an answer `{"id","result","error"}`.
+ * Usage: `const rpc = await dial(path, { timeoutMs: 3_000 }); await rpc.call("RPCServer.DisconnectPod", args, wait); rpc.close()`.
  */
 import { connect, type Socket } from "node:net";
 import { CniError, cniCode, errnoOf } from "../request/cni-error.ts";
@@ -11,22 +11,22 @@ import { isObject, type JsonObject, type JsonValue } from "../request/json.ts";
 import { createFrameReader } from "./rpc-frames.ts";
 import { stoppedError, throwIfStopped } from "../process/stop-signal.ts";
 
-/** One connection. Calls are made one after the other. */
+/** A connection. Only one call may run at a time. */
 export interface RpcConnection {
   /**
-   * Throws code 100 when the server says no, 101 when its answer is none, 11 when the answer does not come. Whether the
-   * server has done what it was asked is then unknown.
+   * Throws code 100 when the server returns an error, 101 when its answer is invalid, 11 when no answer comes. After 101 and
+   * 11 it is unknown whether the server has carried out the request.
    */
   call(method: string, params: JsonObject, wait: Wait): Promise<JsonObject>;
   close(): void;
 }
 
-/** The server is not there at the moment: it starts, or its backlog is full. */
+/** Errors while the server is starting or its backlog is full. */
 const transient = new Set(["ENOENT", "ECONNREFUSED", "EAGAIN"]);
 const redialPauseMs = 50;
 const maxAnswerBytes = 1024 * 1024;
 
-/** Connects, trying again while nobody listens. Throws code 11, 5 for what waiting cannot help. */
+/** Connects, and retries while no process listens. Throws code 11 on a timeout, 5 for errors that do not pass. */
 export async function dial(path: string, { timeoutMs, signal }: Wait): Promise<RpcConnection> {
   const deadline = deadlineIn(timeoutMs);
   for (;;) {
@@ -45,12 +45,12 @@ export async function dial(path: string, { timeoutMs, signal }: Wait): Promise<R
   }
 }
 
-/** One line of a request, as Go's client writes it. */
+/** Encodes a request as one line, as Go's client does. */
 export function encodeRequest(method: string, params: JsonObject, id: number): string {
   return `${JSON.stringify({ method, params: [params], id })}\n`;
 }
 
-/** What an answer says. Throws code 100 for the server's no, 101 for what is no answer. */
+/** The result in an answer. Throws code 100 for an error of the server, 101 for an invalid answer. */
 export function decodeReply(method: string, reply: JsonObject): JsonObject {
   const { result, error } = reply;
   if (typeof error === "string") throw new CniError(cniCode.refused, `RPC ${method} failed: ${error}`);
@@ -89,7 +89,7 @@ function createConnection(socket: Socket): RpcConnection {
     socket.destroy();
   };
   socket.on("error", (cause) => {
-    breakOff(new CniError(cniCode.tryAgain, "the connection to zedrouter broke", { cause, details: cause.message }));
+    breakOff(new CniError(cniCode.tryAgain, "the connection to zedrouter failed", { cause, details: cause.message }));
   });
   socket.on("close", () => {
     breakOff(new CniError(cniCode.tryAgain, "zedrouter closed the connection without an answer"));
@@ -103,7 +103,7 @@ function createConnection(socket: Socket): RpcConnection {
     }
   });
 
-  /** Answers to other ids are late or double: the calls they belong to have ended. */
+  /** Ignores answers with another id, which belong to calls that have ended. */
   function receive(reply: JsonValue): void {
     if (isObject(reply) && reply["id"] === waiting?.id) waiting?.resolve(reply);
   }

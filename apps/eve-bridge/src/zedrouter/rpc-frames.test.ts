@@ -5,15 +5,15 @@ import { CniError, cniCode } from "../request/cni-error.ts";
 import { createFrameReader } from "./rpc-frames.ts";
 
 /**
- * Objects with all that could look like structure in their texts. Keys need no escapes: JSON.parse of V8 13.6 (Node 24.21)
- * takes some keys with escapes for others, `{"\\"":1}` for `{"\\\\":1}` when it has seen both.
+ * Objects whose strings contain braces, brackets, quotes and backslashes. Keys need no escapes: JSON.parse of V8 13.6 (Node
+ * 24.21) confuses some keys with escapes, `{"\\"":1}` with `{"\\\\":1}` after it has parsed both.
  */
 const object = fc.dictionary(
   fc.stringMatching(/^[a-z{}[\]:,]{1,4}$/),
   fc.oneof(fc.string(), fc.constantFrom('}"', "\\\\", '"', "\\", "[{", "ü€𝄞"), fc.array(fc.integer()), fc.constant({})),
 );
 
-/** `bytes` in pieces of the given lengths, and the rest. */
+/** `bytes` in chunks of the given lengths, and the rest. */
 function pieces(bytes: Buffer, lengths: readonly number[]): Buffer[] {
   const result: Buffer[] = [];
   let start = 0;
@@ -25,7 +25,7 @@ function pieces(bytes: Buffer, lengths: readonly number[]): Buffer[] {
 }
 
 describe("createFrameReader", () => {
-  it("finds the same objects however the stream is cut", () => {
+  it("returns the same objects for any chunks", () => {
     const blank = fc.stringMatching(/^[ \t\r\n]{0,3}$/);
     fc.assert(
       fc.property(fc.array(fc.tuple(object, blank)), fc.array(fc.nat(20)), (sent, cuts) => {
@@ -37,7 +37,7 @@ describe("createFrameReader", () => {
     );
   });
 
-  it("keeps what is not whole", () => {
+  it("keeps an incomplete object for the next chunk", () => {
     const frames = createFrameReader(100);
     expect(frames.push(Buffer.from('{"a":"\\'))).toEqual([]);
     expect(frames.push(Buffer.from('"}"}{'))).toEqual([{ a: '"}' }]);
@@ -53,12 +53,12 @@ describe("createFrameReader", () => {
     },
   );
 
-  it("refuses an object that does not end", () => {
+  it("refuses an object that is too long", () => {
     const frames = createFrameReader(100);
-    expect(() => frames.push(Buffer.from(`{"a":"${"x".repeat(200)}`))).toThrow("more than 100 bytes");
+    expect(() => frames.push(Buffer.from(`{"a":"${"x".repeat(200)}`))).toThrow("longer than 100 bytes");
   });
 
-  it("fails on any bytes with a CniError and nothing else", () => {
+  it("throws nothing but CniError for any bytes", () => {
     fc.assert(
       fc.property(
         fc.array(

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Cuts a byte stream into JSON objects. JSON-RPC 1.0 over a socket has no framing: the end of an object is where its
+ * FrameReader splits a byte stream into JSON objects. JSON-RPC 1.0 over a socket has no framing: an object ends where its
  * outermost brace closes (eve-and-afxdp.md a5).
  * Usage: `const frames = createFrameReader(1 << 20); socket.on("data", (chunk) => frames.push(chunk).forEach(handle))`.
  */
 import { CniError, cniCode } from "../request/cni-error.ts";
 import { parseJson, type JsonValue } from "../request/json.ts";
 
-/** Collects bytes until objects are whole. */
+/** Collects bytes until an object is complete. */
 export interface FrameReader {
-  /** The objects that `chunk` completes, in order. Throws code 101 on bytes that begin no object, or on too many. */
+  /** The objects that `chunk` completes, in order. Throws code 101 for invalid JSON and for an object that is too long. */
   push(chunk: Buffer): JsonValue[];
 }
 
@@ -17,9 +17,9 @@ const [space, tab, newline, carriageReturn] = [0x20, 0x09, 0x0a, 0x0d];
 const [quote, backslash] = [0x22, 0x5c];
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
 
-/** Bytes of UTF-8 beyond ASCII never look like structure, so nothing needs decoding to find the ends. */
+/** Searches for the braces in the undecoded bytes, because a multi-byte character of UTF-8 contains no ASCII byte. */
 export function createFrameReader(maxBytes: number): FrameReader {
-  let pending: Buffer = Buffer.alloc(0); // starts at an object's brace, or is empty
+  let pending: Buffer = Buffer.alloc(0); // empty, or starts with the opening brace of an object
   let scanned = 0;
   let depth = 0;
   let inString = false;
@@ -38,7 +38,7 @@ export function createFrameReader(maxBytes: number): FrameReader {
         const end = findEnd();
         if (end === undefined) {
           if (pending.length > maxBytes)
-            throw new CniError(cniCode.protocol, `an answer of more than ${maxBytes} bytes`);
+            throw new CniError(cniCode.protocol, `zedrouter's answer is longer than ${maxBytes} bytes`);
           return objects;
         }
         objects.push(decode(pending.subarray(0, end)));
@@ -54,7 +54,7 @@ export function createFrameReader(maxBytes: number): FrameReader {
       if (inString) {
         if (byte === backslash) {
           if (scanned === pending.length) {
-            scanned--; // what is escaped comes with the next chunk
+            scanned--; // the escaped byte comes with the next chunk
             return undefined;
           }
           scanned++;

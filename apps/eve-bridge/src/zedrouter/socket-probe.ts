@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Whether a server is there, without waiting for one that may come.
- * Usage: `if (await nobodyListens("/run/cni/dhcp.sock")) …`.
+ * hasNoListener checks once, without waiting, whether a process listens on a Unix socket.
+ * Usage: `if (await hasNoListener("/run/cni/dhcp.sock")) …`.
  */
 import { connect } from "node:net";
 import { errnoOf } from "../request/cni-error.ts";
 
-/** Longer than a local socket needs to take or refuse a connection. */
+/** Longer than a local socket takes to accept or refuse a connection. */
 const probeMs = 1_000;
 
-/** True only when it is certain: no socket, or one that its owner has left. */
-export function nobodyListens(path: string): Promise<boolean> {
+/** True only if it is certain: the socket does not exist, or it refuses connections. */
+export function hasNoListener(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ path });
     const answer = (nobody: boolean) => {

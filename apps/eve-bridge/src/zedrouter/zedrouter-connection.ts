@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A call's connection to zedrouter, and the call's interface in zedrouter's terms.
+ * Connects a call to zedrouter, and describes the call's interface in the terms of zedrouter's RPC.
  * Usage: `const zedrouter = await connectZedrouter(call); try { await zedrouter.check(pod, wait); } finally { zedrouter.close(); }`.
  */
 import { waitFor, type Call } from "../commands/call.ts";
@@ -11,12 +11,12 @@ import type { CniRequest } from "../request/request.ts";
 import { dial } from "./rpc-client.ts";
 import { createZedrouter, type PodInterface, type Zedrouter } from "./zedrouter.ts";
 
-/** zedrouter's verbs, until closed. */
+/** zedrouter's methods, until the connection is closed. */
 export interface ZedrouterConnection extends Zedrouter {
   close(): void;
 }
 
-/** Waits a little for a zedrouter that restarts. Throws code 11. */
+/** Connects; waits up to `timeouts.dial` for a zedrouter that restarts. Throws code 11, or 5. */
 export async function connectZedrouter(call: Call): Promise<ZedrouterConnection> {
   const rpc = await dial(call.settings.rpcSocket, waitFor(call, call.timeouts.dial));
   return {
@@ -27,7 +27,7 @@ export async function connectZedrouter(call: Call): Promise<ZedrouterConnection>
   };
 }
 
-/** The interface of a call. `netns` is for a DEL that does not say where the interface was. */
+/** The interface of a call. `netns` is used if CNI_NETNS is empty, which is valid for DEL. */
 export function podInterfaceOf({ env, conf, args }: CniRequest, netns = "", mac?: MacAddress): PodInterface {
   const networkInstance = conf.raw["networkInstance"];
   return {
@@ -40,7 +40,7 @@ export function podInterfaceOf({ env, conf, args }: CniRequest, netns = "", mac?
   };
 }
 
-/** The interface that ADD is asked for; it alone is told a MAC. Throws codes 4 and 7 for what no interface can be made of. */
+/** The interface of an ADD, which alone has a MAC address. Throws code 4 for invalid CNI_ARGS, 7 for the configuration. */
 export function wantedInterfaceOf(request: CniRequest): PodInterface {
   if (request.args.podName === "") {
     throw new CniError(cniCode.invalidEnvironment, "CNI_ARGS: K8S_POD_NAME is missing");
@@ -56,5 +56,5 @@ function wantedMac({ args }: CniRequest): MacAddress | undefined {
   if (args.mac === "") return undefined;
   const mac = parseMac(args.mac);
   if (mac !== undefined) return mac;
-  throw new CniError(cniCode.invalidEnvironment, "CNI_ARGS: MAC is no hardware address", { details: args.mac });
+  throw new CniError(cniCode.invalidEnvironment, "CNI_ARGS: MAC is not a hardware address", { details: args.mac });
 }

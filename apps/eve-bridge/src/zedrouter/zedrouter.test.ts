@@ -29,19 +29,19 @@ const pod: PodInterface = {
 const mac = parseMac("02:16:3e:5e:6c:01");
 const withMac: PodInterface = mac === undefined ? pod : { ...pod, mac };
 
-/** Reads one reply as the client does. */
+/** Decodes one reply as the client does. */
 function decode(bytes: string): JsonObject {
   const [reply] = createFrameReader(1 << 20).push(Buffer.from(bytes));
   if (!isObject(reply)) throw new Error("no reply");
   return decodeReply("RPCServer.X", reply);
 }
 
-describe("the vectors", () => {
-  it("are the fourteen", () => {
+describe("the messages of testdata/eve-jsonrpc.jsonl", () => {
+  it("are fourteen", () => {
     expect([requests.length, replies.length]).toEqual([4, 10]);
   });
 
-  it("are written byte for byte", () => {
+  it("are encoded byte for byte", () => {
     const ipam = parseResult({
       cniVersion: "1.0.0",
       ips: [{ address: "10.11.12.2/32", gateway: "10.11.12.1" }, { address: "10.11.12.2/32" }],
@@ -55,7 +55,7 @@ describe("the vectors", () => {
     ]);
   });
 
-  it("are read: what the pod was connected with", () => {
+  it("are decoded: ConnectPodAtL2", () => {
     expect(decodeL2Connection(decode(replies[0] ?? ""))).toEqual({
       useDhcp: true,
       interfaces: [
@@ -66,7 +66,7 @@ describe("the vectors", () => {
     });
   });
 
-  it("are read: L3, DisconnectPod and CheckPodConnection", () => {
+  it("are decoded: ConnectPodAtL3, DisconnectPod and CheckPodConnection", () => {
     expect(replies.slice(1, 4).map(decode)).toEqual([
       { AppUUID: "deadbeef-0102-0304-0506-0708090a0b0c" },
       { AppUUID: "00000000-0000-0000-0000-000000000000", UsedDHCP: true },
@@ -74,7 +74,7 @@ describe("the vectors", () => {
     ]);
   });
 
-  it.each(replies.slice(4))("are read: an error is code 100 with the server's words: %s", (bytes) => {
+  it.each(replies.slice(4))("are decoded: an error has code 100 and the server's message: %s", (bytes) => {
     const { error } = asObject(parseJson(bytes));
     expect(() => decode(bytes)).toThrow(
       expect.objectContaining({
@@ -86,7 +86,7 @@ describe("the vectors", () => {
 });
 
 describe("encodePod", () => {
-  it("adds what later zedrouters know when there is something to say, in the order of their structs", () => {
+  it("adds the members of newer zedrouters if they have a value, in the order of Go's structs", () => {
     const ni = "6ba7b810-9dad-11d1-80b4-00c04fd430c8";
     expect(JSON.stringify(encodePod({ ...pod, podNamespace: "eve-kube-app", networkInstance: ni }))).toBe(
       '{"Pod":{"Name":"virt-launcher-app-1-027a9-abcde-fghij","Namespace":"eve-kube-app","NetNsPath":"/var/run/netns/cni-1"},' +
@@ -97,26 +97,26 @@ describe("encodePod", () => {
 });
 
 describe("encodeIpam", () => {
-  it("passes names of DNS on", () => {
+  it("passes the DNS settings on", () => {
     const ipam = parseResult({ cniVersion: "1.0.0", dns: { nameservers: ["10.0.0.1"], domain: "a", search: ["b"] } });
     expect(encodeIpam(ipam)["DNS"]).toEqual({ Nameservers: ["10.0.0.1"], Domain: "a", Search: ["b"], Options: null });
   });
 });
 
 describe("decodeL2Connection", () => {
-  it("takes absent members for zero, as the releases before AppUUID need", () => {
+  it("treats absent members as zero values, which releases before AppUUID need", () => {
     expect(decodeL2Connection({})).toEqual({ useDhcp: false, interfaces: [] });
     expect(decodeL2Connection({ Interfaces: null, UseDHCP: null })).toEqual({ useDhcp: false, interfaces: [] });
     expect(decodeL2Connection({ Interfaces: [{ Name: "net1" }] }).interfaces).toEqual([{ name: "net1" }]);
   });
 
   it.each([
-    { reply: { UseDHCP: "yes" }, says: 'UseDHCP is not true or false but "yes"' },
-    { reply: { Interfaces: {} }, says: "Interfaces is not an array but object" },
-    { reply: { Interfaces: [1] }, says: "Interfaces[0] is not an object but number" },
+    { reply: { UseDHCP: "yes" }, says: 'UseDHCP must be true or false, not "yes"' },
+    { reply: { Interfaces: {} }, says: "Interfaces must be an array, not object" },
+    { reply: { Interfaces: [1] }, says: "Interfaces[0] must be an object, not number" },
     { reply: { Interfaces: [{ Name: 1 }] }, says: "Interfaces[0].Name" },
     { reply: { Interfaces: [{ Name: "" }] }, says: "Interfaces[0].Name" },
-    { reply: { Interfaces: [{ Name: "a", MAC: "02:16:3e:5e:6c:01" }] }, says: "Interfaces[0].MAC is not the base64" },
+    { reply: { Interfaces: [{ Name: "a", MAC: "02:16:3e:5e:6c:01" }] }, says: "Interfaces[0].MAC must be the base64" },
     { reply: { Interfaces: [{ Name: "a", MAC: [2] }] }, says: "Interfaces[0].MAC" },
     { reply: { Interfaces: [{ Name: "a", NetNsPath: 1 }] }, says: "Interfaces[0].NetNsPath" },
   ])("names the member at fault, with code 101: $says", ({ reply, says }) => {
@@ -125,7 +125,7 @@ describe("decodeL2Connection", () => {
     expect(read).toThrow(says);
   });
 
-  it("fails on any answer with a CniError and nothing else", async () => {
+  it("throws nothing but CniError for any answer", async () => {
     const answer = fc.oneof(
       fc.dictionary(fc.string(), fc.jsonValue()),
       fc.record({

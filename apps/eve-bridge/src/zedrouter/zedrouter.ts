@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * zedrouter's four methods (eve-and-afxdp.md a5). Addresses travel as Go's JSON has them: MACs and masks in base64, an
- * absent address as "". Members that only later zedrouters know (Pod.Namespace, NetworkInstance) are sent when there is
- * something to say; absent members of an answer are zero.
+ * Zedrouter calls zedrouter's four RPC methods (eve-and-afxdp.md a5). Addresses have the form of Go's JSON: MACs and masks
+ * in base64, an absent address as "". Members that only newer zedrouters know (Pod.Namespace, NetworkInstance) are sent
+ * only if they have a value; absent members of an answer have their zero value.
  * Usage: `const zedrouter = createZedrouter(rpc); const { useDhcp, interfaces } = await zedrouter.connectAtL2(pod, wait)`.
  */
 import { CniError, cniCode } from "../request/cni-error.ts";
@@ -13,39 +13,39 @@ import { formatMac, parseBase64Mac, type MacAddress } from "../network/mac-addre
 import type { CniInterface, CniResult } from "../request/result.ts";
 import type { RpcConnection } from "./rpc-client.ts";
 
-/** The interface of a pod that a call is about. */
+/** The interface of a pod. */
 export interface PodInterface {
   readonly podName: string;
-  /** "" when the runtime did not say. */
+  /** "" if CNI_ARGS does not contain it. */
   readonly podNamespace: string;
   readonly netns: string;
   readonly ifName: string;
-  /** Known to ADD only. */
+  /** Set for ADD only. */
   readonly mac?: MacAddress;
-  /** UUID, from configurations made for one network instance. */
+  /** The UUID in `networkInstance` of the configuration. */
   readonly networkInstance?: string;
 }
 
-/** What the pod was connected with. */
+/** The result of connectAtL2. */
 export interface L2Connection {
   readonly useDhcp: boolean;
-  /** Bridge, host's end, pod's end. */
+  /** The bridge, the host's end and the pod's end of the veth pair. */
   readonly interfaces: readonly CniInterface[];
 }
 
-/** The verbs. Each throws what RpcConnection.call throws. */
+/** zedrouter's methods. Each throws the errors of RpcConnection.call. */
 export interface Zedrouter {
-  /** Makes the pair of interfaces; the pod's end is up and has no address. */
+  /** Creates the veth pair. The pod's end is up and has no address. */
   connectAtL2(pod: PodInterface, wait: Wait): Promise<L2Connection>;
-  /** Puts addresses and routes on the pod's end. */
+  /** Sets addresses and routes on the pod's end. */
   connectAtL3(pod: PodInterface, ipam: CniResult, wait: Wait): Promise<void>;
-  /** Removes the pair; succeeds when there is none. Says whether the network instance has DHCP. */
+  /** Removes the veth pair; succeeds if it does not exist. Returns whether the network instance uses DHCP. */
   disconnect(pod: PodInterface, wait: Wait): Promise<{ usedDhcp: boolean }>;
-  /** Fails when the pair is not as zedrouter wants it. */
+  /** Throws if the veth pair is not as zedrouter created it. Returns whether the network instance uses DHCP. */
   check(pod: PodInterface, wait: Wait): Promise<{ usesDhcp: boolean }>;
 }
 
-/** The verbs over one connection. */
+/** zedrouter's methods over one connection. */
 export function createZedrouter(rpc: RpcConnection): Zedrouter {
   const call = (method: string, params: JsonObject, wait: Wait) => rpc.call(`RPCServer.${method}`, params, wait);
   return {
@@ -64,7 +64,7 @@ export function createZedrouter(rpc: RpcConnection): Zedrouter {
   };
 }
 
-/** The arguments that all methods have, in the order of Go's structs. */
+/** The arguments that all methods share, in the order of Go's structs. */
 export function encodePod({ podName, podNamespace, netns, ifName, mac, networkInstance }: PodInterface): JsonObject {
   return {
     Pod: { Name: podName, ...(podNamespace === "" ? {} : { Namespace: podNamespace }), NetNsPath: netns },
@@ -73,7 +73,7 @@ export function encodePod({ podName, podNamespace, netns, ifName, mac, networkIn
   };
 }
 
-/** The arguments that ConnectPodAtL3 has besides. */
+/** The additional arguments of ConnectPodAtL3. */
 export function encodeIpam({ ips, routes, dns }: CniResult): JsonObject {
   return {
     IPs: ips.map(({ address, gateway }) => ({ Address: encodeNet(address), Gateway: encodeIp(gateway) })),
@@ -87,7 +87,7 @@ export function encodeIpam({ ips, routes, dns }: CniResult): JsonObject {
   };
 }
 
-/** Reads the answer to ConnectPodAtL2. Throws code 101. */
+/** Decodes the answer to ConnectPodAtL2. Throws code 101. */
 export function decodeL2Connection(reply: JsonObject): L2Connection {
   const interfaces = reply["Interfaces"] ?? [];
   if (!isArray(interfaces)) throw malformed("Interfaces", "an array", interfaces);
@@ -127,5 +127,5 @@ function encodeIp(address: IpAddress | undefined): string {
 
 function malformed(at: string, wanted: string, value: JsonValue | undefined): CniError {
   const got = typeof value === "string" ? JSON.stringify(value) : kindOf(value);
-  return new CniError(cniCode.protocol, `zedrouter's answer: ${at} is not ${wanted} but ${got}`);
+  return new CniError(cniCode.protocol, `zedrouter's answer: ${at} must be ${wanted}, not ${got}`);
 }
