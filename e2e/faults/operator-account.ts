@@ -5,7 +5,7 @@
  */
 import { operatorIdentity } from "@switchyard/render";
 import type { ControlPlane } from "@switchyard/testing";
-import { componentSettings } from "../integration/identity-objects.ts";
+import { componentSettings } from "../src/identity-objects.ts";
 
 /** A kubeconfig with a token of the account. Names are those that the operator's flags have unless told. */
 export async function createOperatorAccount(cluster: ControlPlane): Promise<string> {

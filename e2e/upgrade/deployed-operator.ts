@@ -8,8 +8,8 @@ import { namespace } from "@switchyard/test-cluster";
 import { operatorIdentity } from "@switchyard/render";
 import { findWorkspaceRoot, spawnGuarded, type GuardedProcess } from "@switchyard/testing";
 import { join } from "node:path";
-import { componentSettings } from "../integration/identity-objects.ts";
-import type { UpstreamStage } from "./upstream-stage.ts";
+import { componentSettings } from "../src/identity-objects.ts";
+import type { UpstreamStage } from "../src/upstream-cluster.ts";
 
 /** Name of the service account, and of the ClusterRole that owns what is outside of namespaces. */
 export const operatorAccount = componentSettings.operatorServiceAccount;

@@ -28,7 +28,7 @@ import {
 import { componentKinds } from "@switchyard/render";
 import { eventually, findWorkspaceRoot, isWrite } from "@switchyard/testing";
 import { join } from "node:path";
-import { monitoringCrds } from "../integration/identity-objects.ts";
+import { monitoringCrds } from "../src/identity-objects.ts";
 import { playPods, type ComponentPods } from "../src/component-pods.ts";
 import { keepNodesReady } from "../src/node-heartbeats.ts";
 import {
@@ -50,7 +50,7 @@ import {
   type Stored,
 } from "./upstream-components.ts";
 import { leaveNetwork, upstreamNetworks } from "./upstream-networks.ts";
-import { setUpstreamStage, upstream, type UpstreamStage } from "./upstream-stage.ts";
+import { setUpstreamStage, upstream, type UpstreamStage } from "../src/upstream-cluster.ts";
 
 jest.setTimeout(60_000);
 

@@ -13,10 +13,10 @@ import {
 } from "@switchyard/api";
 import { objectPath, type KubeObject } from "@switchyard/kube";
 import { eventually, isWrite } from "@switchyard/testing";
-import { machineConfigPools, machineConfigs, openshiftCrds } from "../integration/openshift-objects.ts";
+import { machineConfigPools, machineConfigs, openshiftCrds } from "../integration/components/openshift-objects.ts";
 import { installOperator, operatorUser, upstreamEnvironment, type DeployedOperator } from "./deployed-operator.ts";
 import { offloadByUpstream, systemdModeByUpstream } from "./upstream-machine-configs.ts";
-import { setUpstreamStage, upstream, type UpstreamStage } from "./upstream-stage.ts";
+import { setUpstreamStage, upstream, type UpstreamStage } from "../src/upstream-cluster.ts";
 
 jest.setTimeout(60_000);
 

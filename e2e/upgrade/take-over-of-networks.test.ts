@@ -20,7 +20,7 @@ import {
   upstreamNetworks,
   type UpstreamNetwork,
 } from "./upstream-networks.ts";
-import { setUpstreamStage, upstream, type UpstreamStage } from "./upstream-stage.ts";
+import { setUpstreamStage, upstream, type UpstreamStage } from "../src/upstream-cluster.ts";
 
 jest.setTimeout(60_000);
 

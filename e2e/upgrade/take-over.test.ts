@@ -26,8 +26,8 @@ import {
   populate,
   upstreamNodes,
   type UpstreamWorld,
-} from "./upstream-cluster.ts";
-import { setUpstreamStage, upstream, type UpstreamStage } from "./upstream-stage.ts";
+} from "./upstream-nodes.ts";
+import { setUpstreamStage, upstream, type UpstreamStage } from "../src/upstream-cluster.ts";
 
 let stage: UpstreamStage;
 let world: UpstreamWorld;

@@ -9,7 +9,7 @@ import { namespace } from "@switchyard/test-cluster";
 import { isRecord, type KubeObject } from "@switchyard/kube";
 import { componentKinds } from "@switchyard/render";
 import { formerCniDaemonSet, upstreamDaemonSets } from "./upstream-daemon-sets.ts";
-import { upstream, type NewObject, type UpstreamStage, type Writing } from "./upstream-stage.ts";
+import { upstream, type NewObject, type UpstreamStage, type Writing } from "../src/upstream-cluster.ts";
 
 /** Field manager of what upstream's chart installs. */
 export const helm = "helm";

@@ -4,7 +4,7 @@
  * types of Ignition add empty objects that say nothing.
  * Usage: `await stage.as(upstream.operator).create(machineConfigs, offloadByUpstream("offload"))`.
  */
-import type { NewObject } from "./upstream-stage.ts";
+import type { NewObject } from "../src/upstream-cluster.ts";
 
 /** Of a SriovNetworkPoolConfig with ovsHardwareOffloadConfig.name; releases since 1.2. */
 export function offloadByUpstream(pool: string): NewObject {

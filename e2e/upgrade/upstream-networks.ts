@@ -15,7 +15,7 @@ import {
 } from "@switchyard/api";
 import { namespace } from "@switchyard/test-cluster";
 import { apiVersionOf, type KubeObject } from "@switchyard/kube";
-import { upstream, type NewObject, type UpstreamStage } from "./upstream-stage.ts";
+import { upstream, type NewObject, type UpstreamStage } from "../src/upstream-cluster.ts";
 
 /** One network, and what upstream made of it. */
 export interface UpstreamNetwork {

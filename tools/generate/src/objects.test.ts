@@ -11,7 +11,7 @@ import { isObject } from "./json.ts";
 /** Upstream has no BridgeNetwork. */
 const upstreamKinds = customResources.filter(({ kind }) => kind !== "BridgeNetwork");
 const root = join(__dirname, "../../..");
-const upstream = "e2e/integration/testdata/upstream";
+const upstream = "e2e/testdata/upstream";
 
 function readObjects(file: string): Readonly<Record<string, unknown>>[] {
   const documents = parseAllDocuments(readFileSync(join(root, file), "utf8"));

@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-/** docs/security.md names the test of each claim: these files exist, and have tests of these names. */
+/** docs/security.md names a test for each claim. These files exist and contain tests of these names. */
 import { expect, it } from "@jest/globals";
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
 
 const root = join(import.meta.dirname, "../../..");
 
-/** Where files are that are named without a folder. */
-const defaultFolder = "e2e/integration";
+/** The tests that docs/security.md names without a folder: file name to path. */
+const integrationTests = new Map(
+  readdirSync(join(root, "e2e/integration"), { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".test.ts"))
+    .map((path) => [basename(path), join("e2e/integration", path)]),
+);
 
 interface Reference {
   readonly file: string;
-  /** Beginnings of the names of tests: what follows "…" is left out. */
+  /** Beginnings of test names, up to "…". */
   readonly names: readonly string[];
 }
 
-/** `file`: "name", "name". */
+/** The references of the form `file`: "name", "name". */
 function referencesIn(text: string): readonly Reference[] {
   const pattern = /`([\w./-]+\.test\.ts)`(?: \(without an API server\))?((?:[:,]?\s+"[^"]+")*)/g;
   return [...text.matchAll(pattern)].map(([, file = "", quoted = ""]) => ({
-    file: file.includes("/") ? file : join(defaultFolder, file),
+    file: integrationTests.get(file) ?? file,
     names: [...quoted.matchAll(/"([^"]+)"/g)].map(([, name = ""]) => (name.split("…")[0] ?? "").trim()),
   }));
 }

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The same objects before a real API server with our webhook and before `switchyard validate`, which reads the cluster from
+ * that server, as its users would.
+ * Usage: `expect(await askSwitchyard(stage, [object])).toEqual([await askServer(stage, object)])`.
+ */
+import type { TestCluster } from "@switchyard/test-cluster";
+import { isKubeError, isRecord } from "@switchyard/kube";
+import { ensureBinaries } from "@switchyard/testing";
+import { join } from "node:path";
+import { runProgram } from "../../src/run-program.ts";
+import { create, workspace, type Manifest } from "../../src/crd-objects.ts";
+
+/** Of one object. */
+export interface Answer {
+  readonly allowed: boolean;
+  /** HTTP status; 200 where allowed. */
+  readonly code: number;
+  /** Empty where allowed. */
+  readonly message: string;
+  /** Of an object that is allowed. */
+  readonly warnings: readonly string[];
+  /** With defaults; of an object that is allowed. */
+  readonly spec: unknown;
+}
+
+/** Whether the API server would store a new object, by its own word. */
+export async function askServer(stage: TestCluster, object: Manifest): Promise<Answer> {
+  try {
+    const created = await create(stage.transport, object, { dryRun: true });
+    const warnings = await warningsFor(stage, object);
+    return { allowed: true, code: 200, message: "", warnings, spec: isRecord(created) ? created["spec"] : undefined };
+  } catch (error) {
+    if (!isKubeError(error)) throw error;
+    const words = error.message.slice(`${error.tried}: ${error.code} (`.length, -1);
+    // The API server says who refuses.
+    const message = words.replace(/^admission webhook "[^"]*" denied the request: /, "");
+    return { allowed: false, code: error.status ?? 0, message, warnings: [], spec: undefined };
+  }
+}
+
+/** The warnings for a new object, as kubectl shows them. */
+export async function warningsFor(stage: TestCluster, object: Manifest): Promise<readonly string[]> {
+  const kubectl = join(await ensureBinaries(), "kubectl");
+  const args = ["create", "--kubeconfig", stage.cluster.kubeconfig, "--dry-run=server", "-f", "-"];
+  const { stderr } = await runProgram(kubectl, args, { input: JSON.stringify(object) });
+  return [...stderr.matchAll(/^Warning: (.*)$/gm)].map(([, warning = ""]) => warning);
+}
+
+/** What `switchyard validate` says of each object, alone in the cluster of the stage. */
+export async function askSwitchyard(stage: TestCluster, objects: readonly Manifest[]): Promise<readonly Answer[]> {
+  const program = join(workspace, "apps/cli/bin/switchyard.mjs");
+  const flags = ["--kubeconfig", stage.cluster.kubeconfig, "-o", "json", "-f", "-"];
+  // One by one: beside each other they would conflict, as nothing is stored here.
+  const answers: Answer[] = [];
+  for (const object of objects) {
+    const { stdout } = await runProgram(process.execPath, [program, "validate", ...flags], {
+      input: JSON.stringify(object),
+    });
+    const parsed: unknown = JSON.parse(stdout);
+    answers.push(readAnswer(Array.isArray(parsed) ? parsed[0] : undefined));
+  }
+  return answers;
+}
+
+function readAnswer(answer: unknown): Answer {
+  if (!isRecord(answer)) throw new TypeError("an answer is no object");
+  const { allowed, code, message, warnings, patched } = answer;
+  if (typeof allowed !== "boolean" || typeof message !== "string" || !Array.isArray(warnings)) {
+    throw new TypeError("an answer lacks allowed, message or warnings");
+  }
+  if (typeof code !== "number") throw new TypeError("an answer lacks its code");
+  const spec = allowed && isRecord(patched) ? patched["spec"] : undefined;
+  return { allowed, code, message, warnings: allowed ? warnings.map(String) : [], spec };
+}

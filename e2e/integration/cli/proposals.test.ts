@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The objects that upstream's users have, and the examples of the proposals that this product implements: what becomes of
+ * them, judged by a real API server with our CRDs and webhook and by `switchyard validate`, which must agree.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { customResources, sriovNetworkNodeStates } from "@switchyard/api";
+import {
+  createNode,
+  createOperatorConfig,
+  namespace,
+  startTestCluster,
+  type TestCluster,
+  silentNarrator,
+} from "@switchyard/test-cluster";
+import { objectPath } from "@switchyard/kube";
+import { ensureBinaries, eventually } from "@switchyard/testing";
+import { join } from "node:path";
+import { runProgram } from "../../src/run-program.ts";
+import { startRegisteredWebhook } from "../../src/start-webhook.ts";
+import { objectOf } from "../../src/crd-cases.ts";
+import { patch, readManifests, workspace, type Manifest } from "../../src/crd-objects.ts";
+import { askServer, askSwitchyard, type Answer } from "./answers.ts";
+
+const coldStartMs = 10 * 60_000;
+const testMs = 3 * 60_000;
+const proposals = "e2e/integration/cli/testdata/proposals";
+const upstream = "e2e/testdata/upstream";
+
+/** What is refused, and where; all other objects are taken. */
+const refused: Readonly<Record<string, string>> = {
+  // Upstream's webhook refuses these as well, its CRDs do not.
+  "SriovNetworkNodePolicy/from-go-client": "spec.numVfs: must be at least 1",
+  "SriovNetworkNodePolicy/virtual": 'spec.linkType: must be "eth" or omitted if spec.nicSelector.netFilter is set',
+  "SriovOperatorConfig/every-field": 'metadata.name: must be "default"',
+  "SriovOperatorConfig/without-spec": 'metadata.name: must be "default"',
+  "SriovNetworkNodePolicy/more-vfs":
+    "spec.numVfs: 11 VFs requested, but 0000:5e:00.0 is externally managed and has 10 on worker-1",
+  "SriovNetworkNodePolicy/no-vfs":
+    "spec.numVfs: 10 VFs requested, but 0000:5e:00.1 is externally managed and has 0 on worker-1",
+  "SriovNetworkNodePolicy/larger-mtu":
+    "spec.mtu: MTU 9000 requested, but 0000:5e:00.0 is externally managed and has MTU 1500 on worker-1",
+  "SriovNetworkNodePolicy/other-link-type":
+    'spec.linkType: "eth" requested, but 0000:86:00.0 is externally managed and has link type IB on worker-1',
+  "SriovNetworkNodePolicy/other-mode":
+    'spec.eSwitchMode: "switchdev" requested, but 0000:5e:00.0 is externally managed and in legacy mode on worker-1',
+  "OVSNetwork/ovs-network-reversed-trunk": "spec.trunk",
+  "SriovNetworkNodePolicy/both-bridges": "spec.bridge",
+  "SriovNetworkNodePolicy/bridge-in-legacy-mode": "spec.bridge",
+  "SriovNetworkNodePolicy/bridge-of-somebody-else": "spec.bridge",
+  "SriovNetworkNodePolicy/unknown-vlan-protocol": "spec.bridge.linux.bridge.vlanProtocol",
+  "SriovNetworkPoolConfig/bridges-in-a-pool": 'unknown field "spec.bridges"',
+};
+
+let stage: TestCluster;
+
+beforeAll(async () => {
+  stage = await startTestCluster(silentNarrator);
+  for (const name of ["tenant-a", "tenant-b", "hpc"]) await stage.cluster.kubectl(["create", "namespace", name]);
+  await startRegisteredWebhook(stage);
+  const isThere = async () => (await askServer(stage, objectOf("SriovNetwork", {}))).allowed;
+  await eventually("the webhook answers", isThere, { withinMs: 60_000 });
+}, coldStartMs);
+
+afterAll(async () => {
+  await stage[Symbol.asyncDispose]();
+}, 60_000);
+
+function expectVerdict({ kind, metadata }: Manifest, { allowed, message }: Answer): void {
+  const name = `${kind}/${metadata.name}`;
+  const reason = refused[name];
+  const words: unknown = reason === undefined ? "" : expect.stringContaining(reason);
+  expect({ name, allowed, message }).toEqual({ name, allowed: reason === undefined, message: words });
+}
+
+/** Objects of the kinds that the webhook judges, in the operator's namespace unless they name another. */
+function judgedIn(path: string): readonly Manifest[] {
+  const kinds = customResources.map(({ kind }) => kind).filter((kind) => kind !== sriovNetworkNodeStates.kind);
+  return readManifests(path)
+    .filter(({ kind, apiVersion }) => kinds.includes(kind) && apiVersion === "sriovnetwork.openshift.io/v1")
+    .map((object) => ({ ...object, metadata: { namespace, ...withoutFinalizers(object.metadata) } }));
+}
+
+/** Of upstream's finalizers the API server says that their names should be longer: a word on metadata, not on our kinds. */
+function withoutFinalizers(metadata: Manifest["metadata"] & { readonly finalizers?: unknown }): Manifest["metadata"] {
+  const { finalizers: _, ...rest } = metadata;
+  return rest;
+}
+
+/** Of the API server with its webhook, and of `switchyard validate`, which says the same. */
+async function expectVerdicts(file: string): Promise<void> {
+  const objects = judgedIn(file);
+  const ours = await askSwitchyard(stage, objects);
+  for (const [index, object] of objects.entries()) {
+    const answer = await askServer(stage, object);
+    expect({ object, answer: ours[index] }).toEqual({ object, answer });
+    expectVerdict(object, answer);
+  }
+}
+
+describe("what upstream's users have", () => {
+  it.each(customResources.filter(({ kind }) => kind !== sriovNetworkNodeStates.kind && kind !== "BridgeNetwork"))(
+    "is taken, or refused as by upstream's webhook: $plural",
+    ({ plural }) => expectVerdicts(`${upstream}/${plural}.yaml`),
+    testMs,
+  );
+});
+
+describe("the examples of the proposal", () => {
+  beforeAll(async () => {
+    await createOperatorConfig(stage);
+    for (const state of readManifests(`${proposals}/cluster.yaml`)) await report(state);
+    await eventually("the webhook knows the nodes", async () => {
+      const nowhere = { nicSelector: { pfNames: ["none"] }, nodeSelector: { "kubernetes.io/hostname": lastNode } };
+      return !(await askServer(stage, objectOf("SriovNetworkNodePolicy", nowhere))).allowed;
+    });
+  }, testMs);
+
+  it.each(["externally-managed-pf", "software-bridges", "smartnic-ovn-offload"])(
+    "%s are taken, or refused for what their reader expects",
+    (proposal) => expectVerdicts(`${proposals}/${proposal}.yaml`),
+    testMs,
+  );
+
+  it(
+    "two policies for the same VFs are refused, also where somebody else made them",
+    async () => {
+      const [some, all] = judgedIn(`${proposals}/externally-managed-pf.yaml`);
+      if (some === undefined || all === undefined) throw new TypeError("the proposal has two examples");
+      await stage.cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(some) });
+      const message =
+        "spec.nicSelector.pfNames[0]: requests VFs 0-9 of ens3f0 (0000:5e:00.0), in conflict with VFs 5-9 of policy some-vfs";
+      const refusal = { allowed: false, code: 403, message: expect.stringContaining(message) };
+      await eventually("the first is seen", async () => !(await askServer(stage, all)).allowed);
+      expect(await askServer(stage, all)).toMatchObject(refusal);
+      expect(await askSwitchyard(stage, [all])).toMatchObject([refusal]);
+      await stage.cluster.kubectl(["delete", "sriovnetworknodepolicy", "some-vfs", "--namespace", namespace]);
+    },
+    testMs,
+  );
+
+  it("that are of other kinds, or of a version that nobody serves, are nobody's business", async () => {
+    const [smartNic, afxdp] = ["smartnic-ovn-offload", "afxdp-network-operator"].map((name) =>
+      join(workspace, proposals, `${name}.yaml`),
+    );
+    const program = join(workspace, "apps/cli/bin/switchyard.mjs");
+    const args = [program, "validate", "-f", smartNic ?? "", "-f", afxdp ?? ""];
+    const ours = await runProgram(process.execPath, args);
+    expect(ours.stderr).toContain("ignored: 1 AfxdpNetwork, 1 AfxdpNetworkNodePolicy, 1 AfxdpNetworkNodeState");
+    const kubectl = join(await ensureBinaries(), "kubectl");
+    const flags = ["--kubeconfig", stage.cluster.kubeconfig, "--dry-run=server", "--filename", afxdp ?? ""];
+    const server = await runProgram(kubectl, ["create", ...flags]);
+    expect(server.stderr).toContain('no matches for kind "AfxdpNetwork" in version "afxdpnetwork.hns.dev/v1aplha1"');
+  });
+});
+
+const lastNode = "smart-nic-worker-0";
+
+/** A node, and what its daemon would say of it. */
+async function report(state: Manifest): Promise<void> {
+  const { name } = state.metadata;
+  await createNode(stage, name);
+  if (name === lastNode) {
+    await stage.cluster.kubectl(["label", "node", name, "network.operator.openshift.io/smart-nic="]);
+  }
+  const path = objectPath(sriovNetworkNodeStates, { name, namespace });
+  await eventually(`the state of ${name}`, () => stage.transport.request({ method: "GET", path }));
+  await patch(stage.transport, state, { status: state.status });
+}

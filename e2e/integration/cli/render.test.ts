@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * `switchyard render` against a real cluster: from the files that users apply it prints the node states that the operator
+ * writes once the webhook has let them in, and from the live cluster what is in it. The test is the nodes' daemons.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import {
+  nodes,
+  sriovNetworkNodePolicies,
+  sriovNetworkNodeStates,
+  type InterfaceStatus,
+  type SriovNetworkNodeState,
+} from "@switchyard/api";
+import {
+  createNode,
+  createOperatorConfig,
+  namespace,
+  startTestCluster,
+  type TestCluster,
+  silentNarrator,
+} from "@switchyard/test-cluster";
+import { isRecord, objectPath } from "@switchyard/kube";
+import { eventually } from "@switchyard/testing";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { runProgram } from "../../src/run-program.ts";
+import { startRegisteredWebhook } from "../../src/start-webhook.ts";
+import { objectOf, type Spec } from "../../src/crd-cases.ts";
+import { workspace, type Manifest } from "../../src/crd-objects.ts";
+import { askServer } from "./answers.ts";
+
+const workers = ["worker-1", "worker-2"];
+const policy = (name: string, spec: Spec): Manifest =>
+  objectOf("SriovNetworkNodePolicy", { resourceName: name, ...spec }, name);
+
+/** Stored while no webhook runs: it stays without a priority, which the operator reads as 0, the strongest. */
+const early = policy("early", { numVfs: 2, nicSelector: { pfNames: ["ens3f0"] } });
+
+/** As users write them, without the defaults of the webhook. Names are such that priorities decide, and not names. */
+const files = [
+  policy("z-general", { numVfs: 8, nicSelector: { rootDevices: ["0000:3b:00.0", "0000:5e:00.0"] } }),
+  policy("special", { numVfs: 4, nicSelector: { pfNames: ["ens1f0#0-3"] }, priority: 10 }),
+  policy("first", { numVfs: 8, nicSelector: { pfNames: ["ens1f1#0-3"] } }),
+  policy("second", { numVfs: 8, nicSelector: { pfNames: ["ens1f1#4-7"] }, isRdma: true, priority: 98 }),
+  policy("infiniband", { numVfs: 4, nicSelector: { pfNames: ["ib0"] }, linkType: "ib" }),
+  policy("infiniband-dpdk", {
+    ...{ numVfs: 4, nicSelector: { pfNames: ["ib1"] } },
+    ...{ linkType: "IB", deviceType: "vfio-pci" },
+  }),
+];
+
+describe("switchyard render", () => {
+  let stage: TestCluster;
+
+  beforeAll(async () => {
+    stage = await startTestCluster(silentNarrator);
+    await createOperatorConfig(stage);
+    for (const name of workers) {
+      await createNode(stage, name);
+      await report(stage, name);
+    }
+    await stage.kubectl(["create", "-f", "-"], early);
+    await startRegisteredWebhook(stage);
+    const isAnswering = async () => (await askServer(stage, objectOf("SriovNetwork", {}))).allowed;
+    await eventually("the webhook answers", isAnswering, { withinMs: 60_000 });
+    for (const file of files) await stage.kubectl(["create", "-f", "-"], file);
+  }, 600_000);
+  afterAll(async () => {
+    await stage[Symbol.asyncDispose]();
+  }, 60_000);
+
+  it("prints from files what the operator writes for them, and from the cluster what it wrote", async () => {
+    const discovered = await Promise.all(workers.map((name) => discoveredState(stage, name)));
+    const nodeObjects = await Promise.all(workers.map((name) => get(stage, objectPath(nodes, { name }))));
+    const stored = await get(stage, objectPath(sriovNetworkNodePolicies, { name: "early", namespace }));
+    expect(stored).not.toHaveProperty("spec.priority");
+
+    const fromFiles = await render(["-f", "-"], [...nodeObjects, ...discovered, stored, ...files]);
+    expect(fromFiles.map(({ name }) => name)).toEqual(workers);
+    expect(winners(fromFiles)).toEqual({
+      ...{ ens1f0: ["special"], ens1f1: ["second with RDMA", "first"], ens3f0: ["early"] },
+      ...{ ib0: ["infiniband with RDMA"], ib1: ["infiniband-dpdk"] },
+    });
+
+    let inCluster: readonly unknown[] = [];
+    await eventually("the operator has written all that is rendered", async () => {
+      inCluster = await Promise.all(workers.map((name) => specInCluster(stage, name)));
+      return isDeepStrictEqual(inCluster, fromFiles);
+    }).catch(() => undefined);
+    expect(inCluster).toEqual(fromFiles);
+    expect(await render(["--kubeconfig", stage.cluster.kubeconfig])).toEqual(fromFiles);
+  }, 120_000);
+});
+
+interface NodeSpec {
+  readonly name: string;
+  readonly spec: NonNullable<SriovNetworkNodeState["spec"]>;
+}
+
+/** The node states that the command prints. */
+async function render(flags: readonly string[], input: readonly unknown[] = []): Promise<readonly NodeSpec[]> {
+  const program = join(workspace, "apps/cli/bin/switchyard.mjs");
+  const args = [program, "render", ...flags, "-o", "json", "--only", "SriovNetworkNodeState"];
+  const { stdout, stderr } = await runProgram(process.execPath, args, {
+    input: input.map((object) => JSON.stringify(object)).join("\n---\n"),
+  });
+  expect(stderr).toBe("");
+  const list: unknown = JSON.parse(stdout);
+  const items: unknown = isRecord(list) ? list["items"] : undefined;
+  if (!Array.isArray(items)) throw new TypeError("the output is no list");
+  return items.map(nodeSpecOf);
+}
+
+async function specInCluster(stage: TestCluster, name: string): Promise<NodeSpec> {
+  return nodeSpecOf(await get(stage, objectPath(sriovNetworkNodeStates, { name, namespace })));
+}
+
+function nodeSpecOf(state: unknown): NodeSpec {
+  if (!isState(state)) throw new TypeError(`no node state: ${JSON.stringify(state)}`);
+  return { name: state.metadata.name, spec: state.spec ?? {} };
+}
+
+function isState(value: unknown): value is SriovNetworkNodeState {
+  return isRecord(value) && value["kind"] === "SriovNetworkNodeState" && isRecord(value["metadata"]);
+}
+
+/** By PF the policies whose groups it has, on the first node. */
+function winners([first]: readonly NodeSpec[]): unknown {
+  const groups = (first?.spec.interfaces ?? []).map(({ name = "", vfGroups = [] }) => [
+    name,
+    vfGroups.map(({ policyName = "", isRdma }) => (isRdma === true ? `${policyName} with RDMA` : policyName)),
+  ]);
+  return Object.fromEntries(groups);
+}
+
+/** What a user has of a node without its cluster: the state with what the daemon found. */
+async function discoveredState(stage: TestCluster, name: string): Promise<unknown> {
+  const state = await get(stage, objectPath(sriovNetworkNodeStates, { name, namespace }));
+  if (!isState(state)) throw new TypeError("no node state");
+  const { apiVersion, kind, status } = state;
+  return { apiVersion, kind, metadata: { name, namespace }, status };
+}
+
+function get(stage: TestCluster, path: string): Promise<unknown> {
+  return stage.transport.request({ method: "GET", path });
+}
+
+/** Two ports of an Intel card, one of another, and two InfiniBand ports, as the node's daemon would report them. */
+async function report(stage: TestCluster, name: string): Promise<void> {
+  const path = objectPath(sriovNetworkNodeStates, { name, namespace });
+  await eventually(`the state of ${name}`, () => get(stage, path));
+  const port = (pciAddress: string, nic: Partial<InterfaceStatus>): InterfaceStatus => ({
+    ...{ pciAddress, mtu: 1500, totalvfs: 16, numVfs: 0, linkAdminState: "up" },
+    ...nic,
+  });
+  const intel = { vendor: "8086", deviceID: "158b", linkType: "ETH" };
+  const mellanox = { vendor: "15b3", deviceID: "101b", linkType: "IB" };
+  const interfaces = [
+    port("0000:3b:00.0", { ...intel, name: "ens1f0" }),
+    port("0000:3b:00.1", { ...intel, name: "ens1f1" }),
+    port("0000:5e:00.0", { ...intel, name: "ens3f0" }),
+    port("0000:af:00.0", { ...mellanox, name: "ib0" }),
+    port("0000:af:00.1", { ...mellanox, name: "ib1" }),
+  ];
+  const body = { status: { interfaces, syncStatus: "Succeeded" } };
+  const contentType = "application/merge-patch+json";
+  await stage.transport.request({
+    ...{ method: "PATCH", path: objectPath(sriovNetworkNodeStates, { name, namespace }, "status"), body, contentType },
+  });
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * `switchyard validate` against a real API server with our webhook, over a corpus of good and bad objects: the same ones are refused, by
+ * the same fields and in the same words, and the others get the same defaults. kubectl reads the files for the server, so
+ * that their YAML is read alike too.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { startTestCluster, type TestCluster, silentNarrator } from "@switchyard/test-cluster";
+import { isRecord } from "@switchyard/kube";
+import { ensureBinaries, eventually } from "@switchyard/testing";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runProgram } from "../../src/run-program.ts";
+import { startRegisteredWebhook } from "../../src/start-webhook.ts";
+import { objectOf, refused, taken } from "../../src/crd-cases.ts";
+import { create, namespace, workspace } from "../../src/crd-objects.ts";
+
+const coldStartMs = 10 * 60_000;
+const testMs = 2 * 60_000;
+const corpus = join(workspace, "apps/cli/testdata/corpus");
+
+describe("switchyard validate", () => {
+  let stage: TestCluster;
+  let kubectl: string;
+  let folder: string;
+
+  beforeAll(async () => {
+    stage = await startTestCluster(silentNarrator);
+    kubectl = join(await ensureBinaries(), "kubectl");
+    await startRegisteredWebhook(stage);
+    await eventually(
+      "the webhook answers",
+      () => create(stage.transport, objectOf("SriovNetwork", {}), { dryRun: true }),
+      {
+        withinMs: 60_000,
+      },
+    );
+    folder = await mkdtemp(join(tmpdir(), "switchyard-corpus-"));
+    // JSON is YAML too; of a list kubectl would tell less.
+    const documents = crdCases().map((object) => JSON.stringify(object));
+    await writeFile(join(folder, "crd-cases.yaml"), documents.join("\n---\n"));
+  }, coldStartMs);
+  afterAll(async () => {
+    await stage[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it.each(["the corpus", "the cases of the CRDs"])(
+    "answers to %s as the API server does",
+    async (which) => {
+      const files = which === "the corpus" ? corpus : folder;
+      const server = await askServer(kubectl, stage.cluster.kubeconfig, files);
+      const ours = await askSwitchyard(files);
+      expect(ours.length).toBeGreaterThanOrEqual(130);
+      const refusals = ours.filter(({ allowed }) => !allowed).map(({ message }) => message);
+      expect(refusals.filter((message) => !isUnreadable(message)).map(inAnyOrder)).toEqual(
+        server.refusals.map(inAnyOrder),
+      );
+      expect(refusals.filter(isUnreadable).length).toBe(server.unreadable);
+      const accepted = ours.filter(({ allowed }) => allowed);
+      expect(accepted.map(({ patched }) => specOf(patched))).toEqual(server.accepted.map(specOf));
+    },
+    testMs,
+  );
+});
+
+/** The kinds that the webhook has rules for: those of which `validate` says something. */
+function crdCases() {
+  const cases = [
+    ...refused.map(([kind, spec]) => objectOf(kind, spec)),
+    ...taken.map(([kind, spec, name]) => objectOf(kind, spec, name)),
+  ];
+  return cases.filter(({ kind }) => kind !== "SriovNetworkNodeState");
+}
+
+interface ServerAnswer {
+  /** Messages, in the order of the input. */
+  readonly refusals: readonly string[];
+  /** How many objects kubectl itself could make nothing of. */
+  readonly unreadable: number;
+  /** Objects as they would be stored, in the order of the input. */
+  readonly accepted: readonly unknown[];
+}
+
+async function askServer(kubectl: string, kubeconfig: string, files: string): Promise<ServerAnswer> {
+  const flags = ["--kubeconfig", kubeconfig, "--namespace", namespace, "--dry-run=server", "--output=json"];
+  const { stdout, stderr } = await runProgram(kubectl, ["create", ...flags, "--filename", files]);
+  const lines = stderr.split("\n");
+  return {
+    refusals: lines.flatMap((line) => {
+      const [, message] = /^Error from server \(\w+\): error when creating "[^"]*": (.*)$/.exec(line) ?? [];
+      // The API server says who refuses.
+      return message === undefined ? [] : [message.replace(/^admission webhook "[^"]*" denied the request: /, "")];
+    }),
+    unreadable: stderr.split("unable to decode").length - 1,
+    accepted: stdout
+      .split(/(?<=^\})\n/m)
+      .filter((text) => text.trim() !== "")
+      .map((text): unknown => JSON.parse(text)),
+  };
+}
+
+interface Answer {
+  readonly allowed: boolean;
+  readonly message: string;
+  readonly patched: unknown;
+}
+
+async function askSwitchyard(files: string): Promise<readonly Answer[]> {
+  const program = join(workspace, "apps/cli/bin/switchyard.mjs");
+  const { stdout } = await runProgram(process.execPath, [program, "validate", "--filename", files, "--output", "json"]);
+  const answers: unknown = JSON.parse(stdout);
+  if (!Array.isArray(answers)) throw new TypeError("the output is no array");
+  return answers.map((answer: unknown) => {
+    if (!isRecord(answer)) throw new TypeError("an answer is no object");
+    const { allowed, message, patched } = answer;
+    if (typeof allowed !== "boolean" || typeof message !== "string") throw new TypeError("an answer is not whole");
+    return { allowed, message, patched };
+  });
+}
+
+/** kubectl decodes metadata before it sends it. */
+function isUnreadable(message: string): boolean {
+  return message.includes("json: cannot unmarshal");
+}
+
+/** A refusal's causes come in the order of a map in Go, which is none. */
+function inAnyOrder(message: string): readonly string[] {
+  const [, head = message, list = ""] = /^(.*? is invalid: )\[?(.*?)\]?$/s.exec(message) ?? [];
+  return [head, ...list.split(/, (?=(?:spec|metadata|<nil>)[.:[])/).sort()];
+}
+
+function specOf(object: unknown): unknown {
+  return isRecord(object) ? object["spec"] : undefined;
+}

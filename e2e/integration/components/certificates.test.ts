@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The certificates that the operator keeps for the network resources injector and the admission webhook, on a real API
+ * server with a controller manager: operators as processes, with the rights that they have in a cluster. What the pods
+ * would mount is shown by a server, and the API server's side of the talk is made of what is announced to it.
+ */
+import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import type { Condition } from "@switchyard/api";
+import { connect, isKubeError, isRecord, type Transport } from "@switchyard/kube";
+import { operatorIdentity } from "@switchyard/render";
+import {
+  eventually,
+  findWorkspaceRoot,
+  isWrite,
+  spawnGuarded,
+  startControlPlane,
+  type AuditEvent,
+  type ControlPlane,
+  type GuardedProcess,
+} from "@switchyard/testing";
+import { once } from "node:events";
+import { join } from "node:path";
+import { connect as connectTls, createServer } from "node:tls";
+import { playPods, type ComponentPods } from "../../src/component-pods.ts";
+import { crdFolder } from "../../src/crd-objects.ts";
+import { componentSettings, namespace } from "../../src/identity-objects.ts";
+
+jest.setTimeout(60_000); // machines are busy
+
+const account = componentSettings.operatorServiceAccount;
+const operatorUser = `system:serviceaccount:${namespace}:${account}`;
+const { secretName } = componentSettings.injector;
+const service = "network-resources-injector-service";
+const secrets = `/api/v1/namespaces/${namespace}/secrets`;
+const secret = `${secrets}/${secretName}`;
+const registrations = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
+const registration = `${registrations}/network-resources-injector-config`;
+const configs = `/apis/sriovnetwork.openshift.io/v1/namespaces/${namespace}/sriovoperatorconfigs`;
+const config = `${configs}/default`;
+
+let cluster: ControlPlane;
+let admin: Transport;
+/** The webhook, which never answers here, is not asked about its changes. */
+let exempt: Transport;
+let pods: ComponentPods;
+/** Two that both believe to lead, which no lease would let happen for long. */
+let operators: readonly GuardedProcess[];
+
+beforeAll(async () => {
+  cluster = await startControlPlane({ controllerManager: true, auditLog: true });
+  await cluster.applyCrds(crdFolder);
+  admin = await connect({ kubeconfig: cluster.kubeconfig, userAgent: "test" });
+  exempt = await connect({
+    kubeconfig: await cluster.clientFor({ user: operatorUser, groups: ["system:masters"] }),
+    userAgent: "test",
+  });
+  await create("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
+  const labels = { "kubernetes.io/os": "linux", "node-role.kubernetes.io/control-plane": "" };
+  await create("/api/v1/nodes", { apiVersion: "v1", kind: "Node", metadata: { name: "control-1", labels } });
+  const identity = { apiVersion: "v1", kind: "List", items: operatorIdentity(componentSettings) };
+  await cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(identity) });
+  pods = playPods(admin, namespace);
+  pods.run(true);
+  operators = await Promise.all([startOperator("operator-1"), startOperator("operator-2")]);
+  await create(configs, {
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovOperatorConfig",
+    metadata: { name: "default" },
+    spec: { enableInjector: true },
+  });
+}, 600_000);
+
+afterAll(async () => {
+  await Promise.all(operators.map((operator) => operator.kill()));
+  await pods[Symbol.asyncDispose]();
+  await admin[Symbol.asyncDispose]();
+  await exempt[Symbol.asyncDispose]();
+  await cluster[Symbol.asyncDispose]();
+}, 60_000);
+
+async function startOperator(name: string): Promise<GuardedProcess> {
+  const token = (await cluster.kubectl(["create", "token", account, "-n", namespace])).trim();
+  const images = [
+    "NETWORK_RESOURCES_INJECTOR_IMAGE=example.com/injector:1",
+    "SRIOV_NETWORK_WEBHOOK_IMAGE=example.com/webhook:1",
+    "SRIOV_NETWORK_CONFIG_DAEMON_IMAGE=example.com/daemon:1",
+    "SRIOV_DEVICE_PLUGIN_IMAGE=example.com/plugin:1",
+    "DEVICE_PLUGIN_CONFIG_IMAGE=example.com/plugin-config:1",
+  ];
+  const flags = ["--kubeconfig", await cluster.clientFor({ token }), "--namespace", namespace, "--leader-elect=false"];
+  const main = join(findWorkspaceRoot(), "apps/operator/src/main.ts");
+  const log = join(cluster.dataDir, `${name}.log`);
+  return spawnGuarded("/usr/bin/env", [...images, process.execPath, main, ...flags], { log });
+}
+
+async function create(path: string, body: object): Promise<void> {
+  await admin.request({ method: "POST", path, body });
+}
+
+async function patch(path: string, body: object): Promise<void> {
+  await admin.request({ method: "PATCH", path, body, contentType: "application/merge-patch+json" });
+}
+
+async function remove(path: string): Promise<void> {
+  await admin.request({ method: "DELETE", path });
+}
+
+/** Undefined: there is none. */
+async function read(path: string): Promise<unknown> {
+  return admin.request({ method: "GET", path }).catch((error: unknown) => {
+    if (isKubeError(error, "NotFound")) return undefined;
+    throw error;
+  });
+}
+
+/** What stands below these fields, or undefined. */
+function at(object: unknown, ...fields: readonly (string | number)[]): unknown {
+  return fields.reduce<unknown>((value, field) => {
+    if (Array.isArray(value)) return value[Number(field)] as unknown;
+    return isRecord(value) ? value[field] : undefined;
+  }, object);
+}
+
+/** PEM of a file that the pods mount. */
+async function mounted(file: string): Promise<string | undefined> {
+  return decode(at(await read(secret), "data", file));
+}
+
+/** PEM of all whom the API server trusts. */
+async function announced(): Promise<string | undefined> {
+  return decode(at(await read(registration), "webhooks", 0, "clientConfig", "caBundle"));
+}
+
+function decode(base64: unknown): string | undefined {
+  return typeof base64 === "string" ? Buffer.from(base64, "base64").toString() : undefined;
+}
+
+/** Whether a client that trusts `ca` and asks for `servername` takes what a server with this pair shows. */
+async function isTrusted(pair: { cert: string; key: string }, ca: string, servername: string): Promise<boolean> {
+  await using server = createServer(pair, (socket) => socket.end()).listen(0, "127.0.0.1");
+  server.on("tlsClientError", () => undefined); // its other end tells
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  return await new Promise((resolve) => {
+    const socket = connectTls({ host: "127.0.0.1", port: port ?? 0, servername, ca }, () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on("error", () => {
+      resolve(false);
+    });
+  });
+}
+
+/** Waits until what is mounted is trusted by what is announced; answers the pair. */
+async function whenTrusted(other = ""): Promise<{ readonly cert: string; readonly key: string }> {
+  return eventually("a certificate that is trusted", async () => {
+    const [cert, key, ca] = [await mounted("tls.crt"), await mounted("tls.key"), await announced()];
+    if (cert === undefined || cert === other || key === undefined || ca === undefined) return undefined;
+    return (await isTrusted({ cert, key }, ca, `${service}.${namespace}.svc`)) ? { cert, key } : undefined;
+  });
+}
+
+async function condition(name = "InjectorCertificate"): Promise<Condition | undefined> {
+  const list = at(await read(config), "status", "conditions");
+  const conditions: readonly Condition[] = Array.isArray(list) ? list : [];
+  return conditions.find(({ type }) => type === name);
+}
+
+/** What the operators wrote of a resource, with success, since `begin` events. */
+async function writesOf(resource: string, begin: number): Promise<readonly AuditEvent[]> {
+  const mark = `mark-${Math.random().toString(36).slice(2)}`;
+  await read(`/api/v1/namespaces/${mark}`);
+  const events = await eventually("the mark in the audit log", async () => {
+    const seen = await cluster.auditEvents();
+    return seen.some(({ objectRef }) => objectRef?.name === mark) ? seen : undefined;
+  });
+  return events
+    .slice(begin)
+    .filter((event) => isWrite(event) && event.user.username === operatorUser)
+    .filter(({ objectRef, responseStatus }) => objectRef?.resource === resource && (responseStatus?.code ?? 0) < 300);
+}
+
+describe("the injector's certificate", () => {
+  it("comes with the injector: for its Service's names, trusted, and owned by the config", async () => {
+    const pair = await whenTrusted();
+    const ca = (await announced()) ?? "";
+    for (const name of [`${service}.${namespace}.svc.cluster.local`, `${service}.${namespace}`]) {
+      expect([name, await isTrusted(pair, ca, name)]).toEqual([name, true]);
+    }
+    expect(await isTrusted(pair, ca, "operator-webhook-service")).toBe(false);
+
+    const stored = await read(secret);
+    expect(at(stored, "type")).toBe("kubernetes.io/tls");
+    expect(at(stored, "metadata", "ownerReferences", 0)).toMatchObject({
+      kind: "SriovOperatorConfig",
+      name: "default",
+    });
+    const deployed = await read(`/api/v1/namespaces/${namespace}/services/${service}`);
+    expect(at(stored, "metadata", "labels")).toEqual(at(deployed, "metadata", "labels"));
+    const told = await eventually("the condition", () => condition());
+    expect(told).toMatchObject({ status: "True", reason: "Valid" });
+  });
+
+  it("is one, however many operators make it, and what was shown stays trusted when somebody deletes it", async () => {
+    const first = await whenTrusted();
+    const begin = (await cluster.auditEvents()).length;
+    await remove(secret);
+    const second = await whenTrusted(first.cert);
+    expect(second.key).not.toBe(first.key);
+    const ca = await eventually("both authorities", async () => {
+      const bundle = await announced();
+      return bundle !== undefined && (await isTrusted(first, bundle, `${service}.${namespace}.svc`)) && bundle;
+    });
+    expect(await isTrusted(second, ca, `${service}.${namespace}.svc`)).toBe(true);
+    expect(await writesOf("secrets", begin)).toHaveLength(1);
+  });
+
+  it("is made anew when somebody spoils it", async () => {
+    const first = await whenTrusted();
+    await patch(secret, { data: { "tls.key": Buffer.from("spoilt").toString("base64") } });
+    await whenTrusted(first.cert);
+  });
+
+  it("stays announced whatever somebody does to the registration, and the operator to put that right", async () => {
+    const { cert } = await whenTrusted();
+    await admin.request({
+      method: "PATCH",
+      path: registration,
+      body: [{ op: "remove", path: "/webhooks/0/clientConfig/caBundle" }],
+      contentType: "application/json-patch+json",
+    });
+    await whenTrusted();
+    await patch(registration, { metadata: { labels: { "app.kubernetes.io/managed-by": "me" } } });
+    await eventually("the label", async () => {
+      return at(await read(registration), "metadata", "labels", "app.kubernetes.io/managed-by") !== "me";
+    });
+    expect(await announced()).toBeDefined();
+    await remove(registration);
+    expect((await whenTrusted()).cert).toBe(cert);
+  });
+
+  it("is not written again by an operator that starts anew", async () => {
+    await whenTrusted();
+    await Promise.all(operators.map((operator) => operator.kill()));
+    const begin = (await cluster.auditEvents()).length;
+    operators = [await startOperator("operator-3")];
+    // It has looked at all when it has repaired this.
+    await remove(registration);
+    await whenTrusted();
+    expect(await writesOf("secrets", begin)).toEqual([]);
+    const statuses = await writesOf("sriovoperatorconfigs", begin);
+    expect(statuses.filter(({ requestURI }) => requestURI.includes("switchyard-certificates"))).toEqual([]);
+  });
+
+  it("goes with the injector, and comes back with it", async () => {
+    await patch(config, { spec: { enableInjector: false } });
+    await eventually("no Secret", async () => (await read(secret)) === undefined);
+    await eventually("no condition", async () => (await condition()) === undefined);
+    await eventually("no registration", async () => (await read(registration)) === undefined);
+    await patch(config, { spec: { enableInjector: true } });
+    await whenTrusted();
+  });
+
+  it("that somebody else made is left alone, and the config says so", async () => {
+    await patch(config, { spec: { enableInjector: false } });
+    await eventually("no Secret", async () => (await read(secret)) === undefined);
+    const data = { "tls.crt": Buffer.from("theirs").toString("base64"), "tls.key": "" };
+    await create(secrets, {
+      apiVersion: "v1",
+      kind: "Secret",
+      type: "kubernetes.io/tls",
+      metadata: { name: secretName },
+      data,
+    });
+    const version = at(await read(secret), "metadata", "resourceVersion");
+    await patch(config, { spec: { enableInjector: true } });
+    await eventually("the reason", async () => (await condition())?.reason === "ForeignSecret");
+    await patch(config, { spec: { enableInjector: false } });
+    await eventually("no condition", async () => (await condition()) === undefined);
+    expect(at(await read(secret), "metadata", "resourceVersion")).toBe(version);
+    await remove(secret);
+  });
+});
+
+describe("the injector's registration", () => {
+  it("by the gate keeps pods that name networks from being made without it, and no others", async () => {
+    await patch(config, { spec: { enableInjector: true, featureGates: { resourceInjectorMatchCondition: true } } });
+    // No Service leads anywhere in this cluster: who asks the injector gets no answer.
+    for (const key of ["k8s.v1.cni.cncf.io/networks", "v1.multus-cni.io/default-network"]) {
+      await eventually(`a pod with ${key} is refused`, () => isRefused({ [key]: "blue" }));
+    }
+    expect([await isRefused({ "example.com/networks": "blue" }), await isRefused(undefined)]).toEqual([false, false]);
+  });
+});
+
+describe("the webhook's certificate", () => {
+  const webhookSecret = `${secrets}/operator-webhook-cert`;
+  const configurations = ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"].map(
+    (kind) => `/apis/admissionregistration.k8s.io/v1/${kind}/sriov-operator-webhook-config`,
+  );
+  const name = `operator-webhook-service.${namespace}.svc`;
+
+  /** Waits until both registrations trust what the webhook's pods mount, and it is another one; answers the pair. */
+  async function whenBothTrust(other = ""): Promise<{ readonly cert: string; readonly key: string }> {
+    return eventually("both registrations trust it", async () => {
+      const [stored, ...found] = await Promise.all([webhookSecret, ...configurations].map(read));
+      const [cert, key] = ["tls.crt", "tls.key"].map((file) => decode(at(stored, "data", file)));
+      const bundles = found.map((object) => decode(at(object, "webhooks", 0, "clientConfig", "caBundle")));
+      if (cert === undefined || cert === other || key === undefined) return undefined;
+      const trusted = await Promise.all(
+        bundles.map(async (ca) => ca !== undefined && (await isTrusted({ cert, key }, ca, name))),
+      );
+      return trusted.every(Boolean) ? { cert, key } : undefined;
+    });
+  }
+
+  async function enable(isOn: boolean): Promise<void> {
+    const body = { spec: { enableOperatorWebhook: isOn } };
+    await exempt.request({ method: "PATCH", path: config, body, contentType: "application/merge-patch+json" });
+  }
+
+  it("comes with the webhook, is announced in both registrations, repaired, and goes with the webhook", async () => {
+    await enable(true);
+    const first = await whenBothTrust();
+    const told = await eventually("the condition", () => condition("WebhookCertificate"));
+    expect(told).toMatchObject({ status: "True", reason: "Valid" });
+    const stored = await read(webhookSecret);
+    expect(at(stored, "metadata", "ownerReferences", 0)).toMatchObject({ kind: "SriovOperatorConfig" });
+
+    await remove(webhookSecret);
+    const second = await whenBothTrust(first.cert);
+    for (const path of configurations) {
+      const bundle = decode(at(await read(path), "webhooks", 0, "clientConfig", "caBundle")) ?? "";
+      expect(await isTrusted(first, bundle, name)).toBe(true); // pods show it until the kubelet brings the second
+      const body = [{ op: "remove", path: "/webhooks/0/clientConfig/caBundle" }];
+      await exempt.request({ method: "PATCH", path, body, contentType: "application/json-patch+json" });
+    }
+    expect((await whenBothTrust()).cert).toBe(second.cert);
+
+    await enable(false);
+    await eventually("no Secret", async () => (await read(webhookSecret)) === undefined);
+    await eventually("no condition", async () => (await condition("WebhookCertificate")) === undefined);
+    expect(await condition()).toMatchObject({ status: "True", reason: "Valid" }); // the injector's stays
+  });
+});
+
+/** Whether a pod with these annotations cannot be made, because a webhook does not answer. */
+async function isRefused(annotations: Readonly<Record<string, string>> | undefined): Promise<boolean> {
+  const spec = { containers: [{ name: "pod", image: "example.com/pod:1" }] };
+  const body = { apiVersion: "v1", kind: "Pod", metadata: { name: "pod", annotations }, spec };
+  try {
+    await admin.request({ method: "POST", path: "/api/v1/namespaces/default/pods", body, query: { dryRun: "All" } });
+    return false;
+  } catch (error) {
+    if (isKubeError(error, "InternalError")) return true;
+    throw error;
+  }
+}

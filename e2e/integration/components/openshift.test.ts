@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What the operator does on OpenShift only, with the rights that it has there: the cluster's TLS profile and topology,
+ * hardware offload on MachineConfigPools. OpenShift's kinds are here, its operators are not.
+ */
+import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { connect, isKubeError, type Transport } from "@switchyard/kube";
+import { operatorIdentity, type ComponentSettings } from "@switchyard/render";
+import {
+  eventually,
+  findWorkspaceRoot,
+  spawnGuarded,
+  startControlPlane,
+  type ControlPlane,
+  type GuardedProcess,
+} from "@switchyard/testing";
+import { join } from "node:path";
+import { crdFolder } from "../../src/crd-objects.ts";
+import { componentSettings, namespace } from "../../src/identity-objects.ts";
+import { openshiftCrds } from "./openshift-objects.ts";
+
+jest.setTimeout(60_000);
+
+const settings: ComponentSettings = { ...componentSettings, clusterType: "openshift" };
+const ours = `/apis/sriovnetwork.openshift.io/v1/namespaces/${namespace}`;
+const machines = "/apis/machineconfiguration.openshift.io/v1";
+const offload = `${machines}/machineconfigs/00-offload-ovs-hw-offload`;
+
+let cluster: ControlPlane;
+let admin: Transport;
+let operator: GuardedProcess;
+
+beforeAll(async () => {
+  cluster = await startControlPlane();
+  await cluster.applyCrds(crdFolder);
+  admin = await connect({ kubeconfig: cluster.kubeconfig });
+  await create([
+    ...openshiftCrds,
+    { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } },
+    ...operatorIdentity(settings),
+  ]);
+  await cluster.kubectl(["wait", "--for=condition=Established", "crd", "--all"]);
+  await create([ourObject("SriovOperatorConfig", "default", { enableOperatorWebhook: true })]);
+  const token = await cluster.kubectl(["create", "token", settings.operatorServiceAccount, "-n", namespace]);
+  const main = join(findWorkspaceRoot(), "apps/operator/src/main.ts");
+  const args = ["--kubeconfig", await cluster.clientFor({ token: token.trim() }), "--namespace", namespace];
+  const flags = ["--leader-elect=false", "--cluster-type=openshift", "--webhook-image=example.com/webhook:1"];
+  operator = spawnGuarded(process.execPath, [main, ...args, ...flags], { log: join(cluster.dataDir, "operator.log") });
+}, 600_000);
+
+afterAll(async () => {
+  await operator.kill();
+  await admin[Symbol.asyncDispose]();
+  await cluster[Symbol.asyncDispose]();
+}, 60_000);
+
+function ourObject(kind: string, name: string, spec: object, metadata: object = {}): object {
+  return { apiVersion: "sriovnetwork.openshift.io/v1", kind, metadata: { ...metadata, name, namespace }, spec };
+}
+
+async function create(items: readonly object[]): Promise<void> {
+  await cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify({ apiVersion: "v1", kind: "List", items }) });
+}
+
+/** As JSON; "" where there is none. */
+async function read(path: string): Promise<string> {
+  const object = await admin.request({ method: "GET", path }).catch((error: unknown) => {
+    if (isKubeError(error, "NotFound")) return undefined;
+    throw error;
+  });
+  return object === undefined ? "" : JSON.stringify(object);
+}
+
+async function has(path: string, ...words: readonly string[]): Promise<void> {
+  await eventually(`${path} has ${words.join(", ")}`, async () => {
+    const text = await read(path);
+    return text !== "" && words.every((word) => text.includes(word));
+  });
+}
+
+describe("OpenShift's TLS profile", () => {
+  it("is that of our servers from the moment that it is asked of all components", async () => {
+    const webhook = `/apis/apps/v1/namespaces/${namespace}/daemonsets/operator-webhook`;
+    await has(webhook, "example.com/webhook:1");
+    expect(await read(webhook)).not.toContain("TLS_MIN_VERSION");
+    const spec = { tlsAdherence: "StrictAllComponents", tlsSecurityProfile: { type: "Modern" } };
+    await create([{ apiVersion: "config.openshift.io/v1", kind: "APIServer", metadata: { name: "cluster" }, spec }]);
+    await has(webhook, '{"name":"TLS_MIN_VERSION","value":"VersionTLS13"}');
+  });
+});
+
+describe("a control plane that is hosted elsewhere", () => {
+  it("is known from the Infrastructure, whatever roles the nodes have", async () => {
+    const webhook = `/apis/apps/v1/namespaces/${namespace}/daemonsets/operator-webhook`;
+    const labels = { "node-role.kubernetes.io/control-plane": "" };
+    await create([{ apiVersion: "v1", kind: "Node", metadata: { name: "control-1", labels } }]);
+    await has(webhook, '"key":"node-role.kubernetes.io/control-plane"');
+    const kind = { apiVersion: "config.openshift.io/v1", kind: "Infrastructure", metadata: { name: "cluster" } };
+    await create([{ ...kind, status: { controlPlaneTopology: "External" } }]);
+    await eventually("the webhook runs on any node", async () => {
+      const text = await read(webhook);
+      return !text.includes('"nodeAffinity"') && !text.includes('"nodeSelector":{"node-role');
+    });
+  });
+});
+
+describe("hardware offload", () => {
+  it("comes and goes with its pool, on which it says how far it is", async () => {
+    const pool = `${ours}/sriovnetworkpoolconfigs/offload`;
+    await create([ourObject("SriovNetworkPoolConfig", "offload", { ovsHardwareOffloadConfig: { name: "offload" } })]);
+    await has(pool, "MachineConfigPool offload does not exist");
+    expect(await read(offload)).toBe("");
+    await create([
+      { apiVersion: "machineconfiguration.openshift.io/v1", kind: "MachineConfigPool", metadata: { name: "offload" } },
+    ]);
+    // The operator is not told of MachineConfigPools, but looks again for each change of ours.
+    await cluster.kubectl([
+      "patch",
+      "sriovoperatorconfig",
+      "default",
+      "-n",
+      namespace,
+      "--type=merge",
+      "-p",
+      '{"spec":{"logLevel":2}}',
+    ]);
+    await has(
+      offload,
+      "--no-wait set Open_vSwitch . other_config:hw-offload=true",
+      '"machineconfiguration.openshift.io/role":"offload"',
+    );
+    await has(pool, '"reason":"Configuring"');
+    await admin.request({ method: "DELETE", path: pool });
+    await eventually("no MachineConfig", async () => (await read(offload)) === "");
+  });
+
+  it("keeps no pool that upstream's finalizer holds", async () => {
+    const finalizers = ["poolconfig.finalizers.sriovnetwork.openshift.io"];
+    const held = ourObject("SriovNetworkPoolConfig", "held", { maxUnavailable: 1 }, { finalizers });
+    await create([held]);
+    const path = `${ours}/sriovnetworkpoolconfigs/held`;
+    await admin.request({ method: "DELETE", path });
+    await eventually("the pool is gone", async () => (await read(path)) === "");
+  });
+});

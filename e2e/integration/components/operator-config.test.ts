@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The SriovOperatorConfig and what comes of it, on a real API server with a controller manager: the operator as a process
+ * with the rights that it has in a cluster, DaemonSets whose pods are counted, a garbage collector, an audit log.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import type { Condition, SriovOperatorConfigSpec } from "@switchyard/api";
+import { connect, isKubeError, isRecord, type Transport } from "@switchyard/kube";
+import { featureGateDefaults } from "@switchyard/policy";
+import { operatorIdentity } from "@switchyard/render";
+import { eventually, findWorkspaceRoot, isWrite, startControlPlane, type ControlPlane } from "@switchyard/testing";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { playPods, type ComponentPods } from "../../src/component-pods.ts";
+import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
+import { keepNodesReady } from "../../src/node-heartbeats.ts";
+import { crdFolder } from "../../src/crd-objects.ts";
+import { componentSettings, monitoringCrds, namespace } from "../../src/identity-objects.ts";
+
+jest.setTimeout(60_000);
+
+const account = componentSettings.operatorServiceAccount;
+const operatorUser = `system:serviceaccount:${namespace}:${account}`;
+const registrations = "/apis/admissionregistration.k8s.io/v1";
+const roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+const ours = `/apis/sriovnetwork.openshift.io/v1/namespaces/${namespace}`;
+const daemonSets = `/apis/apps/v1/namespaces/${namespace}/daemonsets`;
+const config = `${ours}/sriovoperatorconfigs/default`;
+const webhooks = {
+  mutating: `${registrations}/mutatingwebhookconfigurations/sriov-operator-webhook-config`,
+  validating: `${registrations}/validatingwebhookconfigurations/sriov-operator-webhook-config`,
+};
+
+let cluster: ControlPlane;
+/** Whom our webhook is not asked about, as it never answers here. */
+let admin: Transport;
+let user: Transport;
+let pods: ComponentPods;
+let heartbeats: AsyncDisposable;
+let operator: KeptProcess;
+
+beforeAll(async () => {
+  cluster = await startControlPlane({ controllerManager: true, auditLog: true });
+  await cluster.applyCrds(crdFolder);
+  admin = await connect({
+    kubeconfig: await cluster.clientFor({ user: operatorUser, groups: ["system:masters"] }),
+    userAgent: "test",
+  });
+  user = await connect({ kubeconfig: cluster.kubeconfig, userAgent: "test" });
+  await create("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
+  for (const [name, role] of [
+    ["control-1", "control-plane"],
+    ["worker-1", "worker"],
+  ]) {
+    const labels = { "kubernetes.io/os": "linux", [`node-role.kubernetes.io/${role ?? ""}`]: "" };
+    await create("/api/v1/nodes", { apiVersion: "v1", kind: "Node", metadata: { name, labels } });
+  }
+  heartbeats = await keepNodesReady(user, ["control-1", "worker-1"]);
+  const identity = { apiVersion: "v1", kind: "List", items: operatorIdentity(componentSettings) };
+  await cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(identity) });
+  pods = playPods(user, namespace);
+  await leaveWhatUpstreamLeaves();
+  operator = await startOperator();
+}, 600_000);
+
+afterEach(() => operator.mustBeAlive());
+
+afterAll(async () => {
+  await operator.kill();
+  await heartbeats[Symbol.asyncDispose]();
+  await pods[Symbol.asyncDispose]();
+  await admin[Symbol.asyncDispose]();
+  await user[Symbol.asyncDispose]();
+  await cluster[Symbol.asyncDispose]();
+}, 60_000);
+
+async function startOperator(...flags: readonly string[]): Promise<KeptProcess> {
+  const token = (await cluster.kubectl(["create", "token", account, "-n", namespace])).trim();
+  const images = Object.entries(componentSettings.images).flatMap(([name, image]) => {
+    return [`--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}-image`, image ?? ""];
+  });
+  const common = ["--kubeconfig", await cluster.clientFor({ token }), "--namespace", namespace];
+  const main = join(findWorkspaceRoot(), "apps/operator/src/main.ts");
+  const args = [main, ...common, "--leader-elect=false", ...images, ...flags];
+  return spawnKept(args, { log: operatorLog(), name: "operator-config-operator" });
+}
+
+function operatorLog(): string {
+  return join(cluster.dataDir, "operator.log");
+}
+
+/** A config with its finalizer, two DaemonSets of other releases, and one that has what ours does not want. */
+async function leaveWhatUpstreamLeaves(): Promise<void> {
+  const upstream = { fieldManager: "sriov-network-operator" };
+  const daemonSet = (name: string, app: string, nodeSelector: Readonly<Record<string, string>>) => {
+    const containers = [{ name, image: "upstream:1", env: [{ name: "LEGACY", value: "1" }] }];
+    const template = { metadata: { labels: { app } }, spec: { nodeSelector, containers } };
+    const spec = { selector: { matchLabels: { app } }, template };
+    return { apiVersion: "apps/v1", kind: "DaemonSet", metadata: { name }, spec };
+  };
+  const plugin = daemonSet("sriov-device-plugin", "sriov-device-plugin", { legacy: "" });
+  await create(daemonSets, plugin, upstream);
+  await create(daemonSets, daemonSet("sriov-network-config-daemon", "other", {}), upstream);
+  await create(daemonSets, daemonSet("sriov-cni", "sriov-cni", {}), upstream);
+  const metadata = { name: "sriov-cni", labels: { app: "sriov-cni" } };
+  const serviceAccounts = `/api/v1/namespaces/${namespace}/serviceaccounts`;
+  await create(serviceAccounts, { apiVersion: "v1", kind: "ServiceAccount", metadata }, upstream);
+  const stranger = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole" };
+  await create(roles, { ...stranger, metadata: { name: "network-resources-injector" }, rules: [] });
+}
+
+async function create(path: string, body: object, query: { readonly fieldManager?: string } = {}): Promise<void> {
+  await admin.request({ method: "POST", path, body, query });
+}
+
+async function createConfig(spec: SriovOperatorConfigSpec, name = "default", finalizers: readonly string[] = []) {
+  const metadata = { name, finalizers };
+  const body = { apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovOperatorConfig", metadata, spec };
+  await create(`${ours}/sriovoperatorconfigs`, body);
+}
+
+async function patch(path: string, body: object, by: Transport = admin): Promise<void> {
+  await by.request({ method: "PATCH", path, body, contentType: "application/merge-patch+json" });
+}
+
+async function remove(path: string): Promise<void> {
+  await admin.request({ method: "DELETE", path });
+}
+
+/** Undefined: there is none. */
+async function read(path: string): Promise<unknown> {
+  return admin.request({ method: "GET", path }).catch((error: unknown) => {
+    if (isKubeError(error, "NotFound")) return undefined;
+    throw error;
+  });
+}
+
+/** What stands below these fields, or undefined. */
+function at(object: unknown, ...fields: readonly (string | number)[]): unknown {
+  return fields.reduce<unknown>((value, field) => {
+    return typeof field === "number"
+      ? Array.isArray(value)
+        ? (value[field] as unknown)
+        : undefined
+      : isRecord(value)
+        ? value[field]
+        : undefined;
+  }, object);
+}
+
+async function field(path: string, ...fields: readonly (string | number)[]): Promise<unknown> {
+  return at(await read(path), ...fields);
+}
+
+const nodeSelector = ["spec", "template", "spec", "nodeSelector"] as const;
+const pluginArgs = ["spec", "template", "spec", "containers", 0, "args"] as const;
+
+/** Waits for the condition of the present generation to hold, with such words in its message, which is answered. */
+async function configIs(type: string, reason: string, words = "", path = config): Promise<string> {
+  return eventually(`${path} ${type} ${reason}`, async () => {
+    const object = await read(path);
+    const list = at(object, "status", "conditions");
+    const conditions: readonly Condition[] = Array.isArray(list) ? list : [];
+    const found = conditions.find((condition) => condition.type === type);
+    const isCurrent = found?.observedGeneration === at(object, "metadata", "generation");
+    const holds = isCurrent && found?.status === "True" && found.reason === reason;
+    if (holds && found.message.includes(words)) return found.message;
+    throw new Error(`conditions: ${JSON.stringify(conditions)}`);
+  });
+}
+
+/** Deployed as configured, and all pods are as they should be. */
+async function isReady(): Promise<string> {
+  return eventually("Ready and not Progressing", async () => {
+    const message = await configIs("Ready", "OperatorConfigReady");
+    const list = await field(config, "status", "conditions");
+    const conditions: readonly Condition[] = Array.isArray(list) ? list : [];
+    return conditions.some(({ type, status }) => type === "Progressing" && status === "False") ? message : undefined;
+  });
+}
+
+/** What the operator has written since, without what keeps it leading. */
+async function writesSince(time: string): Promise<readonly string[]> {
+  const mark = `mark-${Math.random().toString(36).slice(2)}`;
+  await read(`/api/v1/namespaces/${mark}`);
+  const events = await eventually("the mark in the audit log", async () => {
+    const seen = await cluster.auditEvents();
+    return seen.some(({ objectRef }) => objectRef?.name === mark) ? seen : undefined;
+  });
+  return events
+    .filter((event) => isWrite(event) && event.user.username === operatorUser && event.userAgent !== "test")
+    .filter(({ requestReceivedTimestamp }) => requestReceivedTimestamp > time)
+    .map(({ verb, requestURI }) => `${verb} ${requestURI.replace(/\?.*/, "")}`);
+}
+
+/** RFC 3339 with microseconds, by the clock that the API server has, too. */
+function now(): string {
+  return new Date().toISOString().replace("Z", "000Z");
+}
+
+describe("a SriovOperatorConfig", () => {
+  it("brings nothing before it is there; then what it asks for, over what upstream left", async () => {
+    expect(await field(`${daemonSets}/sriov-device-plugin`, ...nodeSelector)).toEqual({ legacy: "" });
+    await createConfig({}, "default", ["operatorconfig.finalizers.sriovnetwork.openshift.io"]);
+    await configIs("Progressing", "RollingOut", "sriov-network-config-daemon: 0 of 1 pods available");
+    // Deployed as configured, whatever becomes of the pods: one node that is away must hold up no pipeline.
+    expect(await configIs("Ready", "OperatorConfigReady")).toBe("deployed as configured: config-daemon, device-plugin");
+    pods.run(true);
+    await isReady();
+
+    const plugin = await read(`${daemonSets}/sriov-device-plugin`);
+    expect(at(plugin, ...nodeSelector)).not.toHaveProperty("legacy");
+    expect(JSON.stringify(at(plugin, "spec", "template"))).not.toContain("LEGACY");
+    expect(at(plugin, "metadata", "ownerReferences", 0)).toMatchObject({
+      kind: "SriovOperatorConfig",
+      name: "default",
+    });
+    const daemon = await read(`${daemonSets}/sriov-network-config-daemon`);
+    expect(at(daemon, "spec", "selector", "matchLabels", "app")).toBe("sriov-network-config-daemon");
+    expect(await read(`${daemonSets}/sriov-cni`)).toBeUndefined();
+    expect(await read(`/api/v1/namespaces/${namespace}/serviceaccounts/sriov-cni`)).toBeUndefined();
+    expect(await field(config, "metadata", "finalizers")).toBeUndefined();
+    expect(await read(`${roles}/network-resources-injector`)).toBeDefined(); // somebody else's
+  });
+
+  it("is the only one: any other is told that it does nothing", async () => {
+    await createConfig({ enableInjector: true }, "other");
+    const words = 'only the SriovOperatorConfig "default" is used';
+    await configIs("Degraded", "UnsupportedConfiguration", words, `${ours}/sriovoperatorconfigs/other`);
+    expect(await read(`${daemonSets}/network-resources-injector`)).toBeUndefined();
+  });
+
+  it("is followed when it changes, also where it asks for less", async () => {
+    const first = { useCDI: true, configDaemonNodeSelector: { rack: "1", "node-role.kubernetes.io/worker": "" } };
+    await patch(config, { spec: first });
+    await eventually("CDI and racks", async () => {
+      const args = await field(`${daemonSets}/sriov-device-plugin`, ...pluginArgs);
+      const selector = await field(`${daemonSets}/sriov-network-config-daemon`, ...nodeSelector);
+      return Array.isArray(args) && args.includes("--use-cdi") && at(selector, "rack") === "1";
+    });
+    await patch(config, { spec: { useCDI: false, configDaemonNodeSelector: { rack: null } } });
+    await eventually("neither", async () => {
+      const plugin = await read(`${daemonSets}/sriov-device-plugin`);
+      const selector = await field(`${daemonSets}/sriov-network-config-daemon`, ...nodeSelector);
+      const args = at(plugin, ...pluginArgs);
+      const isWithoutCdi = Array.isArray(args) && !args.includes("--use-cdi");
+      return isWithoutCdi && at(selector, "rack") === undefined && at(plugin, ...nodeSelector, "rack") === undefined;
+    });
+    await isReady();
+  });
+
+  it("may switch all features on and off", async () => {
+    const daemonEnv = ["spec", "template", "spec", "containers", 0, "env"] as const;
+    const waitEnv = ["spec", "template", "spec", "initContainers", 0, "env"] as const;
+    const gates = Object.keys(featureGateDefaults);
+    for (const isOn of [true, false]) {
+      await patch(config, { spec: { featureGates: Object.fromEntries(gates.map((gate) => [gate, isOn])) } });
+      await isReady();
+      expect((await read(`${daemonSets}/sriov-network-metrics-exporter`)) !== undefined).toBe(isOn);
+      const daemon = await field(`${daemonSets}/sriov-network-config-daemon`, ...daemonEnv);
+      expect(JSON.stringify(daemon).includes('{"name":"MAX_PFS","value":"1"}')).toBe(!isOn);
+      const configurer = await field(`${daemonSets}/sriov-device-plugin`, ...waitEnv);
+      expect(JSON.stringify(configurer)).toContain(`{"name":"BLOCK_UNTIL_CONFIGURED","value":"${String(isOn)}"}`);
+    }
+  });
+
+  it("is told of a gate that there is not, and works on", async () => {
+    await patch(config, { spec: { featureGates: { warpDrive: true } } });
+    await eventually("the warning", async () => (await isReady()).includes("spec.featureGates.warpDrive"));
+    await patch(config, { spec: { featureGates: null } });
+  });
+
+  it("decides how much is logged, from now on", async () => {
+    const plugin = `${daemonSets}/sriov-device-plugin`;
+    const managedBy = "app.kubernetes.io/managed-by";
+    const counted = async () => (await readFile(operatorLog(), "utf8")).split('"applied"').length;
+    const repair = async (logLevel: number) => {
+      await patch(config, { spec: { logLevel } });
+      await isReady();
+      const before = await counted();
+      await patch(plugin, { metadata: { labels: { [managedBy]: "me" } } });
+      await eventually("the repair", async () => (await field(plugin, "metadata", "labels", managedBy)) !== "me");
+      return before;
+    };
+    const before = await repair(0);
+    await repair(1);
+    await eventually("the second repair is told", async () => (await counted()) > before);
+    expect(await counted()).toBe(before + 1);
+    await patch(config, { spec: { logLevel: null } });
+    await isReady();
+  });
+});
+
+describe("the webhooks", () => {
+  it("are registered once they serve, and owned by what is uninstalled last", async () => {
+    pods.run(false);
+    await patch(config, { spec: { enableInjector: true, enableOperatorWebhook: true } });
+    await configIs(
+      "Progressing",
+      "RollingOut",
+      "operator-webhook is registered as a webhook once one of its pods is available",
+    );
+    expect(await read(webhooks.validating)).toBeUndefined();
+    pods.run(true);
+    await isReady();
+    for (const path of [...Object.values(webhooks), `${roles}/operator-webhook`]) {
+      expect(await field(path, "metadata", "ownerReferences", 0)).toMatchObject({ kind: "ClusterRole", name: account });
+    }
+  });
+
+  it("do not lock the operator out when they do not serve (M-50)", async () => {
+    const policy = {
+      apiVersion: "sriovnetwork.openshift.io/v1",
+      kind: "SriovNetworkNodePolicy",
+      metadata: { name: "fast" },
+      spec: { resourceName: "fast", numVfs: 2, nodeSelector: {}, nicSelector: { pfNames: ["ens1f0"] } },
+    };
+    const path = `${ours}/sriovnetworknodepolicies`;
+    // No Service leads anywhere in this cluster: each of these waits for the webhook, and it does not answer.
+    await expect(user.request({ method: "POST", path, body: policy })).rejects.toMatchObject({ code: "InternalError" });
+    await create(path, policy);
+    await eventually("the policy's status", async () => field(`${path}/fast`, "status", "conditions", 0));
+    expect(await read(`${ours}/sriovnetworknodestates/worker-1`)).toBeDefined();
+    pods.run(false);
+    await configIs("Progressing", "RollingOut");
+    pods.run(true);
+    await isReady();
+  });
+
+  it("that upstream left registered, and that do not serve, are put right before anything waits for them (M-50)", async () => {
+    await operator.kill();
+    await patch(config, { metadata: { finalizers: ["operatorconfig.finalizers.sriovnetwork.openshift.io"] } });
+    const body = [{ op: "remove", path: "/webhooks/0/matchConditions" }];
+    for (const path of Object.values(webhooks)) {
+      await admin.request({ method: "PATCH", path, body, contentType: "application/json-patch+json" });
+    }
+    operator = await startOperator();
+    await eventually("no finalizer", async () => (await field(config, "metadata", "finalizers")) === undefined);
+    await isReady();
+  });
+
+  it("stay away, once somebody took them off in need, until they serve again", async () => {
+    pods.run(false);
+    await configIs("Progressing", "RollingOut");
+    await remove(webhooks.validating);
+    await configIs(
+      "Progressing",
+      "RollingOut",
+      "operator-webhook is registered as a webhook once one of its pods is available",
+    );
+    expect(await read(webhooks.validating)).toBeUndefined();
+    pods.run(true);
+    await isReady();
+    expect(await read(webhooks.validating)).toBeDefined();
+  });
+});
+
+describe("what is deployed", () => {
+  it("comes back within seconds when somebody edits or deletes it (M-53)", async () => {
+    const service = `/api/v1/namespaces/${namespace}/services/operator-webhook-service`;
+    const role = `${roles}/operator-webhook`;
+    const before = { service: await field(service, "spec", "ports"), rules: await field(role, "rules") };
+    await patch(service, { spec: { ports: [{ name: "https", port: 444, targetPort: 1 }] } });
+    await patch(role, { rules: [] });
+    await patch(`${daemonSets}/sriov-device-plugin`, { spec: { template: { spec: { nodeSelector: { rack: "9" } } } } });
+    await patch(`${daemonSets}/operator-webhook`, { spec: { template: { spec: { priorityClassName: "" } } } });
+    await remove(`${daemonSets}/sriov-network-config-daemon`);
+    await remove(webhooks.mutating);
+    const withinMs = 10_000;
+    await eventually(
+      "all is as it was",
+      async () => {
+        const ports = await field(service, "spec", "ports", 0, "port");
+        const rules = await field(role, "rules");
+        const priority = await field(`${daemonSets}/operator-webhook`, "spec", "template", "spec", "priorityClassName");
+        const isBack = await read(`${daemonSets}/sriov-network-config-daemon`);
+        const registration = await read(webhooks.mutating);
+        return (
+          ports === 443 &&
+          JSON.stringify(rules) === JSON.stringify(before.rules) &&
+          priority === "system-cluster-critical" &&
+          isBack !== undefined &&
+          registration !== undefined
+        );
+      },
+      { withinMs },
+    );
+    expect(await field(service, "spec", "ports")).toMatchObject(before.service ?? {});
+    await isReady();
+  });
+
+  it("comes back also when nothing but a registration is taken away, again and again (M-53)", async () => {
+    await isReady();
+    for (const path of [...Object.values(webhooks), ...Object.values(webhooks)]) {
+      await remove(path);
+      await eventually(`${path} is back`, () => read(path), { withinMs: 10_000 });
+    }
+  });
+
+  const control = "/api/v1/nodes/control-1";
+  const isControl = { metadata: { labels: { "node-role.kubernetes.io/control-plane": "" } } };
+  const isHidden = { metadata: { labels: { "node-role.kubernetes.io/control-plane": null } } };
+  const allGates = { metricsExporter: true, resourceInjectorMatchCondition: true };
+  it.each([
+    ["with all features", config, { spec: { useCDI: true, featureGates: allGates } }, {}],
+    [
+      "with values that are empty",
+      config,
+      { spec: { configDaemonNodeSelector: {}, configDaemonEnvVars: { TZ: "" }, disablePlugins: [] } },
+      { spec: { configDaemonNodeSelector: null, configDaemonEnvVars: null, disablePlugins: null } },
+    ],
+    ["where no node of the control plane is to be seen", control, isHidden, isControl],
+  ])("is not written again by an operator that starts anew, %s", async (_where, path, change, undo) => {
+    await patch(path, change);
+    await isReady();
+    await isRepaired(); // It has heard of the change before this.
+    await operator.kill();
+    const begin = now();
+    operator = await startOperator();
+    const service = await isRepaired();
+    await isReady();
+    const writes = await writesSince(begin);
+    await patch(path, undo);
+    expect(writes).toEqual([`patch ${service}`]);
+  });
+
+  /** Resolves with what somebody edited and the operator repaired, after it has looked at all. */
+  async function isRepaired(): Promise<string> {
+    const service = `/api/v1/namespaces/${namespace}/services/operator-webhook-service`;
+    await patch(service, { metadata: { labels: { "app.kubernetes.io/managed-by": "me" } } });
+    await eventually("the repair", async () => {
+      return (await field(service, "metadata", "labels", "app.kubernetes.io/managed-by")) !== "me";
+    });
+    return service;
+  }
+
+  it("is all but what the cluster refuses, until it no longer does", async () => {
+    await operator.kill();
+    operator = await startOperator("--prometheus-operator");
+    await patch(config, { spec: { featureGates: { metricsExporter: true } } });
+    const words = "ServiceMonitor sriov-network-metrics-exporter: NotFound (the API server does not serve this";
+    await configIs("Degraded", "OperatorConfigSyncFailed", words);
+    expect(await read(`${daemonSets}/sriov-network-metrics-exporter`)).toBeDefined();
+    const crds = { apiVersion: "v1", kind: "List", items: monitoringCrds };
+    await cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(crds) });
+    await isReady();
+    const reasons = await cluster.kubectl(["get", "events", "-n", namespace, "-o", "jsonpath={.items[*].reason}"]);
+    expect(reasons.split(" ")).toContain("OperatorConfigSyncFailed");
+  });
+
+  it("goes part by part when it is no longer asked for", async () => {
+    await patch(config, { spec: { enableInjector: false, enableOperatorWebhook: false, featureGates: null } });
+    await isReady();
+    for (const path of [
+      ...Object.values(webhooks),
+      `${registrations}/mutatingwebhookconfigurations/network-resources-injector-config`,
+      `${daemonSets}/operator-webhook`,
+      `${daemonSets}/sriov-network-metrics-exporter`,
+      `${roles}/operator-webhook`,
+      `/api/v1/namespaces/${namespace}/configmaps/nri-control-switches`,
+    ]) {
+      expect([path, await read(path)]).toEqual([path, undefined]);
+    }
+    expect(await read(`${daemonSets}/sriov-network-config-daemon`)).toBeDefined();
+  });
+});
+
+describe("the end", () => {
+  const admissionPolicy = `${registrations}/validatingadmissionpolicies/switchyard-own-node`;
+
+  it("of the config takes all along, also when somebody waits for it", async () => {
+    await patch(config, { spec: { enableOperatorWebhook: true } });
+    await isReady();
+    await cluster.kubectl(["delete", "sriovoperatorconfig", "default", "-n", namespace, "--cascade=foreground"], {
+      kubeconfig: await cluster.clientFor({ user: operatorUser, groups: ["system:masters"] }),
+    });
+    await eventually("all is gone", async () => {
+      const left = await Promise.all(
+        [...Object.values(webhooks), `${roles}/operator-webhook`, admissionPolicy].map(read),
+      );
+      const sets = at(await read(daemonSets), "items");
+      return left.every((object) => object === undefined) && Array.isArray(sets) && sets.length === 0;
+    });
+  });
+
+  it("of the operator takes all along, in whichever order it is uninstalled", async () => {
+    await createConfig({ enableOperatorWebhook: true });
+    await isReady();
+    await operator.kill();
+    await remove(`${roles}/${account}`);
+    await remove(config);
+    await eventually("all is gone", async () => {
+      const left = await Promise.all([...Object.values(webhooks), admissionPolicy].map(read));
+      const sets = at(await read(daemonSets), "items");
+      return left.every((object) => object === undefined) && Array.isArray(sets) && sets.length === 0;
+    });
+  });
+});

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The device plugin's configuration on a real API server, with the operator: the init container, the follower, a plugin
+ * that counts how often it is told to start anew; the label on nodes; upstream's ConfigMap, and a fleet too large for it.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import {
+  nodes,
+  sriovNetworkNodePolicies,
+  sriovNetworkNodeStates,
+  sriovOperatorConfigs,
+  type Condition,
+  type SriovNetworkNodePolicySpec,
+} from "@switchyard/api";
+import { namespace } from "@switchyard/test-cluster";
+import { collectionPath, connect, isKubeError, objectPath, patchMetadata, type Transport } from "@switchyard/kube";
+import {
+  type ControlPlane,
+  eventually,
+  findWorkspaceRoot,
+  type GuardedProcess,
+  isWrite,
+  missingForPods,
+  podCommand,
+  spawnGuarded,
+  startControlPlane,
+} from "@switchyard/testing";
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { startCountingPlugin, type CountingPlugin } from "./counting-plugin.ts";
+import { bundleApp } from "../../src/bundle-app.ts";
+import { makeVfs, pfStatus, readState, report, startKernel, vfAddresses } from "../../device-plugin/fake-pf.ts";
+
+jest.setTimeout(120_000); // machines are busy
+
+const node = "worker-1";
+const serviceAccount = "device-plugin-config";
+const user = `system:serviceaccount:${namespace}:${serviceAccount}`;
+const labels = { "kubernetes.io/os": "linux", "node-role.kubernetes.io/worker": "" };
+const configMaps = { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true } as const;
+
+const stack = new AsyncDisposableStack();
+let cluster: ControlPlane;
+let transport: Transport;
+let directory: string;
+let ownKubeconfig: string;
+let plugin: CountingPlugin;
+/** The process under test as it is shipped. */
+let bundle: string;
+
+beforeAll(async () => {
+  cluster = stack.use(await startControlPlane({ auditLog: true }));
+  directory = await mkdtemp(join(tmpdir(), "switchyard-dp-"));
+  stack.defer(() => rm(directory, { recursive: true, force: true }));
+  await cluster.applyCrds(join(findWorkspaceRoot(), "charts/switchyard/crds"));
+  await cluster.kubectl(["create", "namespace", namespace]);
+  transport = stack.use(await connect({ kubeconfig: cluster.kubeconfig }));
+  plugin = stack.use(await startCountingPlugin(directory));
+  bundle = await bundleApp("device-plugin-config", directory);
+  await startKernel(directory, "boot-1");
+
+  // All that it needs.
+  const role = (name: string, verbs: string, resource: string, ...only: readonly string[]) => {
+    const what = [`--verb=${verbs}`, `--resource=${resource}`, ...only.map((each) => `--resource-name=${each}`)];
+    return cluster.kubectl(["create", "-n", namespace, "role", name, ...what]);
+  };
+  const bind = (name: string) =>
+    cluster.kubectl(["create", "-n", namespace, "rolebinding", name, `--role=${name}`, `--user=${user}`]);
+  const { plural, group } = sriovNetworkNodeStates;
+  await role("reader", "get,list,watch", `${plural}.${group}`);
+  await role("reporter", "patch", `${plural}.${group}/status`);
+  await role("config-reader", "get,list,watch", `${sriovOperatorConfigs.plural}.${group}`, "default");
+  for (const name of ["reader", "reporter", "config-reader"]) await bind(name);
+  ownKubeconfig = await cluster.clientFor({ user });
+
+  const flags = ["--kubeconfig", cluster.kubeconfig, "--leader-elect=false", "--write-configmap"];
+  start("operator", "apps/operator/src/main.ts", flags);
+  await apply({ ...of("SriovOperatorConfig", "default"), spec: { disableDrain: true } });
+  await createNode(node);
+  await eventually("the node's state", () => readState(transport, node));
+}, 600_000);
+
+afterAll(() => stack.disposeAsync(), 60_000);
+
+const of = (kind: string, name: string) => ({
+  ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind },
+  metadata: { name, namespace },
+});
+
+async function apply(object: unknown): Promise<void> {
+  await cluster.kubectl(["apply", "-f", "-"], { input: JSON.stringify(object) });
+}
+
+async function applyPolicy(name: string, spec: Partial<SriovNetworkNodePolicySpec>): Promise<void> {
+  const whole = { nodeSelector: labels, resourceName: name, numVfs: 4, nicSelector: { pfNames: ["ens1f0"] }, ...spec };
+  await apply({ ...of("SriovNetworkNodePolicy", name), spec: whole });
+}
+
+async function createNode(name: string, more = {}): Promise<void> {
+  const body = { apiVersion: "v1", kind: "Node", metadata: { name, labels: { ...labels, ...more } } };
+  await transport.request({ method: "POST", path: collectionPath(nodes), body });
+}
+
+/** Its log is `<name>.log`. */
+function start(name: string, script: string, flags: readonly string[]): GuardedProcess {
+  const args = [resolve(findWorkspaceRoot(), script), "--namespace", namespace, ...flags];
+  const started = spawnGuarded(process.execPath, args, { log: join(directory, `${name}.log`) });
+  stack.defer(() => started.kill());
+  return started;
+}
+
+const running: GuardedProcess[] = [];
+
+/** Starts the process under test. */
+function startConfigurator(name: string, flags: readonly string[], nodeName = node): GuardedProcess {
+  const started = start(name, bundle, ["--kubeconfig", ownKubeconfig, ...configuratorFlags(nodeName), ...flags]);
+  running.push(started);
+  return started;
+}
+
+function configuratorFlags(nodeName: string): readonly string[] {
+  const host = ["--node-name", nodeName, "--host-root", directory];
+  return [...host, "--config-file", join(directory, "pcidp/config.json"), "--plugin-process", plugin.name];
+}
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((each) => each.kill()));
+});
+
+/** VFs of each resource in the plugin's file; undefined while there is none. */
+async function handedOut(): Promise<Readonly<Record<string, readonly string[]>> | undefined> {
+  const text = await readFile(join(directory, "pcidp/config.json"), "utf8").catch(() => undefined);
+  if (text === undefined) return undefined;
+  const { resourceList } = JSON.parse(text) as { resourceList: { resourceName: string; selectors: Selectors }[] };
+  return Object.fromEntries(resourceList.map(({ resourceName, selectors }) => [resourceName, selectors.pciAddresses]));
+}
+
+interface Selectors {
+  readonly pciAddresses: readonly string[];
+}
+
+async function fileHas(what: Readonly<Record<string, readonly string[]>>): Promise<void> {
+  const wanted = JSON.stringify(what);
+  await eventually(`the file has ${wanted}`, async () => JSON.stringify(await handedOut()) === wanted);
+}
+
+const nothing = { none: ["none"] };
+
+async function condition(): Promise<Condition | undefined> {
+  const { status } = await readState(transport, node);
+  return status?.conditions?.find(({ type }) => type === "DevicePluginConfigured");
+}
+
+async function conditionIs(status: string, reason: string): Promise<Condition> {
+  return eventually(`DevicePluginConfigured=${status} ${reason}`, async () => {
+    const found = await condition();
+    return found?.status === status && found.reason === reason ? found : undefined;
+  });
+}
+
+async function specHas(what: string): Promise<void> {
+  await eventually(`the spec has ${what}`, async () => {
+    return JSON.stringify((await readState(transport, node)).spec).includes(what);
+  });
+}
+
+/** The daemon's word once VFs are made. */
+async function reportDone(numVfs: number, rest = {}, bootID = "boot-1"): Promise<void> {
+  await report(transport, node, { interfaces: [pfStatus({ numVfs, ...rest })], syncStatus: "Succeeded", bootID });
+}
+
+async function labelIs(value: string | undefined): Promise<void> {
+  const key = "sriovnetwork.openshift.io/device-plugin";
+  await eventually(`the label is ${value ?? "gone"}`, async () => {
+    const found = await cluster.kubectl(["get", "node", node, "-o", "json"]);
+    const { metadata } = JSON.parse(found) as { metadata: { labels: Record<string, string | undefined> } };
+    return metadata.labels[key] === value;
+  });
+}
+
+const log = (name: string) => readFile(join(directory, `${name}.log`), "utf8");
+
+describe("the init container", () => {
+  it("waits for the daemon, and for a kernel that is as the daemon told, and then writes the file", async () => {
+    await report(transport, node, { interfaces: [pfStatus({ numVfs: 0, owned: false })], syncStatus: "Succeeded" });
+    await applyPolicy("fast", {});
+    await specHas("fast");
+    await labelIs("Enabled");
+    const init = startConfigurator("init", ["--wait"]);
+    expect((await conditionIs("False", "VfsMissing")).message).toContain("fast: 4 VFs of 0000:01:00.0 not made");
+    expect(await handedOut()).toBeUndefined();
+    await reportDone(4);
+    await conditionIs("False", "Configuring");
+    expect([await handedOut(), init.hasExited()]).toEqual([undefined, false]);
+    await makeVfs(directory, vfAddresses(0, 3));
+    expect(await init.exited).toBe(0);
+    expect(await handedOut()).toEqual({ fast: vfAddresses(0, 3) });
+    expect((await conditionIs("True", "Configured")).message).toBe("VFs advertised: fast: 4");
+    expect(plugin.signals()).toBe(0);
+  });
+
+  it("waits for the daemon after a reboot, also where the VFs are still there and look right", async () => {
+    const file = join(directory, "rebooted/config.json");
+    await startKernel(directory, "boot-2");
+    const init = startConfigurator("init-2", ["--wait", "--config-file", file]);
+    expect((await conditionIs("False", "Configuring")).message).toBe(
+      "fast: 4 VFs of 0000:01:00.0 have not been configured by the config daemon since the node started; no VFs are advertised",
+    );
+    await report(transport, node, { syncStatus: "InProgress" }); // what the daemon says on its way names no other boot
+    await reportDone(4, { linkSpeed: "1000 Mb/s" });
+    expect(init.hasExited()).toBe(false);
+    await reportDone(4, {}, "boot-2");
+    expect(await init.exited).toBe(0);
+    expect(await readFile(file, "utf8")).toContain(vfAddresses(3, 3)[0]);
+    await conditionIs("True", "Configured");
+  });
+
+  it("lets the plugin start at once with the gate off, but with no VF that the daemon has not seen to in this boot", async () => {
+    const file = join(directory, "other/config.json");
+    const flags = ["--block-until-configured=false", "--config-file", file];
+    await startKernel(directory, "boot-3");
+    expect(await startConfigurator("no-gate-2", ["--wait", ...flags]).exited).toBe(0);
+    expect(await readFile(file, "utf8")).toContain('"none"');
+    const follower = startConfigurator("no-gate-3", flags);
+    await conditionIs("False", "Configuring");
+    await reportDone(4, { linkSpeed: "1000 Mb/s" }, "boot-2");
+    expect(await readFile(file, "utf8")).toContain('"none"');
+    const before = plugin.signals();
+    await reportDone(4, {}, "boot-3");
+    await eventually("the VFs are there", async () =>
+      (await readFile(file, "utf8")).includes(vfAddresses(3, 3)[0] ?? "?"),
+    );
+    await eventually("the plugin was told", () => plugin.signals() === before + 1);
+    await follower.kill();
+    await reportDone(4, {}, "boot-1");
+    await startKernel(directory, "boot-1");
+  });
+
+  it("does not end as if all were done when it is told to end before that", async () => {
+    const file = join(directory, "rebooted/config.json"); // of before, as an emptyDir outlives a reboot
+    await startKernel(directory, "boot-5");
+    const init = startConfigurator("init-3", ["--wait", "--config-file", file]);
+    await eventually("it waits", async () => (await log("init-3")).includes("not been configured by the config daemon"));
+    init.signal("TERM");
+    expect(await init.exited).toBe(1);
+    await startKernel(directory, "boot-1");
+  });
+
+  it("writes what is known, be it nothing, with the gate off", async () => {
+    const flags = ["--wait", "--block-until-configured=false", "--config-file", join(directory, "other/config.json")];
+    expect(await startConfigurator("no-gate", flags, "nobody").exited).toBe(0);
+    expect(await readFile(join(directory, "other/config.json"), "utf8")).toContain('"none"');
+  });
+});
+
+describe("the follower", () => {
+  it("has the plugin start anew once for each change that matters to it, and for nothing else", async () => {
+    const before = plugin.signals();
+    await startKernel(directory, "boot-4"); // as if the daemon named none: that takes nothing from a plugin that runs
+    const first = startConfigurator("follower-1", []);
+    await eventually("it follows", async () => (await log("follower-1")).includes("VFs advertised: fast: 4"));
+
+    // More VFs: those that there are go first, so they are withdrawn before the daemon does anything.
+    await applyPolicy("fast", { numVfs: 6 });
+    await fileHas(nothing);
+    await conditionIs("False", "Configuring");
+    await eventually("a first signal", () => plugin.signals() === before + 1);
+    await makeVfs(directory, vfAddresses(0, 5));
+    await reportDone(6);
+    await fileHas({ fast: vfAddresses(0, 5) });
+    await eventually("a second signal", () => plugin.signals() === before + 2);
+    await conditionIs("True", "Configured");
+
+    // What means nothing to the plugin, then something that does: only that is signalled.
+    await reportDone(6, { linkSpeed: "1000 Mb/s" });
+    await reportDone(6, { linkSpeed: "-1 Mb/s" });
+    await first.kill();
+    const second = startConfigurator("follower-2", []);
+    await eventually("it follows", async () => (await log("follower-2")).includes("VFs advertised: fast: 6"));
+    await applyPolicy("fast", { numVfs: 6, resourceName: "faster" });
+    await fileHas({ faster: vfAddresses(0, 5) });
+    await eventually("a third signal", () => plugin.signals() === before + 3);
+
+    // VFs of the same addresses that were made anew, as if nobody had looked meanwhile.
+    await makeVfs(directory, vfAddresses(2, 2));
+    await reportDone(6, { linkSpeed: "1000 Mb/s" });
+    await eventually("a fourth signal", () => plugin.signals() === before + 4);
+    await second.kill();
+    expect(await handedOut()).toEqual({ faster: vfAddresses(0, 5) });
+  });
+
+  it("tells what the plugin cannot hand out as it is asked for", async () => {
+    startConfigurator("follower-3", []);
+    await applyPolicy("fast", { numVfs: 6, resourceName: "fast" });
+    await applyPolicy("other", {
+      ...{ numVfs: 1, resourceName: "fast", needVhostNet: true },
+      nicSelector: { pfNames: ["ens2f0"] },
+    });
+    await makeVfs(directory, vfAddresses(0, 0, 2));
+    const interfaces = [pfStatus({ numVfs: 6 }), pfStatus({ numVfs: 1, slot: 2 })];
+    await report(transport, node, { interfaces, syncStatus: "Succeeded" });
+    const { message } = await conditionIs("False", "NotPossible");
+    expect(message).toMatch(/^fast: isRdma, needVhostNet, .* differ between its VFs .*; VFs advertised: fast: 7$/);
+    await cluster.kubectl(["delete", "-n", namespace, sriovNetworkNodePolicies.plural, "other"]);
+    await conditionIs("True", "Configured");
+  });
+
+  it("logs as much as the SriovOperatorConfig says, from now on", async () => {
+    startConfigurator("follower-6", []);
+    await conditionIs("True", "Configured");
+    let vfs = 6;
+    /** Whether a change that it follows is logged. */
+    async function isLogged(): Promise<boolean> {
+      const counted = (text: string) => text.split(`VFs advertised: fast: ${vfs}"`).length;
+      vfs = 13 - vfs; // 6 or 7 in turn
+      const before = counted(await log("follower-6"));
+      await makeVfs(directory, vfAddresses(0, vfs - 1));
+      await applyPolicy("fast", { numVfs: vfs });
+      await reportDone(vfs);
+      const told = `VFs advertised: fast: ${vfs}`;
+      await eventually(told, async () => (await conditionIs("True", "Configured")).message === told);
+      return counted(await log("follower-6")) > before;
+    }
+    for (const [logLevel, logs] of [
+      [0, false],
+      [1, true],
+      [0, false],
+      [null, true],
+    ] as const) {
+      await apply({ ...of("SriovOperatorConfig", "default"), spec: { disableDrain: true, logLevel } });
+      await eventually(`logLevel ${logLevel} is followed`, async () => (await isLogged()) === logs);
+    }
+    await applyPolicy("fast", { numVfs: 6 });
+    await makeVfs(directory, vfAddresses(0, 5));
+    await reportDone(6);
+  });
+
+  it("tells where it cannot write the file", async () => {
+    startConfigurator("follower-4", ["--config-file", join(bundle, "config.json")]);
+    expect((await conditionIs("False", "NotApplied")).message).toContain("ENOTDIR");
+  });
+
+  it("asks the API server for nothing while nothing happens", async () => {
+    const follower = startConfigurator("follower-5", []);
+    await conditionIs("True", "Configured");
+    await eventually("it follows", async () => (await log("follower-5")).includes("VFs advertised"));
+    const asked = async () => {
+      const events = await cluster.auditEvents();
+      return events.filter((event) => event.user.username === user);
+    };
+    const writes = async () => (await asked()).filter(isWrite).length;
+    const before = await asked();
+    const writesBefore = await writes();
+    // Other nodes' states are none of its business.
+    for (const other of ["idle-1", "idle-2", "idle-3"]) {
+      await createNode(other, { "node-role.kubernetes.io/worker": "no" });
+      await cluster.kubectl(["get", "nodes"]);
+    }
+    expect((await asked()).length).toBe(before.length);
+    expect(await writes()).toBe(writesBefore);
+    follower.signal("TERM");
+    expect(await follower.exited).toBe(0);
+  });
+
+  const missing = missingForPods();
+  (missing === undefined ? it : it.skip)(
+    `needs little memory in a pod (${missing ?? "by its service account"})`,
+    async () => {
+      const flags = ["--namespace", namespace, ...configuratorFlags(node)];
+      const program = [process.execPath, bundle, ...flags];
+      const { file, args } = podCommand(await cluster.podAccount(namespace, serviceAccount), program);
+      const follower = spawnGuarded(file, args, { log: join(directory, "pod.log") });
+      running.push(follower);
+      await eventually("it follows", async () => (await log("pod")).includes("VFs advertised"));
+      const resident = await residentKiB();
+      expect(resident).toBeGreaterThan(30 * 1024);
+      expect(resident).toBeLessThan(65 * 1024);
+      follower.signal("TERM");
+      expect(await follower.exited).toBe(0);
+    },
+  );
+});
+
+/** Of the process under test. */
+async function residentKiB(): Promise<number> {
+  const { stdout } = await promisify(execFile)("ps", ["-eo", "rss=,args="]);
+  const sizes = stdout.split("\n").flatMap((line) => {
+    const [, size, args = ""] = /^\s*(\d+) (.*)$/.exec(line) ?? [];
+    return args.startsWith(process.execPath) && args.includes(`--host-root ${directory}`) ? [Number(size)] : [];
+  });
+  return Math.max(...sizes);
+}
+
+describe("the label on nodes", () => {
+  it("follows the node's resources, and goes with the node from the node set", async () => {
+    await labelIs("Enabled");
+    await cluster.kubectl(["delete", "-n", namespace, sriovNetworkNodePolicies.plural, "fast"]);
+    await labelIs("Disabled");
+    await applyPolicy("fast", {});
+    await labelIs("Enabled");
+    const object = { metadata: { name: node, labels } };
+    await patchMetadata({ transport, type: nodes, object, labels: { "node-role.kubernetes.io/worker": "no" } });
+    await labelIs(undefined);
+    const back = { metadata: { name: node, labels: { "node-role.kubernetes.io/worker": "no" } } };
+    await patchMetadata({ transport, type: nodes, object: back, labels: { "node-role.kubernetes.io/worker": "" } });
+    await labelIs("Enabled");
+  });
+});
+
+describe("upstream's ConfigMap", () => {
+  const read = async () => {
+    const path = objectPath(configMaps, { name: "device-plugin-config", namespace });
+    const found = (await transport.request({ method: "GET", path })) as { data?: Record<string, string> };
+    return found.data ?? {};
+  };
+  const conditionOfConfig = async () => {
+    const config = await cluster.kubectl(["get", "-n", namespace, "sriovoperatorconfig", "default", "-o", "json"]);
+    const { status } = JSON.parse(config) as { status?: { conditions?: Condition[] } };
+    return status?.conditions?.find(({ type }) => type === "DevicePluginConfigMap");
+  };
+  const conditionIsNow = (status: string, reason: string) =>
+    eventually(`DevicePluginConfigMap=${status} ${reason}`, async () => {
+      const found = await conditionOfConfig();
+      return found?.status === status && found.reason === reason ? found : undefined;
+    });
+
+  it("has upstream's bytes, and comes back when it is deleted", async () => {
+    const wanted =
+      '{"resourceList":[{"resourceName":"fast","selectors":{"pfNames":["ens1f0"],' +
+      '"IsRdma":false,"NeedVhostNet":false},"SelectorObj":null}]}';
+    await eventually("the node's text", async () => (await read())[node] === wanted);
+    await conditionIsNow("True", "Written");
+    await cluster.kubectl(["delete", "-n", namespace, "configmap", "device-plugin-config"]);
+    await eventually("it is back", async () => {
+      try {
+        return (await read())[node] === wanted;
+      } catch (error) {
+        if (isKubeError(error, "NotFound")) return false;
+        throw error;
+      }
+    });
+  });
+
+  it("stays as it was where a fleet is too large for it, and that is told, until it fits again", async () => {
+    const fleet = Array.from({ length: 300 }, (_, index) => `fleet-${index}`);
+    for (let from = 0; from < fleet.length; from += 50) {
+      await Promise.all(fleet.slice(from, from + 50).map((name) => createNode(name, { fleet: "" })));
+    }
+    await eventually("all nodes are in it", async () => Object.keys(await read()).length > fleet.length);
+    const pfNames = Array.from({ length: 200 }, (_, port) => `a-rather-long-name-${port}`);
+    await applyPolicy("long", { nodeSelector: { fleet: "" }, nicSelector: { pfNames } });
+    const { message } = await conditionIsNow("False", "TooLarge");
+    expect(message).toMatch(/ 1\d{6} bytes for 301 nodes, more than the limit of 1048576 bytes; it is not updated/);
+    expect((await read())["fleet-7"]).not.toContain("rather-long");
+    await applyPolicy("long", { nodeSelector: { fleet: "" }, nicSelector: { pfNames: ["ens9"] } });
+    await conditionIsNow("True", "Written");
+    expect((await read())["fleet-7"]).toContain("ens9");
+  });
+});

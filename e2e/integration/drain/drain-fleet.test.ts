@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A hundred nodes of one pool ask for a drain at once, of which a tenth may be unavailable. The test is their daemons, each
+ * of which is done at once; the order of events is the API server's.
+ */
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from "@jest/globals";
+import { eventually } from "@switchyard/testing";
+import { setDrainStage, type DrainStage } from "./drain-cluster.ts";
+import { crdFolder } from "../../src/crd-objects.ts";
+import { componentSettings } from "../../src/identity-objects.ts";
+
+jest.setTimeout(120_000);
+
+const names = Array.from({ length: 100 }, (_, index) => `fleet-${String(index).padStart(2, "0")}`);
+const limit = 10;
+
+let stage: DrainStage;
+/** Daemons go on from then, so that all slots are taken once. */
+let haveAllAsked = false;
+/** Nodes that were drained, and ask no more. */
+const finished = new Set<string>();
+/** The most nodes that were unschedulable at once. */
+let mostCordoned = 0;
+/** Where this test's answers begin. */
+let begin = 0;
+
+beforeAll(async () => {
+  stage = await setDrainStage(componentSettings, crdFolder);
+  await stage.addPool("fleet", { nodeSelector: { matchLabels: { pool: "fleet" } }, maxUnavailable: "10%" });
+  await Promise.all(names.map((name) => stage.addNode(name, { pool: "fleet" })));
+  stage.states.subscribe(({ key }) => {
+    goOn(key);
+  });
+  stage.nodes.subscribe(() => {
+    mostCordoned = Math.max(mostCordoned, stage.nodes.list().filter(({ spec }) => spec?.unschedulable === true).length);
+  });
+}, 600_000);
+
+afterAll(async () => {
+  await stage[Symbol.asyncDispose]();
+}, 60_000);
+
+/** As its daemon does when its node is drained. */
+function goOn(name: string): void {
+  if (!haveAllAsked || stage.answerOf(name) !== "DrainComplete" || finished.has(name)) return;
+  finished.add(name);
+  void stage.ask(name, "Idle");
+}
+
+beforeEach(() => {
+  haveAllAsked = false;
+  finished.clear();
+  mostCordoned = 0;
+  begin = stage.answers.length;
+});
+
+async function askAll(): Promise<void> {
+  await Promise.all(names.map((name) => stage.ask(name, "Drain_Required")));
+  haveAllAsked = true;
+  for (const name of names) goOn(name);
+}
+
+async function untilAllAreIdle(): Promise<void> {
+  await eventually("all were drained", () => finished.size === names.length, { withinMs: 90_000 });
+  await eventually("all are let go", () => names.every((name) => stage.answerOf(name) === "Idle"));
+}
+
+/** What the answers since the test's begin tell. */
+function readWave() {
+  const taking = new Set<string>();
+  const started: string[] = [];
+  const gapsMs: number[] = [];
+  let freeSinceMs: number | undefined;
+  let most = 0;
+  for (const { node, answer, atMs } of stage.answers.slice(begin)) {
+    if (answer === "Draining") {
+      taking.add(node);
+      started.push(node);
+      if (freeSinceMs !== undefined) gapsMs.push(atMs - freeSinceMs);
+      freeSinceMs = undefined;
+    } else if (answer === "Idle") {
+      taking.delete(node);
+      if (started.length < names.length) freeSinceMs ??= atMs;
+    }
+    most = Math.max(most, taking.size);
+  }
+  return { started, most, gapsMs: gapsMs.sort((a, b) => a - b) };
+}
+
+describe("a hundred nodes that ask at once, of which a tenth may be drained", () => {
+  it("are drained once each, never more than ten, and a free slot has its next node within a second", async () => {
+    await askAll();
+    await untilAllAreIdle();
+    const { started, most, gapsMs } = readWave();
+    expect([most, [...started].sort()]).toEqual([limit, names]);
+    expect(mostCordoned).toBeLessThanOrEqual(limit);
+    expect(gapsMs[Math.floor(gapsMs.length * 0.9)]).toBeLessThan(1_000);
+  });
+
+  it("are so, too, when the operator is killed again and again", async () => {
+    await askAll();
+    for (const count of [15, 45, 75]) {
+      await eventually(`${count} were drained`, () => finished.size >= count);
+      await stage.killOperator();
+      await stage.startOperator();
+    }
+    await untilAllAreIdle();
+    const { started, most } = readWave();
+    expect([most, [...started].sort()]).toEqual([limit, names]);
+    expect(mostCordoned).toBeLessThanOrEqual(limit);
+  });
+});

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The alerts and the dashboard that come with the chart: well-formed, and about metrics that our processes really have.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { certificateFlags, issueWebhookCertificate, writeWebhookCertificate } from "@switchyard/test-cluster";
+import { igb } from "@switchyard/host/testing";
+import { isRecord } from "@switchyard/kube";
+import { eventually, findFreePorts, findWorkspaceRoot } from "@switchyard/testing";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createWorker, type FakeWorker } from "../../src/fake-worker.ts";
+import { judgePromql } from "./promql.ts";
+import { setUpstreamStage, type UpstreamStage } from "../../src/upstream-cluster.ts";
+
+const chart = join(findWorkspaceRoot(), "charts/switchyard");
+const alerts = join(chart, "alerts/switchyard.yaml");
+const dashboard = join(chart, "dashboards/switchyard.json");
+const buildMs = 10 * 60_000;
+
+let stage: UpstreamStage;
+let worker: FakeWorker;
+let metricsPorts: readonly number[];
+
+beforeAll(async () => {
+  stage = await setUpstreamStage();
+  const [operator = 0, webhook = 0, listen = 0, daemon = 0] = await findFreePorts(4);
+  metricsPorts = [operator, webhook, daemon];
+  const at = (port: number) => ["--metrics-address", `127.0.0.1:${port}`];
+  stage.start("operator", "apps/operator/src/main.ts", at(operator));
+  await writeWebhookCertificate(stage, await issueWebhookCertificate());
+  const listening = ["--listen-address", `127.0.0.1:${listen}`, ...certificateFlags(stage)];
+  stage.start("webhook", "apps/webhook/src/main.ts", [...listening, ...at(webhook)]);
+  worker = await createWorker(stage, "worker-1", [igb("0000:01:00.0")]);
+  worker.startDaemon(at(daemon));
+}, buildMs);
+
+afterAll(async () => {
+  await worker[Symbol.asyncDispose]();
+  await stage[Symbol.asyncDispose]();
+}, 60_000);
+
+/** Names of all time series of a process, by what its page says of each metric. */
+async function seriesAt(port: number): Promise<readonly string[]> {
+  const page = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  return [...page.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = "", type]) =>
+    type === "histogram" ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
+  );
+}
+
+/** All expressions of a dashboard, with Grafana's variables filled in. */
+function expressionsIn(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(expressionsIn);
+  if (!isRecord(value)) return [];
+  const own = typeof value["expr"] === "string" ? [value["expr"].replaceAll("$__rate_interval", "5m")] : [];
+  return [...own, ...Object.values(value).flatMap(expressionsIn)];
+}
+
+describe("alerts and dashboard", () => {
+  it(
+    "are what Prometheus can read, of metrics that the processes have",
+    async () => {
+      const panels: unknown = JSON.parse(await readFile(dashboard, "utf8"));
+      const expressions = expressionsIn(panels);
+      const { problems, metrics } = await judgePromql({ ruleFiles: [alerts], expressions });
+      expect(problems).toEqual([]);
+      expect(expressions.length).toBeGreaterThan(20);
+
+      const known = await eventually("all metrics", async () => {
+        const found = new Set((await Promise.all(metricsPorts.map(seriesAt))).flat());
+        expect(metrics.filter((name) => !found.has(name))).toEqual([]);
+        return found;
+      });
+      const ours = [...known].filter((name) => name.startsWith("switchyard_") && !/_(sum|count)$/.test(name));
+      expect(ours.filter((name) => !metrics.includes(name))).toEqual([]);
+    },
+    buildMs,
+  );
+
+  it(
+    "would be refused if they were malformed",
+    async () => {
+      const { problems, metrics } = await judgePromql({ ruleFiles: [], expressions: ["sum(rate(a[5m])", "b > 1"] });
+      expect([problems.length, metrics]).toEqual([1, ["b"]]);
+    },
+    buildMs,
+  );
+});

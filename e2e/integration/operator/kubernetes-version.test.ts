@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The operator's process and an API server of a release that it does not support: it asks for /version and nothing else. */
+import { expect, it } from "@jest/globals";
+import { isRecord } from "@switchyard/kube";
+import { findWorkspaceRoot } from "@switchyard/testing";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { OperatorProcess } from "../../src/operator-process.ts";
+
+const testMs = 2 * 60_000;
+const main = join(findWorkspaceRoot(), "apps/operator/src/main.ts");
+
+it(
+  "an operator that meets Kubernetes 1.29 ends at once, says which version it needs, and has written nothing",
+  async () => {
+    const directory = await mkdtemp(join(tmpdir(), "switchyard-version-"));
+    const asked: string[] = [];
+    const server = createServer(({ method, url }, response) => {
+      asked.push(`${method ?? ""} ${url ?? ""}`);
+      const info = { major: "1", minor: "29+", gitVersion: "v1.29.4-eks-1" };
+      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(info));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    try {
+      const flags = ["--health-address", "0", "--metrics-address", "0"];
+      const to = { main, server: `http://127.0.0.1:${port}`, namespace: "sriov", directory, flags };
+      await using operator = await OperatorProcess.start(to);
+      expect(await operator.exited()).toBe(1);
+    } finally {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    }
+    expect(asked).toEqual(["GET /version"]);
+    const lines = (await readFile(join(directory, "operator.log"), "utf8")).trim().split("\n");
+    const last: unknown = JSON.parse(lines.at(-1) ?? "");
+    const error = isRecord(last) && isRecord(last["error"]) ? last["error"] : {};
+    expect(error["message"]).toBe(
+      "Kubernetes 1.29 is not supported: Switchyard needs 1.30 or later. Nothing was changed",
+    );
+    expect(lines.filter((line) => line.includes('"level":"error"'))).toHaveLength(1);
+    await rm(directory, { recursive: true });
+  },
+  testMs,
+);

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The operator's lease while all of its writes hang: an API server under load, or a webhook that never answers. */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { collectionPath, connect, isRecord, type Transport } from "@switchyard/kube";
+import { nodes, sriovNetworks, sriovOperatorConfigs, type ResourceType } from "@switchyard/api";
+import { eventually, findWorkspaceRoot, startControlPlane, type ControlPlane } from "@switchyard/testing";
+import { join } from "node:path";
+import { FaultProxy } from "../../src/fault-proxy.ts";
+import { passAll, type FaultRules } from "../../src/fault-rules.ts";
+import { OperatorProcess } from "../../src/operator-process.ts";
+
+const namespace = "sriov-network-operator";
+
+/** Requests that the operator's transport has under way at once. */
+const requestSlots = 32;
+
+/** A lease that was not renewed for 10 s is lost. */
+const heldMs = 15_000;
+
+const stack = new AsyncDisposableStack();
+let cluster: ControlPlane;
+let transport: Transport;
+let operator: OperatorProcess;
+/** Writes that nobody answers. */
+let hanging = 0;
+
+const rules: FaultRules = {
+  ...passAll,
+  fateOf({ resource }) {
+    if (resource === "leases" || resource === "events") return { isCarriedOut: true, answer: "server's" };
+    hanging += 1;
+    return { isCarriedOut: false, answer: "none" };
+  },
+};
+
+beforeAll(async () => {
+  cluster = stack.use(await startControlPlane());
+  await cluster.applyCrds(join(findWorkspaceRoot(), "charts/switchyard/crds"));
+  await cluster.kubectl(["create", "namespace", namespace]);
+  transport = stack.use(await connect({ kubeconfig: cluster.kubeconfig }));
+  const create = (type: ResourceType, object: object) =>
+    transport.request({
+      method: "POST",
+      path: collectionPath(type, type.namespaced ? namespace : undefined),
+      body: object,
+    });
+  const apiVersion = "sriovnetwork.openshift.io/v1";
+  await create(sriovOperatorConfigs, {
+    apiVersion,
+    kind: "SriovOperatorConfig",
+    metadata: { name: "default" },
+    spec: {},
+  });
+  const labels = { "kubernetes.io/os": "linux", "node-role.kubernetes.io/worker": "" };
+  for (let index = 0; index < requestSlots; index++) {
+    await create(nodes, { apiVersion: "v1", kind: "Node", metadata: { name: `worker-${index}`, labels } });
+    const spec = { resourceName: "fast" };
+    await create(sriovNetworks, { apiVersion, kind: "SriovNetwork", metadata: { name: `net-${index}` }, spec });
+  }
+  const proxy = stack.use(await FaultProxy.before(cluster.kubeconfig, rules));
+  operator = stack.use(
+    await OperatorProcess.start({
+      ...{ main: join(findWorkspaceRoot(), "apps/operator/src/main.ts"), server: proxy.url, namespace },
+      ...{ directory: cluster.dataDir, flags: [] },
+    }),
+  );
+}, 600_000);
+
+afterAll(() => stack.disposeAsync(), 60_000);
+
+interface LeaseSpec {
+  readonly holderIdentity?: string;
+  readonly leaseTransitions?: number;
+  readonly renewTime?: string;
+}
+
+async function readLease(): Promise<LeaseSpec> {
+  const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/switchyard-operator`;
+  const lease = await transport.request({ method: "GET", path });
+  return isRecord(lease) && isRecord(lease["spec"]) ? lease["spec"] : {};
+}
+
+describe("a leader whose writes all hang", () => {
+  it("renews its lease all the same", async () => {
+    await eventually("all request slots are taken", () => hanging >= requestSlots, { withinMs: 60_000 });
+    const before = await readLease();
+    const renewedMs = async () => Date.parse((await readLease()).renewTime ?? "");
+    const untilMs = Date.parse(before.renewTime ?? "") + heldMs;
+    await eventually("renewals go on", async () => (await renewedMs()) > untilMs, { withinMs: 60_000, everyMs: 500 });
+    const { holderIdentity, leaseTransitions } = await readLease();
+    expect([holderIdentity, leaseTransitions]).toEqual([before.holderIdentity, before.leaseTransitions]);
+    const log = await operator.readLog();
+    expect(log.filter((line) => line.includes('"msg":"started leading"'))).toHaveLength(1);
+    expect(log.filter((line) => line.includes("lease request failed"))).toEqual([]);
+  }, 120_000);
+});

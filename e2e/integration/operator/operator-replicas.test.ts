@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Two replicas of the operator, which freeze, thaw and end while nodes wait for their drains; the API server's audit log
+ * is the judge of who wrote. The test is the nodes' daemons.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import {
+  annotations,
+  nodes,
+  sriovNetworkNodeStates,
+  sriovNetworkPoolConfigs,
+  sriovOperatorConfigs,
+  type DrainRequest,
+  type SriovNetworkNodeState,
+} from "@switchyard/api";
+import { createNode, namespace } from "@switchyard/test-cluster";
+import { objectPath, patchMetadata, watchObjects, type Cache } from "@switchyard/kube";
+import { eventually, findWorkspaceRoot, isWrite, type AuditEvent } from "@switchyard/testing";
+import { join } from "node:path";
+import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
+import { setUpstreamStage, type UpstreamStage } from "../../src/upstream-cluster.ts";
+
+/** A tenth of them is less than one node. */
+const names = Array.from({ length: 6 }, (_, index) => `worker-${index}`);
+/** A lease lasts for 15 s. */
+const takeOver = { withinMs: 60_000 };
+
+let stage: UpstreamStage;
+let states: Cache<SriovNetworkNodeState> & AsyncDisposable;
+const replicas: KeptProcess[] = [];
+/** Nodes that were drained and asked no more, in that order. */
+const drained: string[] = [];
+/** How many were unavailable at once. */
+let most = 0;
+/** How many may be drained and ask no more. */
+let allowed = 0;
+
+beforeAll(async () => {
+  stage = await setUpstreamStage();
+  states = watchObjects({
+    ...{ transport: stage.transport, type: sriovNetworkNodeStates, namespace, report: () => undefined },
+    project: (state: SriovNetworkNodeState) => state,
+  });
+  states.subscribe(({ key }) => {
+    most = Math.max(most, names.filter((name) => !["Idle", undefined].includes(answerOf(name))).length);
+    goOn(key);
+  });
+  await stage.as("user").create(sriovOperatorConfigs, { metadata: { name: "default" }, spec: {} });
+  await stage
+    .as("user")
+    .create(sriovNetworkPoolConfigs, { metadata: { name: "all" }, spec: { maxUnavailable: "10%" } });
+  for (const name of names) await createNode(stage, name);
+}, 600_000);
+
+afterEach(async () => {
+  await Promise.all(replicas.map((replica) => replica.mustBeAlive()));
+});
+
+afterAll(async () => {
+  await Promise.all(replicas.map((replica) => replica.kill()));
+  await states[Symbol.asyncDispose]();
+  await stage[Symbol.asyncDispose]();
+}, 60_000);
+
+function answerOf(name: string): string | undefined {
+  return states.get(name)?.metadata.annotations?.[annotations.currentState];
+}
+
+/** As daemons do it when they have looked at their nodes. */
+async function report(name: string): Promise<void> {
+  await eventually(`the state of ${name}`, () => states.get(name), takeOver);
+  const path = objectPath(sriovNetworkNodeStates, { name, namespace }, "status");
+  const body = { status: { interfaces: [{ pciAddress: "0000:3b:00.0", name: "ens1f0" }], syncStatus: "Succeeded" } };
+  await stage.transport.request({ method: "PATCH", path, contentType: "application/merge-patch+json", body });
+}
+
+async function ask(name: string, request: DrainRequest): Promise<void> {
+  const { transport } = stage;
+  for (const [type, metadata, annotation] of [
+    [sriovNetworkNodeStates, { name, namespace }, annotations.desiredState],
+    [nodes, { name }, annotations.nodeState],
+  ] as const) {
+    await patchMetadata({ transport, type, object: { metadata }, annotations: { [annotation]: request } });
+  }
+}
+
+function goOn(name: string): void {
+  if (answerOf(name) !== "DrainComplete" || drained.includes(name) || drained.length >= allowed) return;
+  drained.push(name);
+  void ask(name, "Idle");
+}
+
+/** Nodes go on until so many were drained; the next one waits for more to be allowed. */
+async function drainUntil(count: number): Promise<void> {
+  allowed = count;
+  for (const name of names) goOn(name);
+  await eventually(`${count} nodes were drained`, () => drained.length >= count, takeOver);
+}
+
+async function startReplica(user: string): Promise<KeptProcess> {
+  const kubeconfig = await stage.cluster.clientFor({ user, groups: ["system:masters"] });
+  const main = join(findWorkspaceRoot(), "apps/operator/src/main.ts");
+  const args = [main, "--kubeconfig", kubeconfig, "--namespace", namespace];
+  const replica = spawnKept(args, { log: join(stage.directory, `${user}.log`), name: `operator-${user}` });
+  replicas.push(replica);
+  return replica;
+}
+
+/** Writes of the replicas, but those of who leads and of what people are told. */
+async function writesOfReplicas(): Promise<readonly AuditEvent[]> {
+  const all = (await stage.audit()).filter((event) => isWrite(event) && /^replica-/.test(event.user.username ?? ""));
+  return all
+    .filter(({ objectRef }) => !["leases", "events"].includes(objectRef?.resource ?? ""))
+    .toSorted((a, b) => (a.requestReceivedTimestamp < b.requestReceivedTimestamp ? -1 : 1));
+}
+
+const lastWriter = async () => (await writesOfReplicas()).at(-1)?.user.username;
+
+describe("two replicas", () => {
+  it("drain one node after the other as one (M-17), though a tenth of the pool is less than one node (M-12)", async () => {
+    const a = await startReplica("replica-a");
+    await Promise.all(names.map(report));
+    await eventually("all nodes are idle", () => names.every((name) => answerOf(name) === "Idle"), takeOver);
+    const b = await startReplica("replica-b");
+    await eventually("the second one looks at the nodes", async () => {
+      const reads = (await stage.audit()).filter(({ user }) => user.username === "replica-b");
+      return reads.some(({ objectRef }) => objectRef?.resource === "sriovnetworknodestates");
+    });
+    await Promise.all(names.map((name) => ask(name, "Drain_Required")));
+    await drainUntil(2);
+
+    a.signal("STOP");
+    await drainUntil(4);
+    expect(await lastWriter()).toBe("replica-b");
+    a.signal("CONT"); // believes what it knew
+    await drainUntil(5);
+
+    b.signal("TERM"); // gives the lease back
+    expect(await b.exited).toBe(0);
+    await drainUntil(6);
+    await eventually("all nodes are idle", () => names.every((name) => answerOf(name) === "Idle"), takeOver);
+
+    const writers = (await writesOfReplicas()).map(({ user }) => user.username);
+    expect(writers.filter((each, index) => each !== writers[index - 1])).toEqual([
+      "replica-a",
+      "replica-b",
+      "replica-a",
+    ]);
+    expect([most, drained.toSorted()]).toEqual([1, names]);
+  }, 180_000);
+
+  it("tell of drains that went well as of nothing to worry about (M-13)", async () => {
+    const shown = '{range .items[*]}{.type} {.reason}{"\\n"}{end}';
+    const lines = await stage.cluster.kubectl(["get", "events", "-A", "-o", `jsonpath=${shown}`]);
+    const ofDrains = new Set(lines.split("\n").filter((line) => line.includes("Drain")));
+    expect([...ofDrains].toSorted()).toEqual(["Normal DrainCompleted", "Normal DrainReleased", "Normal DrainStarted"]);
+  });
+});

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What a pipeline relies on: `kubectl wait --for=condition=Ready` on policies and pools, and the events that tell why.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import {
+  sriovNetworkNodePolicies,
+  sriovNetworkPoolConfigs,
+  sriovOperatorConfigs,
+  type SriovNetworkNodePolicy,
+  type SriovNetworkNodePolicySpec,
+} from "@switchyard/api";
+import { namespace } from "@switchyard/test-cluster";
+import { igb, pci } from "@switchyard/host/testing";
+import { watchObjects, type Cache } from "@switchyard/kube";
+import { eventually, type GuardedProcess } from "@switchyard/testing";
+import { createWorker, type FakeWorker } from "../../src/fake-worker.ts";
+import { setUpstreamStage, type UpstreamStage } from "../../src/upstream-cluster.ts";
+
+let stage: UpstreamStage;
+let worker: FakeWorker;
+let operator: GuardedProcess;
+let policies: Cache<SriovNetworkNodePolicy> & AsyncDisposable;
+
+beforeAll(async () => {
+  stage = await setUpstreamStage();
+  policies = watchObjects({
+    transport: stage.transport,
+    type: sriovNetworkNodePolicies,
+    namespace,
+    project: (policy: SriovNetworkNodePolicy) => policy,
+    report: () => undefined,
+  });
+  worker = await createWorker(stage, "worker-1", [igb("0000:01:00.0")]);
+  operator = stage.startOperator();
+  worker.startDaemon();
+}, 600_000);
+
+afterAll(async () => {
+  await policies[Symbol.asyncDispose]();
+  await worker[Symbol.asyncDispose]();
+  await stage[Symbol.asyncDispose]();
+}, 60_000);
+
+function specFor(overrides: Partial<SriovNetworkNodePolicySpec> = {}): SriovNetworkNodePolicySpec {
+  return {
+    nodeSelector: {},
+    nicSelector: { rootDevices: [pci("0000:01:00.0")] },
+    resourceName: "fast",
+    numVfs: 2,
+    ...overrides,
+  };
+}
+
+const user = () => stage.as("user");
+const changePolicy = (name: string, spec: Partial<SriovNetworkNodePolicySpec>) =>
+  user().patch(sriovNetworkNodePolicies, name, { spec });
+
+/** Whether kubectl was satisfied within so many seconds. */
+async function waitFor(resource: string, condition: string, seconds: number): Promise<boolean> {
+  try {
+    await stage.kubectl(["wait", `--for=condition=${condition}`, `--timeout=${seconds}s`, resource]);
+    return true;
+  } catch (error) {
+    if (String(error).includes("timed out waiting")) return false;
+    throw error;
+  }
+}
+
+/** "Normal Configured" for each event of an object, the oldest first. */
+async function eventsOf(kind: string, name: string): Promise<readonly string[]> {
+  const select = `regarding.kind=${kind},regarding.name=${name}`;
+  const shown = '{range .items[*]}{.eventTime} {.type} {.reason}{"\\n"}{end}';
+  const lines = await stage.kubectl([
+    "get",
+    "events.v1.events.k8s.io",
+    "--field-selector",
+    select,
+    "-o",
+    `jsonpath=${shown}`,
+  ]);
+  return lines
+    .split("\n")
+    .filter((line) => line !== "")
+    .sort()
+    .map((line) => line.replace(/^\S+ /, ""));
+}
+
+describe("kubectl wait --for=condition=Ready", () => {
+  it("is told by the policy that nothing is managed yet", async () => {
+    await user().create(sriovNetworkNodePolicies, { metadata: { name: "fast" }, spec: specFor() });
+    await eventually("a word on it", () => {
+      const ready = policies.get("fast")?.status?.conditions?.find(({ type }) => type === "Ready");
+      return ready?.status === "False" && ready.reason === "NoOperatorConfig";
+    });
+    const spec = { disableDrain: true };
+    await user().create(sriovOperatorConfigs, { metadata: { name: "default" }, spec });
+  });
+
+  it("is all that a pipeline needs after it has applied a policy", async () => {
+    expect(await waitFor("sriovnetworknodepolicy/fast", "Ready", 60)).toBe(true);
+    expect((await worker.kernel.host().sriov.readPf(pci("0000:01:00.0")))?.sriov?.numVfs).toBe(2);
+  }, 90_000);
+
+  it("is not satisfied by what was Ready before a change, even if no operator runs", async () => {
+    operator.signal("STOP");
+    await changePolicy("fast", { numVfs: 3 });
+    expect(await waitFor("sriovnetworknodepolicy/fast", "Ready", 2)).toBe(false);
+    operator.signal("CONT");
+    expect(await waitFor("sriovnetworknodepolicy/fast", "Ready", 60)).toBe(true);
+    expect((await worker.kernel.host().sriov.readPf(pci("0000:01:00.0")))?.sriov?.numVfs).toBe(3);
+  }, 120_000);
+
+  it("sees Progressing before the node has even heard of the change", async () => {
+    await worker.daemon.kill();
+    await changePolicy("fast", { numVfs: 4 });
+    expect(await waitFor("sriovnetworknodepolicy/fast", "Progressing", 60)).toBe(true);
+    await eventually("the counts", () => {
+      const { matchedNodeCount, readyNodeCount } = policies.get("fast")?.status ?? {};
+      return matchedNodeCount === 1 && readyNodeCount === 0;
+    });
+    worker.startDaemon();
+    expect(await waitFor("sriovnetworknodepolicy/fast", "Ready", 60)).toBe(true);
+  }, 120_000);
+
+  it("works on pools, too", async () => {
+    const spec = { nodeSelector: { matchLabels: { "kubernetes.io/hostname": "worker-1" } }, maxUnavailable: 1 };
+    await user().create(sriovNetworkPoolConfigs, { metadata: { name: "all" }, spec });
+    expect(await waitFor("sriovnetworkpoolconfig/all", "Ready", 60)).toBe(true);
+  }, 90_000);
+});
+
+describe("events", () => {
+  it("arrive in the API server for each transition (M-48), and not again after a restart", async () => {
+    const told = () => eventsOf("SriovNetworkNodePolicy", "fast");
+    // The same news again is counted on the first event.
+    const expected = ["Normal Configured", "Normal Configuring", "Normal NoOperatorConfig"];
+    await eventually("all news", async () => [...(await told())].sort().join() === expected.join());
+    operator.signal("TERM");
+    await operator.exited;
+    operator = stage.startOperator();
+    const elsewhere = specFor({ nodeSelector: { rack: "7" } });
+    await user().create(sriovNetworkNodePolicies, { metadata: { name: "marker" }, spec: elsewhere });
+    await eventually("the marker's event", async () => {
+      return (await eventsOf("SriovNetworkNodePolicy", "marker")).includes("Normal NoNodesMatched");
+    });
+    expect([...(await told())].sort()).toEqual(expected);
+    expect((await eventsOf("SriovNetworkPoolConfig", "all")).at(-1)).toBe("Normal Configured");
+  }, 60_000);
+
+  it("warn of trouble, and of nothing else", async () => {
+    await changePolicy("fast", { numVfs: 9 });
+    expect(await waitFor("sriovnetworknodepolicy/fast", "Degraded", 60)).toBe(true);
+    await eventually("the warning", async () => {
+      return (await eventsOf("SriovNetworkNodePolicy", "fast")).at(-1) === "Warning NodesFailed";
+    });
+    const described = await stage.kubectl(["describe", "sriovnetworknodepolicy/fast"]);
+    expect(described).toContain("9 VFs requested, but 0000:01:00.0 supports at most 7");
+  }, 90_000);
+});

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What nobody expected to fail is on the object that it is about, within seconds and in the error's words, and goes when it
+ * works again: passes of a node's daemon, work of the operator. An admission policy makes the API server refuse them.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import type { Condition, SriovNetworkNodeState } from "@switchyard/api";
+import {
+  applyPolicy,
+  createOperatorConfig,
+  type News,
+  policyIs,
+  startTestCluster,
+  type TestCluster,
+  watchNews,
+  silentNarrator,
+} from "@switchyard/test-cluster";
+import { igb, pci } from "@switchyard/host/testing";
+import { eventually } from "@switchyard/testing";
+import { createWorker } from "../../src/fake-worker.ts";
+
+const pf = pci("0000:01:00.0");
+let stage: TestCluster;
+let news: News;
+
+beforeAll(async () => {
+  stage = await startTestCluster(silentNarrator);
+  await createOperatorConfig(stage);
+  news = watchNews(stage.transport, silentNarrator);
+}, 600_000);
+
+afterAll(async () => {
+  await news[Symbol.asyncDispose]();
+  await stage[Symbol.asyncDispose]();
+}, 60_000);
+
+const policyFor = (node: string, numVfs: number) => ({
+  ...{ nodeSelector: { "kubernetes.io/hostname": node }, nicSelector: { rootDevices: [pf] } },
+  ...{ resourceName: "fast", numVfs },
+});
+
+function conditionOf(node: string, type: string): Condition | undefined {
+  return news.states.get(node)?.status?.conditions?.find((condition) => condition.type === type);
+}
+
+async function eventsOf(node: string): Promise<string> {
+  const select = `--field-selector=regarding.name=${node}`;
+  return stage.cluster.kubectl(["get", "events.v1.events.k8s.io", "-A", select, "-o", "jsonpath={.items[*].note}"]);
+}
+
+/** Has the API server refuse updates of `resource` unless `allowed`, a CEL expression, holds; until disposed of. */
+async function refuse(name: string, resource: { group: string; plural: string }, allowed: string) {
+  const metadata = { name };
+  const version = "admissionregistration.k8s.io/v1";
+  const operations = ["UPDATE"];
+  const rule = { apiGroups: [resource.group], apiVersions: ["v1"], operations, resources: [resource.plural] };
+  const message = "refused by this test";
+  const objects = [
+    {
+      ...{ apiVersion: version, kind: "ValidatingAdmissionPolicy", metadata },
+      spec: { matchConstraints: { resourceRules: [rule] }, validations: [{ expression: allowed, message }] },
+    },
+    {
+      ...{ apiVersion: version, kind: "ValidatingAdmissionPolicyBinding", metadata },
+      spec: { policyName: name, validationActions: ["Deny"] },
+    },
+  ];
+  const input = JSON.stringify({ apiVersion: "v1", kind: "List", items: objects });
+  await stage.cluster.kubectl(["apply", "-f", "-"], { input });
+  return {
+    async [Symbol.asyncDispose]() {
+      await stage.cluster.kubectl(["delete", "-f", "-"], { input });
+    },
+  };
+}
+
+const isState = (state: SriovNetworkNodeState | undefined, syncStatus: string) =>
+  state?.status?.syncStatus === syncStatus && state.status.observedGeneration === state.metadata.generation;
+
+describe("a pass of a daemon that the API server refuses something", () => {
+  it("is on the node's state until a pass succeeds", async () => {
+    await using worker = await createWorker(stage, "refused", [igb("0000:01:00.0")]);
+    worker.startDaemon();
+    await applyPolicy(stage, "refused", policyFor("refused", 2));
+    await policyIs(news, "refused", "Ready");
+    const key = "sriovnetwork.openshift.io/state";
+    const noDrain = `!has(object.metadata.annotations) || object.metadata.annotations[?'${key}'].orValue('Idle') == 'Idle'`;
+    {
+      await using _ = await refuse("no-drains", { group: "", plural: "nodes" }, noDrain);
+      // A policy of the API server takes a while to hold: each change asks for a drain, and takes that back.
+      let numVfs = 2;
+      await eventually("a refused pass", async () => {
+        numVfs = 5 - numVfs; // 2 or 3 in turn
+        await applyPolicy(stage, "refused", policyFor("refused", numVfs));
+        return conditionOf("refused", "Degraded")?.reason === "PassFailed";
+      });
+      const state = news.states.get("refused");
+      expect(isState(state, "Failed")).toBe(true);
+      expect(state?.status?.lastSyncError).toContain("refused by this test");
+      expect(conditionOf("refused", "Ready")).toMatchObject({ status: "False", reason: "PassFailed" });
+      await eventually("an event", async () => (await eventsOf("refused")).includes("refused by this test"));
+    }
+    await policyIs(news, "refused", "Ready");
+    expect(isState(news.states.get("refused"), "Succeeded")).toBe(true);
+    expect(conditionOf("refused", "Degraded")?.status).toBe("False");
+  }, 180_000);
+});
+
+describe("work of the operator that the API server refuses", () => {
+  it("is on the object that it is about until it succeeds", async () => {
+    await using worker = await createWorker(stage, "stuck", [igb("0000:01:00.0")]);
+    worker.startDaemon();
+    await applyPolicy(stage, "stuck", policyFor("stuck", 2));
+    await policyIs(news, "stuck", "Ready");
+    const unchanged = "object.metadata.name != 'stuck' || object.spec == oldObject.spec";
+    const states = { group: "sriovnetwork.openshift.io", plural: "sriovnetworknodestates" };
+    {
+      await using _ = await refuse("no-changes", states, unchanged);
+      let numVfs = 2;
+      await eventually("a refused write", async () => {
+        numVfs = 5 - numVfs;
+        await applyPolicy(stage, "stuck", policyFor("stuck", numVfs));
+        return conditionOf("stuck", "ReconcileFailed");
+      });
+      expect(conditionOf("stuck", "ReconcileFailed")).toMatchObject({ status: "True", reason: "Retrying" });
+      expect(conditionOf("stuck", "ReconcileFailed")?.message).toMatch(
+        /^controller node-state: PATCH .*sriovnetworknodestates\/stuck.*refused by this test.*; retrying$/,
+      );
+      await eventually("an event", async () => (await eventsOf("stuck")).includes("controller node-state: "));
+      // What the daemon says of the node is its own.
+      expect(conditionOf("stuck", "Ready")).toBeDefined();
+    }
+    await eventually("the condition is gone", () => conditionOf("stuck", "ReconcileFailed") === undefined);
+    await policyIs(news, "stuck", "Ready");
+  }, 180_000);
+});

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The SriovNetworkNodeStates that the operator keeps, on a real API server: as the policies ask, whatever somebody does to
+ * them by hand, and for the nodes that SriovOperatorConfig names. The test is the nodes' daemons.
+ */
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from "@jest/globals";
+import {
+  annotations,
+  labels,
+  nodes as nodeType,
+  sriovNetworkNodePolicies,
+  sriovNetworkNodeStates,
+  sriovOperatorConfigs,
+  type SriovNetworkNodeState,
+  type SriovNetworkNodeStateSpec,
+} from "@switchyard/api";
+import { createNode, namespace } from "@switchyard/test-cluster";
+import { objectPath, watchObjects, type Cache } from "@switchyard/kube";
+import { eventually, isWrite, type GuardedProcess } from "@switchyard/testing";
+import { isDeepStrictEqual } from "node:util";
+import { setUpstreamStage, type UpstreamStage } from "../../src/upstream-cluster.ts";
+
+jest.setTimeout(60_000);
+
+const pf = "0000:3b:00.0";
+/** Upstream's operator needs up to five minutes. */
+const soon = { withinMs: 10_000 };
+const asWanted: SriovNetworkNodeStateSpec = {
+  interfaces: [
+    {
+      ...{ pciAddress: pf, name: "ens1f0", numVfs: 4 },
+      vfGroups: [{ resourceName: "fast", policyName: "fast", vfRange: "0-3", deviceType: "netdevice" }],
+    },
+  ],
+};
+
+let stage: UpstreamStage;
+let operator: GuardedProcess;
+let laterNodes = 0;
+let states: Cache<SriovNetworkNodeState> & AsyncDisposable;
+
+beforeAll(async () => {
+  stage = await setUpstreamStage();
+  states = watchObjects({
+    ...{ transport: stage.transport, type: sriovNetworkNodeStates, namespace, report: () => undefined },
+    project: (state: SriovNetworkNodeState) => state,
+  });
+  for (const name of ["worker-1", "worker-2"]) await createNode(stage, name);
+  await stage.as("user").create(sriovOperatorConfigs, { metadata: { name: "default" }, spec: {} });
+  await stage.as("user").create(sriovNetworkNodePolicies, {
+    metadata: { name: "fast" },
+    spec: { nodeSelector: {}, nicSelector: { rootDevices: [pf] }, resourceName: "fast", numVfs: 4 },
+  });
+  operator = stage.startOperator();
+  await eventually("the operator's start", () => states.get("worker-1"));
+  await report("worker-1");
+  await specIs("worker-1", asWanted);
+}, 600_000);
+
+afterAll(async () => {
+  await states[Symbol.asyncDispose]();
+  await stage[Symbol.asyncDispose]();
+}, 60_000);
+
+/**
+ * Waits until the operator has done what it does about all so far: the states that it writes come back to it, and so does
+ * the node. What it does then, it does for a reason of its own.
+ */
+beforeEach(async () => {
+  const name = `later-${++laterNodes}`;
+  await createNode(stage, name);
+  await eventually(`the state of ${name}`, () => states.get(name), soon);
+});
+
+/** As a daemon does it when it has looked at the node. */
+async function report(node: string): Promise<void> {
+  await eventually(`the state of ${node}`, () => states.get(node), soon);
+  const interfaces = [{ pciAddress: pf, name: "ens1f0", vendor: "8086", deviceID: "158b", totalvfs: 64, numVfs: 0 }];
+  await stage.transport.request({
+    method: "PATCH",
+    path: objectPath(sriovNetworkNodeStates, { name: node, namespace }, "status"),
+    contentType: "application/merge-patch+json",
+    body: { status: { interfaces, syncStatus: "Succeeded" } },
+  });
+}
+
+/** Waits, and shows what is there instead. */
+async function specIs(node: string, wanted: SriovNetworkNodeStateSpec | undefined): Promise<void> {
+  const isThere = () => isDeepStrictEqual(states.get(node)?.spec, wanted);
+  await eventually(`the spec of ${node}`, isThere, soon).catch((cause: unknown) => {
+    throw new Error(`the spec of ${node} is ${JSON.stringify(states.get(node)?.spec)}`, { cause });
+  });
+}
+
+const byHand = () => stage.as("kubectl-edit");
+const pathOf = (node: string) => objectPath(sriovNetworkNodeStates, { name: node, namespace });
+const generationOf = (node: string) => states.get(node)?.metadata.generation ?? 0;
+
+describe("a new node", () => {
+  const { nodeState, desiredState, currentState } = annotations;
+  const notesOf = (node: string) => {
+    const { [desiredState]: desired, [currentState]: current } = states.get(node)?.metadata.annotations ?? {};
+    return [desired, current];
+  };
+  const nodeMetadata = async (name: string) => (await stage.read(nodeType, name)).metadata;
+
+  it("has upstream's annotations and label before its daemon has reported, by one write to each of its objects", async () => {
+    const begin = (await stage.audit()).length;
+    await createNode(stage, "fresh");
+    await eventually("its label", async () => (await nodeMetadata("fresh")).labels?.[labels.devicePlugin], soon);
+    expect(notesOf("fresh")).toEqual(["Idle", "Idle"]);
+    expect((await nodeMetadata("fresh")).annotations?.[nodeState]).toBe("Idle");
+    expect((await nodeMetadata("fresh")).labels?.[labels.devicePlugin]).toBe("Disabled");
+    await report("fresh"); // wakes all controllers once more
+    await specIs("fresh", asWanted);
+    await eventually(
+      "resources",
+      async () => (await nodeMetadata("fresh")).labels?.[labels.devicePlugin] === "Enabled",
+      soon,
+    );
+    const writes = (await stage.audit()).slice(begin).filter(isWrite);
+    const sent = (path: RegExp) => writes.filter(({ requestURI }) => path.test(requestURI)).map(({ verb }) => verb);
+    // Its state with the annotations, and then the spec; its label and annotation, and then the other label.
+    expect(sent(/sriovnetworknodestates\/fresh\?/)).toEqual(["patch", "patch"]);
+    expect(sent(/\/nodes\/fresh/)).toEqual(["patch", "patch"]);
+  });
+
+  it("keeps them, and what its daemon asks for, when its spec changes", async () => {
+    await createNode(stage, "asks");
+    await eventually("its annotations", () => notesOf("asks").includes("Idle"), soon);
+    const ask = { metadata: { annotations: { [desiredState]: "Drain_Required" } } };
+    await stage.as("daemon").patch(sriovNetworkNodeStates, "asks", ask);
+    await report("asks");
+    await specIs("asks", asWanted);
+    await eventually("the answer", () => notesOf("asks")[1] !== "Idle", soon); // the request was heard
+    expect(notesOf("asks")[0]).toBe("Drain_Required");
+    await byHand().patch(sriovNetworkNodePolicies, "fast", { spec: { numVfs: 5 } });
+    const five = { ...asWanted.interfaces?.[0], numVfs: 5 };
+    const asked = (node: string) => states.get(node)?.spec?.interfaces?.[0]?.numVfs;
+    await eventually("another spec", () => asked("asks") === five.numVfs && asked("worker-1") === five.numVfs, soon);
+    expect([notesOf("asks")[0], ...notesOf("worker-1")]).toEqual(["Drain_Required", "Idle", "Idle"]);
+    await byHand().patch(sriovNetworkNodePolicies, "fast", { spec: { numVfs: 4 } });
+    await specIs("worker-1", asWanted);
+    await stage.as("daemon").patch(sriovNetworkNodeStates, "asks", {
+      metadata: { annotations: { [desiredState]: "Idle" } },
+    });
+  });
+});
+
+describe("a node's state", () => {
+  it.each<{ edit: string; spec: object | null }>([
+    { edit: "another number of VFs", spec: { interfaces: [{ ...asWanted.interfaces?.[0], numVfs: 9 }] } },
+    { edit: "another PF", spec: { interfaces: [...(asWanted.interfaces ?? []), { pciAddress: "0000:5e:00.0" }] } },
+    { edit: "an RDMA mode", spec: { system: { rdmaMode: "exclusive" } } },
+    { edit: "a bridge", spec: { bridges: { ovs: [{ name: "br0", uplinks: [{ pciAddress: pf }] }] } } },
+    { edit: "nothing at all", spec: null },
+  ])("is as the policies ask again within seconds when somebody writes $edit into it (M-53)", async ({ spec }) => {
+    const { generation = 0 } = (await byHand().patch(sriovNetworkNodeStates, "worker-1", { spec })).metadata;
+    await eventually("another writer", () => generationOf("worker-1") > generation, soon);
+    await specIs("worker-1", asWanted);
+  });
+
+  it("comes back within seconds when somebody deletes it (M-53)", async () => {
+    const before = states.get("worker-1")?.metadata.uid;
+    await stage.transport.request({ method: "DELETE", path: pathOf("worker-1") });
+    await eventually("another one", () => ![undefined, before].includes(states.get("worker-1")?.metadata.uid), soon);
+    await report("worker-1");
+    await specIs("worker-1", asWanted);
+  });
+
+  it("is kept for the nodes that configDaemonNodeSelector selects, as soon as it changes (M-53)", async () => {
+    const deadline = (node: string) => states.get(node)?.metadata.annotations?.[annotations.keepStateUntil];
+    const select = (configDaemonNodeSelector: object | null) =>
+      byHand().patch(sriovOperatorConfigs, "default", { spec: { configDaemonNodeSelector } });
+    await select({ "kubernetes.io/hostname": "worker-2" });
+    await eventually("a deadline", () => deadline("worker-1") !== undefined, soon);
+    expect(deadline("worker-2")).toBeUndefined();
+    await select(null);
+    await eventually("no deadline", () => deadline("worker-1") === undefined, soon);
+    await specIs("worker-1", asWanted);
+  });
+
+  it("is not written again by an operator that starts anew", async () => {
+    const generation = generationOf("worker-1");
+    operator.signal("TERM");
+    await operator.exited;
+    const begin = (await stage.audit()).length;
+    operator = stage.startOperator();
+    await createNode(stage, "worker-3"); // by the time that it has a state, the others have been looked at
+    await eventually("the operator's start", () => states.get("worker-3"));
+    await report("worker-3");
+    await specIs("worker-3", asWanted);
+    const since = (await stage.audit()).slice(begin).filter(isWrite);
+    const written = since.filter(({ requestURI }) => requestURI.includes("/sriovnetworknodestates/worker-1"));
+    expect([written.map(({ verb }) => verb), generationOf("worker-1")]).toEqual([[], generation]);
+  });
+});

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The way of a change, end to end: operator and daemons as processes on a real API server, kernels that can be looked at
+ * and broken.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import type { SriovNetworkNodePolicySpec, SriovNetworkNodeState } from "@switchyard/api";
+import {
+  applyPolicy,
+  createOperatorConfig,
+  namespace,
+  type News,
+  policyIs,
+  startTestCluster,
+  type TestCluster,
+  watchNews,
+  silentNarrator,
+} from "@switchyard/test-cluster";
+import { igb, pci } from "@switchyard/host/testing";
+import { eventually, findFreePorts, findWorkspaceRoot } from "@switchyard/testing";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createWorker } from "../../src/fake-worker.ts";
+import { runProgram } from "../../src/run-program.ts";
+
+const pf = pci("0000:01:00.0");
+let stage: TestCluster;
+let news: News;
+
+beforeAll(async () => {
+  stage = await startTestCluster(silentNarrator);
+  await createOperatorConfig(stage);
+  news = watchNews(stage.transport, silentNarrator);
+}, 600_000);
+
+afterAll(async () => {
+  await news[Symbol.asyncDispose]();
+  await stage[Symbol.asyncDispose]();
+}, 60_000);
+
+/** Waits for a node's state to be as told. */
+async function stateOf(
+  node: string,
+  what: string,
+  holds: (status: NonNullable<SriovNetworkNodeState["status"]>) => boolean,
+) {
+  return eventually(`${node} ${what}`, () => {
+    const state = news.states.get(node);
+    const isCurrent = state?.status?.observedGeneration === state?.metadata.generation;
+    return state?.status !== undefined && isCurrent && holds(state.status) ? state : undefined;
+  });
+}
+
+/** Two VFs with MTU 9000 on the first port of one node. Each test has a node and a policy of its own, of one name. */
+function policyFor(node: string, overrides: Partial<SriovNetworkNodePolicySpec> = {}): SriovNetworkNodePolicySpec {
+  const nodeSelector = { "kubernetes.io/hostname": node };
+  return { nodeSelector, nicSelector: { rootDevices: [pf] }, resourceName: "fast", numVfs: 2, mtu: 9000, ...overrides };
+}
+
+async function reset(node: string): Promise<void> {
+  await stage.kubectl(["delete", "sriovnetworknodepolicy", node]);
+  await stateOf(node, "reset", ({ interfaces }) => interfaces?.[0]?.numVfs === 0);
+}
+
+describe("a policy on a real API server", () => {
+  it("becomes VFs, and its status comes back to the policy and the node", async () => {
+    await using worker = await createWorker(stage, "plain", [igb("0000:01:00.0")]);
+    worker.startDaemon();
+    await applyPolicy(stage, "plain", policyFor("plain"));
+    await policyIs(news, "plain", "Ready");
+    const vfs = (await worker.kernel.host().sriov.readPf(pf))?.sriov?.vfs.map(({ driver }) => driver);
+    expect(vfs).toEqual(["igbvf", "igbvf"]);
+    expect(news.policies.get("plain")?.status).toMatchObject({ matchedNodeCount: 1, readyNodeCount: 1 });
+    const { status } = await stateOf("plain", "configured", ({ syncStatus }) => syncStatus === "Succeeded");
+    expect(status?.interfaces?.[0]).toMatchObject({ pciAddress: pf, numVfs: 2, mtu: 9000, owned: true });
+    await reset("plain");
+  }, 120_000);
+
+  it("costs a daemon that starts anew no write, and names the boot that it was seen to in", async () => {
+    await using worker = await createWorker(stage, "calm", [igb("0000:01:00.0")]);
+    worker.startDaemon();
+    await applyPolicy(stage, "calm", policyFor("calm"));
+    await policyIs(news, "calm", "Ready");
+    const { status } = await stateOf("calm", "configured, with its carrier back", ({ syncStatus, interfaces }) => {
+      return syncStatus === "Succeeded" && interfaces?.[0]?.linkSpeed === "1000 Mb/s";
+    });
+    expect(status?.bootID).toBe(await worker.kernel.host().boot.readBootId());
+    await worker.daemon.kill();
+    const stored = () => stage.kubectl(["get", "sriovnetworknodestate", "calm", "-o", "json"]);
+    const before = await stored();
+
+    const [port = 0] = await findFreePorts(1);
+    const writes = worker.kernel.writes.length;
+    worker.startDaemon(["--health-address", `127.0.0.1:${port}`]);
+    const isReady = async () => (await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined))?.ok;
+    await eventually("a first pass of the new daemon", isReady);
+    expect(await stored()).toBe(before);
+    expect(worker.kernel.writes.length).toBe(writes);
+    await reset("calm");
+  }, 120_000);
+
+  it("shows a refused step in the kernel's words, and recovers at once when the spec changes", async () => {
+    await using worker = await createWorker(stage, "refused", [igb("0000:01:00.0")]);
+    worker.kernel.fault({ port: "links", method: "setMtu", target: "enp1s0f0" }, { code: "EBUSY", words: "not now" });
+    worker.startDaemon();
+    await applyPolicy(stage, "refused", policyFor("refused"));
+    const failed = await stateOf("refused", "failed", ({ syncStatus }) => syncStatus === "Failed");
+    expect(failed.status?.lastSyncError).toContain("set mtu 9000 on enp1s0f0: EBUSY (not now)");
+    const degraded = { type: "Degraded", status: "True", reason: "StepFailed" };
+    expect(failed.status?.conditions).toContainEqual(expect.objectContaining(degraded));
+    await policyIs(news, "refused", "Degraded");
+    await eventually("an event", async () => {
+      const reasons = await stage.cluster.kubectl(["get", "events", "-A", "-o", "jsonpath={.items[*].reason}"]);
+      return reasons.split(" ").includes("SyncFailed");
+    });
+    await applyPolicy(stage, "refused", policyFor("refused", { mtu: 1500 }));
+    await policyIs(news, "refused", "Ready");
+  }, 120_000);
+
+  it("lives through an API server that is away while the hardware changes", async () => {
+    await using worker = await createWorker(stage, "lonely", [igb("0000:01:00.0")]);
+    worker.startDaemon();
+    await applyPolicy(stage, "lonely", policyFor("lonely"));
+    await policyIs(news, "lonely", "Ready");
+    await stage.cluster.killApiServer();
+    worker.kernel.unbindByHand(pci("0000:01:10.0"));
+    await eventually("repaired without the API server", async () => {
+      return (await worker.kernel.host().sriov.readPf(pf))?.sriov?.vfs[0]?.driver === "igbvf";
+    });
+    await stage.cluster.startApiServer();
+    await applyPolicy(stage, "lonely", policyFor("lonely", { numVfs: 3 }));
+    await stateOf("lonely", "3 VFs", ({ interfaces }) => interfaces?.[0]?.numVfs === 3);
+    await policyIs(news, "lonely", "Ready");
+  }, 180_000);
+});
+
+describe("the RDMA mode that a pool asks for", () => {
+  it("is compared with the node's own, as soon as that can be read, and reported in the words of the plan", async () => {
+    await using worker = await createWorker(stage, "rdma", [igb("0000:01:00.0")]);
+    worker.startDaemon();
+    const askFor = (rdmaMode: "shared" | "exclusive") =>
+      stage.kubectl(["apply", "-f", "-"], {
+        ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkPoolConfig" },
+        metadata: { name: "rdma" },
+        spec: { nodeSelector: { matchLabels: { "kubernetes.io/hostname": "rdma" } }, rdmaMode },
+      });
+    const planned = async (): Promise<string> => {
+      const program = join(findWorkspaceRoot(), "apps/cli/bin/switchyard.mjs");
+      const flags = ["--kubeconfig", stage.cluster.kubeconfig, "--namespace", namespace, "--node", "rdma"];
+      return (await runProgram(process.execPath, [program, "plan", ...flags])).stderr;
+    };
+
+    await askFor("shared");
+    const unknown = await stateOf("rdma", "of unknown mode", ({ syncStatus }) => syncStatus === "Failed");
+    expect(unknown.status?.lastSyncError).toBe(
+      'spec.system.rdmaMode: "shared" requested, but the RDMA mode of the node is unknown: ' +
+        "the kernel reports it only while module ib_core is loaded",
+    );
+    expect(await planned()).toContain(unknown.status?.lastSyncError);
+    expect(unknown.status?.system).toBeUndefined();
+
+    worker.kernel.addRdmaDevice("mlx5_0");
+    const ready = await stateOf("rdma", "in shared mode", ({ system }) => system?.rdmaMode === "shared");
+    expect(ready.status).toMatchObject({ syncStatus: "Succeeded", lastSyncError: "" });
+    expect(await planned()).toBe("");
+
+    await askFor("exclusive");
+    const wrong = await stateOf("rdma", "in the wrong mode", ({ syncStatus }) => syncStatus === "Failed");
+    expect(wrong.status?.lastSyncError).toBe(
+      'spec.system.rdmaMode: "exclusive" requested, but the node is in shared mode, and changing the mode is not supported yet',
+    );
+    expect(await planned()).toContain(wrong.status?.lastSyncError);
+    await stage.kubectl(["delete", "sriovnetworkpoolconfig", "rdma"]);
+    await stateOf("rdma", "without a wish", ({ syncStatus }) => syncStatus === "Succeeded");
+  }, 120_000);
+});
+
+describe("a daemon's log", () => {
+  it("has as much as logLevel of the SriovOperatorConfig asks for, as soon as that changes", async () => {
+    await using worker = await createWorker(stage, "talking", [igb("0000:01:00.0")]);
+    worker.startDaemon();
+    await applyPolicy(stage, "talking", policyFor("talking"));
+    await policyIs(news, "talking", "Ready");
+    const linesOfSteps = async () => {
+      const log = await readFile(join(stage.directory, "talking.log"), "utf8");
+      return log.split("\n").filter((line) => line.includes("step done")).length;
+    };
+    async function tellsOfRepair(): Promise<boolean> {
+      const before = await linesOfSteps();
+      const writes = worker.kernel.writes.length;
+      worker.kernel.unbindByHand(pci("0000:01:10.0"));
+      await eventually("repaired", () => worker.kernel.writes.length > writes);
+      await stateOf("talking", "repaired", ({ syncStatus, interfaces }) => {
+        return syncStatus === "Succeeded" && interfaces?.[0]?.Vfs?.every(({ driver }) => driver === "igbvf") === true;
+      });
+      return (await linesOfSteps()) > before;
+    }
+    for (const [logLevel, tells] of [
+      [0, false],
+      [1, true],
+      [0, false],
+      [null, true],
+    ] as const) {
+      const patch = JSON.stringify({ spec: { logLevel } });
+      await stage.kubectl(["patch", "sriovoperatorconfig", "default", "--type=merge", "-p", patch]);
+      await eventually(`logLevel ${logLevel} is followed`, async () => (await tellsOfRepair()) === tells);
+    }
+    await reset("talking");
+  }, 120_000);
+});
+
+describe("a daemon killed by SIGKILL", () => {
+  it("is followed by one that converges, whichever write it died at", async () => {
+    await using worker = await createWorker(stage, "mortal", [igb("0000:01:00.0")]);
+    const drivers = async () => (await worker.kernel.host().sriov.readPf(pf))?.sriov?.vfs.map(({ driver }) => driver);
+    let killedAt = 0;
+    for (let nth = 1; nth === killedAt + 1; nth++) {
+      const dyingAt = worker.kernel.writes.length + nth;
+      const act = () => {
+        if (worker.kernel.writes.length !== dyingAt) return;
+        killedAt = nth;
+        void worker.daemon.kill();
+      };
+      const ports = ["sriov", "links", "modules", "records"] as const;
+      const faults = ports.map((port) => worker.kernel.fault({ port }, { act }));
+      worker.startDaemon();
+      await applyPolicy(stage, "mortal", policyFor("mortal"));
+      await eventually(`killed at write ${nth}, or done`, () => {
+        return worker.daemon.hasExited() || news.policies.get("mortal")?.status?.readyNodeCount === 1;
+      });
+      for (const fault of faults) fault.lift();
+      if (worker.daemon.hasExited()) worker.startDaemon();
+      await policyIs(news, "mortal", "Ready");
+      expect([nth, await drivers()]).toEqual([nth, ["igbvf", "igbvf"]]);
+      await reset("mortal");
+      expect(await worker.kernel.host().records.list()).toEqual(new Map());
+      await worker.daemon.kill();
+    }
+    expect(killedAt).toBeGreaterThanOrEqual(7); // the record, an MTU, VFs, addresses and MTUs of two VFs
+  }, 300_000);
+});

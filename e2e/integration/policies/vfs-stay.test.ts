@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Running pods keep their VFs: what is deleted and made again, renamed or away for a moment is no reason to remove them.
+ * Drains are off, so that a mistake would take the VFs at once.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import type { SriovNetworkNodeState } from "@switchyard/api";
+import {
+  applyPolicy,
+  namespace,
+  type News,
+  policyIs,
+  startTestCluster,
+  type TestCluster,
+  watchNews,
+  silentNarrator,
+} from "@switchyard/test-cluster";
+import { igb, pci } from "@switchyard/host/testing";
+import { eventually } from "@switchyard/testing";
+import { createWorker, type FakeWorker } from "../../src/fake-worker.ts";
+
+const pf = pci("0000:01:00.0");
+const node = "worker-1";
+let stage: TestCluster;
+let news: News;
+let worker: FakeWorker;
+
+beforeAll(async () => {
+  stage = await startTestCluster(silentNarrator);
+  await createConfig();
+  news = watchNews(stage.transport, silentNarrator);
+  worker = await createWorker(stage, node, [igb("0000:01:00.0")]);
+  worker.startDaemon();
+  const spec = { nodeSelector: {}, nicSelector: { pfNames: ["enp1s0f0"] }, resourceName: "fast", numVfs: 4, mtu: 9000 };
+  await applyPolicy(stage, "fast", spec);
+  await policyIs(news, "fast", "Ready");
+}, 600_000);
+
+afterAll(async () => {
+  await worker[Symbol.asyncDispose]();
+  await news[Symbol.asyncDispose]();
+  await stage[Symbol.asyncDispose]();
+}, 60_000);
+
+async function createConfig(): Promise<void> {
+  await stage.kubectl(["apply", "-f", "-"], {
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovOperatorConfig",
+    metadata: { name: "default", namespace },
+    spec: { disableDrain: true },
+  });
+}
+
+/** Waits until operator and daemon have agreed on the node's state, and are done. */
+async function settled(what: string, holds: (state: SriovNetworkNodeState) => boolean = () => true) {
+  return eventually(what, () => {
+    const state = news.states.get(node);
+    const isSeen = state?.status?.observedGeneration === state?.metadata.generation;
+    return state?.status?.syncStatus === "Succeeded" && isSeen && holds(state) ? state : undefined;
+  });
+}
+
+/** Whether the state configures the PF, by the operator's merge. */
+const isConfigured = ({ spec }: SriovNetworkNodeState): boolean =>
+  spec?.interfaces?.some(({ pciAddress, numVfs }) => pciAddress === pf && numVfs === 4) === true;
+
+/** The calls that touch VFs, drivers or links while `act` runs and all settle after it. */
+async function hostWritesDuring(act: () => Promise<void>): Promise<readonly string[]> {
+  const before = worker.kernel.writes.length;
+  await act();
+  return worker.kernel.writes
+    .slice(before)
+    .flatMap(({ port, method }) => (port === "records" ? [] : `${port}.${method}`));
+}
+
+describe("VFs in use stay", () => {
+  it("when the node's SriovNetworkNodeState is deleted and made again", async () => {
+    const { metadata } = await settled("configured", isConfigured);
+    const writes = await hostWritesDuring(async () => {
+      await stage.kubectl(["delete", "sriovnetworknodestate", node]);
+      await settled("made again", (state) => state.metadata.uid !== metadata.uid && isConfigured(state));
+    });
+    expect(writes).toEqual([]);
+  }, 60_000);
+
+  it("when the SriovOperatorConfig is deleted, with the node states that it owns, and made again", async () => {
+    const { metadata } = await settled("configured", isConfigured);
+    const writes = await hostWritesDuring(async () => {
+      await stage.kubectl(["delete", "sriovoperatorconfig", "default"]);
+      await stage.kubectl(["delete", "sriovnetworknodestate", node]); // as the garbage collector does
+      await createConfig();
+      await settled("made again", (state) => state.metadata.uid !== metadata.uid && isConfigured(state));
+    });
+    expect(writes).toEqual([]);
+  }, 60_000);
+
+  it("when the daemon starts while its node state is new", async () => {
+    await worker.daemon.kill();
+    const writes = await hostWritesDuring(async () => {
+      await stage.kubectl(["delete", "sriovnetworknodestate", node]);
+      worker.startDaemon();
+      await settled("made again", isConfigured);
+    });
+    expect(writes).toEqual([]);
+  }, 60_000);
+
+  it("while the PF's network interface is in another network namespace", async () => {
+    const writes = await hostWritesDuring(async () => {
+      worker.kernel.moveToPod(pf);
+      const away = await settled("the interface is away", ({ status }) => {
+        return status?.interfaces?.some(({ pciAddress, name }) => pciAddress === pf && name === undefined) === true;
+      });
+      expect(isConfigured(away)).toBe(true);
+      worker.kernel.returnFromPod(pf);
+      await settled("the interface is back", ({ status }) => {
+        return status?.interfaces?.some(({ pciAddress, name }) => pciAddress === pf && name !== undefined) === true;
+      });
+    });
+    expect(writes).toEqual(["links.setAdminUp"]); // an interface that changes its namespace is down
+  }, 60_000);
+
+  it("when somebody renames the PF that the policy names", async () => {
+    const writes = await hostWritesDuring(async () => {
+      worker.kernel.renameLink("enp1s0f0", "renamed0");
+      const renamed = await settled("renamed", ({ spec }) => spec?.interfaces?.[0]?.name === "renamed0");
+      expect(renamed.status?.interfaces?.[0]?.recordedNames).toEqual(["enp1s0f0"]);
+      worker.kernel.renameLink("renamed0", "enp1s0f0");
+      await settled("named as before", ({ spec }) => spec?.interfaces?.[0]?.name === "enp1s0f0");
+    });
+    expect(writes).toEqual([]);
+  }, 60_000);
+
+  it("until no policy selects the PF any more", async () => {
+    await stage.kubectl(["delete", "sriovnetworknodepolicy", "fast"]);
+    const { spec } = await settled("reset", ({ status }) => status?.interfaces?.[0]?.numVfs === 0);
+    await settled("given up", (state) => state.spec?.unselected === undefined);
+    expect(spec?.interfaces).toEqual([]);
+    expect(await worker.kernel.host().records.list()).toEqual(new Map());
+  }, 60_000);
+});

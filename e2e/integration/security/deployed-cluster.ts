@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A real API server with everything that we can deploy, asked for and rendered; the operator's identity is there, and
+ * three nodes. Nothing runs.
+ * Usage: `await using deployed = await prepareCluster(); await using daemon = await deployed.clientOf(account, "worker-1");`
+ */
+import { connect, createWriter, type KubeObject, type Transport } from "@switchyard/kube";
+import { operatorIdentity, renderComponents, resourceTypeOf, type Manifest } from "@switchyard/render";
+import { startControlPlane, type ControlPlane } from "@switchyard/testing";
+import { crdFolder } from "../../src/crd-objects.ts";
+import {
+  componentSettings as settings,
+  everyComponent,
+  monitoringCrds,
+  namespace,
+} from "../../src/identity-objects.ts";
+
+/** Who has a token that is bound to what; a name alone is a node's. */
+export type Bound = string | { readonly pod: string };
+
+export interface DeployedCluster extends AsyncDisposable {
+  readonly cluster: ControlPlane;
+  /** All that is to be deployed, in order. */
+  readonly manifests: readonly Manifest[];
+  /** With the operator's token. */
+  readonly operator: Transport;
+  /** Applies as the operator. */
+  apply(manifest: Manifest): Promise<string>;
+  create(objects: readonly object[]): Promise<void>;
+  /** A kubeconfig with a token of this service account. */
+  kubeconfigOf(serviceAccount: string, bound?: Bound): Promise<string>;
+  clientOf(serviceAccount: string, bound?: Bound): Promise<Transport>;
+}
+
+export async function prepareCluster(): Promise<DeployedCluster> {
+  const stack = new AsyncDisposableStack();
+  const cluster = stack.use(await startControlPlane());
+  const create = async (objects: readonly object[]) => {
+    const list = { apiVersion: "v1", kind: "List", items: objects };
+    await cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(list) });
+  };
+  async function kubeconfigOf(serviceAccount: string, bound?: Bound): Promise<string> {
+    const [kind, name] = typeof bound === "object" ? ["Pod", bound.pod] : ["Node", bound];
+    const flags = name === undefined ? [] : [`--bound-object-kind=${kind}`, `--bound-object-name=${name}`];
+    const token = await cluster.kubectl(["create", "token", serviceAccount, "-n", namespace, ...flags]);
+    return cluster.clientFor({ token: token.trim() });
+  }
+
+  await cluster.applyCrds(crdFolder);
+  await create([
+    ...monitoringCrds,
+    { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } },
+    ...operatorIdentity(settings),
+    ...["worker-1", "worker-2", "worker-3"].map((name) => ({ apiVersion: "v1", kind: "Node", metadata: { name } })),
+    ...["worker-1", "worker-2"].map((name) => nodeState(name, largestSpec)),
+    nodeState("worker-3", { interfaces: [{ pciAddress: "0000:01:00.0", numVfs: 2 }] }),
+    everyComponent,
+  ]);
+  await cluster.kubectl(["wait", "--for=condition=Established", "crd", "--all"]);
+  const path = ["get", "sriovoperatorconfig", "default", "-n", namespace, "-o", "jsonpath={.metadata.uid}"];
+  const metadata = { ...everyComponent.metadata, uid: await cluster.kubectl(path) };
+  const { components } = renderComponents({ ...everyComponent, metadata }, settings);
+  const operator = stack.use(await connect({ kubeconfig: await kubeconfigOf("switchyard-operator") }));
+
+  return {
+    ...{ cluster, create, kubeconfigOf, operator },
+    manifests: components.flatMap(({ objects }) => objects),
+    async apply(manifest) {
+      const { apiVersion: _, kind: _kind, ...intent } = manifest;
+      const writer = { transport: operator, type: resourceTypeOf(manifest), manager: "switchyard-components" };
+      return createWriter<KubeObject>(writer).apply(intent);
+    },
+    clientOf: async (...of) => connect({ kubeconfig: await kubeconfigOf(...of) }),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+/** As large as they come: 8 PFs with 32 groups each. */
+const largestSpec = {
+  interfaces: Array.from({ length: 8 }, (_, pf) => ({
+    ...{ pciAddress: `0000:3b:00.${pf}`, name: `ens1f${pf}`, numVfs: 32 },
+    vfGroups: Array.from({ length: 32 }, (_, vf) => {
+      return { resourceName: `vfs${vf}`, vfRange: `${vf}-${vf}`, policyName: `policy-${vf}`, deviceType: "netdevice" };
+    }),
+  })),
+};
+
+function nodeState(name: string, spec: object) {
+  const metadata = { name, namespace };
+  return { apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodeState", metadata, spec };
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What each token can do, and that it can do nothing else of all that would matter to an attacker: asked of a real API
+ * server, and tried. docs/security.md says what follows from it.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { connect, isKubeError, type Transport } from "@switchyard/kube";
+import { prepareCluster, type DeployedCluster } from "./deployed-cluster.ts";
+import { namespace } from "../../src/identity-objects.ts";
+import { attempt, isAllowed, readRight, type Right } from "./right.ts";
+
+const coldStartMs = 10 * 60_000;
+const testMs = 2 * 60_000;
+const states = "sriovnetworknodestates";
+const registration = "sriov-operator-webhook-config";
+
+/** Every line is a step to more than a component needs, or one that at least one component needs. */
+const everything = [
+  // Keys and tokens.
+  ...["list secrets", "create secrets", "list kube-system:secrets", "get kube-system:secrets/any"],
+  ...["get", "update", "delete"].flatMap((verb) => [`${verb} secrets/operator-webhook-cert`, `${verb} secrets/users`]),
+  ...["create serviceaccounts/switchyard-operator/token", "create certificatesigningrequests"],
+  // Programs.
+  ...["create pods", "delete pods/any", "create pods/any/exec", "create default:pods/any/eviction"],
+  ...["create daemonsets", "patch daemonsets/other", "patch kube-system:daemonsets/other", "create deployments"],
+  ...["patch daemonsets/sriov-network-config-daemon", "list default:pods", "list kube-system:pods"],
+  // Rights.
+  ...["patch roles/operator-webhook", "patch roles/other", "create roles", "patch kube-system:roles/other"],
+  ...["create rolebindings", "patch rolebindings/other", "patch kube-system:rolebindings/other"],
+  ...["patch clusterroles/operator-webhook", "patch clusterroles/cluster-admin", "create clusterroles"],
+  ...["create clusterrolebindings", "patch clusterrolebindings/other", "impersonate users/admin"],
+  ...["bind clusterroles/cluster-admin", "escalate clusterroles/operator-webhook"],
+  // What the API server asks before it stores an object.
+  ...["mutatingwebhookconfigurations", "validatingwebhookconfigurations"].flatMap((kind) => [
+    ...[`get ${kind}/${registration}`, `patch ${kind}/${registration}`, `delete ${kind}/${registration}`],
+    ...[`list ${kind}`, `create ${kind}`, `patch ${kind}/other`],
+  ]),
+  ...["validatingadmissionpolicies", "validatingadmissionpolicybindings"].flatMap((kind) => [
+    ...[`patch ${kind}/switchyard-own-node`, `delete ${kind}/switchyard-own-node`],
+    ...[`patch ${kind}/other`, `create ${kind}`],
+  ]),
+  `patch customresourcedefinitions/${states}.sriovnetwork.openshift.io`,
+  // Nodes and our kinds.
+  ...["get nodes/worker-1", "list nodes", "patch nodes/worker-1", "update nodes/worker-1", "delete nodes/worker-1"],
+  ...["patch nodes/worker-1/status", `get ${states}/worker-1`, `list ${states}`, `patch ${states}/worker-1`],
+  ...[`patch ${states}/worker-1/status`, `create ${states}`, `update ${states}/worker-1`, `delete ${states}/worker-1`],
+  ...["list sriovnetworknodepolicies", "create sriovnetworknodepolicies", "patch sriovnetworknodepolicies/any"],
+  ...["get sriovoperatorconfigs/default", "get sriovoperatorconfigs/other", "patch sriovoperatorconfigs/default"],
+  ...["patch sriovoperatorconfigs/default/status", "delete sriovoperatorconfigs/default"],
+  ...["list default:sriovnetworks", "create default:sriovnetworks", "patch default:sriovnetworks/any"],
+  ...["list default:network-attachment-definitions", "patch default:network-attachment-definitions/any"],
+  ...["get default:resourceclaims/any", "list default:resourceclaims", "patch default:resourceclaims/any/status"],
+  ...["create default:resourceclaims", "list resourceslices", "create resourceslices", "patch resourceslices/any"],
+  // The rest.
+  ...["get configmaps/supported-nic-ids", "get configmaps/nri-control-switches", "list configmaps"],
+  ...["patch configmaps/device-plugin-config", "patch configmaps/other", "list kube-system:configmaps"],
+  ...["list namespaces", "delete namespaces/default", "create tokenreviews", "create subjectaccessreviews"],
+  ...["create events", "create default:events", "create leases", "update leases/switchyard-operator"],
+  ...["update leases/other", "update kube-system:leases/other"],
+].map(readRight);
+
+/** What each may do of it. */
+const granted: Readonly<Record<string, readonly string[]>> = {
+  "switchyard-operator": [
+    ...["create secrets", "get secrets/operator-webhook-cert", "update secrets/operator-webhook-cert"],
+    ...["delete secrets/operator-webhook-cert", "create default:pods/any/eviction"],
+    ...["patch daemonsets/sriov-network-config-daemon", "list default:pods", "list kube-system:pods"],
+    ...["patch roles/operator-webhook", "patch clusterroles/operator-webhook"],
+    ...["mutatingwebhookconfigurations", "validatingwebhookconfigurations"].flatMap((kind) => [
+      ...[`get ${kind}/${registration}`, `patch ${kind}/${registration}`, `delete ${kind}/${registration}`],
+    ]),
+    ...["validatingadmissionpolicies", "validatingadmissionpolicybindings"].flatMap((kind) => [
+      ...[`patch ${kind}/switchyard-own-node`, `delete ${kind}/switchyard-own-node`],
+    ]),
+    ...["get nodes/worker-1", "list nodes", "patch nodes/worker-1"],
+    ...[`get ${states}/worker-1`, `list ${states}`, `patch ${states}/worker-1`, `patch ${states}/worker-1/status`],
+    ...[`create ${states}`, `delete ${states}/worker-1`, "list sriovnetworknodepolicies"],
+    ...["get sriovoperatorconfigs/default", "get sriovoperatorconfigs/other", "patch sriovoperatorconfigs/default"],
+    ...["patch sriovoperatorconfigs/default/status", "list default:sriovnetworks", "patch default:sriovnetworks/any"],
+    ...["list default:network-attachment-definitions", "patch default:network-attachment-definitions/any"],
+    ...["get configmaps/supported-nic-ids", "get configmaps/nri-control-switches", "list configmaps"],
+    ...["patch configmaps/device-plugin-config", "list namespaces"],
+    ...["get default:resourceclaims/any", "list resourceslices"],
+    "list default:resourceclaims", // only to give it to the webhook
+    ...["create tokenreviews", "create subjectaccessreviews"], // only to give them to the metrics exporter
+    ...["create events", "create default:events", "create leases", "update leases/switchyard-operator"],
+  ],
+  "operator-webhook-sa": [
+    ...["list default:pods", "list kube-system:pods", "get nodes/worker-1", "list nodes"],
+    ...[`get ${states}/worker-1`, `list ${states}`, "list sriovnetworknodepolicies"],
+    ...["get sriovoperatorconfigs/default", "get configmaps/supported-nic-ids"],
+    ...["list default:resourceclaims", "list resourceslices"],
+  ],
+  "sriov-network-config-daemon": [
+    // Of its own node alone: identity.test.ts.
+    ...["patch nodes/worker-1", `patch ${states}/worker-1`, `patch ${states}/worker-1/status`],
+    ...[`get ${states}/worker-1`, `list ${states}`, "get sriovoperatorconfigs/default", "create events"],
+  ],
+  "sriov-device-plugin": [
+    `patch ${states}/worker-1/status`, // of its own node alone
+    ...[`get ${states}/worker-1`, `list ${states}`, "get sriovoperatorconfigs/default"],
+  ],
+  "network-resources-injector-sa": [
+    ...["get configmaps/nri-control-switches", "list default:network-attachment-definitions"],
+  ],
+  "metrics-exporter-sa": ["create tokenreviews", "create subjectaccessreviews"],
+};
+
+let deployed: DeployedCluster;
+
+beforeAll(async () => {
+  deployed = await prepareCluster();
+  for (const manifest of deployed.manifests) await deployed.apply(manifest);
+}, coldStartMs);
+afterAll(async () => {
+  await deployed[Symbol.asyncDispose]();
+});
+
+describe.each(Object.entries(granted))("the token of %s", (account, allowed) => {
+  let client: Transport;
+
+  beforeAll(async () => {
+    client = await deployed.clientOf(account, "worker-1");
+  });
+  afterAll(async () => {
+    await client[Symbol.asyncDispose]();
+  });
+
+  it(
+    "has these rights, and no others",
+    async () => {
+      const texts = await Promise.all(
+        everything.map(async (right) => ((await isAllowed(client, right)) ? [right.text] : [])),
+      );
+      expect(texts.flat().sort()).toEqual([...allowed].sort());
+    },
+    testMs,
+  );
+
+  it(
+    "is refused whatever else is tried with it",
+    async () => {
+      const others = everything.filter(({ text }) => !allowed.includes(text));
+      const outcomes = await Promise.all(others.map((right) => outcomeOf(right)));
+      expect(outcomes.filter(({ code }) => code !== "Forbidden")).toEqual([]);
+      expect(outcomes.length).toBeGreaterThan(everything.length / 2);
+    },
+    testMs,
+  );
+
+  async function outcomeOf(right: Right): Promise<{ readonly text: string; readonly code: string }> {
+    const { text } = right;
+    try {
+      const answer = attempt(client, right);
+      await answer;
+      return { text, code: answer === undefined ? "Forbidden" : "done" }; // no request of its own
+    } catch (error) {
+      return { text, code: isKubeError(error) ? error.code : String(error) };
+    }
+  }
+});
+
+describe("the operator", () => {
+  it(
+    "can give nobody what it may not do itself, also under names that it may write",
+    async () => {
+      const rbac = "rbac.authorization.k8s.io";
+      const all = [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }];
+      const secrets = [{ apiGroups: [""], resources: ["secrets"], verbs: ["get"] }];
+      for (const rules of [all, secrets]) {
+        const role = {
+          apiVersion: `${rbac}/v1`,
+          kind: "Role",
+          metadata: { name: "operator-webhook", namespace },
+          rules,
+        };
+        await expect(deployed.apply(role)).rejects.toMatchObject({ code: "Forbidden" });
+      }
+      await using admin = await connect({ kubeconfig: deployed.cluster.kubeconfig });
+      const name = "operator-webhook-role-binding";
+      await admin.request({ method: "DELETE", path: `/apis/${rbac}/v1/clusterrolebindings/${name}` });
+      const binding = {
+        ...{ apiVersion: `${rbac}/v1`, kind: "ClusterRoleBinding", metadata: { name } },
+        roleRef: { apiGroup: rbac, kind: "ClusterRole", name: "cluster-admin" },
+        subjects: [{ kind: "ServiceAccount", name: "operator-webhook-sa", namespace }],
+      };
+      await expect(deployed.apply(binding)).rejects.toMatchObject({ code: "Forbidden" });
+    },
+    testMs,
+  );
+});
