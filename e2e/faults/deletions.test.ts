@@ -20,7 +20,7 @@ let main: string;
 beforeAll(async () => {
   binaries = await ensureBinaries({ names: binariesFor({ controllerManager: true }), progress: writeToStderr });
   directory = await mkdtemp(join(tmpdir(), "switchyard-faults-"));
-  main = await bundleApp("operator", directory);
+  main = await bundleApp("apps/operator", directory);
 }, 600_000);
 
 afterAll(() => rm(directory, { recursive: true }));

@@ -22,7 +22,7 @@ let world: World | undefined;
 beforeAll(async () => {
   binaries = await ensureBinaries({ names: binariesFor({ controllerManager: true }), progress: writeToStderr });
   directory = await mkdtemp(join(tmpdir(), "switchyard-faults-"));
-  main = await bundleApp("operator", directory);
+  main = await bundleApp("apps/operator", directory);
 }, 600_000);
 
 afterAll(() => rm(directory, { recursive: true }));

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * An app as it is shipped, main.js and its chunks: it starts quickly, its memory is that of production, and what is edited
- * meanwhile does not show.
- * Usage: `const main = await bundleApp("operator", directory);`
+ * bundleApp bundles an app as `npm run build` does. A bundled program starts faster than its sources, uses as much memory
+ * as in production, and does not change when the sources are edited during the test.
+ * Usage: `const main = await bundleApp("apps/operator", directory);`
  */
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-/** Bundles `apps/<app>` into a directory below `directory`; the path of main.js. Rejects where the sources do not build. */
-export async function bundleApp(app: "operator" | "device-plugin-config", directory: string): Promise<string> {
+/** Bundles `app` into a directory below `directory` and returns the path of main.js. Rejects if the bundler fails. */
+export async function bundleApp(app: `apps/${string}`, directory: string): Promise<string> {
   const root = findWorkspaceRoot();
   const outdir = join(directory, app);
-  const cwd = join(root, "apps", app);
+  const cwd = join(root, app);
   await promisify(execFile)(process.execPath, [join(root, "tools/nx/bundle.js"), "src/main.ts", outdir], { cwd });
   return join(outdir, "main.js");
 }

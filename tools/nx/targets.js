@@ -1,37 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The targets of every project, inferred from what it holds, so that no project repeats them (Nx createNodesV2):
- * `lint`, `typecheck` and `test` where there is a tsconfig.json, `build` for apps with a src/main.ts.
- * Test results go to reports/<project>.json, an output of the target: a cached run still counts its tests.
+ * The targets of every project, inferred from its files (Nx createNodesV2), so that no project repeats them:
+ * - `lint`, `typecheck` and `test` for projects with a tsconfig.json;
+ * - `build` for apps with a src/main.ts;
+ * - for e2e, `test-<folder>` for each folder of e2e/integration, `test-src` for e2e/src, and `test` that runs them all.
+ * A test target writes Jest's results to reports/<name>.json, which is an output of the target: the tests of a cached run
+ * are counted, too.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { integrationInputs } from "./integration-targets.js";
 
 export const name = "switchyard-targets";
 
 export const createNodesV2 = [
   "{apps,libs,tools,e2e}/**/package.json",
-  (files, _options, { workspaceRoot }) =>
-    files.map((file) => [file, { projects: projectsOf(dirname(file), workspaceRoot) }]),
+  (files, _options, { workspaceRoot }) => {
+    const manifests = Object.fromEntries(
+      files.map((file) => [dirname(file), JSON.parse(readFileSync(join(workspaceRoot, file), "utf8"))]),
+    );
+    return files.map((file) => [file, { projects: projectsOf(dirname(file), workspaceRoot, manifests) }]);
+  },
 ];
 
-function projectsOf(root, workspaceRoot) {
+function projectsOf(root, workspaceRoot, manifests) {
   const has = (file) => existsSync(join(workspaceRoot, root, file));
-  const manifest = JSON.parse(readFileSync(join(workspaceRoot, root, "package.json"), "utf8"));
   const targets = {};
   const up = root
     .split("/")
     .map(() => "..")
     .join("/");
+  const test = (folder, inputs) =>
+    target(root, [`node ${up}/tools/nx/jest.js`, ...(folder === "" ? [] : ["--folder", folder])].join(" "), {
+      inputs: [...inputs, "tooling", "{workspaceRoot}/jest.config.js", "{workspaceRoot}/tools/nx/jest.js"],
+      outputs: [`{workspaceRoot}/reports/${reportName(join(root, folder))}`],
+    });
+
   if (has("tsconfig.json")) {
     targets.typecheck = target(root, `tsc -p tsconfig.json`, { inputs: ["default", "^default"] });
     targets.lint = target(root, `eslint .`, {
       inputs: ["default", "^default", "{workspaceRoot}/eslint.config.js"],
     });
-    targets.test = target(root, `node ${up}/tools/nx/jest.js`, {
-      inputs: ["default", "^default", "{workspaceRoot}/jest.config.js", "{workspaceRoot}/tools/nx/jest.js"],
-      outputs: [`{workspaceRoot}/reports/${reportName(root)}`],
-    });
+    targets.test = test("", ["default", "^default"]);
+  }
+  const integration = integrationInputs(root, workspaceRoot, manifests);
+  if (integration.length > 0) {
+    targets["test-src"] = test("src", ["{projectRoot}/src/**/*", "^default"]);
+    for (const { name: folder, inputs } of integration) {
+      targets[`test-${folder}`] = test(`integration/${folder}`, inputs);
+    }
+    const dependsOn = Object.keys(targets).filter((target) => target.startsWith("test-"));
+    targets.test = { executor: "nx:noop", dependsOn };
   }
   if (root.startsWith("apps/") && has("src/main.ts")) {
     targets.build = target(root, `node ${up}/tools/nx/bundle.js`, {
@@ -39,14 +58,14 @@ function projectsOf(root, workspaceRoot) {
       outputs: [`{workspaceRoot}/dist/${root}`],
     });
   }
-  return { [root]: { root, name: manifest.name, targets } };
+  return { [root]: { root, name: manifests[root].name, targets } };
 }
 
 function target(cwd, command, rest) {
   return { executor: "nx:run-commands", cache: true, options: { command, cwd }, ...rest };
 }
 
-/** reports/<this> holds Jest's JSON of the project at `root`. */
-export function reportName(root) {
-  return `${root.replaceAll("/", "-")}.json`;
+/** The file in reports/ with Jest's results for the tests in `folder`, a path from the workspace. */
+export function reportName(folder) {
+  return `${folder.replaceAll("/", "-")}.json`;
 }

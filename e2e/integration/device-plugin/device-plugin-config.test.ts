@@ -59,7 +59,7 @@ beforeAll(async () => {
   await cluster.kubectl(["create", "namespace", namespace]);
   transport = stack.use(await connect({ kubeconfig: cluster.kubeconfig }));
   plugin = stack.use(await startCountingPlugin(directory));
-  bundle = await bundleApp("device-plugin-config", directory);
+  bundle = await bundleApp("apps/device-plugin-config", directory);
   await startKernel(directory, "boot-1");
 
   // All that it needs.
