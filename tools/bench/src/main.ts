@@ -5,10 +5,10 @@
 import { TestingError } from "@switchyard/testing";
 import { VmLabError } from "@switchyard/vm-lab";
 import { BenchError } from "./harness/bench-error.ts";
-import { runCniBench } from "./cni/run-cni-bench.ts";
-import { runDaemonBench } from "./daemon/run-daemon-bench.ts";
-import { runFleetBench } from "./fleet/run-fleet-bench.ts";
-import { runWebhookBench } from "./webhook/run-webhook-bench.ts";
+import { runCniBench } from "./cni/measure-cni.ts";
+import { runDaemonBench } from "./daemon/measure-daemon.ts";
+import { runFleetBench } from "./fleet/measure-fleet.ts";
+import { runWebhookBench } from "./webhook/measure-webhook.ts";
 
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   fleet: runFleetBench,

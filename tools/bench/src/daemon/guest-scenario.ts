@@ -7,7 +7,7 @@ import type { DaemonOptions } from "./daemon-options.ts";
 import type { ChangeResult } from "./daemon-results.ts";
 import type { DaemonUnderTest } from "./daemon-under-test.ts";
 import { guestChanges } from "./kernel-baseline.ts";
-import type { DaemonMeasures } from "./measure-daemon.ts";
+import type { DaemonMeasures } from "./daemon-measures.ts";
 import { pf, type Played } from "./native-scenario.ts";
 
 const first = "0000:01:00.0";

@@ -8,7 +8,7 @@ import { ice } from "@switchyard/host/testing";
 import type { DaemonOptions } from "./daemon-options.ts";
 import type { DaemonReport } from "./daemon-results.ts";
 import type { DaemonUnderTest } from "./daemon-under-test.ts";
-import type { DaemonMeasures } from "./measure-daemon.ts";
+import type { DaemonMeasures } from "./daemon-measures.ts";
 
 /** Two cards with two ports of 128 VFs each. */
 export const nativeNics = [ice("0000:3b:00.0"), ice("0000:5e:00.0")];

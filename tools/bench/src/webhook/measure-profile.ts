@@ -15,7 +15,7 @@ import type { Progress } from "../harness/progress.ts";
 import { countRequests, total } from "../harness/request-count.ts";
 import type { Run } from "../harness/run-control.ts";
 import { loads, measureLoad, type LoadResult, type Target } from "./measure-load.ts";
-import { measureVerdicts } from "./measure-verdicts.ts";
+import { measureVerdicts } from "./compare-answers.ts";
 import type { ProfileResult } from "./profile-result.ts";
 import { createReviewClient } from "./review-client.ts";
 import { createReviews } from "./review-objects.ts";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What was measured of the webhook with one profile of nodes. */
 import type { LoadResult } from "./measure-load.ts";
-import type { VerdictResult } from "./measure-verdicts.ts";
+import type { VerdictResult } from "./compare-answers.ts";
 import type { WebhookProfileName } from "./webhook-profile.ts";
 
 export interface ProfileResult {

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The four things that are measured of a daemon: a start, a change, a refusal, and doing nothing.
+ * Usage: `const result = await measure.change("0 -> 4", 1, [pf(4)])` with `const measure = createDaemonMeasures(daemon, …)`
+ */
+import type { InterfaceSpec } from "@switchyard/api";
+import { untilIdle } from "../harness/process-meter.ts";
+import type { Progress } from "../harness/progress.ts";
+import { countRequests } from "../harness/request-count.ts";
+import { pause, until } from "../harness/until.ts";
+import type { ChangeResult, Cost, IdleResult, RefusalResult, StartResult } from "./daemon-results.ts";
+import type { DaemonUnderTest } from "./daemon-under-test.ts";
+
+export interface DaemonMeasures {
+  start(title: string): Promise<StartResult>;
+  change(title: string, round: number, interfaces: readonly InterfaceSpec[]): Promise<ChangeResult>;
+  refusal(title: string, interfaces: readonly InterfaceSpec[]): Promise<RefusalResult>;
+  idle(seconds: number): Promise<IdleResult>;
+}
+
+export function createDaemonMeasures(
+  daemon: DaemonUnderTest,
+  { progress, signal }: { readonly progress: Progress; readonly signal: AbortSignal },
+): DaemonMeasures {
+  const { node, requests } = daemon;
+
+  /** What `act` costs, with all that the daemon still does after it. */
+  async function costOf<T>(act: () => Promise<T>): Promise<Cost & { readonly outcome: T }> {
+    await untilIdle(daemon, signal);
+    await requests.read();
+    const before = await daemon.read();
+    const outcome = await act();
+    await untilIdle(daemon, signal);
+    const after = await daemon.read();
+    return {
+      outcome,
+      cpuSeconds: after.cpuSeconds - before.cpuSeconds,
+      childFaults: after.childFaults - before.childFaults,
+      requests: countRequests(await requests.read()),
+    };
+  }
+
+  return {
+    async start(title) {
+      progress.at(title);
+      await requests.read();
+      const beginMs = performance.now();
+      await daemon.start();
+      const hasReported = () => node.seenSince(beginMs).some(({ status }) => (status.interfaces ?? []).length > 0);
+      // A daemon that finds its status as it would write it writes none: then that it is ready is all that can be seen.
+      const readyMs = performance.now();
+      if (node.status().interfaces === undefined) await until(title, hasReported, { withinMs: 180_000, signal });
+      const firstMs = node.seenSince(beginMs)[0]?.atMs ?? readyMs;
+      await untilIdle(daemon, signal);
+      const { cpuSeconds, childFaults, rssMb, peakMb } = await daemon.read();
+      const cost = { cpuSeconds, childFaults, requests: countRequests(await requests.read()) };
+      return { title, seconds: (firstMs - beginMs) / 1000, rssMb, peakMb, ...cost };
+    },
+
+    async change(title, round, interfaces) {
+      progress.at(title, () => node.status().syncStatus ?? "");
+      const { outcome, ...cost } = await costOf(async () => {
+        const order = await node.order(interfaces);
+        const settledMs = await node.when(title, order, ({ syncStatus }) => syncStatus === "Succeeded");
+        const firstMs = daemon.firstWriteMs(order.sentMs);
+        return {
+          settledSeconds: (settledMs - order.sentMs) / 1000,
+          ...(firstMs === undefined ? {} : { firstWriteSeconds: (firstMs - order.sentMs) / 1000 }),
+        };
+      });
+      return { title, round, ...outcome, ...cost };
+    },
+
+    async refusal(title, interfaces) {
+      progress.at(title, () => node.status().lastSyncError ?? "");
+      const identity = await daemon.vfIdentity();
+      const { outcome, ...cost } = await costOf(async () => {
+        const order = await node.order(interfaces);
+        const shownMs = await node.when(title, order, ({ syncStatus }) => syncStatus === "Failed");
+        return { shownSeconds: (shownMs - order.sentMs) / 1000, words: node.status().lastSyncError ?? "" };
+      });
+      return { title, ...outcome, ...cost, isAnythingDestroyed: identity !== (await daemon.vfIdentity()) };
+    },
+
+    async idle(seconds) {
+      progress.at(`idle for ${seconds} s`);
+      const { outcome, ...cost } = await costOf(() => pause(seconds * 1000, signal).then(() => daemon.read()));
+      return { seconds, rssMb: outcome.rssMb, ...cost };
+    },
+  };
+}
