@@ -1,28 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * `npm run bench -- fleet | daemon | cni | webhook`: what our programs cost, beside a baseline of the same run.
- */
+/** `npm run bench -- fleet | daemon | cni | webhook`: measures what Switchyard's programs cost, next to a baseline. */
 import { TestingError } from "@switchyard/testing";
 import { VmLabError } from "@switchyard/vm-lab";
+import { cniHelp, parseCniOptions } from "./cni/cni-options.ts";
+import { renderCniReport } from "./cni/cni-report.ts";
+import { measureCni } from "./cni/measure-cni.ts";
+import { daemonHelp, parseDaemonOptions } from "./daemon/daemon-options.ts";
+import { renderDaemonReport } from "./daemon/daemon-report.ts";
+import { measureDaemon } from "./daemon/measure-daemon.ts";
+import { fleetHelp, parseFleetOptions } from "./fleet/fleet-options.ts";
+import { renderFleetReport } from "./fleet/fleet-report.ts";
+import { measureFleet } from "./fleet/measure-fleet.ts";
+import { runBench } from "./harness/bench.ts";
 import { BenchError } from "./harness/bench-error.ts";
-import { runCniBench } from "./cni/measure-cni.ts";
-import { runDaemonBench } from "./daemon/measure-daemon.ts";
-import { runFleetBench } from "./fleet/measure-fleet.ts";
-import { runWebhookBench } from "./webhook/measure-webhook.ts";
+import { measureWebhook } from "./webhook/measure-webhook.ts";
+import { parseWebhookOptions, webhookHelp } from "./webhook/webhook-options.ts";
+import { renderWebhookReport } from "./webhook/webhook-report.ts";
+
+const fleet = { help: fleetHelp, parse: parseFleetOptions, measure: measureFleet, render: renderFleetReport };
+const daemon = { help: daemonHelp, parse: parseDaemonOptions, measure: measureDaemon, render: renderDaemonReport };
+const cni = { help: cniHelp, parse: parseCniOptions, measure: measureCni, render: renderCniReport };
+const webhook = { help: webhookHelp, parse: parseWebhookOptions, measure: measureWebhook, render: renderWebhookReport };
 
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
-  fleet: runFleetBench,
-  daemon: runDaemonBench,
-  cni: runCniBench,
-  webhook: runWebhookBench,
+  fleet: (args) => runBench(fleet, args),
+  daemon: (args) => runBench(daemon, args),
+  cni: (args) => runBench(cni, args),
+  webhook: (args) => runBench(webhook, args),
 };
 
-const help = `npm run bench -- COMMAND [options]; --help after a command lists its options
+const help = `npm run bench -- COMMAND [options]
 
-  fleet    the operator, beside a real API server and 1,000 simulated nodes
-  daemon   a node's daemon, on the fake kernel or (--vm) on a real one
-  cni      what it costs to start eve-bridge
-  webhook  the admission webhook, beside a real API server with the objects of 1,000 nodes
+Measures what Switchyard's programs cost, next to a baseline in the same run.
+
+  fleet    the operator with a real API server and 1,000 simulated nodes
+  daemon   the config daemon of one node, on the fake kernel or (--vm) on a real kernel
+  cni      the start of the CNI plugin eve-bridge
+  webhook  the admission webhook with a real API server and the objects of 1,000 nodes
+
+COMMAND --help lists the options of a command.
 `;
 
 /** EX_USAGE of sysexits.h. */
@@ -42,6 +58,6 @@ if (bench !== undefined) {
 } else if (command === "--help" || command === "-h") {
   process.stdout.write(help);
 } else {
-  process.stderr.write(`bench: unknown command "${command}"; ${Object.keys(benches).join(", ")} are there\n`);
+  process.stderr.write(`bench: unknown command "${command}"; the commands are ${Object.keys(benches).join(", ")}\n`);
   process.exitCode = exitUsage;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The ways to start a program on Node that were weighed for eve-bridge (docs/decisions/010-eve-bridge-launcher.md).
+ * prepareForms prepares the other ways to start eve-bridge that docs/decisions/010-eve-bridge-launcher.md compares.
  * Usage: `for (const form of prepareForms(directory, plugin)) runner.run(form.version)`
  */
 import { spawnSync } from "node:child_process";
@@ -10,15 +10,15 @@ import { buildSync } from "esbuild";
 import type { Program } from "./cni-program.ts";
 import type { InstalledPlugin } from "./cni-plugin.ts";
 
-/** One way. */
+/** One way to start the program. */
 export interface Form {
   readonly title: string;
   readonly version: Program;
-  /** Not every way was made to work for it: a start that is too slow needs no further work. */
+  /** Absent for a way whose VERSION is already too slow. */
   readonly add?: () => Program;
 }
 
-/** Prepares all of them below `directory`. */
+/** Prepares all ways below `directory`. */
 export function prepareForms(directory: string, plugin: InstalledPlugin): Form[] {
   const node = process.execPath;
   const bundle = { file: node, args: [plugin.bundle] };
@@ -49,7 +49,7 @@ function asModule(directory: string): string {
   return outfile;
 }
 
-/** The least that could be: with nothing of the plugin in it. */
+/** The lower bound for snapshots: a program that contains nothing of the plugin. */
 function snapshot(directory: string): Program {
   const home = join(directory, "snapshot");
   mkdirSync(home);

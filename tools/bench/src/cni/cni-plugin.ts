@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * eve-bridge as a node has it: bundled, and installed by its own installer into a directory of the run. And the stock
- * `bridge` plugin, built by Go.
- * Usage: `const plugin = await installPlugin(directory); runner.run(plugin.version({ file: plugin.launcher, args: [] }))`
+ * installPlugin bundles eve-bridge and installs it with its own installer, as on a node. buildStockBridge builds the stock
+ * `bridge` plugin with Go.
+ * Usage: `const plugin = installPlugin(directory); await runner.run(plugin.version({ file: plugin.launcher, args: [] }))`
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
@@ -13,24 +13,25 @@ import type { Program } from "./cni-program.ts";
 const workspace = join(import.meta.dirname, "../../../..");
 const app = join(workspace, "apps/eve-bridge");
 
-/** What is measured, and what it weighs. */
+/** The installed plugin and its size. */
 export interface InstalledPlugin {
   /** The launcher in the CNI directory. */
   readonly launcher: string;
   /** The bundled program. */
   readonly bundle: string;
-  /** Bytes of the program with its code cache, and of all that is installed, Node included. */
+  /** Bytes of the program with its code cache. */
   readonly programBytes: number;
+  /** Bytes of the whole installation, including Node. */
   readonly installedBytes: number;
-  /** Where a zedrouter is expected. */
+  /** Path of the socket on which the plugin expects zedrouter. */
   readonly rpcSocket: string;
-  /** VERSION, by the program that `start` names. */
+  /** VERSION, started as `start` says. */
   version(start: Pick<Program, "file" | "args">): Program;
-  /** ADD of an interface of a virtual machine, which is L2 only; each for a container of its own. */
+  /** ADD of a virtual machine's interface, which is L2 only. Each call is for another container. */
   add(start: Pick<Program, "file" | "args">): Program;
 }
 
-/** Bundles and installs. Throws BenchError `platform`. */
+/** Bundles and installs eve-bridge below `directory`. Throws BenchError `platform`. */
 export function installPlugin(directory: string): InstalledPlugin {
   const dist = join(directory, "dist");
   const cni = join(directory, "bin");
@@ -69,7 +70,7 @@ export function installPlugin(directory: string): InstalledPlugin {
         EVE_BRIDGE_CONFIG: settings,
         CNI_COMMAND: "ADD",
         CNI_CONTAINERID: `bench-${++containers}`,
-        CNI_NETNS: directory, // exists; only zedrouter would enter it
+        CNI_NETNS: directory, // must exist; only zedrouter would enter it
         CNI_IFNAME: "net1",
         CNI_PATH: cni,
         CNI_ARGS: "IgnoreUnknown=1;K8S_POD_NAMESPACE=a;K8S_POD_NAME=virt-launcher-a-1-abcde;MAC=02:16:3e:00:00:01",
@@ -79,14 +80,16 @@ export function installPlugin(directory: string): InstalledPlugin {
   };
 }
 
-/** The stock plugin that is next to ours on every node; undefined, with a word on stderr, without Go. */
+/** Builds the stock plugin; undefined, with a message on stderr, if Go is missing. */
 export function buildStockBridge(directory: string): string | undefined {
   const file = join(directory, "bridge");
   const source = "github.com/containernetworking/plugins/plugins/main/bridge";
   const args = ["build", "-C", join(workspace, "e2e/eve-bridge/go"), "-trimpath", "-ldflags=-s -w", "-o", file, source];
   const { status, stderr, error } = spawnSync("go", args, { env: { ...process.env, CGO_ENABLED: "0" } });
   if (status === 0) return file;
-  process.stderr.write(`the stock bridge plugin cannot be built: ${error?.message ?? stderr.toString().trim()}\n`);
+  process.stderr.write(
+    `cannot build the stock bridge plugin, so it is not measured: ${error?.message ?? stderr.toString().trim()}\n`,
+  );
   return undefined;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Short-lived programs: how long one run takes, and how much memory it has come to when it waits for its input.
+ * ProgramRunner runs short-lived programs and measures their duration and their memory.
  * Usage: `const { wallMs } = await createProgramRunner(directory).run({ file: node, args: ["-e", "0"] })`
  */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
@@ -11,7 +11,7 @@ import type { Readable } from "node:stream";
 import { BenchError } from "../harness/bench-error.ts";
 import { parseMemory } from "../harness/proc-files.ts";
 
-/** A program and what it is given. */
+/** A program with its arguments, environment and stdin. */
 export interface Program {
   readonly file: string;
   readonly args: readonly string[];
@@ -19,31 +19,31 @@ export interface Program {
   readonly stdin?: string;
 }
 
-/** One run. */
+/** The result of one run. */
 export interface ProgramRun {
   readonly wallMs: number;
   readonly stdout: string;
 }
 
-/** A child and its outputs. */
+/** A child process and its output. */
 interface Started {
   readonly child: ChildProcess;
   readonly outputs: readonly Readable[];
 }
 
-/** Starts programs with a pipe for their input, as container runtimes do. (Node itself gives its children sockets.) */
+/** Starts programs with a pipe as stdin, as container runtimes do. Node's own child processes get sockets. */
 export interface ProgramRunner {
-  /** From start to exit. Throws BenchError `ended` when it fails. */
+  /** Runs the program from start to exit. Rejects with BenchError `ended` if it fails. */
   run(program: Program, onStart?: (pid: number) => void): Promise<ProgramRun>;
-  /** The largest RSS of a program that waits for its input: it has loaded what it needs for that. */
+  /** The largest RSS of a program while it waits for its stdin and has loaded its modules. */
   measureWaiting(program: Program): Promise<number>;
 }
 
-/** `directory` is for the names of the pipes. */
+/** Creates a runner whose named pipes are in `directory`. */
 export function createProgramRunner(directory: string): ProgramRunner {
   let pipes = 0;
 
-  /** Both ends of a pipe: Node has no pipe(2). */
+  /** Opens both ends of a named pipe, because Node has no pipe(2). */
   function openPipe(): { readonly readEnd: number; readonly writeEnd: number } {
     const name = join(directory, `pipe-${++pipes}`);
     execFileSync("mkfifo", [name]);
@@ -83,7 +83,7 @@ export function readPeakMb(pid: number): number {
   return parseMemory(readFileSync(`/proc/${pid}/status`, "utf8")).peakMb;
 }
 
-/** Read again until it stays for a while. */
+/** Reads the peak until it is constant for a while. */
 async function settledPeak(pid: number): Promise<number> {
   let peakMb = 0;
   for (let same = 0; same < 10;) {
@@ -95,7 +95,7 @@ async function settledPeak(pid: number): Promise<number> {
   return peakMb;
 }
 
-/** Closes our copy of `readEnd`. */
+/** Closes this process's copy of `readEnd`. */
 function start({ file, args, env = process.env }: Program, readEnd: number): Started {
   const child = spawn(file, args, { env, stdio: [readEnd, "pipe", "pipe"] });
   closeSync(readEnd);

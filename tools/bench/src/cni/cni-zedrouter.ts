@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A zedrouter that says yes and makes nothing: what it costs is taken off, so it may cost as little as can be.
- * Usage: `await using zedrouter = await startZedrouter(path); zedrouter.takeMs()` after a run is zedrouter's part of it.
+ * BenchZedrouter is a fake zedrouter that accepts every request and creates nothing. Its time is subtracted from that of an
+ * ADD.
+ * Usage: `await using zedrouter = await startZedrouter(path); zedrouter.takeMs()`
  */
 import { createServer, type Socket } from "node:net";
 
 export interface BenchZedrouter extends AsyncDisposable {
-  /** The time from a request to its answer since the last call, in milliseconds. */
+  /** The milliseconds between requests and their answers since the last call of takeMs. */
   takeMs(): number;
   /** Called before each answer. */
   onRequest: () => void;
@@ -17,7 +18,7 @@ interface Request {
   readonly params: readonly [{ readonly PodInterface: { readonly Name: string; readonly MAC: string | null } }];
 }
 
-/** Listens on `path`. */
+/** Starts a server on the Unix socket `path`. */
 export async function startZedrouter(path: string): Promise<BenchZedrouter> {
   const sockets = new Set<Socket>();
   let spentMs = 0;
@@ -40,7 +41,7 @@ export async function startZedrouter(path: string): Promise<BenchZedrouter> {
     socket.setEncoding("utf8").on("data", (line: string) => {
       const startMs = performance.now();
       self.onRequest();
-      // One line each: our own plugin sends no more before it is answered.
+      // One request per line: the plugin waits for each answer before it sends the next request.
       const { id, params } = JSON.parse(line) as Request;
       const [{ PodInterface: podInterface }] = params;
       const result = { AppUUID: "", UseDHCP: true, UsedDHCP: true, Interfaces: [{ ...podInterface, NetNsPath: "/" }] };

@@ -1,54 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `npm run bench -- cni`: what it costs to start eve-bridge, which a container runtime does for each interface of each pod.
+ * measureCni measures the start of eve-bridge, which a container runtime starts for each interface of each pod.
  */
 import { mkdtempSync, rmSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { BenchError } from "../harness/bench-error.ts";
 import { prepareForms, type Form } from "./cni-forms.ts";
-import { cniHelp, parseCniOptions, type CniOptions } from "./cni-options.ts";
+import type { CniOptions } from "./cni-options.ts";
 import { buildStockBridge, installPlugin, type InstalledPlugin } from "./cni-plugin.ts";
 import { createProgramRunner, readPeakMb, type Program, type ProgramRunner } from "./cni-program.ts";
-import { cniGoals, renderCniReport, titles, type CniReport, type CniSeries } from "./cni-report.ts";
+import { cniGoals, titles } from "./cni-goals.ts";
+import type { CniReport } from "./cni-report.ts";
+import type { CniSeries } from "./cni-results.ts";
 import { startZedrouter, type BenchZedrouter } from "./cni-zedrouter.ts";
-import { describeGoal, missedGoals } from "../harness/goal.ts";
 import { readMachine } from "../harness/machine-facts.ts";
 import { startProgress, type Progress } from "../harness/progress.ts";
 
-/** Rejects with BenchError: `goals` when one is missed and --check was given, other codes when there are no figures. */
-export async function runCniBench(args: readonly string[]): Promise<void> {
-  const options = parseCniOptions(args);
-  if (options === "help") {
-    process.stdout.write(cniHelp);
-    return;
-  }
-  const report = await measure(options);
-  process.stdout.write(renderCniReport(report));
-  if (options.json !== undefined) await writeFile(options.json, `${JSON.stringify(report, null, 2)}\n`);
-  const missed = missedGoals(report.goals);
-  if (options.check && missed.length > 0) {
-    throw new BenchError("goals", `${missed.length} goals missed:\n${missed.map(describeGoal).join("\n")}`);
-  }
-}
-
-/** What a run needs. */
-interface Stage {
+/** What every part of the measurement needs. */
+interface CniRun {
   readonly zedrouter: BenchZedrouter;
   readonly progress: Progress;
   readonly runner: ProgramRunner;
 }
 
-/** Something to start again and again. */
+/** A program that is started in every round. */
 interface Subject {
   readonly title: string;
   readonly program: () => Program;
-  /** When its memory can be read: while it waits for its input, or for zedrouter. Some never wait. */
+  /** What the program waits for while its memory is read; absent if it never waits. */
   readonly waitsFor?: "input" | "zedrouter";
 }
 
-async function measure(options: CniOptions): Promise<CniReport> {
+/** Rejects with BenchError if the measurement fails. */
+export async function measureCni(options: CniOptions): Promise<CniReport> {
   const about = { bench: "cni", date: new Date().toISOString(), machine: readMachine() } as const;
   using progress = startProgress();
   const directory = mkdtempSync(join(tmpdir(), "bench-cni-"));
@@ -59,11 +43,11 @@ async function measure(options: CniOptions): Promise<CniReport> {
     const forms = options.forms ? prepareForms(directory, plugin) : [];
     await using zedrouter = await startZedrouter(plugin.rpcSocket);
     const runner = createProgramRunner(directory);
-    const stage = { zedrouter, progress, runner };
+    const run = { zedrouter, progress, runner };
     const chosen = subjectsOf(plugin, stock);
-    const all = await runInTurn([...chosen, ...forms.flatMap(subjectsOfForm)], options.rounds, stage);
+    const all = await runInTurn([...chosen, ...forms.flatMap(subjectsOfForm)], options.rounds, run);
     const [series, formSeries] = [all.slice(0, chosen.length), all.slice(chosen.length)];
-    progress.at(`${options.atOnce} at once`);
+    progress.at(`starting ${options.atOnce} ADDs at once`);
     const atOnce = await runAtOnce(plugin, options.atOnce, runner);
     const { programBytes, installedBytes } = plugin;
     const figures = {
@@ -100,20 +84,20 @@ function subjectsOfForm({ title, version, add }: Form): Subject[] {
   return [{ title: `${title}: VERSION`, program: () => version }, ...adds];
 }
 
-/** All subjects once, then all of them again: what else the machine does meets them alike. */
+/** Starts all subjects once per round, so that other work on the machine affects all of them equally. */
 async function runInTurn(
   subjects: readonly Subject[],
   rounds: number,
-  { zedrouter, progress, runner }: Stage,
+  { zedrouter, progress, runner }: CniRun,
 ): Promise<CniSeries[]> {
   const series = subjects.map((subject) => ({ subject, ownMs: [] as number[], peakMb: 0 }));
   let round = 0;
-  progress.at("starting each in turn", () => `${round} of ${rounds}`);
+  progress.at("starting each program in turn", () => `${round} of ${rounds}`);
   for (; round < rounds; round++) {
     for (const one of series) {
       let pid = 0;
       zedrouter.onRequest = () => {
-        // By now it has loaded all that an ADD needs. Reading this is zedrouter's time.
+        // The program has now loaded everything that an ADD needs. The time of this reading counts as zedrouter's.
         one.peakMb = Math.max(one.peakMb, readPeakMb(pid));
       };
       zedrouter.takeMs();
@@ -136,7 +120,7 @@ async function runInTurn(
   return finished;
 }
 
-/** `node -e 0` would be gone before its memory can be read. */
+/** `node -e 0` ends before its memory can be read, so a variant that reads stdin replaces it. */
 function waiting(program: Program): Program {
   return program === emptyNode ? { ...program, args: ["-e", "require('node:fs').readFileSync(0)"] } : program;
 }

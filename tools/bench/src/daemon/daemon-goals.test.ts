@@ -2,7 +2,8 @@
 import { describe, expect, it } from "@jest/globals";
 import { describeGoal, missedGoals } from "../harness/goal.ts";
 import { daemonGoals } from "./daemon-goals.ts";
-import type { ChangeResult, DaemonReport } from "./daemon-results.ts";
+import type { DaemonReport } from "./daemon-report.ts";
+import type { ChangeResult } from "./daemon-results.ts";
 
 const nothing = { writes: {}, reads: {}, failed: {} };
 const change: ChangeResult = {
@@ -34,7 +35,7 @@ function missed(overrides: Partial<DaemonReport>): readonly string[] {
 }
 
 describe("daemonGoals", () => {
-  it("allow 1.3 times the kernel's own time and 0.3 s, in the best of all rounds", () => {
+  it("allow 1.3 times the kernel's time plus 0.3 s, in the best of all rounds", () => {
     expect(missed({})).toEqual([]);
     expect(missed({ changes: [{ ...change, settledSeconds: 1.7 }] })).toEqual(["0 -> 4, Succeeded: 1.7 s, goal 1.6 s"]);
     expect(
@@ -52,7 +53,7 @@ describe("daemonGoals", () => {
     expect(missed({ changes: [busy] })).toEqual(["0 -> 4 (1), forks: 1, goal 0", "0 -> 4 (1), requests: 5, goal 4"]);
   });
 
-  it("want errors shown within a second, and what works left alone", () => {
+  it("require that errors are shown within a second and that working VFs stay", () => {
     const refusal = { ...change, title: "9 of 7", shownSeconds: 1.2, words: "x", isAnythingDestroyed: true };
     expect(missed({ refusals: [refusal] })).toEqual([
       "9 of 7, error shown: 1.2 s, goal 1 s",
@@ -60,12 +61,12 @@ describe("daemonGoals", () => {
     ]);
   });
 
-  it("want nothing done while nothing happens, and little memory", () => {
+  it("require an idle daemon to do nothing, and limit the memory", () => {
     const idle = { seconds: 30, rssMb: 66, cpuSeconds: 0.7, childFaults: 0, requests: nothing };
     expect(missed({ idle, peakMb: 66 })).toEqual(["idle, CPU: 0.7 s, goal 0.6 s", "peak RSS: 66 MB, goal 65 MB"]);
   });
 
-  it("want the process to end soon after it is told to", () => {
+  it("limit the time from SIGTERM to the end of the process", () => {
     expect(missed({ stopSeconds: [0.2, 15] })).toEqual(["end after SIGTERM: 15 s, goal 10 s"]);
   });
 });

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The goals of performance.md ("Config daemon"). Pure.
+ * The goals of the daemon benchmark. Pure.
  * Usage: `missedGoals(daemonGoals(report))`
  */
 import { atMost, stopGoal, type Goal } from "../harness/goal.ts";
 import { total } from "../harness/request-count.ts";
-import type { ChangeResult, DaemonReport } from "./daemon-results.ts";
+import type { DaemonReport } from "./daemon-report.ts";
+import type { ChangeResult } from "./daemon-results.ts";
 
 const timesKernel = 1.3;
 const ownSeconds = 0.3;
@@ -14,8 +15,8 @@ const refusalSeconds = 1;
 const rssMb = 65;
 
 /**
- * "0 CPU but for events": what the clock of /proc cannot tell from nothing, in parts of one processor. A guest's seconds
- * are ten of this machine's.
+ * An idle daemon must use no CPU time. The limits are what the clock of /proc cannot distinguish from 0, as a share of one
+ * processor. A second in the emulated guest is about ten seconds of this machine.
  */
 const idleShare = { "fake kernel": 0.002, "VM lab, igb": 0.02 };
 
@@ -40,7 +41,7 @@ export function daemonGoals(report: Omit<DaemonReport, "goals">): readonly Goal[
   ];
 }
 
-/** The best of all rounds: what else the machine does can only add. */
+/** Compares the best of all rounds, because other work on the machine only makes a round slower. */
 function timeGoal(title: string, changes: readonly ChangeResult[], kernelSeconds: number): Goal {
   const best = Math.min(...changes.filter((change) => change.title === title).map((change) => change.settledSeconds));
   return atMost(`${title}, Succeeded`, best, kernelSeconds * timesKernel + ownSeconds, "s");

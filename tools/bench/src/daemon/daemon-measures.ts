@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The four things that are measured of a daemon: a start, a change, a refusal, and doing nothing.
- * Usage: `const result = await measure.change("0 -> 4", 1, [pf(4)])` with `const measure = createDaemonMeasures(daemon, …)`
+ * DaemonMeasures measures a start of the daemon, a change, a refusal, and an idle daemon.
+ * Usage: `await createDaemonMeasures(daemon, { progress, signal }).change("0 -> 4", 1, interfaces)`
  */
 import type { InterfaceSpec } from "@switchyard/api";
 import { untilIdle } from "../harness/process-meter.ts";
@@ -24,7 +24,7 @@ export function createDaemonMeasures(
 ): DaemonMeasures {
   const { node, requests } = daemon;
 
-  /** What `act` costs, with all that the daemon still does after it. */
+  /** Measures `act` until the daemon is idle again. */
   async function costOf<T>(act: () => Promise<T>): Promise<Cost & { readonly outcome: T }> {
     await untilIdle(daemon, signal);
     await requests.read();
@@ -47,7 +47,7 @@ export function createDaemonMeasures(
       const beginMs = performance.now();
       await daemon.start();
       const hasReported = () => node.seenSince(beginMs).some(({ status }) => (status.interfaces ?? []).length > 0);
-      // A daemon that finds its status as it would write it writes none: then that it is ready is all that can be seen.
+      // A daemon whose status is up to date writes nothing. Then only its readiness shows that it has started.
       const readyMs = performance.now();
       if (node.status().interfaces === undefined) await until(title, hasReported, { withinMs: 180_000, signal });
       const firstMs = node.seenSince(beginMs)[0]?.atMs ?? readyMs;

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import { parseDaemonOptions } from "./daemon-options.ts";
 
 describe("parseDaemonOptions", () => {
-  it("runs on the fake kernel unless told, and idles for half a minute", () => {
+  it("defaults to the fake kernel and an idle time of 30 s", () => {
     expect(parseDaemonOptions([])).toMatchObject({ vm: false, idleSeconds: 30, rounds: 2, check: false });
     expect(parseDaemonOptions(["--vm", "--idle-seconds", "300"])).toMatchObject({ vm: true, idleSeconds: 300 });
   });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { renderDaemonReport } from "./daemon-report.ts";
-import type { DaemonReport } from "./daemon-results.ts";
+import type { DaemonReport } from "./daemon-report.ts";
 
 const requests = { writes: { "patch states/status": 2 }, reads: { "list states": 1 }, failed: {} };
 const cost = { cpuSeconds: 0.5, childFaults: 0, requests };
@@ -27,14 +27,14 @@ describe("renderDaemonReport", () => {
   const cellsOf = (title: string) =>
     lines.filter((line) => line.startsWith(`| ${title}`)).map((line) => line.split("|").map((cell) => cell.trim()))[0];
 
-  it("shows a change beside the kernel's own time", () => {
+  it("shows a change next to the kernel's time", () => {
     const requestCell = "2 patch states/status, 1 list states";
     expect(cellsOf("0 -> 4")).toEqual([
       ...["", "0 -> 4", "1.00 s", "1.50 s", "-", "1.50 s", "1.50 x", "0.50 s", "some", requestCell, ""],
     ]);
   });
 
-  it("shows what a refusal left standing, and its words", () => {
+  it("shows whether a refusal destroyed VFs, and its error", () => {
     expect(cellsOf("9 of 7")?.slice(2, 5)).toEqual(["0.20 s", "", "untouched"]);
     expect(lines).toContain('9 of 7: "only 7"');
   });

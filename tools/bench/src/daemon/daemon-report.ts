@@ -1,23 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The figures of a daemon, for people. Pure.
+ * The report of the daemon benchmark. Pure.
  * Usage: `process.stdout.write(renderDaemonReport(report))`
  */
-import { describeGoal, missedGoals } from "../harness/goal.ts";
-import { describeMachine } from "../harness/machine-facts.ts";
+import type { BenchReport } from "../harness/bench.ts";
+import { describeRun, goalLines } from "../harness/report-lines.ts";
 import { listCounts } from "../harness/request-count.ts";
 import { renderTable, showMb, showRatio, showSeconds } from "../harness/table.ts";
-import type { KernelTime } from "./kernel-baseline.ts";
-import type { ChangeResult, Cost, DaemonReport, IdleResult, RefusalResult, StartResult } from "./daemon-results.ts";
+import type { KernelTime, KernelTimes } from "./kernel-baseline.ts";
+import type { ChangeResult, Cost, IdleResult, RefusalResult, StartResult } from "./daemon-results.ts";
+
+/** The report of the benchmark. */
+export interface DaemonReport extends BenchReport {
+  readonly bench: "daemon";
+  readonly host: "fake kernel" | "VM lab, igb";
+  readonly versions: Readonly<Record<string, string>>;
+  /** Best times of the kernel alone, by the title of the change; none for the fake kernel, which takes no time. */
+  readonly kernelTimes: KernelTimes;
+  readonly starts: readonly StartResult[];
+  readonly changes: readonly ChangeResult[];
+  readonly refusals: readonly RefusalResult[];
+  readonly idle: IdleResult;
+  readonly peakMb: number;
+  /** From SIGTERM to the end, of each process. */
+  readonly stopSeconds: readonly number[];
+}
 
 export function renderDaemonReport(report: DaemonReport): string {
-  const { host, date, machine, versions, kernelTimes, starts, changes, refusals, idle, goals } = report;
-  const missed = missedGoals(goals);
-  const programs = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
+  const { host, date, kernelTimes, starts, changes, refusals, idle, goals } = report;
   return [
     `Config daemon on the ${host}; ${date}`,
-    `${describeMachine(machine)}; ${programs.join(", ")}`,
-    "Seconds from the order at the API server; CPU, forks and requests of the daemon until it rests again",
+    describeRun(report),
+    "Seconds from the change of the spec at the API server; CPU, forks and requests of the daemon until it is idle again",
     "",
     renderTable(
       changeHead,
@@ -29,8 +43,7 @@ export function renderDaemonReport(report: DaemonReport): string {
     ...refusals.map(({ title, words }) => `${title}: "${words}"`),
     `Peak RSS ${showMb(report.peakMb)}`,
     "",
-    `${goals.length - missed.length} of ${goals.length} goals met`,
-    ...missed.map((goal) => `  missed: ${describeGoal(goal)}`),
+    ...goalLines(goals),
     "",
   ].join("\n");
 }

@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What was measured of a daemon. Seconds begin when the order is sent to the API server, or when the process starts.
+ * The results of the daemon benchmark. Seconds are counted from the change of the spec at the API server, or from the start
+ * of the process.
  */
-import type { MachineFacts } from "../harness/machine-facts.ts";
-import type { Goal } from "../harness/goal.ts";
 import type { RequestCount } from "../harness/request-count.ts";
-import type { KernelTimes } from "./kernel-baseline.ts";
 
-/** What something cost the daemon until it rested again. */
+/** What the daemon used until it was idle again. */
 export interface Cost {
   readonly cpuSeconds: number;
-  /** Page faults of processes that it started: 0 says that there were none. */
+  /** Page faults of the processes that it started; 0 means that it started none. */
   readonly childFaults: number;
   readonly requests: RequestCount;
 }
 
 export interface StartResult extends Cost {
   readonly title: string;
-  /** Until status.interfaces was there. */
+  /** Seconds until status.interfaces was written. */
   readonly seconds: number;
   readonly rssMb: number;
   readonly peakMb: number;
@@ -26,18 +24,18 @@ export interface StartResult extends Cost {
 export interface ChangeResult extends Cost {
   readonly title: string;
   readonly round: number;
-  /** Until the kernel saw the first write, where that can be told. */
+  /** Seconds until the kernel's first write; absent on a host where it cannot be observed. */
   readonly firstWriteSeconds?: number;
-  /** Until the status said Succeeded. */
+  /** Seconds until status.syncStatus was Succeeded. */
   readonly settledSeconds: number;
 }
 
-/** An order that cannot be carried out, to a node with VFs that work. */
+/** A spec that cannot be applied, on a node with working VFs. */
 export interface RefusalResult extends Cost {
   readonly title: string;
-  /** Until the status said Failed. */
+  /** Seconds until status.syncStatus was Failed. */
   readonly shownSeconds: number;
-  /** lastSyncError */
+  /** status.lastSyncError. */
   readonly words: string;
   readonly isAnythingDestroyed: boolean;
 }
@@ -45,24 +43,4 @@ export interface RefusalResult extends Cost {
 export interface IdleResult extends Cost {
   readonly seconds: number;
   readonly rssMb: number;
-}
-
-/** What --json writes. */
-export interface DaemonReport {
-  readonly bench: "daemon";
-  readonly host: "fake kernel" | "VM lab, igb";
-  /** RFC 3339. */
-  readonly date: string;
-  readonly machine: MachineFacts;
-  readonly versions: Readonly<Record<string, string>>;
-  /** Best times of the kernel alone, by the title of the change; none for the fake kernel, which takes no time. */
-  readonly kernelTimes: KernelTimes;
-  readonly starts: readonly StartResult[];
-  readonly changes: readonly ChangeResult[];
-  readonly refusals: readonly RefusalResult[];
-  readonly idle: IdleResult;
-  readonly peakMb: number;
-  /** From SIGTERM to the end, of each process. */
-  readonly stopSeconds: readonly number[];
-  readonly goals: readonly Goal[];
 }

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A daemon that is measured, wherever it runs.
+ * DaemonUnderTest is the measured daemon, on the fake kernel or in a guest.
  */
 import type { AuditTail } from "../harness/audit-tail.ts";
 import type { ProcessReading } from "../harness/process-meter.ts";
 import type { NodeUnderTest } from "./node-under-test.ts";
 
-/** Disposing it ends the daemon and its host. */
+/** The measured daemon. Disposing it ends the daemon and its host. */
 export interface DaemonUnderTest extends AsyncDisposable {
   readonly node: NodeUnderTest;
   /** Its requests to the API server. */
   readonly requests: AuditTail;
   /** Resolves when it is ready. */
   start(): Promise<void>;
-  /** In order, as a rollout does. */
+  /** Stops the process with SIGTERM, as a rollout does. */
   stop(): Promise<void>;
-  /** How long each stop took. */
+  /** The duration of each stop. */
   readonly stopSeconds: readonly number[];
-  /** Of the process that runs. */
+  /** The figures of the running process. */
   read(): Promise<ProcessReading>;
-  /** Another text once VFs were destroyed, even if others came in their place. */
+  /** A text that changes when VFs are destroyed, even if others are created in their place. */
   vfIdentity(): Promise<string>;
   /** The end of its log. */
-  lastWords(): string;
-  /** When the kernel first saw a write after this time; undefined where that cannot be told. */
+  logEnd(): string;
+  /** The time of the kernel's first write after `sinceMs`; undefined on a host where it cannot be observed. */
   firstWriteMs(sinceMs: number): number | undefined;
 }

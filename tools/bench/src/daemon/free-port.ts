@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A port of the loopback that nobody has.
+ * findFreePort finds a free port on the loopback interface.
  * Usage: `bootGuest({ hostForwards: [{ hostPort: await findFreePort(), guestPort: 8080 }] })`
  */
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** Another process may take it before it is used; the kernel hands out others first. */
+/** Another process may take the port before it is used, which is unlikely because the kernel assigns other ports first. */
 export async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

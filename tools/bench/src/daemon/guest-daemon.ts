@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The daemon on a real kernel: the shipped bundle in a guest of the VM lab, which talks to the API server on this machine.
+ * createGuestDaemon runs the bundled config daemon on a real kernel, in a guest of the VM lab. It connects to the API server
+ * on this machine.
  * Usage: `await using daemon = await createGuestDaemon({ cluster, run, guest, share, cpuProf: undefined })`
  */
 import { mkdir, writeFile } from "node:fs/promises";
@@ -19,17 +20,17 @@ export interface GuestDaemonOptions {
   readonly cluster: BenchCluster;
   readonly run: Run;
   readonly guest: Guest;
-  /** Directory of this machine that the guest has at /share, with the bundle as main.js. */
+  /** Directory of this machine that the guest mounts at /share. It contains the bundle as main.js. */
   readonly share: string;
-  /** Port of this machine that leads to guestHealthPort in the guest. */
+  /** Port of this machine that is forwarded to guestHealthPort in the guest. */
   readonly healthPort: number;
   readonly cpuProf: boolean;
 }
 
-/** Where the daemon serves /readyz in the guest. */
+/** The port in the guest on which the daemon serves /readyz. */
 export const guestHealthPort = 8080;
 
-/** First VF of the first port, as the kernel places it (vm-lab/FINDINGS.md 3). */
+/** PCI address that the kernel gives the first VF of the first port. */
 const firstVf = "/sys/bus/pci/devices/0000:01:10.0/";
 
 export async function createGuestDaemon(options: GuestDaemonOptions): Promise<DaemonUnderTest> {
@@ -50,7 +51,7 @@ export async function createGuestDaemon(options: GuestDaemonOptions): Promise<Da
       const { name, namespace } = nodeUnderTest;
       const profile = cpuProf ? "--cpu-prof --cpu-prof-interval=5000 --cpu-prof-dir=/share/prof" : "";
       const flags = `--namespace ${namespace} --node-name ${name} --host-root / --health-address :${guestHealthPort}`;
-      // The shell becomes the daemon, so that its pid is the daemon's.
+      // The shell execs the daemon, so that its pid is the daemon's.
       running = guest.spawn(
         `${becomePod(user.pod)}; echo $$ >/run/daemon.pid; exec node ${profile} /share/main.js ${flags}`,
       );
@@ -81,9 +82,9 @@ export async function createGuestDaemon(options: GuestDaemonOptions): Promise<Da
       const [stat = "", ...status] = text.split("\n");
       return { ...parseStat(stat), ...parseMemory(status.join("\n")) };
     },
-    // sysfs gives another inode to a device that was made anew, even at the same address.
+    // A recreated device has another inode in sysfs, even at the same address.
     vfIdentity: () => inGuest(`stat -c %i ${firstVf}`),
-    lastWords: () => words,
+    logEnd: () => words,
     firstWriteMs: () => undefined,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
@@ -95,14 +96,14 @@ export async function createGuestDaemon(options: GuestDaemonOptions): Promise<Da
   }
 }
 
-/** The files of the service account, for becomePod(). */
+/** Writes the files of the service account for becomePod(). */
 async function writeAccount(directory: string, { token, authority, namespace }: PodAccount): Promise<void> {
   await mkdir(directory);
   const files = { token, "ca.crt": authority, namespace };
   await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(directory, name), text)));
 }
 
-/** Shell commands: the account's files and variables. A name of the server leads to slirp's address of this machine. */
+/** Shell commands that set up the service account's files and variables. The server's name resolves to slirp's address of this machine. */
 function becomePod({ server }: PodAccount): string {
   const name = "kubernetes.default.svc";
   return [

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a daemon in the VM lab is put through: the changes of performance.md's table on two real ports with seven VFs each.
- * Usage: `const results = await playInGuest(daemon, measures, options)`
+ * runGuestScenario measures the daemon in the VM lab: starts, changes of the number of VFs, refusals and an idle time, on two
+ * real ports with seven VFs each.
+ * Usage: `const results = await runGuestScenario(daemon, measures, options)`
  */
 import type { DaemonOptions } from "./daemon-options.ts";
 import type { ChangeResult } from "./daemon-results.ts";
@@ -13,8 +14,8 @@ import { pf, type Played } from "./native-scenario.ts";
 const first = "0000:01:00.0";
 const second = "0000:01:00.1";
 
-/** Ends without VFs, and with the daemon stopped. */
-export async function playInGuest(
+/** Runs the scenario. At the end there are no VFs and the daemon is stopped. */
+export async function runGuestScenario(
   daemon: DaemonUnderTest,
   measures: DaemonMeasures,
   { rounds, idleSeconds }: DaemonOptions,
@@ -34,7 +35,7 @@ export async function playInGuest(
     await measures.refusal("MTU 9300 of 9216 on one PF", [pf(first, 4, { mtu: 9300 }), pf(second, 4)]),
   ];
   await measures.change("back to what is there", 1, [pf(first, 4), pf(second, 4)]);
-  // The events of all this are written to the end a minute later: only a new process is idle.
+  // The daemon still updates its events a minute later, so only a new process is idle.
   const { peakMb } = await daemon.read();
   await daemon.stop();
   starts.push(await measures.start("start, 8 VFs"));

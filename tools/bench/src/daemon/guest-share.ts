@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The directory that a guest gets: the daemon's bundle as it is shipped (main.js), and the native packages that it loads.
+ * createGuestShare creates the directory that the guest mounts: the daemon's bundle (main.js) and the native packages that it
+ * loads.
  * Usage: `await using share = await createGuestShare(); await bootGuest({ share: share.directory })`
  */
 import { bundleForGuest } from "@switchyard/vm-lab";
@@ -9,7 +10,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { buildApp } from "../harness/bundle.ts";
 
-/** Disposing it removes the directory. */
+/** A directory. Disposing it removes the directory. */
 export interface GuestShare extends AsyncDisposable {
   readonly directory: string;
 }
@@ -17,7 +18,7 @@ export interface GuestShare extends AsyncDisposable {
 export async function createGuestShare(): Promise<GuestShare> {
   const directory = await mkdtemp(join(tmpdir(), "switchyard-bench-guest-"));
   await cp(await bundleForGuest("apps/config-daemon/src/main.ts"), directory, { recursive: true });
-  // Beside the lab's own bundle, which is made to be debugged: it carries its source map, which would count as memory.
+  // Not the lab's own bundle, which contains a source map for debugging that would count as memory.
   await cp(dirname(await buildApp("config-daemon")), directory, { recursive: true });
   return { directory, [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }) };
 }

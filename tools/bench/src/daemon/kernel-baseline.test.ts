@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import { bestOf, parseTimes } from "./kernel-baseline.ts";
 
 describe("parseTimes", () => {
-  it("reads begin, the end of the writes and the end of udev's work", () => {
+  it("reads the start, the end of the writes and the end of udev's work", () => {
     expect(parseTimes("zeroToFour 81.25 82.5 83.25\nsixToZero 90.00 92.75 92.75\n")).toEqual({
       "0 -> 4 on one PF": { seconds: 1.25, withUdevSeconds: 2 },
       "6 -> 0 on one PF": { seconds: 2.75, withUdevSeconds: 2.75 },

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the kernel alone needs: the writes of sriov_numvfs that the changes come to, by a shell, in the same guest.
+ * measureKernel measures the time that the kernel alone needs: a shell in the guest makes the writes to sriov_numvfs that the
+ * daemon makes.
  * Usage: `bestOf(await measureKernel(guest, run.signal), await measureKernel(guest, run.signal))`
  */
 import type { Guest } from "@switchyard/vm-lab";
 import { BenchError } from "../harness/bench-error.ts";
 
-/** Titles of the changes that the kernel is asked for alone, too. */
+/** Titles of the changes that are also measured without the daemon. */
 export const guestChanges = {
   zeroToFour: "0 -> 4 on one PF",
   fourToSix: "4 -> 6 on one PF",
@@ -14,18 +15,18 @@ export const guestChanges = {
   twoPfs: "0 -> 4 on two PFs",
 } as const;
 
-/** Of one change. */
+/** The times of one change. */
 export interface KernelTime {
-  /** The writes alone. */
+  /** Seconds of the writes. */
   readonly seconds: number;
-  /** Until udev has named the interfaces, too, which the daemon has to wait for. */
+  /** Seconds until udev has named the interfaces, which the daemon must wait for. */
   readonly withUdevSeconds: number;
 }
 
-/** By the change's title. */
+/** The times by the title of the change. */
 export type KernelTimes = Readonly<Record<string, KernelTime>>;
 
-/** Starts and ends without VFs. What is between two times is nothing but the writes: `read` and `echo` are the shell's own. */
+/** A script that starts and ends without VFs. `read` and `echo` are built into the shell, so it measures only the writes. */
 const script = `
 set -e
 pf0=/sys/bus/pci/devices/0000:01:00.0/sriov_numvfs
@@ -40,14 +41,14 @@ now; begin=$now; echo 4 >$pf0 & echo 4 >$pf1; wait; tell twoPfs
 echo 0 >$pf0; echo 0 >$pf1; udevadm settle; sleep 2
 `;
 
-/** Rejects with BenchError `platform` where the guest's kernel refuses. */
+/** Runs the script. Rejects with BenchError `platform` if the guest's kernel refuses a write. */
 export async function measureKernel(guest: Guest, signal: AbortSignal): Promise<KernelTimes> {
   const { code, stdout, stderr } = await guest.exec(script, { timeoutMs: 300_000, signal });
-  if (code !== 0) throw new BenchError("platform", `setting sriov_numvfs in the guest: ${stderr}`);
+  if (code !== 0) throw new BenchError("platform", `cannot set sriov_numvfs in the guest: ${stderr}`);
   return parseTimes(stdout);
 }
 
-/** Of two measurements, the lower of each: other work on the machine only adds. */
+/** The lower time of two measurements for each change, because other work on the machine only adds to it. */
 export function bestOf(a: KernelTimes, b: KernelTimes): KernelTimes {
   return Object.fromEntries(
     Object.entries(a).map(([title, time]) => {
@@ -61,7 +62,7 @@ export function bestOf(a: KernelTimes, b: KernelTimes): KernelTimes {
   );
 }
 
-/** Reads lines such as "zeroToFour 81.20 82.31 82.60": begin, the end of the writes, the end of udev's work. */
+/** Parses lines such as "zeroToFour 81.20 82.31 82.60": the start, the end of the writes, the end of udev's work. */
 export function parseTimes(text: string): KernelTimes {
   const lines = text.split("\n").filter((line) => line !== "");
   return Object.fromEntries(
@@ -70,7 +71,7 @@ export function parseTimes(text: string): KernelTimes {
       const [begin = Number.NaN, wrote = Number.NaN, settled = Number.NaN] = times.map(Number);
       const title = Object.entries(guestChanges).find(([id]) => id === name)?.[1];
       if (title === undefined || !(begin <= wrote && wrote <= settled)) {
-        throw new BenchError("platform", `the guest said "${line}"`);
+        throw new BenchError("platform", `the guest printed the invalid line "${line}"`);
       }
       return [title, { seconds: wrote - begin, withUdevSeconds: settled - begin }];
     }),

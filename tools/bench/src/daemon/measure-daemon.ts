@@ -1,48 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `npm run bench -- daemon`: one node's daemon beside a real API server, on the fake kernel or in the VM lab.
+ * measureDaemon measures the config daemon of one node with a real API server, on the fake kernel or in the VM lab.
  */
 import { bootGuest } from "@switchyard/vm-lab";
-import { cp, writeFile } from "node:fs/promises";
+import { cp } from "node:fs/promises";
 import { join } from "node:path";
-import { BenchError } from "../harness/bench-error.ts";
 import { startBenchCluster, type BenchCluster } from "../harness/bench-cluster.ts";
-import { describeGoal, missedGoals } from "../harness/goal.ts";
 import { readMachine } from "../harness/machine-facts.ts";
 import { startProgress, type Progress } from "../harness/progress.ts";
 import { startRun, type Run } from "../harness/run-control.ts";
 import { daemonGoals } from "./daemon-goals.ts";
-import { daemonHelp, parseDaemonOptions, type DaemonOptions } from "./daemon-options.ts";
-import { renderDaemonReport } from "./daemon-report.ts";
-import type { DaemonReport } from "./daemon-results.ts";
+import type { DaemonOptions } from "./daemon-options.ts";
+import type { DaemonReport } from "./daemon-report.ts";
 import type { DaemonUnderTest } from "./daemon-under-test.ts";
 import { createDaemonMeasures } from "./daemon-measures.ts";
 import { findFreePort } from "./free-port.ts";
 import { createGuestDaemon, guestHealthPort } from "./guest-daemon.ts";
-import { playInGuest } from "./guest-scenario.ts";
+import { runGuestScenario } from "./guest-scenario.ts";
 import { createGuestShare } from "./guest-share.ts";
 import { bestOf, measureKernel } from "./kernel-baseline.ts";
 import { createNativeDaemon } from "./native-daemon.ts";
-import { nativeNics, playNatively } from "./native-scenario.ts";
+import { nativeNics, runNativeScenario } from "./native-scenario.ts";
 import { nodeUnderTest } from "./node-under-test.ts";
 
-/** Rejects with BenchError: `goals` when one is missed and --check was given, other codes when there are no figures. */
-export async function runDaemonBench(args: readonly string[]): Promise<void> {
-  const options = parseDaemonOptions(args);
-  if (options === "help") {
-    process.stdout.write(daemonHelp);
-    return;
-  }
-  const report = await measureDaemon(options);
-  process.stdout.write(renderDaemonReport(report));
-  if (options.json !== undefined) await writeFile(options.json, `${JSON.stringify(report, null, 2)}\n`);
-  const missed = missedGoals(report.goals);
-  if (options.check && missed.length > 0) {
-    throw new BenchError("goals", `${missed.length} goals missed:\n${missed.map(describeGoal).join("\n")}`);
-  }
-}
-
-async function measureDaemon(options: DaemonOptions): Promise<DaemonReport> {
+/** Rejects with BenchError if the measurement fails. */
+export async function measureDaemon(options: DaemonOptions): Promise<DaemonReport> {
   const about = { bench: "daemon", date: new Date().toISOString(), machine: readMachine() } as const;
   using run = startRun();
   using progress = startProgress();
@@ -53,7 +35,8 @@ async function measureDaemon(options: DaemonOptions): Promise<DaemonReport> {
   return { ...report, goals: daemonGoals(report) };
 }
 
-interface Stage {
+/** What both kinds of hosts need. */
+interface DaemonRun {
   readonly run: Run;
   readonly progress: Progress;
   readonly cluster: BenchCluster;
@@ -62,16 +45,16 @@ interface Stage {
 /** The part of the report that depends on where the daemon runs. */
 type Measured = Omit<DaemonReport, "bench" | "date" | "machine" | "versions" | "goals">;
 
-async function measureNatively(options: DaemonOptions, { run, progress, cluster }: Stage): Promise<Measured> {
+async function measureNatively(options: DaemonOptions, { run, progress, cluster }: DaemonRun): Promise<Measured> {
   await using daemon = await createNativeDaemon({ cluster, run, nics: nativeNics, cpuProf: options.cpuProf });
   const measures = createDaemonMeasures(daemon, { progress, signal: run.signal });
-  const played = await playNatively(daemon, measures, options).catch(tellLastWords(daemon));
+  const played = await runNativeScenario(daemon, measures, options).catch(rethrowWithLog(daemon));
   const { peakMb } = await daemon.read();
   await daemon.stop();
   return { host: "fake kernel", ...played, peakMb, stopSeconds: daemon.stopSeconds };
 }
 
-async function measureInGuest(options: DaemonOptions, { run, progress, cluster }: Stage): Promise<Measured> {
+async function measureInGuest(options: DaemonOptions, { run, progress, cluster }: DaemonRun): Promise<Measured> {
   progress.at("booting a guest");
   await using share = await createGuestShare();
   const healthPort = await findFreePort();
@@ -84,13 +67,13 @@ async function measureInGuest(options: DaemonOptions, { run, progress, cluster }
     cpuProf: cpuProf !== undefined,
   });
   const measures = createDaemonMeasures(daemon, { progress, signal: run.signal });
-  progress.at("the kernel alone, before");
+  progress.at("measuring the kernel alone, before the daemon");
   const before = await measureKernel(guest, run.signal);
-  const played = await playInGuest(daemon, measures, options).catch(tellLastWords(daemon));
-  progress.at("the kernel alone, after");
+  const played = await runGuestScenario(daemon, measures, options).catch(rethrowWithLog(daemon));
+  progress.at("measuring the kernel alone, after the daemon");
   const after = await measureKernel(guest, run.signal).catch((error: unknown) => {
-    // Emulation dies at times (QEMU 10.0: iotlb_to_section: Assertion failed); what was measured before stands.
-    process.stderr.write(`the kernel alone was measured but once: ${String(error)}\n`);
+    // QEMU 10.0 sometimes crashes here (iotlb_to_section: Assertion failed). The first measurement is still valid.
+    process.stderr.write(`the second measurement of the kernel alone failed: ${String(error)}\n`);
     return before;
   });
   const kernelTimes = bestOf(before, after);
@@ -98,10 +81,10 @@ async function measureInGuest(options: DaemonOptions, { run, progress, cluster }
   return { host: "VM lab, igb", ...played, kernelTimes, stopSeconds: daemon.stopSeconds };
 }
 
-/** Why a daemon did not do what it was told stands in its log, which goes with the run. */
-function tellLastWords(daemon: DaemonUnderTest) {
+/** Prints the end of the daemon's log, which is deleted at the end of the run, and rethrows the error. */
+function rethrowWithLog(daemon: DaemonUnderTest) {
   return (error: unknown): never => {
-    process.stderr.write(`The end of the daemon's log:\n${daemon.lastWords()}\n`);
+    process.stderr.write(`The end of the daemon's log:\n${daemon.logEnd()}\n`);
     throw error;
   };
 }

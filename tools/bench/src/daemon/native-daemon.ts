@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The daemon on the fake kernel: a process of this machine, and a kernel that answers at once and notes each write.
+ * createNativeDaemon runs the config daemon on the fake kernel, as a process of this machine. The fake kernel answers at once
+ * and records the time of each write.
  * Usage: `await using daemon = await createNativeDaemon({ cluster, run, nics: [ice("0000:3b:00.0")], cpuProf: undefined })`
  */
 import { createFakeKernel, serveFakeKernel, type FakeNic } from "@switchyard/host/testing";
@@ -48,9 +49,9 @@ export async function createNativeDaemon(options: NativeDaemonOptions): Promise<
     stop: () => service.stop(),
     stopSeconds: service.stopSeconds,
     read: () => Promise.resolve(service.read()),
-    lastWords: () => service.lastWords(),
+    logEnd: () => service.logEnd(),
     vfIdentity: () => Promise.resolve(String(kernel.writes.filter(({ method }) => method === "setNumVfs").length)),
-    // The fake kernel's clock is this process's.
+    // The fake kernel runs in this process and uses the same clock.
     firstWriteMs: (sinceMs) =>
       kernel.writes.find(({ port, startedMs }) => port !== "records" && startedMs >= sinceMs)?.startedMs,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a daemon on the fake kernel is put through: a node with four PFs and 128 VFs.
- * Usage: `const results = await playNatively(daemon, measures, options)`
+ * runNativeScenario measures the daemon on the fake kernel, on a node with four PFs of 128 VFs.
+ * Usage: `const results = await runNativeScenario(daemon, measures, options)`
  */
 import type { InterfaceSpec } from "@switchyard/api";
 import { ice } from "@switchyard/host/testing";
 import type { DaemonOptions } from "./daemon-options.ts";
-import type { DaemonReport } from "./daemon-results.ts";
+import type { DaemonReport } from "./daemon-report.ts";
 import type { DaemonUnderTest } from "./daemon-under-test.ts";
 import type { DaemonMeasures } from "./daemon-measures.ts";
 
 /** Two cards with two ports of 128 VFs each. */
 export const nativeNics = [ice("0000:3b:00.0"), ice("0000:5e:00.0")];
 
-/** What a scenario leaves to report. */
+/** The part of the report that a scenario measures. */
 export type Played = Pick<DaemonReport, "starts" | "changes" | "refusals" | "idle" | "kernelTimes">;
 
-export async function playNatively(
+export async function runNativeScenario(
   daemon: DaemonUnderTest,
   measures: DaemonMeasures,
   { rounds, idleSeconds }: DaemonOptions,
@@ -52,7 +52,7 @@ export async function playNatively(
   return { starts, changes, refusals, idle: await measures.idle(idleSeconds), kernelTimes: {} };
 }
 
-/** A PF with VFs for pods, all in one group. */
+/** The spec of a PF whose VFs are all in one group. */
 export function pf(pciAddress: string, numVfs: number, more: Partial<InterfaceSpec> = {}): InterfaceSpec {
   const vfGroups = [{ resourceName: "pods", policyName: "bench", vfRange: `0-${numVfs - 1}` }];
   return { pciAddress, numVfs, vfGroups, ...more };

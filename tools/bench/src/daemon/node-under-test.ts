@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The one node whose daemon is measured: its objects, orders to it as the operator would give them, and what its status
- * said when.
- * Usage: `await using node = await createNodeUnderTest(cluster, run); const order = await node.order([]); await node.when(…)`
+ * NodeUnderTest is the node whose daemon is measured: its objects, changes of its spec as the operator makes them, and the
+ * times of its statuses.
+ * Usage: `await using node = await createNodeUnderTest(cluster, run); const order = await node.order([])`
  */
 import {
   apiVersion,
@@ -22,21 +22,21 @@ import type { Run } from "../harness/run-control.ts";
 
 export const nodeUnderTest = { name: "worker", namespace: "switchyard" } as const;
 
-/** What was ordered when. */
+/** A change of the node's spec. */
 export interface Order {
   readonly generation: number;
-  /** Before it was sent. */
+  /** The time before the change was sent. */
   readonly sentMs: number;
 }
 
 export interface NodeUnderTest extends AsyncDisposable {
-  /** Gives the node this spec. */
+  /** Sets spec.interfaces of the node state. */
   order(interfaces: readonly InterfaceSpec[]): Promise<Order>;
-  /** When a status was first seen, since the order, that is an answer to it and satisfies `isIt`. */
+  /** The time of the first status after `order` that belongs to it and satisfies `isIt`. */
   when(what: string, order: Order, isIt: (status: SriovNetworkNodeStateStatus) => boolean): Promise<number>;
-  /** As seen last. */
+  /** The last status. */
   status(): SriovNetworkNodeStateStatus;
-  /** All statuses that were seen since `sinceMs`, with their times. */
+  /** All statuses since `sinceMs`, with their times. */
   seenSince(sinceMs: number): readonly SeenStatus[];
 }
 
@@ -45,7 +45,7 @@ export interface SeenStatus {
   readonly status: SriovNetworkNodeStateStatus;
 }
 
-/** Drains are off: they would be measured with the daemon. */
+/** Drains are off, because they would be measured with the daemon. */
 export async function createNodeUnderTest({ admin }: BenchCluster, run: Run): Promise<NodeUnderTest> {
   const { name, namespace } = nodeUnderTest;
   const path = objectPath(sriovNetworkNodeStates, nodeUnderTest);
@@ -102,20 +102,21 @@ export async function createNodeUnderTest({ admin }: BenchCluster, run: Run): Pr
   };
 }
 
-// An hour is longer than any run.
+// An hour, which is longer than any run.
 const watchPath = `${collectionPath(sriovNetworkNodeStates, nodeUnderTest.namespace)}?watch=true&timeoutSeconds=7200`;
 
 async function follow(lines: Awaited<ReturnType<PlainClient["watch"]>>, seen: SeenStatus[]): Promise<void> {
   for await (const line of lines) {
     const event: unknown = JSON.parse(line);
     const object = isRecord(event) ? event["object"] : undefined;
-    if (!isNodeState(object)) throw new BenchError("watch", `the watch of the node state says ${line.slice(0, 300)}`);
+    if (!isNodeState(object))
+      throw new BenchError("watch", `unexpected event in the watch of the node state: ${line.slice(0, 300)}`);
     if (object.status !== undefined) seen.push({ atMs: performance.now(), status: object.status });
   }
   throw new BenchError("watch", "the watch of the node state ended");
 }
 
-/** The API server has checked it against the kind's schema. */
+/** Checks the metadata only, because the API server has validated the object against the schema. */
 function isNodeState(object: unknown): object is { readonly status?: SriovNetworkNodeStateStatus } {
   return isRecord(object) && object["apiVersion"] === apiVersion && object["kind"] === sriovNetworkNodeStates.kind;
 }
@@ -123,5 +124,5 @@ function isNodeState(object: unknown): object is { readonly status?: SriovNetwor
 function generationOf(answer: unknown): number {
   const metadata = isRecord(answer) ? answer["metadata"] : undefined;
   if (isRecord(metadata) && typeof metadata["generation"] === "number") return metadata["generation"];
-  throw new BenchError("refused", "the answer to an order has no generation");
+  throw new BenchError("refused", "the answer to a change of the spec has no generation");
 }

@@ -5,7 +5,7 @@ import { createArrivals } from "./arrivals.ts";
 const seen = (name: string, generation: number, namespace = "a") => ({ namespace, name, generation });
 
 describe("createArrivals", () => {
-  it("notes the first and the last arrival and counts objects and changes apart", () => {
+  it("records the first and the last arrival, and counts objects and changes separately", () => {
     const arrivals = createArrivals();
     arrivals.begin();
     arrivals.saw(seen("n1", 1), 10);
@@ -14,7 +14,7 @@ describe("createArrivals", () => {
     expect(arrivals.of("a")).toEqual({ objects: 2, changes: 3, firstMs: 10, lastMs: 35 });
   });
 
-  it("does not take a change of the status or of metadata for an arrival", () => {
+  it("ignores changes of status and metadata", () => {
     const arrivals = createArrivals();
     arrivals.saw(seen("n1", 4), 10);
     arrivals.begin();
@@ -22,7 +22,7 @@ describe("createArrivals", () => {
     expect(arrivals.of("a")).toBeUndefined();
   });
 
-  it("takes an object that was deleted and made again for a new one", () => {
+  it("treats a recreated object as new", () => {
     const arrivals = createArrivals();
     arrivals.saw(seen("n1", 1), 10);
     arrivals.lost({ namespace: "a", name: "n1" });

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * When each node's spec arrived, as a daemon that watches its node state would see it. Keeps two numbers for each
- * object, so the harness stays small beside what it measures. Pure but for the time that it is told.
- * Usage: `arrivals.begin(); …; arrivals.saw({ namespace, name, generation }, performance.now()); arrivals.of("switchyard")`
+ * Arrivals records when each node's spec arrived, as a daemon that watches its node state sees it. It keeps two numbers per
+ * object, so that the harness uses little memory. Pure: the caller passes the time.
+ * Usage: `arrivals.saw({ namespace, name, generation }, performance.now()); arrivals.of("switchyard")`
  */
 
-/** What a watch event says of an object. */
+/** The object of a watch event. */
 export interface SeenObject {
   readonly namespace: string;
   readonly name: string;
-  /** Moves with the spec alone, not with metadata or status. */
+  /** Changes with the spec only, not with metadata or status. */
   readonly generation: number;
 }
 
-/** What came to a namespace since `begin`. Times as told to `saw`. */
+/** The arrivals in a namespace since `begin`. Times are those passed to `saw`. */
 export interface Arrived {
-  /** Objects whose spec is new or another. */
+  /** Number of objects whose spec is new or changed. */
   readonly objects: number;
-  /** Changes of a spec; more than `objects` where one was written more than once. */
+  /** Number of changes of a spec; more than `objects` if one was written more than once. */
   readonly changes: number;
   readonly firstMs: number;
   readonly lastMs: number;
 }
 
 export interface Arrivals {
-  /** Forgets what came; generations are remembered. */
+  /** Forgets the arrivals, but not the generations. */
   begin(): void;
   saw(object: SeenObject, nowMs: number): void;
-  /** The object is gone; another one of its name is a new one. */
+  /** Records that the object was deleted. Another object of the same name counts as new. */
   lost(object: Pick<SeenObject, "namespace" | "name">): void;
-  /** Undefined before the first arrival. */
+  /** The arrivals of a namespace; undefined before the first one. */
   of(namespace: string): Arrived | undefined;
 }
 

@@ -5,7 +5,7 @@ import { createDrainLog } from "./drain-log.ts";
 const required = (name: string, current: string) => ({ name, desired: "Drain_Required", current });
 
 describe("createDrainLog", () => {
-  it("counts how many nodes are at work at once, and finds the longest time that a slot stayed free", () => {
+  it("counts the nodes that drain at once, and finds the longest time that a slot stayed free", () => {
     const log = createDrainLog(1);
     log.saw(required("a", "Draining"), 1_000);
     expect(log.saw(required("a", "DrainComplete"), 1_100)).toBe("drained");
@@ -22,7 +22,7 @@ describe("createDrainLog", () => {
     });
   });
 
-  it("shows too many at once, and a node that is drained twice", () => {
+  it("detects too many concurrent drains, and a node that is drained twice", () => {
     const log = createDrainLog(1);
     for (const name of ["a", "b"]) log.saw(required(name, "Draining"), 0);
     log.saw(required("a", "Idle"), 1);
@@ -30,7 +30,7 @@ describe("createDrainLog", () => {
     expect(log.result(1, 0)).toMatchObject({ peak: 2, starts: 3 });
   });
 
-  it("takes a state that is told again for nothing new", () => {
+  it("ignores a repeated state", () => {
     const log = createDrainLog(1);
     expect(log.saw(required("a", "DrainComplete"), 0)).toBe("drained");
     expect(log.saw(required("a", "DrainComplete"), 1)).toBeUndefined();

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a wave of drains was like, from the states as the API server tells of them, one after the other. Pure.
+ * DrainLog computes the figures of many concurrent drains from the watch events of the node states. Pure.
  * Usage: `const log = createDrainLog(10); log.saw({ name, desired, current }, performance.now()); log.result(12, 0.4)`
  */
 
 export interface DrainWave {
   readonly nodes: number;
-  /** How many the pool lets be drained at once. */
+  /** The number of nodes that the pool allows to drain at once. */
   readonly limit: number;
-  /** The most that were, at any instant. */
+  /** The largest number of nodes that drained at once. */
   readonly peak: number;
-  /** How often a drain began: more than the nodes where one was drained twice. */
+  /** The number of started drains; more than `nodes` if a node was drained twice. */
   readonly starts: number;
-  /** The longest time from a daemon's being idle to the next drain's begin; 0 where no node had to wait. */
+  /** The longest time between the end of a drain and the start of the next; 0 if no node had to wait. */
   readonly longestGapSeconds: number;
   readonly allSeconds: number;
-  /** Of the operator. */
+  /** CPU time of the operator. */
   readonly cpuSeconds: number;
 }
 
@@ -26,13 +26,13 @@ export interface SeenState {
 }
 
 export interface DrainLog {
-  /** "drained" when the node's daemon may work now. */
+  /** Records a state. Returns "drained" if the node's daemon may start its work now. */
   saw(state: SeenState, nowMs: number): "drained" | undefined;
-  /** A daemon is about to say that it is idle. */
+  /** Records that a daemon is about to request Idle. */
   freed(nowMs: number): void;
-  /** Nodes that were drained and are idle again. */
+  /** Number of nodes whose drain is complete. */
   readonly ended: number;
-  /** Nodes that are being drained, or are drained. */
+  /** Number of nodes that are draining or drained. */
   readonly busy: number;
   result(allSeconds: number, cpuSeconds: number): Omit<DrainWave, "nodes">;
 }
@@ -66,7 +66,7 @@ export function createDrainLog(limit: number): DrainLog {
       freed.push(nowMs);
     },
     result(allSeconds, cpuSeconds) {
-      // The first so many found free slots; each later one took the next that was freed.
+      // The first `limit` drains found free slots; each later drain took the next slot that became free.
       const gaps = starts.slice(limit).map((startMs, index) => startMs - (freed[index] ?? startMs));
       const longestGapSeconds = Math.max(0, ...gaps) / 1000;
       return { limit, peak, starts: starts.length, longestGapSeconds, allSeconds, cpuSeconds };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Many nodes ask for a drain at once, and their pool lets a share of them be drained: how many are at any instant, and how
- * long a free slot stays free. Daemons are simulated: each hears that its node is drained, works for a while, and is idle.
+ * measureDrainWave lets many nodes of a pool request a drain at the same time. It measures how many drain at once and how
+ * long a free slot stays free. Daemons are simulated: each waits until its node is drained, works for a while, and is idle.
  * Usage: `const wave = await measureDrainWave({ cluster, operator, progress, run }, 100);`
  */
 import {
@@ -30,22 +30,22 @@ export interface DrainWaveBench {
   readonly run: Run;
 }
 
-/** What the pool allows, of its nodes. */
+/** maxUnavailable of the pool. */
 const share = 0.1;
 
-/** How long a simulated daemon works on its drained node. */
+/** How long a simulated daemon works on a drained node. */
 const workMs = 200;
 
 const label = "example.com/drain-wave";
 
-/** The first so many nodes of the fleet take part. */
+/** Drains the first `size` nodes of the fleet. */
 export async function measureDrainWave(bench: DrainWaveBench, size: number): Promise<DrainWave> {
   const { cluster, operator, progress, run } = bench;
   const { admin } = cluster;
   const names = Array.from({ length: size }, (_, index) => nodeName(index));
   const forAll = (work: (name: string) => Promise<unknown>) => inParallel(names, 32, work);
 
-  progress.at(`a pool of ${size} nodes`);
+  progress.at(`creating a pool of ${size} nodes`);
   await forAll((name) => patchNode(cluster, name, { labels: { [label]: "yes" } }));
   await admin.request({ method: "POST", path: collectionPath(sriovNetworkPoolConfigs, operatorNamespace), body: pool });
 
@@ -68,7 +68,7 @@ export async function measureDrainWave(bench: DrainWaveBench, size: number): Pro
 
   const cpuBefore = operator.read().cpuSeconds;
   const beginMs = performance.now();
-  progress.at(`${size} nodes ask for a drain`, () => `${log.ended} of ${size} done, ${log.busy} at work`);
+  progress.at(`draining ${size} nodes`, () => `${log.ended} of ${size} done, ${log.busy} draining or drained`);
   await forAll((name) => request(cluster, name, "Drain_Required"));
   await until("all nodes drained and idle again", () => log.ended === size, { withinMs: 300_000, signal: run.signal });
   const wave = log.result((performance.now() - beginMs) / 1000, operator.read().cpuSeconds - cpuBefore);
@@ -82,7 +82,7 @@ const pool = {
   spec: { nodeSelector: { matchLabels: { [label]: "yes" } }, maxUnavailable: `${share * 100}%` },
 };
 
-/** As a daemon does: the Node first. */
+/** Writes both annotations, the Node's first, as a daemon does. */
 async function request(cluster: BenchCluster, name: string, request: DrainRequest): Promise<void> {
   await patchNode(cluster, name, { annotations: { [annotations.nodeState]: request } });
   await cluster.admin.request({

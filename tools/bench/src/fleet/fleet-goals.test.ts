@@ -25,7 +25,7 @@ const missed = (results: readonly StepResult[], nodes = 1000) =>
   missedGoals(fleetGoals(results, { nodes })).map(describeGoal);
 
 describe("fleetGoals", () => {
-  it("allow a quarter more than the plain client took, and the debounce", () => {
+  it("allow 1.25 times the plain client's time plus the debounce", () => {
     expect(missed([result({ allSeconds: 3.85 })])).toEqual([]);
     expect(missed([result({ allSeconds: 3.9 })])).toEqual([
       "first policy, all nodes after the debounce / plain client: 1.27 x, goal 1.25 x",
@@ -37,7 +37,7 @@ describe("fleetGoals", () => {
     expect(missed([result({ id, allSeconds: 4.26 })])).toHaveLength(1);
   });
 
-  it("take the median of the rounds: what else the machine does is nobody's merit and nobody's fault", () => {
+  it("use the median of the rounds", () => {
     const good = result({});
     const disturbed = result({ round: 2, allSeconds: 9, cpuSeconds: 9 });
     const plainDisturbed = result({ round: 3, plainSeconds: 12 });
@@ -49,23 +49,23 @@ describe("fleetGoals", () => {
     expect(missed([good, result({ round: 2, allSeconds: 3.88 })])).toEqual([]); // 1.23 x and 1.26 x
   });
 
-  it("are missed where a step did not end", () => {
+  it("are missed if a step did not end", () => {
     const { allSeconds: _, ...endless } = result({});
     expect(missed([endless])).toEqual([
       "first policy, all nodes after the debounce / plain client: not measured, goal 1.25 x",
     ]);
   });
 
-  it("let the CPU grow with the nodes", () => {
+  it("allow more CPU time for more nodes", () => {
     expect(missed([result({ cpuSeconds: 3.1 })])).toEqual(["first policy, CPU: 3.1 s, goal 3.03 s"]);
     expect(missed([result({ cpuSeconds: 15, peakMb: 390 })], 5000)).toEqual([]);
   });
 
-  it("say nothing of the times of a small fleet", () => {
+  it("ignore the times of a small fleet", () => {
     expect(missed([result({ allSeconds: 9, cpuSeconds: 9 })], 999)).toEqual([]);
   });
 
-  it("want nothing written and next to nothing done for what has no effect", () => {
+  it("allow no writes and almost no CPU time for changes without effect", () => {
     const rests = { writes: { "update leases": 2 }, reads: {}, failed: {} };
     const noArrival: StepResult = {
       id: "label",
@@ -82,7 +82,7 @@ describe("fleetGoals", () => {
     expect(missed([busy])).toEqual(["restart, converged, writes: 2, goal 0"]);
   });
 
-  it("bound the largest memory of all steps", () => {
+  it("limit the largest memory of all steps", () => {
     expect(missed([result({ peakMb: 131 }), result({})])).toEqual(["peak RSS: 131 MB, goal 130 MB"]);
   });
 });
@@ -90,7 +90,7 @@ describe("fleetGoals", () => {
 describe("waveGoals", () => {
   const wave = { nodes: 100, limit: 10, peak: 10, starts: 100, longestGapSeconds: 0.4, allSeconds: 9, cpuSeconds: 1 };
 
-  it("want no more drains at once than allowed, none twice, and no slot left free for long", () => {
+  it("limit the concurrent drains, the drains per node and the time that a slot stays free", () => {
     expect(missedGoals(waveGoals(wave))).toEqual([]);
     expect(
       missedGoals(waveGoals({ ...wave, peak: 11, starts: 101, longestGapSeconds: 1.5 })).map(describeGoal),

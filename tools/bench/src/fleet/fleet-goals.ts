@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The goals of performance.md ("What the Go operator costs") for the operator. Pure.
+ * The goals of the fleet benchmark. They compare the operator with upstream's Go operator and with the plain client. Pure.
  * Usage: `missedGoals(fleetGoals(results, { nodes: 1000 }))`
  */
 import { atMost, type Goal } from "../harness/goal.ts";
@@ -8,7 +8,7 @@ import { total, withoutLeases } from "../harness/request-count.ts";
 import type { DrainWave } from "./drain-log.ts";
 import { stepTitles, titleOf, type StepId, type StepResult } from "./step-result.ts";
 
-/** Seconds of CPU of the Go operator at 1,000 nodes; its cost, and the goal, grow with the nodes. */
+/** CPU seconds of upstream's Go operator, measured at 1,000 nodes. Its cost and the goal grow with the number of nodes. */
 const upstreamCpuSeconds: Partial<Record<StepId, number>> = {
   start: 13,
   "first-policy": 12.1,
@@ -19,7 +19,7 @@ const upstreamCpuSeconds: Partial<Record<StepId, number>> = {
 
 const timesPlain = 1.25;
 
-/** Debounce: of one change, and of many in a row; an operator that starts sees all nodes come at once. */
+/** The operator's debounce for one change and for a burst. A starting operator sees all nodes at once, which is a burst. */
 const debounceSeconds = { single: 0.1, burst: 0.5 };
 const bursts: readonly StepId[] = ["start", "more-policies", "delete-policies"];
 
@@ -28,8 +28,8 @@ const peakMbAt1000 = 130;
 const peakMbAt5000 = 400;
 
 /**
- * Goals of time and CPU are for fleets of at least 1,000 nodes: with few, the debounce and cold code are all that there
- * is to see.
+ * The goals for time and CPU apply to fleets of at least 1,000 nodes: in smaller fleets the debounce and code that is not
+ * yet compiled dominate.
  */
 export function fleetGoals(results: readonly StepResult[], { nodes }: { readonly nodes: number }): readonly Goal[] {
   const steps = nodes < 1000 ? [] : [...Map.groupBy(results, ({ id }) => id)];
@@ -40,7 +40,7 @@ export function fleetGoals(results: readonly StepResult[], { nodes }: { readonly
   ];
 }
 
-/** Never more at once than the pool allows, none twice, and a free slot is taken within a second. */
+/** The goals for drains: not more at once than the pool allows, no node twice, and a free slot is taken within a second. */
 export function waveGoals({ nodes, limit, peak, starts, longestGapSeconds }: DrainWave): readonly Goal[] {
   return [
     atMost("drains at once", peak, limit, ""),
@@ -50,8 +50,8 @@ export function waveGoals({ nodes, limit, peak, starts, longestGapSeconds }: Dra
 }
 
 /**
- * In each round the two take turns, so that they meet the same machine; of a machine that is faster at one time than at
- * another, the median of the rounds' ratios says more than any time.
+ * In each round the operator and the plain client run one after the other, on the same machine. The median of the rounds'
+ * ratios is more reliable than a duration if the speed of the machine varies.
  */
 function timeGoals(id: StepId, rounds: readonly StepResult[]): readonly Goal[] {
   if (rounds.every(({ plainSeconds }) => plainSeconds === undefined)) return [];
@@ -69,7 +69,7 @@ function cpuGoals(id: StepId, rounds: readonly StepResult[], nodes: number): rea
   return [atMost(`${stepTitles[id]}, CPU`, ours, (upstream / 4) * (nodes / 1000), "s")];
 }
 
-/** NaN, which meets no goal, if one of the values is. */
+/** NaN, which misses every goal, if one of the values is NaN. */
 function median(values: readonly number[]): number {
   if (values.some(Number.isNaN)) return Number.NaN;
   const sorted = values.toSorted((a, b) => a - b);
@@ -77,7 +77,7 @@ function median(values: readonly number[]): number {
   return ((sorted[Math.floor(middle)] ?? Number.NaN) + (sorted[Math.ceil(middle)] ?? Number.NaN)) / 2;
 }
 
-/** What has no effect writes nothing, and costs next to nothing where it is one event. */
+/** The goals for changes without effect: no writes, and almost no CPU time for a single event. */
 function quietGoals(result: StepResult): readonly Goal[] {
   const { id, cpuSeconds, requests } = result;
   const title = titleOf(result);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The objects of a simulated fleet. Pure.
+ * Builds the objects of a simulated fleet. Pure.
  * Usage: `Array.from({ length: 1000 }, (_, index) => nodeObject(index))`
  */
 import {
@@ -17,17 +17,17 @@ import {
 } from "@switchyard/api";
 import { interfacesOf, pfName, type FleetProfile } from "./fleet-profile.ts";
 
-/** Where the operator works. */
+/** The namespace of the operator. */
 export const operatorNamespace = "switchyard";
 
-/** Where the plain client writes its own node states, which nobody acts on. */
+/** The namespace in which the plain client writes its own node states. No component acts on them. */
 export const plainNamespace = "plain";
 
 export function nodeName(index: number): string {
   return `worker-${index.toString().padStart(5, "0")}`;
 }
 
-/** About as large as real nodes are: their images and labels are what an operator's cache must not keep. */
+/** A Node about as large as a real one. The operator's cache must not keep its images and labels. */
 export function nodeObject(index: number) {
   const name = nodeName(index);
   return {
@@ -70,7 +70,7 @@ export function nodeObject(index: number) {
   } satisfies Node & { readonly status: unknown };
 }
 
-/** All that can be deployed is; drains are left out: this measures the way from policies to node states. */
+/** A SriovOperatorConfig that deploys all components. Drains are off, because the steps measure policies and node states. */
 export const operatorConfig: SriovOperatorConfig = {
   apiVersion,
   kind: "SriovOperatorConfig",
@@ -83,12 +83,12 @@ export const operatorConfig: SriovOperatorConfig = {
   },
 };
 
-/** Policy number 0: all VFs of the first PF, on every node. */
+/** Policy 0: all VFs of the first PF on every node. */
 export function firstPolicy(numVfs: number): SriovNetworkNodePolicy {
   return policy(0, { pfNames: [pfName(0)], numVfs });
 }
 
-/** Policies from number 1 on: four VFs each of the other PFs, no VF twice. */
+/** Policies from 1 on: four VFs each of the other PFs, without overlap. */
 export function morePolicies(profile: FleetProfile, count: number): readonly SriovNetworkNodePolicy[] {
   const others = profile.pfs - 1;
   const slots = Math.ceil(count / others);
@@ -103,12 +103,12 @@ export function morePolicies(profile: FleetProfile, count: number): readonly Sri
   });
 }
 
-/** How many policies a fleet of this profile can have: the PFs have 128 VFs. */
+/** The largest number of policies for a profile: a PF has 128 VFs. */
 export function mostPolicies({ pfs }: FleetProfile): number {
   return 1 + ((pfs - 1) * 128) / vfsPerPolicy;
 }
 
-/** The status that a node's daemon would write, for server-side apply. */
+/** The status that a node's daemon writes, for server-side apply. */
 export function reportedState(profile: FleetProfile, namespace: string, index: number): SriovNetworkNodeState {
   return {
     ...emptyState(namespace, index),
@@ -126,8 +126,7 @@ export function stateWithSpec(
 }
 
 /**
- * The same with all that the operator writes with it: to the server, what an object carries beside its spec is a part of
- * what a write costs.
+ * The same node state with the metadata that the operator writes, because the API server also spends time on the metadata.
  */
 export function ownedStateWithSpec(
   namespace: string,
@@ -140,13 +139,13 @@ export function ownedStateWithSpec(
   return { ...state, metadata: { ...state.metadata, ownerReferences, annotations: idleAnnotations } };
 }
 
-/** The annotations that a new node state has. */
+/** The annotations of a new node state. */
 const idleAnnotations = {
   [annotations.desiredState]: "Idle" satisfies DrainRequest,
   [annotations.currentState]: "Idle" satisfies DrainAnswer,
 };
 
-/** Nobody collects garbage here. */
+/** Owner references have no effect here, because no garbage collector is running. */
 const ownerUid = "11111111-2222-3333-4444-555555555555";
 
 const vfsPerPolicy = 4;

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the nodes of a simulated fleet have, as their daemons would report it. Pure.
+ * The profiles of a simulated fleet: the NICs of its nodes as their daemons report them. Pure.
  * Usage: `interfacesOf(profiles.vf256)`
  */
 import type { InterfaceStatus, VfStatus } from "@switchyard/api";
 
 export interface FleetProfile {
   readonly pfs: number;
-  /** VFs that each PF has already; 0: none. */
+  /** Number of VFs that each PF has at the start. */
   readonly vfsPerPf: number;
-  /** VFs that policies ask of a PF: at first, and after the change. */
+  /** numVfs of the policies, before and after the change. */
   readonly numVfs: number;
   readonly changedNumVfs: number;
 }
 
 export const profiles = {
-  /** The fleet of performance.md: much hardware, nothing configured. */
+  /** Six PFs per node without VFs. */
   pf6: { pfs: 6, vfsPerPf: 0, numVfs: 8, changedNumVfs: 6 },
-  /** Large states: 256 VF rows are 60 KB of JSON on each node. */
+  /** Large node states: 256 VFs are 60 KB of JSON per node. */
   vf256: { pfs: 2, vfsPerPf: 128, numVfs: 128, changedNumVfs: 120 },
 } as const satisfies Record<string, FleetProfile>;
 
@@ -25,12 +25,12 @@ export type ProfileName = keyof typeof profiles;
 
 export const profileNames = Object.keys(profiles).filter((name): name is ProfileName => name in profiles);
 
-/** Name of the PF with this index, the same on every node. */
+/** The name of the PF with this index, which is the same on every node. */
 export function pfName(pf: number): string {
   return `ens${pf + 1}f0`;
 }
 
-/** status.interfaces of node number `node`; nodes differ in their MAC addresses alone. */
+/** status.interfaces of node number `node`. Nodes differ in their MAC addresses only. */
 export function interfacesOf({ pfs, vfsPerPf }: FleetProfile, node: number): readonly InterfaceStatus[] {
   return Array.from({ length: pfs }, (_, pf) => ({
     pciAddress: pciAddress(pf, 0),
@@ -65,7 +65,7 @@ function vfOf(node: number, pf: number, vf: number): VfStatus {
   };
 }
 
-/** Of the function with this number on the PF's bus. */
+/** The address of the function with this number on the PF's bus. */
 function pciAddress(pf: number, routingId: number): string {
   return `0000:${hex(0x3b + pf)}:${hex(routingId >> 3)}.${routingId & 7}`;
 }

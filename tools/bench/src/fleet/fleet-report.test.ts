@@ -38,7 +38,7 @@ const report: FleetReport = {
 describe("renderFleetReport", () => {
   const lines = renderFleetReport(report).split("\n");
 
-  it("shows a step's times, cost and writes in one row, without the lease's", () => {
+  it("shows the times, cost and writes of a step in one row, without those of leases", () => {
     const row = lines.find((line) => line.startsWith("| first policy (2)")) ?? "";
     expect(row.split("|").map((cell) => cell.trim())).toEqual([
       "",
@@ -57,11 +57,11 @@ describe("renderFleetReport", () => {
     ]);
   });
 
-  it("tells of the drains", () => {
-    expect(lines.join()).toContain("100 nodes ask for a drain at once, 10 may: 9 at most were, all done after 9.00 s");
+  it("describes the drains", () => {
+    expect(lines.join()).toContain("100 nodes requested a drain at once, 10 were allowed: at most 9 drained at once");
   });
 
-  it("names the machine, what was missed and what the operator complained of", () => {
+  it("names the machine, the missed goals and the warnings in the operator's log", () => {
     expect(lines[1]).toBe("X x 2, 100 MB, Linux 6.12, Node v24, load 0.5; kubernetes v1.36.3");
     expect(lines).toContain("1 of 2 goals met");
     expect(lines).toContain("  missed: peak RSS: 131 MB, goal 130 MB");

@@ -1,51 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The figures of a run, for people and for programs. Pure.
+ * The report of the fleet benchmark. Pure.
  * Usage: `process.stdout.write(renderFleetReport(report))`
  */
-import { describeGoal, type Goal } from "../harness/goal.ts";
-import { describeMachine, type MachineFacts } from "../harness/machine-facts.ts";
+import type { BenchReport } from "../harness/bench.ts";
+import { complaintLines, describeRun, goalLines } from "../harness/report-lines.ts";
 import { listCounts, total, withoutLeases } from "../harness/request-count.ts";
 import { renderTable, showMb, showRatio, showSeconds } from "../harness/table.ts";
 import type { DrainWave } from "./drain-log.ts";
 import type { FleetOptions } from "./fleet-options.ts";
 import { titleOf, type StepResult } from "./step-result.ts";
 
-/** What --json writes. */
-export interface FleetReport {
+/** The report of the benchmark. */
+export interface FleetReport extends BenchReport {
   readonly bench: "fleet";
-  /** RFC 3339. */
-  readonly date: string;
-  readonly machine: MachineFacts;
   readonly versions: Readonly<Record<string, string>>;
   readonly options: Pick<FleetOptions, "nodes" | "policies" | "profile" | "connections" | "rounds" | "writeConfigMap">;
   readonly steps: readonly StepResult[];
   readonly wave?: DrainWave;
-  /** From SIGTERM to the end, of each process. */
+  /** Seconds from SIGTERM to the end of each process. */
   readonly stopSeconds: readonly number[];
-  readonly goals: readonly Goal[];
   /** Warnings and errors in the operator's log. */
   readonly complaints: readonly string[];
 }
 
 export function renderFleetReport(report: FleetReport): string {
-  const { machine, versions, options, steps, goals, complaints, date } = report;
-  const missed = goals.filter(({ met }) => !met);
-  const programs = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
+  const { options, steps, goals, complaints, date } = report;
   return [
     `Operator${options.writeConfigMap ? " with --write-configmap" : ""}, ${options.nodes} nodes, ${options.policies} policies, profile ${options.profile}; ${date}`,
-    `${describeMachine(machine)}; ${programs.join(", ")}`,
+    describeRun(report),
     `Plain client: server-side apply of the same specs over ${options.connections} connections`,
-    "All CPU: of API server, etcd, operator and harness until the last spec arrived; for the operator / the plain client",
-    "Others busy: processors that other work on this machine took meanwhile: times compare where that is 0",
+    "All CPU: CPU time of API server, etcd, operator and harness until the last spec arrived; with the operator / the plain client",
+    "Others busy: processors that other programs on this machine used meanwhile; times can be compared only if it is 0",
     "",
     renderTable(head, steps.map(rowOf)),
     "",
     ...(report.wave === undefined ? [] : [describeWave(report.wave), ""]),
-    `${goals.length - missed.length} of ${goals.length} goals met`,
-    ...missed.map((goal) => `  missed: ${describeGoal(goal)}`),
-    ...(complaints.length === 0 ? [] : [`The operator's log has ${complaints.length} warnings or errors, first:`]),
-    ...complaints.slice(0, 5).map((line) => `  ${line.slice(0, 300)}`),
+    ...goalLines(goals),
+    ...complaintLines("operator", complaints),
     "",
   ].join("\n");
 }
@@ -61,13 +53,13 @@ const head = [
   "operator CPU",
   "RSS",
   "peak",
-  "writes by the operator (leases left out)",
+  "writes by the operator (without leases)",
 ];
 
 function describeWave({ nodes, limit, peak, longestGapSeconds, allSeconds, cpuSeconds }: DrainWave): string {
   return (
-    `${nodes} nodes ask for a drain at once, ${limit} may: ${peak} at most were, all done after ${showSeconds(allSeconds)}, ` +
-    `a free slot was taken within ${showSeconds(longestGapSeconds)}; operator CPU ${showSeconds(cpuSeconds)}`
+    `${nodes} nodes requested a drain at once, ${limit} were allowed: at most ${peak} drained at once, all were done after ` +
+    `${showSeconds(allSeconds)}, each free slot was taken within ${showSeconds(longestGapSeconds)}; operator CPU ${showSeconds(cpuSeconds)}`
   );
 }
 

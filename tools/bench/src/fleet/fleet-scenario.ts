@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The steps of performance.md's table, in their order; node states, and then policies, come and go as often as there are
- * rounds.
+ * fleetScenario lists the measured steps in their order. Node states, and then policies, are created and deleted in each
+ * round.
  * Usage: `for (const step of fleetScenario({ fleet, options, startOperator, stopOperator })) await measureStep(bench, step)`
  */
 import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
@@ -14,7 +14,7 @@ import type { Step } from "./measure-step.ts";
 export interface Scenario {
   readonly fleet: Fleet;
   readonly options: FleetOptions;
-  /** Starts the operator; in place of the running one, if there is one. */
+  /** Starts the operator, and first stops the running one, if any. */
   readonly startOperator: () => Promise<void>;
   readonly stopOperator: () => Promise<void>;
 }
@@ -72,7 +72,7 @@ export function fleetScenario({ fleet, options, startOperator, stopOperator }: S
   ];
 }
 
-/** Groups of VFs: one for each policy, as no two ask for the same VF. */
+/** The number of VF groups: one per policy, because no two policies use the same VF. */
 function groupCount(spec: SriovNetworkNodeStateSpec): number {
   return (spec.interfaces ?? []).reduce((sum, { vfGroups = [] }) => sum + vfGroups.length, 0);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A simulated fleet: Node objects, the statuses that daemons would write, and the ears with which they would hear of
- * their specs. Each node state stands twice: the operator's, and one that the plain client writes.
+ * Fleet is a simulated fleet: Node objects, statuses as daemons write them, and a watch of the node states. Each node state
+ * exists twice: the operator writes one and the plain client the other.
  * Usage: `await using fleet = await createFleet({ cluster, options, progress, run }); await fleet.reportAll()`
  */
 import {
@@ -41,26 +41,26 @@ import { watchArrivals } from "./watch-arrivals.ts";
 export interface Fleet extends AsyncDisposable {
   readonly size: number;
   readonly arrivals: Arrivals;
-  /** All daemons write their status. */
+  /** Writes the status of all of the operator's node states, as daemons do. */
   reportAll(): Promise<void>;
-  /** Deletes all node states, the operator's and the plain client's. */
+  /** Deletes all node states of the operator and of the plain client. */
   deleteStates(): Promise<void>;
-  /** The same in the plain client's node states. */
+  /** Writes the same statuses to the plain client's node states. */
   reportAllPlainly(): Promise<void>;
   applyPolicy(policy: SriovNetworkNodePolicy): Promise<void>;
   deletePolicies(): Promise<void>;
-  /** Gives one node a label that no policy asks for. */
+  /** Sets a label on one node that no policy selects. */
   labelNode(value: string): Promise<void>;
-  /** The one spec that all of the operator's node states have; undefined while they differ. */
+  /** The spec that all of the operator's node states have; undefined while they differ. */
   commonSpec(): Promise<SriovNetworkNodeStateSpec | undefined>;
   /**
    * Waits until the watch has caught up with all writes so far: after many large ones the server's watch cache is tens of
    * seconds behind.
    */
   catchUp(): Promise<void>;
-  /** The plain client writes this spec to all of its node states. */
+  /** Lets the plain client write this spec to all of its node states. */
   applyPlainly(spec: SriovNetworkNodeStateSpec): Promise<void>;
-  /** The same by a plain client that is started for it (plain-start.ts). */
+  /** The same with a plain client in a new process (plain-start.ts). */
   startPlainly(spec: SriovNetworkNodeStateSpec): Promise<void>;
 }
 
@@ -71,7 +71,7 @@ export interface FleetParts {
   readonly run: Run;
 }
 
-/** Makes the objects that are there before the operator starts. */
+/** Creates the objects that exist before the operator starts. */
 export async function createFleet({ cluster, options, progress, run }: FleetParts): Promise<Fleet> {
   const profile = profiles[options.profile];
   const { admin } = cluster;
@@ -158,10 +158,10 @@ function statePath(namespace: string, index: number, subresource?: string): stri
   return objectPath(sriovNetworkNodeStates, { name: nodeName(index), namespace }, subresource);
 }
 
-/** Of one node state that nobody counts. */
+/** Reads one node state, without counting it as an arrival. */
 const markerNamespace = "default";
 
-// A page of the large profile is 6 MB.
+// A page of the large profile has 6 MB.
 const pageSize = 100;
 
 async function readCommonSpec(client: PlainClient): Promise<SriovNetworkNodeStateSpec | undefined> {
@@ -172,10 +172,10 @@ async function readCommonSpec(client: PlainClient): Promise<SriovNetworkNodeStat
     const path = collectionPath(sriovNetworkNodeStates, operatorNamespace) + query;
     const page: unknown = JSON.parse(await client.request({ method: "GET", path }));
     if (!isRecord(page) || !Array.isArray(page["items"]) || !isRecord(page["metadata"])) {
-      throw new BenchError("refused", `GET ${path}: no list`);
+      throw new BenchError("refused", `GET ${path}: the answer is not a list`);
     }
     for (const item of page["items"]) {
-      if (!isNodeState(item)) throw new BenchError("refused", `GET ${path}: an item is no node state`);
+      if (!isNodeState(item)) throw new BenchError("refused", `GET ${path}: an item is not a node state`);
       const text = JSON.stringify(item.spec ?? {});
       first ??= { text, spec: item.spec ?? {} };
       if (first.text !== text) return undefined;
@@ -185,7 +185,7 @@ async function readCommonSpec(client: PlainClient): Promise<SriovNetworkNodeStat
   return first?.spec;
 }
 
-/** The API server has checked it against the kind's schema. */
+/** Checks the metadata only, because the API server has validated the object against the schema. */
 function isNodeState(item: unknown): item is { readonly spec?: SriovNetworkNodeStateSpec } {
   return isRecord(item) && item["apiVersion"] === apiVersion && item["kind"] === sriovNetworkNodeStates.kind;
 }

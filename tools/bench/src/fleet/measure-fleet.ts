@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `npm run bench -- fleet`: the operator beside a real API server and a simulated fleet.
+ * measureFleet measures the operator with a real API server and a simulated fleet.
  */
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { BenchError } from "../harness/bench-error.ts";
 import { startBenchCluster } from "../harness/bench-cluster.ts";
-import { describeGoal, missedGoals, stopGoal } from "../harness/goal.ts";
+import { stopGoal } from "../harness/goal.ts";
 import { buildApp } from "../harness/bundle.ts";
 import { createMeasuredService } from "../harness/measured-service.ts";
 import { readMachine } from "../harness/machine-facts.ts";
@@ -16,30 +14,15 @@ import { createFleet } from "./fleet.ts";
 import { measureDrainWave } from "./drain-wave.ts";
 import { fleetGoals, waveGoals } from "./fleet-goals.ts";
 import { operatorNamespace, plainNamespace } from "./fleet-objects.ts";
-import { fleetHelp, parseFleetOptions, type FleetOptions } from "./fleet-options.ts";
-import { renderFleetReport, type FleetReport } from "./fleet-report.ts";
+import type { FleetOptions } from "./fleet-options.ts";
+import type { FleetReport } from "./fleet-report.ts";
 import { inContainer, operatorArguments } from "./operator-arguments.ts";
 import { fleetScenario } from "./fleet-scenario.ts";
 import { measureStep, type FleetBench } from "./measure-step.ts";
 import type { StepResult } from "./step-result.ts";
 
-/** Rejects with BenchError: `goals` when one is missed and --check was given, other codes when there are no figures. */
-export async function runFleetBench(args: readonly string[]): Promise<void> {
-  const options = parseFleetOptions(args);
-  if (options === "help") {
-    process.stdout.write(fleetHelp);
-    return;
-  }
-  const report = await measureFleet(options);
-  process.stdout.write(renderFleetReport(report));
-  if (options.json !== undefined) await writeFile(options.json, `${JSON.stringify(report, null, 2)}\n`);
-  const missed = missedGoals(report.goals);
-  if (options.check && missed.length > 0) {
-    throw new BenchError("goals", `${missed.length} goals missed:\n${missed.map(describeGoal).join("\n")}`);
-  }
-}
-
-async function measureFleet(options: FleetOptions): Promise<FleetReport> {
+/** Rejects with BenchError if the measurement fails. */
+export async function measureFleet(options: FleetOptions): Promise<FleetReport> {
   const machine = readMachine();
   const date = new Date().toISOString();
   using progress = startProgress();
@@ -71,7 +54,7 @@ async function measureFleet(options: FleetOptions): Promise<FleetReport> {
   for (const step of scenario) {
     steps.push(await measureStep(bench, step));
     if (step.id !== "report") continue;
-    progress.at("the same statuses for the plain client's node states");
+    progress.at("writing the same statuses to the plain client's node states");
     await fleet.reportAllPlainly();
   }
   const wave = options.drains === 0 ? undefined : await measureDrainWave({ ...bench, cluster, run }, options.drains);

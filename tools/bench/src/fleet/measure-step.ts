@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Runs one step of the scenario and notes what it cost: first the operator alone, then the plain client alone.
+ * measureStep runs one step of the scenario and measures its cost, first of the operator alone, then of the plain client.
  * Usage: `results.push(await measureStep(bench, { id: "first-policy", round: 1, act, wanted }))`
  */
 import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
@@ -15,12 +15,12 @@ import type { Fleet } from "./fleet.ts";
 import { operatorNamespace, plainNamespace } from "./fleet-objects.ts";
 import { titleOf, type StepId, type StepResult } from "./step-result.ts";
 
-/** What a run has. */
+/** What the steps of a run share. */
 export interface FleetBench {
   readonly fleet: Fleet;
   readonly operator: MeasuredService;
   readonly operatorUser: BenchUser;
-  /** Aborted, with what went wrong, when something that must live has ended. */
+  /** Aborted when the run fails; its reason is the error. */
   readonly signal: AbortSignal;
   readonly progress: Progress;
 }
@@ -28,13 +28,13 @@ export interface FleetBench {
 export interface Step {
   readonly id: StepId;
   readonly round: number;
-  /** Brings the cluster to where the step begins; not measured. */
+  /** Prepares the cluster for the step; not measured. */
   readonly prepare?: () => Promise<void>;
-  /** Causes it. */
+  /** Causes the step. */
   readonly act: () => Promise<void>;
-  /** Whether a spec is what the step shall lead to; absent where no spec shall change. */
+  /** Whether a spec is the expected result of the step; absent if no spec must change. */
   readonly wanted?: (spec: SriovNetworkNodeStateSpec) => boolean;
-  /** The operator is a new process: all that it has used belongs to the step. */
+  /** Whether the step starts a new operator process, whose whole CPU time belongs to the step. */
   readonly startsOperator?: boolean;
 }
 
@@ -75,8 +75,8 @@ export async function measureStep(bench: FleetBench, step: Step): Promise<StepRe
 }
 
 /**
- * The same specs by the plain client, while the operator has nothing to do; by one that is started for it, where the
- * operator was. Seconds until the last was seen.
+ * Lets the plain client write the same specs while the operator is idle, in a new process if the operator's was new.
+ * Returns the seconds until the last spec arrived.
  */
 async function measurePlainly(bench: FleetBench, step: Step, spec: SriovNetworkNodeStateSpec) {
   const { fleet, progress } = bench;
@@ -91,7 +91,7 @@ async function measurePlainly(bench: FleetBench, step: Step, spec: SriovNetworkN
   return { plainSeconds: ((fleet.arrivals.of(plainNamespace)?.lastMs ?? beginMs) - beginMs) / 1000, plainLoad };
 }
 
-/** The spec that all nodes have in the end. */
+/** The spec that all nodes have at the end of the step. */
 async function settledSpec(
   wanted: NonNullable<Step["wanted"]>,
   bench: FleetBench,
@@ -112,7 +112,7 @@ function untilAll(bench: FleetBench, namespace: string): Promise<void> {
   return until(`specs of all ${fleet.size} nodes`, isThere, { withinMs: limitMs(bench), signal });
 }
 
-/** Waits until no spec has changed for a while: where each node is written twice, the first time is not the end. */
+/** Waits until no spec has changed for a while, because a node may be written twice. */
 async function untilQuiet({ fleet, signal }: FleetBench): Promise<void> {
   for (let before = -1; before !== changes(fleet);) {
     before = changes(fleet);

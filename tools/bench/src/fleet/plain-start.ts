@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The plain client as a program of its own, beside which the operator's start is measured: it does what no such start
- * can be without, begins as a process, asks which nodes there are, and writes a state for each.
+ * The plain client as a program, the baseline for the operator's start: it starts a process, lists the nodes and writes a
+ * node state for each.
  * Usage: `node plain-start.mjs KUBECONFIG CONNECTIONS SPEC`, the spec as JSON
  */
 import { nodes as nodeType, type SriovNetworkNodeStateSpec } from "@switchyard/api";
@@ -15,5 +15,6 @@ const [kubeconfig = "", connections = "", specText = ""] = process.argv.slice(2)
 const spec = JSON.parse(specText) as SriovNetworkNodeStateSpec;
 using client = createPlainClient(await readIdentity(kubeconfig), Number(connections));
 const list: unknown = JSON.parse(await client.request({ method: "GET", path: collectionPath(nodeType) }));
-if (!isRecord(list) || !Array.isArray(list["items"])) throw new BenchError("refused", "no list of nodes");
+if (!isRecord(list) || !Array.isArray(list["items"]))
+  throw new BenchError("refused", "the answer is not a list of nodes");
 await writePlainStates(client, { spec, nodes: list["items"].length, connections: Number(connections) });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The plain client's writing of node states: what the operator writes, and nothing else.
+ * writePlainStates lets the plain client write the same node states as the operator.
  * Usage: `await writePlainStates(client, { spec, nodes: 1000, connections: 32, signal })`
  */
 import { sriovNetworkNodeStates, type SriovNetworkNodeStateSpec } from "@switchyard/api";
@@ -11,12 +11,12 @@ import { nodeName, ownedStateWithSpec, plainNamespace } from "./fleet-objects.ts
 export interface PlainWriting {
   readonly spec: SriovNetworkNodeStateSpec;
   readonly nodes: number;
-  /** Writes under way at once. */
+  /** The number of concurrent writes. */
   readonly connections: number;
   readonly signal?: AbortSignal;
 }
 
-/** Gives all of its node states this spec. Rejects with BenchError `refused`. */
+/** Writes this spec to all of the plain client's node states. Rejects with BenchError `refused`. */
 export async function writePlainStates(client: PlainClient, writing: PlainWriting): Promise<void> {
   const { spec, nodes, connections, signal } = writing;
   const indexes = Array.from({ length: nodes }, (_, index) => index);
@@ -27,7 +27,7 @@ export async function writePlainStates(client: PlainClient, writing: PlainWritin
   });
 }
 
-/** Server-side apply of `body`. Rejects with BenchError `refused`. */
+/** Applies `body` by server-side apply. Rejects with BenchError `refused`. */
 export function applyPlainly(client: PlainClient, manager: string, path: string, body: unknown): Promise<string> {
   return client.request({
     method: "PATCH",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a step of the scenario cost. Times are seconds from the step's begin, the first write of whoever causes it.
+ * StepResult is the cost of a step of the scenario. Times are seconds from the first write of the step.
  */
 import type { Load } from "../harness/machine-load.ts";
 import type { RequestCount } from "../harness/request-count.ts";
@@ -20,14 +20,14 @@ export type StepId = keyof typeof stepTitles;
 
 export interface StepResult {
   readonly id: StepId;
-  /** From 1; steps that come once are of round 1. */
+  /** Number of the round, from 1. Steps that run once are in round 1. */
   readonly round: number;
-  /** When the first and the last node had its new spec; absent where none shall come. */
+  /** Seconds until the first and the last node had the new spec; absent if no spec must change. */
   readonly firstSeconds?: number;
   readonly allSeconds?: number;
-  /** How often specs changed: more than the nodes where some were written twice. */
+  /** Number of changes of specs; more than the nodes if some were written twice. */
   readonly specChanges: number;
-  /** The plain client, for the same specs; absent where nothing is written. */
+  /** Seconds of the plain client for the same specs; absent if nothing is written. */
   readonly plainSeconds?: number;
   /**
    * Of the machine until the last spec arrived, for the operator and for the plain client. Their times compare if others
@@ -35,12 +35,12 @@ export interface StepResult {
    */
   readonly load: Load;
   readonly plainLoad?: Load;
-  /** Of the operator, until it rests again. */
+  /** CPU time of the operator until it is idle again. */
   readonly cpuSeconds: number;
   readonly rssMb: number;
-  /** The largest RSS since its start. */
+  /** The largest RSS since the operator's start. */
   readonly peakMb: number;
-  /** Of the operator. */
+  /** Requests of the operator. */
   readonly requests: RequestCount;
 }
 

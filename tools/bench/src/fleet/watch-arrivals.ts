@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The simulated daemons' ears: all node states of whatever namespace, noted as they come.
+ * watchArrivals watches the node states of all namespaces and records their arrivals, in place of the nodes' daemons.
  * Usage: `await using watch = await watchArrivals(client, arrivals, fail)`
  */
 import { BenchError } from "../harness/bench-error.ts";
@@ -8,7 +8,7 @@ import type { PlainClient } from "../harness/plain-client.ts";
 import type { Arrivals, SeenObject } from "./arrivals.ts";
 import { watchStates, type Metadata, type StatesWatch } from "./watch-states.ts";
 
-/** Watches from now on until it is disposed. `fail` is told if it breaks off. */
+/** Watches from now on until it is disposed. Calls `fail` if the watch fails. */
 export function watchArrivals(
   client: PlainClient,
   arrivals: Arrivals,
@@ -27,5 +27,5 @@ function readObject({ namespace, name, generation }: Metadata): SeenObject {
   if (typeof namespace === "string" && typeof name === "string" && typeof generation === "number") {
     return { namespace, name, generation };
   }
-  throw new BenchError("watch", "the watch of node states tells of an object without a name or generation");
+  throw new BenchError("watch", "the watch of node states returned an object without a name or generation");
 }

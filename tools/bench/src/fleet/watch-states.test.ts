@@ -38,7 +38,7 @@ function createServer(...watches: readonly (readonly string[])[]) {
 }
 
 describe("watchStates", () => {
-  it("goes on from where the server ended it, a bookmark included", async () => {
+  it("continues after the server ends the watch, also from a bookmark", async () => {
     const { client, paths, isOpen } = createServer(
       [event("ADDED", "a", "5"), event("BOOKMARK", "", "9")],
       [event("MODIFIED", "a", "11"), event("DELETED", "a", "12")],
@@ -56,7 +56,7 @@ describe("watchStates", () => {
     expect(failures).toEqual([]);
   });
 
-  it("says so where it cannot go on", async () => {
+  it("fails if it cannot continue", async () => {
     const expired = JSON.stringify({ type: "ERROR", object: { metadata: {}, code: 410 } });
     const { client } = createServer([event("ADDED", "a", "5")], [expired]);
     const { promise: failure, resolve: fail } = Promise.withResolvers<BenchError>();

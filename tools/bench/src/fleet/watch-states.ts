@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A watch of node states, metadata alone, that goes on where the server ends it: as it does after some time, and at once
- * with who reads too slowly.
+ * watchStates watches the metadata of node states. It continues the watch after the API server ends it, which the server does
+ * after some time, and at once for a client that reads too slowly.
  * Usage: `await using watch = await watchStates(client, { take, fail })`
  */
 import { sriovNetworkNodeStates } from "@switchyard/api";
@@ -12,15 +12,15 @@ import { metadataOnly, type PlainClient } from "../harness/plain-client.ts";
 export type Metadata = Readonly<Record<string, unknown>>;
 
 export interface StatesWatch {
-  /** All of them unless given. */
+  /** The namespace; all namespaces by default. */
   readonly namespace?: string;
-  /** Told each event; the first ones are of the objects that there are. */
+  /** Called with each event. The first events are of the existing objects. */
   readonly take: (type: "ADDED" | "MODIFIED" | "DELETED", metadata: Metadata) => void;
-  /** Told if it breaks off: figures would be wrong from there on. */
+  /** Called if the watch fails, because the figures would be wrong. */
   readonly fail: (error: BenchError) => void;
 }
 
-/** Watches from now on until it is disposed. Rejects with BenchError where it cannot begin. */
+/** Watches from now on until it is disposed. Rejects with BenchError if the watch cannot be started. */
 export async function watchStates(client: Pick<PlainClient, "watch">, watch: StatesWatch): Promise<AsyncDisposable> {
   const end = new AbortController();
   const begin = (position: string | undefined): Promise<AsyncIterable<string>> => {
@@ -43,7 +43,7 @@ export async function watchStates(client: Pick<PlainClient, "watch">, watch: Sta
 
   const ended = follow(await begin(undefined)).catch((cause: unknown) => {
     if (end.signal.aborted) return;
-    watch.fail(new BenchError("watch", `the watch of node states broke off: ${String(cause)}`, cause));
+    watch.fail(new BenchError("watch", `the watch of node states failed: ${String(cause)}`, cause));
   });
   return {
     async [Symbol.asyncDispose]() {
@@ -60,5 +60,5 @@ function readEvent(event: unknown): { readonly type: string; readonly metadata: 
       return { type, metadata: object["metadata"] };
     }
   }
-  throw new BenchError("watch", `the watch of node states says ${JSON.stringify(event).slice(0, 300)}`);
+  throw new BenchError("watch", `unexpected event in the watch of node states: ${JSON.stringify(event).slice(0, 300)}`);
 }

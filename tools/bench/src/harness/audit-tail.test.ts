@@ -15,7 +15,7 @@ const line = (id: number, username: string, more = {}) =>
   `${JSON.stringify({ auditID: String(id), verb: "patch", requestURI: "/x", user: { username }, ...more })}\n`;
 
 describe("createAuditTail", () => {
-  it("gives each event of the user once, and a line only when it is whole", async () => {
+  it("returns each event of the user once, and only complete lines", async () => {
     const path = join(directory, "audit.log");
     const second = line(3, "operator");
     await writeFile(path, line(1, "operator") + line(2, "plain") + second.slice(0, 20));
@@ -27,13 +27,13 @@ describe("createAuditTail", () => {
     expect(await ids()).toEqual(["3"]);
   });
 
-  it("is not misled by an object that quotes the name", async () => {
+  it("ignores an event about an object that contains the user name", async () => {
     const path = join(directory, "audit.log");
     await writeFile(path, line(1, "plain", { requestObject: { user: { username: "operator" } } }));
     expect(await createAuditTail(path, "operator").read()).toEqual([]);
   });
 
-  it("reads lines that are longer than what it reads at once", async () => {
+  it("reads lines that are longer than its buffer", async () => {
     const path = join(directory, "audit.log");
     await writeFile(path, line(1, "operator", { requestObject: "é".repeat(1_200_000) }) + line(2, "operator"));
     expect(await createAuditTail(path, "operator").read()).toHaveLength(2);

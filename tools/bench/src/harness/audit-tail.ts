@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Follows the API server's audit log: what one user asked since the last look. Only that user's lines are parsed, as the
- * harness's own writes are by far the larger part.
+ * AuditTail reads the requests of one user from the API server's audit log. It parses the lines of that user only, because
+ * most lines are about the writes of the harness.
  * Usage: `const tail = createAuditTail(path, username); await tail.read(); …; countRequests(await tail.read())`
  */
 import { open } from "node:fs/promises";
@@ -35,7 +35,7 @@ export function createAuditTail(path: string, username: string): AuditTail {
         }
         rest = Buffer.from(text.subarray(end));
       }
-      offset -= rest.length; // the last line is half written
+      offset -= rest.length; // the last line is incomplete
       return events;
     },
   };
@@ -43,7 +43,7 @@ export function createAuditTail(path: string, username: string): AuditTail {
 
 const chunkBytes = 1 << 20;
 
-// An object that somebody wrote may quote the name as well.
+// The line may also be about an object that contains the user's name.
 function isEventOf(value: unknown, username: string): value is AuditEvent {
   if (typeof value !== "object" || value === null || !("user" in value)) return false;
   const { user } = value;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A real API server with our CRDs and the users of a run. The program under measurement and the plain client are service
- * accounts, as in a cluster: an administrator is exempt from the server's fairness queues and would show figures that
- * nobody gets.
+ * startBenchCluster starts a real API server with Switchyard's CRDs and the users of a run. The measured program and the
+ * plain client use service accounts, because administrators are exempt from API priority and fairness, so their requests
+ * are faster than those of a real component.
  * Usage: `await using cluster = await startBenchCluster({ namespaces, progress, fail }); cluster.admin.request(…)`
  */
 import { apiVersion } from "@switchyard/api";
@@ -18,34 +18,34 @@ import { createPlainClient, type PlainClient } from "./plain-client.ts";
 
 export interface BenchUser {
   readonly kubeconfig: string;
-  /** For programs that are measured as in a pod: one with a kubeconfig needs 18 MB more. */
+  /** For programs that connect as in a pod. A program that reads a kubeconfig needs 18 MB more. */
   readonly pod: PodAccount;
   readonly identity: Identity;
-  /** What it asked of the server since the last read. */
+  /** The user's requests since the last read. */
   readonly requests: AuditTail;
 }
 
 export interface BenchCluster extends AsyncDisposable {
   readonly admin: PlainClient;
   readonly server: string;
-  /** For logs; gone at the end. */
+  /** A directory for logs, which is removed at the end. */
   readonly directory: string;
   readonly versions: { readonly kubernetes: string; readonly etcd: string };
-  /** A service account of this name that may do everything. */
+  /** A service account of this name with the role cluster-admin. */
   user(name: string): Promise<BenchUser>;
 }
 
 export interface BenchClusterOptions {
-  /** To be made. */
+  /** The namespaces to create. */
   readonly namespaces: readonly string[];
   readonly progress: Progress;
-  /** Told when a process of the control plane ends. */
+  /** Called when a process of the control plane ends. */
   readonly fail: (error: unknown) => void;
 }
 
 export async function startBenchCluster({ namespaces, progress, fail }: BenchClusterOptions): Promise<BenchCluster> {
   await using parts = new AsyncDisposableStack();
-  progress.at("binaries of a control plane");
+  progress.at("finding the binaries of the control plane");
   const binaries = await ensureBinaries();
   progress.at("starting etcd and kube-apiserver");
   const controlPlane = parts.use(await startControlPlane({ binaries, auditLog: true }));
@@ -79,7 +79,7 @@ export async function startBenchCluster({ namespaces, progress, fail }: BenchClu
   };
 }
 
-/** For a second after a CRD was made, its server refuses watches with 429: "storage is (re)initializing". */
+/** For a second after a CRD is created, the API server refuses watches with 429 "storage is (re)initializing". */
 async function untilWatchable(admin: PlainClient): Promise<void> {
   const group = `/apis/${apiVersion}`;
   const list: unknown = JSON.parse(await admin.request({ method: "GET", path: group }));
@@ -98,7 +98,7 @@ async function untilWatchable(admin: PlainClient): Promise<void> {
   );
 }
 
-// Statuses of a fleet are written by it: as fast as the server takes them.
+// The admin writes the statuses of the fleet, with as many connections as the API server can use.
 const adminConnections = 32;
 
 const serviceAccounts = "system:serviceaccounts";

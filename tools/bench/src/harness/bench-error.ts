@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The one error of this tool. Branch on `code`; the message is for people.
- * Usage: `throw new BenchError("usage", "--nodes x: not a whole number")`
+ * BenchError is the only error class of the benchmarks. Branch on `code`; the message is for people.
+ * Usage: `throw new BenchError("usage", "--nodes must be a whole number")`
  */
 
-/** What went wrong, one word per cause. */
+/** The codes and their meanings. */
 export const benchErrorCodes = {
-  usage: "the command line is not understood",
+  usage: "the command line is invalid",
   refused: "the API server refused a request of the harness",
-  watch: "the harness's own watch broke off",
-  ended: "the process under measurement ended by itself",
-  late: "what was waited for did not come in time",
-  stopped: "a person stopped the run",
-  platform: "this machine lacks something: /proc, a tool",
-  goals: "figures are worse than the goals, and --check was given",
+  watch: "a watch of the harness failed",
+  ended: "the measured process ended unexpectedly",
+  late: "a wait reached its time limit",
+  stopped: "the user stopped the run",
+  platform: "this machine lacks something that the run needs, such as /proc or a tool",
+  goals: "a goal is missed, and --check was given",
 } as const;
 
 export type BenchErrorCode = keyof typeof benchErrorCodes;
 
-/** A run that gives no figures, or not the wanted ones. */
+/** A run without figures, or with a missed goal. */
 export class BenchError extends Error {
   override readonly name = "BenchError";
   readonly code: BenchErrorCode;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Programs as they are shipped, by tools/nx/bundle.js. Run from its sources, Node would hold a compiler in memory, too.
- * Usage: `await buildApp("operator")` makes dist/apps/operator/main.js and its chunks
+ * Bundles programs with tools/nx/bundle.js, as they are shipped. If Node ran the TypeScript sources, its compiler would
+ * count as memory of the program.
+ * Usage: `await buildApp("operator")`
  */
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-/** Makes an app's bundle if it is not fresh, and returns its path. */
+/** Builds dist/apps/<app>/main.js and its chunks, unless they are up to date, and returns the path of main.js. */
 export async function buildApp(app: "operator" | "config-daemon" | "webhook"): Promise<string> {
   const root = findWorkspaceRoot();
   const nx = join(root, "node_modules/.bin/nx");
@@ -20,8 +21,8 @@ export async function buildApp(app: "operator" | "config-daemon" | "webhook"): P
 }
 
 /**
- * Bundles a program of ours that is no app, and returns its path: below the workspace, so that it finds its native
- * packages. `entry` is relative to the workspace.
+ * Bundles a program that is not an app, and returns the path of main.js. That is below the workspace, so that the program
+ * finds its native packages. `entry` is relative to the workspace.
  */
 export async function bundleProgram(entry: string): Promise<string> {
   const root = findWorkspaceRoot();

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A goal of performance.md beside what was measured. Pure.
+ * Goal compares a measured figure with a limit. Pure.
  * Usage: `missedGoals([atMost("peak RSS", 118, 130, "MB")])` is `[]`.
  */
 
+/** A figure and its limit. */
 export interface Goal {
+  /** What was measured. */
   readonly what: string;
   readonly value: number;
   readonly limit: number;
-  /** "s", "MB", "x", "" for plain numbers. */
+  /** "s", "ms", "MB", "x", or "" for plain numbers. */
   readonly unit: string;
   readonly met: boolean;
 }
 
-/** A figure that shall not exceed `limit`. What was not measured meets nothing. */
+/** A figure that must not exceed `limit`. An undefined value misses the goal. */
 export function atMost(what: string, value: number | undefined, limit: number, unit: string): Goal {
   return { what, value: value ?? Number.NaN, limit, unit, met: value !== undefined && value <= limit };
 }
 
-/** A service has ended within 10 s of SIGTERM. */
+/** The goal that a service ends within 10 s after SIGTERM. */
 export function stopGoal(stopSeconds: readonly number[]): Goal {
   return atMost("end after SIGTERM", Math.max(...stopSeconds), 10, "s");
 }

@@ -22,12 +22,12 @@ async function kubeconfig(users: readonly unknown[]): Promise<string> {
 }
 
 describe("readIdentity", () => {
-  it("takes the server and the certificates out of a kubeconfig", async () => {
+  it("reads the server and the certificates of a kubeconfig", async () => {
     const identity = await readIdentity(await kubeconfig([{ user }]));
     expect(identity).toEqual({ server: "https://127.0.0.1:6443", ca: "CA", cert: "CERT", key: "KEY" });
   });
 
-  it("names what is missing", async () => {
+  it("names a missing member", async () => {
     const path = await kubeconfig([{ user: { token: "x" } }]);
     await expect(readIdentity(path)).rejects.toMatchObject({
       code: "platform",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Whom the harness is to the API server, from a kubeconfig as libs/testing writes it: JSON, certificates inside.
+ * readIdentity reads the server and the client certificate from a kubeconfig of libs/testing, which is JSON with embedded
+ * certificates.
  * Usage: `const identity = await readIdentity(cluster.kubeconfig)`
  */
 import { readFile } from "node:fs/promises";
@@ -15,7 +16,7 @@ export interface Identity {
   readonly key: string;
 }
 
-/** Rejects with BenchError `platform` on a kubeconfig of any other shape. */
+/** Rejects with BenchError `platform` if the kubeconfig has another shape. */
 export async function readIdentity(kubeconfig: string): Promise<Identity> {
   const config: unknown = JSON.parse(await readFile(kubeconfig, "utf8"));
   const text = (...path: readonly (string | number)[]): string => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * On what the figures were taken: without it they say nothing.
+ * readMachine describes the machine of a run, for the report.
  * Usage: `JSON.stringify({ machine: readMachine(), date: new Date().toISOString() })`
  */
 import { cpus, loadavg, release, totalmem } from "node:os";
@@ -11,7 +11,7 @@ export interface MachineFacts {
   readonly memoryMb: number;
   readonly kernel: string;
   readonly node: string;
-  /** Load of the last minute when the run began: what else the machine did. */
+  /** Load average of the minute before the run. */
   readonly loadBefore: number;
 }
 

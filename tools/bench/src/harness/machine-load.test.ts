@@ -19,7 +19,7 @@ async function addProcess(pid: number, parent: number, ticks: number, childTicks
 }
 
 describe("readLoad", () => {
-  it("counts the process, its descendants and those of them that have ended as ours", async () => {
+  it("counts the process and its descendants, including ended ones, as own time", async () => {
     await writeFile(join(root, "stat"), "cpu  1000 0 500 9000 70 20 30 50 0 0\ncpu0 0\n");
     await addProcess(90, 1, 100);
     await addProcess(70, 90, 200, 40); // a child with a lower pid
@@ -30,13 +30,13 @@ describe("readLoad", () => {
 });
 
 describe("loadBetween", () => {
-  it("tells our work from that of others, which is an average over the time", () => {
+  it("separates own time from the average number of processors that others used", () => {
     const before = { atMs: 0, busySeconds: 10, ownSeconds: 4 };
     const load = loadBetween(before, { atMs: 2_000, busySeconds: 14, ownSeconds: 7 });
     expect(load).toEqual({ ownSeconds: 3, othersBusy: 0.5 });
   });
 
-  it("has no negative work of others where clocks are too coarse to tell", () => {
+  it("returns no negative number for others if the clocks are too coarse", () => {
     const before = { atMs: 0, busySeconds: 10, ownSeconds: 4 };
     expect(loadBetween(before, { atMs: 20, busySeconds: 10, ownSeconds: 4.02 }).othersBusy).toBe(0);
   });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the machine did meanwhile, for us and for others: two times taken one after the other compare only if both had
- * the same machine. Ours is this process and all that it has started.
- * Usage: `const before = readLoad(); …; loadBetween(before, readLoad()).othersBusy` is 0.1 on a machine that is almost ours.
+ * readLoad measures the CPU time of this process with its descendants, and of all other processes. Two durations can be
+ * compared only if the other processes used about the same CPU time.
+ * Usage: `const before = readLoad(); loadBetween(before, readLoad()).othersBusy`
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ export interface LoadReading {
   readonly atMs: number;
   /** CPU time of the whole machine. */
   readonly busySeconds: number;
-  /** Of this process and its descendants, those that have ended included. */
+  /** CPU time of this process and its descendants, including those that have ended. */
   readonly ownSeconds: number;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A service of ours as a child process whose pid is its own: /proc/<pid> shows it and nothing between. `setpriv`
- * (util-linux) gives it to the kernel to kill when we die, and then becomes it, with the service account of a pod.
+ * startMeasured starts a service as a direct child process, so that /proc/<pid> shows only the service. `setpriv`
+ * (util-linux) asks the kernel to kill the process when the benchmark dies, and then execs it.
  * Usage: `await using operator = await startMeasured({ script, args, log, fail }); operator.meter.read()`
  */
 import { spawn } from "node:child_process";
@@ -15,35 +15,35 @@ import { untilReady } from "./readiness.ts";
 import { until } from "./until.ts";
 
 export interface MeasuredOptions {
-  /** What Node runs. */
+  /** The script that Node runs. */
   readonly script: string;
   readonly args: readonly string[];
-  /** Flags of Node itself, and environment beside our own: as the program's container has them. */
+  /** Node's flags and additional environment variables, as in the program's container. */
   readonly nodeFlags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** How it reaches the API server, if it does. */
+  /** The service account with which it connects to the API server; absent if it does not. */
   readonly pod?: PodAccount;
-  /** File for its output, which is appended. */
+  /** The file to which its output is appended. */
   readonly log: string;
-  /** Told, with the log's end, if it ends before it is told to. */
+  /** Called with the end of the log if the process ends unexpectedly. */
   readonly fail: (error: BenchError) => void;
   /** Directory for a CPU profile. */
   readonly cpuProf?: string | undefined;
 }
 
-/** Disposing it kills it. */
+/** A running service. Disposing it kills the process. */
 export interface MeasuredProcess extends AsyncDisposable {
   readonly meter: ProcessMeter;
   /** Resolves once /readyz is 200. Rejects with the signal's reason. */
   ready(signal: AbortSignal): Promise<void>;
-  /** Asks it to end in order; the seconds that it took. It is killed when it takes too long. */
+  /** Sends SIGTERM and returns the seconds until the process ended. Kills it if it takes too long. */
   stop(): Promise<number>;
 }
 
-/** How long a process may take to end before it is killed: more than any may. */
+/** The time after which a process that does not end is killed; longer than the goal allows. */
 const stopLimitMs = 15_000;
 
-/** Rejects with BenchError `platform` where it cannot be started. */
+/** Rejects with BenchError `platform` if the process cannot be started. */
 export async function startMeasured(options: MeasuredOptions): Promise<MeasuredProcess> {
   const { script, args, nodeFlags = [], env = {}, pod, log, fail, cpuProf } = options;
   const output = openSync(log, "a");
@@ -60,13 +60,13 @@ export async function startMeasured(options: MeasuredOptions): Promise<MeasuredP
   try {
     await once(child, "spawn");
   } catch (cause) {
-    throw new BenchError("platform", "setpriv cannot be started: util-linux is needed", cause);
+    throw new BenchError("platform", "cannot start setpriv; install util-linux", cause);
   }
   let isWanted = true;
   const exited = new Promise<void>((resolve) => {
     child.once("exit", (code, signal) => {
       const how = code ?? signal ?? "?";
-      if (isWanted) fail(new BenchError("ended", `${script} ended with ${how}; its last words:\n${lastWords()}`));
+      if (isWanted) fail(new BenchError("ended", `${script} ended with ${how}; the end of its log:\n${logEnd()}`));
       resolve();
     });
   });
@@ -75,7 +75,7 @@ export async function startMeasured(options: MeasuredOptions): Promise<MeasuredP
     return readFileSync(log).toString("utf8", logBegin);
   }
 
-  function lastWords(): string {
+  function logEnd(): string {
     return words().split("\n").slice(-20).join("\n");
   }
 
@@ -108,7 +108,7 @@ export async function startMeasured(options: MeasuredOptions): Promise<MeasuredP
   };
 }
 
-/** A service tells the port that it was given. */
+/** The port of the health server, which the service logs. */
 function healthPortIn(log: string): number | undefined {
   const [, port] = /"healthPort":(\d+)/.exec(log) ?? [];
   return port === undefined ? undefined : Number(port);

@@ -27,7 +27,7 @@ async function createService(source: string, fail: (error: Error) => void) {
 }
 
 describe("createMeasuredService", () => {
-  it("measures the service's own process, over restarts, and keeps what it complained of", async () => {
+  it("measures the service's process over restarts, and collects the warnings in its log", async () => {
     const errors: Error[] = [];
     await using running = await createService(service, (error) => errors.push(error));
     await running.start(never);
@@ -43,14 +43,14 @@ describe("createMeasuredService", () => {
     expect(errors).toEqual([]);
   });
 
-  it("fails the run, with the service's last words, when it ends by itself", async () => {
+  it("fails the run with the end of the service's log if the service ends unexpectedly", async () => {
     const run = new AbortController();
     await using broken = await createService('console.error("no cluster"); process.exit(3)', (error) => {
       run.abort(error);
     });
     await expect(broken.start(run.signal)).rejects.toMatchObject({
       code: "ended",
-      message: expect.stringMatching(/ended with 3; its last words:\nno cluster/),
+      message: expect.stringMatching(/ended with 3; the end of its log:\nno cluster/),
     });
   });
 });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A service under measurement over its restarts: one process at a time, one log.
+ * MeasuredService is a measured service that can be restarted: one process at a time, one log.
  * Usage: `await using operator = createMeasuredService({ script, args, log, fail }); await operator.start(run.signal)`
  */
 import { readFileSync } from "node:fs";
@@ -8,20 +8,20 @@ import { BenchError } from "./bench-error.ts";
 import { startMeasured, type MeasuredOptions, type MeasuredProcess } from "./measured-process.ts";
 import type { ProcessReading } from "./process-meter.ts";
 
-/** Disposing it kills the process. */
+/** A service. Disposing it kills the process. */
 export interface MeasuredService extends AsyncDisposable {
-  /** Resolves when it is ready. One that runs is stopped before. */
+  /** Stops the running process, if any, starts a new one, and resolves when it is ready. */
   start(signal: AbortSignal): Promise<void>;
-  /** In order, as a rollout does. */
+  /** Stops the process with SIGTERM, as a rollout does. */
   stop(): Promise<void>;
-  /** Of the process that runs. Throws BenchError `ended` when there is none. */
+  /** The figures of the running process. Throws BenchError `ended` if no process is running. */
   read(): ProcessReading;
-  /** How long each stop took. */
+  /** The duration of each stop. */
   readonly stopSeconds: readonly number[];
-  /** Warnings and errors in its log, and what is no line of a log; none are expected. */
+  /** Warnings, errors and lines that are not JSON in the log. None are expected. */
   complaints(): readonly string[];
   /** The end of its log. */
-  lastWords(): string;
+  logEnd(): string;
 }
 
 export function createMeasuredService(options: MeasuredOptions): MeasuredService {
@@ -44,13 +44,13 @@ export function createMeasuredService(options: MeasuredOptions): MeasuredService
     },
     stop,
     read() {
-      if (running === undefined) throw new BenchError("ended", `${options.script} does not run`);
+      if (running === undefined) throw new BenchError("ended", `${options.script} is not running`);
       return running.meter.read();
     },
     stopSeconds,
     complaints: () =>
       lines().filter((line) => line !== "" && (!line.startsWith("{") || /"level":"(?:warn|error)"/.test(line))),
-    lastWords: () => lines().slice(-20).join("\n"),
+    logEnd: () => lines().slice(-20).join("\n"),
     async [Symbol.asyncDispose]() {
       await running?.[Symbol.asyncDispose]();
     },

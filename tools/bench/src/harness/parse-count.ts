@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A whole number on a command line.
+ * parseCount parses a whole number on a command line.
  * Usage: `parseCount("--nodes", "1000", { minimum: 1, maximum: 65536 })`
  */
 import { BenchError } from "./bench-error.ts";
 
-/** Both bounds are included. Throws BenchError `usage`. */
+/** Returns a number from `minimum` to `maximum`. Throws BenchError `usage`. */
 export function parseCount(
   flag: string,
   text: string,
@@ -13,5 +13,5 @@ export function parseCount(
 ): number {
   const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   if (number >= minimum && number <= maximum) return number;
-  throw new BenchError("usage", `${flag} ${text}: not a whole number from ${minimum} to ${maximum}`);
+  throw new BenchError("usage", `${flag} must be a whole number from ${minimum} to ${maximum}, not "${text}"`);
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import { inParallel } from "./plain-client.ts";
 
 describe("inParallel", () => {
-  it("does all items, never more than the limit at once", async () => {
+  it("processes all items, and never more than the limit at once", async () => {
     let running = 0;
     let most = 0;
     const done: number[] = [];

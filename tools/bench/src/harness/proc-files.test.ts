@@ -7,22 +7,22 @@ const stat =
   "4242 (a ) 1 b) S 1 4242 4242 0 -1 4194304 1200 37 5 0 150 25 30 10 20 0 11 0 9000 1100000000 15000 18446744073709551615\n";
 
 describe("parseStat", () => {
-  it("reads times and the faults of ended children, whatever the process is called", () => {
+  it("reads the times and the page faults of children, for any process name", () => {
     expect(parseStat(stat)).toEqual({ parentPid: 1, cpuSeconds: 1.75, childCpuSeconds: 0.4, childFaults: 37 });
   });
 
-  it("says so where the file is no stat file", () => {
+  it("throws for an invalid stat file", () => {
     expect(() => parseStat("nothing")).toThrow(expect.objectContaining({ code: "platform" }));
   });
 });
 
 describe("parseMemory", () => {
-  it("gives what is resident now and at most, in MB", () => {
+  it("reads the current and the largest RSS in MB", () => {
     const status = "Name:\tnode\nVmHWM:\t  133120 kB\nVmRSS:\t  102400 kB\nThreads:\t11\n";
     expect(parseMemory(status)).toEqual({ rssMb: 100, peakMb: 130 });
   });
 
-  it("says so for a kernel thread, which has no memory", () => {
+  it("throws for a kernel thread, which has no memory", () => {
     expect(() => parseMemory("Name:\tkthreadd\n")).toThrow(expect.objectContaining({ code: "platform" }));
   });
 });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What /proc/<pid>/stat and /proc/<pid>/status say of a process (proc(5)). Pure.
+ * Parses /proc/<pid>/stat, /proc/<pid>/status and /proc/stat (proc(5)). Pure.
  * Usage: `parseStat(readFileSync("/proc/self/stat", "utf8")).cpuSeconds`
  */
 import { BenchError } from "./bench-error.ts";
@@ -8,13 +8,13 @@ import { BenchError } from "./bench-error.ts";
 /** From /proc/<pid>/stat. */
 export interface ProcStat {
   readonly parentPid: number;
-  /** User and system time of the process itself; counted in steps of 10 ms. */
+  /** User and system time of the process itself, in steps of 10 ms. */
   readonly cpuSeconds: number;
-  /** The same of its children that have ended and been waited for. */
+  /** The same for its children that have ended and were waited for. */
   readonly childCpuSeconds: number;
   /**
-   * Page faults of those children: a process cannot run without one, so as long as this number stays, none ended. It
-   * tells "no forks" exactly, where looking at the process table would miss short ones.
+   * Page faults of those children. No process runs without a page fault, so while this number is constant, no child has
+   * ended. Listing the process table instead would miss short-lived children.
    */
   readonly childFaults: number;
 }
@@ -26,12 +26,12 @@ export interface ProcMemory {
   readonly peakMb: number;
 }
 
-// USER_HZ: 100 in the kernel's ABI on every architecture that Node runs on, whatever the kernel's own HZ is.
+// USER_HZ is 100 on every architecture that Node supports, independent of the kernel's HZ.
 const ticksPerSecond = 100;
 
 /** Throws BenchError `platform`. */
 export function parseStat(text: string): ProcStat {
-  // The name in parentheses may hold blanks and parentheses: fields are counted from the last one on, from 3.
+  // The process name in parentheses may contain blanks and parentheses, so start after the last one, with field 3.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   const field = (number: number) => wholeNumber(fields[number - 3], `field ${number} of /proc/<pid>/stat`);
   return {
@@ -60,5 +60,8 @@ export function parseMemory(text: string): ProcMemory {
 
 function wholeNumber(text: string | undefined, what: string): number {
   if (text !== undefined && /^-?\d+$/.test(text)) return Number(text);
-  throw new BenchError("platform", `${what} is ${text ?? "missing"}: is this Linux?`);
+  throw new BenchError(
+    "platform",
+    `cannot read ${what}: it is ${text ?? "missing"}, expected a number; the benchmarks need Linux`,
+  );
 }

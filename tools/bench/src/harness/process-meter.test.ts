@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { createProcessMeter } from "./process-meter.ts";
 
 describe("createProcessMeter", () => {
-  it("reads the CPU time and memory of a process that lives", () => {
+  it("reads the CPU time and memory of a running process", () => {
     const meter = createProcessMeter(process.pid);
     const before = meter.read();
     let sum = 0;
@@ -21,7 +21,7 @@ describe("createProcessMeter", () => {
     expect(meter.read().childFaults).toBeGreaterThan(before);
   });
 
-  it("says that a process is gone", () => {
+  it("throws if the process has ended", () => {
     expect(() => createProcessMeter(2 ** 22 + 1).read()).toThrow(expect.objectContaining({ code: "ended" }));
   });
 });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * CPU time and memory of a running process, read from /proc: nothing is added to what is measured.
- * Usage: `const meter = createProcessMeter(pid); const before = meter.read(); …; meter.read().cpuSeconds - before.cpuSeconds`
+ * ProcessMeter reads the CPU time and the memory of a running process from /proc, which does not affect the process.
+ * Usage: `const meter = createProcessMeter(pid); meter.read().cpuSeconds`
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { pause } from "./until.ts";
 export type ProcessReading = ProcStat & ProcMemory;
 
 export interface ProcessMeter {
-  /** Throws BenchError `ended` once the process is gone. */
+  /** Throws BenchError `ended` if the process has ended. */
   read(): ProcessReading;
 }
 
@@ -22,19 +22,19 @@ export function createProcessMeter(pid: number, procRoot = "/proc"): ProcessMete
     try {
       return readFileSync(join(procRoot, String(pid), name), "utf8");
     } catch (cause) {
-      throw new BenchError("ended", `process ${pid} is gone`, cause);
+      throw new BenchError("ended", `process ${pid} has ended`, cause);
     }
   };
   return { read: () => ({ ...parseStat(file("stat")), ...parseMemory(file("status")) }) };
 }
 
-/** How long a process must have used next to nothing to count as done, and how long that is waited for. */
+/** How long a process must have used almost no CPU time to count as idle, and the time limit of the wait. */
 export interface IdleOptions {
   readonly quietMs?: number;
   readonly withinMs?: number;
 }
 
-/** Waits until the process rests: what it still does after the last visible effect belongs to the measurement too. */
+/** Waits until the process is idle, because its work after the last visible effect belongs to the measurement, too. */
 export async function untilIdle(
   meter: { read(): ProcessReading | Promise<ProcessReading> },
   signal: AbortSignal,
@@ -49,5 +49,5 @@ export async function untilIdle(
   }
 }
 
-// Two ticks of 10 ms in the 600 ms of the default: timers and lease renewals go on for ever.
+// Two ticks of 10 ms in the 600 ms of the default: timers and lease renewals never stop.
 const restingShare = 0.04;

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import { startProgress } from "./progress.ts";
 
 describe("startProgress", () => {
-  it("tells a stage at once, and then its detail until the next", async () => {
+  it("prints a step at once, and then its detail until the next step", async () => {
     const lines: string[] = [];
     const told = Promise.withResolvers<undefined>();
     const write = (line: string) => {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a long run is at, told at least every two seconds.
+ * Progress prints the current step of a long run, at least every two seconds.
  * Usage: `using progress = startProgress(); progress.at("first policy", () => "512 of 1000 nodes")`
  */
 import { writeToStderr, type WriteLine } from "@switchyard/testing";
 
 export interface Progress extends Disposable {
-  /** Begins a stage: told at once, then with `detail` until the next one. */
-  at(stage: string, detail?: () => string): void;
+  /** Begins a step: prints it at once, then repeatedly with `detail` until the next step. */
+  at(step: string, detail?: () => string): void;
 }
 
 export interface ProgressOptions {
@@ -15,22 +15,22 @@ export interface ProgressOptions {
   readonly everyMs?: number;
 }
 
-/** Disposing it ends the lines. */
+/** Starts to print. Disposing it stops that. */
 export function startProgress({ write = writeToStderr, everyMs = 1_900 }: ProgressOptions = {}): Progress {
-  let stage = "";
+  let step = "";
   let detail: (() => string) | undefined;
   let sinceMs = 0;
   const timer = setInterval(() => {
-    if (stage === "") return;
+    if (step === "") return;
     const seconds = ((performance.now() - sinceMs) / 1000).toFixed(0);
-    write(`${stage}: ${seconds} s${detail === undefined ? "" : `, ${detail()}`}`);
+    write(`${step}: ${seconds} s${detail === undefined ? "" : `, ${detail()}`}`);
   }, everyMs);
   return {
-    at(nextStage, nextDetail) {
-      stage = nextStage;
+    at(nextStep, nextDetail) {
+      step = nextStep;
       detail = nextDetail;
       sinceMs = performance.now();
-      write(stage);
+      write(step);
     },
     [Symbol.dispose]() {
       clearInterval(timer);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * When a service is ready, by its own word.
+ * untilReady waits until a service is ready.
  * Usage: `await untilReady("http://127.0.0.1:8080/readyz", run.signal)`
  */
 import { until } from "./until.ts";
 
-/** Asks until the answer is 200. Rejects with BenchError `late`, or with the signal's reason. */
+/** Requests `url` until the answer is 200. Rejects with BenchError `late`, or with the signal's reason. */
 export async function untilReady(url: string, signal: AbortSignal): Promise<void> {
-  // Nobody listens yet, or the process behind is not there yet.
+  // A request fails while the service does not listen yet.
   const isReady = () =>
     fetch(url, { signal }).then(
       ({ ok }) => ok,

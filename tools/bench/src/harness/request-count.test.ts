@@ -17,7 +17,7 @@ function event(verb: string, resource: string, more: { subresource?: string; cod
 }
 
 describe("countRequests", () => {
-  it("sums up by verb, resource and subresource, the most frequent first", () => {
+  it("counts by verb, resource and subresource, the most frequent first", () => {
     const events = [
       event("patch", "nodes"),
       event("patch", "nodes"),
@@ -32,19 +32,19 @@ describe("countRequests", () => {
     expect(counts.reads).toEqual({ "watch nodes": 1 });
   });
 
-  it("tells refused requests apart", () => {
+  it("counts refused requests separately", () => {
     const { failed } = countRequests([event("patch", "nodes", { code: 409 }), event("patch", "nodes")]);
     expect(failed).toEqual({ "409 patch nodes": 1 });
   });
 
-  it("names the path of what is no resource", () => {
+  it("names the path of a request that is not for a resource", () => {
     const { reads } = countRequests([{ ...event("get", ""), requestURI: "/readyz?verbose", objectRef: {} }]);
     expect(reads).toEqual({ "get /readyz": 1 });
   });
 });
 
 describe("withoutLeases", () => {
-  it("leaves the leader's lease out, and nothing else", () => {
+  it("removes the counts of leases only", () => {
     const left = withoutLeases({ "update leases": 4, "patch nodes": 1 });
     expect(left).toEqual({ "patch nodes": 1 });
     expect(total(left)).toBe(1);
@@ -52,7 +52,7 @@ describe("withoutLeases", () => {
 });
 
 describe("listCounts", () => {
-  it("reads as a sentence part, and as 0 where there is nothing", () => {
+  it('returns a list, or "0" if there are no requests', () => {
     expect(listCounts({ "patch nodes": 3, "create events": 1 })).toBe("3 patch nodes, 1 create events");
     expect(listCounts({})).toBe("0");
   });

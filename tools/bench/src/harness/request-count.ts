@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What one user asked of the API server, summed up by verb and resource. Pure.
+ * countRequests counts a user's requests to the API server by verb and resource. Pure.
  * Usage: `countRequests(events).writes` is `{ "patch sriovnetworknodestates": 1000 }`.
  */
 import { isWrite, type AuditEvent } from "@switchyard/testing";
 
-/** Numbers by what was asked: "patch nodes/status", "watch leases". Failed ones are in `failed` too. */
+/** Numbers of requests by verb and resource: "patch nodes/status", "watch leases". `failed` counts the failed ones again. */
 export interface RequestCount {
   readonly writes: Readonly<Record<string, number>>;
   readonly reads: Readonly<Record<string, number>>;
@@ -26,7 +26,7 @@ export function countRequests(events: readonly AuditEvent[]): RequestCount {
   return { writes: sorted(writes), reads: sorted(reads), failed: sorted(failed) };
 }
 
-/** Of all writes, those that are not the lease by which replicas elect their leader: it is renewed for ever. */
+/** The counts without those of leases: the leader renews its lease for ever. */
 export function withoutLeases(counts: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
   return Object.fromEntries(Object.entries(counts).filter(([what]) => !what.endsWith(" leases")));
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Whether a run can go on: it cannot once something that it needs has ended, or a person has stopped it. Then whatever
- * waits is given up, and all that was started is ended and removed on the way out.
+ * Run ends a benchmark when something that it needs has failed, or when the user stops it: all waits reject, and everything
+ * that was started is stopped and removed.
  * Usage: `using run = startRun(); await pause(1_000, run.signal); run.fail(error)`
  */
 import { BenchError } from "./bench-error.ts";
 
 export interface Run extends Disposable {
-  /** Aborted with what went wrong for its reason. */
+  /** Aborted when the run fails; its reason is the error. */
   readonly signal: AbortSignal;
-  /** The first error counts. */
+  /** Fails the run. Only the first error counts. */
   readonly fail: (error: unknown) => void;
 }
 
@@ -21,7 +21,7 @@ export function startRun(): Run {
   };
   const stop = () => {
     process.off("SIGINT", stop).off("SIGTERM", stop);
-    fail(new BenchError("stopped", "stopped; ending and removing all that was started"));
+    fail(new BenchError("stopped", "stopped; removing everything that was started"));
   };
   process.on("SIGINT", stop).on("SIGTERM", stop);
   return {

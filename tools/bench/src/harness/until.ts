@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Waiting in a run: given up at once when something that the run needs has ended, with that as the error.
+ * until waits for a condition, and rejects at once when the run fails.
  * Usage: `await until("all specs", () => arrived() === 1000, { withinMs: 60_000, signal: run.signal })`
  */
 import { setTimeout as sleep } from "node:timers/promises";
@@ -8,12 +8,12 @@ import { BenchError } from "./bench-error.ts";
 
 export interface UntilOptions {
   readonly withinMs: number;
-  /** Aborted, with what went wrong for its reason, when the run cannot go on. */
+  /** Aborted when the run fails; its reason is the error. */
   readonly signal: AbortSignal;
   readonly everyMs?: number;
 }
 
-/** Asks until the answer is true. Rejects with BenchError `late`, or with the signal's reason. */
+/** Calls `ask` until it returns true. Rejects with BenchError `late`, or with the signal's reason. */
 export async function until(
   what: string,
   ask: () => boolean | Promise<boolean>,
@@ -21,12 +21,12 @@ export async function until(
 ): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!(await ask())) {
-    if (performance.now() > deadline) throw new BenchError("late", `${what}: not within ${withinMs / 1000} s`);
+    if (performance.now() > deadline) throw new BenchError("late", `timed out after ${withinMs / 1000} s: ${what}`);
     await pause(everyMs, signal);
   }
 }
 
-/** Rejects with the signal's reason as soon as it aborts. */
+/** Waits `ms`; rejects with the signal's reason as soon as it is aborted. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   await sleep(ms, undefined, { signal }).catch(() => undefined);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The baseline: admits each review without looking at it. What it costs is Node's HTTPS and JSON, which no webhook in
- * Node gets around.
+ * The baseline: a server that admits each review without reading it. It costs what HTTPS and JSON cost in Node, which every
+ * webhook in Node needs.
  * Usage: node bare-server.mjs CERT KEY PORT
  */
 import { readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { createServer, type Server } from "node:https";
 
 const [cert = "", key = "", port = "0"] = process.argv.slice(2);
 
-/** Of an AdmissionReview, what an answer needs. */
+/** The part of an AdmissionReview that an answer needs. */
 interface Asked {
   readonly request: { readonly uid: string };
 }

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Whether reviews get the same answers side by side as alone (sriov-operator.md M-26: upstream admits a bad policy beside a
- * good one).
- * Usage: `const { wrong } = await measureVerdicts(client, reviews, signal)`
+ * compareAnswers checks that concurrent reviews get the same answers as single ones. Upstream admits an invalid policy if it
+ * reviews a valid one at the same time (sriov-operator.md M-26).
+ * Usage: `const { wrong } = await compareAnswers(client, reviews, signal)`
  */
 import { inParallel } from "../harness/plain-client.ts";
 import { paths } from "./measure-load.ts";
 import type { ReviewAnswer, ReviewClient } from "./review-client.ts";
 import type { Reviews } from "./review-objects.ts";
 
-export interface VerdictResult {
+export interface AnswerComparison {
   readonly reviews: number;
-  /** Verdicts or reasons other than those given alone, and verdicts that are wrong at all. */
+  /** Number of decisions or reasons that differ from those of a single review, plus wrong decisions of single reviews. */
   readonly wrong: number;
-  /** Answers with other warnings: a busy machine has less time for them. */
+  /** Number of answers with other warnings. The webhook omits warnings that take too long on a busy machine. */
   readonly otherWarnings: number;
 }
 
-export async function measureVerdicts(
+export async function compareAnswers(
   client: ReviewClient,
   reviews: Reviews,
   signal: AbortSignal,
-): Promise<VerdictResult> {
+): Promise<AnswerComparison> {
   const mixed = Array.from({ length: different }, (_, index) => reviews.mixed(index));
   const alone: ReviewAnswer[] = [];
   let wrong = 0;
@@ -36,7 +36,7 @@ export async function measureVerdicts(
   await inParallel(order, atOnce, async (index) => {
     signal.throwIfAborted();
     const answer = await client.ask(paths.validate, mixed[index]?.text ?? "");
-    if (answer.verdict !== alone[index]?.verdict) wrong += 1;
+    if (answer.decision !== alone[index]?.decision) wrong += 1;
     if (answer.warnings !== alone[index]?.warnings) otherWarnings += 1;
   });
   return { reviews: different * (times + 1), wrong, otherWarnings };
@@ -46,5 +46,5 @@ const different = 96;
 const times = 5;
 const atOnce = 16;
 
-/** Without a common divisor with `different`: all come, in an order that puts good and bad ones side by side. */
+/** Has no common divisor with `different`, so that every review is sent, and valid and invalid ones alternate irregularly. */
 const stride = 37;

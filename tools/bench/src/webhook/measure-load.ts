@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * One load of reviews on one server: how long each took, and what the server spent.
+ * measureLoad sends reviews to a server and measures the latency of each and the server's CPU time.
  * Usage: `results.push(await measureLoad(target, { load: loads[0], round: 1, reviews: 300 }))`
  */
 import type { MeasuredService } from "../harness/measured-service.ts";
@@ -9,7 +9,7 @@ import type { KnownReview, Reviews } from "./review-objects.ts";
 import type { ReviewClient } from "./review-client.ts";
 import { summarize, type Latencies } from "./latencies.ts";
 
-/** Where upstream has them. */
+/** The paths of the webhook, which are the same as upstream's. */
 export const paths = { validate: "/validating-custom-resource", mutate: "/mutating-custom-resource" } as const;
 
 export interface Load {
@@ -22,7 +22,7 @@ export interface Load {
 const creation = (reviews: Reviews, index: number) => reviews.creation(index);
 const change = (reviews: Reviews, index: number) => reviews.change(index);
 
-/** All that is measured. */
+/** The loads that are measured. */
 export const loads: readonly Load[] = [1, 8].flatMap((atOnce) => [
   { title: "new policy", path: paths.validate, atOnce, review: creation },
   { title: "changed policy", path: paths.validate, atOnce, review: change },
@@ -33,13 +33,13 @@ export interface LoadResult extends Latencies {
   readonly title: string;
   readonly atOnce: number;
   readonly round: number;
-  /** Of the server, for 100 reviews. */
+  /** CPU time of the server for 100 reviews. */
   readonly cpuSeconds: number;
-  /** Answers that are not what the review deserves. */
+  /** Number of wrong decisions. */
   readonly wrong: number;
 }
 
-/** A server, and the way to it. */
+/** A server and a client that is connected to it. */
 export interface Target {
   readonly service: MeasuredService;
   readonly client: ReviewClient;
@@ -74,5 +74,5 @@ export async function measureLoad(
   return { title, atOnce, round, ...summarize(times), cpuSeconds, wrong };
 }
 
-/** Connections are made and code is compiled by the first ones. */
+/** Number of reviews before the measurement, in which connections are opened and code is compiled. */
 const warmUp = 20;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The webhook in a cluster of one profile of nodes, from its first start on.
+ * measureProfile measures the webhook in a cluster whose nodes have one profile.
  * Usage: `results.push(await measureProfile({ profile: "pf6", options, scripts, progress, run }))`
  */
 import { issueCertificate } from "@switchyard/certificates";
@@ -15,7 +15,7 @@ import type { Progress } from "../harness/progress.ts";
 import { countRequests, total } from "../harness/request-count.ts";
 import type { Run } from "../harness/run-control.ts";
 import { loads, measureLoad, type LoadResult, type Target } from "./measure-load.ts";
-import { measureVerdicts } from "./compare-answers.ts";
+import { compareAnswers } from "./compare-answers.ts";
 import type { ProfileResult } from "./profile-result.ts";
 import { createReviewClient } from "./review-client.ts";
 import { createReviews } from "./review-objects.ts";
@@ -31,7 +31,7 @@ export interface ProfileOptions {
   readonly run: Run;
 }
 
-/** With what ran below it. */
+/** The result, and the versions of the control plane. */
 export async function measureProfile(
   asked: ProfileOptions,
 ): Promise<{ readonly result: ProfileResult; readonly versions: BenchCluster["versions"] }> {
@@ -55,8 +55,8 @@ export async function measureProfile(
   });
   const startSeconds: number[] = [];
   let peakMb = 0;
-  for (const stage of ["first start", "start"]) {
-    progress.at(`${profile}: ${stage} of the webhook`);
+  for (const start of ["first start", "restart"]) {
+    progress.at(`${profile}: ${start} of the webhook`);
     const beginMs = performance.now();
     await webhook.start(signal);
     startSeconds.push((performance.now() - beginMs) / 1000);
@@ -75,13 +75,13 @@ export async function measureProfile(
       results.push(await measureLoad(target, { load, round, reviews: options.reviews }));
     }
   }
-  progress.at(`${profile}: good and bad policies side by side`);
-  const verdicts = await measureVerdicts(client, reviews, signal);
+  progress.at(`${profile}: concurrent reviews of valid and invalid policies`);
+  const comparison = await compareAnswers(client, reviews, signal);
   const { reads } = countRequests(await user.requests.read());
   const { rssMb, peakMb: peak } = webhook.read();
   await webhook.stop();
 
-  progress.at(`${profile}: the bare server`);
+  progress.at(`${profile}: measuring the bare server`);
   await using bare = createMeasuredService({
     script: scripts.bareServer,
     args: [files.certFile, files.keyFile, String(barePort)],
@@ -97,7 +97,7 @@ export async function measureProfile(
       startSeconds,
       loads: results,
       baseline,
-      verdicts,
+      comparison,
       rssMb,
       peakMb: Math.max(peak, peakMb),
       baselinePeakMb: bare.read().peakMb,
@@ -108,7 +108,7 @@ export async function measureProfile(
   };
 }
 
-/** More than the largest load has at once. */
+/** More than any load sends at once. */
 const connections = 16;
 
 interface BareOptions {
@@ -128,12 +128,12 @@ async function measureBareServer(bare: MeasuredService, { port, ca, target, opti
   return results;
 }
 
-/** Watches are taken up again every few minutes, whatever is reviewed. */
+/** The counts without watches, which are renewed every few minutes. */
 function withoutWatches(reads: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
   return Object.fromEntries(Object.entries(reads).filter(([what]) => !what.startsWith("watch ")));
 }
 
-/** For both servers, valid for longer than any run. */
+/** Writes a certificate for both servers, which is valid longer than any run. */
 async function writeCertificate({ directory }: BenchCluster) {
   const [hourMs, nowMs] = [3_600_000, Date.now()];
   const validity = { notBefore: new Date(nowMs - hourMs), notAfter: new Date(nowMs + 48 * hourMs) };

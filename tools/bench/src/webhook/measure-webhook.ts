@@ -1,37 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `npm run bench -- webhook`: the admission webhook beside a real API server and the objects of a fleet.
+ * measureWebhook measures the admission webhook with a real API server and the objects of a fleet.
  */
-import { writeFile } from "node:fs/promises";
-import { BenchError } from "../harness/bench-error.ts";
 import { buildApp, bundleProgram } from "../harness/bundle.ts";
-import { describeGoal, missedGoals, stopGoal } from "../harness/goal.ts";
+import { stopGoal } from "../harness/goal.ts";
 import { readMachine } from "../harness/machine-facts.ts";
 import { startProgress } from "../harness/progress.ts";
 import { startRun } from "../harness/run-control.ts";
 import { measureProfile } from "./measure-profile.ts";
 import type { ProfileResult } from "./profile-result.ts";
 import { webhookGoals } from "./webhook-goals.ts";
-import { parseWebhookOptions, webhookHelp, type WebhookOptions } from "./webhook-options.ts";
-import { renderWebhookReport, type WebhookReport } from "./webhook-report.ts";
+import type { WebhookOptions } from "./webhook-options.ts";
+import type { WebhookReport } from "./webhook-report.ts";
 
-/** Rejects with BenchError: `goals` when one is missed and --check was given, other codes when there are no figures. */
-export async function runWebhookBench(args: readonly string[]): Promise<void> {
-  const options = parseWebhookOptions(args);
-  if (options === "help") {
-    process.stdout.write(webhookHelp);
-    return;
-  }
-  const report = await measureWebhook(options);
-  process.stdout.write(renderWebhookReport(report));
-  if (options.json !== undefined) await writeFile(options.json, `${JSON.stringify(report, null, 2)}\n`);
-  const missed = missedGoals(report.goals);
-  if (options.check && missed.length > 0) {
-    throw new BenchError("goals", `${missed.length} goals missed:\n${missed.map(describeGoal).join("\n")}`);
-  }
-}
-
-async function measureWebhook(options: WebhookOptions): Promise<WebhookReport> {
+/** Rejects with BenchError if the measurement fails. */
+export async function measureWebhook(options: WebhookOptions): Promise<WebhookReport> {
   const machine = readMachine();
   const date = new Date().toISOString();
   using progress = startProgress();

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Pods as they are in clusters, of which the webhook shall keep next to nothing. Pure.
+ * podObject builds a pod as large as a real one. The webhook must keep almost nothing of it. Pure.
  * Usage: `podObject(7, { nodes: 1000, resources: ["fast"] })`
  */
 import { nodeName } from "../fleet/fleet-objects.ts";
 
 export const podType = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true } as const;
 
-/** Of all pods, how many have VFs: one in this many. */
+/** One pod in this many has VFs. */
 export const podsPerUser = 5;
 
 export interface PodOptions {
   readonly nodes: number;
-  /** Names of VF resources, without their prefix. */
+  /** Names of VF resources without their prefix. */
   readonly resources: readonly string[];
 }
 
-/** About 5 KB of JSON, as an ordinary deployment's pods have. */
+/** A pod of about 5 KB of JSON, as a typical Deployment creates. */
 export function podObject(index: number, { nodes, resources }: PodOptions) {
   const resource = index % podsPerUser === 0 ? resources[(index / podsPerUser) % resources.length] : undefined;
   const limits = { cpu: "500m", memory: "256Mi", ...(resource && { [`openshift.io/${resource}`]: "1" }) };

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What was measured of the webhook with one profile of nodes. */
+/** ProfileResult is the result of the webhook benchmark for one profile of nodes. */
 import type { LoadResult } from "./measure-load.ts";
-import type { VerdictResult } from "./compare-answers.ts";
+import type { AnswerComparison } from "./compare-answers.ts";
 import type { WebhookProfileName } from "./webhook-profile.ts";
 
 export interface ProfileResult {
   readonly profile: WebhookProfileName;
-  /** Policies that were in the cluster. */
+  /** Number of policies in the cluster. */
   readonly policies: number;
-  /** Until /readyz: the first time, when it also makes its certificate, and again. */
+  /** Seconds until /readyz succeeds: of the first start and of a restart. */
   readonly startSeconds: readonly number[];
   readonly loads: readonly LoadResult[];
   /** The same loads on the server that admits everything, one round. */
   readonly baseline: readonly LoadResult[];
-  readonly verdicts: VerdictResult;
+  readonly comparison: AnswerComparison;
   readonly rssMb: number;
   /** The largest RSS of all processes. */
   readonly peakMb: number;
   readonly baselinePeakMb: number;
-  /** Lists and single reads that were asked of the API server while reviews came. */
+  /** Number of lists and reads that the webhook requested from the API server during the reviews. */
   readonly lists: number;
   readonly stopSeconds: readonly number[];
   /** Warnings and errors in the webhook's log. */

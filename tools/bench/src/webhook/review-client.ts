@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The API server's side of a webhook: HTTPS, connections that stay.
+ * ReviewClient sends reviews to a webhook as the API server does: over HTTPS, with persistent connections.
  * Usage: `using client = createReviewClient({ port, ca, connections: 8 }); (await client.ask(path, text)).ms`
  */
 import { isRecord } from "@switchyard/kube";
@@ -10,17 +10,17 @@ import { Agent, request } from "node:https";
 import { BenchError } from "../harness/bench-error.ts";
 
 export interface ReviewAnswer {
-  /** From the first byte of the request to the last of the answer. */
+  /** Milliseconds from the first byte of the request to the last byte of the answer. */
   readonly ms: number;
   readonly allowed: boolean;
-  /** The verdict with its reasons, as text. */
-  readonly verdict: string;
-  /** Not part of it: what there was no time to look at is left out. */
+  /** The decision with its reasons, as text. */
+  readonly decision: string;
+  /** The warnings, which are not part of the decision: the webhook omits those that take too long. */
   readonly warnings: string;
 }
 
 export interface ReviewClient extends Disposable {
-  /** Rejects with BenchError `refused` on any answer but a review's. */
+  /** Rejects with BenchError `refused` if the answer is not an AdmissionReview. */
   ask(path: string, text: string): Promise<ReviewAnswer>;
 }
 
@@ -57,8 +57,8 @@ function readAnswer(status: number, body: string): Omit<ReviewAnswer, "ms"> {
   const review: unknown = status === 200 ? JSON.parse(body) : undefined;
   const response = isRecord(review) ? review["response"] : undefined;
   if (!isRecord(response) || typeof response["allowed"] !== "boolean") {
-    throw new BenchError("refused", `a review was answered with ${status} ${body.slice(0, 500)}`);
+    throw new BenchError("refused", `the webhook answered a review with status ${status}: ${body.slice(0, 500)}`);
   }
   const { allowed, warnings = [], status: why } = response;
-  return { allowed, verdict: JSON.stringify([allowed, why]), warnings: JSON.stringify(warnings) };
+  return { allowed, decision: JSON.stringify([allowed, why]), warnings: JSON.stringify(warnings) };
 }

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Reviews as the API server sends them, of changes that a fleet's users make. Pure.
+ * createReviews builds AdmissionReviews of changes to policies, as the API server sends them. Pure.
  * Usage: `const reviews = createReviews(profile); reviews.creation(7)`
  */
 import { apiGroup, type SriovNetworkNodePolicy, type SriovNetworkNodePolicySpec } from "@switchyard/api";
 import { firstPolicy, operatorNamespace } from "../fleet/fleet-objects.ts";
 import { pfName, type FleetProfile } from "../fleet/fleet-profile.ts";
 
-/** A review, and what must be answered. */
+/** A review and its correct decision. */
 export interface KnownReview {
-  /** The body. */
+  /** The body of the request. */
   readonly text: string;
   readonly allowed: boolean;
 }
 
-/** Each is another one for each index, so that nothing which is remembered of one helps with the next. */
+/** Builds a different review for each index, so that the webhook cannot use cached results. */
 export interface Reviews {
-  /** A new policy for all nodes, which fits. */
+  /** A valid new policy for all nodes. */
   creation(index: number): KnownReview;
-  /** Another number of VFs in a policy that is there, for all nodes. */
+  /** A changed numVfs in an existing policy for all nodes. */
   change(index: number): KnownReview;
-  /** New policies, of which each second one is refused, for one of several reasons. */
+  /** New policies. Every second one is invalid, for one of several reasons. */
   mixed(index: number): KnownReview;
 }
 
 export function createReviews(profile: FleetProfile): Reviews {
-  // VFs of the second PF that no policy has yet.
+  // VFs of the second PF that no policy uses.
   const firstFree = profile.pfs > 2 ? 16 : 36;
   const free = 128 - firstFree;
   const fresh = (index: number, spec: Partial<SriovNetworkNodePolicySpec> = {}): SriovNetworkNodePolicy => {
@@ -63,7 +63,7 @@ export function createReviews(profile: FleetProfile): Reviews {
   };
 }
 
-/** Each is wrong by what the nodes or other policies have. */
+/** Specs that are invalid because of the nodes or of other policies. */
 const wrongs: readonly Partial<SriovNetworkNodePolicySpec>[] = [
   { numVfs: 129 },
   { nicSelector: { pfNames: [`${pfName(0)}#0-3`] } },

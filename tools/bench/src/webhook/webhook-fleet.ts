@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a cluster holds when its webhook starts: nodes, what their daemons reported, policies, and pods.
+ * fillCluster creates the objects that exist when the webhook starts: nodes, node states, policies and pods.
  * Usage: `await fillCluster({ cluster, options, profile, progress, signal })`
  */
 import {
@@ -36,7 +36,7 @@ export interface FillOptions {
   readonly signal: AbortSignal;
 }
 
-/** As many as fit below each other: 20 on six PFs, 10 on two. */
+/** As many policies as fit without overlap: 20 on six PFs, 10 on two. */
 export function fleetPolicies(profile: WebhookProfile): readonly SriovNetworkNodePolicy[] {
   return [firstPolicy(profile.numVfs), ...morePolicies(profile, profile.pfs > 2 ? 19 : 9)];
 }

@@ -26,7 +26,7 @@ function result(overrides: Partial<ProfileResult>): ProfileResult {
     startSeconds: [1, 1],
     loads: [load({}), load({ atOnce: 8, p99: 59 })],
     baseline: [],
-    verdicts: { reviews: 10, wrong: 0, otherWarnings: 3 },
+    comparison: { reviews: 10, wrong: 0, otherWarnings: 3 },
     rssMb: 100,
     peakMb: 130,
     baselinePeakMb: 80,
@@ -56,15 +56,15 @@ describe("webhookGoals", () => {
     ]);
   });
 
-  it("want no wrong verdict and no list in any fleet", () => {
-    const wrong = { loads: [load({ wrong: 1, p99: 900 })], verdicts: { reviews: 10, wrong: 2, otherWarnings: 0 } };
+  it("allow no wrong decision and no list in any fleet", () => {
+    const wrong = { loads: [load({ wrong: 1, p99: 900 })], comparison: { reviews: 10, wrong: 2, otherWarnings: 0 } };
     expect(missed({ ...wrong, lists: 4, peakMb: 500 }, 5000)).toEqual([
-      "pf6, wrong verdicts: 3, goal 0",
+      "pf6, wrong decisions: 3, goal 0",
       "pf6, lists while reviewing: 4, goal 0",
     ]);
   });
 
-  it("do not judge the figures of nodes that are not alike, but their verdicts", () => {
+  it("ignore the figures of nodes that are not alike, except wrong decisions", () => {
     const slow = { profile: "vf256-in-pods", loads: [load({ p99: 90 })], peakMb: 131 } as const;
     expect(missed({ ...slow, lists: 1 })).toEqual(["vf256-in-pods, lists while reviewing: 1, goal 0"]);
   });

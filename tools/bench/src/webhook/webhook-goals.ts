@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The goals of performance.md ("Webhook"). Pure.
+ * The goals of the webhook benchmark. Pure.
  * Usage: `missedGoals(webhookGoals(result))`
  */
 import { atMost, type Goal } from "../harness/goal.ts";
@@ -12,11 +12,11 @@ const cpuSecondsPer100 = 1;
 const peakMb = 130;
 
 /**
- * Goals of time, CPU and memory are for fleets of at most 1,000 nodes. They were set for nodes that are alike: of those that
- * are not, figures are shown and not judged.
+ * The goals for time, CPU and memory apply to fleets of at most 1,000 nodes that are all alike. For other fleets the report
+ * only shows the figures.
  */
 export function webhookGoals(result: ProfileResult, { nodes }: { readonly nodes: number }): readonly Goal[] {
-  const { profile, loads, verdicts, peakMb: peak, lists } = result;
+  const { profile, loads, comparison, peakMb: peak, lists } = result;
   const titles = new Set(loads.map(titleOf));
   const sized = [
     ...[...titles].flatMap((title) => {
@@ -25,15 +25,15 @@ export function webhookGoals(result: ProfileResult, { nodes }: { readonly nodes:
     }),
     atMost(`${profile}, peak RSS`, peak, peakMb, "MB"),
   ];
-  const wrong = loads.reduce((sum, load) => sum + load.wrong, verdicts.wrong);
+  const wrong = loads.reduce((sum, load) => sum + load.wrong, comparison.wrong);
   return [
     ...(nodes > 1000 || profile === "vf256-in-pods" ? [] : sized),
-    atMost(`${profile}, wrong verdicts`, wrong, 0, ""),
+    atMost(`${profile}, wrong decisions`, wrong, 0, ""),
     atMost(`${profile}, lists while reviewing`, lists, 0, ""),
   ];
 }
 
-/** Of all rounds, the best latency: what else the machine does can only add to it. The CPU time, of the worst. */
+/** Compares the best latency of all rounds, because other work on the machine only adds to it, and the worst CPU time. */
 function loadGoals(what: string, rounds: readonly LoadResult[]): readonly Goal[] {
   const limit = (rounds[0]?.atOnce ?? 1) === 1 ? p99Ms.alone : p99Ms.together;
   const best = Math.min(...rounds.map(({ p99 }) => p99));

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import { parseWebhookOptions } from "./webhook-options.ts";
 
 describe("parseWebhookOptions", () => {
-  it("measures the fleets of performance.md unless told otherwise", () => {
+  it("defaults to 1,000 nodes and all profiles", () => {
     expect(parseWebhookOptions([])).toEqual({
       nodes: 1000,
       pods: 10_000,

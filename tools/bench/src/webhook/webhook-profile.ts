@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the nodes have that a webhook is measured with: those of the fleet's bench, whose nodes are alike but for addresses,
- * and one in which no two nodes are. Pure.
+ * The profiles of nodes for the webhook benchmark: those of the fleet benchmark, whose nodes differ in their addresses only,
+ * and one whose nodes all differ. Pure.
  * Usage: `reportedInterfaces(webhookProfiles["vf256-in-pods"], 7)`
  */
 import type { InterfaceStatus } from "@switchyard/api";
 import { interfacesOf, profiles, type FleetProfile } from "../fleet/fleet-profile.ts";
 
 export interface WebhookProfile extends FleetProfile {
-  /** VFs of each PF that pods have, others on each node. The host does not see their interfaces. */
+  /** Number of VFs of each PF that are in pods, different ones on each node. The host does not see their interfaces. */
   readonly vfsInPods: number;
 }
 
@@ -36,7 +36,7 @@ export function reportedInterfaces(profile: WebhookProfile, node: number): reado
   });
 }
 
-/** `count` of the first `all` numbers, by a linear congruential generator: the same ones in each run. */
+/** `count` of the numbers below `all`, from a linear congruential generator, so that each run has the same ones. */
 function someOf(all: number, { count, seed }: { readonly count: number; readonly seed: number }): ReadonlySet<number> {
   const chosen = new Set<number>();
   for (let state = seed; chosen.size < count;) {

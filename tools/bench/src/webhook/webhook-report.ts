@@ -1,59 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The figures of a run, for people and for programs. Pure.
+ * The report of the webhook benchmark. Pure.
  * Usage: `process.stdout.write(renderWebhookReport(report))`
  */
-import { describeGoal, type Goal } from "../harness/goal.ts";
-import { describeMachine, type MachineFacts } from "../harness/machine-facts.ts";
+import type { BenchReport } from "../harness/bench.ts";
+import { complaintLines, describeRun, goalLines } from "../harness/report-lines.ts";
 import { renderTable, showMb, showRatio, showSeconds } from "../harness/table.ts";
 import type { LoadResult } from "./measure-load.ts";
 import type { ProfileResult } from "./profile-result.ts";
 import { titleOf } from "./webhook-goals.ts";
 import type { WebhookOptions } from "./webhook-options.ts";
 
-/** What --json writes. */
-export interface WebhookReport {
+/** The report of the benchmark. */
+export interface WebhookReport extends BenchReport {
   readonly bench: "webhook";
-  /** RFC 3339. */
-  readonly date: string;
-  readonly machine: MachineFacts;
   readonly versions: Readonly<Record<string, string>>;
   readonly options: Pick<WebhookOptions, "nodes" | "pods" | "reviews" | "rounds">;
   readonly profiles: readonly ProfileResult[];
-  readonly goals: readonly Goal[];
 }
 
-export function renderWebhookReport({ machine, versions, options, profiles, goals, date }: WebhookReport): string {
-  const missed = goals.filter(({ met }) => !met);
-  const programs = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
+export function renderWebhookReport(report: WebhookReport): string {
+  const { options, profiles, goals, date } = report;
   const { nodes, pods, reviews, rounds } = options;
   return [
-    `Webhook, ${nodes} nodes, ${pods} pods, ${reviews} reviews of each load, best and worst of ${rounds} rounds; ${date}`,
-    `${describeMachine(machine)}; ${programs.join(", ")}`,
-    "Bare server: the same reviews to an HTTPS server in Node that admits them without looking",
+    `Webhook, ${nodes} nodes, ${pods} pods, ${reviews} reviews per load, best and worst of ${rounds} rounds; ${date}`,
+    describeRun(report),
+    "Bare server: an HTTPS server in Node that admits the same reviews without reading them",
     "",
     ...profiles.flatMap(profileLines),
-    `${goals.length - missed.length} of ${goals.length} goals met`,
-    ...missed.map((goal) => `  missed: ${describeGoal(goal)}`),
+    ...goalLines(goals),
     "",
   ].join("\n");
 }
 
 function profileLines(result: ProfileResult): readonly string[] {
-  const { profile, policies, startSeconds, loads, baseline, verdicts, rssMb, peakMb, baselinePeakMb, lists } = result;
+  const { profile, policies, startSeconds, loads, baseline, comparison, rssMb, peakMb, baselinePeakMb, lists } = result;
   const { complaints } = result;
   const [first, again] = startSeconds;
   return [
-    `${profile}: ${policies} policies; ready after ${showSeconds(first)}, started again ${showSeconds(again)}; ` +
+    `${profile}: ${policies} policies; ready after ${showSeconds(first)}, after a restart ${showSeconds(again)}; ` +
       `RSS ${showMb(rssMb)}, peak ${showMb(peakMb)} (bare server ${showMb(baselinePeakMb)}); ` +
-      `${verdicts.wrong} of ${verdicts.reviews} mixed reviews judged otherwise than alone, ` +
-      `${verdicts.otherWarnings} with other warnings; ` +
-      `${lists} lists or reads while reviewing`,
+      `${comparison.wrong} of ${comparison.reviews} mixed reviews with another decision than alone, ` +
+      `${comparison.otherWarnings} with other warnings; ` +
+      `${lists} lists or reads during the reviews`,
     "",
     renderTable(head, rowsOf(loads, baseline)),
     "",
-    ...(complaints.length === 0 ? [] : [`The webhook's log has ${complaints.length} warnings or errors, first:`]),
-    ...complaints.slice(0, 5).map((line) => `  ${line.slice(0, 300)}`),
+    ...complaintLines("webhook", complaints),
   ];
 }
 
