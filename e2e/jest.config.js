@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `npm run e2e`: what needs a virtual machine, network namespaces or minutes. `npm test` runs e2e/integration. */
+/** The tests of `npm run e2e`, which need a virtual machine, network namespaces or several minutes. `npm test` runs e2e/integration. */
 import base from "../jest.config.js";
 
 const folders = ["vm", "faults", "eve-bridge", "upgrade"];

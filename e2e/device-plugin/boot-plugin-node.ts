@@ -2,7 +2,7 @@
 /**
  * A node on a real kernel with all that a device plugin's pod has: the config daemon, device-plugin-config in both its
  * ways, the real plugin, which is started again whenever it ends, and what it sees of a kubelet.
- * Usage: `await using node = await bootPluginNode(stage, "vm"); node.start(node.programs.daemon); node.announced("fast")`.
+ * Usage: `await using node = await bootPluginNode(testCluster, "vm"); node.start(node.programs.daemon); node.announced("fast")`.
  */
 import { createNode, namespace, type TestCluster } from "@switchyard/test-cluster";
 import { bootGuest, bundleForGuest, type Guest, type GuestProcess } from "@switchyard/vm-lab";
@@ -42,7 +42,7 @@ const pluginLoop = `while :; do
   echo "ended: $?" >&2; sleep 0.2
 done`;
 
-export async function bootPluginNode(stage: TestCluster, name: string): Promise<PluginNode> {
+export async function bootPluginNode(testCluster: TestCluster, name: string): Promise<PluginNode> {
   await using stack = new AsyncDisposableStack();
   const share = await mkdtemp(join(tmpdir(), "switchyard-guest-"));
   stack.defer(() => rm(share, { recursive: true, force: true }));
@@ -52,9 +52,9 @@ export async function bootPluginNode(stage: TestCluster, name: string): Promise<
   await cp(join(configurator, "chunks"), join(share, "chunks"), { recursive: true }); // beside those of the daemon
   await cp(await buildPlugin(), share, { recursive: true });
   await writePciIds(share);
-  await writeFile(join(share, "kubeconfig"), await kubeconfigForGuest(stage));
+  await writeFile(join(share, "kubeconfig"), await kubeconfigForGuest(testCluster));
   const guest = stack.use(await bootGuest({ udev: true, share }));
-  await createNode(stage, name);
+  await createNode(testCluster, name);
 
   const common = ["--kubeconfig", "/share/kubeconfig", "--namespace", namespace, "--node-name", name];
   const announcements = await startKubelet(guest);

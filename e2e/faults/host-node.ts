@@ -2,7 +2,7 @@
 /**
  * A node whose host and daemon can be broken: its daemon runs in this process, on a fake kernel, and can be lost without
  * a word, as a machine that loses its power does, and started again while the kernel lives on.
- * Usage: `await using node = await createHostNode(stage, "worker-1"); node.startDaemon(); node.loseDaemon();`
+ * Usage: `await using node = await createHostNode(testCluster, "worker-1"); node.startDaemon(); node.loseDaemon();`
  */
 import { runDaemon } from "@switchyard/config-daemon/daemon";
 import { createNode, namespace, type TestCluster } from "@switchyard/test-cluster";
@@ -24,14 +24,14 @@ export interface HostNode extends AsyncDisposable {
 /** A step that takes longer is left behind. */
 export const stepDeadlineMs = 400;
 
-export async function createHostNode(stage: TestCluster, name: string): Promise<HostNode> {
+export async function createHostNode(testCluster: TestCluster, name: string): Promise<HostNode> {
   const kernel = createFakeKernel({ nics: [mlx5("0000:3b:00.0")] });
-  const stream = createWriteStream(join(stage.directory, `${name}.log`), { flags: "a" });
+  const stream = createWriteStream(join(testCluster.directory, `${name}.log`), { flags: "a" });
   const { log } = createLogger({ service: "config-daemon", level: "info", stream });
   const stop = new AbortController();
   let life = new AbortController();
   let ended: Promise<void> = Promise.resolve();
-  await createNode(stage, name);
+  await createNode(testCluster, name);
 
   return {
     kernel,
@@ -39,7 +39,7 @@ export async function createHostNode(stage: TestCluster, name: string): Promise<
       life = new AbortController();
       ended = runDaemon({
         ...{ namespace, nodeName: name, maxPfs: 1, maxCacheAgeMs: 300_000, stepDeadlineMs, log, signal: stop.signal },
-        transport: mortalTransport(stage.transport, life.signal),
+        transport: mortalTransport(testCluster.transport, life.signal),
         host: mortal(kernel.host(), life.signal),
         metrics: new Registry(),
         setNotReady: () => undefined,

@@ -34,26 +34,26 @@ interface Point {
   readonly nth: number;
 }
 
-let stage: TestCluster;
+let testCluster: TestCluster;
 let news: News;
 
 beforeAll(async () => {
-  stage = await startTestCluster(silentNarrator);
-  await stage.kubectl(["apply", "-f", "-"], {
+  testCluster = await startTestCluster(silentNarrator);
+  await testCluster.kubectl(["apply", "-f", "-"], {
     ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovOperatorConfig" },
     ...{ metadata: { name: "default", namespace }, spec: { disableDrain: true } },
   });
-  news = watchNews(stage.transport, silentNarrator);
+  news = watchNews(testCluster.transport, silentNarrator);
 }, 600_000);
 
 afterAll(async () => {
   await news[Symbol.asyncDispose]();
-  await stage[Symbol.asyncDispose]();
+  await testCluster[Symbol.asyncDispose]();
 }, 60_000);
 
 async function apply(node: string, port: "fast" | "slow", spec: Partial<SriovNetworkNodePolicySpec>): Promise<string> {
   const name = `${node}-${port}`;
-  await applyPolicy(stage, name, {
+  await applyPolicy(testCluster, name, {
     nodeSelector: { "kubernetes.io/hostname": node },
     nicSelector: { rootDevices: [port === "fast" ? first : second] },
     ...{ resourceName: port, numVfs: 2, ...spec },
@@ -67,7 +67,7 @@ async function ready(...policies: readonly string[]): Promise<void> {
 
 /** A node with two VFs on each port. */
 async function begin(name: string): Promise<HostNode> {
-  const node = await createHostNode(stage, name);
+  const node = await createHostNode(testCluster, name);
   node.startDaemon();
   await ready(await apply(name, "fast", {}), await apply(name, "slow", {}));
   return node;

@@ -2,7 +2,7 @@
 /**
  * A node of a test cluster: its Node object, its fake kernel in this process, and its daemon as a process that can be
  * killed and started again while the kernel lives on.
- * Usage: `await using worker = await createWorker(stage, "worker-1", [igb("0000:01:00.0")]); await worker.daemon.kill();`
+ * Usage: `await using worker = await createWorker(testCluster, "worker-1", [igb("0000:01:00.0")]); await worker.daemon.kill();`
  */
 import { createNode, type TestCluster } from "@switchyard/test-cluster";
 import { createFakeKernel, serveFakeKernel, type FakeKernel, type FakeNic } from "@switchyard/host/testing";
@@ -18,11 +18,15 @@ export interface FakeWorker extends AsyncDisposable {
 }
 
 /** Registers the node; its daemon is not started yet. */
-export async function createWorker(stage: TestCluster, name: string, nics: readonly FakeNic[]): Promise<FakeWorker> {
+export async function createWorker(
+  testCluster: TestCluster,
+  name: string,
+  nics: readonly FakeNic[],
+): Promise<FakeWorker> {
   const kernel = createFakeKernel({ nics });
-  const socket = join(stage.directory, `${name}.sock`);
+  const socket = join(testCluster.directory, `${name}.sock`);
   const server = await serveFakeKernel(kernel, socket);
-  await createNode(stage, name);
+  await createNode(testCluster, name);
   let daemon: GuardedProcess | undefined;
 
   return {
@@ -33,7 +37,7 @@ export async function createWorker(stage: TestCluster, name: string, nics: reado
     },
     startDaemon(flags = []) {
       const args = ["--node-name", name, "--kernel-socket", socket, ...flags];
-      daemon = stage.start(name, "apps/config-daemon/src/testing/fake-node.ts", args);
+      daemon = testCluster.start(name, "apps/config-daemon/src/testing/fake-node.ts", args);
     },
     async [Symbol.asyncDispose]() {
       await daemon?.kill();

@@ -2,7 +2,7 @@
 /**
  * A cluster in which upstream's programs were: an API server with the CRDs, none of our programs yet, and a way to write
  * as upstream's do, under their field managers.
- * Usage: `await using stage = await setUpstreamStage(); await stage.as(operator).create(policy); stage.startOperator();`
+ * Usage: `await using testCluster = await startUpstreamCluster(); await testCluster.as(operator).create(policy); testCluster.startOperator();`
  */
 import { upstreamDaemonManager, upstreamManager, type ResourceType } from "@switchyard/api";
 import { namespace, type TestCluster } from "@switchyard/test-cluster";
@@ -61,7 +61,7 @@ export interface Writing {
   applyStatus(type: ResourceType, place: Place, status: object): Promise<KubeObject>;
 }
 
-export interface UpstreamStage extends TestCluster {
+export interface UpstreamCluster extends TestCluster {
   as(manager: string): Writing;
   read(type: ResourceType, place: Place): Promise<KubeObject>;
   /** Undefined where there is none. */
@@ -70,14 +70,14 @@ export interface UpstreamStage extends TestCluster {
   audit(): Promise<readonly AuditEvent[]>;
 }
 
-export interface UpstreamStageOptions {
+export interface UpstreamClusterOptions {
   /** Whether DaemonSets get pods, and garbage is collected. */
   readonly controllerManager?: boolean;
 }
 
-export async function setUpstreamStage({
+export async function startUpstreamCluster({
   controllerManager = false,
-}: UpstreamStageOptions = {}): Promise<UpstreamStage> {
+}: UpstreamClusterOptions = {}): Promise<UpstreamCluster> {
   const stack = new AsyncDisposableStack();
   try {
     const directory = await mkdtemp(join(tmpdir(), "switchyard-upgrade-"));

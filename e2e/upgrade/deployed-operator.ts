@@ -2,14 +2,14 @@
 /**
  * Our operator as its Deployment runs it where upstream's ran: with its service account's rights, and told by upstream's
  * variables alone what to do (sriov-operator.md H).
- * Usage: `const operator = await installOperator(stage, environment); operator.start(); await operator.stop();`
+ * Usage: `const operator = await installOperator(testCluster, environment); operator.start(); await operator.stop();`
  */
 import { namespace } from "@switchyard/test-cluster";
 import { operatorIdentity } from "@switchyard/render";
 import { findWorkspaceRoot, spawnGuarded, type GuardedProcess } from "@switchyard/testing";
 import { join } from "node:path";
 import { componentSettings } from "../src/identity-objects.ts";
-import type { UpstreamStage } from "../src/upstream-cluster.ts";
+import type { UpstreamCluster } from "../src/upstream-cluster.ts";
 
 /** Name of the service account, and of the ClusterRole that owns what is outside of namespaces. */
 export const operatorAccount = componentSettings.operatorServiceAccount;
@@ -79,18 +79,18 @@ export interface DeployedOperator {
 
 /** Installed, and not yet started. The environment is upstream's; the images of upstream's own programs are exchanged. */
 export async function installOperator(
-  stage: UpstreamStage,
+  testCluster: UpstreamCluster,
   environment: Readonly<Record<string, string>>,
 ): Promise<DeployedOperator> {
   const clusterType = environment["CLUSTER_TYPE"] === "openshift" ? "openshift" : "kubernetes";
   const items = operatorIdentity({ ...componentSettings, clusterType });
   const identity = { apiVersion: "v1", kind: "List", items };
   const install = async () => {
-    await stage.kubectl(["apply", "--server-side", "-f", "-"], identity);
+    await testCluster.kubectl(["apply", "--server-side", "-f", "-"], identity);
   };
   await install();
-  const token = (await stage.kubectl(["create", "token", operatorAccount])).trim();
-  const variables = { ...environment, ...ownImages, KUBECONFIG: await stage.cluster.clientFor({ token }) };
+  const token = (await testCluster.kubectl(["create", "token", operatorAccount])).trim();
+  const variables = { ...environment, ...ownImages, KUBECONFIG: await testCluster.cluster.clientFor({ token }) };
   let running: GuardedProcess | undefined;
 
   return {
@@ -98,7 +98,7 @@ export async function installOperator(
     start() {
       const assignments = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
       const main = join(findWorkspaceRoot(), "apps/operator/src/main.ts");
-      const log = join(stage.directory, "operator.log");
+      const log = join(testCluster.directory, "operator.log");
       running = spawnGuarded("/usr/bin/env", ["-i", ...assignments, process.execPath, main], { log });
     },
     async stop() {

@@ -50,14 +50,14 @@ import {
   type Stored,
 } from "./upstream-components.ts";
 import { leaveNetwork, upstreamNetworks } from "./upstream-networks.ts";
-import { setUpstreamStage, upstream, type UpstreamStage } from "../src/upstream-cluster.ts";
+import { startUpstreamCluster, upstream, type UpstreamCluster } from "../src/upstream-cluster.ts";
 
 jest.setTimeout(60_000);
 
 const { DaemonSet, ClusterRole, ClusterRoleBinding, ValidatingAdmissionPolicy } = componentKinds;
 const { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } = componentKinds;
 
-let stage: UpstreamStage;
+let testCluster: UpstreamCluster;
 let pods: ComponentPods;
 let heartbeats: AsyncDisposable;
 let left: LeftComponents;
@@ -67,10 +67,10 @@ let operator: DeployedOperator;
 let exempt: Transport;
 
 beforeAll(async () => {
-  stage = await setUpstreamStage({ controllerManager: true });
-  await stage.kubectl(["create", "-f", "-"], { apiVersion: "v1", kind: "List", items: monitoringCrds });
+  testCluster = await startUpstreamCluster({ controllerManager: true });
+  await testCluster.kubectl(["create", "-f", "-"], { apiVersion: "v1", kind: "List", items: monitoringCrds });
   exempt = await connect({
-    kubeconfig: await stage.cluster.clientFor({ user: operatorUser, groups: ["system:masters"] }),
+    kubeconfig: await testCluster.cluster.clientFor({ user: operatorUser, groups: ["system:masters"] }),
   });
   for (const [name, role] of [
     ["control-1", "control-plane"],
@@ -78,22 +78,24 @@ beforeAll(async () => {
   ] as const) {
     const labels = { "kubernetes.io/os": "linux", [`node-role.kubernetes.io/${role}`]: "" };
     const offers = role === "worker" ? { [labelKeys.devicePlugin]: "Enabled" } : {};
-    await stage.as(upstream.user).create(nodes, { metadata: { name, labels: { ...labels, ...offers } } });
+    await testCluster.as(upstream.user).create(nodes, { metadata: { name, labels: { ...labels, ...offers } } });
   }
-  heartbeats = await keepNodesReady(stage.transport, ["control-1", "worker-1"]);
+  heartbeats = await keepNodesReady(testCluster.transport, ["control-1", "worker-1"]);
   const authority = ["get", "configmap", "kube-root-ca.crt", "-o", "jsonpath={.data.ca\\.crt}"];
-  caBundle = Buffer.from(await stage.kubectl(authority)).toString("base64");
-  pods = playPods(stage.transport, namespace);
+  caBundle = Buffer.from(await testCluster.kubectl(authority)).toString("base64");
+  pods = playPods(testCluster.transport, namespace);
   pods.run(true);
-  left = await leaveComponents(stage);
-  await stage.as("kubectl-label").patch(DaemonSet, "sriov-device-plugin", { metadata: { labels: { mine: "kept" } } });
+  left = await leaveComponents(testCluster);
+  await testCluster
+    .as("kubectl-label")
+    .patch(DaemonSet, "sriov-device-plugin", { metadata: { labels: { mine: "kept" } } });
   for (const { type, stored } of left.pieces) {
     if (type === DaemonSet) await eventually(`${stored.metadata.name} runs`, () => isRolledOut(stored.metadata.name));
   }
-  await stage.cluster.applyCrds(join(findWorkspaceRoot(), "libs/testing/testdata/multus"));
-  await stage.cluster.kubectl(["create", "namespace", "tenant"]);
-  for (const network of upstreamNetworks) await leaveNetwork(stage, network);
-  operator = await installOperator(stage, upstreamEnvironment(caBundle));
+  await testCluster.cluster.applyCrds(join(findWorkspaceRoot(), "libs/testing/testdata/multus"));
+  await testCluster.cluster.kubectl(["create", "namespace", "tenant"]);
+  for (const network of upstreamNetworks) await leaveNetwork(testCluster, network);
+  operator = await installOperator(testCluster, upstreamEnvironment(caBundle));
   await register();
 }, 120_000);
 
@@ -102,12 +104,13 @@ afterAll(async () => {
   await heartbeats[Symbol.asyncDispose]();
   await pods[Symbol.asyncDispose]();
   await exempt[Symbol.asyncDispose]();
-  await stage[Symbol.asyncDispose]();
+  await testCluster[Symbol.asyncDispose]();
 }, 60_000);
 
 /** Last, as nobody can write anything of ours from then on. */
 async function register(): Promise<void> {
-  for (const { type, object } of registrationPieces(caBundle)) await stage.as(upstream.operator).create(type, object);
+  for (const { type, object } of registrationPieces(caBundle))
+    await testCluster.as(upstream.operator).create(type, object);
 }
 
 /** Undefined, or what stands there. */
@@ -119,7 +122,7 @@ function at(object: unknown, ...fields: readonly (string | number)[]): unknown {
 }
 
 async function isRolledOut(daemonSet: string): Promise<boolean> {
-  const object = await stage.read(DaemonSet, daemonSet);
+  const object = await testCluster.read(DaemonSet, daemonSet);
   const status = readStatus(object);
   const {
     desiredNumberScheduled: desired,
@@ -137,7 +140,7 @@ function readStatus(object: unknown): Readonly<Record<string, unknown>> {
 /** Waits for the condition; upstream has left a Ready that is as true for this generation. */
 async function configIs(type: string, reason: string, words = ""): Promise<void> {
   await eventually(`SriovOperatorConfig ${type} ${reason} ${words}`, async () => {
-    const list = readStatus(await stage.read(sriovOperatorConfigs, operatorConfigName))["conditions"];
+    const list = readStatus(await testCluster.read(sriovOperatorConfigs, operatorConfigName))["conditions"];
     const conditions: readonly Condition[] = Array.isArray(list) ? list : [];
     const found = conditions.find((condition) => condition.type === type);
     if (found?.status === "True" && found.reason === reason && found.message.includes(words)) return true;
@@ -168,7 +171,7 @@ async function tryPolicy(name: string, by: Transport, query: { readonly dryRun?:
 /** Of every webhook that asks about our kinds. */
 async function failurePolicies(): Promise<readonly unknown[]> {
   const types = [MutatingWebhookConfiguration, ValidatingWebhookConfiguration];
-  const found = await Promise.all(types.map((type) => stage.find(type, "sriov-operator-webhook-config")));
+  const found = await Promise.all(types.map((type) => testCluster.find(type, "sriov-operator-webhook-config")));
   return found.map((object) => at(object, "webhooks", 0, "failurePolicy"));
 }
 
@@ -178,7 +181,7 @@ const versionOf = ({ metadata: { uid, resourceVersion } }: KubeObject) => ({ uid
 /** What of it there is now. */
 async function findAll(all: readonly Stored[]): Promise<readonly (readonly [string, KubeObject | undefined])[]> {
   return Promise.all(
-    all.map(async ({ type, stored }) => [idOf(stored), await stage.find(type, stored.metadata)] as const),
+    all.map(async ({ type, stored }) => [idOf(stored), await testCluster.find(type, stored.metadata)] as const),
   );
 }
 
@@ -186,7 +189,7 @@ async function findAll(all: readonly Stored[]): Promise<readonly (readonly [stri
 async function madeAnew(type: ResourceType, applied: unknown): Promise<unknown> {
   const path = collectionPath(type, type.namespaced ? namespace : undefined);
   const body = { ...(isRecord(applied) ? applied : {}), metadata: { name: "made-anew" } };
-  return stage.transport.request({ method: "POST", path, query: { dryRun: "All" }, body });
+  return testCluster.transport.request({ method: "POST", path, query: { dryRun: "All" }, body });
 }
 
 /** All but metadata and status, and addresses that the API server gives out. */
@@ -211,7 +214,7 @@ const leftovers = [
 
 describe("a take-over from an operator that was killed, whose webhook does not serve", () => {
   it("begins where nobody can write anything (M-50)", async () => {
-    for (const by of [stage.transport, exempt]) {
+    for (const by of [testCluster.transport, exempt]) {
       await eventually("a refusal", async () => (await tryPolicy("early", by, { dryRun: "All" })) === "InternalError");
     }
   });
@@ -221,10 +224,12 @@ describe("a take-over from an operator that was killed, whose webhook does not s
     operator.start();
     await configIs("Progressing", "RollingOut", "operator-webhook: 0 of 1 pods available");
     expect(await failurePolicies()).toEqual(["Ignore", "Ignore"]);
-    await writePolicy("early", stage.transport);
+    await writePolicy("early", testCluster.transport);
     await eventually("no finalizers", async () => {
-      const config = await stage.read(sriovOperatorConfigs, operatorConfigName);
-      const networks = upstreamNetworks.map(({ type, name, within }) => stage.read(type, { name, namespace: within }));
+      const config = await testCluster.read(sriovOperatorConfigs, operatorConfigName);
+      const networks = upstreamNetworks.map(({ type, name, within }) =>
+        testCluster.read(type, { name, namespace: within }),
+      );
       return [config, ...(await Promise.all(networks))].every(({ metadata }) => metadata.finalizers === undefined);
     });
   });
@@ -233,7 +238,7 @@ describe("a take-over from an operator that was killed, whose webhook does not s
     pods.run(true);
     await configIs("Ready", "OperatorConfigReady");
     await eventually("all pods are replaced", async () => {
-      const list = readStatus(await stage.read(sriovOperatorConfigs, operatorConfigName))["conditions"];
+      const list = readStatus(await testCluster.read(sriovOperatorConfigs, operatorConfigName))["conditions"];
       return (
         Array.isArray(list) && list.some((one) => at(one, "type") === "Progressing" && at(one, "status") === "False")
       );
@@ -243,7 +248,7 @@ describe("a take-over from an operator that was killed, whose webhook does not s
   });
 
   it("refuses nothing in the name of a webhook before a pod of ours is available", async () => {
-    const events = (await stage.audit()).filter((event) => isWrite(event) && event.responseStatus?.code === 200);
+    const events = (await testCluster.audit()).filter((event) => isWrite(event) && event.responseStatus?.code === 200);
     const isOf = (name: string, resource: string, subresource?: string) =>
       events.filter(({ objectRef }) => {
         return objectRef?.name === name && objectRef.resource === resource && objectRef.subresource === subresource;
@@ -277,11 +282,13 @@ describe("what upstream deployed", () => {
   });
 
   it("is as if made anew: nothing is left that upstream alone wanted", async () => {
-    const events = (await stage.audit()).filter((event) => isWrite(event) && event.user.username === operatorUser);
+    const events = (await testCluster.audit()).filter(
+      (event) => isWrite(event) && event.user.username === operatorUser,
+    );
     const registrations = registrationPieces(caBundle).map(({ type, object }) => ({ type, metadata: object.metadata }));
     const pieces = left.pieces.map(({ type, stored: { metadata } }) => ({ type, metadata }));
     for (const { type, metadata } of [...pieces, ...registrations]) {
-      const now = await stage.find(type, metadata);
+      const now = await testCluster.find(type, metadata);
       if (now === undefined) continue;
       const applied = events.findLast(({ verb, objectRef }) => {
         return verb === "patch" && objectRef?.resource === type.plural && objectRef.name === metadata.name;
@@ -300,7 +307,7 @@ describe("what upstream deployed", () => {
   it("goes where we have no use for it, and nothing else does", async () => {
     const gone = (await findAll(left.pieces)).filter(([, now]) => now === undefined).map(([id]) => id);
     expect(gone.toSorted()).toEqual(leftovers.toSorted());
-    const events = await stage.audit();
+    const events = await testCluster.audit();
     const deleted = events.filter(({ verb, user, responseStatus }) => {
       return verb === "delete" && user.username === operatorUser && responseStatus?.code === 200;
     });
@@ -311,16 +318,16 @@ describe("what upstream deployed", () => {
   });
 
   it("keeps what users put on it, and the rights of the config daemon shrink to ours", async () => {
-    expect(await stage.read(DaemonSet, "sriov-device-plugin")).toMatchObject({
+    expect(await testCluster.read(DaemonSet, "sriov-device-plugin")).toMatchObject({
       metadata: { labels: { mine: "kept" } },
     });
-    const role = await stage.read(ClusterRole, "sriov-network-config-daemon");
+    const role = await testCluster.read(ClusterRole, "sriov-network-config-daemon");
     expect(at(role, "rules")).toEqual([{ apiGroups: [""], resources: ["nodes"], verbs: ["patch"] }]);
   });
 
   it("is all that changes: what others have there is as it was", async () => {
     for (const { type, stored } of left.untouched) {
-      const now = await stage.find(type, stored.metadata);
+      const now = await testCluster.find(type, stored.metadata);
       // A DaemonSet's own controller writes its status.
       const version = (object: KubeObject) => (type === DaemonSet ? object.metadata.generation : versionOf(object));
       expect([idOf(stored), now && version(now)]).toEqual([idOf(stored), version(stored)]);
@@ -331,23 +338,25 @@ describe("what upstream deployed", () => {
 describe("going back to upstream", () => {
   it("finds nothing of ours outside of namespaces once the operator's ClusterRole is gone", async () => {
     await operator.stop();
-    await stage.kubectl(["delete", "clusterrole", operatorAccount]);
+    await testCluster.kubectl(["delete", "clusterrole", operatorAccount]);
     const daemon = "sriov-network-config-daemon";
     await eventually("all that it owns is gone", async () => {
       const types = [ClusterRole, ClusterRoleBinding];
-      const roles = await Promise.all(types.map((type) => stage.find(type, daemon)));
-      const policy = await stage.find(ValidatingAdmissionPolicy, "switchyard-own-node");
+      const roles = await Promise.all(types.map((type) => testCluster.find(type, daemon)));
+      const policy = await testCluster.find(ValidatingAdmissionPolicy, "switchyard-own-node");
       return [...roles, policy, ...(await failurePolicies())].every((object) => object === undefined);
     });
-    await stage.kubectl(["delete", "serviceaccount,role,rolebinding", daemon]);
+    await testCluster.kubectl(["delete", "serviceaccount,role,rolebinding", daemon]);
   });
 
   it("lets its chart and its operator make and update all of it", async () => {
-    const chart = stage.as(helm);
+    const chart = testCluster.as(helm);
     for (const { type, object } of chartPieces()) await chart.create(type, object);
-    for (const piece of operatorPieces()) await writeAsUpstream(stage, ownedBy(left.config, piece));
+    for (const piece of operatorPieces()) await writeAsUpstream(testCluster, ownedBy(left.config, piece));
     const { finalizers } = left.config.metadata;
-    await stage.as(upstream.operator).patch(sriovOperatorConfigs, operatorConfigName, { metadata: { finalizers } });
+    await testCluster
+      .as(upstream.operator)
+      .patch(sriovOperatorConfigs, operatorConfigName, { metadata: { finalizers } });
     await register();
     for (const [id, now] of await findAll(daemonSets())) {
       const before = daemonSets().find(({ stored }) => idOf(stored) === id)?.stored;
@@ -361,7 +370,7 @@ describe("going back to upstream", () => {
     const before = await findAll(daemonSets());
     operator.start();
     await eventually("webhooks that mean what they say, and except the operator", async () => {
-      const registered = await stage.find(ValidatingWebhookConfiguration, "sriov-operator-webhook-config");
+      const registered = await testCluster.find(ValidatingWebhookConfiguration, "sriov-operator-webhook-config");
       return (
         at(registered, "webhooks", 0, "matchConditions") !== undefined &&
         (await failurePolicies()).every((policy) => policy === "Fail")
@@ -383,7 +392,7 @@ describe("the end of the SriovOperatorConfig while no operator runs", () => {
     const body = { apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: "Foreground" };
     await exempt.request({ method: "DELETE", path, body });
     const allGone = async () => {
-      const config = await stage.find(sriovOperatorConfigs, operatorConfigName);
+      const config = await testCluster.find(sriovOperatorConfigs, operatorConfigName);
       const namespaced = (await findAll(left.pieces)).filter(([, now]) => now?.metadata.namespace !== undefined);
       return config === undefined && namespaced.length === 0;
     };
@@ -392,11 +401,11 @@ describe("the end of the SriovOperatorConfig while no operator runs", () => {
   }, 90_000);
 
   it("locks nobody out once the operator is uninstalled, and leaves what is not ours", async () => {
-    await stage.kubectl(["delete", "clusterrole", operatorAccount]);
+    await testCluster.kubectl(["delete", "clusterrole", operatorAccount]);
     await eventually("no webhook is registered", async () =>
       (await failurePolicies()).every((policy) => policy === undefined),
     );
-    await writePolicy("afterwards", stage.transport);
+    await writePolicy("afterwards", testCluster.transport);
     const foreign = left.untouched.filter(({ stored }) => stored.metadata.ownerReferences === undefined);
     expect((await findAll(foreign)).filter(([, now]) => now === undefined)).toEqual([]);
   });

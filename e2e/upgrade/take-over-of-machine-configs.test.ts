@@ -16,21 +16,21 @@ import { eventually, isWrite } from "@switchyard/testing";
 import { machineConfigPools, machineConfigs, openshiftCrds } from "../integration/components/openshift-objects.ts";
 import { installOperator, operatorUser, upstreamEnvironment, type DeployedOperator } from "./deployed-operator.ts";
 import { offloadByUpstream, systemdModeByUpstream } from "./upstream-machine-configs.ts";
-import { setUpstreamStage, upstream, type UpstreamStage } from "../src/upstream-cluster.ts";
+import { startUpstreamCluster, upstream, type UpstreamCluster } from "../src/upstream-cluster.ts";
 
 jest.setTimeout(60_000);
 
-let stage: UpstreamStage;
+let testCluster: UpstreamCluster;
 let operator: DeployedOperator;
 /** As upstream left them. */
 let offload: KubeObject;
 let others: KubeObject;
 
 beforeAll(async () => {
-  stage = await setUpstreamStage();
-  await stage.kubectl(["create", "-f", "-"], { apiVersion: "v1", kind: "List", items: openshiftCrds });
-  await stage.cluster.kubectl(["wait", "--for=condition=Established", "crd", "--all"]);
-  const { as } = stage;
+  testCluster = await startUpstreamCluster();
+  await testCluster.kubectl(["create", "-f", "-"], { apiVersion: "v1", kind: "List", items: openshiftCrds });
+  await testCluster.cluster.kubectl(["wait", "--for=condition=Established", "crd", "--all"]);
+  const { as } = testCluster;
   for (const name of ["master", "offload", "worker"])
     await as("machine-config").create(machineConfigPools, { metadata: { name } });
   offload = await as(upstream.operator).create(machineConfigs, offloadByUpstream("offload"));
@@ -44,17 +44,17 @@ beforeAll(async () => {
     metadata: { name: "hw-offload", finalizers: [upstreamFinalizers.poolConfig] },
     spec: { ovsHardwareOffloadConfig: { name: "offload" } },
   });
-  operator = await installOperator(stage, { ...upstreamEnvironment(""), CLUSTER_TYPE: "openshift" });
+  operator = await installOperator(testCluster, { ...upstreamEnvironment(""), CLUSTER_TYPE: "openshift" });
   operator.start();
 }, 120_000);
 
 afterAll(async () => {
   await operator.stop();
-  await stage[Symbol.asyncDispose]();
+  await testCluster[Symbol.asyncDispose]();
 }, 60_000);
 
 async function writesTo(type: ResourceType, name: string): Promise<readonly string[]> {
-  const ours = (await stage.audit()).filter(({ user, objectRef }) => {
+  const ours = (await testCluster.audit()).filter(({ user, objectRef }) => {
     return user.username === operatorUser && objectRef?.resource === type.plural && objectRef.name === name;
   });
   return ours.filter(isWrite).map(({ verb }) => verb);
@@ -63,33 +63,36 @@ async function writesTo(type: ResourceType, name: string): Promise<readonly stri
 describe("upstream's MachineConfigs", () => {
   it("are judged as ours would be", async () => {
     await eventually("a judgement of the pool", async () => {
-      const pool = await stage.read(sriovNetworkPoolConfigs, "hw-offload");
+      const pool = await testCluster.read(sriovNetworkPoolConfigs, "hw-offload");
       return JSON.stringify(pool).includes('"reason":"Configuring"') && pool.metadata.finalizers === undefined;
     });
   });
 
   it("are not written, where their purpose is ours", async () => {
     expect(await writesTo(machineConfigs, offload.metadata.name)).toEqual([]);
-    expect(await stage.read(machineConfigs, offload.metadata.name)).toEqual(offload);
+    expect(await testCluster.read(machineConfigs, offload.metadata.name)).toEqual(offload);
   });
 
   it("go, where they would configure nodes at boot by a spec of the past", async () => {
     await eventually("the systemd mode is gone", async () => {
-      return (await stage.find(machineConfigs, "sriov-config-service")) === undefined;
+      return (await testCluster.find(machineConfigs, "sriov-config-service")) === undefined;
     });
     expect(await writesTo(machineConfigs, "sriov-config-service")).toEqual(["delete"]);
   });
 
   it("go with their pool; what somebody else wrote under such a name stays", async () => {
     const { name } = offload.metadata;
-    await stage.transport.request({
+    await testCluster.transport.request({
       method: "DELETE",
-      path: objectPath(sriovNetworkPoolConfigs, (await stage.read(sriovNetworkPoolConfigs, "hw-offload")).metadata),
+      path: objectPath(
+        sriovNetworkPoolConfigs,
+        (await testCluster.read(sriovNetworkPoolConfigs, "hw-offload")).metadata,
+      ),
     });
     await eventually(
       "the pool's MachineConfig is gone",
-      async () => (await stage.find(machineConfigs, name)) === undefined,
+      async () => (await testCluster.find(machineConfigs, name)) === undefined,
     );
-    expect(await stage.read(machineConfigs, others.metadata.name)).toEqual(others);
+    expect(await testCluster.read(machineConfigs, others.metadata.name)).toEqual(others);
   });
 });

@@ -20,7 +20,7 @@ import {
   upstreamNetworks,
   type UpstreamNetwork,
 } from "./upstream-networks.ts";
-import { setUpstreamStage, upstream, type UpstreamStage } from "../src/upstream-cluster.ts";
+import { startUpstreamCluster, upstream, type UpstreamCluster } from "../src/upstream-cluster.ts";
 
 jest.setTimeout(60_000);
 
@@ -29,19 +29,19 @@ const mine = { "example.com/mine": "kept" };
 /** Of somebody else's making, and a copy with all marks under another name. */
 const foreign = ["macvlan", "copy"].map((name) => ({ name, namespace: "tenant" }));
 
-let stage: UpstreamStage;
+let testCluster: UpstreamCluster;
 let operator: DeployedOperator;
 /** NetworkAttachmentDefinitions as they were, by name. */
 const before = new Map<string, KubeObject>();
 
 beforeAll(async () => {
-  stage = await setUpstreamStage({ controllerManager: true });
-  await stage.cluster.applyCrds(join(findWorkspaceRoot(), "libs/testing/testdata/multus"));
-  await stage.cluster.kubectl(["create", "namespace", "tenant"]);
-  for (const network of [...upstreamNetworks, goingNetwork]) await leaveNetwork(stage, network);
-  const user = stage.as(upstream.user);
+  testCluster = await startUpstreamCluster({ controllerManager: true });
+  await testCluster.cluster.applyCrds(join(findWorkspaceRoot(), "libs/testing/testdata/multus"));
+  await testCluster.cluster.kubectl(["create", "namespace", "tenant"]);
+  for (const network of [...upstreamNetworks, goingNetwork]) await leaveNetwork(testCluster, network);
+  const user = testCluster.as(upstream.user);
   await user.create(lostNetwork.type, { metadata: inItsPlace(lostNetwork), spec: lostNetwork.spec });
-  await markAsUpstream(stage, lostNetwork, "");
+  await markAsUpstream(testCluster, lostNetwork, "");
 
   const chained = { name: "chained", namespace: "tenant" };
   const { metadata, ...content } = await user.patch(nads, chained, { metadata: { labels: mine, annotations: mine } });
@@ -51,22 +51,22 @@ beforeAll(async () => {
   await user.create(nads, { ...content, metadata: { ...chained, ...copy, annotations: marks } });
   await remove(goingNetwork);
   for (const place of [...upstreamNetworks.map(placeOf), ...foreign]) {
-    before.set(place.name, await stage.read(nads, place));
+    before.set(place.name, await testCluster.read(nads, place));
   }
-  operator = await installOperator(stage, upstreamEnvironment(""));
+  operator = await installOperator(testCluster, upstreamEnvironment(""));
 }, 120_000);
 
 afterAll(async () => {
   await operator.stop();
-  await stage[Symbol.asyncDispose]();
+  await testCluster[Symbol.asyncDispose]();
 }, 60_000);
 
 const inItsPlace = ({ name, within }: UpstreamNetwork) => ({ name, namespace: within });
-const find = (network: UpstreamNetwork) => stage.find(network.type, inItsPlace(network));
-const findNad = (network: UpstreamNetwork) => stage.find(nads, placeOf(network));
+const find = (network: UpstreamNetwork) => testCluster.find(network.type, inItsPlace(network));
+const findNad = (network: UpstreamNetwork) => testCluster.find(nads, placeOf(network));
 
 async function remove(network: UpstreamNetwork): Promise<void> {
-  await stage.transport.request({ method: "DELETE", path: objectPath(network.type, inItsPlace(network)) });
+  await testCluster.transport.request({ method: "DELETE", path: objectPath(network.type, inItsPlace(network)) });
 }
 
 function network(name: string): UpstreamNetwork {
@@ -117,7 +117,7 @@ describe("a network that upstream's operator left", () => {
 
   it("leaves those alone that are not made from it", async () => {
     for (const place of foreign) {
-      const { uid, resourceVersion } = (await stage.read(nads, place)).metadata;
+      const { uid, resourceVersion } = (await testCluster.read(nads, place)).metadata;
       expect(before.get(place.name)?.metadata).toMatchObject({ uid, resourceVersion });
     }
   });
@@ -126,7 +126,7 @@ describe("a network that upstream's operator left", () => {
     await eventually("both gone", async () => {
       return (await find(goingNetwork)) === undefined && (await findNad(goingNetwork)) === undefined;
     });
-    const deletions = (await stage.audit()).filter(({ verb, user }) => {
+    const deletions = (await testCluster.audit()).filter(({ verb, user }) => {
       return verb === "delete" && user.username === operatorUser;
     });
     expect(deletions.map(({ objectRef }) => [objectRef?.resource, objectRef?.name])).toEqual([[nads.plural, "going"]]);
@@ -135,7 +135,7 @@ describe("a network that upstream's operator left", () => {
   it("comes out of upstream's endless error where its namespace is missing (M-15)", async () => {
     expect(await readyOf(lostNetwork)).toMatchObject({ status: "False", reason: "NamespaceNotFound" });
     expect((await find(lostNetwork))?.metadata.annotations?.[annotations.lastNetworkNamespace]).toBeUndefined();
-    await stage.cluster.kubectl(["create", "namespace", "missing"]);
+    await testCluster.cluster.kubectl(["create", "namespace", "missing"]);
     expect(configOf(await eventually("its NAD", () => findNad(lostNetwork)))).toEqual(lostNetwork.config);
   });
 });
@@ -166,13 +166,16 @@ describe("going back to upstream", () => {
   beforeAll(() => operator.stop());
 
   it.each(staying)("lets its operator update what is there: $type.kind $name", async (one) => {
-    const [stored, nad] = [await stage.read(one.type, inItsPlace(one)), await stage.read(nads, placeOf(one))];
+    const [stored, nad] = [
+      await testCluster.read(one.type, inItsPlace(one)),
+      await testCluster.read(nads, placeOf(one)),
+    ];
     const { metadata, spec } = renderedByUpstream(one, stored);
     const { uid, resourceVersion = "" } = nad.metadata;
     const asItWrites = { ...nad, ...{ spec }, metadata: { ...metadata, resourceVersion } };
-    const updated = await stage.as(upstream.operator).update(nads, asItWrites);
+    const updated = await testCluster.as(upstream.operator).update(nads, asItWrites);
     expect(updated).toMatchObject({ metadata: { uid }, spec });
-    await markAsUpstream(stage, one, placeOf(one).namespace);
+    await markAsUpstream(testCluster, one, placeOf(one).namespace);
   });
 });
 

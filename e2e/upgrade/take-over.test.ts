@@ -27,23 +27,23 @@ import {
   upstreamNodes,
   type UpstreamWorld,
 } from "./upstream-nodes.ts";
-import { setUpstreamStage, upstream, type UpstreamStage } from "../src/upstream-cluster.ts";
+import { startUpstreamCluster, upstream, type UpstreamCluster } from "../src/upstream-cluster.ts";
 
-let stage: UpstreamStage;
+let testCluster: UpstreamCluster;
 let world: UpstreamWorld;
 /** When ours took over, in the audit log's time. */
 let takenOverAt: string;
 const writesBefore = new Map<string, number>();
 
 beforeAll(async () => {
-  stage = await setUpstreamStage();
-  world = await populate(stage, [...upstreamNodes, ...interruptedNodes, leftNode]);
+  testCluster = await startUpstreamCluster();
+  world = await populate(testCluster, [...upstreamNodes, ...interruptedNodes, leftNode]);
   for (const [name, { kernel }] of world.workers) {
     if (name === leftNode.name) for (const [path, text] of upstreamSystemdMode()) kernel.writeFile(path, text);
     writesBefore.set(name, kernel.writes.length);
   }
   takenOverAt = new Date().toISOString();
-  stage.startOperator();
+  testCluster.startOperator();
   for (const [name, worker] of world.workers) {
     worker.startDaemon(name === leftNode.name ? ["--use-external-drainer"] : []);
   }
@@ -51,7 +51,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
-  await stage[Symbol.asyncDispose]();
+  await testCluster[Symbol.asyncDispose]();
 }, 60_000);
 
 type NodeState = KubeObject & {
@@ -59,7 +59,7 @@ type NodeState = KubeObject & {
   readonly status?: SriovNetworkNodeStateStatus;
 };
 
-const readState = async (name: string): Promise<NodeState> => stage.read(sriovNetworkNodeStates, name);
+const readState = async (name: string): Promise<NodeState> => testCluster.read(sriovNetworkNodeStates, name);
 
 /** All that our daemon did to the host, but for its own records and files of upstream. */
 function actsOn(name: string): readonly string[] {
@@ -75,7 +75,7 @@ describe("a take-over from upstream", () => {
   it("ends with every policy Ready, as a pipeline would ask", async () => {
     const names = Object.keys(policies).filter((name) => name !== "kept");
     const resources = names.map((name) => `sriovnetworknodepolicy/${name}`);
-    await stage.kubectl(["wait", "--for=condition=Ready", "--timeout=60s", ...resources]);
+    await testCluster.kubectl(["wait", "--for=condition=Ready", "--timeout=60s", ...resources]);
   }, 90_000);
 
   it.each(quiet)("does nothing to the host: %s", async (name) => {
@@ -95,10 +95,10 @@ describe("a take-over from upstream", () => {
 
   it("asks for no drain, cordons nobody", async () => {
     for (const name of quiet) {
-      const node = await stage.read(nodes, name);
+      const node = await testCluster.read(nodes, name);
       expect([name, node.metadata.annotations?.[annotations.nodeState]]).toEqual([name, "Idle"]);
     }
-    const since = (await stage.audit()).filter((event) => isWrite(event) && event.stageTimestamp > takenOverAt);
+    const since = (await testCluster.audit()).filter((event) => isWrite(event) && event.stageTimestamp > takenOverAt);
     const ofQuietNodes = since.filter(({ objectRef }) => quiet.includes(objectRef?.name ?? ""));
     const words = ofQuietNodes.map(({ requestObject }) => JSON.stringify(requestObject)).join("\n");
     expect(words).not.toMatch(/Drain_Required|Reboot_Required|"unschedulable":true/);
@@ -133,16 +133,19 @@ describe("a take-over from upstream", () => {
   });
 
   it("leaves the device plugin's ConfigMap as it was, for upstream's", async () => {
-    const { metadata } = await stage.read(configMaps, devicePluginConfig);
+    const { metadata } = await testCluster.read(configMaps, devicePluginConfig);
     const writers = metadata.managedFields?.map(({ manager }) => manager);
     expect([writers, metadata.deletionTimestamp]).toEqual([[upstream.operator], undefined]);
   });
 
   it("keeps the label that lets the device plugin run there, and never takes it off", async () => {
     for (const name of quiet) {
-      expect([name, (await stage.read(nodes, name)).metadata.labels?.[labels.devicePlugin]]).toEqual([name, "Enabled"]);
+      expect([name, (await testCluster.read(nodes, name)).metadata.labels?.[labels.devicePlugin]]).toEqual([
+        name,
+        "Enabled",
+      ]);
     }
-    const since = (await stage.audit()).filter((event) => isWrite(event) && event.stageTimestamp > takenOverAt);
+    const since = (await testCluster.audit()).filter((event) => isWrite(event) && event.stageTimestamp > takenOverAt);
     const ofNodes = since.filter(
       ({ objectRef }) => objectRef?.resource === nodes.plural && quiet.includes(objectRef.name ?? ""),
     );
@@ -181,7 +184,7 @@ describe("files of upstream's daemon", () => {
 describe("a change after the take-over", () => {
   it("is judged by what the node has", async () => {
     const harmless = { spec: { needVhostNet: true } };
-    await stage.as(upstream.user).patch(sriovNetworkNodePolicies, "in-pools", harmless);
+    await testCluster.as(upstream.user).patch(sriovNetworkNodePolicies, "in-pools", harmless);
     const { status } = await eventually("the change reported", async () => {
       const state = await readState("pooled");
       const isThere = state.spec?.interfaces?.[0]?.vfGroups?.[0]?.needVhostNet === true;
@@ -199,7 +202,7 @@ describe("a PF that left the policies while nobody watched", () => {
     await eventually("the request", async () => {
       return (await readState("left")).metadata.annotations?.[annotations.desiredState] === "Drain_Required";
     });
-    expect(await stage.read(nodes, "left")).toMatchObject({
+    expect(await testCluster.read(nodes, "left")).toMatchObject({
       metadata: { annotations: { [annotations.nodeState]: "Drain_Required" } },
     });
     expect(actsOn("left")).toEqual([]);
@@ -207,7 +210,7 @@ describe("a PF that left the policies while nobody watched", () => {
   });
 
   it("is reset then, and given up", async () => {
-    const drainer = stage.as("external-drainer");
+    const drainer = testCluster.as("external-drainer");
     const answer = { metadata: { annotations: { [annotations.currentState]: "DrainComplete" } } };
     await drainer.patch(sriovNetworkNodeStates, "left", answer);
     await eventually("idle again", async () => {
@@ -225,7 +228,7 @@ describe("a PF that left the policies while nobody watched", () => {
       "/etc/udev/rules.d/10-nm-disable-0000:01:00.0.rules",
     ]);
     expect((await world.workers.get("left")?.kernel.host().sriov.readPf(pf))?.sriov?.numVfs).toBe(0);
-    await stage.kubectl(["wait", "--for=condition=Ready", "--timeout=30s", "sriovnetworknodepolicy/kept"]);
+    await testCluster.kubectl(["wait", "--for=condition=Ready", "--timeout=30s", "sriovnetworknodepolicy/kept"]);
   }, 60_000);
 });
 
@@ -235,11 +238,14 @@ describe("a drain that upstream had begun", () => {
     async (name) => {
       await eventually("idle", async () => {
         const { annotations: marks = {} } = (await readState(name)).metadata;
-        const { annotations: ofNode = {} } = (await stage.read(nodes, name)).metadata;
+        const { annotations: ofNode = {} } = (await testCluster.read(nodes, name)).metadata;
         const all = [marks[annotations.desiredState], marks[annotations.currentState], ofNode[annotations.nodeState]];
         return all.every((mark) => mark === "Idle");
       });
-      const node: KubeObject & { readonly spec?: { readonly unschedulable?: boolean } } = await stage.read(nodes, name);
+      const node: KubeObject & { readonly spec?: { readonly unschedulable?: boolean } } = await testCluster.read(
+        nodes,
+        name,
+      );
       expect(node.spec?.unschedulable).toBe(name === "closed" ? true : undefined);
       const pf = await world.workers.get(name)?.kernel.host().sriov.readPf(pci("0000:01:00.0"));
       expect(pf?.sriov?.numVfs).toBe(name === "draining" ? 3 : 2);
@@ -251,13 +257,13 @@ describe("a drain that upstream had begun", () => {
 describe("going back to upstream", () => {
   it("finds objects that its operator can update, and annotations that it knows", async () => {
     const path = objectPath(sriovNetworkNodePolicies, { name: "fast-1g", namespace: "sriov-network-operator" });
-    expect(await stage.transport.request({ method: "GET", path })).toMatchObject({ spec: { priority: 99 } });
+    expect(await testCluster.transport.request({ method: "GET", path })).toMatchObject({ spec: { priority: 99 } });
     const state = await readState("partitioned");
     const spec = { bridges: {}, ...state.spec, system: {} };
     const dryRun = { fieldManager: upstream.operator, dryRun: "All" };
     const statePath = objectPath(sriovNetworkNodeStates, { name: "partitioned", namespace: "sriov-network-operator" });
     const body = { ...state, spec };
-    expect(await stage.transport.request({ method: "PUT", path: statePath, query: dryRun, body })).toMatchObject({
+    expect(await testCluster.transport.request({ method: "PUT", path: statePath, query: dryRun, body })).toMatchObject({
       spec,
     });
   });

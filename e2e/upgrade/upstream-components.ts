@@ -2,14 +2,14 @@
 /**
  * What upstream's chart and its operator 1.6 leave in a cluster beside DaemonSets, and what others have there that nobody
  * may touch (sriov-operator.md A.6, H). Owners, finalizers and field managers are theirs.
- * Usage: `const left = await leaveComponents(stage, caBundle); await registerWebhooks(stage, caBundle);`
+ * Usage: `const left = await leaveComponents(testCluster, caBundle); await registerWebhooks(testCluster, caBundle);`
  */
 import { operatorConfigName, sriovOperatorConfigs, upstreamFinalizers, type ResourceType } from "@switchyard/api";
 import { namespace } from "@switchyard/test-cluster";
 import { isRecord, type KubeObject } from "@switchyard/kube";
 import { componentKinds } from "@switchyard/render";
 import { formerCniDaemonSet, upstreamDaemonSets } from "./upstream-daemon-sets.ts";
-import { upstream, type NewObject, type UpstreamStage, type Writing } from "../src/upstream-cluster.ts";
+import { upstream, type NewObject, type UpstreamCluster, type Writing } from "../src/upstream-cluster.ts";
 
 /** Field manager of what upstream's chart installs. */
 export const helm = "helm";
@@ -192,9 +192,9 @@ export function ownedBy(
  * As its operator makes the object, or updates it: what it says of labels and annotations wins, other ones stay, as does an
  * address that was given out (sriov-operator.md H).
  */
-export async function writeAsUpstream(stage: UpstreamStage, { type, object }: Piece): Promise<void> {
-  const operator = stage.as(upstream.operator);
-  const now: (KubeObject & { readonly spec?: unknown }) | undefined = await stage.find(type, object.metadata);
+export async function writeAsUpstream(testCluster: UpstreamCluster, { type, object }: Piece): Promise<void> {
+  const operator = testCluster.as(upstream.operator);
+  const now: (KubeObject & { readonly spec?: unknown }) | undefined = await testCluster.find(type, object.metadata);
   if (now === undefined) {
     await operator.create(type, object);
     return;
@@ -214,8 +214,12 @@ export async function writeAsUpstream(stage: UpstreamStage, { type, object }: Pi
 }
 
 /** All but webhook configurations: from then on nobody could write anything, as the webhook does not answer here. */
-export async function leaveComponents(stage: UpstreamStage): Promise<LeftComponents> {
-  const [user, chart, operator] = [stage.as(upstream.user), stage.as(helm), stage.as(upstream.operator)];
+export async function leaveComponents(testCluster: UpstreamCluster): Promise<LeftComponents> {
+  const [user, chart, operator] = [
+    testCluster.as(upstream.user),
+    testCluster.as(helm),
+    testCluster.as(upstream.operator),
+  ];
   const create = async (by: Writing, { type, object }: Piece) => ({ type, stored: await by.create(type, object) });
   await user.create(sriovOperatorConfigs, {
     metadata: { name: operatorConfigName },

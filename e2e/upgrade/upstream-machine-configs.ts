@@ -2,7 +2,7 @@
 /**
  * MachineConfigs as upstream's operator writes them on OpenShift (sriov-operator.md F.11, G, smartnic.md 2.6, 8): Go's
  * types of Ignition add empty objects that say nothing.
- * Usage: `await stage.as(upstream.operator).create(machineConfigs, offloadByUpstream("offload"))`.
+ * Usage: `await testCluster.as(upstream.operator).create(machineConfigs, offloadByUpstream("offload"))`.
  */
 import type { NewObject } from "../src/upstream-cluster.ts";
 

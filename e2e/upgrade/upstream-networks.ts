@@ -2,7 +2,7 @@
 /**
  * Networks and their NetworkAttachmentDefinitions as upstream's operator 1.6 leaves them: its finalizer, its note of the
  * last namespace, its conditions, and configurations in its own words (sriov-operator.md A.1-A.3, A.8, A.9, D).
- * Usage: `for (const network of upstreamNetworks) await leaveNetwork(stage, network);`
+ * Usage: `for (const network of upstreamNetworks) await leaveNetwork(testCluster, network);`
  */
 import {
   annotations,
@@ -15,7 +15,7 @@ import {
 } from "@switchyard/api";
 import { namespace } from "@switchyard/test-cluster";
 import { apiVersionOf, type KubeObject } from "@switchyard/kube";
-import { upstream, type NewObject, type UpstreamStage } from "../src/upstream-cluster.ts";
+import { upstream, type NewObject, type UpstreamCluster } from "../src/upstream-cluster.ts";
 
 /** One network, and what upstream made of it. */
 export interface UpstreamNetwork {
@@ -112,23 +112,23 @@ export function placeOf({ name, within, spec }: UpstreamNetwork): {
 }
 
 /** As a user creates it, and as upstream marks it. */
-export async function leaveNetwork(stage: UpstreamStage, network: UpstreamNetwork): Promise<KubeObject> {
+export async function leaveNetwork(testCluster: UpstreamCluster, network: UpstreamNetwork): Promise<KubeObject> {
   const { type, name, within, spec } = network;
   const place = { name, namespace: within };
-  const created = await stage.as(upstream.user).create(type, { metadata: place, spec });
-  await stage.as(upstream.operator).create(nads, renderedByUpstream(network, created));
-  return markAsUpstream(stage, network, placeOf(network).namespace);
+  const created = await testCluster.as(upstream.user).create(type, { metadata: place, spec });
+  await testCluster.as(upstream.operator).create(nads, renderedByUpstream(network, created));
+  return markAsUpstream(testCluster, network, placeOf(network).namespace);
 }
 
 /** Finalizer, note, condition; only networks in the operator's namespace have the first. */
 export async function markAsUpstream(
-  stage: UpstreamStage,
+  testCluster: UpstreamCluster,
   { type, name, within }: UpstreamNetwork,
   lastNamespace: string,
 ): Promise<KubeObject> {
-  const operator = stage.as(upstream.operator);
+  const operator = testCluster.as(upstream.operator);
   const place = { name, namespace: within };
-  const stored = await stage.read(type, place);
+  const stored = await testCluster.read(type, place);
   if (within === namespace) {
     const finalizers = [...(stored.metadata.finalizers ?? []), upstreamFinalizers.network];
     await operator.update(type, { ...stored, metadata: { ...stored.metadata, finalizers } });

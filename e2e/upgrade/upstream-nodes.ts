@@ -3,7 +3,7 @@
  * A cluster as upstream 1.6 leaves it when its operator and daemons are stopped: nodes, policies, pools, node states with
  * all three annotations, host records (sriov-operator.md A.5-A.9, B, F.7, G). One node for each way in which a take-over
  * could go wrong.
- * Usage: `const { workers } = await populate(stage); stage.startOperator(); for (const w of workers.values()) w.startDaemon()`
+ * Usage: `const { workers } = await populate(testCluster); testCluster.startOperator(); for (const w of workers.values()) w.startDaemon()`
  */
 import {
   annotations,
@@ -22,7 +22,7 @@ import { i40e, igb, mlx5, pci, type FakeKernel, type FakeNic } from "@switchyard
 import type { KubeObject } from "@switchyard/kube";
 import { createWorker, type FakeWorker } from "../src/fake-worker.ts";
 import { configureAsUpstream, statusByUpstream } from "./upstream-host.ts";
-import { upstream, type UpstreamStage } from "../src/upstream-cluster.ts";
+import { upstream, type UpstreamCluster } from "../src/upstream-cluster.ts";
 
 /** One node, and what upstream made of the policies for it. */
 export interface UpstreamNode {
@@ -225,10 +225,10 @@ export interface UpstreamWorld extends AsyncDisposable {
 }
 
 /** Creates it all, as upstream's programs and a user would. */
-export async function populate(stage: UpstreamStage, all: readonly UpstreamNode[]): Promise<UpstreamWorld> {
+export async function populate(testCluster: UpstreamCluster, all: readonly UpstreamNode[]): Promise<UpstreamWorld> {
   const stack = new AsyncDisposableStack();
-  const user = stage.as(upstream.user);
-  const operator = stage.as(upstream.operator);
+  const user = testCluster.as(upstream.user);
+  const operator = testCluster.as(upstream.operator);
   const config = await user.create(sriovOperatorConfigs, {
     metadata: { name: "default", namespace },
     spec: { enableInjector: false, enableOperatorWebhook: false, logLevel: 2 },
@@ -250,15 +250,15 @@ export async function populate(stage: UpstreamStage, all: readonly UpstreamNode[
     await user.create(sriovNetworkNodePolicies, { metadata: { name }, spec: { ...defaults, nodeSelector, ...spec } });
   }
   const workers = new Map<string, FakeWorker>();
-  for (const node of all) workers.set(node.name, stack.use(await addNode(stage, node, config)));
+  for (const node of all) workers.set(node.name, stack.use(await addNode(testCluster, node, config)));
   return { workers, configUid: config.metadata.uid ?? "", [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-async function addNode(stage: UpstreamStage, node: UpstreamNode, config: KubeObject): Promise<FakeWorker> {
+async function addNode(testCluster: UpstreamCluster, node: UpstreamNode, config: KubeObject): Promise<FakeWorker> {
   const { name, interfaces, handshake = { desired: "Idle", current: "Idle" } } = node;
-  const operator = stage.as(upstream.operator);
-  const daemon = stage.as(upstream.daemon);
-  const worker = await createWorker(stage, name, node.nics);
+  const operator = testCluster.as(upstream.operator);
+  const daemon = testCluster.as(upstream.daemon);
+  const worker = await createWorker(testCluster, name, node.nics);
   worker.kernel.addRdmaDevice("mlx5_0"); // upstream's daemon loads the RDMA modules itself
   await node.before?.(worker.kernel);
   for (const spec of interfaces) await configureAsUpstream(worker.kernel, spec);
@@ -284,7 +284,7 @@ async function addNode(stage: UpstreamStage, node: UpstreamNode, config: KubeObj
   const nodeLabels = { [labels.devicePlugin]: "Enabled", ...(node.label === undefined ? {} : { [node.label]: "" }) };
   await operator.patch(nodes, name, { metadata: { labels: nodeLabels } });
   if (node.cordonedBy !== undefined) {
-    await stage.as(node.cordonedBy).patch(nodes, name, { spec: { unschedulable: true } });
+    await testCluster.as(node.cordonedBy).patch(nodes, name, { spec: { unschedulable: true } });
   }
   const status = {
     interfaces: await statusByUpstream(worker.kernel),

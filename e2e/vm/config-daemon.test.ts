@@ -19,21 +19,21 @@ import { eventually } from "@switchyard/testing";
 
 const sysfs = "/sys/bus/pci/devices/0000:01:00.0";
 const within = { withinMs: 180_000 };
-let stage: TestCluster;
+let testCluster: TestCluster;
 let news: News;
 let node: GuestNode;
 
 beforeAll(async () => {
-  stage = await startTestCluster(silentNarrator);
-  await createOperatorConfig(stage);
-  news = watchNews(stage.transport, silentNarrator);
-  node = await bootGuestNode(stage, "vm");
+  testCluster = await startTestCluster(silentNarrator);
+  await createOperatorConfig(testCluster);
+  news = watchNews(testCluster.transport, silentNarrator);
+  node = await bootGuestNode(testCluster, "vm");
 }, 900_000);
 
 afterAll(async () => {
   await node[Symbol.asyncDispose]();
   await news[Symbol.asyncDispose]();
-  await stage[Symbol.asyncDispose]();
+  await testCluster[Symbol.asyncDispose]();
 }, 60_000);
 
 async function inGuest(command: string): Promise<string> {
@@ -44,13 +44,13 @@ async function inGuest(command: string): Promise<string> {
 const wanted = { numVfs: 3, mtu: 9000, resourceName: "fast" };
 
 async function applyWanted(): Promise<void> {
-  await applyPolicy(stage, "fast", policySpec({ pfNames: ["enp1s0f0#0-1"] }, wanted));
+  await applyPolicy(testCluster, "fast", policySpec({ pfNames: ["enp1s0f0#0-1"] }, wanted));
   const userSpace = { ...wanted, deviceType: "vfio-pci", resourceName: "dpdk" } as const;
-  await applyPolicy(stage, "dpdk", policySpec({ pfNames: ["enp1s0f0#2-2"] }, userSpace));
+  await applyPolicy(testCluster, "dpdk", policySpec({ pfNames: ["enp1s0f0#2-2"] }, userSpace));
 }
 
 async function reset(): Promise<void> {
-  await stage.kubectl(["delete", "sriovnetworknodepolicies", "--all"]);
+  await testCluster.kubectl(["delete", "sriovnetworknodepolicies", "--all"]);
   await eventually(
     "reset",
     async () => (await inGuest(`ls /etc/sriov-operator/pci; cat ${sysfs}/sriov_numvfs`)) === "0",

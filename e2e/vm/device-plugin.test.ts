@@ -75,20 +75,20 @@ describe("the real device plugin", () => {
 });
 
 describe("the device plugin on igb", () => {
-  let stage: TestCluster;
+  let testCluster: TestCluster;
   let news: News;
   let node: PluginNode;
 
   beforeAll(async () => {
-    stage = await startTestCluster(silentNarrator);
-    await createOperatorConfig(stage);
-    news = watchNews(stage.transport, silentNarrator);
-    node = await bootPluginNode(stage, "vm");
+    testCluster = await startTestCluster(silentNarrator);
+    await createOperatorConfig(testCluster);
+    news = watchNews(testCluster.transport, silentNarrator);
+    node = await bootPluginNode(testCluster, "vm");
   }, 900_000);
   afterAll(async () => {
     await node[Symbol.asyncDispose]();
     await news[Symbol.asyncDispose]();
-    await stage[Symbol.asyncDispose]();
+    await testCluster[Symbol.asyncDispose]();
   }, 60_000);
 
   /** Addresses of VFs of the first port, as the kernel has them. */
@@ -122,9 +122,13 @@ describe("the device plugin on igb", () => {
 
   async function applyPolicies(numVfs: number, fast: string, dpdk: string, deviceType: "netdevice" | "vfio-pci") {
     const pf = "enp1s0f0";
-    await applyPolicy(stage, "fast", policySpec({ pfNames: [`${pf}#${fast}`] }, { numVfs, resourceName: "fast" }));
     await applyPolicy(
-      stage,
+      testCluster,
+      "fast",
+      policySpec({ pfNames: [`${pf}#${fast}`] }, { numVfs, resourceName: "fast" }),
+    );
+    await applyPolicy(
+      testCluster,
       "dpdk",
       policySpec({ pfNames: [`${pf}#${dpdk}`] }, { numVfs, deviceType, resourceName: "dpdk" }),
     );

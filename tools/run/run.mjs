@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The way into every command of package.json, from a machine that has nothing but Node >= 20 and npm: installs the
- * packages when they are due, then runs the command on the Node 24 that came with them.
- * Usage: `node tools/run/run.mjs demo -- --keep`. Plain JavaScript, since it must run on the older Node.
+ * Runs the commands of package.json on a machine that has only Node.js >= 20 and npm: installs the packages if necessary,
+ * then runs the command with the Node.js 24 that is one of the packages. It is plain JavaScript, because older versions of
+ * Node.js must be able to run it.
+ * Usage: `node tools/run/run.mjs demo -- --keep`
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -23,7 +24,8 @@ const commands = {
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const [command, ...args] = process.argv.slice(2);
 const script = commands[command ?? ""];
-if (script === undefined) fail(64, `unknown command "${command ?? ""}"; one of: ${Object.keys(commands).join(", ")}`);
+if (script === undefined)
+  fail(64, `unknown command "${command ?? ""}"; the commands are ${Object.keys(commands).join(", ")}`);
 
 installPackages();
 const bin = join(root, "node_modules/.bin");
@@ -36,12 +38,12 @@ const result = spawnSync(node, ["--disable-warning=ExperimentalWarning", join(ro
 });
 process.exit(result.status ?? 128);
 
-/** `npm ci` unless node_modules came from the same manifests. */
+/** Runs `npm ci`, unless node_modules was installed from the same package-lock.json. */
 function installPackages() {
   const stamp = join(root, "node_modules/.switchyard-install");
   const wanted = manifestsDigest();
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
-  console.error("Installing packages (npm ci); the first time this takes about a minute ...");
+  console.error("Installing packages with npm ci; the first time, this takes about a minute ...");
   const install = spawnSync("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], {
     cwd: root,
     stdio: "inherit",
@@ -50,21 +52,21 @@ function installPackages() {
   writeFileSync(stamp, wanted);
 }
 
-/** The lock file names the packages of all workspaces, so it alone tells. */
+/** package-lock.json contains the packages of all workspaces. */
 function manifestsDigest() {
   return createHash("sha256")
     .update(readFileSync(join(root, "package-lock.json")))
     .digest("hex");
 }
 
-/** The Node that runs this if it is new enough, else the one among the packages. */
+/** The running Node.js if it is new enough, otherwise the one in the packages. */
 function newestNode() {
   if (Number(process.versions.node.split(".")[0]) >= 24) return process.execPath;
   const packaged = join(bin, "node");
   if (existsSync(packaged)) return packaged;
   fail(
     1,
-    `Node 24 or later is needed; this is ${process.version}, and the packages bring none for ${process.platform}-${process.arch}`,
+    `Node.js 24 or later is required. This is ${process.version}, and no package contains Node.js for ${process.platform}-${process.arch}`,
   );
 }
 

@@ -32,26 +32,26 @@ jest.setTimeout(60_000); // machines are busy
 const registrations = "/apis/admissionregistration.k8s.io/v1";
 const pci = "0000:3b:00.0";
 
-let stage: TestCluster;
+let testCluster: TestCluster;
 let port: number;
 let secondPort: number;
 let webhook: GuardedProcess;
 
 beforeAll(async () => {
-  stage = await startTestCluster(silentNarrator);
+  testCluster = await startTestCluster(silentNarrator);
   [port = 0, secondPort = 0] = await findFreePorts(2);
-  await createOperatorConfig(stage);
+  await createOperatorConfig(testCluster);
   for (const name of ["worker-1", "worker-2", "worker-3"]) {
-    await createNode(stage, name);
+    await createNode(testCluster, name);
     await reportEightVfs(name);
   }
-  await registerWebhooks(stage, port);
-  webhook = startWebhook(stage, "webhook-1", port);
+  await registerWebhooks(testCluster, port);
+  webhook = startWebhook(testCluster, "webhook-1", port);
   await eventually("the webhook answers", async () => (await dryRun("probe", {})).allowed, { withinMs: 60_000 });
 }, 600_000);
 
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await testCluster[Symbol.asyncDispose]();
 }, 60_000);
 
 /** What the node's daemon would report: a PF with eight VFs, all as the policy "stored" below asks. */
@@ -59,7 +59,7 @@ async function reportEightVfs(name: string): Promise<void> {
   const { group, version, kind } = sriovNetworkNodeStates;
   const state = await eventually(`the state of ${name}`, async () => {
     const path = objectPath(sriovNetworkNodeStates, { name, namespace });
-    return stage.transport.request({ method: "GET", path });
+    return testCluster.transport.request({ method: "GET", path });
   });
   expect(state).toMatchObject({ apiVersion: `${group}/${version}`, kind });
   const pf = { pciAddress: pci, name: "ens1f0", vendor: "8086", deviceID: "158b", mtu: 1500, totalvfs: 64, numVfs: 8 };
@@ -68,7 +68,7 @@ async function reportEightVfs(name: string): Promise<void> {
     adminMac: `02:00:00:00:00:0${vfID}`,
   }));
   const status = { interfaces: [{ ...pf, linkType: "ETH", owned: true, Vfs }], syncStatus: "Succeeded" };
-  await stage.transport.request({
+  await testCluster.transport.request({
     method: "PATCH",
     path: objectPath(sriovNetworkNodeStates, { name, namespace }, "status"),
     body: { status },
@@ -93,7 +93,7 @@ async function dryRun(name: string, spec: Partial<SriovNetworkNodePolicySpec>) {
   const path = collectionPath(sriovNetworkNodePolicies, namespace);
   try {
     const body = policy(name, spec);
-    const stored = await stage.transport.request({ method: "POST", path, query: { dryRun: "All" }, body });
+    const stored = await testCluster.transport.request({ method: "POST", path, query: { dryRun: "All" }, body });
     return { allowed: true, stored };
   } catch (error) {
     if (!isKubeError(error)) throw error;
@@ -119,7 +119,7 @@ describe("kubectl apply", () => {
   });
 
   it("shows all that is wrong, with the fields, and stores nothing", async () => {
-    const answer = await stage.kubectl(
+    const answer = await testCluster.kubectl(
       ["apply", "-f", "-"],
       policy("wrong", { numVfs: 65, mtu: 60_000, vdpaType: "virtio", eSwitchMode: "switchdev" }),
     );
@@ -129,25 +129,25 @@ describe("kubectl apply", () => {
     );
     expect(answer).toContain(`* spec.vdpaType: requires Mellanox NICs`);
     expect(await dryRun("wrong", { numVfs: 65 })).toMatchObject({ allowed: false, code: "Invalid", status: 403 });
-    expect(await stage.kubectl(["get", "sriovnetworknodepolicies", "wrong"])).toContain("NotFound");
+    expect(await testCluster.kubectl(["get", "sriovnetworknodepolicies", "wrong"])).toContain("NotFound");
   });
 
   it("refuses a conflict by field, and warns of what a change will disturb, also when it is only tried", async () => {
-    await stage.kubectl(["apply", "-f", "-"], policy("stored", {}));
+    await testCluster.kubectl(["apply", "-f", "-"], policy("stored", {}));
     await eventually("the conflict", async () => {
       const { allowed, causes } = await dryRun("second", { nicSelector: { pfNames: ["ens1f0#2-5"] } });
       return !allowed && causes?.some(({ field }) => field === "spec.nicSelector.pfNames[0]");
     });
     const change = policy("stored", { numVfs: 16 });
-    const answer = await stage.kubectl(["apply", "--dry-run=server", "-f", "-"], change);
+    const answer = await testCluster.kubectl(["apply", "--dry-run=server", "-f", "-"], change);
     expect(answer).toContain(`Warning: reconfigures ${pci} (8 -> 16 VFs) on 3 nodes`);
-    const deleted = await stage.kubectl(["delete", "sriovnetworknodepolicy", "stored", "--dry-run=server"]);
+    const deleted = await testCluster.kubectl(["delete", "sriovnetworknodepolicy", "stored", "--dry-run=server"]);
     expect(deleted).toContain(`Warning: reconfigures ${pci} (8 -> 0 VFs) on 3 nodes`);
-    await stage.kubectl(["delete", "sriovnetworknodepolicy", "stored"]);
+    await testCluster.kubectl(["delete", "sriovnetworknodepolicy", "stored"]);
   });
 
   it("takes a policy before its nodes, with a warning", async () => {
-    const answer = await stage.kubectl(
+    const answer = await testCluster.kubectl(
       ["apply", "--dry-run=server", "-f", "-"],
       policy("early", { nodeSelector: { rack: "7" } }),
     );
@@ -165,7 +165,7 @@ describe("kubectl apply", () => {
 
 describe("a certificate in files", () => {
   it("that is replaced is shown by both replicas, without a restart and without a review that fails", async () => {
-    const second = startWebhook(stage, "webhook-2", secondPort);
+    const second = startWebhook(testCluster, "webhook-2", secondPort);
     const shown = () => Promise.all([fingerprintOf(port), fingerprintOf(secondPort)]);
     const [one, two] = await eventually("the second replica shows a certificate", shown);
     expect(two).toBe(one);
@@ -178,7 +178,7 @@ describe("a certificate in files", () => {
       if (!answer.allowed) refused.push(answer);
     };
     await review(); // the API server has heard of both authorities by then
-    await writeWebhookCertificate(stage, next);
+    await writeWebhookCertificate(testCluster, next);
     await eventually("both replicas show the new one", async () => {
       await review();
       const [first, other] = await shown();
@@ -198,7 +198,7 @@ const webhookPaths = ["mutatingwebhookconfigurations", "validatingwebhookconfigu
 
 /** PEM of all authorities that the API server trusts. */
 async function announced(): Promise<string> {
-  const found = await stage.transport.request({ method: "GET", path: webhookPaths[0] ?? "" });
+  const found = await testCluster.transport.request({ method: "GET", path: webhookPaths[0] ?? "" });
   const [, caBundle = ""] = /"caBundle":"([^"]*)"/.exec(JSON.stringify(found)) ?? [];
   return Buffer.from(caBundle, "base64").toString();
 }
@@ -207,7 +207,7 @@ async function announce(bundle: string): Promise<void> {
   const value = Buffer.from(bundle).toString("base64");
   const body = [{ op: "replace", path: "/webhooks/0/clientConfig/caBundle", value }];
   for (const path of webhookPaths) {
-    await stage.transport.request({ method: "PATCH", path, body, contentType: "application/json-patch+json" });
+    await testCluster.transport.request({ method: "PATCH", path, body, contentType: "application/json-patch+json" });
   }
 }
 
@@ -215,13 +215,13 @@ describe("while the webhook is away", () => {
   it("nothing is stored, and all goes on when it is back", async () => {
     await webhook.kill();
     expect(await dryRun("away", {})).toMatchObject({ allowed: false, status: 500 });
-    webhook = startWebhook(stage, "webhook-1", port);
+    webhook = startWebhook(testCluster, "webhook-1", port);
     await eventually("the webhook answers", async () => (await dryRun("back", {})).allowed);
   }, 60_000);
 
   it("an API server that was away finds it working", async () => {
-    await stage.cluster.killApiServer();
-    await stage.cluster.startApiServer();
+    await testCluster.cluster.killApiServer();
+    await testCluster.cluster.startApiServer();
     await eventually("the webhook answers", async () => (await dryRun("again", {})).allowed);
     expect((await dryRun("again", { numVfs: 65 })).causes).toMatchObject([{ field: "spec.numVfs" }]);
   }, 120_000);
@@ -229,16 +229,16 @@ describe("while the webhook is away", () => {
 
 describe("nodes that come later", () => {
   it("count from then on", async () => {
-    await createNode(stage, "worker-4");
+    await createNode(testCluster, "worker-4");
     await eventually("its state", async () => {
       const path = objectPath(sriovNetworkNodeStates, { name: "worker-4", namespace });
-      return stage.transport.request({ method: "GET", path });
+      return testCluster.transport.request({ method: "GET", path });
     });
     const answer = await eventually("the warning", async () => {
-      const text = await stage.kubectl(["apply", "--dry-run=server", "-f", "-"], policy("later", {}));
+      const text = await testCluster.kubectl(["apply", "--dry-run=server", "-f", "-"], policy("later", {}));
       return text.includes("Warning") && text;
     });
     expect(answer).toContain("the cards of worker-4 are not known yet");
-    await stage.transport.request({ method: "DELETE", path: objectPath(nodes, { name: "worker-4" }) });
+    await testCluster.transport.request({ method: "DELETE", path: objectPath(nodes, { name: "worker-4" }) });
   });
 });

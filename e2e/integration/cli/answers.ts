@@ -2,7 +2,7 @@
 /**
  * The same objects before a real API server with our webhook and before `switchyard validate`, which reads the cluster from
  * that server, as its users would.
- * Usage: `expect(await askSwitchyard(stage, [object])).toEqual([await askServer(stage, object)])`.
+ * Usage: `expect(await askSwitchyard(testCluster, [object])).toEqual([await askServer(testCluster, object)])`.
  */
 import type { TestCluster } from "@switchyard/test-cluster";
 import { isKubeError, isRecord } from "@switchyard/kube";
@@ -25,10 +25,10 @@ export interface Answer {
 }
 
 /** Whether the API server would store a new object, by its own word. */
-export async function askServer(stage: TestCluster, object: Manifest): Promise<Answer> {
+export async function askServer(testCluster: TestCluster, object: Manifest): Promise<Answer> {
   try {
-    const created = await create(stage.transport, object, { dryRun: true });
-    const warnings = await warningsFor(stage, object);
+    const created = await create(testCluster.transport, object, { dryRun: true });
+    const warnings = await warningsFor(testCluster, object);
     return { allowed: true, code: 200, message: "", warnings, spec: isRecord(created) ? created["spec"] : undefined };
   } catch (error) {
     if (!isKubeError(error)) throw error;
@@ -40,17 +40,20 @@ export async function askServer(stage: TestCluster, object: Manifest): Promise<A
 }
 
 /** The warnings for a new object, as kubectl shows them. */
-export async function warningsFor(stage: TestCluster, object: Manifest): Promise<readonly string[]> {
+export async function warningsFor(testCluster: TestCluster, object: Manifest): Promise<readonly string[]> {
   const kubectl = join(await ensureBinaries(), "kubectl");
-  const args = ["create", "--kubeconfig", stage.cluster.kubeconfig, "--dry-run=server", "-f", "-"];
+  const args = ["create", "--kubeconfig", testCluster.cluster.kubeconfig, "--dry-run=server", "-f", "-"];
   const { stderr } = await runProgram(kubectl, args, { input: JSON.stringify(object) });
   return [...stderr.matchAll(/^Warning: (.*)$/gm)].map(([, warning = ""]) => warning);
 }
 
-/** What `switchyard validate` says of each object, alone in the cluster of the stage. */
-export async function askSwitchyard(stage: TestCluster, objects: readonly Manifest[]): Promise<readonly Answer[]> {
+/** What `switchyard validate` says of each object, alone in the test cluster. */
+export async function askSwitchyard(
+  testCluster: TestCluster,
+  objects: readonly Manifest[],
+): Promise<readonly Answer[]> {
   const program = join(workspace, "apps/cli/bin/switchyard.mjs");
-  const flags = ["--kubeconfig", stage.cluster.kubeconfig, "-o", "json", "-f", "-"];
+  const flags = ["--kubeconfig", testCluster.cluster.kubeconfig, "-o", "json", "-f", "-"];
   // One by one: beside each other they would conflict, as nothing is stored here.
   const answers: Answer[] = [];
   for (const object of objects) {

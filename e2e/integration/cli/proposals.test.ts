@@ -52,18 +52,18 @@ const refused: Readonly<Record<string, string>> = {
   "SriovNetworkPoolConfig/bridges-in-a-pool": 'unknown field "spec.bridges"',
 };
 
-let stage: TestCluster;
+let testCluster: TestCluster;
 
 beforeAll(async () => {
-  stage = await startTestCluster(silentNarrator);
-  for (const name of ["tenant-a", "tenant-b", "hpc"]) await stage.cluster.kubectl(["create", "namespace", name]);
-  await startRegisteredWebhook(stage);
-  const isThere = async () => (await askServer(stage, objectOf("SriovNetwork", {}))).allowed;
+  testCluster = await startTestCluster(silentNarrator);
+  for (const name of ["tenant-a", "tenant-b", "hpc"]) await testCluster.cluster.kubectl(["create", "namespace", name]);
+  await startRegisteredWebhook(testCluster);
+  const isThere = async () => (await askServer(testCluster, objectOf("SriovNetwork", {}))).allowed;
   await eventually("the webhook answers", isThere, { withinMs: 60_000 });
 }, coldStartMs);
 
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await testCluster[Symbol.asyncDispose]();
 }, 60_000);
 
 function expectVerdict({ kind, metadata }: Manifest, { allowed, message }: Answer): void {
@@ -90,9 +90,9 @@ function withoutFinalizers(metadata: Manifest["metadata"] & { readonly finalizer
 /** Of the API server with its webhook, and of `switchyard validate`, which says the same. */
 async function expectVerdicts(file: string): Promise<void> {
   const objects = judgedIn(file);
-  const ours = await askSwitchyard(stage, objects);
+  const ours = await askSwitchyard(testCluster, objects);
   for (const [index, object] of objects.entries()) {
-    const answer = await askServer(stage, object);
+    const answer = await askServer(testCluster, object);
     expect({ object, answer: ours[index] }).toEqual({ object, answer });
     expectVerdict(object, answer);
   }
@@ -108,11 +108,11 @@ describe("what upstream's users have", () => {
 
 describe("the examples of the proposal", () => {
   beforeAll(async () => {
-    await createOperatorConfig(stage);
+    await createOperatorConfig(testCluster);
     for (const state of readManifests(`${proposals}/cluster.yaml`)) await report(state);
     await eventually("the webhook knows the nodes", async () => {
       const nowhere = { nicSelector: { pfNames: ["none"] }, nodeSelector: { "kubernetes.io/hostname": lastNode } };
-      return !(await askServer(stage, objectOf("SriovNetworkNodePolicy", nowhere))).allowed;
+      return !(await askServer(testCluster, objectOf("SriovNetworkNodePolicy", nowhere))).allowed;
     });
   }, testMs);
 
@@ -127,14 +127,14 @@ describe("the examples of the proposal", () => {
     async () => {
       const [some, all] = judgedIn(`${proposals}/externally-managed-pf.yaml`);
       if (some === undefined || all === undefined) throw new TypeError("the proposal has two examples");
-      await stage.cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(some) });
+      await testCluster.cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(some) });
       const message =
         "spec.nicSelector.pfNames[0]: requests VFs 0-9 of ens3f0 (0000:5e:00.0), in conflict with VFs 5-9 of policy some-vfs";
       const refusal = { allowed: false, code: 403, message: expect.stringContaining(message) };
-      await eventually("the first is seen", async () => !(await askServer(stage, all)).allowed);
-      expect(await askServer(stage, all)).toMatchObject(refusal);
-      expect(await askSwitchyard(stage, [all])).toMatchObject([refusal]);
-      await stage.cluster.kubectl(["delete", "sriovnetworknodepolicy", "some-vfs", "--namespace", namespace]);
+      await eventually("the first is seen", async () => !(await askServer(testCluster, all)).allowed);
+      expect(await askServer(testCluster, all)).toMatchObject(refusal);
+      expect(await askSwitchyard(testCluster, [all])).toMatchObject([refusal]);
+      await testCluster.cluster.kubectl(["delete", "sriovnetworknodepolicy", "some-vfs", "--namespace", namespace]);
     },
     testMs,
   );
@@ -148,7 +148,7 @@ describe("the examples of the proposal", () => {
     const ours = await runProgram(process.execPath, args);
     expect(ours.stderr).toContain("ignored: 1 AfxdpNetwork, 1 AfxdpNetworkNodePolicy, 1 AfxdpNetworkNodeState");
     const kubectl = join(await ensureBinaries(), "kubectl");
-    const flags = ["--kubeconfig", stage.cluster.kubeconfig, "--dry-run=server", "--filename", afxdp ?? ""];
+    const flags = ["--kubeconfig", testCluster.cluster.kubeconfig, "--dry-run=server", "--filename", afxdp ?? ""];
     const server = await runProgram(kubectl, ["create", ...flags]);
     expect(server.stderr).toContain('no matches for kind "AfxdpNetwork" in version "afxdpnetwork.hns.dev/v1aplha1"');
   });
@@ -159,11 +159,11 @@ const lastNode = "smart-nic-worker-0";
 /** A node, and what its daemon would say of it. */
 async function report(state: Manifest): Promise<void> {
   const { name } = state.metadata;
-  await createNode(stage, name);
+  await createNode(testCluster, name);
   if (name === lastNode) {
-    await stage.cluster.kubectl(["label", "node", name, "network.operator.openshift.io/smart-nic="]);
+    await testCluster.cluster.kubectl(["label", "node", name, "network.operator.openshift.io/smart-nic="]);
   }
   const path = objectPath(sriovNetworkNodeStates, { name, namespace });
-  await eventually(`the state of ${name}`, () => stage.transport.request({ method: "GET", path }));
-  await patch(stage.transport, state, { status: state.status });
+  await eventually(`the state of ${name}`, () => testCluster.transport.request({ method: "GET", path }));
+  await patch(testCluster.transport, state, { status: state.status });
 }

@@ -50,29 +50,29 @@ const files = [
 ];
 
 describe("switchyard render", () => {
-  let stage: TestCluster;
+  let testCluster: TestCluster;
 
   beforeAll(async () => {
-    stage = await startTestCluster(silentNarrator);
-    await createOperatorConfig(stage);
+    testCluster = await startTestCluster(silentNarrator);
+    await createOperatorConfig(testCluster);
     for (const name of workers) {
-      await createNode(stage, name);
-      await report(stage, name);
+      await createNode(testCluster, name);
+      await report(testCluster, name);
     }
-    await stage.kubectl(["create", "-f", "-"], early);
-    await startRegisteredWebhook(stage);
-    const isAnswering = async () => (await askServer(stage, objectOf("SriovNetwork", {}))).allowed;
+    await testCluster.kubectl(["create", "-f", "-"], early);
+    await startRegisteredWebhook(testCluster);
+    const isAnswering = async () => (await askServer(testCluster, objectOf("SriovNetwork", {}))).allowed;
     await eventually("the webhook answers", isAnswering, { withinMs: 60_000 });
-    for (const file of files) await stage.kubectl(["create", "-f", "-"], file);
+    for (const file of files) await testCluster.kubectl(["create", "-f", "-"], file);
   }, 600_000);
   afterAll(async () => {
-    await stage[Symbol.asyncDispose]();
+    await testCluster[Symbol.asyncDispose]();
   }, 60_000);
 
   it("prints from files what the operator writes for them, and from the cluster what it wrote", async () => {
-    const discovered = await Promise.all(workers.map((name) => discoveredState(stage, name)));
-    const nodeObjects = await Promise.all(workers.map((name) => get(stage, objectPath(nodes, { name }))));
-    const stored = await get(stage, objectPath(sriovNetworkNodePolicies, { name: "early", namespace }));
+    const discovered = await Promise.all(workers.map((name) => discoveredState(testCluster, name)));
+    const nodeObjects = await Promise.all(workers.map((name) => get(testCluster, objectPath(nodes, { name }))));
+    const stored = await get(testCluster, objectPath(sriovNetworkNodePolicies, { name: "early", namespace }));
     expect(stored).not.toHaveProperty("spec.priority");
 
     const fromFiles = await render(["-f", "-"], [...nodeObjects, ...discovered, stored, ...files]);
@@ -84,11 +84,11 @@ describe("switchyard render", () => {
 
     let inCluster: readonly unknown[] = [];
     await eventually("the operator has written all that is rendered", async () => {
-      inCluster = await Promise.all(workers.map((name) => specInCluster(stage, name)));
+      inCluster = await Promise.all(workers.map((name) => specInCluster(testCluster, name)));
       return isDeepStrictEqual(inCluster, fromFiles);
     }).catch(() => undefined);
     expect(inCluster).toEqual(fromFiles);
-    expect(await render(["--kubeconfig", stage.cluster.kubeconfig])).toEqual(fromFiles);
+    expect(await render(["--kubeconfig", testCluster.cluster.kubeconfig])).toEqual(fromFiles);
   }, 120_000);
 });
 
@@ -111,8 +111,8 @@ async function render(flags: readonly string[], input: readonly unknown[] = []):
   return items.map(nodeSpecOf);
 }
 
-async function specInCluster(stage: TestCluster, name: string): Promise<NodeSpec> {
-  return nodeSpecOf(await get(stage, objectPath(sriovNetworkNodeStates, { name, namespace })));
+async function specInCluster(testCluster: TestCluster, name: string): Promise<NodeSpec> {
+  return nodeSpecOf(await get(testCluster, objectPath(sriovNetworkNodeStates, { name, namespace })));
 }
 
 function nodeSpecOf(state: unknown): NodeSpec {
@@ -134,21 +134,21 @@ function winners([first]: readonly NodeSpec[]): unknown {
 }
 
 /** What a user has of a node without its cluster: the state with what the daemon found. */
-async function discoveredState(stage: TestCluster, name: string): Promise<unknown> {
-  const state = await get(stage, objectPath(sriovNetworkNodeStates, { name, namespace }));
+async function discoveredState(testCluster: TestCluster, name: string): Promise<unknown> {
+  const state = await get(testCluster, objectPath(sriovNetworkNodeStates, { name, namespace }));
   if (!isState(state)) throw new TypeError("no node state");
   const { apiVersion, kind, status } = state;
   return { apiVersion, kind, metadata: { name, namespace }, status };
 }
 
-function get(stage: TestCluster, path: string): Promise<unknown> {
-  return stage.transport.request({ method: "GET", path });
+function get(testCluster: TestCluster, path: string): Promise<unknown> {
+  return testCluster.transport.request({ method: "GET", path });
 }
 
 /** Two ports of an Intel card, one of another, and two InfiniBand ports, as the node's daemon would report them. */
-async function report(stage: TestCluster, name: string): Promise<void> {
+async function report(testCluster: TestCluster, name: string): Promise<void> {
   const path = objectPath(sriovNetworkNodeStates, { name, namespace });
-  await eventually(`the state of ${name}`, () => get(stage, path));
+  await eventually(`the state of ${name}`, () => get(testCluster, path));
   const port = (pciAddress: string, nic: Partial<InterfaceStatus>): InterfaceStatus => ({
     ...{ pciAddress, mtu: 1500, totalvfs: 16, numVfs: 0, linkAdminState: "up" },
     ...nic,
@@ -164,7 +164,7 @@ async function report(stage: TestCluster, name: string): Promise<void> {
   ];
   const body = { status: { interfaces, syncStatus: "Succeeded" } };
   const contentType = "application/merge-patch+json";
-  await stage.transport.request({
+  await testCluster.transport.request({
     ...{ method: "PATCH", path: objectPath(sriovNetworkNodeStates, { name, namespace }, "status"), body, contentType },
   });
 }

@@ -97,70 +97,71 @@ const cases: readonly (readonly [kind: string, spec: Spec, name?: string])[] = [
 ];
 
 describe("switchyard validate", () => {
-  let stage: TestCluster;
+  let testCluster: TestCluster;
 
   beforeAll(async () => {
-    stage = await startTestCluster(silentNarrator);
-    await createOperatorConfig(stage);
+    testCluster = await startTestCluster(silentNarrator);
+    await createOperatorConfig(testCluster);
     for (const name of ["worker-1", "worker-2"]) {
-      await createNode(stage, name);
-      await report(stage, name);
+      await createNode(testCluster, name);
+      await report(testCluster, name);
     }
-    await stage.cluster.kubectl(["label", "node", "worker-1", "worker-2", "rack=a"]);
-    await startRegisteredWebhook(stage);
+    await testCluster.cluster.kubectl(["label", "node", "worker-1", "worker-2", "rack=a"]);
+    await startRegisteredWebhook(testCluster);
     await eventually(
       "the webhook answers",
-      async () => (await askServer(stage, objectOf("SriovNetwork", {}))).allowed,
+      async () => (await askServer(testCluster, objectOf("SriovNetwork", {}))).allowed,
       {
         withinMs: 60_000,
       },
     );
-    for (const object of stored) await stage.cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(object) });
-    for (const pod of [podWithVf, podWithClaim]) await apply(stage, pod);
-    await allocateVf(stage);
+    for (const object of stored)
+      await testCluster.cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(object) });
+    for (const pod of [podWithVf, podWithClaim]) await apply(testCluster, pod);
+    await allocateVf(testCluster);
     await eventually("the webhook has seen the pods", async () => {
       const more = objectOf(policy, { resourceName: "more", numVfs: 16, ...pfNames("ens1f0#8-15") });
-      const warnings = await warningsFor(stage, more);
+      const warnings = await warningsFor(testCluster, more);
       return warnings.some((warning) => warning.endsWith("; 2 pods use these VFs"));
     });
     // What the webhook's caches know shows in what it says: the last of the stored objects is there for it.
     await eventually("the webhook has seen the stored objects", async () => {
       const overlapping = objectOf("SriovNetworkPoolConfig", { nodeSelector: { matchLabels: { rack: "a" } } });
-      return !(await askServer(stage, overlapping)).allowed;
+      return !(await askServer(testCluster, overlapping)).allowed;
     });
   }, 600_000);
   afterAll(async () => {
-    await stage[Symbol.asyncDispose]();
+    await testCluster[Symbol.asyncDispose]();
   }, 60_000);
 
   it("answers as the API server and the webhook do", async () => {
     const objects = cases.map(([kind, spec, name], index) => objectOf(kind, spec, name ?? `case-${index}`));
-    const ours = await askSwitchyard(stage, objects);
+    const ours = await askSwitchyard(testCluster, objects);
     for (const [index, object] of objects.entries()) {
-      expect({ object, answer: ours[index] }).toEqual({ object, answer: await askServer(stage, object) });
+      expect({ object, answer: ours[index] }).toEqual({ object, answer: await askServer(testCluster, object) });
     }
     expect(ours.filter(({ allowed }) => !allowed).length).toBeGreaterThan(10);
   }, 180_000);
 });
 
-async function apply(stage: TestCluster, object: object): Promise<void> {
-  await stage.cluster.kubectl(["apply", "-f", "-"], { input: JSON.stringify(object) });
+async function apply(testCluster: TestCluster, object: object): Promise<void> {
+  await testCluster.cluster.kubectl(["apply", "-f", "-"], { input: JSON.stringify(object) });
 }
 
 /** As the driver and the scheduler do it. */
-async function allocateVf(stage: TestCluster): Promise<void> {
+async function allocateVf(testCluster: TestCluster): Promise<void> {
   const [driver, node, device] = ["nics.example.com", "worker-2", "vf-0"];
   const devices = { [device]: { "resource.kubernetes.io/pciBusID": "0000:3b:02.0" } };
-  await publishDevices((object) => apply(stage, object), { driver, node, devices });
-  await apply(stage, deviceClaim(claim));
+  await publishDevices((object) => apply(testCluster, object), { driver, node, devices });
+  await apply(testCluster, deviceClaim(claim));
   const pod = { ...podWithClaim.metadata, uid: "1" };
-  await allocateClaim(stage.transport, { claim, driver, pool: node, device, pod });
+  await allocateClaim(testCluster.transport, { claim, driver, pool: node, device, pod });
 }
 
 /** Two PFs, as the node's daemon would report them. */
-async function report(stage: TestCluster, name: string): Promise<void> {
+async function report(testCluster: TestCluster, name: string): Promise<void> {
   const path = objectPath(sriovNetworkNodeStates, { name, namespace });
-  await eventually(`the state of ${name}`, () => stage.transport.request({ method: "GET", path }));
+  await eventually(`the state of ${name}`, () => testCluster.transport.request({ method: "GET", path }));
   const pf = (index: number) => ({
     ...{ pciAddress: `0000:3b:00.${index}`, name: `ens1f${index}`, altNames: [`eno${index + 1}`] },
     ...{ vendor: "8086", deviceID: "158b", mtu: 1500, totalvfs: 64, linkType: "ETH", linkAdminState: "up" },
@@ -178,7 +179,7 @@ async function report(stage: TestCluster, name: string): Promise<void> {
   });
   const body = { status: { interfaces: [pf(0), pf(1)], syncStatus: "Succeeded" } };
   const contentType = "application/merge-patch+json";
-  await stage.transport.request({
+  await testCluster.transport.request({
     ...{ method: "PATCH", path: objectPath(sriovNetworkNodeStates, { name, namespace }, "status"), body, contentType },
   });
 }

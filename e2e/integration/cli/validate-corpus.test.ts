@@ -21,17 +21,17 @@ const testMs = 2 * 60_000;
 const corpus = join(workspace, "apps/cli/testdata/corpus");
 
 describe("switchyard validate", () => {
-  let stage: TestCluster;
+  let testCluster: TestCluster;
   let kubectl: string;
   let folder: string;
 
   beforeAll(async () => {
-    stage = await startTestCluster(silentNarrator);
+    testCluster = await startTestCluster(silentNarrator);
     kubectl = join(await ensureBinaries(), "kubectl");
-    await startRegisteredWebhook(stage);
+    await startRegisteredWebhook(testCluster);
     await eventually(
       "the webhook answers",
-      () => create(stage.transport, objectOf("SriovNetwork", {}), { dryRun: true }),
+      () => create(testCluster.transport, objectOf("SriovNetwork", {}), { dryRun: true }),
       {
         withinMs: 60_000,
       },
@@ -42,7 +42,7 @@ describe("switchyard validate", () => {
     await writeFile(join(folder, "crd-cases.yaml"), documents.join("\n---\n"));
   }, coldStartMs);
   afterAll(async () => {
-    await stage[Symbol.asyncDispose]();
+    await testCluster[Symbol.asyncDispose]();
     await rm(folder, { recursive: true, force: true });
   });
 
@@ -50,7 +50,7 @@ describe("switchyard validate", () => {
     "answers to %s as the API server does",
     async (which) => {
       const files = which === "the corpus" ? corpus : folder;
-      const server = await askServer(kubectl, stage.cluster.kubeconfig, files);
+      const server = await askServer(kubectl, testCluster.cluster.kubeconfig, files);
       const ours = await askSwitchyard(files);
       expect(ours.length).toBeGreaterThanOrEqual(130);
       const refusals = ours.filter(({ allowed }) => !allowed).map(({ message }) => message);

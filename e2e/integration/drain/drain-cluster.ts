@@ -2,7 +2,7 @@
 /**
  * A cluster for drains: a real API server with the budgets' and DaemonSets' controllers, the operator as a process with
  * the rights that it has in a cluster, and the test in the place of kubelets and daemons.
- * Usage: `await using stage = await setDrainStage(); await stage.addNode("a"); await stage.ask("a", "Drain_Required");`
+ * Usage: `await using testCluster = await startDrainCluster(); await testCluster.addNode("a"); await testCluster.ask("a", "Drain_Required");`
  */
 import {
   annotations,
@@ -55,7 +55,7 @@ export interface PodOptions {
   readonly claim?: string;
 }
 
-export interface DrainStage extends AsyncDisposable {
+export interface DrainCluster extends AsyncDisposable {
   readonly cluster: ControlPlane;
   readonly transport: Transport;
   readonly nodes: Cache<Node>;
@@ -81,7 +81,7 @@ export interface DrainStage extends AsyncDisposable {
   startOperator(): Promise<void>;
 }
 
-export async function setDrainStage(settings: ComponentSettings, crdFolder: string): Promise<DrainStage> {
+export async function startDrainCluster(settings: ComponentSettings, crdFolder: string): Promise<DrainCluster> {
   const { namespace, operatorServiceAccount: account } = settings;
   const stack = new AsyncDisposableStack();
   const cluster = stack.use(await startControlPlane({ controllerManager: true }));
@@ -135,7 +135,7 @@ export async function setDrainStage(settings: ComponentSettings, crdFolder: stri
   }
   await startOperator();
 
-  const stage: Omit<DrainStage, keyof AsyncDisposable> = {
+  const testCluster: Omit<DrainCluster, keyof AsyncDisposable> = {
     ...{ cluster, transport, nodes, states, pods, answers, apply, startOperator },
 
     async addNode(name, labels = {}) {
@@ -149,7 +149,7 @@ export async function setDrainStage(settings: ComponentSettings, crdFolder: stri
         contentType: "application/merge-patch+json",
         body: { status: { interfaces: [{ pciAddress: "0000:3b:00.0" }] } }, // the daemon's first report
       });
-      await stage.answered(name, "Idle");
+      await testCluster.answered(name, "Idle");
     },
 
     async removeNodes(...names) {
@@ -206,7 +206,7 @@ export async function setDrainStage(settings: ComponentSettings, crdFolder: stri
 
     async answered(name, answer) {
       try {
-        await eventually(`${name} ${answer}`, () => stage.answerOf(name) === answer);
+        await eventually(`${name} ${answer}`, () => testCluster.answerOf(name) === answer);
       } catch (error) {
         const { status, metadata } = states.get(name) ?? {};
         const found = JSON.stringify({ conditions: status?.conditions, annotations: metadata?.annotations });
@@ -225,7 +225,7 @@ export async function setDrainStage(settings: ComponentSettings, crdFolder: stri
       operator = undefined;
     },
   };
-  return { ...stage, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  return { ...testCluster, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
 /** Makes a pod run, as far as the API server knows: budgets do not hold pods that are pending. */

@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from "@jest/globals";
 import { eventually } from "@switchyard/testing";
-import { setDrainStage, type DrainStage } from "./drain-cluster.ts";
+import { startDrainCluster, type DrainCluster } from "./drain-cluster.ts";
 import { crdFolder } from "../../src/crd-objects.ts";
 import { componentSettings } from "../../src/identity-objects.ts";
 
@@ -14,7 +14,7 @@ jest.setTimeout(120_000);
 const names = Array.from({ length: 100 }, (_, index) => `fleet-${String(index).padStart(2, "0")}`);
 const limit = 10;
 
-let stage: DrainStage;
+let testCluster: DrainCluster;
 /** Daemons go on from then, so that all slots are taken once. */
 let haveAllAsked = false;
 /** Nodes that were drained, and ask no more. */
@@ -25,44 +25,47 @@ let mostCordoned = 0;
 let begin = 0;
 
 beforeAll(async () => {
-  stage = await setDrainStage(componentSettings, crdFolder);
-  await stage.addPool("fleet", { nodeSelector: { matchLabels: { pool: "fleet" } }, maxUnavailable: "10%" });
-  await Promise.all(names.map((name) => stage.addNode(name, { pool: "fleet" })));
-  stage.states.subscribe(({ key }) => {
+  testCluster = await startDrainCluster(componentSettings, crdFolder);
+  await testCluster.addPool("fleet", { nodeSelector: { matchLabels: { pool: "fleet" } }, maxUnavailable: "10%" });
+  await Promise.all(names.map((name) => testCluster.addNode(name, { pool: "fleet" })));
+  testCluster.states.subscribe(({ key }) => {
     goOn(key);
   });
-  stage.nodes.subscribe(() => {
-    mostCordoned = Math.max(mostCordoned, stage.nodes.list().filter(({ spec }) => spec?.unschedulable === true).length);
+  testCluster.nodes.subscribe(() => {
+    mostCordoned = Math.max(
+      mostCordoned,
+      testCluster.nodes.list().filter(({ spec }) => spec?.unschedulable === true).length,
+    );
   });
 }, 600_000);
 
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await testCluster[Symbol.asyncDispose]();
 }, 60_000);
 
 /** As its daemon does when its node is drained. */
 function goOn(name: string): void {
-  if (!haveAllAsked || stage.answerOf(name) !== "DrainComplete" || finished.has(name)) return;
+  if (!haveAllAsked || testCluster.answerOf(name) !== "DrainComplete" || finished.has(name)) return;
   finished.add(name);
-  void stage.ask(name, "Idle");
+  void testCluster.ask(name, "Idle");
 }
 
 beforeEach(() => {
   haveAllAsked = false;
   finished.clear();
   mostCordoned = 0;
-  begin = stage.answers.length;
+  begin = testCluster.answers.length;
 });
 
 async function askAll(): Promise<void> {
-  await Promise.all(names.map((name) => stage.ask(name, "Drain_Required")));
+  await Promise.all(names.map((name) => testCluster.ask(name, "Drain_Required")));
   haveAllAsked = true;
   for (const name of names) goOn(name);
 }
 
 async function untilAllAreIdle(): Promise<void> {
   await eventually("all were drained", () => finished.size === names.length, { withinMs: 90_000 });
-  await eventually("all are let go", () => names.every((name) => stage.answerOf(name) === "Idle"));
+  await eventually("all are let go", () => names.every((name) => testCluster.answerOf(name) === "Idle"));
 }
 
 /** What the answers since the test's begin tell. */
@@ -72,7 +75,7 @@ function readWave() {
   const gapsMs: number[] = [];
   let freeSinceMs: number | undefined;
   let most = 0;
-  for (const { node, answer, atMs } of stage.answers.slice(begin)) {
+  for (const { node, answer, atMs } of testCluster.answers.slice(begin)) {
     if (answer === "Draining") {
       taking.add(node);
       started.push(node);
@@ -101,8 +104,8 @@ describe("a hundred nodes that ask at once, of which a tenth may be drained", ()
     await askAll();
     for (const count of [15, 45, 75]) {
       await eventually(`${count} were drained`, () => finished.size >= count);
-      await stage.killOperator();
-      await stage.startOperator();
+      await testCluster.killOperator();
+      await testCluster.startOperator();
     }
     await untilAllAreIdle();
     const { started, most } = readWave();

@@ -11,33 +11,33 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createWorker, type FakeWorker } from "../../src/fake-worker.ts";
 import { judgePromql } from "./promql.ts";
-import { setUpstreamStage, type UpstreamStage } from "../../src/upstream-cluster.ts";
+import { startUpstreamCluster, type UpstreamCluster } from "../../src/upstream-cluster.ts";
 
 const chart = join(findWorkspaceRoot(), "charts/switchyard");
 const alerts = join(chart, "alerts/switchyard.yaml");
 const dashboard = join(chart, "dashboards/switchyard.json");
 const buildMs = 10 * 60_000;
 
-let stage: UpstreamStage;
+let testCluster: UpstreamCluster;
 let worker: FakeWorker;
 let metricsPorts: readonly number[];
 
 beforeAll(async () => {
-  stage = await setUpstreamStage();
+  testCluster = await startUpstreamCluster();
   const [operator = 0, webhook = 0, listen = 0, daemon = 0] = await findFreePorts(4);
   metricsPorts = [operator, webhook, daemon];
   const at = (port: number) => ["--metrics-address", `127.0.0.1:${port}`];
-  stage.start("operator", "apps/operator/src/main.ts", at(operator));
-  await writeWebhookCertificate(stage, await issueWebhookCertificate());
-  const listening = ["--listen-address", `127.0.0.1:${listen}`, ...certificateFlags(stage)];
-  stage.start("webhook", "apps/webhook/src/main.ts", [...listening, ...at(webhook)]);
-  worker = await createWorker(stage, "worker-1", [igb("0000:01:00.0")]);
+  testCluster.start("operator", "apps/operator/src/main.ts", at(operator));
+  await writeWebhookCertificate(testCluster, await issueWebhookCertificate());
+  const listening = ["--listen-address", `127.0.0.1:${listen}`, ...certificateFlags(testCluster)];
+  testCluster.start("webhook", "apps/webhook/src/main.ts", [...listening, ...at(webhook)]);
+  worker = await createWorker(testCluster, "worker-1", [igb("0000:01:00.0")]);
   worker.startDaemon(at(daemon));
 }, buildMs);
 
 afterAll(async () => {
   await worker[Symbol.asyncDispose]();
-  await stage[Symbol.asyncDispose]();
+  await testCluster[Symbol.asyncDispose]();
 }, 60_000);
 
 /** Names of all time series of a process, by what its page says of each metric. */

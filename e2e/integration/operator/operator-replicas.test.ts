@@ -18,14 +18,14 @@ import { objectPath, patchMetadata, watchObjects, type Cache } from "@switchyard
 import { eventually, findWorkspaceRoot, isWrite, type AuditEvent } from "@switchyard/testing";
 import { join } from "node:path";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
-import { setUpstreamStage, type UpstreamStage } from "../../src/upstream-cluster.ts";
+import { startUpstreamCluster, type UpstreamCluster } from "../../src/upstream-cluster.ts";
 
 /** A tenth of them is less than one node. */
 const names = Array.from({ length: 6 }, (_, index) => `worker-${index}`);
 /** A lease lasts for 15 s. */
 const takeOver = { withinMs: 60_000 };
 
-let stage: UpstreamStage;
+let testCluster: UpstreamCluster;
 let states: Cache<SriovNetworkNodeState> & AsyncDisposable;
 const replicas: KeptProcess[] = [];
 /** Nodes that were drained and asked no more, in that order. */
@@ -36,20 +36,20 @@ let most = 0;
 let allowed = 0;
 
 beforeAll(async () => {
-  stage = await setUpstreamStage();
+  testCluster = await startUpstreamCluster();
   states = watchObjects({
-    ...{ transport: stage.transport, type: sriovNetworkNodeStates, namespace, report: () => undefined },
+    ...{ transport: testCluster.transport, type: sriovNetworkNodeStates, namespace, report: () => undefined },
     project: (state: SriovNetworkNodeState) => state,
   });
   states.subscribe(({ key }) => {
     most = Math.max(most, names.filter((name) => !["Idle", undefined].includes(answerOf(name))).length);
     goOn(key);
   });
-  await stage.as("user").create(sriovOperatorConfigs, { metadata: { name: "default" }, spec: {} });
-  await stage
+  await testCluster.as("user").create(sriovOperatorConfigs, { metadata: { name: "default" }, spec: {} });
+  await testCluster
     .as("user")
     .create(sriovNetworkPoolConfigs, { metadata: { name: "all" }, spec: { maxUnavailable: "10%" } });
-  for (const name of names) await createNode(stage, name);
+  for (const name of names) await createNode(testCluster, name);
 }, 600_000);
 
 afterEach(async () => {
@@ -59,7 +59,7 @@ afterEach(async () => {
 afterAll(async () => {
   await Promise.all(replicas.map((replica) => replica.kill()));
   await states[Symbol.asyncDispose]();
-  await stage[Symbol.asyncDispose]();
+  await testCluster[Symbol.asyncDispose]();
 }, 60_000);
 
 function answerOf(name: string): string | undefined {
@@ -71,11 +71,11 @@ async function report(name: string): Promise<void> {
   await eventually(`the state of ${name}`, () => states.get(name), takeOver);
   const path = objectPath(sriovNetworkNodeStates, { name, namespace }, "status");
   const body = { status: { interfaces: [{ pciAddress: "0000:3b:00.0", name: "ens1f0" }], syncStatus: "Succeeded" } };
-  await stage.transport.request({ method: "PATCH", path, contentType: "application/merge-patch+json", body });
+  await testCluster.transport.request({ method: "PATCH", path, contentType: "application/merge-patch+json", body });
 }
 
 async function ask(name: string, request: DrainRequest): Promise<void> {
-  const { transport } = stage;
+  const { transport } = testCluster;
   for (const [type, metadata, annotation] of [
     [sriovNetworkNodeStates, { name, namespace }, annotations.desiredState],
     [nodes, { name }, annotations.nodeState],
@@ -98,17 +98,19 @@ async function drainUntil(count: number): Promise<void> {
 }
 
 async function startReplica(user: string): Promise<KeptProcess> {
-  const kubeconfig = await stage.cluster.clientFor({ user, groups: ["system:masters"] });
+  const kubeconfig = await testCluster.cluster.clientFor({ user, groups: ["system:masters"] });
   const main = join(findWorkspaceRoot(), "apps/operator/src/main.ts");
   const args = [main, "--kubeconfig", kubeconfig, "--namespace", namespace];
-  const replica = spawnKept(args, { log: join(stage.directory, `${user}.log`), name: `operator-${user}` });
+  const replica = spawnKept(args, { log: join(testCluster.directory, `${user}.log`), name: `operator-${user}` });
   replicas.push(replica);
   return replica;
 }
 
 /** Writes of the replicas, but those of who leads and of what people are told. */
 async function writesOfReplicas(): Promise<readonly AuditEvent[]> {
-  const all = (await stage.audit()).filter((event) => isWrite(event) && /^replica-/.test(event.user.username ?? ""));
+  const all = (await testCluster.audit()).filter(
+    (event) => isWrite(event) && /^replica-/.test(event.user.username ?? ""),
+  );
   return all
     .filter(({ objectRef }) => !["leases", "events"].includes(objectRef?.resource ?? ""))
     .toSorted((a, b) => (a.requestReceivedTimestamp < b.requestReceivedTimestamp ? -1 : 1));
@@ -123,7 +125,7 @@ describe("two replicas", () => {
     await eventually("all nodes are idle", () => names.every((name) => answerOf(name) === "Idle"), takeOver);
     const b = await startReplica("replica-b");
     await eventually("the second one looks at the nodes", async () => {
-      const reads = (await stage.audit()).filter(({ user }) => user.username === "replica-b");
+      const reads = (await testCluster.audit()).filter(({ user }) => user.username === "replica-b");
       return reads.some(({ objectRef }) => objectRef?.resource === "sriovnetworknodestates");
     });
     await Promise.all(names.map((name) => ask(name, "Drain_Required")));
@@ -151,7 +153,7 @@ describe("two replicas", () => {
 
   it("tell of drains that went well as of nothing to worry about (M-13)", async () => {
     const shown = '{range .items[*]}{.type} {.reason}{"\\n"}{end}';
-    const lines = await stage.cluster.kubectl(["get", "events", "-A", "-o", `jsonpath=${shown}`]);
+    const lines = await testCluster.cluster.kubectl(["get", "events", "-A", "-o", `jsonpath=${shown}`]);
     const ofDrains = new Set(lines.split("\n").filter((line) => line.includes("Drain")));
     expect([...ofDrains].toSorted()).toEqual(["Normal DrainCompleted", "Normal DrainReleased", "Normal DrainStarted"]);
   });

@@ -15,31 +15,31 @@ import { igb, pci } from "@switchyard/host/testing";
 import { watchObjects, type Cache } from "@switchyard/kube";
 import { eventually, type GuardedProcess } from "@switchyard/testing";
 import { createWorker, type FakeWorker } from "../../src/fake-worker.ts";
-import { setUpstreamStage, type UpstreamStage } from "../../src/upstream-cluster.ts";
+import { startUpstreamCluster, type UpstreamCluster } from "../../src/upstream-cluster.ts";
 
-let stage: UpstreamStage;
+let testCluster: UpstreamCluster;
 let worker: FakeWorker;
 let operator: GuardedProcess;
 let policies: Cache<SriovNetworkNodePolicy> & AsyncDisposable;
 
 beforeAll(async () => {
-  stage = await setUpstreamStage();
+  testCluster = await startUpstreamCluster();
   policies = watchObjects({
-    transport: stage.transport,
+    transport: testCluster.transport,
     type: sriovNetworkNodePolicies,
     namespace,
     project: (policy: SriovNetworkNodePolicy) => policy,
     report: () => undefined,
   });
-  worker = await createWorker(stage, "worker-1", [igb("0000:01:00.0")]);
-  operator = stage.startOperator();
+  worker = await createWorker(testCluster, "worker-1", [igb("0000:01:00.0")]);
+  operator = testCluster.startOperator();
   worker.startDaemon();
 }, 600_000);
 
 afterAll(async () => {
   await policies[Symbol.asyncDispose]();
   await worker[Symbol.asyncDispose]();
-  await stage[Symbol.asyncDispose]();
+  await testCluster[Symbol.asyncDispose]();
 }, 60_000);
 
 function specFor(overrides: Partial<SriovNetworkNodePolicySpec> = {}): SriovNetworkNodePolicySpec {
@@ -52,14 +52,14 @@ function specFor(overrides: Partial<SriovNetworkNodePolicySpec> = {}): SriovNetw
   };
 }
 
-const user = () => stage.as("user");
+const user = () => testCluster.as("user");
 const changePolicy = (name: string, spec: Partial<SriovNetworkNodePolicySpec>) =>
   user().patch(sriovNetworkNodePolicies, name, { spec });
 
 /** Whether kubectl was satisfied within so many seconds. */
 async function waitFor(resource: string, condition: string, seconds: number): Promise<boolean> {
   try {
-    await stage.kubectl(["wait", `--for=condition=${condition}`, `--timeout=${seconds}s`, resource]);
+    await testCluster.kubectl(["wait", `--for=condition=${condition}`, `--timeout=${seconds}s`, resource]);
     return true;
   } catch (error) {
     if (String(error).includes("timed out waiting")) return false;
@@ -71,7 +71,7 @@ async function waitFor(resource: string, condition: string, seconds: number): Pr
 async function eventsOf(kind: string, name: string): Promise<readonly string[]> {
   const select = `regarding.kind=${kind},regarding.name=${name}`;
   const shown = '{range .items[*]}{.eventTime} {.type} {.reason}{"\\n"}{end}';
-  const lines = await stage.kubectl([
+  const lines = await testCluster.kubectl([
     "get",
     "events.v1.events.k8s.io",
     "--field-selector",
@@ -138,7 +138,7 @@ describe("events", () => {
     await eventually("all news", async () => [...(await told())].sort().join() === expected.join());
     operator.signal("TERM");
     await operator.exited;
-    operator = stage.startOperator();
+    operator = testCluster.startOperator();
     const elsewhere = specFor({ nodeSelector: { rack: "7" } });
     await user().create(sriovNetworkNodePolicies, { metadata: { name: "marker" }, spec: elsewhere });
     await eventually("the marker's event", async () => {
@@ -154,7 +154,7 @@ describe("events", () => {
     await eventually("the warning", async () => {
       return (await eventsOf("SriovNetworkNodePolicy", "fast")).at(-1) === "Warning NodesFailed";
     });
-    const described = await stage.kubectl(["describe", "sriovnetworknodepolicy/fast"]);
+    const described = await testCluster.kubectl(["describe", "sriovnetworknodepolicy/fast"]);
     expect(described).toContain("9 VFs requested, but 0000:01:00.0 supports at most 7");
   }, 90_000);
 });

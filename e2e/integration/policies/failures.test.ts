@@ -20,18 +20,18 @@ import { eventually } from "@switchyard/testing";
 import { createWorker } from "../../src/fake-worker.ts";
 
 const pf = pci("0000:01:00.0");
-let stage: TestCluster;
+let testCluster: TestCluster;
 let news: News;
 
 beforeAll(async () => {
-  stage = await startTestCluster(silentNarrator);
-  await createOperatorConfig(stage);
-  news = watchNews(stage.transport, silentNarrator);
+  testCluster = await startTestCluster(silentNarrator);
+  await createOperatorConfig(testCluster);
+  news = watchNews(testCluster.transport, silentNarrator);
 }, 600_000);
 
 afterAll(async () => {
   await news[Symbol.asyncDispose]();
-  await stage[Symbol.asyncDispose]();
+  await testCluster[Symbol.asyncDispose]();
 }, 60_000);
 
 const policyFor = (node: string, numVfs: number) => ({
@@ -45,7 +45,14 @@ function conditionOf(node: string, type: string): Condition | undefined {
 
 async function eventsOf(node: string): Promise<string> {
   const select = `--field-selector=regarding.name=${node}`;
-  return stage.cluster.kubectl(["get", "events.v1.events.k8s.io", "-A", select, "-o", "jsonpath={.items[*].note}"]);
+  return testCluster.cluster.kubectl([
+    "get",
+    "events.v1.events.k8s.io",
+    "-A",
+    select,
+    "-o",
+    "jsonpath={.items[*].note}",
+  ]);
 }
 
 /** Has the API server refuse updates of `resource` unless `allowed`, a CEL expression, holds; until disposed of. */
@@ -66,10 +73,10 @@ async function refuse(name: string, resource: { group: string; plural: string },
     },
   ];
   const input = JSON.stringify({ apiVersion: "v1", kind: "List", items: objects });
-  await stage.cluster.kubectl(["apply", "-f", "-"], { input });
+  await testCluster.cluster.kubectl(["apply", "-f", "-"], { input });
   return {
     async [Symbol.asyncDispose]() {
-      await stage.cluster.kubectl(["delete", "-f", "-"], { input });
+      await testCluster.cluster.kubectl(["delete", "-f", "-"], { input });
     },
   };
 }
@@ -79,9 +86,9 @@ const isState = (state: SriovNetworkNodeState | undefined, syncStatus: string) =
 
 describe("a pass of a daemon that the API server refuses something", () => {
   it("is on the node's state until a pass succeeds", async () => {
-    await using worker = await createWorker(stage, "refused", [igb("0000:01:00.0")]);
+    await using worker = await createWorker(testCluster, "refused", [igb("0000:01:00.0")]);
     worker.startDaemon();
-    await applyPolicy(stage, "refused", policyFor("refused", 2));
+    await applyPolicy(testCluster, "refused", policyFor("refused", 2));
     await policyIs(news, "refused", "Ready");
     const key = "sriovnetwork.openshift.io/state";
     const noDrain = `!has(object.metadata.annotations) || object.metadata.annotations[?'${key}'].orValue('Idle') == 'Idle'`;
@@ -91,7 +98,7 @@ describe("a pass of a daemon that the API server refuses something", () => {
       let numVfs = 2;
       await eventually("a refused pass", async () => {
         numVfs = 5 - numVfs; // 2 or 3 in turn
-        await applyPolicy(stage, "refused", policyFor("refused", numVfs));
+        await applyPolicy(testCluster, "refused", policyFor("refused", numVfs));
         return conditionOf("refused", "Degraded")?.reason === "PassFailed";
       });
       const state = news.states.get("refused");
@@ -108,9 +115,9 @@ describe("a pass of a daemon that the API server refuses something", () => {
 
 describe("work of the operator that the API server refuses", () => {
   it("is on the object that it is about until it succeeds", async () => {
-    await using worker = await createWorker(stage, "stuck", [igb("0000:01:00.0")]);
+    await using worker = await createWorker(testCluster, "stuck", [igb("0000:01:00.0")]);
     worker.startDaemon();
-    await applyPolicy(stage, "stuck", policyFor("stuck", 2));
+    await applyPolicy(testCluster, "stuck", policyFor("stuck", 2));
     await policyIs(news, "stuck", "Ready");
     const unchanged = "object.metadata.name != 'stuck' || object.spec == oldObject.spec";
     const states = { group: "sriovnetwork.openshift.io", plural: "sriovnetworknodestates" };
@@ -119,7 +126,7 @@ describe("work of the operator that the API server refuses", () => {
       let numVfs = 2;
       await eventually("a refused write", async () => {
         numVfs = 5 - numVfs;
-        await applyPolicy(stage, "stuck", policyFor("stuck", numVfs));
+        await applyPolicy(testCluster, "stuck", policyFor("stuck", numVfs));
         return conditionOf("stuck", "ReconcileFailed");
       });
       expect(conditionOf("stuck", "ReconcileFailed")).toMatchObject({ status: "True", reason: "Retrying" });

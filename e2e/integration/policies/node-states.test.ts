@@ -18,7 +18,7 @@ import { createNode, namespace } from "@switchyard/test-cluster";
 import { objectPath, watchObjects, type Cache } from "@switchyard/kube";
 import { eventually, isWrite, type GuardedProcess } from "@switchyard/testing";
 import { isDeepStrictEqual } from "node:util";
-import { setUpstreamStage, type UpstreamStage } from "../../src/upstream-cluster.ts";
+import { startUpstreamCluster, type UpstreamCluster } from "../../src/upstream-cluster.ts";
 
 jest.setTimeout(60_000);
 
@@ -34,24 +34,24 @@ const asWanted: SriovNetworkNodeStateSpec = {
   ],
 };
 
-let stage: UpstreamStage;
+let testCluster: UpstreamCluster;
 let operator: GuardedProcess;
 let laterNodes = 0;
 let states: Cache<SriovNetworkNodeState> & AsyncDisposable;
 
 beforeAll(async () => {
-  stage = await setUpstreamStage();
+  testCluster = await startUpstreamCluster();
   states = watchObjects({
-    ...{ transport: stage.transport, type: sriovNetworkNodeStates, namespace, report: () => undefined },
+    ...{ transport: testCluster.transport, type: sriovNetworkNodeStates, namespace, report: () => undefined },
     project: (state: SriovNetworkNodeState) => state,
   });
-  for (const name of ["worker-1", "worker-2"]) await createNode(stage, name);
-  await stage.as("user").create(sriovOperatorConfigs, { metadata: { name: "default" }, spec: {} });
-  await stage.as("user").create(sriovNetworkNodePolicies, {
+  for (const name of ["worker-1", "worker-2"]) await createNode(testCluster, name);
+  await testCluster.as("user").create(sriovOperatorConfigs, { metadata: { name: "default" }, spec: {} });
+  await testCluster.as("user").create(sriovNetworkNodePolicies, {
     metadata: { name: "fast" },
     spec: { nodeSelector: {}, nicSelector: { rootDevices: [pf] }, resourceName: "fast", numVfs: 4 },
   });
-  operator = stage.startOperator();
+  operator = testCluster.startOperator();
   await eventually("the operator's start", () => states.get("worker-1"));
   await report("worker-1");
   await specIs("worker-1", asWanted);
@@ -59,7 +59,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await states[Symbol.asyncDispose]();
-  await stage[Symbol.asyncDispose]();
+  await testCluster[Symbol.asyncDispose]();
 }, 60_000);
 
 /**
@@ -68,7 +68,7 @@ afterAll(async () => {
  */
 beforeEach(async () => {
   const name = `later-${++laterNodes}`;
-  await createNode(stage, name);
+  await createNode(testCluster, name);
   await eventually(`the state of ${name}`, () => states.get(name), soon);
 });
 
@@ -76,7 +76,7 @@ beforeEach(async () => {
 async function report(node: string): Promise<void> {
   await eventually(`the state of ${node}`, () => states.get(node), soon);
   const interfaces = [{ pciAddress: pf, name: "ens1f0", vendor: "8086", deviceID: "158b", totalvfs: 64, numVfs: 0 }];
-  await stage.transport.request({
+  await testCluster.transport.request({
     method: "PATCH",
     path: objectPath(sriovNetworkNodeStates, { name: node, namespace }, "status"),
     contentType: "application/merge-patch+json",
@@ -92,7 +92,7 @@ async function specIs(node: string, wanted: SriovNetworkNodeStateSpec | undefine
   });
 }
 
-const byHand = () => stage.as("kubectl-edit");
+const byHand = () => testCluster.as("kubectl-edit");
 const pathOf = (node: string) => objectPath(sriovNetworkNodeStates, { name: node, namespace });
 const generationOf = (node: string) => states.get(node)?.metadata.generation ?? 0;
 
@@ -102,11 +102,11 @@ describe("a new node", () => {
     const { [desiredState]: desired, [currentState]: current } = states.get(node)?.metadata.annotations ?? {};
     return [desired, current];
   };
-  const nodeMetadata = async (name: string) => (await stage.read(nodeType, name)).metadata;
+  const nodeMetadata = async (name: string) => (await testCluster.read(nodeType, name)).metadata;
 
   it("has upstream's annotations and label before its daemon has reported, by one write to each of its objects", async () => {
-    const begin = (await stage.audit()).length;
-    await createNode(stage, "fresh");
+    const begin = (await testCluster.audit()).length;
+    await createNode(testCluster, "fresh");
     await eventually("its label", async () => (await nodeMetadata("fresh")).labels?.[labels.devicePlugin], soon);
     expect(notesOf("fresh")).toEqual(["Idle", "Idle"]);
     expect((await nodeMetadata("fresh")).annotations?.[nodeState]).toBe("Idle");
@@ -118,7 +118,7 @@ describe("a new node", () => {
       async () => (await nodeMetadata("fresh")).labels?.[labels.devicePlugin] === "Enabled",
       soon,
     );
-    const writes = (await stage.audit()).slice(begin).filter(isWrite);
+    const writes = (await testCluster.audit()).slice(begin).filter(isWrite);
     const sent = (path: RegExp) => writes.filter(({ requestURI }) => path.test(requestURI)).map(({ verb }) => verb);
     // Its state with the annotations, and then the spec; its label and annotation, and then the other label.
     expect(sent(/sriovnetworknodestates\/fresh\?/)).toEqual(["patch", "patch"]);
@@ -126,10 +126,10 @@ describe("a new node", () => {
   });
 
   it("keeps them, and what its daemon asks for, when its spec changes", async () => {
-    await createNode(stage, "asks");
+    await createNode(testCluster, "asks");
     await eventually("its annotations", () => notesOf("asks").includes("Idle"), soon);
     const ask = { metadata: { annotations: { [desiredState]: "Drain_Required" } } };
-    await stage.as("daemon").patch(sriovNetworkNodeStates, "asks", ask);
+    await testCluster.as("daemon").patch(sriovNetworkNodeStates, "asks", ask);
     await report("asks");
     await specIs("asks", asWanted);
     await eventually("the answer", () => notesOf("asks")[1] !== "Idle", soon); // the request was heard
@@ -141,7 +141,7 @@ describe("a new node", () => {
     expect([notesOf("asks")[0], ...notesOf("worker-1")]).toEqual(["Drain_Required", "Idle", "Idle"]);
     await byHand().patch(sriovNetworkNodePolicies, "fast", { spec: { numVfs: 4 } });
     await specIs("worker-1", asWanted);
-    await stage.as("daemon").patch(sriovNetworkNodeStates, "asks", {
+    await testCluster.as("daemon").patch(sriovNetworkNodeStates, "asks", {
       metadata: { annotations: { [desiredState]: "Idle" } },
     });
   });
@@ -162,7 +162,7 @@ describe("a node's state", () => {
 
   it("comes back within seconds when somebody deletes it (M-53)", async () => {
     const before = states.get("worker-1")?.metadata.uid;
-    await stage.transport.request({ method: "DELETE", path: pathOf("worker-1") });
+    await testCluster.transport.request({ method: "DELETE", path: pathOf("worker-1") });
     await eventually("another one", () => ![undefined, before].includes(states.get("worker-1")?.metadata.uid), soon);
     await report("worker-1");
     await specIs("worker-1", asWanted);
@@ -184,13 +184,13 @@ describe("a node's state", () => {
     const generation = generationOf("worker-1");
     operator.signal("TERM");
     await operator.exited;
-    const begin = (await stage.audit()).length;
-    operator = stage.startOperator();
-    await createNode(stage, "worker-3"); // by the time that it has a state, the others have been looked at
+    const begin = (await testCluster.audit()).length;
+    operator = testCluster.startOperator();
+    await createNode(testCluster, "worker-3"); // by the time that it has a state, the others have been looked at
     await eventually("the operator's start", () => states.get("worker-3"));
     await report("worker-3");
     await specIs("worker-3", asWanted);
-    const since = (await stage.audit()).slice(begin).filter(isWrite);
+    const since = (await testCluster.audit()).slice(begin).filter(isWrite);
     const written = since.filter(({ requestURI }) => requestURI.includes("/sriovnetworknodestates/worker-1"));
     expect([written.map(({ verb }) => verb), generationOf("worker-1")]).toEqual([[], generation]);
   });

@@ -24,18 +24,18 @@ import { createWorker } from "../../src/fake-worker.ts";
 import { runProgram } from "../../src/run-program.ts";
 
 const pf = pci("0000:01:00.0");
-let stage: TestCluster;
+let testCluster: TestCluster;
 let news: News;
 
 beforeAll(async () => {
-  stage = await startTestCluster(silentNarrator);
-  await createOperatorConfig(stage);
-  news = watchNews(stage.transport, silentNarrator);
+  testCluster = await startTestCluster(silentNarrator);
+  await createOperatorConfig(testCluster);
+  news = watchNews(testCluster.transport, silentNarrator);
 }, 600_000);
 
 afterAll(async () => {
   await news[Symbol.asyncDispose]();
-  await stage[Symbol.asyncDispose]();
+  await testCluster[Symbol.asyncDispose]();
 }, 60_000);
 
 /** Waits for a node's state to be as told. */
@@ -58,15 +58,15 @@ function policyFor(node: string, overrides: Partial<SriovNetworkNodePolicySpec> 
 }
 
 async function reset(node: string): Promise<void> {
-  await stage.kubectl(["delete", "sriovnetworknodepolicy", node]);
+  await testCluster.kubectl(["delete", "sriovnetworknodepolicy", node]);
   await stateOf(node, "reset", ({ interfaces }) => interfaces?.[0]?.numVfs === 0);
 }
 
 describe("a policy on a real API server", () => {
   it("becomes VFs, and its status comes back to the policy and the node", async () => {
-    await using worker = await createWorker(stage, "plain", [igb("0000:01:00.0")]);
+    await using worker = await createWorker(testCluster, "plain", [igb("0000:01:00.0")]);
     worker.startDaemon();
-    await applyPolicy(stage, "plain", policyFor("plain"));
+    await applyPolicy(testCluster, "plain", policyFor("plain"));
     await policyIs(news, "plain", "Ready");
     const vfs = (await worker.kernel.host().sriov.readPf(pf))?.sriov?.vfs.map(({ driver }) => driver);
     expect(vfs).toEqual(["igbvf", "igbvf"]);
@@ -77,16 +77,16 @@ describe("a policy on a real API server", () => {
   }, 120_000);
 
   it("costs a daemon that starts anew no write, and names the boot that it was seen to in", async () => {
-    await using worker = await createWorker(stage, "calm", [igb("0000:01:00.0")]);
+    await using worker = await createWorker(testCluster, "calm", [igb("0000:01:00.0")]);
     worker.startDaemon();
-    await applyPolicy(stage, "calm", policyFor("calm"));
+    await applyPolicy(testCluster, "calm", policyFor("calm"));
     await policyIs(news, "calm", "Ready");
     const { status } = await stateOf("calm", "configured, with its carrier back", ({ syncStatus, interfaces }) => {
       return syncStatus === "Succeeded" && interfaces?.[0]?.linkSpeed === "1000 Mb/s";
     });
     expect(status?.bootID).toBe(await worker.kernel.host().boot.readBootId());
     await worker.daemon.kill();
-    const stored = () => stage.kubectl(["get", "sriovnetworknodestate", "calm", "-o", "json"]);
+    const stored = () => testCluster.kubectl(["get", "sriovnetworknodestate", "calm", "-o", "json"]);
     const before = await stored();
 
     const [port = 0] = await findFreePorts(1);
@@ -100,35 +100,35 @@ describe("a policy on a real API server", () => {
   }, 120_000);
 
   it("shows a refused step in the kernel's words, and recovers at once when the spec changes", async () => {
-    await using worker = await createWorker(stage, "refused", [igb("0000:01:00.0")]);
+    await using worker = await createWorker(testCluster, "refused", [igb("0000:01:00.0")]);
     worker.kernel.fault({ port: "links", method: "setMtu", target: "enp1s0f0" }, { code: "EBUSY", words: "not now" });
     worker.startDaemon();
-    await applyPolicy(stage, "refused", policyFor("refused"));
+    await applyPolicy(testCluster, "refused", policyFor("refused"));
     const failed = await stateOf("refused", "failed", ({ syncStatus }) => syncStatus === "Failed");
     expect(failed.status?.lastSyncError).toContain("set mtu 9000 on enp1s0f0: EBUSY (not now)");
     const degraded = { type: "Degraded", status: "True", reason: "StepFailed" };
     expect(failed.status?.conditions).toContainEqual(expect.objectContaining(degraded));
     await policyIs(news, "refused", "Degraded");
     await eventually("an event", async () => {
-      const reasons = await stage.cluster.kubectl(["get", "events", "-A", "-o", "jsonpath={.items[*].reason}"]);
+      const reasons = await testCluster.cluster.kubectl(["get", "events", "-A", "-o", "jsonpath={.items[*].reason}"]);
       return reasons.split(" ").includes("SyncFailed");
     });
-    await applyPolicy(stage, "refused", policyFor("refused", { mtu: 1500 }));
+    await applyPolicy(testCluster, "refused", policyFor("refused", { mtu: 1500 }));
     await policyIs(news, "refused", "Ready");
   }, 120_000);
 
   it("lives through an API server that is away while the hardware changes", async () => {
-    await using worker = await createWorker(stage, "lonely", [igb("0000:01:00.0")]);
+    await using worker = await createWorker(testCluster, "lonely", [igb("0000:01:00.0")]);
     worker.startDaemon();
-    await applyPolicy(stage, "lonely", policyFor("lonely"));
+    await applyPolicy(testCluster, "lonely", policyFor("lonely"));
     await policyIs(news, "lonely", "Ready");
-    await stage.cluster.killApiServer();
+    await testCluster.cluster.killApiServer();
     worker.kernel.unbindByHand(pci("0000:01:10.0"));
     await eventually("repaired without the API server", async () => {
       return (await worker.kernel.host().sriov.readPf(pf))?.sriov?.vfs[0]?.driver === "igbvf";
     });
-    await stage.cluster.startApiServer();
-    await applyPolicy(stage, "lonely", policyFor("lonely", { numVfs: 3 }));
+    await testCluster.cluster.startApiServer();
+    await applyPolicy(testCluster, "lonely", policyFor("lonely", { numVfs: 3 }));
     await stateOf("lonely", "3 VFs", ({ interfaces }) => interfaces?.[0]?.numVfs === 3);
     await policyIs(news, "lonely", "Ready");
   }, 180_000);
@@ -136,17 +136,17 @@ describe("a policy on a real API server", () => {
 
 describe("the RDMA mode that a pool asks for", () => {
   it("is compared with the node's own, as soon as that can be read, and reported in the words of the plan", async () => {
-    await using worker = await createWorker(stage, "rdma", [igb("0000:01:00.0")]);
+    await using worker = await createWorker(testCluster, "rdma", [igb("0000:01:00.0")]);
     worker.startDaemon();
     const askFor = (rdmaMode: "shared" | "exclusive") =>
-      stage.kubectl(["apply", "-f", "-"], {
+      testCluster.kubectl(["apply", "-f", "-"], {
         ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkPoolConfig" },
         metadata: { name: "rdma" },
         spec: { nodeSelector: { matchLabels: { "kubernetes.io/hostname": "rdma" } }, rdmaMode },
       });
     const planned = async (): Promise<string> => {
       const program = join(findWorkspaceRoot(), "apps/cli/bin/switchyard.mjs");
-      const flags = ["--kubeconfig", stage.cluster.kubeconfig, "--namespace", namespace, "--node", "rdma"];
+      const flags = ["--kubeconfig", testCluster.cluster.kubeconfig, "--namespace", namespace, "--node", "rdma"];
       return (await runProgram(process.execPath, [program, "plan", ...flags])).stderr;
     };
 
@@ -170,19 +170,19 @@ describe("the RDMA mode that a pool asks for", () => {
       'spec.system.rdmaMode: "exclusive" requested, but the node is in shared mode, and changing the mode is not supported yet',
     );
     expect(await planned()).toContain(wrong.status?.lastSyncError);
-    await stage.kubectl(["delete", "sriovnetworkpoolconfig", "rdma"]);
+    await testCluster.kubectl(["delete", "sriovnetworkpoolconfig", "rdma"]);
     await stateOf("rdma", "without a wish", ({ syncStatus }) => syncStatus === "Succeeded");
   }, 120_000);
 });
 
 describe("a daemon's log", () => {
   it("has as much as logLevel of the SriovOperatorConfig asks for, as soon as that changes", async () => {
-    await using worker = await createWorker(stage, "talking", [igb("0000:01:00.0")]);
+    await using worker = await createWorker(testCluster, "talking", [igb("0000:01:00.0")]);
     worker.startDaemon();
-    await applyPolicy(stage, "talking", policyFor("talking"));
+    await applyPolicy(testCluster, "talking", policyFor("talking"));
     await policyIs(news, "talking", "Ready");
     const linesOfSteps = async () => {
-      const log = await readFile(join(stage.directory, "talking.log"), "utf8");
+      const log = await readFile(join(testCluster.directory, "talking.log"), "utf8");
       return log.split("\n").filter((line) => line.includes("step done")).length;
     };
     async function tellsOfRepair(): Promise<boolean> {
@@ -202,7 +202,7 @@ describe("a daemon's log", () => {
       [null, true],
     ] as const) {
       const patch = JSON.stringify({ spec: { logLevel } });
-      await stage.kubectl(["patch", "sriovoperatorconfig", "default", "--type=merge", "-p", patch]);
+      await testCluster.kubectl(["patch", "sriovoperatorconfig", "default", "--type=merge", "-p", patch]);
       await eventually(`logLevel ${logLevel} is followed`, async () => (await tellsOfRepair()) === tells);
     }
     await reset("talking");
@@ -211,7 +211,7 @@ describe("a daemon's log", () => {
 
 describe("a daemon killed by SIGKILL", () => {
   it("is followed by one that converges, whichever write it died at", async () => {
-    await using worker = await createWorker(stage, "mortal", [igb("0000:01:00.0")]);
+    await using worker = await createWorker(testCluster, "mortal", [igb("0000:01:00.0")]);
     const drivers = async () => (await worker.kernel.host().sriov.readPf(pf))?.sriov?.vfs.map(({ driver }) => driver);
     let killedAt = 0;
     for (let nth = 1; nth === killedAt + 1; nth++) {
@@ -224,7 +224,7 @@ describe("a daemon killed by SIGKILL", () => {
       const ports = ["sriov", "links", "modules", "records"] as const;
       const faults = ports.map((port) => worker.kernel.fault({ port }, { act }));
       worker.startDaemon();
-      await applyPolicy(stage, "mortal", policyFor("mortal"));
+      await applyPolicy(testCluster, "mortal", policyFor("mortal"));
       await eventually(`killed at write ${nth}, or done`, () => {
         return worker.daemon.hasExited() || news.policies.get("mortal")?.status?.readyNodeCount === 1;
       });

@@ -21,29 +21,29 @@ import { createWorker, type FakeWorker } from "../../src/fake-worker.ts";
 
 const pf = pci("0000:01:00.0");
 const node = "worker-1";
-let stage: TestCluster;
+let testCluster: TestCluster;
 let news: News;
 let worker: FakeWorker;
 
 beforeAll(async () => {
-  stage = await startTestCluster(silentNarrator);
+  testCluster = await startTestCluster(silentNarrator);
   await createConfig();
-  news = watchNews(stage.transport, silentNarrator);
-  worker = await createWorker(stage, node, [igb("0000:01:00.0")]);
+  news = watchNews(testCluster.transport, silentNarrator);
+  worker = await createWorker(testCluster, node, [igb("0000:01:00.0")]);
   worker.startDaemon();
   const spec = { nodeSelector: {}, nicSelector: { pfNames: ["enp1s0f0"] }, resourceName: "fast", numVfs: 4, mtu: 9000 };
-  await applyPolicy(stage, "fast", spec);
+  await applyPolicy(testCluster, "fast", spec);
   await policyIs(news, "fast", "Ready");
 }, 600_000);
 
 afterAll(async () => {
   await worker[Symbol.asyncDispose]();
   await news[Symbol.asyncDispose]();
-  await stage[Symbol.asyncDispose]();
+  await testCluster[Symbol.asyncDispose]();
 }, 60_000);
 
 async function createConfig(): Promise<void> {
-  await stage.kubectl(["apply", "-f", "-"], {
+  await testCluster.kubectl(["apply", "-f", "-"], {
     apiVersion: "sriovnetwork.openshift.io/v1",
     kind: "SriovOperatorConfig",
     metadata: { name: "default", namespace },
@@ -77,7 +77,7 @@ describe("VFs in use stay", () => {
   it("when the node's SriovNetworkNodeState is deleted and made again", async () => {
     const { metadata } = await settled("configured", isConfigured);
     const writes = await hostWritesDuring(async () => {
-      await stage.kubectl(["delete", "sriovnetworknodestate", node]);
+      await testCluster.kubectl(["delete", "sriovnetworknodestate", node]);
       await settled("made again", (state) => state.metadata.uid !== metadata.uid && isConfigured(state));
     });
     expect(writes).toEqual([]);
@@ -86,8 +86,8 @@ describe("VFs in use stay", () => {
   it("when the SriovOperatorConfig is deleted, with the node states that it owns, and made again", async () => {
     const { metadata } = await settled("configured", isConfigured);
     const writes = await hostWritesDuring(async () => {
-      await stage.kubectl(["delete", "sriovoperatorconfig", "default"]);
-      await stage.kubectl(["delete", "sriovnetworknodestate", node]); // as the garbage collector does
+      await testCluster.kubectl(["delete", "sriovoperatorconfig", "default"]);
+      await testCluster.kubectl(["delete", "sriovnetworknodestate", node]); // as the garbage collector does
       await createConfig();
       await settled("made again", (state) => state.metadata.uid !== metadata.uid && isConfigured(state));
     });
@@ -97,7 +97,7 @@ describe("VFs in use stay", () => {
   it("when the daemon starts while its node state is new", async () => {
     await worker.daemon.kill();
     const writes = await hostWritesDuring(async () => {
-      await stage.kubectl(["delete", "sriovnetworknodestate", node]);
+      await testCluster.kubectl(["delete", "sriovnetworknodestate", node]);
       worker.startDaemon();
       await settled("made again", isConfigured);
     });
@@ -131,7 +131,7 @@ describe("VFs in use stay", () => {
   }, 60_000);
 
   it("until no policy selects the PF any more", async () => {
-    await stage.kubectl(["delete", "sriovnetworknodepolicy", "fast"]);
+    await testCluster.kubectl(["delete", "sriovnetworknodepolicy", "fast"]);
     const { spec } = await settled("reset", ({ status }) => status?.interfaces?.[0]?.numVfs === 0);
     await settled("given up", (state) => state.spec?.unselected === undefined);
     expect(spec?.interfaces).toEqual([]);

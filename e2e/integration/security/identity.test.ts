@@ -269,10 +269,10 @@ describe("the settings of the cluster", () => {
 
 /** With its certificate in files, as its pods mount it. */
 async function startWebhook(env: Readonly<Record<string, string>>): Promise<RenderedProcess> {
-  const stage = { directory: deployed.cluster.dataDir };
-  await writeWebhookCertificate(stage, await issueWebhookCertificate());
+  const testCluster = { directory: deployed.cluster.dataDir };
+  await writeWebhookCertificate(testCluster, await issueWebhookCertificate());
   return startRendered(deployed, "operator-webhook/webhook-server", {
-    ...{ program: "apps/webhook/src/main.ts", node: "worker-1", args: certificateFlags(stage) },
+    ...{ program: "apps/webhook/src/main.ts", node: "worker-1", args: certificateFlags(testCluster) },
     env: { ...env, SHUTDOWN_DELAY: "0s" },
   });
 }

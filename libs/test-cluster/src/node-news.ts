@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * watchNews watches node states and policies and writes a line for each visible change.
- * Usage: `await using news = watchNews(transport, narrator);`
+ * watchNews prints each change of a node state or a policy as one line.
+ * Usage: `await using news = watchNews(transport, narrator)`
  */
 import {
   annotations,
@@ -17,13 +17,13 @@ import { watchObjects, type Cache, type Transport } from "@switchyard/kube";
 import type { Narrator } from "./narrator.ts";
 import { namespace } from "./test-cluster.ts";
 
-/** Disposing it ends the watches. */
+/** The watched objects. Disposing it ends the watches. */
 export interface News extends AsyncDisposable {
   readonly states: Cache<SriovNetworkNodeState>;
   readonly policies: Cache<SriovNetworkNodePolicy>;
 }
 
-/** Watches node states and policies and writes each change of their summary or drain to the narrator. */
+/** Watches node states and policies, and prints a line when the sync status, the drain or a condition changes. */
 export function watchNews(transport: Transport, narrator: Narrator): News {
   const common = { transport, namespace, report: () => undefined };
   const states = watchObjects({
@@ -36,20 +36,20 @@ export function watchNews(transport: Transport, narrator: Narrator): News {
     type: sriovNetworkNodePolicies,
     project: (policy: SriovNetworkNodePolicy) => policy,
   });
-  const told = new Map<string, string>();
-  const tell = (who: string, text: string): void => {
-    if (text === "" || told.get(who) === text) return;
-    told.set(who, text);
-    narrator.line(who, text);
+  const lastLines = new Map<string, string>();
+  const printIfChanged = (object: string, text: string): void => {
+    if (text === "" || lastLines.get(object) === text) return;
+    lastLines.set(object, text);
+    narrator.line(object, text);
   };
   states.subscribe(({ key, before, after }) => {
     if (after === undefined) return;
-    tell(key, stateNews(after));
+    printIfChanged(key, stateNews(after));
     const drain = drainNews(before, after);
     if (drain !== undefined) narrator.line(key, drain);
   });
   policies.subscribe(({ key, after }) => {
-    if (after !== undefined) tell(`policy ${key}`, policyNews(after));
+    if (after !== undefined) printIfChanged(`policy ${key}`, policyNews(after));
   });
   return {
     states,
@@ -60,7 +60,7 @@ export function watchNews(transport: Transport, narrator: Narrator): News {
   };
 }
 
-/** Returns "Succeeded  [enp1s0f0 4/7 (4 igbvf) mtu 9000]". */
+/** "Succeeded  [enp1s0f0 4/7 (4 igbvf) mtu 9000]"; "" before the first sync. */
 function stateNews({ status = {} }: SriovNetworkNodeState): string {
   if (status.syncStatus === undefined || status.syncStatus === "") return "";
   const pfs = (status.interfaces ?? []).filter(({ totalvfs = 0 }) => totalvfs > 0).map(describePf);
@@ -68,13 +68,13 @@ function stateNews({ status = {} }: SriovNetworkNodeState): string {
   return `${status.syncStatus}${error}  [${pfs.join("; ")}]`;
 }
 
-/** Returns the progress of a drain: "drain: 1 pod left: default/web-1". */
+/** The progress of the node's drain: "drain: 1 pod left: default/web-1". */
 function drainNews(before: SriovNetworkNodeState | undefined, after: SriovNetworkNodeState): string | undefined {
   const answerOf = (state: SriovNetworkNodeState | undefined) =>
     state?.metadata.annotations?.[annotations.currentState] ?? "Idle";
   const messageOf = (state: SriovNetworkNodeState | undefined) =>
     state?.status?.conditions?.find(({ type }) => type === conditionTypes.drainProgressing)?.message;
-  if (answerOf(after) === "Idle" && answerOf(before) !== "Idle") return "drain: over, the node takes pods again";
+  if (answerOf(after) === "Idle" && answerOf(before) !== "Idle") return "drain: complete, the node is schedulable";
   const message = messageOf(after);
   return message === undefined || message === messageOf(before) ? undefined : `drain: ${message}`;
 }

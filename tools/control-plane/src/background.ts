@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The one control plane that runs in the background. It listens on a Unix socket: who connects is told where it is, and
- * may end it. So a crash leaves no pid that belongs to somebody else by now; a socket that nobody answers is nobody.
+ * Finds and stops the control plane that runs in the background. It listens on a Unix socket, on which it sends its address
+ * and accepts the command to stop. Unlike a pid file, a socket cannot refer to another process after a crash.
  * Usage: `const running = await findRunning(path); await running?.stop()`
  */
 import { once } from "node:events";
@@ -10,7 +10,7 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { dirname } from "node:path";
 import { createInterface } from "node:readline";
 
-/** What a client needs to know. */
+/** The address of a control plane. */
 export interface Whereabouts {
   readonly kubeconfig: string;
   readonly server: string;
@@ -18,19 +18,19 @@ export interface Whereabouts {
 
 export interface Running {
   readonly whereabouts: Whereabouts;
-  /** Ends it and waits until it is gone. */
+  /** Stops the control plane and waits until its process has ended. */
   stop(): Promise<void>;
-  /** Leaves it as it is. */
+  /** Closes the connection; the control plane continues to run. */
   release(): void;
 }
 
-/** Tells all who connect to `path`. `onStop` is called when one of them wants an end; the connection closes with us. */
+/** Sends `whereabouts` to each client that connects to `path`. Calls `onStop` when a client sends "stop". */
 export async function announce(path: string, whereabouts: Whereabouts, onStop: () => void): Promise<Server> {
   const { kubeconfig, server: address } = whereabouts;
   await mkdir(dirname(path), { recursive: true });
   await rm(path, { force: true });
   const server = createServer((client) => {
-    client.on("error", () => undefined); // gone without a word
+    client.on("error", () => undefined); // the client has closed its connection
     client.write(`${JSON.stringify({ kubeconfig, server: address })}\n`);
     createInterface(client).on("line", (line) => {
       if (line === "stop") onStop();
@@ -41,7 +41,7 @@ export async function announce(path: string, whereabouts: Whereabouts, onStop: (
   return server;
 }
 
-/** The one that answers at `path`; undefined when none does. */
+/** The control plane that answers at `path`; undefined if none does. */
 export async function findRunning(path: string): Promise<Running | undefined> {
   const socket = connect({ path });
   const whereabouts = await readWhereabouts(socket).catch(() => undefined);

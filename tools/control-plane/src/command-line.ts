@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What `npm run control-plane` is asked for.
+ * Parses the command line of `npm run control-plane`.
  * Usage: `parseCommandLine(["--detach", "--controller-manager"])`
  */
 import { parseArgs } from "node:util";
@@ -10,26 +10,26 @@ export interface StartCommand {
   readonly detach: boolean;
   readonly controllerManager: boolean;
   readonly auditLog: boolean;
-  /** Whether our CRDs are installed. */
+  /** Whether to install the CRDs of charts/switchyard/crds. */
   readonly crds: boolean;
-  /** undefined: a directory that goes at the end. */
+  /** Directory for all files; undefined for a temporary directory, which is removed at the end. */
   readonly dataDir: string | undefined;
 }
 
 export type Command =
   StartCommand | { readonly verb: "stop" | "help" } | { readonly verb: "misused"; readonly why: string };
 
-export const helpText = `npm run control-plane -- [start] [flags]   a real API server on loopback, for tests and trying out
-npm run control-plane -- stop              ends the one that was started with --detach
+export const helpText = `npm run control-plane -- [start] [flags]   run a real API server on loopback, for tests and experiments
+npm run control-plane -- stop              stop the API server that was started with --detach
 
-  --detach              leave it running in the background
-  --controller-manager  run kube-controller-manager too (service accounts, garbage collection, DaemonSets)
+  --detach              run in the background
+  --controller-manager  also run kube-controller-manager (service accounts, garbage collection, DaemonSets)
   --audit-log           record every request in <data dir>/audit.log
   --no-crds             do not install the CRDs of charts/switchyard/crds
-  --data-dir DIR        keep all files, and its objects from run to run, in DIR
-  --help
+  --data-dir DIR        keep all files in DIR, so that the objects still exist in the next run
+  --help                show this help
 
-stdout has only the line \`export KUBECONFIG=…\`, so this works: eval "$(npm run -s control-plane -- --detach)"`;
+The only line on stdout is \`export KUBECONFIG=…\`, so you can run: eval "$(npm run -s control-plane -- --detach)"`;
 
 export function parseCommandLine(args: readonly string[]): Command {
   try {
@@ -49,7 +49,7 @@ export function parseCommandLine(args: readonly string[]): Command {
     const [verb = "start", ...more] = positionals;
     if (values.help) return { verb: "help" };
     if (more.length > 0 || (verb !== "start" && verb !== "stop")) {
-      return { verb: "misused", why: `unknown: ${positionals.join(" ")}` };
+      return { verb: "misused", why: `unknown arguments "${positionals.join(" ")}"` };
     }
     if (verb === "stop") return { verb };
     return {
@@ -65,7 +65,7 @@ export function parseCommandLine(args: readonly string[]): Command {
   }
 }
 
-/** The same again for the process in the background, which stays in its foreground. */
+/** The arguments for the background process: the same command without --detach. */
 export function renderCommandLine(command: StartCommand): readonly string[] {
   return [
     "start",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `npm run control-plane`: a real API server on loopback, in the foreground until Ctrl-C or in the background.
- * command-line.ts has the flags.
+ * `npm run control-plane` runs a real API server on loopback, in the foreground until Ctrl-C or in the background.
+ * command-line.ts defines the flags.
  */
 import { spawn } from "node:child_process";
 import { existsSync, openSync } from "node:fs";
@@ -23,11 +23,11 @@ import { helpText, parseCommandLine, renderCommandLine, type StartCommand } from
 const misused = 64; // EX_USAGE
 const directory = join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "switchyard", "control-plane");
 const backgroundLog = join(directory, "background.log");
-/** Set for the process in the background only: where it is to be found. */
+/** Path of the socket of the background process. Set in its environment only. */
 const socketVariable = "SWITCHYARD_CONTROL_PLANE_SOCKET";
 const socketPath = join(directory, "background.sock");
 
-// Not exitCode: whoever asked us to stop holds a connection until we are gone.
+// Not process.exitCode: the client that asked this process to stop keeps a connection open until the process ends.
 process.exit(await main(process.argv.slice(2)));
 
 async function main(args: readonly string[]): Promise<number> {
@@ -52,7 +52,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Runs until a signal, `stop`, or a crash. */
+/** Runs until a signal, `stop`, or a failure of the control plane. */
 async function serve(command: StartCommand): Promise<number> {
   const binaries = await ensureBinaries({ names: binariesFor(command) });
   const asked = Promise.withResolvers<"end">();
@@ -72,26 +72,26 @@ async function serve(command: StartCommand): Promise<number> {
 
   const path = process.env[socketVariable];
   const announced = path === undefined ? undefined : await announce(path, controlPlane, end);
-  show(controlPlane, "Ctrl-C ends it.");
+  show(controlPlane, "Press Ctrl-C to stop it.");
   const outcome = await Promise.race([asked.promise, controlPlane.failed]);
   announced?.close();
   if (outcome !== "end") throw outcome;
   return 0;
 }
 
-/** The same as `serve`, in a process of its own; returns when that is ready. One at most: a second start finds the first. */
+/** Runs `serve` in a background process and returns when it is ready. A second start finds the running process. */
 async function startInBackground(command: StartCommand): Promise<number> {
-  await ensureBinaries({ names: binariesFor(command) }); // here, where its progress is seen
+  await ensureBinaries({ names: binariesFor(command) }); // in this process, so that the user sees the progress
   await mkdir(directory, { recursive: true });
   return withFileLock(join(directory, "background.lock"), {}, async () => {
-    if (await showRunning("It ran already.")) return 0;
+    if (await showRunning("It was already running.")) return 0;
     const log = openSync(backgroundLog, "w");
     const child = spawn(process.execPath, [import.meta.filename, ...renderCommandLine(command)], {
       detached: true,
       stdio: ["ignore", log, log],
       env: { ...process.env, [socketVariable]: socketPath },
     });
-    const isDecided = async () => child.exitCode !== null || (await showRunning("It runs in the background."));
+    const isDecided = async () => child.exitCode !== null || (await showRunning("It is running in the background."));
     await eventually("the control plane in the background", isDecided, { withinMs: 5 * 60_000 });
     if (child.exitCode === null) return 0;
     console.error(await readFile(backgroundLog, "utf8"));
@@ -102,14 +102,14 @@ async function startInBackground(command: StartCommand): Promise<number> {
 async function stop(): Promise<number> {
   const running = await findRunning(socketPath);
   await running?.stop();
-  console.error(running === undefined ? "No control plane runs in the background." : "Stopped.");
+  console.error(running === undefined ? "No control plane is running in the background." : "Stopped.");
   return 0;
 }
 
 async function showRunning(note: string): Promise<boolean> {
   const running = await findRunning(socketPath);
   running?.release();
-  if (running !== undefined) show(running.whereabouts, `${note} \`npm run control-plane -- stop\` ends it.`);
+  if (running !== undefined) show(running.whereabouts, `${note} Stop it with \`npm run control-plane -- stop\`.`);
   return running !== undefined;
 }
 

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `npm run demo`: the main job, watched live. `-- --vm` does it on a real kernel in QEMU, `-- --keep` keeps all running at the end.
+ * `npm run demo` shows how Switchyard configures nodes. `-- --vm` uses a real kernel in QEMU, `-- --keep` keeps the cluster
+ * running at the end.
  */
 import { once } from "node:events";
 import { dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { createNarrator, namespace, startTestCluster } from "@switchyard/test-cluster";
-import { tellStory } from "./story.ts";
+import { runDemo } from "./demo.ts";
 
-const help = `Usage: npm run demo [-- --vm] [-- --keep]
+const help = `Usage: npm run demo [-- [--vm] [--keep]]
 
-A real API server, the operator, and the config daemons of three nodes on fake kernels.
-  --vm     one node on a real kernel in QEMU, with real SR-IOV NICs (igb)
+Starts a real API server, the operator, and the config daemons of three nodes with fake kernels, and shows how they
+configure VFs.
+
+  --vm     use one node with a real kernel in QEMU and SR-IOV NICs (igb) instead
   --keep   keep the cluster and its nodes running at the end, until Ctrl-C
 `;
 
@@ -24,16 +27,16 @@ if (values.help === true) {
 }
 
 const narrator = createNarrator(process.stdout, process.env);
-narrator.scene("Setting the stage");
-await using stage = await startTestCluster(narrator);
-const tell = values.vm === true ? (await import("./vm-story.ts")).tellVmStory : tellStory;
-await tell(stage, narrator);
-narrator.line("done", `the whole story took ${narrator.elapsedS().toFixed(1)} s`);
+narrator.scene("Starting the cluster");
+await using testCluster = await startTestCluster(narrator);
+const run = values.vm === true ? (await import("./vm-demo.ts")).runVmDemo : runDemo;
+await run(testCluster, narrator);
+narrator.line("done", `the demo took ${narrator.elapsedS().toFixed(1)} s`);
 
 if (values.keep === true) {
   narrator.scene("The cluster and its nodes keep running until Ctrl-C. In another terminal:");
-  process.stdout.write(`export KUBECONFIG=${stage.cluster.kubeconfig}\n`);
-  process.stdout.write(`export PATH="$PATH:${dirname(stage.kubectlFile)}"  # kubectl, if you have none\n`);
+  process.stdout.write(`export KUBECONFIG=${testCluster.cluster.kubeconfig}\n`);
+  process.stdout.write(`export PATH="$PATH:${dirname(testCluster.kubectlFile)}"  # contains kubectl\n`);
   process.stdout.write(`kubectl -n ${namespace} get sriovnetworknodestates,sriovnetworknodepolicies\n`);
   await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `npm run e2e`: tests that need a virtual machine, network namespaces or minutes. `npm run e2e -- vm` runs those in the
- * folder e2e/vm, `npm run e2e -- faults --all` those in e2e/faults at each point that there is and not at a part of them;
- * other arguments go to Jest.
+ * `npm run e2e` runs the tests that need a virtual machine, network namespaces or several minutes. `npm run e2e -- vm` runs
+ * the tests in e2e/vm, `npm run e2e -- faults --all` those in e2e/faults at every fault point instead of a sample. Other
+ * arguments are passed to Jest.
  */
 import { binariesFor, ensureBinaries } from "@switchyard/testing";
 import { spawnSync } from "node:child_process";
@@ -23,7 +23,7 @@ const all = "--all";
 const run = spawnSync(
   process.execPath,
   ["--experimental-vm-modules", "--disable-warning=ExperimentalWarning", jest]
-    // One after the other: guests and namespaces want the machine for themselves.
+    // One after the other, because guests and network namespaces need the whole machine.
     .concat(["--config", "jest.config.js", "--runInBand", "--verbose"])
     .concat(["--json", "--outputFile", join(reports, "e2e.json")])
     .concat(given.filter((argument) => argument !== all).map(asPattern)),
@@ -39,7 +39,7 @@ for (const name of totals.skippedNames) console.log(`SKIPPED: ${name}`);
 console.log(closingLine(totals));
 process.exitCode = run.status === 0 && totals.passed > 0 ? 0 : 1;
 
-/** A folder's name stands for the folder: "faults" is not eve-bridge/faults.test.ts. */
+/** Turns a folder's name into a pattern that matches the folder only: "faults" must not match eve-bridge/faults.test.ts. */
 function asPattern(argument: string): string {
   return existsSync(join(root, "e2e", argument)) ? `/e2e/${argument}/` : argument;
 }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Sums the reports that Jest left, so that tests count whether they ran or Nx had their result.
+ * sumReports adds up Jest's reports of all projects, including those that Nx restored from its cache.
  * Usage: `const { passed, failed, skipped } = sumReports(directory);`
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
+/** Numbers of tests. */
 export interface Totals {
   readonly passed: number;
-  /** Tests that failed, and files that could not be run at all. */
+  /** Tests that failed, plus test files that could not be run. */
   readonly failed: number;
   readonly skipped: number;
-  /** Full names of skipped tests, so that none is skipped silently. */
+  /** Full names of the skipped tests. */
   readonly skippedNames: readonly string[];
 }
 
@@ -27,13 +28,13 @@ interface JestReport {
   }[];
 }
 
-/** Throws where a file is no report of Jest's. */
+/** Reads all reports in `directory`. Throws TypeError if a file is not a report of Jest. */
 export function sumReports(directory: string): Totals {
   const totals = { passed: 0, failed: 0, skipped: 0, skippedNames: new Array<string>() };
   for (const name of readdirSync(directory).sort()) {
     if (!name.endsWith(".json")) continue;
     const report: unknown = JSON.parse(readFileSync(join(directory, name), "utf8"));
-    if (!isJestReport(report)) throw new TypeError(`${join(directory, name)} is no report of Jest's`);
+    if (!isJestReport(report)) throw new TypeError(`${join(directory, name)} is not a report of Jest`);
     totals.passed += report.numPassedTests;
     totals.failed += report.numFailedTests + report.numRuntimeErrorTestSuites;
     totals.skipped += report.numPendingTests + report.numTodoTests;
@@ -46,7 +47,7 @@ export function sumReports(directory: string): Totals {
   return totals;
 }
 
-/** "12 passed, 0 failed, 1 skipped". */
+/** The last line of `npm test`: "12 passed, 0 failed, 1 skipped". */
 export function closingLine(totals: Totals): string {
   return `${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `npm test`: brings what the tests need (an API server's binaries), runs the tests of all projects through Nx, and
- * closes with one line: "N passed, N failed, N skipped".
+ * `npm test` provides the binaries of the API server, runs the tests of all projects with Nx, and prints as its last line
+ * "N passed, N failed, N skipped".
  */
 import { binariesFor, ensureBinaries } from "@switchyard/testing";
 import { spawnSync } from "node:child_process";

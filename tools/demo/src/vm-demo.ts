@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The main job on a real kernel: one node in QEMU with two real SR-IOV ports (igb), whose daemon talks to the API server
- * on this machine. What it starts runs until the end of the stage.
+ * runVmDemo shows policies on a real kernel: a node in QEMU with two SR-IOV ports (igb), whose daemon connects to the API
+ * server on this machine. What it starts runs until the test cluster ends.
  */
 import type { Guest } from "@switchyard/vm-lab";
 import { bootGuestNode } from "@switchyard/vm-lab/guest-node";
@@ -19,25 +19,26 @@ import {
 const node = "vm-worker";
 const sysfs = "/sys/bus/pci/devices/0000:01:00.0";
 
-export async function tellVmStory(stage: TestCluster, narrator: Narrator): Promise<void> {
-  narrator.scene("One node on a real kernel: QEMU with two ports of an Intel 82576 (igb)");
-  const worker = stage.use(await bootGuestNode(stage, node));
+/** Runs all scenes. Rejects when a step does not succeed in time. */
+export async function runVmDemo(testCluster: TestCluster, narrator: Narrator): Promise<void> {
+  narrator.scene("One node with a real kernel: QEMU with two ports of an Intel 82576 (igb)");
+  const worker = testCluster.use(await bootGuestNode(testCluster, node));
   const { guest } = worker;
   await shell(guest, narrator, "uname -rv; ip -br link");
 
-  await createOperatorConfig(stage);
-  const news = stage.use(watchNews(stage.transport, narrator));
+  await createOperatorConfig(testCluster);
+  const news = testCluster.use(watchNews(testCluster.transport, narrator));
   narrator.line(node, "config-daemon starts in the guest");
   const daemon = worker.startDaemon();
   daemon.stderr.resume();
   const deadline = { nodes: 1, withinMs: 120_000 };
   await eachNode(news, deadline, "discovered", ({ status }) => (status?.interfaces ?? []).length > 0);
 
-  narrator.scene("A policy: four VFs, MTU 9000; VF 3 for user space");
+  narrator.scene("Policies configure four VFs with MTU 9000; VF 3 is for user space");
   const kernelOnly = { numVfs: 4, mtu: 9000, resourceName: "fast" };
-  await applyPolicy(stage, "fast", policySpec({ pfNames: ["enp1s0f0#0-2"] }, kernelOnly));
+  await applyPolicy(testCluster, "fast", policySpec({ pfNames: ["enp1s0f0#0-2"] }, kernelOnly));
   const userSpace = { numVfs: 4, deviceType: "vfio-pci", resourceName: "dpdk" } as const;
-  await applyPolicy(stage, "dpdk", policySpec({ pfNames: ["enp1s0f0#3-3"] }, userSpace));
+  await applyPolicy(testCluster, "dpdk", policySpec({ pfNames: ["enp1s0f0#3-3"] }, userSpace));
   await policyIs(news, "fast", "Ready", deadline.withinMs);
   await policyIs(news, "dpdk", "Ready", deadline.withinMs);
   await shell(
@@ -45,18 +46,22 @@ export async function tellVmStory(stage: TestCluster, narrator: Narrator): Promi
     narrator,
     `cat ${sysfs}/sriov_numvfs; ip -br link; ls -l /sys/bus/pci/drivers/vfio-pci | grep 0000:`,
   );
-  await stage.kubectl(["get", "sriovnetworknodepolicies,sriovnetworknodestates"]);
+  await testCluster.kubectl(["get", "sriovnetworknodepolicies,sriovnetworknodestates"]);
 
-  narrator.scene("Somebody unbinds a VF's driver by hand; the daemon hears of it from the kernel");
+  narrator.scene("An administrator unbinds the driver of a VF; the daemon detects and repairs it");
   await shell(guest, narrator, "echo 0000:01:10.0 > /sys/bus/pci/drivers/igbvf/unbind");
   await shell(guest, narrator, "until readlink /sys/bus/pci/devices/0000:01:10.0/driver; do sleep 0.1; done");
 
-  narrator.scene("More VFs than the NIC has: nothing is touched, and the node says why");
-  await applyPolicy(stage, "greedy", policySpec({ pfNames: ["enp1s0f1"] }, { numVfs: 9, resourceName: "greedy" }));
+  narrator.scene("A policy requests more VFs than the NIC supports; the daemon changes nothing and reports why");
+  await applyPolicy(
+    testCluster,
+    "greedy",
+    policySpec({ pfNames: ["enp1s0f1"] }, { numVfs: 9, resourceName: "greedy" }),
+  );
   await policyIs(news, "greedy", "Degraded", deadline.withinMs);
 
-  narrator.scene("All policies are deleted: the NIC is as it was");
-  await stage.kubectl(["delete", "sriovnetworknodepolicies", "--all"]);
+  narrator.scene("All policies are deleted: the NIC is reset");
+  await testCluster.kubectl(["delete", "sriovnetworknodepolicies", "--all"]);
   await eachNode(news, deadline, "no VFs", ({ status }) => {
     const isReset = status?.interfaces?.every(({ numVfs = 0, mtu }) => numVfs === 0 && mtu !== 9000);
     return isReset === true && status?.syncStatus === "Succeeded";

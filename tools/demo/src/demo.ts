@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * runDemo shows policies, networks, drains and the webhook on three nodes with different NICs. The nodes' kernels are fake,
+ * everything else is real. What it starts runs until the test cluster ends.
+ */
+import { drainReasons, labels, type SriovNetworkNodeState } from "@switchyard/api";
+import {
+  createFakeKernel,
+  i40e,
+  igb,
+  mlx5,
+  pci,
+  serveFakeKernel,
+  type FakeKernel,
+  type FakeNic,
+} from "@switchyard/host/testing";
+import { eventually, findFreePorts } from "@switchyard/testing";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  applyNetwork,
+  applyPolicy,
+  createNode,
+  createOperatorConfig,
+  eachNode,
+  namespace,
+  type Narrator,
+  type News,
+  playKubelets,
+  policyIs,
+  policySpec as spec,
+  registerWebhooks,
+  type TestCluster,
+  startPod,
+  startWebhook,
+  waitFor,
+  watchNews,
+} from "@switchyard/test-cluster";
+
+/** A simulated node. */
+interface DemoNode {
+  readonly node: string;
+  readonly nic: FakeNic;
+  readonly firstPort: string;
+}
+
+const all = { nodes: 3, withinMs: 30_000 };
+
+/** The nodes. Each node's first port also has the alternative name "uplink0", as an administrator would set it. */
+const demoNodes: readonly DemoNode[] = [
+  { node: "worker-1", nic: igb("0000:01:00.0"), firstPort: "enp1s0f0" },
+  { node: "worker-2", nic: i40e("0000:3b:00.0"), firstPort: "enp59s0f0" },
+  { node: "worker-3", nic: mlx5("0000:5e:00.0"), firstPort: "enp94s0f0np0" },
+];
+
+/** Runs all scenes. Rejects when a step does not succeed in time. */
+export async function runDemo(testCluster: TestCluster, narrator: Narrator): Promise<void> {
+  narrator.scene("Three nodes with different NICs: Intel 82576, Intel XXV710, NVIDIA ConnectX-5");
+  await createOperatorConfig(testCluster);
+  const kernels = new Map<string, FakeKernel>();
+  for (const demoNode of demoNodes) kernels.set(demoNode.node, await startNode(demoNode, testCluster));
+  const news = testCluster.use(watchNews(testCluster.transport, narrator));
+  await eachNode(
+    news,
+    all,
+    "discovered",
+    ({ status }) => status?.syncStatus === "Succeeded" && (status.interfaces ?? []).length > 0,
+  );
+
+  narrator.scene("Policies configure four VFs on port uplink0 of every node; VF 3 is for user space");
+  await applyPolicy(
+    testCluster,
+    "fast",
+    spec({ pfNames: ["uplink0#0-2"] }, { numVfs: 4, mtu: 9000, resourceName: "fast" }),
+  );
+  await applyPolicy(
+    testCluster,
+    "dpdk",
+    spec({ pfNames: ["uplink0#3-3"] }, { numVfs: 4, deviceType: "vfio-pci", resourceName: "dpdk" }),
+  );
+  await policyIs(news, "fast", "Ready");
+  await policyIs(news, "dpdk", "Ready");
+  await testCluster.kubectl(["get", "sriovnetworknodepolicies,sriovnetworknodestates"]);
+
+  narrator.scene("A SriovNetwork becomes a NetworkAttachmentDefinition; a second one has a typing error");
+  await applyNetwork(testCluster, "fast-net", '{"type": "host-local", "subnet": "10.56.0.0/24"}');
+  await waitFor(testCluster, "sriovnetwork/fast-net", "Ready");
+  await testCluster.kubectl(["get", "net-attach-def", "fast-net", "-n", "default", "-o", "jsonpath={.spec.config}"]);
+  await applyNetwork(testCluster, "typo-net", '{"type": "host-local", "subnet": "10.57.0.0/24}');
+  await waitFor(testCluster, "sriovnetwork/typo-net", "Degraded");
+  await testCluster.kubectl(["get", "sriovnetwork", "typo-net", "-o", messageOf("Degraded")]);
+
+  narrator.scene("The device plugin of worker-1 gets a configuration that lists the VFs of each resource");
+  narrator.line("worker-1", "device-plugin-config watches the node state");
+  const configFile = await followDevicePlugin(testCluster, "worker-1", kernels.get("worker-1"));
+  await waitFor(testCluster, "sriovnetworknodestate/worker-1", "DevicePluginConfigured");
+  narrator.output(await readFile(configFile, "utf8"));
+  await testCluster.kubectl(["get", "nodes", "-L", labels.devicePlugin]);
+
+  narrator.scene("numVfs changes from 4 to 6 while pods use the VFs: the nodes are drained one after the other");
+  testCluster.use(
+    playKubelets(testCluster.transport, ({ name, node, what }) => {
+      narrator.line(node, `pod ${name} ${what}`);
+    }),
+  );
+  for (const { node } of demoNodes) await startPod(testCluster.transport, `web-${node}`, node, "openshift.io/fast");
+  await eventually("pods run", () => testCluster.cluster.kubectl(["wait", "--for=condition=Ready", "pods", "--all"]));
+  for (const name of ["fast", "dpdk"]) {
+    await testCluster.kubectl(["patch", "sriovnetworknodepolicy", name, "--type=merge", "-p", '{"spec":{"numVfs":6}}']);
+  }
+  await eventually("nodes wait for their turn", () => news.states.list().some(isWaiting));
+  await testCluster.kubectl(["get", "sriovnetworknodestates"]);
+  await eachNode(news, all, "6 VFs", ({ status }) => status?.interfaces?.some(({ numVfs }) => numVfs === 6) === true);
+  await waitFor(testCluster, "sriovnetworknodepolicy/fast", "Ready");
+
+  narrator.scene("A policy selects port storage0, which no node has; then an administrator renames a port");
+  await applyPolicy(testCluster, "storage", spec({ pfNames: ["storage0"] }, { numVfs: 2, resourceName: "storage" }));
+  await eventually("storage waits", () => reasonOf(news, "storage") === "NoNicsMatched");
+  narrator.line("worker-2", "ip link set enp59s0f1 name storage0");
+  kernels.get("worker-2")?.renameLink("enp59s0f1", "storage0");
+  await policyIs(news, "storage", "Ready");
+
+  narrator.scene("A policy requests more VFs than the NIC supports");
+  await applyPolicy(
+    testCluster,
+    "greedy",
+    spec({ vendor: "8086", deviceID: "10c9", pfNames: ["enp1s0f1"] }, { numVfs: 9, resourceName: "greedy" }),
+  );
+  await policyIs(news, "greedy", "Degraded");
+  await testCluster.kubectl(["get", "sriovnetworknodepolicy", "greedy", "-o", messageOf("Degraded")]);
+  await testCluster.kubectl(["delete", "sriovnetworknodepolicy", "greedy"]);
+  await eachNode(news, all, "configured again", ({ status }) => status?.syncStatus === "Succeeded");
+
+  narrator.scene("An administrator unbinds the driver of a VF; the daemon detects and repairs it");
+  const vf = pci("0000:01:10.0");
+  narrator.line("worker-1", `echo ${vf} > /sys/bus/pci/drivers/igbvf/unbind`);
+  const brokenAtS = narrator.elapsedS();
+  kernels.get("worker-1")?.unbindByHand(vf);
+  await eventually("repaired", async () => {
+    const pf = await kernels.get("worker-1")?.host().sriov.readPf(pci("0000:01:00.0"));
+    return pf?.sriov?.vfs[0]?.driver === "igbvf";
+  });
+  narrator.line(
+    "worker-1",
+    `VF 0 is bound to its driver again after ${((narrator.elapsedS() - brokenAtS) * 1000).toFixed(0)} ms`,
+  );
+
+  narrator.scene("The admission webhook refuses a conflicting policy, and warns what a change disrupts");
+  await startAdmission(testCluster, narrator);
+  const clash = spec({ pfNames: ["uplink0#2-3"] }, { numVfs: 6, resourceName: "clash" });
+  await applyPolicy(testCluster, "clash", clash);
+  const fewer = ["--type=merge", "-p", '{"spec":{"numVfs":4}}', "--dry-run=server"];
+  await testCluster.kubectl(["patch", "sriovnetworknodepolicy", "storage", ...fewer]);
+
+  narrator.scene("All policies are deleted: the NICs are reset");
+  await testCluster.kubectl(["delete", "sriovnetworknodepolicies", "--all"]);
+  await eachNode(
+    news,
+    all,
+    "no VFs",
+    ({ status }) =>
+      status?.interfaces?.every(({ numVfs = 0 }) => numVfs === 0) === true && status.syncStatus === "Succeeded",
+  );
+  await testCluster.kubectl(["get", "sriovnetworknodestates"]);
+}
+
+/** Starts the webhook and waits until it answers the API server. */
+async function startAdmission(testCluster: TestCluster, narrator: Narrator): Promise<void> {
+  const [port = 0] = await findFreePorts(1);
+  await registerWebhooks(testCluster, port);
+  startWebhook(testCluster, "webhook", port);
+  const probe = ["patch", "sriovnetworknodepolicy", "fast", "--type=merge", "-p", "{}", "--dry-run=server"];
+  await eventually("the webhook answers", () => testCluster.cluster.kubectl([...probe, "--namespace", namespace]));
+  narrator.line("webhook", "answers the API server over TLS");
+}
+
+/** Creates the Node object and the fake kernel, and starts the config daemon as a process. */
+async function startNode({ node, nic, firstPort }: DemoNode, testCluster: TestCluster): Promise<FakeKernel> {
+  await createNode(testCluster, node);
+  const kernel = createFakeKernel({ nics: [nic], setNumVfsMs: 300 });
+  kernel.addAltName(firstPort, "uplink0");
+  const socket = join(testCluster.directory, `${node}.sock`);
+  testCluster.use(await serveFakeKernel(kernel, socket));
+  const args = ["--node-name", node, "--kernel-socket", socket];
+  testCluster.start(node, "apps/config-daemon/src/testing/fake-node.ts", args);
+  return kernel;
+}
+
+function isWaiting({ status }: SriovNetworkNodeState): boolean {
+  return (status?.conditions ?? []).some(({ reason }) => reason === drainReasons.waitingForSlot);
+}
+
+/** The argument of `kubectl get -o` that prints the message of a condition. */
+function messageOf(type: string): string {
+  return `jsonpath={.status.conditions[?(@.type=="${type}")].message}`;
+}
+
+/** Starts device-plugin-config for a node and returns the path of the configuration that it writes. */
+async function followDevicePlugin(
+  testCluster: TestCluster,
+  node: string,
+  kernel: FakeKernel | undefined,
+): Promise<string> {
+  const file = join(testCluster.directory, `${node}-device-plugin.json`);
+  // The only file of the host's file system that device-plugin-config needs is the boot id.
+  const hostRoot = join(testCluster.directory, `${node}-root`);
+  const proc = join(hostRoot, "proc/sys/kernel/random");
+  await mkdir(proc, { recursive: true });
+  await writeFile(join(proc, "boot_id"), `${(await kernel?.host().boot.readBootId()) ?? ""}\n`);
+  // A fake kernel has no sysfs in which device-plugin-config could read the VFs.
+  const args = ["--node-name", node, "--config-file", file, "--block-until-configured=false", "--host-root", hostRoot];
+  testCluster.start(`${node}-device-plugin-config`, "apps/device-plugin-config/src/main.ts", args);
+  return file;
+}
+
+function reasonOf(news: News, name: string): string | undefined {
+  return news.policies.get(name)?.status?.conditions?.find(({ type }) => type === "Ready")?.reason;
+}
