@@ -2,11 +2,12 @@
 /** What goes wrong around eve-bridge: zedrouter, the DHCP daemon, the input, the node. After each: nothing is left. */
 import { rmSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
-import { startDhcp, startDhcpDaemon, type Dhcp } from "./dhcp.ts";
+import { startDhcpDaemon, type Dhcp } from "./dhcp.ts";
 import { startFakeZedrouter, type FakeZedrouter, type Fault } from "./fake-zedrouter.ts";
 import { describeInLab } from "./lab-support.ts";
 import { createNodeLab, podLink, type Json, type NodeLab, type Pod } from "./node-lab.ts";
 import { ip } from "./shell.ts";
+import { createNetworkLab } from "./network-lab.ts";
 
 const limitMs = 120_000;
 /** Waits that a test can sit out, and that a busy machine keeps when nothing is wrong. */
@@ -21,9 +22,7 @@ describeInLab("faults", () => {
   let dhcp: Dhcp;
 
   beforeAll(async () => {
-    lab = resources.use(await createNodeLab());
-    zedrouter = resources.use(await startFakeZedrouter({ socket: lab.settings.rpcSocket, host: lab.host }));
-    dhcp = resources.use(await startDhcp(lab));
+    ({ lab, zedrouter, dhcp } = resources.use(await createNetworkLab()));
   }, limitMs);
   afterAll(() => resources.disposeAsync());
   beforeEach(() => {

@@ -7,18 +7,11 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
-import { startDhcp, type Dhcp } from "./dhcp.ts";
-import { startFakeZedrouter, type FakeZedrouter } from "./fake-zedrouter.ts";
+import type { Dhcp } from "./dhcp.ts";
+import type { FakeZedrouter } from "./fake-zedrouter.ts";
 import { describeInLab } from "./lab-support.ts";
-import {
-  createNodeLab,
-  podLink,
-  type Answer,
-  type CallOptions,
-  type Json,
-  type NodeLab,
-  type Pod,
-} from "./node-lab.ts";
+import { podLink, type Answer, type CallOptions, type Json, type NodeLab, type Pod } from "./node-lab.ts";
+import { createNetworkLab, type NetworkLab } from "./network-lab.ts";
 
 const limitMs = 300_000;
 const conf = { cniVersion: "1.1.0", name: "ni", type: "eve-bridge" };
@@ -45,16 +38,15 @@ const cleanups = ["DEL", "GC"] as const;
 type Cleanup = (typeof cleanups)[number];
 
 describeInLab("killed", () => {
-  const resources = new AsyncDisposableStack();
+  let networkLab: NetworkLab;
   let lab: NodeLab;
   let zedrouter: FakeZedrouter;
   let dhcp: Dhcp;
   let clusterConf: Json;
 
   beforeAll(async () => {
-    lab = resources.use(await createNodeLab());
-    zedrouter = resources.use(await startFakeZedrouter({ socket: lab.settings.rpcSocket, host: lab.host }));
-    dhcp = resources.use(await startDhcp(lab));
+    networkLab = await createNetworkLab();
+    ({ lab, zedrouter, dhcp } = networkLab);
     const ipam = {
       type: "host-local",
       ranges: [[{ subnet: "10.42.0.0/24" }]],
@@ -63,7 +55,9 @@ describeInLab("killed", () => {
     };
     clusterConf = { cniVersion: "1.1.0", name: "cbr0", type: "eve-bridge", nodeIP: "10.0.0.9/32", ipam };
   }, limitMs);
-  afterAll(() => resources.disposeAsync());
+  afterAll(async () => {
+    await networkLab[Symbol.asyncDispose]();
+  });
   beforeEach(() => {
     zedrouter.onStep = () => undefined;
   });

@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Interfaces in network instances: a fake zedrouter with real veth pairs, the real DHCP plugin, daemon and server. */
 import { afterAll, beforeAll, beforeEach, expect, it } from "@jest/globals";
-import { startDhcp, type Dhcp } from "./dhcp.ts";
-import { startFakeZedrouter, type FakeZedrouter } from "./fake-zedrouter.ts";
+import type { Dhcp } from "./dhcp.ts";
+import type { FakeZedrouter } from "./fake-zedrouter.ts";
 import { describeInLab } from "./lab-support.ts";
-import { createNodeLab, logLines, podLink, podRoutes, type Json, type NodeLab } from "./node-lab.ts";
+import { logLines, podLink, podRoutes, type Json, type NodeLab } from "./node-lab.ts";
 import { ip, output } from "./shell.ts";
+import { createNetworkLab, type NetworkLab } from "./network-lab.ts";
 
 const limitMs = 120_000;
 const conf = { cniVersion: "0.3.1", name: "network-instance-attachment", type: "eve-bridge" };
 const newest = { ...conf, cniVersion: "1.1.0" };
 
 describeInLab("interfaces in network instances", () => {
-  const resources = new AsyncDisposableStack();
+  let networkLab: NetworkLab;
   let lab: NodeLab;
   let zedrouter: FakeZedrouter;
   let dhcp: Dhcp;
 
   beforeAll(async () => {
-    lab = resources.use(await createNodeLab());
-    zedrouter = resources.use(await startFakeZedrouter({ socket: lab.settings.rpcSocket, host: lab.host }));
-    dhcp = resources.use(await startDhcp(lab));
+    networkLab = await createNetworkLab();
+    ({ lab, zedrouter, dhcp } = networkLab);
   }, limitMs);
-  afterAll(() => resources.disposeAsync());
+  afterAll(async () => {
+    await networkLab[Symbol.asyncDispose]();
+  });
   beforeEach(() => {
     zedrouter.useDhcp = true;
   });

@@ -4,32 +4,26 @@
  * past meanwhile (operator.test.ts): no VF may change.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { binariesFor, ensureBinaries, writeToStderr } from "@switchyard/testing";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { bundleApp } from "../src/bundle-app.ts";
+import { writeToStderr } from "@switchyard/testing";
 import { runCampaign } from "./campaign.ts";
 import { lifeOfDeletions } from "./life-of-deletions.ts";
+import { effort, prepareFaultTests, type PreparedFaultTests } from "./fault-tests.ts";
 
-const effort = process.env["SWITCHYARD_FAULTS"] === "all" ? "all" : "sample";
-let directory: string;
-let binaries: string;
-let main: string;
+let prepared: PreparedFaultTests;
 
 beforeAll(async () => {
-  binaries = await ensureBinaries({ names: binariesFor({ controllerManager: true }), progress: writeToStderr });
-  directory = await mkdtemp(join(tmpdir(), "switchyard-faults-"));
-  main = await bundleApp("apps/operator", directory);
+  prepared = await prepareFaultTests();
 }, 600_000);
 
-afterAll(() => rm(directory, { recursive: true }));
+afterAll(async () => {
+  await prepared[Symbol.asyncDispose]();
+});
 
 describe("VFs in use", () => {
   it(
     "stay while what asks for them is deleted and comes back, whatever goes wrong",
     async () => {
-      const { points, findings } = await runCampaign(lifeOfDeletions, { binaries, main, effort, tell: writeToStderr });
+      const { points, findings } = await runCampaign(lifeOfDeletions, { ...prepared, effort, tell: writeToStderr });
       expect(findings.join("\n\n")).toBe("");
       expect(points.length).toBeGreaterThan(0);
     },

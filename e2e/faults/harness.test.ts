@@ -2,30 +2,24 @@
 /** The judge of the operator is judged: it must see what it is there for, on a real API server. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { bridgeNetworks, networkAttachmentDefinitions } from "@switchyard/api";
-import { binariesFor, ensureBinaries, writeToStderr } from "@switchyard/testing";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { bundleApp } from "../src/bundle-app.ts";
 import type { Actors } from "./actors.ts";
 import { has, place, type Life } from "./life.ts";
 import { playDisturbed, playUndisturbed } from "./play.ts";
 import type { Point } from "./points.ts";
 import { createWorld, type World } from "./world.ts";
+import { prepareFaultTests, type PreparedFaultTests } from "./fault-tests.ts";
 
 const made = "a network is made";
-let directory: string;
-let binaries: string;
-let main: string;
+let prepared: PreparedFaultTests;
 let world: World | undefined;
 
 beforeAll(async () => {
-  binaries = await ensureBinaries({ names: binariesFor({ controllerManager: true }), progress: writeToStderr });
-  directory = await mkdtemp(join(tmpdir(), "switchyard-faults-"));
-  main = await bundleApp("apps/operator", directory);
+  prepared = await prepareFaultTests();
 }, 600_000);
 
-afterAll(() => rm(directory, { recursive: true }));
+afterAll(async () => {
+  await prepared[Symbol.asyncDispose]();
+});
 
 afterEach(async () => {
   await world?.[Symbol.asyncDispose]();
@@ -60,7 +54,7 @@ function lifeWith(meddle: (actors: Actors) => Promise<void> = () => Promise.reso
 
 /** Plays the life undisturbed, and then the other one with this point. */
 async function play(again: Life, points: readonly Point[] = []): Promise<readonly Point[]> {
-  world = await createWorld({ binaries, main, flags: [] });
+  world = await createWorld({ ...prepared, flags: [] });
   const reference = await playUndisturbed(world, lifeWith());
   return playDisturbed({ world, life: again, reference, points, withinMs: 5_000 });
 }

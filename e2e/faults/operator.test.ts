@@ -7,35 +7,29 @@
  * `npm run e2e -- faults` takes a part of all points, `npm run e2e -- faults --all` all of them.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { binariesFor, ensureBinaries, writeToStderr } from "@switchyard/testing";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { bundleApp } from "../src/bundle-app.ts";
+import { writeToStderr } from "@switchyard/testing";
 import { runCampaign } from "./campaign.ts";
 import { lifeOfComponents } from "./life-of-components.ts";
 import { lifeOfNetworks } from "./life-of-networks.ts";
 import { lifeOfNodes } from "./life-of-nodes.ts";
 import { planPairLives } from "./points.ts";
+import { effort, prepareFaultTests, type PreparedFaultTests } from "./fault-tests.ts";
 
-const effort: "all" | "sample" = process.env["SWITCHYARD_FAULTS"] === "all" ? "all" : "sample";
-let directory: string;
-let binaries: string;
-let main: string;
+let prepared: PreparedFaultTests;
 
 beforeAll(async () => {
-  binaries = await ensureBinaries({ names: binariesFor({ controllerManager: true }), progress: writeToStderr });
-  directory = await mkdtemp(join(tmpdir(), "switchyard-faults-"));
-  main = await bundleApp("apps/operator", directory);
+  prepared = await prepareFaultTests();
 }, 600_000);
 
-afterAll(() => rm(directory, { recursive: true }));
+afterAll(async () => {
+  await prepared[Symbol.asyncDispose]();
+});
 
 describe("the operator, whatever goes wrong", () => {
   it.each([lifeOfNodes, lifeOfNetworks, lifeOfComponents])(
     "brings the life of $name to the same end by the same way",
     async (life) => {
-      const { points, findings } = await runCampaign(life, { binaries, main, effort, tell: writeToStderr });
+      const { points, findings } = await runCampaign(life, { ...prepared, effort, tell: writeToStderr });
       expect(findings.join("\n\n")).toBe("");
       expect(points.length).toBeGreaterThan(0);
     },
@@ -47,7 +41,7 @@ describe("two replicas of it", () => {
   it(
     "bring the life of nodes to the same end, though the leader is cut off or loses its lease",
     async () => {
-      const options = { binaries, main, effort, tell: writeToStderr, replicas: 2, plan: planPairLives };
+      const options = { ...prepared, effort, tell: writeToStderr, replicas: 2, plan: planPairLives };
       const { points, missed, findings } = await runCampaign(lifeOfNodes, options);
       expect(findings.join("\n\n")).toBe("");
       expect(points.length - missed.length).toBeGreaterThan(5);

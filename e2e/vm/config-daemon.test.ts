@@ -4,36 +4,26 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { bootGuestNode, type GuestNode } from "@switchyard/vm-lab/guest-node";
-import {
-  applyPolicy,
-  createOperatorConfig,
-  type News,
-  policyIs,
-  policySpec,
-  startTestCluster,
-  type TestCluster,
-  watchNews,
-  silentNarrator,
-} from "@switchyard/test-cluster";
+import { applyPolicy, type News, policyIs, policySpec, type TestCluster } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
+import { startWatchedCluster, type WatchedCluster } from "../src/watched-cluster.ts";
 
 const sysfs = "/sys/bus/pci/devices/0000:01:00.0";
 const within = { withinMs: 180_000 };
+let watched: WatchedCluster;
 let testCluster: TestCluster;
 let news: News;
 let node: GuestNode;
 
 beforeAll(async () => {
-  testCluster = await startTestCluster(silentNarrator);
-  await createOperatorConfig(testCluster);
-  news = watchNews(testCluster.transport, silentNarrator);
+  watched = await startWatchedCluster();
+  ({ testCluster, news } = watched);
   node = await bootGuestNode(testCluster, "vm");
 }, 900_000);
 
 afterAll(async () => {
   await node[Symbol.asyncDispose]();
-  await news[Symbol.asyncDispose]();
-  await testCluster[Symbol.asyncDispose]();
+  await watched[Symbol.asyncDispose]();
 }, 60_000);
 
 async function inGuest(command: string): Promise<string> {

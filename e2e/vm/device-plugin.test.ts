@@ -5,16 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodePolicy, SriovNetworkNodeState, VfGroup } from "@switchyard/api";
-import {
-  applyPolicy,
-  createOperatorConfig,
-  type News,
-  policySpec,
-  startTestCluster,
-  type TestCluster,
-  watchNews,
-  silentNarrator,
-} from "@switchyard/test-cluster";
+import { applyPolicy, type News, policySpec, type TestCluster } from "@switchyard/test-cluster";
 import { formatDevicePluginConfig, nodeDevicePluginConfig, policyDevicePluginConfig } from "@switchyard/render";
 import { eventually } from "@switchyard/testing";
 import fc from "fast-check";
@@ -25,6 +16,7 @@ import { bootPluginNode, type PluginNode } from "../device-plugin/boot-plugin-no
 import { buildPlugin } from "../device-plugin/build-plugin.ts";
 import { pfStatus } from "../device-plugin/fake-pf.ts";
 import { runPlugin } from "../device-plugin/run-plugin.ts";
+import { startWatchedCluster, type WatchedCluster } from "../src/watched-cluster.ts";
 
 const flags = '"IsRdma":false,"NeedVhostNet":false';
 const within = { withinMs: 180_000 };
@@ -75,20 +67,19 @@ describe("the real device plugin", () => {
 });
 
 describe("the device plugin on igb", () => {
+  let watched: WatchedCluster;
   let testCluster: TestCluster;
   let news: News;
   let node: PluginNode;
 
   beforeAll(async () => {
-    testCluster = await startTestCluster(silentNarrator);
-    await createOperatorConfig(testCluster);
-    news = watchNews(testCluster.transport, silentNarrator);
+    watched = await startWatchedCluster();
+    ({ testCluster, news } = watched);
     node = await bootPluginNode(testCluster, "vm");
   }, 900_000);
   afterAll(async () => {
     await node[Symbol.asyncDispose]();
-    await news[Symbol.asyncDispose]();
-    await testCluster[Symbol.asyncDispose]();
+    await watched[Symbol.asyncDispose]();
   }, 60_000);
 
   /** Addresses of VFs of the first port, as the kernel has them. */

@@ -6,7 +6,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import type { Condition } from "@switchyard/api";
-import { connect, isKubeError, isRecord, type Transport } from "@switchyard/kube";
+import { connect, isKubeError, type Transport } from "@switchyard/kube";
 import { operatorIdentity } from "@switchyard/render";
 import {
   eventually,
@@ -24,6 +24,7 @@ import { connect as connectTls, createServer } from "node:tls";
 import { playPods, type ComponentPods } from "../../src/component-pods.ts";
 import { crdFolder } from "../../src/crd-objects.ts";
 import { componentSettings, namespace } from "../../src/identity-objects.ts";
+import { createPlainApi, fieldAt } from "../../src/plain-api.ts";
 
 jest.setTimeout(60_000); // machines are busy
 
@@ -45,6 +46,8 @@ let exempt: Transport;
 let pods: ComponentPods;
 /** Two that both believe to lead, which no lease would let happen for long. */
 let operators: readonly GuardedProcess[];
+
+const { create, patch, remove, read } = createPlainApi(() => admin);
 
 beforeAll(async () => {
   cluster = await startControlPlane({ controllerManager: true, auditLog: true });
@@ -93,42 +96,14 @@ async function startOperator(name: string): Promise<GuardedProcess> {
   return spawnGuarded("/usr/bin/env", [...images, process.execPath, main, ...flags], { log });
 }
 
-async function create(path: string, body: object): Promise<void> {
-  await admin.request({ method: "POST", path, body });
-}
-
-async function patch(path: string, body: object): Promise<void> {
-  await admin.request({ method: "PATCH", path, body, contentType: "application/merge-patch+json" });
-}
-
-async function remove(path: string): Promise<void> {
-  await admin.request({ method: "DELETE", path });
-}
-
-/** Undefined: there is none. */
-async function read(path: string): Promise<unknown> {
-  return admin.request({ method: "GET", path }).catch((error: unknown) => {
-    if (isKubeError(error, "NotFound")) return undefined;
-    throw error;
-  });
-}
-
-/** What stands below these fields, or undefined. */
-function at(object: unknown, ...fields: readonly (string | number)[]): unknown {
-  return fields.reduce<unknown>((value, field) => {
-    if (Array.isArray(value)) return value[Number(field)] as unknown;
-    return isRecord(value) ? value[field] : undefined;
-  }, object);
-}
-
 /** PEM of a file that the pods mount. */
 async function mounted(file: string): Promise<string | undefined> {
-  return decode(at(await read(secret), "data", file));
+  return decode(fieldAt(await read(secret), "data", file));
 }
 
 /** PEM of all whom the API server trusts. */
 async function announced(): Promise<string | undefined> {
-  return decode(at(await read(registration), "webhooks", 0, "clientConfig", "caBundle"));
+  return decode(fieldAt(await read(registration), "webhooks", 0, "clientConfig", "caBundle"));
 }
 
 function decode(base64: unknown): string | undefined {
@@ -163,7 +138,7 @@ async function whenTrusted(other = ""): Promise<{ readonly cert: string; readonl
 }
 
 async function condition(name = "InjectorCertificate"): Promise<Condition | undefined> {
-  const list = at(await read(config), "status", "conditions");
+  const list = fieldAt(await read(config), "status", "conditions");
   const conditions: readonly Condition[] = Array.isArray(list) ? list : [];
   return conditions.find(({ type }) => type === name);
 }
@@ -192,13 +167,13 @@ describe("the injector's certificate", () => {
     expect(await isTrusted(pair, ca, "operator-webhook-service")).toBe(false);
 
     const stored = await read(secret);
-    expect(at(stored, "type")).toBe("kubernetes.io/tls");
-    expect(at(stored, "metadata", "ownerReferences", 0)).toMatchObject({
+    expect(fieldAt(stored, "type")).toBe("kubernetes.io/tls");
+    expect(fieldAt(stored, "metadata", "ownerReferences", 0)).toMatchObject({
       kind: "SriovOperatorConfig",
       name: "default",
     });
     const deployed = await read(`/api/v1/namespaces/${namespace}/services/${service}`);
-    expect(at(stored, "metadata", "labels")).toEqual(at(deployed, "metadata", "labels"));
+    expect(fieldAt(stored, "metadata", "labels")).toEqual(fieldAt(deployed, "metadata", "labels"));
     const told = await eventually("the condition", () => condition());
     expect(told).toMatchObject({ status: "True", reason: "Valid" });
   });
@@ -234,7 +209,7 @@ describe("the injector's certificate", () => {
     await whenTrusted();
     await patch(registration, { metadata: { labels: { "app.kubernetes.io/managed-by": "me" } } });
     await eventually("the label", async () => {
-      return at(await read(registration), "metadata", "labels", "app.kubernetes.io/managed-by") !== "me";
+      return fieldAt(await read(registration), "metadata", "labels", "app.kubernetes.io/managed-by") !== "me";
     });
     expect(await announced()).toBeDefined();
     await remove(registration);
@@ -274,12 +249,12 @@ describe("the injector's certificate", () => {
       metadata: { name: secretName },
       data,
     });
-    const version = at(await read(secret), "metadata", "resourceVersion");
+    const version = fieldAt(await read(secret), "metadata", "resourceVersion");
     await patch(config, { spec: { enableInjector: true } });
     await eventually("the reason", async () => (await condition())?.reason === "ForeignSecret");
     await patch(config, { spec: { enableInjector: false } });
     await eventually("no condition", async () => (await condition()) === undefined);
-    expect(at(await read(secret), "metadata", "resourceVersion")).toBe(version);
+    expect(fieldAt(await read(secret), "metadata", "resourceVersion")).toBe(version);
     await remove(secret);
   });
 });
@@ -306,8 +281,8 @@ describe("the webhook's certificate", () => {
   async function whenBothTrust(other = ""): Promise<{ readonly cert: string; readonly key: string }> {
     return eventually("both registrations trust it", async () => {
       const [stored, ...found] = await Promise.all([webhookSecret, ...configurations].map(read));
-      const [cert, key] = ["tls.crt", "tls.key"].map((file) => decode(at(stored, "data", file)));
-      const bundles = found.map((object) => decode(at(object, "webhooks", 0, "clientConfig", "caBundle")));
+      const [cert, key] = ["tls.crt", "tls.key"].map((file) => decode(fieldAt(stored, "data", file)));
+      const bundles = found.map((object) => decode(fieldAt(object, "webhooks", 0, "clientConfig", "caBundle")));
       if (cert === undefined || cert === other || key === undefined) return undefined;
       const trusted = await Promise.all(
         bundles.map(async (ca) => ca !== undefined && (await isTrusted({ cert, key }, ca, name))),
@@ -327,12 +302,12 @@ describe("the webhook's certificate", () => {
     const told = await eventually("the condition", () => condition("WebhookCertificate"));
     expect(told).toMatchObject({ status: "True", reason: "Valid" });
     const stored = await read(webhookSecret);
-    expect(at(stored, "metadata", "ownerReferences", 0)).toMatchObject({ kind: "SriovOperatorConfig" });
+    expect(fieldAt(stored, "metadata", "ownerReferences", 0)).toMatchObject({ kind: "SriovOperatorConfig" });
 
     await remove(webhookSecret);
     const second = await whenBothTrust(first.cert);
     for (const path of configurations) {
-      const bundle = decode(at(await read(path), "webhooks", 0, "clientConfig", "caBundle")) ?? "";
+      const bundle = decode(fieldAt(await read(path), "webhooks", 0, "clientConfig", "caBundle")) ?? "";
       expect(await isTrusted(first, bundle, name)).toBe(true); // pods show it until the kubelet brings the second
       const body = [{ op: "remove", path: "/webhooks/0/clientConfig/caBundle" }];
       await exempt.request({ method: "PATCH", path, body, contentType: "application/json-patch+json" });

@@ -5,7 +5,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import type { Condition, SriovOperatorConfigSpec } from "@switchyard/api";
-import { connect, isKubeError, isRecord, type Transport } from "@switchyard/kube";
+import { connect, type Transport } from "@switchyard/kube";
 import { featureGateDefaults } from "@switchyard/policy";
 import { operatorIdentity } from "@switchyard/render";
 import { eventually, findWorkspaceRoot, isWrite, startControlPlane, type ControlPlane } from "@switchyard/testing";
@@ -16,6 +16,7 @@ import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
 import { keepNodesReady } from "../../src/node-heartbeats.ts";
 import { crdFolder } from "../../src/crd-objects.ts";
 import { componentSettings, monitoringCrds, namespace } from "../../src/identity-objects.ts";
+import { createPlainApi, fieldAt } from "../../src/plain-api.ts";
 
 jest.setTimeout(60_000);
 
@@ -38,6 +39,8 @@ let user: Transport;
 let pods: ComponentPods;
 let heartbeats: AsyncDisposable;
 let operator: KeptProcess;
+
+const { create, patch, remove, read } = createPlainApi(() => admin);
 
 beforeAll(async () => {
   cluster = await startControlPlane({ controllerManager: true, auditLog: true });
@@ -109,47 +112,14 @@ async function leaveWhatUpstreamLeaves(): Promise<void> {
   await create(roles, { ...stranger, metadata: { name: "network-resources-injector" }, rules: [] });
 }
 
-async function create(path: string, body: object, query: { readonly fieldManager?: string } = {}): Promise<void> {
-  await admin.request({ method: "POST", path, body, query });
-}
-
 async function createConfig(spec: SriovOperatorConfigSpec, name = "default", finalizers: readonly string[] = []) {
   const metadata = { name, finalizers };
   const body = { apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovOperatorConfig", metadata, spec };
   await create(`${ours}/sriovoperatorconfigs`, body);
 }
 
-async function patch(path: string, body: object, by: Transport = admin): Promise<void> {
-  await by.request({ method: "PATCH", path, body, contentType: "application/merge-patch+json" });
-}
-
-async function remove(path: string): Promise<void> {
-  await admin.request({ method: "DELETE", path });
-}
-
-/** Undefined: there is none. */
-async function read(path: string): Promise<unknown> {
-  return admin.request({ method: "GET", path }).catch((error: unknown) => {
-    if (isKubeError(error, "NotFound")) return undefined;
-    throw error;
-  });
-}
-
-/** What stands below these fields, or undefined. */
-function at(object: unknown, ...fields: readonly (string | number)[]): unknown {
-  return fields.reduce<unknown>((value, field) => {
-    return typeof field === "number"
-      ? Array.isArray(value)
-        ? (value[field] as unknown)
-        : undefined
-      : isRecord(value)
-        ? value[field]
-        : undefined;
-  }, object);
-}
-
 async function field(path: string, ...fields: readonly (string | number)[]): Promise<unknown> {
-  return at(await read(path), ...fields);
+  return fieldAt(await read(path), ...fields);
 }
 
 const nodeSelector = ["spec", "template", "spec", "nodeSelector"] as const;
@@ -159,10 +129,10 @@ const pluginArgs = ["spec", "template", "spec", "containers", 0, "args"] as cons
 async function configIs(type: string, reason: string, words = "", path = config): Promise<string> {
   return eventually(`${path} ${type} ${reason}`, async () => {
     const object = await read(path);
-    const list = at(object, "status", "conditions");
+    const list = fieldAt(object, "status", "conditions");
     const conditions: readonly Condition[] = Array.isArray(list) ? list : [];
     const found = conditions.find((condition) => condition.type === type);
-    const isCurrent = found?.observedGeneration === at(object, "metadata", "generation");
+    const isCurrent = found?.observedGeneration === fieldAt(object, "metadata", "generation");
     const holds = isCurrent && found?.status === "True" && found.reason === reason;
     if (holds && found.message.includes(words)) return found.message;
     throw new Error(`conditions: ${JSON.stringify(conditions)}`);
@@ -209,14 +179,14 @@ describe("a SriovOperatorConfig", () => {
     await isReady();
 
     const plugin = await read(`${daemonSets}/sriov-device-plugin`);
-    expect(at(plugin, ...nodeSelector)).not.toHaveProperty("legacy");
-    expect(JSON.stringify(at(plugin, "spec", "template"))).not.toContain("LEGACY");
-    expect(at(plugin, "metadata", "ownerReferences", 0)).toMatchObject({
+    expect(fieldAt(plugin, ...nodeSelector)).not.toHaveProperty("legacy");
+    expect(JSON.stringify(fieldAt(plugin, "spec", "template"))).not.toContain("LEGACY");
+    expect(fieldAt(plugin, "metadata", "ownerReferences", 0)).toMatchObject({
       kind: "SriovOperatorConfig",
       name: "default",
     });
     const daemon = await read(`${daemonSets}/sriov-network-config-daemon`);
-    expect(at(daemon, "spec", "selector", "matchLabels", "app")).toBe("sriov-network-config-daemon");
+    expect(fieldAt(daemon, "spec", "selector", "matchLabels", "app")).toBe("sriov-network-config-daemon");
     expect(await read(`${daemonSets}/sriov-cni`)).toBeUndefined();
     expect(await read(`/api/v1/namespaces/${namespace}/serviceaccounts/sriov-cni`)).toBeUndefined();
     expect(await field(config, "metadata", "finalizers")).toBeUndefined();
@@ -236,15 +206,19 @@ describe("a SriovOperatorConfig", () => {
     await eventually("CDI and racks", async () => {
       const args = await field(`${daemonSets}/sriov-device-plugin`, ...pluginArgs);
       const selector = await field(`${daemonSets}/sriov-network-config-daemon`, ...nodeSelector);
-      return Array.isArray(args) && args.includes("--use-cdi") && at(selector, "rack") === "1";
+      return Array.isArray(args) && args.includes("--use-cdi") && fieldAt(selector, "rack") === "1";
     });
     await patch(config, { spec: { useCDI: false, configDaemonNodeSelector: { rack: null } } });
     await eventually("neither", async () => {
       const plugin = await read(`${daemonSets}/sriov-device-plugin`);
       const selector = await field(`${daemonSets}/sriov-network-config-daemon`, ...nodeSelector);
-      const args = at(plugin, ...pluginArgs);
+      const args = fieldAt(plugin, ...pluginArgs);
       const isWithoutCdi = Array.isArray(args) && !args.includes("--use-cdi");
-      return isWithoutCdi && at(selector, "rack") === undefined && at(plugin, ...nodeSelector, "rack") === undefined;
+      return (
+        isWithoutCdi &&
+        fieldAt(selector, "rack") === undefined &&
+        fieldAt(plugin, ...nodeSelector, "rack") === undefined
+      );
     });
     await isReady();
   });
@@ -478,7 +452,7 @@ describe("the end", () => {
       const left = await Promise.all(
         [...Object.values(webhooks), `${roles}/operator-webhook`, admissionPolicy].map(read),
       );
-      const sets = at(await read(daemonSets), "items");
+      const sets = fieldAt(await read(daemonSets), "items");
       return left.every((object) => object === undefined) && Array.isArray(sets) && sets.length === 0;
     });
   });
@@ -491,7 +465,7 @@ describe("the end", () => {
     await remove(config);
     await eventually("all is gone", async () => {
       const left = await Promise.all([...Object.values(webhooks), admissionPolicy].map(read));
-      const sets = at(await read(daemonSets), "items");
+      const sets = fieldAt(await read(daemonSets), "items");
       return left.every((object) => object === undefined) && Array.isArray(sets) && sets.length === 0;
     });
   });

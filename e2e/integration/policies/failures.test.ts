@@ -5,33 +5,24 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Condition, SriovNetworkNodeState } from "@switchyard/api";
-import {
-  applyPolicy,
-  createOperatorConfig,
-  type News,
-  policyIs,
-  startTestCluster,
-  type TestCluster,
-  watchNews,
-  silentNarrator,
-} from "@switchyard/test-cluster";
+import { applyPolicy, type News, policyIs, type TestCluster } from "@switchyard/test-cluster";
 import { igb, pci } from "@switchyard/host/testing";
 import { eventually } from "@switchyard/testing";
 import { createWorker } from "../../src/fake-worker.ts";
+import { startWatchedCluster, type WatchedCluster } from "../../src/watched-cluster.ts";
 
 const pf = pci("0000:01:00.0");
+let watched: WatchedCluster;
 let testCluster: TestCluster;
 let news: News;
 
 beforeAll(async () => {
-  testCluster = await startTestCluster(silentNarrator);
-  await createOperatorConfig(testCluster);
-  news = watchNews(testCluster.transport, silentNarrator);
+  watched = await startWatchedCluster();
+  ({ testCluster, news } = watched);
 }, 600_000);
 
 afterAll(async () => {
-  await news[Symbol.asyncDispose]();
-  await testCluster[Symbol.asyncDispose]();
+  await watched[Symbol.asyncDispose]();
 }, 60_000);
 
 const policyFor = (node: string, numVfs: number) => ({

@@ -31,9 +31,9 @@ describe("sumReports", () => {
     });
   });
 
-  it("refuses a file that is no report", () => {
+  it("refuses a file that is not a report", () => {
     withReports({ "a.json": {} }, (directory) => {
-      expect(() => sumReports(directory)).toThrow("no report of Jest's");
+      expect(() => sumReports(directory)).toThrow("is not a report of Jest");
     });
   });
 });

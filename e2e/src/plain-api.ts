@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * PlainApi makes requests to an API server by path, and fieldAt reads fields of the answers.
+ * Usage: `const { create, read } = createPlainApi(() => transport); fieldAt(await read(path), "spec", "rules", 0)`
+ */
+import { isKubeError, isRecord, type Transport } from "@switchyard/kube";
+
+/** Requests by path. Each rejects with KubeError, unless it says otherwise. */
+export interface PlainApi {
+  create(path: string, body: object, query?: { readonly fieldManager?: string }): Promise<void>;
+  /** Merges `body` into the object, by default as the user of the API. */
+  patch(path: string, body: object, by?: Transport): Promise<void>;
+  remove(path: string): Promise<void>;
+  /** The object; undefined if it does not exist. */
+  read(path: string): Promise<unknown>;
+}
+
+/** `transport` is called for each request, so that it can be set in a beforeAll. */
+export function createPlainApi(transport: () => Transport): PlainApi {
+  return {
+    async create(path, body, query = {}) {
+      await transport().request({ method: "POST", path, body, query });
+    },
+    async patch(path, body, by = transport()) {
+      await by.request({ method: "PATCH", path, body, contentType: "application/merge-patch+json" });
+    },
+    async remove(path) {
+      await transport().request({ method: "DELETE", path });
+    },
+    async read(path) {
+      return transport()
+        .request({ method: "GET", path })
+        .catch((error: unknown) => {
+          if (isKubeError(error, "NotFound")) return undefined;
+          throw error;
+        });
+    },
+  };
+}
+
+/** The value below these fields and indexes; undefined if there is none. */
+export function fieldAt(object: unknown, ...fields: readonly (string | number)[]): unknown {
+  return fields.reduce<unknown>((value, field) => {
+    if (Array.isArray(value)) return typeof field === "number" ? (value[field] as unknown) : undefined;
+    return isRecord(value) && typeof field === "string" ? value[field] : undefined;
+  }, object);
+}
