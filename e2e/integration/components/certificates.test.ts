@@ -10,7 +10,6 @@ import { connect, isKubeError, type Transport } from "@switchyard/kube";
 import { operatorIdentity } from "@switchyard/render";
 import {
   eventually,
-  findWorkspaceRoot,
   isWrite,
   spawnGuarded,
   startControlPlane,
@@ -25,6 +24,7 @@ import { playPods, type ComponentPods } from "../../src/component-pods.ts";
 import { crdFolder } from "../../src/crd-objects.ts";
 import { componentSettings, namespace } from "../../src/identity-objects.ts";
 import { createPlainApi, fieldAt } from "../../src/plain-api.ts";
+import { deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
 
 jest.setTimeout(60_000); // machines are busy
 
@@ -82,7 +82,6 @@ afterAll(async () => {
 }, 60_000);
 
 async function startOperator(name: string): Promise<GuardedProcess> {
-  const token = (await cluster.kubectl(["create", "token", account, "-n", namespace])).trim();
   const images = [
     "NETWORK_RESOURCES_INJECTOR_IMAGE=example.com/injector:1",
     "SRIOV_NETWORK_WEBHOOK_IMAGE=example.com/webhook:1",
@@ -90,10 +89,9 @@ async function startOperator(name: string): Promise<GuardedProcess> {
     "SRIOV_DEVICE_PLUGIN_IMAGE=example.com/plugin:1",
     "DEVICE_PLUGIN_CONFIG_IMAGE=example.com/plugin-config:1",
   ];
-  const flags = ["--kubeconfig", await cluster.clientFor({ token }), "--namespace", namespace, "--leader-elect=false"];
-  const main = join(findWorkspaceRoot(), "apps/operator/src/main.ts");
+  const args = await deployedOperatorArguments(cluster);
   const log = join(cluster.dataDir, `${name}.log`);
-  return spawnGuarded("/usr/bin/env", [...images, process.execPath, main, ...flags], { log });
+  return spawnGuarded("/usr/bin/env", [...images, process.execPath, ...args], { log });
 }
 
 /** PEM of a file that the pods mount. */

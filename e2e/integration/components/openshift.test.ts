@@ -8,7 +8,6 @@ import { connect, isKubeError, type Transport } from "@switchyard/kube";
 import { operatorIdentity, type ComponentSettings } from "@switchyard/render";
 import {
   eventually,
-  findWorkspaceRoot,
   spawnGuarded,
   startControlPlane,
   type ControlPlane,
@@ -18,6 +17,7 @@ import { join } from "node:path";
 import { crdFolder } from "../../src/crd-objects.ts";
 import { componentSettings, namespace } from "../../src/identity-objects.ts";
 import { openshiftCrds } from "./openshift-objects.ts";
+import { deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
 
 jest.setTimeout(60_000);
 
@@ -41,11 +41,9 @@ beforeAll(async () => {
   ]);
   await cluster.kubectl(["wait", "--for=condition=Established", "crd", "--all"]);
   await create([ourObject("SriovOperatorConfig", "default", { enableOperatorWebhook: true })]);
-  const token = await cluster.kubectl(["create", "token", settings.operatorServiceAccount, "-n", namespace]);
-  const main = join(findWorkspaceRoot(), "apps/operator/src/main.ts");
-  const args = ["--kubeconfig", await cluster.clientFor({ token: token.trim() }), "--namespace", namespace];
-  const flags = ["--leader-elect=false", "--cluster-type=openshift", "--webhook-image=example.com/webhook:1"];
-  operator = spawnGuarded(process.execPath, [main, ...args, ...flags], { log: join(cluster.dataDir, "operator.log") });
+  const args = await deployedOperatorArguments(cluster);
+  const flags = ["--cluster-type=openshift", "--webhook-image=example.com/webhook:1"];
+  operator = spawnGuarded(process.execPath, [...args, ...flags], { log: join(cluster.dataDir, "operator.log") });
 }, 600_000);
 
 afterAll(async () => {

@@ -8,7 +8,7 @@ import type { Condition, SriovOperatorConfigSpec } from "@switchyard/api";
 import { connect, type Transport } from "@switchyard/kube";
 import { featureGateDefaults } from "@switchyard/policy";
 import { operatorIdentity } from "@switchyard/render";
-import { eventually, findWorkspaceRoot, isWrite, startControlPlane, type ControlPlane } from "@switchyard/testing";
+import { eventually, isWrite, startControlPlane, type ControlPlane } from "@switchyard/testing";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { playPods, type ComponentPods } from "../../src/component-pods.ts";
@@ -17,6 +17,7 @@ import { keepNodesReady } from "../../src/node-heartbeats.ts";
 import { crdFolder } from "../../src/crd-objects.ts";
 import { componentSettings, monitoringCrds, namespace } from "../../src/identity-objects.ts";
 import { createPlainApi, fieldAt } from "../../src/plain-api.ts";
+import { componentImageFlags, deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
 
 jest.setTimeout(60_000);
 
@@ -78,13 +79,7 @@ afterAll(async () => {
 }, 60_000);
 
 async function startOperator(...flags: readonly string[]): Promise<KeptProcess> {
-  const token = (await cluster.kubectl(["create", "token", account, "-n", namespace])).trim();
-  const images = Object.entries(componentSettings.images).flatMap(([name, image]) => {
-    return [`--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}-image`, image ?? ""];
-  });
-  const common = ["--kubeconfig", await cluster.clientFor({ token }), "--namespace", namespace];
-  const main = join(findWorkspaceRoot(), "apps/operator/src/main.ts");
-  const args = [main, ...common, "--leader-elect=false", ...images, ...flags];
+  const args = [...(await deployedOperatorArguments(cluster)), ...componentImageFlags, ...flags];
   return spawnKept(args, { log: operatorLog(), name: "operator-config-operator" });
 }
 

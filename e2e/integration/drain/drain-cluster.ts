@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A cluster for drains: a real API server with the budgets' and DaemonSets' controllers, the operator as a process with
- * the rights that it has in a cluster, and the test in the place of kubelets and daemons.
- * Usage: `await using testCluster = await startDrainCluster(); await testCluster.addNode("a"); await testCluster.ask("a", "Drain_Required");`
+ * DrainCluster is a real API server with a controller manager and the operator as a process with its rights in a cluster.
+ * The test plays the kubelets and the config daemons.
+ * Usage: `await using testCluster = await startDrainCluster(); await testCluster.addNode("a");`
  */
 import {
   annotations,
@@ -23,10 +23,9 @@ import {
   type KubeObject,
   type Transport,
 } from "@switchyard/kube";
-import { operatorIdentity, type ComponentSettings } from "@switchyard/render";
+import { operatorIdentity } from "@switchyard/render";
 import {
   eventually,
-  findWorkspaceRoot,
   spawnGuarded,
   startControlPlane,
   type ControlPlane,
@@ -34,55 +33,62 @@ import {
 } from "@switchyard/testing";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { crdFolder } from "../../src/crd-objects.ts";
+import { componentSettings, namespace } from "../../src/identity-objects.ts";
+import { deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
 
-/** Where the pods are that are drained. */
+/** The namespace of the pods that are drained. */
 export const appsNamespace = "apps";
 
+/** The type of pods. */
 export const podType = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true } as const;
 
+/** A pod. */
 export interface Pod extends KubeObject {
   readonly spec?: { readonly nodeName?: string };
 }
 
+/** What a new pod has. */
 export interface PodOptions {
   readonly node: string;
   readonly labels?: Readonly<Record<string, string>>;
-  /** Of its one container. */
+  /** Requests of the only container. */
   readonly requests?: Readonly<Record<string, string>>;
-  /** Of an init container, where it has one. */
+  /** Requests of the init container; absent if the pod has none. */
   readonly initRequests?: Readonly<Record<string, string>>;
-  /** Name of a ResourceClaim. */
+  /** Name of a ResourceClaim of the pod. */
   readonly claim?: string;
 }
 
+/** A cluster with the operator. Disposing it ends all processes. */
 export interface DrainCluster extends AsyncDisposable {
   readonly cluster: ControlPlane;
   readonly transport: Transport;
   readonly nodes: Cache<Node>;
   readonly states: Cache<SriovNetworkNodeState>;
   readonly pods: Cache<Pod>;
-  /** "node answer", in the order in which the API server took the answers. */
+  /** The operator's answers to drain requests, in the order in which the API server stored them. */
   readonly answers: readonly { readonly node: string; readonly answer: string; readonly atMs: number }[];
-  /** A worker whose state the operator has made and answered. */
+  /** Creates a worker node, and waits until the operator has created its node state and answered Idle. */
   addNode(name: string, labels?: Readonly<Record<string, string>>): Promise<void>;
-  /** Takes nodes away, as they would go from a cluster. */
+  /** Deletes nodes and their node states. */
   removeNodes(...names: readonly string[]): Promise<void>;
   addPod(name: string, options: PodOptions): Promise<void>;
   addPool(name: string, spec: object): Promise<void>;
-  /** As the node's daemon does it. */
+  /** Requests a drain, as the node's daemon does. */
   ask(node: string, request: DrainRequest): Promise<void>;
   answerOf(node: string): string | undefined;
-  /** Waits for the operator's answer. */
+  /** Waits until the operator's answer is `answer`. */
   answered(node: string, answer: string): Promise<void>;
-  /** "type status reason: message" of one of the node's conditions. */
+  /** "status reason: message" of a condition of the node state; "" if the condition does not exist. */
   condition(node: string, type: string): string;
   apply(object: object): Promise<void>;
   killOperator(): Promise<void>;
   startOperator(): Promise<void>;
 }
 
-export async function startDrainCluster(settings: ComponentSettings, crdFolder: string): Promise<DrainCluster> {
-  const { namespace, operatorServiceAccount: account } = settings;
+/** Starts the control plane and the operator. Rejects if one of them cannot be started. */
+export async function startDrainCluster(): Promise<DrainCluster> {
   const stack = new AsyncDisposableStack();
   const cluster = stack.use(await startControlPlane({ controllerManager: true }));
   await cluster.applyCrds(crdFolder);
@@ -91,7 +97,7 @@ export async function startDrainCluster(settings: ComponentSettings, crdFolder: 
     await cluster.kubectl(["apply", "-f", "-"], { input: JSON.stringify(object) });
   };
   for (const name of [namespace, appsNamespace]) await cluster.kubectl(["create", "namespace", name]);
-  await apply({ apiVersion: "v1", kind: "List", items: operatorIdentity(settings) });
+  await apply({ apiVersion: "v1", kind: "List", items: operatorIdentity(componentSettings) });
   await apply({
     apiVersion: "sriovnetwork.openshift.io/v1",
     kind: "SriovOperatorConfig",
@@ -126,11 +132,8 @@ export async function startDrainCluster(settings: ComponentSettings, crdFolder: 
   let operator: GuardedProcess | undefined;
   stack.defer(async () => operator?.kill());
   async function startOperator(): Promise<void> {
-    const token = (await cluster.kubectl(["create", "token", account, "-n", namespace])).trim();
-    const common = ["--kubeconfig", await cluster.clientFor({ token }), "--namespace", namespace];
-    const main = join(findWorkspaceRoot(), "apps/operator/src/main.ts");
     const cache = `NODE_COMPILE_CACHE=${join(cluster.dataDir, "compile-cache")}`;
-    const args = [cache, process.execPath, main, ...common, "--leader-elect=false"];
+    const args = [cache, process.execPath, ...(await deployedOperatorArguments(cluster))];
     operator = spawnGuarded("/usr/bin/env", args, { log: operatorLog });
   }
   await startOperator();
@@ -228,7 +231,7 @@ export async function startDrainCluster(settings: ComponentSettings, crdFolder: 
   return { ...testCluster, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-/** Makes a pod run, as far as the API server knows: budgets do not hold pods that are pending. */
+/** Marks a pod as running, because PodDisruptionBudgets ignore pending pods. */
 export async function run(transport: Transport, pod: { readonly name: string; readonly namespace: string }) {
   await transport.request({
     method: "PATCH",
@@ -238,7 +241,7 @@ export async function run(transport: Transport, pod: { readonly name: string; re
   });
 }
 
-/** Ends the containers of deleted pods, at once. */
+/** Removes deleted pods at once, as kubelets do after the containers have ended. */
 function playKubelets(pods: Cache<Pod>, transport: Transport): void {
   pods.subscribe(({ after }) => {
     if (after?.metadata.deletionTimestamp === undefined) return;
@@ -247,7 +250,7 @@ function playKubelets(pods: Cache<Pod>, transport: Transport): void {
     transport
       .request({ method: "DELETE", path: objectPath(podType, { name, namespace }), body })
       .catch((error: unknown) => {
-        if (!isKubeError(error)) throw error; // gone, or the cluster ends
+        if (!isKubeError(error)) throw error; // the pod is gone, or the cluster is stopping
       });
   });
 }

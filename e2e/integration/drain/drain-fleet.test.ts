@@ -6,8 +6,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from "@jest/globals";
 import { eventually } from "@switchyard/testing";
 import { startDrainCluster, type DrainCluster } from "./drain-cluster.ts";
-import { crdFolder } from "../../src/crd-objects.ts";
-import { componentSettings } from "../../src/identity-objects.ts";
 
 jest.setTimeout(120_000);
 
@@ -25,7 +23,7 @@ let mostCordoned = 0;
 let begin = 0;
 
 beforeAll(async () => {
-  testCluster = await startDrainCluster(componentSettings, crdFolder);
+  testCluster = await startDrainCluster();
   await testCluster.addPool("fleet", { nodeSelector: { matchLabels: { pool: "fleet" } }, maxUnavailable: "10%" });
   await Promise.all(names.map((name) => testCluster.addNode(name, { pool: "fleet" })));
   testCluster.states.subscribe(({ key }) => {

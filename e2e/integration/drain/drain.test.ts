@@ -11,7 +11,6 @@ import { eventually, findWorkspaceRoot, spawnGuarded } from "@switchyard/testing
 import { join } from "node:path";
 import { allocateClaim, deviceClaim, publishDevices } from "../../src/device-claims.ts";
 import { appsNamespace, podType, run, startDrainCluster, type DrainCluster } from "./drain-cluster.ts";
-import { crdFolder } from "../../src/crd-objects.ts";
 import { componentSettings } from "../../src/identity-objects.ts";
 
 jest.setTimeout(60_000);
@@ -22,7 +21,7 @@ const vf = { "openshift.io/fast": "1" };
 let testCluster: DrainCluster;
 
 beforeAll(async () => {
-  testCluster = await startDrainCluster(componentSettings, crdFolder);
+  testCluster = await startDrainCluster();
   await testCluster.addPool("unlimited", { nodeSelector: { matchLabels: unlimited } });
 }, 600_000);
 

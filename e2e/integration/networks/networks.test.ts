@@ -27,11 +27,12 @@ import {
   type Transport,
 } from "@switchyard/kube";
 import { operatorIdentity } from "@switchyard/render";
-import { eventually, findWorkspaceRoot, isWrite, startControlPlane, type ControlPlane } from "@switchyard/testing";
+import { eventually, isWrite, startControlPlane, type ControlPlane } from "@switchyard/testing";
 import { join } from "node:path";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
 import { crdFolder, workspace } from "../../src/crd-objects.ts";
 import { componentSettings, namespace } from "../../src/identity-objects.ts";
+import { deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
 
 jest.setTimeout(60_000);
 
@@ -65,10 +66,8 @@ afterAll(async () => {
 }, 60_000);
 
 async function startOperator(): Promise<KeptProcess> {
-  const token = (await cluster.kubectl(["create", "token", account, "-n", namespace])).trim();
-  const main = join(findWorkspaceRoot(), "apps/operator/src/main.ts");
-  const flags = ["--kubeconfig", await cluster.clientFor({ token }), "--namespace", namespace, "--leader-elect=false"];
-  return spawnKept([main, ...flags], { log: join(cluster.dataDir, "operator.log"), name: "networks-operator" });
+  const args = await deployedOperatorArguments(cluster);
+  return spawnKept(args, { log: join(cluster.dataDir, "operator.log"), name: "networks-operator" });
 }
 
 async function createNamespace(name: string): Promise<void> {

@@ -7,11 +7,12 @@ import { afterAll, afterEach, beforeAll, expect, it, jest } from "@jest/globals"
 import { conditionTypes, type Condition } from "@switchyard/api";
 import { connect, isKubeError, isRecord, type Transport } from "@switchyard/kube";
 import { operatorIdentity } from "@switchyard/render";
-import { eventually, findWorkspaceRoot, startControlPlane, type ControlPlane } from "@switchyard/testing";
+import { eventually, startControlPlane, type ControlPlane } from "@switchyard/testing";
 import { join } from "node:path";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
 import { crdFolder } from "../../src/crd-objects.ts";
 import { componentSettings, namespace } from "../../src/identity-objects.ts";
+import { componentImageFlags, deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
 
 jest.setTimeout(60_000);
 
@@ -64,13 +65,7 @@ afterAll(async () => {
 }, 60_000);
 
 async function startOperator(): Promise<KeptProcess> {
-  const token = (await cluster.kubectl(["create", "token", account, "-n", namespace])).trim();
-  const images = Object.entries(componentSettings.images).flatMap(([name, image]) => {
-    return [`--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}-image`, image ?? ""];
-  });
-  const common = ["--kubeconfig", await cluster.clientFor({ token }), "--namespace", namespace];
-  const main = join(findWorkspaceRoot(), "apps/operator/src/main.ts");
-  const args = [main, ...common, "--leader-elect=false", ...images];
+  const args = [...(await deployedOperatorArguments(cluster)), ...componentImageFlags];
   return spawnKept(args, { log: join(cluster.dataDir, "operator.log"), name: "node-rights-operator" });
 }
 
