@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a request to the API server is about, read from its method and URL: for a proxy that must know writes from reads.
+ * readApiRequest reads the object and the kind of a request to the API server from its method and URL.
  * Usage: `readApiRequest("PATCH", "/api/v1/nodes/worker-1?fieldManager=me", "switchyard")`.
  */
 
-/** One request; the parts of a URL that names no objects (discovery, /readyz) are empty. */
+/** A request. The members are empty for a URL that names no object, such as discovery or /readyz. */
 export interface ApiRequest {
   readonly method: string;
-  /** Without the query. */
+  /** The path without the query. */
   readonly path: string;
-  /** Plural: "nodes". */
+  /** The plural name, such as "nodes". */
   readonly resource: string;
-  /** "" for a whole collection. */
+  /** The object's name; "" for a collection. */
   readonly name: string;
   /** "status", "eviction"; "" for the object itself. */
   readonly subresource: string;
-  /** Of a list or watch; "" for all objects. */
+  /** The field selector of a list or watch; "" for all objects. */
   readonly fieldSelector: string;
-  /** Of a list: it is a page after the first. */
+  /** Whether the request is for a page of a list after the first. */
   readonly isNextPage: boolean;
   readonly verb: "list" | "watch" | "get" | "write";
-  /** Who writes: the field manager, else the program by its User-Agent. */
+  /** The field manager, or the program in the User-Agent if there is none. */
   readonly writer: string;
 }
 
-/** `url` is as in the request line. */
+/** Reads a request. `url` is the path and query of the request line. */
 export function readApiRequest(method: string, url: string, userAgent: string): ApiRequest {
   const { pathname, searchParams } = new URL(url, "http://proxy");
   const parts = pathname.split("/").filter((part) => part !== "");
-  // /api/<version>/… is core, /apis/<group>/<version>/… all else.
+  // /api/<version>/… is the core group, /apis/<group>/<version>/… all other groups.
   const place = parts.slice(parts[0] === "api" ? 2 : 3).map(decodeURIComponent);
-  // A namespace's own subresources look like collections in it; they are two.
+  // The two subresources of a namespace look like collections in it.
   const isScoped = place[0] === "namespaces" && place.length > 2 && !["status", "finalize"].includes(place[2] ?? "");
   const [resource = "", name = "", ...subresource] = isScoped ? place.slice(2) : place;
   const isWatch = searchParams.get("watch") === "true";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The API server behind a proxy, and as whom it is asked: read from a kubeconfig of the test cluster.
+ * readUpstream reads the API server and the credentials for a proxy from a kubeconfig of a test cluster.
  * Usage: `const { server, headers, agent } = await readUpstream(cluster.kubeconfig);`
  */
 import { isRecord } from "@switchyard/kube";
@@ -14,7 +14,7 @@ export interface Upstream {
   readonly agent: https.Agent;
 }
 
-/** Its user has a certificate or a token. Rejects with TypeError. */
+/** The user must have a certificate or a token. Rejects with TypeError otherwise. */
 export async function readUpstream(kubeconfig: string): Promise<Upstream> {
   const config: unknown = parse(await readFile(kubeconfig, "utf8"));
   const [cluster, user] = [valueAt(config, "clusters", "0", "cluster"), valueAt(config, "users", "0", "user")];
@@ -34,7 +34,7 @@ export async function readUpstream(kubeconfig: string): Promise<Upstream> {
   return { server, headers: {}, agent: new https.Agent({ keepAlive: true, ca, ...certificate }) };
 }
 
-/** Lists are asked for their first entry, "0". */
+/** The value at a path, where "0" is the first entry of a list. */
 function valueAt(value: unknown, ...path: readonly string[]): unknown {
   return path.reduce((found, key) => {
     const fields: unknown = Array.isArray(found) ? Object.fromEntries(found.entries()) : found;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What scheduler and kubelets would do with the pods of DaemonSets on nodes that are only API objects: have them run and
- * be ready, while they are told to.
+ * playPods plays the scheduler and the kubelets for the pods of DaemonSets, on nodes that are only API objects: the pods run
+ * and are ready while the test wants it.
  * Usage: `await using pods = playPods(transport, namespace); pods.run(false);`
  */
 import { isKubeError, objectPath, watchObjects, type KubeObject, type Transport } from "@switchyard/kube";
 
 export interface ComponentPods extends AsyncDisposable {
-  /** From now on pods are ready, or none of them is. */
+  /** Sets whether the pods are ready from now on. */
   run(isRunning: boolean): void;
 }
 

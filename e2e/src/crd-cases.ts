@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Specs that our CRDs refuse or take, for whatever judges objects as the API server does.
- * Usage: `it.each(refused)("refuse a %s with %j: %s", async (kind, spec, field, message) => …)`.
+ * Specs that Switchyard's CRDs refuse or accept. The tests pass them to the API server and to `switchyard validate`.
  */
 import { namespace, type Manifest } from "./crd-objects.ts";
 
 export type Spec = Readonly<Record<string, unknown>>;
 
-/** A valid spec of each kind, which the cases change. */
+/** A valid spec of each kind. The cases override single fields. */
 const specs: Readonly<Record<string, Spec>> = {
   SriovNetworkNodePolicy: { resourceName: "nics", nodeSelector: {}, numVfs: 8, nicSelector: { vendor: "15b3" } },
   SriovNetworkNodeState: {},
@@ -19,7 +18,7 @@ const specs: Readonly<Record<string, Spec>> = {
   BridgeNetwork: { resourceName: "nics" },
 };
 
-/** An object of `kind` that is valid but for what `spec` changes. */
+/** A valid object of `kind` with the fields of `spec` overridden. */
 export function objectOf(kind: string, spec: Spec, name = "case"): Manifest {
   return {
     apiVersion: "sriovnetwork.openshift.io/v1",
@@ -32,7 +31,7 @@ export function objectOf(kind: string, spec: Spec, name = "case"): Manifest {
 const switchdev = { eSwitchMode: "switchdev" };
 const bytes = (length: number) => "x".repeat(length);
 
-/** Kind, what the spec says, the one field that is refused, and what its message says. */
+/** Refused specs: kind, overridden fields, the path of the refused field, and a part of the message. */
 export const refused: readonly (readonly [kind: string, spec: Spec, field: string, message: string])[] = [
   ["SriovNetworkNodePolicy", { resourceName: "" }, "spec.resourceName", "must not be empty: the name that pods"],
   [
@@ -268,14 +267,14 @@ export const refused: readonly (readonly [kind: string, spec: Spec, field: strin
 
 const longName = bytes(127);
 
-/** Kind and what the spec says. */
+/** Accepted specs: kind and overridden fields. */
 export const taken: readonly (readonly [kind: string, spec: Spec, name?: string])[] = [
-  // Go clients send empty objects for what is absent.
+  // Go clients send empty objects for absent fields.
   ["SriovNetworkNodePolicy", { bridge: {} }],
   ["SriovNetworkNodePolicy", { bridge: { ovs: {} }, ...switchdev }],
   ["SriovNetworkNodePolicy", { bridge: { linux: { bridge: {}, uplink: { learning: "0" } } }, ...switchdev }],
   ["SriovNetworkNodePolicy", { resourceName: "", nicSelector: {}, numVfs: 0 }, "default"],
-  // Without VFs a policy does nothing, whatever its ranges.
+  // A policy without VFs has no effect, so its ranges do not matter.
   ["SriovNetworkNodePolicy", { numVfs: 0, nicSelector: { pfNames: ["ens1#0-3"] } }],
   ["SriovNetworkNodePolicy", { numVfs: 8, nicSelector: { pfNames: ["ens-1#0-7", "ens1#7-7", longName] } }],
   ["SriovNetworkNodePolicy", { nicSelector: { netFilter: "openstack/NetworkID : 4be2a7f6" } }],
@@ -291,7 +290,7 @@ export const taken: readonly (readonly [kind: string, spec: Spec, name?: string]
   ["SriovIBNetwork", { pKey: "0x7FFF", ibKubernetesEnabled: true, metaPlugins: '{"type":"rdma"}' }],
   ["OVSNetwork", { trunk: [{ id: 0 }, { minID: 1, maxID: 4095 }], vlan: 4095 }],
   ["BridgeNetwork", { bridge: " br0 , br-0000_86_00.0", trunk: [{ id: 1, minID: 2, maxID: 4094 }] }],
-  // As large as the schema takes: within what the API server spends on rules.
+  // The largest objects that the schema accepts, which must stay within the API server's cost limit for CEL rules.
   [
     "SriovNetworkNodePolicy",
     {

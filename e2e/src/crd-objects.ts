@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Objects of our kinds against a real API server, for the tests of the CRDs.
- * Usage: `await create(transport, object)`; `expect(await refusals(create(transport, object))).toEqual([…])`.
+ * Creates and changes objects of Switchyard's kinds at a real API server, and reads the fields that it refuses.
+ * Usage: `await create(transport, object)`; `await refusals(create(transport, object))`.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ export const workspace = join(__dirname, "../..");
 export const crdFolder = join(workspace, "charts/switchyard/crds");
 export const namespace = "sriov-network-operator";
 
-/** An object as a file has it. */
+/** An object of a manifest. */
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
@@ -22,13 +22,13 @@ export interface Manifest {
   readonly status?: unknown;
 }
 
-/** One field that the API server refused, and why. */
+/** A field that the API server refused, and its message. */
 export interface Refusal {
   readonly field: string;
   readonly message: string;
 }
 
-/** The objects in a YAML file; `path` is from the workspace's root. */
+/** The objects in a YAML file. `path` is relative to the workspace. */
 export function readManifests(path: string): readonly Manifest[] {
   return parseAllDocuments(readFileSync(join(workspace, path), "utf8")).map((document) => {
     const object: unknown = document.toJS();
@@ -37,14 +37,14 @@ export function readManifests(path: string): readonly Manifest[] {
   });
 }
 
-/** Creates it, or with `dryRun` asks whether that would work. Fields that the schema does not have are refused. */
+/** Creates the object, or validates it with `dryRun`. The API server refuses fields that the schema does not have. */
 export async function create(transport: Transport, object: Manifest, how: { dryRun?: boolean } = {}): Promise<unknown> {
   const path = collectionPath(resourceOf(object), object.metadata.namespace ?? namespace);
   const query = { fieldValidation: "Strict", ...(how.dryRun && { dryRun: "All" }) };
   return transport.request({ method: "POST", path, query, body: object });
 }
 
-/** Changes some fields of a stored object, or of its status. */
+/** Merges fields into a stored object or into its status. */
 export async function patch(
   transport: Transport,
   object: Manifest,
@@ -55,7 +55,7 @@ export async function patch(
   return transport.request({ method: "PATCH", path, contentType: "application/merge-patch+json", body });
 }
 
-/** The fields that were refused, sorted; empty if it was taken. */
+/** The refused fields in sorted order; empty if the request succeeded. */
 export async function refusals(attempt: Promise<unknown>): Promise<readonly Refusal[]> {
   try {
     await attempt;
@@ -70,7 +70,7 @@ export async function refusals(attempt: Promise<unknown>): Promise<readonly Refu
   }
 }
 
-/** Where the schema is broken, the server does not look at the rules, and says so by a cause without a field. */
+/** If an object violates the schema, the API server skips the CEL rules and reports that as a cause without a field. */
 const leftOut = "<nil>";
 
 function resourceOf({ kind }: Manifest): CustomResource {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a DRA driver and the scheduler write, by hand: the devices of a node, and a claim that has been allocated one.
- * Usage: `await publishDevices(apply, { driver, node, devices: { "vf-0": { "resource.kubernetes.io/pciBusID": "0000:3b:02.0" } } })`.
+ * Writes what a DRA driver and the scheduler write: the devices of a node, and a ResourceClaim with an allocated device.
+ * Usage: `await publishDevices(apply, { driver, node, devices: { "vf-0": { "resource.kubernetes.io/pciBusID": "0000:3b:02.0" } } })`
  */
 import { resourceClaims } from "@switchyard/api";
 import { objectPath, type ObjectName, type Transport } from "@switchyard/kube";
@@ -11,11 +11,11 @@ const apiVersion = "resource.k8s.io/v1";
 export interface Publication {
   readonly driver: string;
   readonly node: string;
-  /** Attributes by device: names and texts. */
+  /** The attributes of each device, by the device's name. */
   readonly devices: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
-/** Applies the ResourceSlice "<node>-<driver>", whose pool is named like the node. */
+/** Applies the ResourceSlice "<node>-<driver>". The name of its pool is the node's name. */
 export async function publishDevices(
   apply: (object: object) => Promise<void>,
   { driver, node, devices }: Publication,
@@ -35,11 +35,11 @@ export interface Allocation {
   readonly driver: string;
   readonly pool: string;
   readonly device: string;
-  /** That has it reserved: a claim that nobody has is taken back. */
+  /** The pod for which the claim is reserved: the controller deallocates a claim that is not reserved. */
   readonly pod: ObjectName & { readonly uid: string };
 }
 
-/** A claim for one device; allocateClaim() gives it one. */
+/** A claim for one device. allocateClaim() allocates it. */
 export function deviceClaim(metadata: Required<ObjectName>): object {
   const requests = [{ name: "nic", exactly: { deviceClassName: "nics.example.com" } }];
   return { apiVersion, kind: "ResourceClaim", metadata, spec: { devices: { requests } } };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A node of a test cluster: its Node object, its fake kernel in this process, and its daemon as a process that can be
- * killed and started again while the kernel lives on.
+ * FakeWorker is a node of a test cluster: a Node object, a fake kernel in this process, and the config daemon as a process
+ * that can be killed and restarted while the kernel keeps its state.
  * Usage: `await using worker = await createWorker(testCluster, "worker-1", [igb("0000:01:00.0")]); await worker.daemon.kill();`
  */
 import { createNode, type TestCluster } from "@switchyard/test-cluster";
@@ -11,13 +11,13 @@ import { join } from "node:path";
 
 export interface FakeWorker extends AsyncDisposable {
   readonly kernel: FakeKernel;
-  /** The daemon that was started last. */
+  /** The last daemon that was started. */
   readonly daemon: GuardedProcess;
-  /** Starts a daemon, with flags of its own; to be called after the one before was killed. */
+  /** Starts a daemon with additional flags. The previous daemon must have been killed. */
   startDaemon(flags?: readonly string[]): void;
 }
 
-/** Registers the node; its daemon is not started yet. */
+/** Creates the Node object and the fake kernel. It does not start the daemon. */
 export async function createWorker(
   testCluster: TestCluster,
   name: string,

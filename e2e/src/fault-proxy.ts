@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A way to the API server on which things go wrong as told: requests that are refused, slow, or never answered, writes whose
- * answers are lost, watches that lag or are cut, lists of the past. Clients speak plain HTTP to it on loopback and need no
+ * FaultProxy is a proxy in front of the API server that injects faults: refused, slow or unanswered requests, lost answers of
+ * writes, watches that lag or are cut, and stale lists. Clients connect to it with plain HTTP on loopback, without
  * credentials.
  * Usage: `await using proxy = await FaultProxy.before(cluster.kubeconfig, rules); proxy.url; proxy.sever(); proxy.mend()`.
  */
@@ -14,7 +14,7 @@ import { readApiRequest, type ApiRequest } from "./api-request.ts";
 import { readUpstream, type Upstream } from "./api-upstream.ts";
 import type { FaultRules, ReadFate, Refusal, WatchEnd } from "./fault-rules.ts";
 
-/** Disposing it ends all connections. */
+/** A proxy. Disposing it closes all connections. */
 export class FaultProxy implements AsyncDisposable {
   readonly #upstream: Upstream;
   readonly #rules: FaultRules;
@@ -38,7 +38,7 @@ export class FaultProxy implements AsyncDisposable {
     });
   }
 
-  /** Goes on to the cluster of this kubeconfig, as its user, who has a certificate or a token. */
+  /** Starts a proxy to the cluster of this kubeconfig. It uses the kubeconfig's user, who must have a certificate or a token. */
   static async before(kubeconfig: string, rules: FaultRules): Promise<FaultProxy> {
     const proxy = new FaultProxy(await readUpstream(kubeconfig), rules);
     await new Promise<void>((resolve) => proxy.#server.listen(0, "127.0.0.1", resolve));
@@ -51,10 +51,10 @@ export class FaultProxy implements AsyncDisposable {
     return `http://127.0.0.1:${typeof address === "object" && address ? address.port : ""}`;
   }
 
-  /** Ends all clients' connections and lets no new ones through. What the API server has, it carries out. */
+  /** Closes all connections of clients and refuses new ones. The API server still completes the requests that it has received. */
   sever(): void {
     this.#isSevered = true;
-    // No reset: one that comes while a socket ends in order leaves it open for ever (Node 24.21).
+    // Not resetAndDestroy(): a reset while a socket is closing leaves the socket open for ever (Node 24.21).
     for (const socket of this.#sockets) socket.destroy();
   }
 
@@ -128,11 +128,11 @@ export class FaultProxy implements AsyncDisposable {
     response.end();
   }
 
-  /** Sends it on. Rejects where the API server cannot be reached. */
+  /** Forwards a request. Rejects if the API server is not reachable. */
   #ask(incoming: IncomingMessage, body: string, { past, pageSize }: ReadFate = {}): Promise<IncomingMessage> {
     const { server, agent, headers: own } = this.#upstream;
     const url = new URL(incoming.url ?? "/", server);
-    // The pages after the first have their resourceVersion in `continue`.
+    // Pages after the first have their resourceVersion in `continue`.
     if (past !== undefined && !url.searchParams.has("continue")) {
       url.searchParams.set("resourceVersion", past);
       url.searchParams.set("resourceVersionMatch", "Exact");
@@ -163,7 +163,7 @@ function endWatch(end: WatchEnd, chunk: unknown, response: ServerResponse): void
   response.write(half, () => response.destroy());
 }
 
-/** Without what is between two neighbours only. */
+/** The headers without the hop-by-hop headers. */
 function endToEnd({ headers }: IncomingMessage): IncomingMessage["headers"] {
   const { connection: _, "transfer-encoding": __, "content-length": ___, ...rest } = headers;
   return rest;

@@ -1,58 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a FaultProxy is told to do with each request.
+ * FaultRules decide what a FaultProxy does with each request.
  * Usage: `const rules: FaultRules = { ...passAll, fateOfRead: ({ resource }) => (resource === "nodes" ? { refusal } : {}) };`
  */
 import type { ApiRequest } from "./api-request.ts";
 
-/** What becomes of one write. */
+/** What the proxy does with a write. */
 export interface Fate {
-  /** Passes before anything else happens. */
+  /** Resolves before the proxy does anything else. */
   readonly delayMs?: number;
-  /** Whether the API server gets it. */
+  /** Whether the proxy forwards the write to the API server. */
   readonly isCarriedOut: boolean;
-  /** What the client hears of it; with "none" it waits for as long as it likes. */
+  /** The answer to the client; with "none" the client gets no answer. */
   readonly answer: "server's" | "reset" | "none" | Refusal;
-  /** Runs after it was carried out and before the client hears of it. */
+  /** Runs after the API server has completed the write and before the client is answered. */
   readonly before?: () => void;
-  /** Runs when the client has been answered. */
+  /** Runs after the client was answered. */
   readonly after?: () => void;
 }
 
-/** What becomes of a list, a get, or a watch that begins; the API server answers unless told. */
+/** What the proxy does with a list, a get or the start of a watch; {} forwards it. */
 export interface ReadFate {
   readonly delayMs?: number;
   readonly refusal?: Refusal;
-  /** A list begins at this resourceVersion of the past. */
+  /** The old resourceVersion that a list is read at. */
   readonly past?: string | undefined;
-  /** A list comes in pages of this size. */
+  /** The page size of a list. */
   readonly pageSize?: number | undefined;
 }
 
-/** How a watch ends before its next event: cut between two events or within one, or because its place is forgotten (410). */
+/** How a watch ends before its next event: cut between two events, cut within an event, or with 410 Gone. */
 export type WatchEnd = "reset" | "within an object" | "expired";
 
-/** An answer as the API server gives it when it does not want to. */
+/** An error answer of the API server. */
 export interface Refusal {
   readonly status: number;
-  /** metav1.StatusReason */
+  /** The metav1.StatusReason. */
   readonly reason: string;
   readonly retryAfterS?: number;
 }
 
-/** Asked for each request. */
+/** The rules. The proxy calls them for each request. */
 export interface FaultRules {
   fateOf(write: ApiRequest): Fate;
-  /** Told the server's answer to a write that was carried out: its HTTP status. */
+  /** Called with the HTTP status of the API server's answer to a forwarded write. */
   answered(write: ApiRequest, status: number): void;
-  /** Told each request that comes. */
+  /** Called with each request. */
   heard(request: ApiRequest): void;
   fateOfRead(read: ApiRequest): ReadFate;
-  /** Events of this watch go on when it resolves, or the watch ends so. */
+  /** Delays the events of a watch until it resolves; a returned value ends the watch. */
   whenLive(watch: ApiRequest): Promise<WatchEnd | undefined>;
 }
 
-/** Nothing goes wrong. */
+/** Rules that forward everything. */
 export const passAll: FaultRules = {
   fateOf: () => ({ isCarriedOut: true, answer: "server's" }),
   answered: () => undefined,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Programs in Go that tests run, our own and other people's. Built once for each content of their module's directory, in the
- * cache of this user; the first time takes half a minute.
+ * buildGoPrograms builds Go programs for tests into the user's cache, once for each content of the module's directory. The
+ * first build takes about half a minute.
  * Usage: `const bin = await buildGoPrograms({ sources, cacheName: "cni", title: "the CNI plugins" })`.
  */
 import { execFile } from "node:child_process";
@@ -13,15 +13,15 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 
 export interface GoPrograms {
-  /** Directory of the module: all of its commands are built, and the tools that its go.mod names. */
+  /** Directory of the module. All its commands are built, and the tools that its go.mod names. */
   readonly sources: string;
-  /** Their directory in the cache. */
+  /** Name of the directory in the cache. */
   readonly cacheName: string;
-  /** For people: "the CNI plugins". */
+  /** What is built, for the progress message: "the CNI plugins". */
   readonly title: string;
 }
 
-/** The directory with the programs. Rejects where Go is missing or cannot build them. */
+/** Returns the directory with the programs. Rejects if Go is missing or a build fails. */
 export async function buildGoPrograms({ sources, cacheName, title }: GoPrograms): Promise<string> {
   const cache = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "switchyard", cacheName);
   const built = join(cache, await contentKey(sources));
@@ -48,7 +48,7 @@ async function contentKey(directory: string): Promise<string> {
   return hash.digest("hex").slice(0, 12);
 }
 
-/** Another test may have built it meanwhile. */
+/** Renames, unless another process has built the same programs meanwhile. */
 async function renameUnlessThere(from: string, to: string): Promise<void> {
   try {
     await rename(from, to);

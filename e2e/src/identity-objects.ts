@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a cluster is told before everything that we can deploy is deployed. */
+/** Settings and objects with which tests deploy all components of Switchyard. */
 import type { SriovOperatorConfig } from "@switchyard/api";
 import { componentImageVariables, type ComponentSettings } from "@switchyard/render";
 
@@ -24,7 +24,7 @@ export const componentSettings: ComponentSettings = {
   ...{ useExternalDrainer: false, devMode: false },
 };
 
-/** Asks for all there is. */
+/** A config that enables every component. */
 export const everyComponent: SriovOperatorConfig = {
   apiVersion: "sriovnetwork.openshift.io/v1",
   kind: "SriovOperatorConfig",
@@ -36,7 +36,7 @@ export const everyComponent: SriovOperatorConfig = {
   },
 };
 
-/** The kinds of a Prometheus operator, taking anything. */
+/** CRDs of a Prometheus operator without schemas, which accept any object. */
 export const monitoringCrds = [
   { kind: "ServiceMonitor", plural: "servicemonitors" },
   { kind: "PrometheusRule", plural: "prometheusrules" },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The demo as a newcomer runs it with --keep, and kubectl as its last lines say.
+ * keepDemo runs the demo with --keep, and kubectl as the last lines of the demo say.
  * Usage: `await using demo = await keepDemo(["--vm"]); await demo.kubectl("get", "sriovnetworknodestates");`
  */
 import { spawn } from "node:child_process";
@@ -9,16 +9,16 @@ import { findWorkspaceRoot } from "@switchyard/testing";
 import { namespace } from "@switchyard/test-cluster";
 
 export interface KeptDemo extends AsyncDisposable {
-  /** The operator's, in which kubectl works. */
+  /** The operator's namespace, which kubectl uses. */
   readonly namespace: string;
-  /** What kubectl prints; rejects with what it complains about. */
+  /** Runs kubectl and returns its stdout. Rejects with its stderr if it fails. */
   kubectl(...args: readonly string[]): Promise<string>;
   apply(object: unknown): Promise<void>;
-  /** Ctrl-C; resolves with the exit code. */
+  /** Sends SIGINT and resolves with the exit code. */
   interrupt(): Promise<number | null>;
 }
 
-/** Resolves when the story is told. Rejects with its last lines when it fails. */
+/** Resolves when the demo has run to its end. Rejects with its last lines if it fails. */
 export async function keepDemo(args: readonly string[] = []): Promise<KeptDemo> {
   const root = findWorkspaceRoot();
   const demo = spawn(process.execPath, [join(root, "tools/demo/src/main.ts"), "--keep", ...args], {
@@ -69,7 +69,7 @@ export async function keepDemo(args: readonly string[] = []): Promise<KeptDemo> 
   };
 }
 
-/** A policy for 4 VFs on the node's port enp1s0f0, then for 6, then none: the counts that the node reported. */
+/** Applies a policy for 4 VFs on the node's port enp1s0f0, changes it to 6 and deletes it. Returns the counts that the node reported. */
 export async function tryPolicy(demo: KeptDemo, node: string): Promise<readonly number[]> {
   const counts: number[] = [];
   async function seen(numVfs: number): Promise<void> {

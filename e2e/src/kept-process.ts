@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A program of ours under an integration test. An end that nobody asked for fails the test in which it happens, with its last
- * words: else all that shows of a crash is that nothing gets done. And its log stays when the test is over.
- * Usage: `operator = spawnKept([main, ...flags], { log, name: "networks-operator" }); afterEach(() => operator.mustBeAlive());`
+ * KeptProcess is a program under test. If it crashes, mustBeAlive fails the current test with the end of its log; otherwise
+ * a crash would only show as a timeout. The log is copied to reports/logs at the end.
+ * Usage: `const operator = spawnKept([main, ...flags], { log, name: "networks-operator" }); await operator.mustBeAlive();`
  */
 import { findWorkspaceRoot, spawnGuarded, type GuardedProcess } from "@switchyard/testing";
 import { copyFile, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
 export interface KeptProcess extends GuardedProcess {
-  /** Rejects with the end of its log if it ended by itself, before signal("TERM") and kill(). */
+  /** Rejects with the end of the log if the process ended before signal("TERM") or kill(). */
   mustBeAlive(): Promise<void>;
 }
 
 export interface KeptProcessOptions {
-  /** The file that its output is appended to. */
+  /** Path of the file to which the output is appended. */
   readonly log: string;
-  /** The log's name among the reports, where it is as of the last kill(). */
+  /** Name of the copy of the log in reports/logs, which kill() writes. */
   readonly name: string;
 }
 
-/** Runs Node with these arguments. */
+/** Starts Node with these arguments. */
 export function spawnKept(args: readonly string[], { log, name }: KeptProcessOptions): KeptProcess {
   const started = spawnGuarded(process.execPath, args, { log });
   let isToRun = true;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What kubelets do for nodes that are only API objects: say that they are ready, again and again. Of a node that never says so
- * the controller manager thinks after a minute that it is unreachable, and a DaemonSet that does not tolerate that gets no pod
- * on it (seen with 1.36: a node-startup-grace-period of 60 s).
+ * keepNodesReady updates the Ready condition of nodes that are only API objects, as kubelets do. Without updates the
+ * controller manager marks a node as unreachable after a minute, and DaemonSets without a toleration get no pod on it (seen
+ * with 1.36: node-startup-grace-period is 60 s).
  * Usage: `await using heartbeats = await keepNodesReady(transport, ["worker-1"]);`
  */
 import { nodes } from "@switchyard/api";
 import { objectPath, type Transport } from "@switchyard/kube";
 
-/** After 50 s without any, a node is unreachable. */
+/** The interval of the updates. After 50 s without an update, a node is unreachable. */
 const intervalMs = 10_000;
 
-/** Resolves when all are ready; disposing it ends that. */
+/** Resolves when all nodes are ready. Disposing the result ends the updates. */
 export async function keepNodesReady(transport: Transport, names: readonly string[]): Promise<AsyncDisposable> {
   const end = new AbortController();
   const beat = (name: string) =>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The operator as a process that can be killed at an instant and started again. It reaches the API server by `server`,
- * a URL that asks for no credentials, such as a FaultProxy's.
+ * OperatorProcess is the operator as a process that can be killed and restarted. It connects to the API server by `server`, a
+ * URL that needs no credentials, such as a FaultProxy's.
  * Usage: `await using operator = await OperatorProcess.start({ main, server: proxy.url, namespace, directory, flags: [] });`
  */
 import { spawnGuarded, type GuardedProcess } from "@switchyard/testing";
@@ -9,16 +9,16 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 export interface OperatorOptions {
-  /** The program, such as bundleApp() makes. */
+  /** Path of the program, for example from bundleApp(). */
   readonly main: string;
   readonly server: string;
   readonly namespace: string;
-  /** Gets the kubeconfig, the log, and Node's cache of compiled code, which makes a start quicker. */
+  /** Directory for the kubeconfig, the log, and Node's compile cache, which makes a start faster. */
   readonly directory: string;
   readonly flags: readonly string[];
 }
 
-/** Disposing it kills it. */
+/** A running operator. Disposing it kills the process. */
 export class OperatorProcess implements AsyncDisposable {
   readonly #options: OperatorOptions;
   #process: GuardedProcess | undefined;
@@ -34,7 +34,7 @@ export class OperatorProcess implements AsyncDisposable {
     return operator;
   }
 
-  /** Starts it; the one before must have ended. */
+  /** Starts a new process. The previous one must have ended. */
   restart(): void {
     const { main, namespace, directory, flags } = this.#options;
     const common = ["--kubeconfig", this.#kubeconfig, "--namespace", namespace];
@@ -42,24 +42,24 @@ export class OperatorProcess implements AsyncDisposable {
     this.#process = spawnGuarded("/usr/bin/env", [...env, main, ...common, ...flags], { log: this.#log });
   }
 
-  /** SIGKILL. */
+  /** Kills the process with SIGKILL. */
   async kill(): Promise<void> {
     const killed = this.#process;
     this.#process = undefined;
     await killed?.kill();
   }
 
-  /** Whether it ended by itself, as it never should. */
+  /** Whether the process has ended without kill(). */
   get hasCrashed(): boolean {
     return this.#process?.hasExited() === true;
   }
 
-  /** Resolves with the exit status, once it ends by itself. */
+  /** Resolves with the exit status when the process ends without kill(). */
   async exited(): Promise<number | undefined> {
     return this.#process?.exited;
   }
 
-  /** All lines that all its starts wrote. */
+  /** The log lines of all processes that were started. */
   async readLog(): Promise<readonly string[]> {
     return (await readFile(this.#log, "utf8")).split("\n").filter((line) => line !== "");
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The operator as it was before, for tests in which two versions meet: the newest release that HEAD comes from, or, while
- * there is none, a fixed commit. Built from the sources in the repository's history with the packages that are installed,
- * once for each commit, in the cache of this user.
+ * Builds the previous version of the operator, for tests in which two versions run: the newest release before HEAD, or a
+ * fixed commit while there is no release. It is built from the repository's history with the installed packages, once for
+ * each commit, in the user's cache.
  * Usage: `const commit = findPreviousVersion(); if (commit !== undefined) await bundlePreviousOperator(commit)`.
  */
 import { findWorkspaceRoot } from "@switchyard/testing";
@@ -13,10 +13,10 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 
-/** Before there were releases: the last commit in which a spec that was silent about a PF reset it. */
+/** The version while there is no release: the last commit in which a PF was reset when the spec did not contain it. */
 const firstVersion = "daf8e7116e94726c643ac0c2229176623a5f9196";
 
-/** The commit; undefined in a repository without its history, such as a shallow clone. */
+/** The commit of the previous version; undefined in a repository without its history, such as a shallow clone. */
 export function findPreviousVersion(): string | undefined {
   const root = findWorkspaceRoot();
   const release = git(root, "describe", "--tags", "--abbrev=0", "--match", "v*", "HEAD^");
@@ -24,7 +24,7 @@ export function findPreviousVersion(): string | undefined {
   return names.flatMap((name) => git(root, "rev-parse", "--verify", "--quiet", `${name}^{commit}`) ?? [])[0];
 }
 
-/** Builds the operator of the commit; its program. */
+/** Builds the operator of the commit and returns the path of the program. */
 export async function bundlePreviousOperator(commit: string): Promise<string> {
   const cache = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "switchyard", "operator");
   const built = join(cache, commit.slice(0, 12));
@@ -52,7 +52,7 @@ async function build(root: string, commit: string, to: { readonly cache: string;
   }
 }
 
-/** Installed packages as they are; the workspace's own are those of the tree. */
+/** Links the installed packages; the workspace's own packages are those of the tree. */
 async function linkPackages(root: string, tree: string): Promise<void> {
   const modules = join(tree, "node_modules");
   const own = "@switchyard";
@@ -74,7 +74,7 @@ async function run(file: string, args: readonly string[], options: { readonly cw
   await promisify(execFile)(file, args, options);
 }
 
-/** What it prints; undefined where it fails. */
+/** The stdout of the command; undefined if it fails. */
 function git(root: string, ...args: readonly string[]): string | undefined {
   const { status, stdout } = spawnSync("git", ["-C", root, ...args], { encoding: "utf8" });
   return status === 0 ? stdout.trim() : undefined;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Runs a program to its end, whatever that is: where a "no" is an answer too.
+ * runProgram runs a program to its end. It does not reject if the program fails.
  * Usage: `const { stdout, stderr } = await runProgram(kubectl, ["create", "-f", "-"], { input: JSON.stringify(object) })`.
  */
 import { execFile } from "node:child_process";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A way to a server that can be cut, or go silent: a TCP relay on loopback. What goes through it is not looked at, so TLS
- * holds.
+ * SeverableLink is a TCP relay on loopback to a server that can be cut or made to drop all data. It does not inspect the
+ * data, so TLS works.
  * Usage: `await using link = await SeverableLink.to(cluster.server); link.cut(); link.mend()`.
  */
 import { connect, createServer, type Server, type Socket } from "node:net";
@@ -41,7 +41,7 @@ export class SeverableLink implements AsyncDisposable {
     });
   }
 
-  /** `url` names the server by address and port. */
+  /** Starts a relay. `url` must contain the server's address and port. */
   static async to(url: string): Promise<SeverableLink> {
     const link = new SeverableLink(new URL(url));
     await new Promise<void>((resolve) => link.#server.listen(0, "127.0.0.1", resolve));
@@ -54,13 +54,13 @@ export class SeverableLink implements AsyncDisposable {
     return `${this.#protocol}//127.0.0.1:${typeof address === "object" && address ? address.port : ""}`;
   }
 
-  /** Ends all connections, wherever they are, and lets no new ones through. */
+  /** Closes all connections and refuses new ones. */
   cut(): void {
     this.#state = "cut";
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Nothing gets through any more, and nobody is told: as where packets are dropped. */
+  /** Drops all data without closing the connections, like a network that loses packets. */
   silence(): void {
     this.#state = "silent";
     for (const socket of this.#sockets) {
@@ -69,7 +69,7 @@ export class SeverableLink implements AsyncDisposable {
     }
   }
 
-  /** New connections get through. What was on its way when the link went silent is lost. */
+  /** Accepts new connections again. Data that was dropped is lost. */
   mend(): void {
     if (this.#state === "silent") for (const socket of this.#sockets) socket.destroy();
     this.#state = "open";

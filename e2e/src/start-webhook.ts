@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Our webhook beside the API server of a test cluster, on a free port of loopback.
- * Usage: `await startRegisteredWebhook(testCluster)`; wait for its first answer then.
+ * startRegisteredWebhook starts the webhook on a free port of loopback and registers it with the API server of a test cluster.
+ * Usage: `await startRegisteredWebhook(testCluster)`, and then wait for its first answer.
  */
 import { registerWebhooks, type TestCluster, startWebhook } from "@switchyard/test-cluster";
 import { findFreePorts } from "@switchyard/testing";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A cluster in which upstream's programs were: an API server with the CRDs, none of our programs yet, and a way to write
- * as upstream's do, under their field managers.
- * Usage: `await using testCluster = await startUpstreamCluster(); await testCluster.as(operator).create(policy); testCluster.startOperator();`
+ * UpstreamCluster is a cluster in which upstream's programs have run: an API server with the CRDs and without Switchyard's
+ * programs, and a client that writes with upstream's field managers.
+ * Usage: `await using testCluster = await startUpstreamCluster(); await testCluster.as(upstream.operator).create(type, policy);`
  */
 import { upstreamDaemonManager, upstreamManager, type ResourceType } from "@switchyard/api";
 import { namespace, type TestCluster } from "@switchyard/test-cluster";
@@ -31,8 +31,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * Field managers that upstream leaves in objects: client-go takes the name of the program's file
- * (its images have /usr/bin/sriov-network-operator and /usr/bin/sriov-network-config-daemon).
+ * The field managers that upstream leaves in objects: client-go uses the file name of the program
+ * (upstream's images contain /usr/bin/sriov-network-operator and /usr/bin/sriov-network-config-daemon).
  */
 export const upstream = {
   operator: upstreamManager,
@@ -40,38 +40,38 @@ export const upstream = {
   user: "kubectl-client-side-apply",
 } as const;
 
-/** A name alone is that of an object in the operator's namespace, or of one that has none. */
+/** The name of an object. A string is the name of an object in the operator's namespace or of a cluster-scoped object. */
 export type Place = string | ObjectName;
 
-/** What is to be created; in the operator's namespace where it names none. */
+/** An object to create, in the operator's namespace by default. */
 export interface NewObject {
   readonly metadata: ObjectMeta;
   readonly [field: string]: unknown;
 }
 
-/** Writes as one program does. */
+/** Writes with one field manager. */
 export interface Writing {
-  /** The object as stored. */
+  /** Creates the object and returns it as stored. */
   create(type: ResourceType, object: NewObject): Promise<KubeObject>;
-  /** Replaces the object, or its status, as an Update of a Go client does. */
+  /** Replaces the object or its status, as Update of a Go client does. */
   update(type: ResourceType, object: KubeObject, subresource?: "status"): Promise<KubeObject>;
-  /** Merges into the object. */
+  /** Merges `body` into the object. */
   patch(type: ResourceType, place: Place, body: object): Promise<KubeObject>;
-  /** Server-side apply, by force, to the status. */
+  /** Applies the status by server-side apply with force. */
   applyStatus(type: ResourceType, place: Place, status: object): Promise<KubeObject>;
 }
 
 export interface UpstreamCluster extends TestCluster {
   as(manager: string): Writing;
   read(type: ResourceType, place: Place): Promise<KubeObject>;
-  /** Undefined where there is none. */
+  /** The object; undefined if it does not exist. */
   find(type: ResourceType, place: Place): Promise<KubeObject | undefined>;
   startOperator(): GuardedProcess;
   audit(): Promise<readonly AuditEvent[]>;
 }
 
 export interface UpstreamClusterOptions {
-  /** Whether DaemonSets get pods, and garbage is collected. */
+  /** Whether a controller manager runs, which creates the pods of DaemonSets and collects garbage. */
   readonly controllerManager?: boolean;
 }
 

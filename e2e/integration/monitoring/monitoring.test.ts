@@ -10,7 +10,7 @@ import { eventually, findFreePorts, findWorkspaceRoot } from "@switchyard/testin
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createWorker, type FakeWorker } from "../../src/fake-worker.ts";
-import { judgePromql } from "./promql.ts";
+import { checkPromql } from "./promql.ts";
 import { startUpstreamCluster, type UpstreamCluster } from "../../src/upstream-cluster.ts";
 
 const chart = join(findWorkspaceRoot(), "charts/switchyard");
@@ -62,7 +62,7 @@ describe("alerts and dashboard", () => {
     async () => {
       const panels: unknown = JSON.parse(await readFile(dashboard, "utf8"));
       const expressions = expressionsIn(panels);
-      const { problems, metrics } = await judgePromql({ ruleFiles: [alerts], expressions });
+      const { problems, metrics } = await checkPromql({ ruleFiles: [alerts], expressions });
       expect(problems).toEqual([]);
       expect(expressions.length).toBeGreaterThan(20);
 
@@ -80,7 +80,7 @@ describe("alerts and dashboard", () => {
   it(
     "would be refused if they were malformed",
     async () => {
-      const { problems, metrics } = await judgePromql({ ruleFiles: [], expressions: ["sum(rate(a[5m])", "b > 1"] });
+      const { problems, metrics } = await checkPromql({ ruleFiles: [], expressions: ["sum(rate(a[5m])", "b > 1"] });
       expect([problems.length, metrics]).toEqual([1, ["b"]]);
     },
     buildMs,

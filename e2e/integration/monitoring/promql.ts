@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Prometheus' own parsers as a judge of rule files and expressions: the Go program integration/promql.
- * Usage: `const { problems, metrics } = await judgePromql({ ruleFiles: [path], expressions: ["rate(a[5m])"] })`.
+ * Usage: `const { problems, metrics } = await checkPromql({ ruleFiles: [path], expressions: ["rate(a[5m])"] })`.
  */
 import { isRecord } from "@switchyard/kube";
 import { join } from "node:path";
 import { buildGoPrograms } from "../../src/go-programs.ts";
 import { runProgram } from "../../src/run-program.ts";
 
-export interface PromqlVerdict {
+export interface PromqlResult {
   /** In Prometheus' words; empty where all is well-formed. */
   readonly problems: readonly string[];
   /** Names of the metrics that are asked for, those of the rule files too. */
@@ -17,19 +17,19 @@ export interface PromqlVerdict {
 
 const sources = join(__dirname, "../promql");
 
-export async function judgePromql(given: {
+export async function checkPromql(given: {
   readonly ruleFiles: readonly string[];
   readonly expressions: readonly string[];
-}): Promise<PromqlVerdict> {
+}): Promise<PromqlResult> {
   const programs = await buildGoPrograms({ sources, cacheName: "promql", title: "Prometheus' parsers" });
   const input = JSON.stringify(given.expressions);
   const { stdout, stderr } = await runProgram(join(programs, "promql"), given.ruleFiles, { input });
-  const verdict: unknown = stdout === "" ? undefined : JSON.parse(stdout);
-  if (!isVerdict(verdict)) throw new Error(`the judge has no verdict: ${stderr}`);
-  return verdict;
+  const result: unknown = stdout === "" ? undefined : JSON.parse(stdout);
+  if (!isPromqlResult(result)) throw new Error(`the promql program printed no result: ${stderr}`);
+  return result;
 }
 
-function isVerdict(value: unknown): value is PromqlVerdict {
+function isPromqlResult(value: unknown): value is PromqlResult {
   return isRecord(value) && isTexts(value["problems"]) && isTexts(value["metrics"]);
 }
 
