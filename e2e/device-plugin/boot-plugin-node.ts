@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A node on a real kernel with all that a device plugin's pod has: the config daemon, device-plugin-config in both its
- * ways, the real plugin, which is started again whenever it ends, and what it sees of a kubelet.
+ * A node on a real kernel with all that a device plugin's pod has: the config daemon, device-plugin-config in both
+ * its ways, the real plugin, which is started again whenever it ends, and what it sees of a kubelet.
  * Usage: `await using node = await bootPluginNode(testCluster, "vm"); node.start(node.programs.daemon); node.announced("fast")`.
  */
 import { createNode, namespace, type TestCluster } from "@switchyard/test-cluster";

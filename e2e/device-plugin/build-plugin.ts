@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The programs of go/: the real device plugin, `sriovdp`, of the version that upstream's operator is made for, and what it
- * sees of a kubelet.
+ * The programs of go/: the real device plugin, `sriovdp`, of the version that upstream's operator is made for, and
+ * what it sees of a kubelet.
  * Usage: `const bin = await buildPlugin(); run(join(bin, "sriovdp"), …)`.
  */
 import { join } from "node:path";

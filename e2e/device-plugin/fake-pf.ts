@@ -75,7 +75,10 @@ export async function startKernel(root: string, bootId: string): Promise<void> {
   await writeFile(join(directory, "boot_id"), `${bootId}\n`);
 }
 
-/** Makes VFs anew, bound to igbvf. What was before goes after, so that no file gets the number of an old one, as in sysfs. */
+/**
+ * Makes VFs anew, bound to igbvf. What was before goes after, so that no file gets the number of an old one, as in
+ * sysfs.
+ */
 export async function makeVfs(root: string, addresses: readonly string[]): Promise<void> {
   for (const address of addresses) {
     const device = join(root, "sys/bus/pci/devices", address);

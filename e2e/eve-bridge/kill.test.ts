@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * eve-bridge killed between any two of its steps: before each of its own system calls that changes or connects something
- * (strace counts them), while zedrouter works for it, and while a plugin does, which then runs on without it. Afterwards a
- * DEL, or a GC alone, has to leave nothing: no interface, no lease, no address, no file.
+ * eve-bridge killed between any two of its steps: before each of its own system calls that changes or connects
+ * something (strace counts them), while zedrouter works for it, and while a plugin does, which then runs on without it.
+ * Afterwards a DEL, or a GC alone, has to leave nothing: no interface, no lease, no address, no file.
  */
 import { chmodSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Node states and the SriovOperatorConfig are deleted while pods use VFs, and the operator is killed, refused and told the
- * past meanwhile (operator.test.ts): no VF may change.
+ * Node states and the SriovOperatorConfig are deleted while pods use VFs, and the operator is killed, refused and
+ * told the past meanwhile (operator.test.ts): no VF may change.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { writeToStderr } from "@switchyard/testing";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The nodes of a cluster that has none: each with a kubelet that runs pods and ends them,
- * and with a config daemon on a kernel of its own, all in this process.
+ * The nodes of a cluster that has none: each with a kubelet that runs pods and ends them, and with a config daemon on
+ * a kernel of its own, all in this process.
  * Usage: `await using nodes = createFakeNodes({ transport, … }); await nodes.add("worker-1"); await nodes.remove("worker-1")`.
  */
 import { nodes as nodeType } from "@switchyard/api";

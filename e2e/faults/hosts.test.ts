@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A node's host under faults: a policy is scaled up while a write of the host hangs, the daemon is lost for good, or the
- * netdev of the PF is away for a while, at each write that the undisturbed change makes. It must end as undisturbed, it must
- * be said what hangs, and the VFs of the other port, which pods may have, are never touched.
- * `npm run e2e -- faults` takes a third of all points, `npm run e2e -- faults --all` all of them.
+ * A node's host under faults: a policy is scaled up while a write of the host hangs, the daemon is lost for good, or
+ * the netdev of the PF is away for a while, at each write that the undisturbed change makes. It must end as
+ * undisturbed, it must be said what hangs, and the VFs of the other port, which pods may have, are never touched. `npm
+ * run e2e -- faults` takes a third of all points, `npm run e2e -- faults --all` all of them.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodePolicySpec, SriovNetworkNodeState } from "@switchyard/api";

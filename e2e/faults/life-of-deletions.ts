@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Objects that say what nodes shall have are deleted and come back while pods use VFs, as a reinstallation or a GitOps tool
- * that prunes does it: node states, one and all, and the SriovOperatorConfig, which takes them with it. What is missing
- * for a while was not asked to go: no VF may change. What is deleted for good still goes.
+ * Objects that say what nodes shall have are deleted and come back while pods use VFs, as a reinstallation or a
+ * GitOps tool that prunes does it: node states, one and all, and the SriovOperatorConfig, which takes them with it.
+ * What is missing for a while was not asked to go: no VF may change. What is deleted for good still goes.
  */
 import {
   operatorConfigName,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Nodes come and go; policies make VFs on them, more, fewer and others; nodes are drained for that, where an admin, a pool
- * and a budget have a say.
+ * Nodes come and go; policies make VFs on them, more, fewer and others; nodes are drained for that, where an admin, a
+ * pool and a budget have a say.
  */
 import {
   conditionTypes,

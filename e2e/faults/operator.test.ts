@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The operator under faults, with the rights of its own service account, in the manner of Sieve and Acto: a life of a cluster is played undisturbed, and then again
- * and again with the operator killed at its writes, its writes refused or slow, its lists, watches and lease failing, and
- * what it hears out of date. Each step must end
- * as it does undisturbed, and no node be drained, no object be made anew, more often.
- * `npm run e2e -- faults` takes a part of all points, `npm run e2e -- faults --all` all of them.
+ * The operator under faults, with the rights of its own service account, in the manner of Sieve and Acto: a life of a
+ * cluster is played undisturbed, and then again and again with the operator killed at its writes, its writes refused or
+ * slow, its lists, watches and lease failing, and what it hears out of date. Each step must end as it does undisturbed,
+ * and no node be drained, no object be made anew, more often. `npm run e2e -- faults` takes a part of all points, `npm
+ * run e2e -- faults --all` all of them.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { writeToStderr } from "@switchyard/testing";

@@ -89,8 +89,8 @@ export interface StepFacts {
 }
 
 /**
- * All points: each write with each fault, each watch that tells something held, or ended and what is read then wrong, each
- * way to disturb renewals in each step, both restarts after each step.
+ * All points: each write with each fault, each watch that tells something held, or ended and what is read then wrong,
+ * each way to disturb renewals in each step, both restarts after each step.
  */
 export function allPoints(steps: readonly StepFacts[]): readonly Point[] {
   const faults = [...writeFaults, ...staleFaults];
@@ -136,8 +136,8 @@ export function samplePoints(steps: readonly StepFacts[]): readonly Point[] {
 }
 
 /**
- * Of two replicas: in each step that writes, the leader is cut off at one of its writes, or loses the lease and nothing else.
- * Each costs a quarter of a minute, so a life has every second step.
+ * Of two replicas: in each step that writes, the leader is cut off at one of its writes, or loses the lease and
+ * nothing else. Each costs a quarter of a minute, so a life has every second step.
  */
 export function planPairLives(steps: readonly StepFacts[]): readonly (readonly Point[])[] {
   const faults = [...pairFaults, "lease lost"] as const;

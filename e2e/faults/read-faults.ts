@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What goes wrong when the operator lists and watches: a watch ends where it would have told the next event, and until all
- * is well again requests for the resource are refused, slow, or lists are cut off between two pages.
+ * What goes wrong when the operator lists and watches: a watch ends where it would have told the next event, and
+ * until all is well again requests for the resource are refused, slow, or lists are cut off between two pages.
  * Usage: `const reads = createReadFaults(); reads.arm("nodes", "403"); await reads.endOf(watch); reads.fateOf(list);`
  */
 import type { ApiRequest } from "../src/api-request.ts";

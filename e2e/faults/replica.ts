@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * One replica of the operator, and its way to the API server: over a link that can be cut, and a proxy that makes things go
- * wrong.
+ * One replica of the operator, and its way to the API server: over a link that can be cut, and a proxy that makes
+ * things go wrong.
  * Usage: `await using replica = await startReplica({ main, flags, kubeconfig, rules, directory }); replica.link.cut();`
  */
 import { mkdir } from "node:fs/promises";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * playPods plays the scheduler and the kubelets for the pods of DaemonSets, on nodes that are only API objects: the pods run
- * and are ready while the test wants it.
+ * playPods plays the scheduler and the kubelets for the pods of DaemonSets, on nodes that are only API objects: the
+ * pods run and are ready while the test wants it.
  * Usage: `await using pods = playPods(transport, namespace); pods.run(false);`
  */
 import { isKubeError, objectPath, watchObjects, type KubeObject, type Transport } from "@switchyard/kube";

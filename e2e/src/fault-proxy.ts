@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * FaultProxy is a proxy in front of the API server that injects faults: refused, slow or unanswered requests, lost answers of
- * writes, watches that lag or are cut, and stale lists. Clients connect to it with plain HTTP on loopback, without
- * credentials.
+ * FaultProxy is a proxy in front of the API server that injects faults: refused, slow or unanswered requests, lost
+ * answers of writes, watches that lag or are cut, and stale lists. Clients connect to it with plain HTTP on loopback,
+ * without credentials.
  * Usage: `await using proxy = await FaultProxy.before(cluster.kubeconfig, rules); proxy.url; proxy.sever(); proxy.mend()`.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -38,7 +38,10 @@ export class FaultProxy implements AsyncDisposable {
     });
   }
 
-  /** Starts a proxy to the cluster of this kubeconfig. It uses the kubeconfig's user, who must have a certificate or a token. */
+  /**
+   * Starts a proxy to the cluster of this kubeconfig. It uses the kubeconfig's user, who must have a certificate or a
+   * token.
+   */
   static async before(kubeconfig: string, rules: FaultRules): Promise<FaultProxy> {
     const proxy = new FaultProxy(await readUpstream(kubeconfig), rules);
     await new Promise<void>((resolve) => proxy.#server.listen(0, "127.0.0.1", resolve));
@@ -51,7 +54,10 @@ export class FaultProxy implements AsyncDisposable {
     return `http://127.0.0.1:${typeof address === "object" && address ? address.port : ""}`;
   }
 
-  /** Closes all connections of clients and refuses new ones. The API server still completes the requests that it has received. */
+  /**
+   * Closes all connections of clients and refuses new ones. The API server still completes the requests that it has
+   * received.
+   */
   sever(): void {
     this.#isSevered = true;
     // Not resetAndDestroy(): a reset while a socket is closing leaves the socket open for ever (Node 24.21).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * buildGoPrograms builds Go programs for tests into the user's cache, once for each content of the module's directory. The
- * first build takes about half a minute.
+ * buildGoPrograms builds Go programs for tests into the user's cache, once for each content of the module's
+ * directory. The first build takes about half a minute.
  * Usage: `const bin = await buildGoPrograms({ sources, cacheName: "cni", title: "the CNI plugins" })`.
  */
 import { execFile } from "node:child_process";

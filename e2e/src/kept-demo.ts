@@ -69,7 +69,10 @@ export async function keepDemo(args: readonly string[] = []): Promise<KeptDemo> 
   };
 }
 
-/** Applies a policy for 4 VFs on the node's port enp1s0f0, changes it to 6 and deletes it. Returns the counts that the node reported. */
+/**
+ * Applies a policy for 4 VFs on the node's port enp1s0f0, changes it to 6 and deletes it. Returns the counts that the
+ * node reported.
+ */
 export async function tryPolicy(demo: KeptDemo, node: string): Promise<readonly number[]> {
   const counts: number[] = [];
   async function seen(numVfs: number): Promise<void> {

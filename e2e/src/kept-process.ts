@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * KeptProcess is a program under test. If it crashes, mustBeAlive fails the current test with the end of its log; otherwise
- * a crash would only show as a timeout. The log is copied to reports/logs at the end.
+ * KeptProcess is a program under test. If it crashes, mustBeAlive fails the current test with the end of its log;
+ * otherwise a crash would only show as a timeout. The log is copied to reports/logs at the end.
  * Usage: `const operator = spawnKept([main, ...flags], { log, name: "networks-operator" }); await operator.mustBeAlive();`
  */
 import { findWorkspaceRoot, spawnGuarded, type GuardedProcess } from "@switchyard/testing";

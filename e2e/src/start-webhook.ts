@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * startRegisteredWebhook starts the webhook on a free port of loopback and registers it with the API server of a test cluster.
+ * startRegisteredWebhook starts the webhook on a free port of loopback and registers it with the API server of a test
+ * cluster.
  * Usage: `await startRegisteredWebhook(testCluster)`, and then wait for its first answer.
  */
 import { registerWebhooks, type TestCluster, startWebhook } from "@switchyard/test-cluster";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * UpstreamCluster is a cluster in which upstream's programs have run: an API server with the CRDs and without Switchyard's
- * programs, and a client that writes with upstream's field managers.
+ * UpstreamCluster is a cluster in which upstream's programs have run: an API server with the CRDs and without
+ * Switchyard's programs, and a client that writes with upstream's field managers.
  * Usage: `await using testCluster = await startUpstreamCluster(); await testCluster.as(upstream.operator).create(type, policy);`
  */
 import { upstreamDaemonManager, upstreamManager, type ResourceType } from "@switchyard/api";

@@ -46,7 +46,10 @@ const ownImages: Readonly<Record<keyof typeof upstreamImages | "DEVICE_PLUGIN_CO
   DEVICE_PLUGIN_CONFIG_IMAGE: ours("device-plugin-config"),
 };
 
-/** As upstream's chart sets it, with webhooks and a Prometheus operator; `caBundle` signed the certificates of both webhooks. */
+/**
+ * As upstream's chart sets it, with webhooks and a Prometheus operator; `caBundle` signed the certificates of both
+ * webhooks.
+ */
 export function upstreamEnvironment(caBundle: string): Readonly<Record<string, string>> {
   return {
     ...foreignImages,

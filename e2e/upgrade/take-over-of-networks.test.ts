@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Networks of upstream's operator, taken over by ours: their NetworkAttachmentDefinitions are the same objects and mean the
- * same, so that pods go on; what users put on them stays; nothing waits for an operator any more, and what waited for
- * upstream's is let go. Then back to upstream, and here again.
+ * Networks of upstream's operator, taken over by ours: their NetworkAttachmentDefinitions are the same objects and
+ * mean the same, so that pods go on; what users put on them stays; nothing waits for an operator any more, and what
+ * waited for upstream's is let go. Then back to upstream, and here again.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { annotations, networkAttachmentDefinitions as nads, type Condition } from "@switchyard/api";

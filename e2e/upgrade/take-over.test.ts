@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Our operator and daemons in place of upstream's: nothing on any host changes, nobody is drained, and what upstream wrote
- * is ours from then on.
+ * Our operator and daemons in place of upstream's: nothing on any host changes, nobody is drained, and what upstream
+ * wrote is ours from then on.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import {

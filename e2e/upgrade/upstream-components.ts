@@ -189,8 +189,8 @@ export function ownedBy(
 }
 
 /**
- * As its operator makes the object, or updates it: what it says of labels and annotations wins, other ones stay, as does an
- * address that was given out (sriov-operator.md H).
+ * As its operator makes the object, or updates it: what it says of labels and annotations wins, other ones stay, as
+ * does an address that was given out (sriov-operator.md H).
  */
 export async function writeAsUpstream(testCluster: UpstreamCluster, { type, object }: Piece): Promise<void> {
   const operator = testCluster.as(upstream.operator);

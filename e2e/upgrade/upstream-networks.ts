@@ -89,7 +89,10 @@ export const upstreamNetworks: readonly UpstreamNetwork[] = [
   },
 ];
 
-/** Its NetworkAttachmentDefinition is gone, as upstream moved it to a namespace that there is not, and stuck there (M-15). */
+/**
+ * Its NetworkAttachmentDefinition is gone, as upstream moved it to a namespace that there is not, and stuck there
+ * (M-15).
+ */
 export const lostNetwork: UpstreamNetwork = {
   ...{ type: sriovNetworks, name: "lost", within: namespace },
   spec: { resourceName: "fast", networkNamespace: "missing" },

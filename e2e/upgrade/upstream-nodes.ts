@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A cluster as upstream 1.6 leaves it when its operator and daemons are stopped: nodes, policies, pools, node states with
- * all three annotations, host records (sriov-operator.md A.5-A.9, B, F.7, G). One node for each way in which a take-over
- * could go wrong.
+ * A cluster as upstream 1.6 leaves it when its operator and daemons are stopped: nodes, policies, pools, node states
+ * with all three annotations, host records (sriov-operator.md A.5-A.9, B, F.7, G). One node for each way in which a
+ * take-over could go wrong.
  * Usage: `const { workers } = await populate(testCluster); testCluster.startOperator(); for (const w of workers.values()) w.startDaemon()`
  */
 import {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The host contract (libs/host/src/testing/host-contract.ts) on a real kernel, with igb's two ports; npm test has the fake's turn. */
+/**
+ * The host contract (libs/host/src/testing/host-contract.ts) on a real kernel, with igb's two ports; npm test has the
+ * fake's turn.
+ */
 import { beforeAll, describe, expect, it } from "@jest/globals";
 import { bootGuest, bundleForGuest } from "@switchyard/vm-lab";
 

@@ -9,7 +9,9 @@ import { createStopSignal } from "./process/stop-signal.ts";
 import { listen, refusalOf, replyTo, type Received, type RpcServer } from "./testing/rpc-server.ts";
 import { createScratch, type Scratch } from "./testing/scratch.ts";
 
-/** A node with directories, plugins and settings. Its network namespace is an ordinary directory, which no test enters. */
+/**
+ * A node with directories, plugins and settings. Its network namespace is an ordinary directory, which no test enters.
+ */
 interface Node extends AsyncDisposable {
   readonly scratch: Scratch;
   /** The calls of the fake `bridge` and `dhcp` plugins, in order. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * The file that an installed launcher runs: starts the program in the same directory from V8's code cache. With the
- * functions of an ADD already compiled, an ADD takes 2 ms less (docs/decisions/010-eve-bridge-launcher.md). If the cache is
- * missing or this Node rejects it, the program still works.
+ * functions of an ADD already compiled, an ADD takes 2 ms less (docs/decisions/010-eve-bridge-launcher.md). If the
+ * cache is missing or this Node rejects it, the program still works.
  * Usage: `node start.cjs`; `node start.cjs --write-code-cache FILE` runs the program and then writes the cache.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The admission webhook as a process beside a real API server, which asks it by its own rules: what kubectl's users see,
- * and what becomes of their changes while webhooks and certificates come and go.
+ * The admission webhook as a process, registered with a real API server: what users of kubectl see, and what happens
+ * to their changes while webhooks and certificates come and go.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The same objects before a real API server with our webhook and before `switchyard validate`, which reads the cluster from
- * that server, as its users would.
- * Usage: `expect(await askSwitchyard(testCluster, [object])).toEqual([await askServer(testCluster, object)])`.
+ * Validates an object with a real API server and the webhook, and with `switchyard validate`, which reads the cluster
+ * from that server.
+ * Usage: `expect(await askSwitchyard(testCluster, [object])).toEqual([await askServer(testCluster, object)])`
  */
 import type { TestCluster } from "@switchyard/test-cluster";
 import { isKubeError, isRecord } from "@switchyard/kube";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The objects that upstream's users have, and the examples of the proposals that this product implements: what becomes of
- * them, judged by a real API server with our CRDs and webhook and by `switchyard validate`, which must agree.
+ * The objects of upstream's users and the examples of Switchyard's proposals, validated by a real API server with the
+ * CRDs and the webhook and by `switchyard validate`, which must agree.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { customResources, sriovNetworkNodeStates } from "@switchyard/api";
@@ -81,7 +81,9 @@ function judgedIn(path: string): readonly Manifest[] {
     .map((object) => ({ ...object, metadata: { namespace, ...withoutFinalizers(object.metadata) } }));
 }
 
-/** Of upstream's finalizers the API server says that their names should be longer: a word on metadata, not on our kinds. */
+/**
+ * Of upstream's finalizers the API server says that their names should be longer: a word on metadata, not on our kinds.
+ */
 function withoutFinalizers(metadata: Manifest["metadata"] & { readonly finalizers?: unknown }): Manifest["metadata"] {
   const { finalizers: _, ...rest } = metadata;
   return rest;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `switchyard render` against a real cluster: from the files that users apply it prints the node states that the operator
- * writes once the webhook has let them in, and from the live cluster what is in it. The test is the nodes' daemons.
+ * `switchyard render` and a real cluster: from the files that users apply, the command prints the node states that
+ * the operator writes, and from the live cluster the ones that it contains. The test plays the nodes' daemons.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import {

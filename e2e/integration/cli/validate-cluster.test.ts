@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `switchyard validate` against a real API server with our webhook, in a cluster with nodes, policies and pools: the same
- * objects are refused, with the same words, the others with the same warnings and defaults. The command reads the cluster
- * from the API server, as its users would.
+ * `switchyard validate` and a real API server with the webhook, in a cluster with nodes, policies and pools: both
+ * must refuse the same objects with the same messages, and give the others the same warnings and defaults.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { sriovNetworkNodeStates } from "@switchyard/api";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `switchyard validate` against a real API server with our webhook, over a corpus of good and bad objects: the same ones are refused, by
- * the same fields and in the same words, and the others get the same defaults. kubectl reads the files for the server, so
- * that their YAML is read alike too.
+ * `switchyard validate` and a real API server with the webhook get a corpus of valid and invalid objects. Both must
+ * refuse the same objects with the same fields and messages, and set the same defaults on the others. kubectl reads the
+ * files for the server.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { startTestCluster, type TestCluster, silentNarrator } from "@switchyard/test-cluster";

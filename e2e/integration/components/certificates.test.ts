@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The certificates that the operator keeps for the network resources injector and the admission webhook, on a real API
- * server with a controller manager: operators as processes, with the rights that they have in a cluster. What the pods
- * would mount is shown by a server, and the API server's side of the talk is made of what is announced to it.
+ * The certificates that the operator issues and renews for the network resources injector and the admission webhook,
+ * on a real API server with a controller manager: operators as processes with their rights in a cluster. The test
+ * serves the certificate that the pods would mount, and connects with the CA bundle of the webhook configuration.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import type { Condition } from "@switchyard/api";

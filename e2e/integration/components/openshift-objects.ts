@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * OpenShift's kinds that the operator reads or writes, taking anything: without schemas, and without OpenShift's operators.
- * Usage: `await create(openshiftCrds)`.
+ * CRDs of the OpenShift kinds that the operator reads or writes. They have no schema and accept any object.
+ * Usage: `await create(openshiftCrds)`
  */
 import type { ResourceType } from "@switchyard/api";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the operator does on OpenShift only, with the rights that it has there: the cluster's TLS profile and topology,
- * hardware offload on MachineConfigPools. OpenShift's kinds are here, its operators are not.
+ * The operator on OpenShift, with its rights there: the cluster's TLS profile and topology, and hardware offload of
+ * MachineConfigPools. OpenShift's CRDs are installed, its operators are not running.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { connect, isKubeError, type Transport } from "@switchyard/kube";

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What our CRDs refuse without any webhook, by which field and in which words, and what they take although it looks odd. */
+/**
+ * Which specs the CRDs refuse without a webhook, with which field and message, and which unusual specs they accept.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { connect, type Transport } from "@switchyard/kube";
 import { startControlPlane, type ControlPlane } from "@switchyard/testing";

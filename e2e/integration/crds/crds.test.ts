@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Our CRDs on a real API server: it takes them, and through them whatever upstream stores and could use. */
+/**
+ * Switchyard's CRDs on a real API server: the server accepts them, and they accept every object that upstream stores
+ * and uses.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { customResources } from "@switchyard/api";
 import { connect, isRecord, type Transport } from "@switchyard/kube";

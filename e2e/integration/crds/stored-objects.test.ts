@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Objects that upstream's CRDs let in and ours would not: they stay, and can be changed in their other fields. What upstream's
- * CRDs do not check is taken out of ours to store them.
+ * Objects that upstream's CRDs accepted and Switchyard's would refuse: they stay, and their other fields can be
+ * changed. To store them, the test removes from the CRDs what upstream's do not check.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";

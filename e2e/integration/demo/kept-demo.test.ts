@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `npm run demo -- --keep`: what a newcomer tries in the cluster that it leaves. */
+/** `npm run demo -- --keep`, and what a newcomer tries in the cluster that it keeps running. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { keepDemo, tryPolicy, type KeptDemo } from "../../src/kept-demo.ts";
 

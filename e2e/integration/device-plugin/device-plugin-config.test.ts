@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The device plugin's configuration on a real API server, with the operator: the init container, the follower, a plugin
- * that counts how often it is told to start anew; the label on nodes; upstream's ConfigMap, and a fleet too large for it.
+ * The device plugin's configuration on a real API server with the operator: the init container, the sidecar, a fake
+ * plugin that counts its restarts, the label on nodes, upstream's ConfigMap, and a fleet that is too large for the
+ * ConfigMap.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A hundred nodes of one pool ask for a drain at once, of which a tenth may be unavailable. The test is their daemons, each
- * of which is done at once; the order of events is the API server's.
+ * A hundred nodes of one pool request a drain at the same time, and a tenth may be unavailable. The test plays their
+ * daemons, which finish at once. The order of events is that of the API server.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from "@jest/globals";
 import { eventually } from "@switchyard/testing";

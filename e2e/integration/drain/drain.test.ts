@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Drains on a real API server with a controller manager: who is drained when, which pods leave, and what is left behind.
- * The test is the nodes' kubelets and daemons.
+ * Drains on a real API server with a controller manager: the order of the drains, the pods that are evicted, and what
+ * is left behind. The test plays the nodes' kubelets and daemons.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { annotations, nodes as nodeType, sriovNetworkNodeStates, taints } from "@switchyard/api";

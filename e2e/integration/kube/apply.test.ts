@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The writer against a real API server, whose audit log says what was written: what is apply's meaning, and how little it takes. */
+/**
+ * The writer of libs/kube on a real API server: what server-side apply does, and, from the audit log, how few writes
+ * it takes.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import {
   connect,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Caches over 10,000 objects of a real API server, whose connection is cut, which crashes, and which forgets. */
+/**
+ * Caches of 10,000 objects on a real API server whose connection is cut, which crashes, and which forgets old
+ * versions (410).
+ */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

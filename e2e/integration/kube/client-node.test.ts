@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * @kubernetes/client-node as a judge beside ours: its typed client takes and gives our kinds, and its informer sees the
- * objects that our cache sees.
+ * @kubernetes/client-node as a reference for libs/kube: its typed client reads and writes Switchyard's kinds, and its
+ * informer sees the same objects as the cache.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import {

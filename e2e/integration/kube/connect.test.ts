@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** All ways to authenticate, against a real API server, which says who it takes us for. */
+/** Every way to authenticate to a real API server, which answers who the user is. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

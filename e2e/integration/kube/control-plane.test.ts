@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The API server that all other integration tests run against, itself put to the test. */
+/** The test API server of libs/testing, which all other integration tests use. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { existsSync } from "node:fs";
 import { chmod, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";

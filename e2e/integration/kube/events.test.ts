@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Events as the real API server takes them, with no more rights than the recorder says it needs. */
+/** Events on a real API server, with only the rights that the recorder says it needs. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { connect, createEventRecorder, isKubeObject, objectPath, systemClock, type News } from "@switchyard/kube";
 import { eventually, startControlPlane, type ControlPlane } from "@switchyard/testing";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A replica for leader-election.test.ts: whoever leads writes its name into one ConfigMap, over and over and several
- * times at once, so that wherever it is frozen some requests are under way. SIGUSR2 stalls its event loop for 5 s.
+ * A replica for leader-election.test.ts. The leader writes its name into a ConfigMap repeatedly and concurrently, so
+ * that some requests are running when it is frozen. SIGUSR2 blocks its event loop for 5 s.
  * Usage: `node leader-election-candidate.ts <kubeconfig> <identity>`
  */
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Two replicas as real processes, frozen and stalled while they lead; the API server's audit log is the judge. */
+/**
+ * Two replicas as processes that are frozen and stalled while they lead. The API server's audit log shows who wrote when.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

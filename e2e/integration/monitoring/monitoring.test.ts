@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * The alerts and the dashboard that come with the chart: well-formed, and about metrics that our processes really have.
- */
+/** The chart's alerts and dashboard are well-formed, and use only metrics that Switchyard's processes have. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { certificateFlags, issueWebhookCertificate, writeWebhookCertificate } from "@switchyard/test-cluster";
 import { igb } from "@switchyard/host/testing";

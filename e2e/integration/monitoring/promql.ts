@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Prometheus' own parsers as a judge of rule files and expressions: the Go program integration/promql.
- * Usage: `const { problems, metrics } = await checkPromql({ ruleFiles: [path], expressions: ["rate(a[5m])"] })`.
+ * checkPromql checks rule files and expressions with Prometheus' own parsers, in a Go program.
+ * Usage: `const { problems, metrics } = await checkPromql({ ruleFiles: [path], expressions: ["rate(a[5m])"] })`
  */
 import { isRecord } from "@switchyard/kube";
 import { join } from "node:path";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Networks and what is made from them, on a real API server with a controller manager: the operator as a process with the
- * rights that it has in a cluster, the garbage collector and the deletion of namespaces, an audit log.
+ * Networks and their NetworkAttachmentDefinitions, on a real API server with a controller manager: the operator as a
+ * process with its rights in a cluster, the garbage collector, deleted namespaces, and an audit log.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import {

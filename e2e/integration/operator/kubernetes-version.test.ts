@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The operator's process and an API server of a release that it does not support: it asks for /version and nothing else. */
+/** The operator and an API server of an unsupported release: the operator requests /version and nothing else. */
 import { expect, it } from "@jest/globals";
 import { isRecord } from "@switchyard/kube";
 import { findWorkspaceRoot } from "@switchyard/testing";

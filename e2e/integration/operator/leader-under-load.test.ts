@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The operator's lease while all of its writes hang: an API server under load, or a webhook that never answers. */
+/**
+ * The operator's lease while all its other writes hang, because the API server is overloaded or a webhook does not
+ * answer.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { collectionPath, connect, isRecord, type Transport } from "@switchyard/kube";
 import { nodes, sriovNetworks, sriovOperatorConfigs, type ResourceType } from "@switchyard/api";

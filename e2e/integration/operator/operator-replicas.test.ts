@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Two replicas of the operator, which freeze, thaw and end while nodes wait for their drains; the API server's audit log
- * is the judge of who wrote. The test is the nodes' daemons.
+ * Two replicas of the operator that are frozen, continued and stopped while nodes wait for their drains. The API
+ * server's audit log shows which replica wrote. The test plays the nodes' daemons.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import {

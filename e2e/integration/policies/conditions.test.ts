@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a pipeline relies on: `kubectl wait --for=condition=Ready` on policies and pools, and the events that tell why.
+ * What a pipeline relies on: `kubectl wait --for=condition=Ready` for policies and pools, and the events that explain
+ * them.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What nobody expected to fail is on the object that it is about, within seconds and in the error's words, and goes when it
- * works again: passes of a node's daemon, work of the operator. An admission policy makes the API server refuse them.
+ * Unexpected failures of the config daemon and of the operator are reported on the object within seconds, with the
+ * text of the error, and the report is removed after the next success. An admission policy makes the API server refuse
+ * the writes.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Condition, SriovNetworkNodeState } from "@switchyard/api";

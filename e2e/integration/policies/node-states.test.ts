@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The SriovNetworkNodeStates that the operator keeps, on a real API server: as the policies ask, whatever somebody does to
- * them by hand, and for the nodes that SriovOperatorConfig names. The test is the nodes' daemons.
+ * The SriovNetworkNodeStates that the operator keeps, on a real API server: they match the policies, manual changes
+ * are undone, and they exist for the nodes that SriovOperatorConfig selects. The test plays the nodes' daemons.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from "@jest/globals";
 import {

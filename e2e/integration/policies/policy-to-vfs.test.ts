@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The way of a change, end to end: operator and daemons as processes on a real API server, kernels that can be looked at
- * and broken.
+ * A policy from the API to the VFs: the operator and the config daemons as processes on a real API server, with fake
+ * kernels that the test can inspect and break.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodePolicySpec, SriovNetworkNodeState } from "@switchyard/api";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Running pods keep their VFs: what is deleted and made again, renamed or away for a moment is no reason to remove them.
- * Drains are off, so that a mistake would take the VFs at once.
+ * Running pods keep their VFs when objects are deleted and recreated, and when interfaces are renamed or disappear
+ * for a moment. Drains are off, so that a mistake would remove the VFs at once.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodeState } from "@switchyard/api";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A real API server with everything that we can deploy, asked for and rendered; the operator's identity is there, and
- * three nodes. Nothing runs.
+ * A real API server with the operator's identity, three nodes, and all objects of all components as rendered. No
+ * component is running.
  * Usage: `await using deployed = await prepareCluster(); await using daemon = await deployed.clientOf(account, "worker-1");`
  */
 import { connect, createWriter, type KubeObject, type Transport } from "@switchyard/kube";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Who may do what, on a real API server: the operator deploys all of its components with the rights that it has, and what
- * runs on a node writes what is its own node's only (sriov-operator.md M-18).
+ * The rights of each component on a real API server: the operator deploys all components with its own rights, and a
+ * component on a node writes only the objects of that node (sriov-operator.md M-18).
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { annotations } from "@switchyard/api";

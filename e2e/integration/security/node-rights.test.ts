@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Rights of processes on nodes, on a real API server and with the operator as a process: they come after the admission
- * policies that limit them, and are withdrawn where the API server refuses these policies (sriov-operator.md M-18).
+ * The rights of components on nodes, on a real API server with the operator as a process: the operator grants them
+ * after the admission policies that limit them, and withdraws them if the API server refuses these policies
+ * (sriov-operator.md M-18).
  */
 import { afterAll, afterEach, beforeAll, expect, it, jest } from "@jest/globals";
 import { conditionTypes, type Condition } from "@switchyard/api";

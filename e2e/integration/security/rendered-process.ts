@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A process of ours as its rendered container would be started: with the variables that stand there and nothing else, and
+ * Starts a program as its rendered container would be started: with the container's environment variables only, and
  * with the token of the pod's service account.
  * Usage: `await using webhook = await startRendered(deployed, "operator-webhook/webhook-server", { program, node, env });`
  */

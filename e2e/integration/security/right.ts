@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A right in a line, "patch kube-system:pods/name/status": what the API server says about it, and what becomes of the
- * request itself. Without a namespace it is the operator's, or none where the kind has none.
+ * A right in one line, such as "patch kube-system:pods/name/status": what the API server answers about it, and the
+ * result of the request itself. The default namespace is the operator's, or none for cluster-scoped kinds.
  * Usage: `const right = readRight("get secrets/other"); await isAllowed(client, right); await attempt(client, right);`
  */
 import { collectionPath, isRecord, objectPath, type ResourceType, type Transport } from "@switchyard/kube";

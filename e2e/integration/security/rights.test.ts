@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What each token can do, and that it can do nothing else of all that would matter to an attacker: asked of a real API
- * server, and tried. docs/security.md says what follows from it.
+ * What each token can do, and that it can do nothing else that matters to an attacker: the test asks a real API
+ * server and tries it. docs/security.md describes the consequences.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { connect, isKubeError, type Transport } from "@switchyard/kube";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * runDemo shows policies, networks, drains and the webhook on three nodes with different NICs. The nodes' kernels are fake,
- * everything else is real. What it starts runs until the test cluster ends.
+ * runDemo shows policies, networks, drains and the webhook on three nodes with different NICs. The nodes' kernels are
+ * fake, everything else is real. What it starts runs until the test cluster ends.
  */
 import { drainReasons, labels, type SriovNetworkNodeState } from "@switchyard/api";
 import {

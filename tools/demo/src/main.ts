@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `npm run demo` shows how Switchyard configures nodes. `-- --vm` uses a real kernel in QEMU, `-- --keep` keeps the cluster
- * running at the end.
+ * `npm run demo` shows how Switchyard configures nodes. `-- --vm` uses a real kernel in QEMU, `-- --keep` keeps the
+ * cluster running at the end.
  */
 import { once } from "node:events";
 import { dirname } from "node:path";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `npm run e2e` runs the tests that need a virtual machine, network namespaces or several minutes. `npm run e2e -- vm` runs
- * the tests in e2e/vm, `npm run e2e -- faults --all` those in e2e/faults at every fault point instead of a sample. Other
- * arguments are passed to Jest.
+ * `npm run e2e` runs the tests that need a virtual machine, network namespaces or several minutes. `npm run e2e --
+ * vm` runs the tests in e2e/vm, `npm run e2e -- faults --all` those in e2e/faults at every fault point instead of a
+ * sample. Other arguments are passed to Jest.
  */
 import { binariesFor, ensureBinaries } from "@switchyard/testing";
 import { spawnSync } from "node:child_process";
@@ -39,7 +39,9 @@ for (const name of totals.skippedNames) console.log(`SKIPPED: ${name}`);
 console.log(closingLine(totals));
 process.exitCode = run.status === 0 && totals.passed > 0 ? 0 : 1;
 
-/** Turns a folder's name into a pattern that matches the folder only: "faults" must not match eve-bridge/faults.test.ts. */
+/**
+ * Turns a folder's name into a pattern that matches the folder only: "faults" must not match eve-bridge/faults.test.ts.
+ */
 function asPattern(argument: string): string {
   return existsSync(join(root, "e2e", argument)) ? `/e2e/${argument}/` : argument;
 }

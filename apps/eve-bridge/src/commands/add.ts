@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * ADD connects an interface: eth0 through the stock `bridge` plugin, every other interface through zedrouter
- * (eve-and-afxdp.md a3, a4). A failed ADD is undone within the call, because a runtime may give up on the pod without a DEL.
+ * (eve-and-afxdp.md a3, a4). A failed ADD is undone within the call, because a runtime may give up on the pod without a
+ * DEL.
  * Usage: `await add(call, (result) => writeStdout(JSON.stringify(result)))`.
  */
 import { statSync } from "node:fs";
@@ -23,7 +24,10 @@ import { formatResult } from "../request/result-format.ts";
 import { throwIfStopped } from "../process/stop-signal.ts";
 import { clusterInterface, type CniEnvironment, type CniRequest } from "../request/request.ts";
 
-/** Connects the interface and prints the result. On failure it undoes its steps, then throws; a record remains if that fails. */
+/**
+ * Connects the interface and prints the result. On failure it undoes its steps, then throws; a record remains if that
+ * fails.
+ */
 export async function add(call: Call, print: (result: JsonObject) => void): Promise<void> {
   const { env } = call.request;
   const { stateDir } = call.settings;

@@ -27,7 +27,10 @@ export interface Call {
 /** Connects an interface: calls `record` before each step and returns what it made. */
 export type Connect = (call: Call, record: (progress: Progress) => void) => Promise<CniResult>;
 
-/** The limits of one wait: `limitMs`, the time left for the call, and the stop signal. Throws code 11 if no time is left. */
+/**
+ * The limits of one wait: `limitMs`, the time left for the call, and the stop signal. Throws code 11 if no time is
+ * left.
+ */
 export function waitFor({ deadline, signal }: Call, limitMs: number): Wait {
   return { timeoutMs: leftMs(deadline, limitMs), ...(signal === undefined ? {} : { signal }) };
 }

@@ -51,7 +51,10 @@ function compareAddresses({ ips }: CniResult, index: number, link: PodLink): str
     .map((address) => `${link.name} does not have address ${address}`);
 }
 
-/** A result's route without gateway matches a route with any gateway: some plugins use the gateway of the address for it. */
+/**
+ * A result's route without gateway matches a route with any gateway: some plugins use the gateway of the address for
+ * it.
+ */
 function compareRoutes({ routes }: CniResult, seen: PodNetwork, ifName: string): string[] {
   return routes
     .map(({ dst, gw }) => ({

@@ -28,7 +28,10 @@ export async function del(call: Call): Promise<void> {
   }
 }
 
-/** Returns undefined if the lock cannot be created: a full or read-only /run stops ADD, but must not block the deletion of pods. */
+/**
+ * Returns undefined if the lock cannot be created: a full or read-only /run stops ADD, but must not block the deletion
+ * of pods.
+ */
 async function lockIfPossible(call: Call): Promise<OwnerLock | undefined> {
   const wait = waitFor(call, call.timeouts.lock);
   try {

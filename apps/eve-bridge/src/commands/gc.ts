@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * GC removes the recorded interfaces of a network that the runtime no longer lists, and what killed calls left in the state
- * directory. If one interface cannot be removed, GC still removes the others.
+ * GC removes the recorded interfaces of a network that the runtime no longer lists, and what killed calls left in the
+ * state directory. If one interface cannot be removed, GC still removes the others.
  * Usage: `await gc(call)`.
  */
 import {
@@ -70,7 +70,10 @@ function parseValidAttachments(conf: JsonObject): ReadonlySet<string> {
   return new Set(keys);
 }
 
-/** Removes an interface as DEL does, with the environment and configuration of its ADD. Skips one that another call holds. */
+/**
+ * Removes an interface as DEL does, with the environment and configuration of its ADD. Skips one that another call
+ * holds.
+ */
 async function removeAttachment(call: Call, seen: AttachmentRecord): Promise<void> {
   const { stateDir } = call.settings;
   const lock = tryLock(lockOf(stateDir, seen));

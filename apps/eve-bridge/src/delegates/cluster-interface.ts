@@ -36,7 +36,10 @@ export async function deleteClusterInterface(call: Call, record: AttachmentRecor
   await runBridge(call, "DEL", bridgeConfIfPossible(confOfAdd(call.request.conf.raw, record), policyOf(call, record)));
 }
 
-/** The policy of the ADD. Without a record it is zedkube's marker, or "default-route" if that was deleted before the pod. */
+/**
+ * The policy of the ADD. Without a record it is zedkube's marker, or "default-route" if that was deleted before the
+ * pod.
+ */
 function policyOf({ request, settings, log }: Call, record: AttachmentRecord | undefined): RoutingPolicy {
   if (record?.policy !== undefined) return record.policy;
   try {

@@ -23,7 +23,10 @@ export interface Delegation {
 const busyPauseMs = 100;
 const busyLimitMs = 5_000;
 
-/** Runs the plugin and returns its stdout. Throws the plugin's error with its code; the message names plugin and command. */
+/**
+ * Runs the plugin and returns its stdout. Throws the plugin's error with its code; the message names plugin and
+ * command.
+ */
 export async function runDelegate(env: CniEnvironment, delegation: Delegation, wait: Wait): Promise<string> {
   const { plugin, command, conf } = delegation;
   const file = findPlugin(plugin, env.path);

@@ -13,7 +13,10 @@ import { parseResult, type CniResult } from "../request/result.ts";
 import { defaultSettings } from "../request/settings.ts";
 import { hasNoListener } from "../zedrouter/socket-probe.ts";
 
-/** Acquires a lease for the interface with hardware address `mac`. Throws the plugin's error, or 102 for a result without address. */
+/**
+ * Acquires a lease for the interface with hardware address `mac`. Throws the plugin's error, or 102 for a result
+ * without address.
+ */
 export async function acquireLease(call: Call, mac: string | undefined): Promise<CniResult> {
   const stdout = await runDhcp(call, "ADD", dhcpConf(call, mac));
   const result = parseResult(parseDelegateOutput("dhcp", stdout));
@@ -22,14 +25,17 @@ export async function acquireLease(call: Call, mac: string | undefined): Promise
   return { ...result, routes: result.routes.map(withoutNoGateway) };
 }
 
-/** Checks that the daemon still has a lease. The daemon may have got another address; compareResult finds that difference. */
+/**
+ * Checks that the daemon still has a lease. The daemon may have got another address; compareResult finds that
+ * difference.
+ */
 export async function checkLease(call: Call, mac: string | undefined): Promise<void> {
   await runDhcp(call, "CHECK", dhcpConf(call, mac));
 }
 
 /**
- * Releases the lease; succeeds when there is no lease, or when no daemon is running. The daemon keeps its leases in memory,
- * so they cannot be released after it has ended.
+ * Releases the lease; succeeds when there is no lease, or when no daemon is running. The daemon keeps its leases in
+ * memory, so they cannot be released after it has ended.
  */
 export async function releaseLease(call: Call): Promise<void> {
   try {
@@ -40,7 +46,10 @@ export async function releaseLease(call: Call): Promise<void> {
   }
 }
 
-/** The runtime's configuration with another `ipam`. It must be complete, because the daemon finds a lease by the network's name. */
+/**
+ * The runtime's configuration with another `ipam`. It must be complete, because the daemon finds a lease by the
+ * network's name.
+ */
 export function dhcpConf(
   { request, settings }: Pick<Call, "request" | "settings">,
   mac: string | undefined,

@@ -25,7 +25,10 @@ export interface CommandOutcome {
 /** Far more than any plugin prints. */
 const maxOutputBytes = 4 * 1024 * 1024;
 
-/** Throws code 11 on a timeout or a stop signal, 102 on too much output, the system's error when the program cannot start. */
+/**
+ * Throws code 11 on a timeout or a stop signal, 102 on too much output, the system's error when the program cannot
+ * start.
+ */
 export function runCommand(file: string, args: readonly string[], options: CommandOptions): Promise<CommandOutcome> {
   const { env, stdin = "", timeoutMs, signal } = options;
   if (signal?.stopped === true) return Promise.reject(stoppedError());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Parses and formats hardware addresses: text in CNI, base64 of the raw bytes in zedrouter's RPC (eve-and-afxdp.md a2, a5).
+ * Parses and formats hardware addresses: text in CNI, base64 of the raw bytes in zedrouter's RPC (eve-and-afxdp.md
+ * a2, a5).
  * Usage: `formatMac(parseMac("02-16-3E-5E-6C-01"))` is "02:16:3e:5e:6c:01".
  */
 
@@ -9,7 +10,10 @@ declare const parsed: unique symbol;
 /** A hardware address of 6, 8 or 20 bytes. Only this file can create one. */
 export type MacAddress = Buffer & { readonly [parsed]: true };
 
-/** Groups of one byte with ":" or "-", groups of two bytes with ".", or bare digits. Go's net.ParseMAC accepts the groups. */
+/**
+ * Groups of one byte with ":" or "-", groups of two bytes with ".", or bare digits. Go's net.ParseMAC accepts the
+ * groups.
+ */
 const forms = [/^[0-9a-f]{2}(:[0-9a-f]{2})*$/i, /^[0-9a-f]{2}(-[0-9a-f]{2})*$/i, /^[0-9a-f]{4}(\.[0-9a-f]{4})*$/i];
 const bare = /^(?:[0-9a-f]{2})+$/i;
 

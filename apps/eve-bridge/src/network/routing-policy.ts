@@ -18,7 +18,10 @@ export type RoutingPolicy =
   /** Routes to the cluster's services and to the node only. */
   | "cluster-only";
 
-/** The policy; undefined while zedkube has not written the pod's marker. Throws code 4 for invalid names, 7 for an unknown marker. */
+/**
+ * The policy; undefined while zedkube has not written the pod's marker. Throws code 4 for invalid names, 7 for an
+ * unknown marker.
+ */
 export function readRoutingPolicy(
   { markerDir }: Pick<Settings, "markerDir">,
   args: CniArgs,

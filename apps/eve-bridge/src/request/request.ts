@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * parseRequest checks the environment and the stdin of one call of a container runtime (CNI 1.1.0, "Parameters"; eve-and-afxdp.md a2).
+ * parseRequest checks the environment and the stdin of one call of a container runtime (CNI 1.1.0, "Parameters";
+ * eve-and-afxdp.md a2).
  * Usage: `const request = parseRequest(parseEnvironment(process.env), stdin)`.
  */
 import { parseCniArgs, type CniArgs } from "./cni-args.ts";

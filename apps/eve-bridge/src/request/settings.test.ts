@@ -34,7 +34,9 @@ describe("readSettings", () => {
   });
 
   it("refuses a file that the environment names and that does not exist", () => {
-    expect(() => readSettings({ EVE_BRIDGE_CONFIG: "/nowhere/settings.json" })).toThrow("cannot read the settings in /nowhere");
+    expect(() => readSettings({ EVE_BRIDGE_CONFIG: "/nowhere/settings.json" })).toThrow(
+      "cannot read the settings in /nowhere",
+    );
   });
 });
 

@@ -40,8 +40,8 @@ export async function readStdin(fd: number, { timeoutMs, maxBytes = defaultMaxBy
 }
 
 /**
- * Opens the same pipe or file again, non-blocking; undefined for a socket or a terminal. Setting O_NONBLOCK on `fd` itself
- * would change the file description that the runtime shares.
+ * Opens the same pipe or file again, non-blocking; undefined for a socket or a terminal. Setting O_NONBLOCK on `fd`
+ * itself would change the file description that the runtime shares.
  */
 function openNonBlocking(fd: number): number | undefined {
   const stat = fstatSync(fd);

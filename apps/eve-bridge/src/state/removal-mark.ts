@@ -32,7 +32,10 @@ export function markRemoved(stateDir: string, attachment: Attachment, now = Date
   }
 }
 
-/** Deletes the mark before an ADD. Throws the file system's error, because a DEL might remove nothing while the mark exists. */
+/**
+ * Deletes the mark before an ADD. Throws the file system's error, because a DEL might remove nothing while the mark
+ * exists.
+ */
 export function unmarkRemoved(stateDir: string, attachment: Attachment): void {
   rmSync(fileOf(stateDir, attachment), { force: true });
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * launcherText builds the file that a container runtime starts: a shell script with one `exec`, because plain Node with a
- * script and its code cache starts fastest (docs/decisions/010-eve-bridge-launcher.md). The script uses paths relative to
- * itself, so the directory can be mounted anywhere. It starts Node with the installed loader and libraries, so it does not
- * depend on the C library of the host, which is musl on EVE.
+ * launcherText builds the file that a container runtime starts: a shell script with one `exec`, because plain Node
+ * with a script and its code cache starts fastest (docs/decisions/010-eve-bridge-launcher.md). The script uses paths
+ * relative to itself, so the directory can be mounted anywhere. It starts Node with the installed loader and libraries,
+ * so it does not depend on the C library of the host, which is musl on EVE.
  * Usage: `launcherText({ id: "0.1.0-1f2e3d4c5b6a", loader: "ld-linux-x86-64.so.2" })`.
  */
 

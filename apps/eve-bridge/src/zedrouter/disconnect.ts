@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * disconnect removes an interface from its network instance: it releases the lease while the interface can still send, then
- * asks zedrouter to remove the interface (eve-and-afxdp.md a4, a9).
+ * disconnect removes an interface from its network instance: it releases the lease while the interface can still
+ * send, then asks zedrouter to remove the interface (eve-and-afxdp.md a4, a9).
  * Usage: `await disconnect(call, record)`.
  */
 import type { AttachmentRecord } from "../state/attachment-record.ts";

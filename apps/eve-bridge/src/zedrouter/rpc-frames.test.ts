@@ -5,8 +5,8 @@ import { CniError, cniCode } from "../request/cni-error.ts";
 import { createFrameReader } from "./rpc-frames.ts";
 
 /**
- * Objects whose strings contain braces, brackets, quotes and backslashes. Keys need no escapes: JSON.parse of V8 13.6 (Node
- * 24.21) confuses some keys with escapes, `{"\\"":1}` with `{"\\\\":1}` after it has parsed both.
+ * Objects whose strings contain braces, brackets, quotes and backslashes. Keys need no escapes: JSON.parse of V8 13.6
+ * (Node 24.21) confuses some keys with escapes, `{"\\"":1}` with `{"\\\\":1}` after it has parsed both.
  */
 const object = fc.dictionary(
   fc.stringMatching(/^[a-z{}[\]:,]{1,4}$/),

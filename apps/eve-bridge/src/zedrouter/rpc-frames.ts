@@ -9,7 +9,9 @@ import { parseJson, type JsonValue } from "../request/json.ts";
 
 /** Collects bytes until an object is complete. */
 export interface FrameReader {
-  /** The objects that `chunk` completes, in order. Throws code 101 for invalid JSON and for an object that is too long. */
+  /**
+   * The objects that `chunk` completes, in order. Throws code 101 for invalid JSON and for an object that is too long.
+   */
   push(chunk: Buffer): JsonValue[];
 }
 

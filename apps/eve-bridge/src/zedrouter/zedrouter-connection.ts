@@ -40,7 +40,9 @@ export function podInterfaceOf({ env, conf, args }: CniRequest, netns = "", mac?
   };
 }
 
-/** The interface of an ADD, which alone has a MAC address. Throws code 4 for invalid CNI_ARGS, 7 for the configuration. */
+/**
+ * The interface of an ADD, which alone has a MAC address. Throws code 4 for invalid CNI_ARGS, 7 for the configuration.
+ */
 export function wantedInterfaceOf(request: CniRequest): PodInterface {
   if (request.args.podName === "") {
     throw new CniError(cniCode.invalidEnvironment, "CNI_ARGS: K8S_POD_NAME is missing");

@@ -15,8 +15,8 @@ const refusalSeconds = 1;
 const rssMb = 65;
 
 /**
- * An idle daemon must use no CPU time. The limits are what the clock of /proc cannot distinguish from 0, as a share of one
- * processor. A second in the emulated guest is about ten seconds of this machine.
+ * An idle daemon must use no CPU time. The limits are what the clock of /proc cannot distinguish from 0, as a share
+ * of one processor. A second in the emulated guest is about ten seconds of this machine.
  */
 const idleShare = { "fake kernel": 0.002, "VM lab, igb": 0.02 };
 

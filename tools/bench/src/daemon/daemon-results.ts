@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The results of the daemon benchmark. Seconds are counted from the change of the spec at the API server, or from the start
- * of the process.
+ * The results of the daemon benchmark. Seconds are counted from the change of the spec at the API server, or from the
+ * start of the process.
  */
 import type { RequestCount } from "../harness/request-count.ts";
 

@@ -6,7 +6,9 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** Another process may take the port before it is used, which is unlikely because the kernel assigns other ports first. */
+/**
+ * Another process may take the port before it is used, which is unlikely because the kernel assigns other ports first.
+ */
 export async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createGuestDaemon runs the bundled config daemon on a real kernel, in a guest of the VM lab. It connects to the API server
- * on this machine.
+ * createGuestDaemon runs the bundled config daemon on a real kernel, in a guest of the VM lab. It connects to the API
+ * server on this machine.
  * Usage: `await using daemon = await createGuestDaemon({ cluster, run, guest, share, cpuProf: undefined })`
  */
 import { mkdir, writeFile } from "node:fs/promises";
@@ -103,7 +103,10 @@ async function writeAccount(directory: string, { token, authority, namespace }: 
   await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(directory, name), text)));
 }
 
-/** Shell commands that set up the service account's files and variables. The server's name resolves to slirp's address of this machine. */
+/**
+ * Shell commands that set up the service account's files and variables. The server's name resolves to slirp's address
+ * of this machine.
+ */
 function becomePod({ server }: PodAccount): string {
   const name = "kubernetes.default.svc";
   return [

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * runGuestScenario measures the daemon in the VM lab: starts, changes of the number of VFs, refusals and an idle time, on two
- * real ports with seven VFs each.
+ * runGuestScenario measures the daemon in the VM lab: starts, changes of the number of VFs, refusals and an idle
+ * time, on two real ports with seven VFs each.
  * Usage: `const results = await runGuestScenario(daemon, measures, options)`
  */
 import type { DaemonOptions } from "./daemon-options.ts";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createGuestShare creates the directory that the guest mounts: the daemon's bundle (main.js) and the native packages that it
- * loads.
+ * createGuestShare creates the directory that the guest mounts: the daemon's bundle (main.js) and the native packages
+ * that it loads.
  * Usage: `await using share = await createGuestShare(); await bootGuest({ share: share.directory })`
  */
 import { bundleForGuest } from "@switchyard/vm-lab";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * measureKernel measures the time that the kernel alone needs: a shell in the guest makes the writes to sriov_numvfs that the
- * daemon makes.
+ * measureKernel measures the time that the kernel alone needs: a shell in the guest makes the writes to sriov_numvfs
+ * that the daemon makes.
  * Usage: `bestOf(await measureKernel(guest, run.signal), await measureKernel(guest, run.signal))`
  */
 import type { Guest } from "@switchyard/vm-lab";
@@ -26,7 +26,10 @@ export interface KernelTime {
 /** The times by the title of the change. */
 export type KernelTimes = Readonly<Record<string, KernelTime>>;
 
-/** A script that starts and ends without VFs. `read` and `echo` are built into the shell, so it measures only the writes. */
+/**
+ * A script that starts and ends without VFs. `read` and `echo` are built into the shell, so it measures only the
+ * writes.
+ */
 const script = `
 set -e
 pf0=/sys/bus/pci/devices/0000:01:00.0/sriov_numvfs

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The goals of the fleet benchmark. They compare the operator with upstream's Go operator and with the plain client. Pure.
+ * The goals of the fleet benchmark. They compare the operator with upstream's Go operator and with the plain client.
+ * Pure.
  * Usage: `missedGoals(fleetGoals(results, { nodes: 1000 }))`
  */
 import { atMost, type Goal } from "../harness/goal.ts";
@@ -8,7 +9,9 @@ import { total, withoutLeases } from "../harness/request-count.ts";
 import type { DrainWave } from "./drain-log.ts";
 import { stepTitles, titleOf, type StepId, type StepResult } from "./step-result.ts";
 
-/** CPU seconds of upstream's Go operator, measured at 1,000 nodes. Its cost and the goal grow with the number of nodes. */
+/**
+ * CPU seconds of upstream's Go operator, measured at 1,000 nodes. Its cost and the goal grow with the number of nodes.
+ */
 const upstreamCpuSeconds: Partial<Record<StepId, number>> = {
   start: 13,
   "first-policy": 12.1,
@@ -19,7 +22,9 @@ const upstreamCpuSeconds: Partial<Record<StepId, number>> = {
 
 const timesPlain = 1.25;
 
-/** The operator's debounce for one change and for a burst. A starting operator sees all nodes at once, which is a burst. */
+/**
+ * The operator's debounce for one change and for a burst. A starting operator sees all nodes at once, which is a burst.
+ */
 const debounceSeconds = { single: 0.1, burst: 0.5 };
 const bursts: readonly StepId[] = ["start", "more-policies", "delete-policies"];
 
@@ -40,7 +45,9 @@ export function fleetGoals(results: readonly StepResult[], { nodes }: { readonly
   ];
 }
 
-/** The goals for drains: not more at once than the pool allows, no node twice, and a free slot is taken within a second. */
+/**
+ * The goals for drains: not more at once than the pool allows, no node twice, and a free slot is taken within a second.
+ */
 export function waveGoals({ nodes, limit, peak, starts, longestGapSeconds }: DrainWave): readonly Goal[] {
   return [
     atMost("drains at once", peak, limit, ""),

@@ -70,7 +70,10 @@ export function nodeObject(index: number) {
   } satisfies Node & { readonly status: unknown };
 }
 
-/** A SriovOperatorConfig that deploys all components. Drains are off, because the steps measure policies and node states. */
+/**
+ * A SriovOperatorConfig that deploys all components. Drains are off, because the steps measure policies and node
+ * states.
+ */
 export const operatorConfig: SriovOperatorConfig = {
   apiVersion,
   kind: "SriovOperatorConfig",
@@ -126,7 +129,8 @@ export function stateWithSpec(
 }
 
 /**
- * The same node state with the metadata that the operator writes, because the API server also spends time on the metadata.
+ * The same node state with the metadata that the operator writes, because the API server also spends time on the
+ * metadata.
  */
 export function ownedStateWithSpec(
   namespace: string,

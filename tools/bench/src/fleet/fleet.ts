@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Fleet is a simulated fleet: Node objects, statuses as daemons write them, and a watch of the node states. Each node state
- * exists twice: the operator writes one and the plain client the other.
+ * Fleet is a simulated fleet: Node objects, statuses as daemons write them, and a watch of the node states. Each node
+ * state exists twice: the operator writes one and the plain client the other.
  * Usage: `await using fleet = await createFleet({ cluster, options, progress, run }); await fleet.reportAll()`
  */
 import {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * watchStates watches the metadata of node states. It continues the watch after the API server ends it, which the server does
- * after some time, and at once for a client that reads too slowly.
+ * watchStates watches the metadata of node states. It continues the watch after the API server ends it, which the
+ * server does after some time, and at once for a client that reads too slowly.
  * Usage: `await using watch = await watchStates(client, { take, fail })`
  */
 import { sriovNetworkNodeStates } from "@switchyard/api";

@@ -5,7 +5,10 @@
  */
 import { isWrite, type AuditEvent } from "@switchyard/testing";
 
-/** Numbers of requests by verb and resource: "patch nodes/status", "watch leases". `failed` counts the failed ones again. */
+/**
+ * Numbers of requests by verb and resource: "patch nodes/status", "watch leases". `failed` counts the failed ones
+ * again.
+ */
 export interface RequestCount {
   readonly writes: Readonly<Record<string, number>>;
   readonly reads: Readonly<Record<string, number>>;

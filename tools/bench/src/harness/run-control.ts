@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Run ends a benchmark when something that it needs has failed, or when the user stops it: all waits reject, and everything
- * that was started is stopped and removed.
+ * Run ends a benchmark when something that it needs has failed, or when the user stops it: all waits reject, and
+ * everything that was started is stopped and removed.
  * Usage: `using run = startRun(); await pause(1_000, run.signal); run.fail(error)`
  */
 import { BenchError } from "./bench-error.ts";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * compareAnswers checks that concurrent reviews get the same answers as single ones. Upstream admits an invalid policy if it
- * reviews a valid one at the same time (sriov-operator.md M-26).
+ * compareAnswers checks that concurrent reviews get the same answers as single ones. Upstream admits an invalid
+ * policy if it reviews a valid one at the same time (sriov-operator.md M-26).
  * Usage: `const { wrong } = await compareAnswers(client, reviews, signal)`
  */
 import { inParallel } from "../harness/plain-client.ts";
@@ -46,5 +46,8 @@ const different = 96;
 const times = 5;
 const atOnce = 16;
 
-/** Has no common divisor with `different`, so that every review is sent, and valid and invalid ones alternate irregularly. */
+/**
+ * Has no common divisor with `different`, so that every review is sent, and valid and invalid ones alternate
+ * irregularly.
+ */
 const stride = 37;

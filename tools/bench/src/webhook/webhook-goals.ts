@@ -12,8 +12,8 @@ const cpuSecondsPer100 = 1;
 const peakMb = 130;
 
 /**
- * The goals for time, CPU and memory apply to fleets of at most 1,000 nodes that are all alike. For other fleets the report
- * only shows the figures.
+ * The goals for time, CPU and memory apply to fleets of at most 1,000 nodes that are all alike. For other fleets the
+ * report only shows the figures.
  */
 export function webhookGoals(result: ProfileResult, { nodes }: { readonly nodes: number }): readonly Goal[] {
   const { profile, loads, comparison, peakMb: peak, lists } = result;

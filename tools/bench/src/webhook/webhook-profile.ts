@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The profiles of nodes for the webhook benchmark: those of the fleet benchmark, whose nodes differ in their addresses only,
- * and one whose nodes all differ. Pure.
+ * The profiles of nodes for the webhook benchmark: those of the fleet benchmark, whose nodes differ in their
+ * addresses only, and one whose nodes all differ. Pure.
  * Usage: `reportedInterfaces(webhookProfiles["vf256-in-pods"], 7)`
  */
 import type { InterfaceStatus } from "@switchyard/api";
