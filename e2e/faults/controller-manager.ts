@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * A kube-controller-manager that is started when our CRDs are there: the garbage collector learns of kinds that come
- * later after half a minute only. It runs what the life of a cluster needs, as it is; nodes that have no kubelet are not
- * called lost.
+ * later after half a minute only. It runs what the scenario of a cluster needs, as it is; nodes that have no kubelet
+ * are not called lost.
  * Usage: `await using manager = startControllerManager(cluster, binaries);`
  */
 import { spawnGuarded, type ControlPlane } from "@switchyard/testing";

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { writeToStderr } from "@switchyard/testing";
 import { runCampaign } from "./campaign.ts";
-import { lifeOfDeletions } from "./life-of-deletions.ts";
+import { deletionScenario } from "./deletion-scenario.ts";
 import { effort, prepareFaultTests, type PreparedFaultTests } from "./fault-tests.ts";
 
 let prepared: PreparedFaultTests;
@@ -21,9 +21,9 @@ afterAll(async () => {
 
 describe("VFs in use", () => {
   it(
-    "stay while what asks for them is deleted and comes back, whatever goes wrong",
+    "stay while policies and node states are deleted and recreated, with faults",
     async () => {
-      const { points, findings } = await runCampaign(lifeOfDeletions, { ...prepared, effort, tell: writeToStderr });
+      const { points, findings } = await runCampaign(deletionScenario, { ...prepared, effort, tell: writeToStderr });
       expect(findings.join("\n\n")).toBe("");
       expect(points.length).toBeGreaterThan(0);
     },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * prepareFaultTests provides what every fault test needs: the binaries of a control plane and a bundled operator.
- * Usage: `await using prepared = await prepareFaultTests(); await runCampaign(life, { ...prepared, effort, tell });`
+ * Usage: `await using prepared = await prepareFaultTests(); await runCampaign(scenario, { ...prepared, effort, tell });`
  */
 import { binariesFor, ensureBinaries, writeToStderr } from "@switchyard/testing";
 import { mkdtemp, rm } from "node:fs/promises";

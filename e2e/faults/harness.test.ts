@@ -2,16 +2,16 @@
 /** The judge of the operator is judged: it must see what it is there for, on a real API server. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { bridgeNetworks, networkAttachmentDefinitions } from "@switchyard/api";
-import type { Actors } from "./actors.ts";
-import { has, place, type Life } from "./life.ts";
-import { playDisturbed, playUndisturbed } from "./play.ts";
+import type { ClusterUsers } from "./cluster-users.ts";
+import { has, place, type Scenario } from "./scenario.ts";
+import { runWithFaults, runWithoutFaults } from "./run-scenario.ts";
 import type { Point } from "./points.ts";
-import { createWorld, type World } from "./world.ts";
+import { startFaultCluster, type FaultCluster } from "./fault-cluster.ts";
 import { prepareFaultTests, type PreparedFaultTests } from "./fault-tests.ts";
 
 const made = "a network is made";
 let prepared: PreparedFaultTests;
-let world: World | undefined;
+let faultCluster: FaultCluster | undefined;
 
 beforeAll(async () => {
   prepared = await prepareFaultTests();
@@ -22,50 +22,50 @@ afterAll(async () => {
 });
 
 afterEach(async () => {
-  await world?.[Symbol.asyncDispose]();
-  world = undefined;
+  await faultCluster?.[Symbol.asyncDispose]();
+  faultCluster = undefined;
 }, 60_000);
 
 /** One network comes and goes; `meddle` is what somebody does beside. */
-function lifeWith(meddle: (actors: Actors) => Promise<void> = () => Promise.resolve()): Life {
+function scenarioWith(meddle: (users: ClusterUsers) => Promise<void> = () => Promise.resolve()): Scenario {
   return {
     name: "one network",
     flags: [],
     steps: [
       {
         name: made,
-        async act(actors) {
-          await actors.apply(bridgeNetworks, {
+        async act(users) {
+          await users.apply(bridgeNetworks, {
             metadata: place("blue"),
             spec: { resourceName: "nics", bridge: "br0" },
           });
-          await meddle(actors);
+          await meddle(users);
         },
         isDone: (objects) => has(objects, "BridgeNetwork blue", "Ready"),
       },
       {
         name: "it is deleted",
-        act: (actors) => actors.delete(bridgeNetworks, place("blue")),
+        act: (users) => users.delete(bridgeNetworks, place("blue")),
         isDone: (objects) => !objects.some(({ metadata }) => metadata.name === "blue"),
       },
     ],
   };
 }
 
-/** Plays the life undisturbed, and then the other one with this point. */
-async function play(again: Life, points: readonly Point[] = []): Promise<readonly Point[]> {
-  world = await createWorld({ ...prepared, flags: [] });
-  const reference = await playUndisturbed(world, lifeWith());
-  return playDisturbed({ world, life: again, reference, points, withinMs: 5_000 });
+/** Runs the scenario undisturbed, and then the other one with this point. */
+async function runOnce(again: Scenario, points: readonly Point[] = []): Promise<readonly Point[]> {
+  faultCluster = await startFaultCluster({ ...prepared, flags: [] });
+  const reference = await runWithoutFaults(faultCluster, scenarioWith());
+  return runWithFaults({ faultCluster, scenario: again, reference, points, withinMs: 5_000 });
 }
 
-describe("a life", () => {
-  it("that is played again is the same", async () => {
-    await expect(play(lifeWith())).resolves.toEqual([]);
+describe("a scenario", () => {
+  it("passes if it is run again without faults", async () => {
+    await expect(runOnce(scenarioWith())).resolves.toEqual([]);
   }, 120_000);
 
-  it("in which a write is lost for ever does not pass, and the write and what lacks are named", async () => {
-    const finding = play(lifeWith(), [{ step: made, fault: "500 for ever", nth: 1 }]);
+  it("fails if a write is lost for ever, and the finding names the write and the missing object", async () => {
+    const finding = runOnce(scenarioWith(), [{ step: made, fault: "500 for ever", nth: 1 }]);
     await expect(finding).rejects.toMatchObject({
       name: "FaultFinding",
       message: expect.stringMatching(
@@ -80,12 +80,12 @@ describe("a life", () => {
     });
   }, 120_000);
 
-  it("that ends the same by another way does not pass", async () => {
-    const finding = play(
-      lifeWith(async (actors) => {
+  it("fails if it ends in the same state with other changes", async () => {
+    const finding = runOnce(
+      scenarioWith(async (users) => {
         const red = { metadata: place("red"), spec: { config: "{}" } };
-        await actors.apply(networkAttachmentDefinitions, red);
-        await actors.delete(networkAttachmentDefinitions, red.metadata);
+        await users.apply(networkAttachmentDefinitions, red);
+        await users.delete(networkAttachmentDefinitions, red.metadata);
       }),
     );
     const detour =
@@ -93,8 +93,8 @@ describe("a life", () => {
     await expect(finding).rejects.toMatchObject({ message: expect.stringContaining(detour) });
   }, 120_000);
 
-  it("tells points that came to nothing from those that happened", async () => {
+  it("returns the points at which no fault occurred", async () => {
     const missed: Point = { step: made, fault: "409", nth: 50 };
-    await expect(play(lifeWith(), [{ step: made, fault: "409", nth: 1 }, missed])).resolves.toEqual([missed]);
+    await expect(runOnce(scenarioWith(), [{ step: made, fault: "409", nth: 1 }, missed])).resolves.toEqual([missed]);
   }, 120_000);
 });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * A node whose host and daemon can be broken: its daemon runs in this process, on a fake kernel, and can be lost without
- * a word, as a machine that loses its power does, and started again while the kernel lives on.
+ * a word, as a machine that loses its power does, and started again while the kernel scenarios on.
  * Usage: `await using node = await createHostNode(testCluster, "worker-1"); node.startDaemon(); node.loseDaemon();`
  */
 import { runDaemon } from "@switchyard/config-daemon/daemon";
@@ -29,24 +29,24 @@ export async function createHostNode(testCluster: TestCluster, name: string): Pr
   const stream = createWriteStream(join(testCluster.directory, `${name}.log`), { flags: "a" });
   const { log } = createLogger({ service: "config-daemon", level: "info", stream });
   const stop = new AbortController();
-  let life = new AbortController();
+  let scenario = new AbortController();
   let ended: Promise<void> = Promise.resolve();
   await createNode(testCluster, name);
 
   return {
     kernel,
     startDaemon() {
-      life = new AbortController();
+      scenario = new AbortController();
       ended = runDaemon({
         ...{ namespace, nodeName: name, maxPfs: 1, maxCacheAgeMs: 300_000, stepDeadlineMs, log, signal: stop.signal },
-        transport: mortalTransport(testCluster.transport, life.signal),
-        host: mortal(kernel.host(), life.signal),
+        transport: mortalTransport(testCluster.transport, scenario.signal),
+        host: mortal(kernel.host(), scenario.signal),
         metrics: new Registry(),
         setNotReady: () => undefined,
       });
     },
     loseDaemon() {
-      life.abort();
+      scenario.abort();
       ended = Promise.resolve();
     },
     async [Symbol.asyncDispose]() {
@@ -59,15 +59,15 @@ export async function createHostNode(testCluster: TestCluster, name: string): Pr
 
 const never = new Promise<never>(() => undefined);
 
-function mortalTransport(transport: Transport, life: AbortSignal): Transport {
+function mortalTransport(transport: Transport, scenario: AbortSignal): Transport {
   return {
     get namespace() {
       return transport.namespace;
     },
-    request: (request) => untilDeath(life, () => transport.request(request)),
+    request: (request) => untilDeath(scenario, () => transport.request(request)),
     async *watch(request) {
       for await (const event of transport.watch(request)) {
-        if (life.aborted) await never;
+        if (scenario.aborted) await never;
         yield event;
       }
     },
@@ -76,14 +76,14 @@ function mortalTransport(transport: Transport, life: AbortSignal): Transport {
 }
 
 /** The host as a process has it that may die at any moment. */
-function mortal(host: Host, life: AbortSignal): Host {
+function mortal(host: Host, scenario: AbortSignal): Host {
   const ports = Object.entries(host).map(([name, port]: [string, object]) => {
     if (name === "events") return [name, port] as const;
     const verbs = new Proxy(port, {
       get(target, verb) {
         const act: unknown = Reflect.get(target, verb);
         if (typeof act !== "function") return act;
-        return (...args: readonly unknown[]) => untilDeath(life, () => Reflect.apply(act, target, args) as unknown);
+        return (...args: readonly unknown[]) => untilDeath(scenario, () => Reflect.apply(act, target, args) as unknown);
       },
     });
     return [name, verbs] as const;
@@ -91,8 +91,8 @@ function mortal(host: Host, life: AbortSignal): Host {
   return Object.fromEntries(ports) as unknown as Host;
 }
 
-async function untilDeath<Answer>(life: AbortSignal, act: () => Answer): Promise<Awaited<Answer>> {
-  const isDead = (): boolean => life.aborted;
+async function untilDeath<Answer>(scenario: AbortSignal, act: () => Answer): Promise<Awaited<Answer>> {
+  const isDead = (): boolean => scenario.aborted;
   if (isDead()) return never;
   try {
     const answer = await act();

@@ -92,7 +92,7 @@ async function writesOfChange(): Promise<readonly FakeWrite[]> {
   return node.kernel.writes.slice(before);
 }
 
-async function play({ kind, port, nth }: Point, name: string): Promise<void> {
+async function injectFault({ kind, port, nth }: Point, name: string): Promise<void> {
   await using node = await begin(name);
   const { kernel } = node;
   const gate = Promise.withResolvers<undefined>();
@@ -162,9 +162,9 @@ async function play({ kind, port, nth }: Point, name: string): Promise<void> {
   expect(ofOther).toEqual([]);
 }
 
-describe("a node's host, whatever goes wrong at a write", () => {
+describe("a node's host with a fault at a write", () => {
   it(
-    "comes to the same end, says what hangs, and leaves the other port's VFs alone",
+    "reaches the same state, reports what hangs, and does not change the VFs of the other port",
     async () => {
       const counts = new Map<FakeWrite["port"], number>();
       const points = (await writesOfChange()).flatMap(({ port }): readonly Point[] => {
@@ -179,7 +179,7 @@ describe("a node's host, whatever goes wrong at a write", () => {
         const where = `${point.kind} at write ${point.nth} of ${point.port}`;
         process.stderr.write(`hosts: ${at + 1} of ${chosen.length} points, ${findings.length} findings: ${where}\n`);
         try {
-          await play(point, `host-${at + 1}`);
+          await injectFault(point, `host-${at + 1}`);
         } catch (error) {
           findings.push(`${where} (host-${at + 1}): ${error instanceof Error ? error.message : String(error)}`);
         }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Watches a cluster from the side: what there is, and what became of each object, in its order. Two lives that end alike
- * may have gone different ways, and a node that is drained twice looks as one that was drained once.
- * Usage: `await using observer = await observe(transport, types); observer.picture(); observer.takeHistory()`.
+ * Watches a cluster from the side: what there is, and what became of each object, in its order. Two scenarios that
+ * end alike may have gone different ways, and a node that is drained twice looks as one that was drained once.
+ * Usage: `await using observer = await observe(transport, types); observer.clusterState(); observer.takeHistory()`.
  */
 import { annotations } from "@switchyard/api";
 import { watchObjects, type Change, type KubeObject, type ResourceType, type Transport } from "@switchyard/kube";
-import { labelOf, pictureOf, type Picture } from "./picture.ts";
+import { labelOf, clusterStateOf, type ClusterState } from "./cluster-state.ts";
 
 /** What became of each object, by "Kind namespace/name": "came", "cordoned", "drain Draining", … */
 export type History = ReadonlyMap<string, readonly string[]>;
 
 export interface Observer extends AsyncDisposable {
   objects(): readonly KubeObject[];
-  picture(): Picture;
+  clusterState(): ClusterState;
   /** Since it was last taken. */
   takeHistory(): History;
   /** performance.now() of the last change. */
@@ -56,7 +56,7 @@ export async function observe(
   const objects = () => caches.flatMap((cache) => cache.list()).filter((object) => !isLeftOut(object));
   return {
     objects,
-    picture: () => pictureOf(objects()),
+    clusterState: () => clusterStateOf(objects()),
     takeHistory() {
       const taken = history;
       history = new Map();

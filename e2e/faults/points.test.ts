@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
-import { allPoints, countPoints, planLives, samplePoints, writeFaults, type Point, type StepFacts } from "./points.ts";
+import {
+  allPoints,
+  countPoints,
+  planScenarios,
+  samplePoints,
+  writeFaults,
+  type Point,
+  type StepFacts,
+} from "./points.ts";
 import { readFaults } from "./read-faults.ts";
 
 const facts: fc.Arbitrary<readonly StepFacts[]> = fc
@@ -14,15 +22,15 @@ const facts: fc.Arbitrary<readonly StepFacts[]> = fc
   )
   .map((steps) => steps.map((step, at) => ({ step: `step ${at}`, ...step })));
 
-describe("lives", () => {
-  it("take each point once, and no write twice in one life", () => {
+describe("scenarios", () => {
+  it("contain each point once, and at most one point per write", () => {
     const property = fc.property(facts, fc.constantFrom(allPoints, samplePoints), (steps, choose) => {
       const points = choose(steps);
-      const lives = planLives(points);
-      expect(new Set(lives.flat())).toEqual(new Set(points));
-      expect(lives.flat()).toHaveLength(points.length);
-      for (const life of lives) {
-        for (const ofStep of Map.groupBy(life, ({ step }) => step).values()) {
+      const scenarios = planScenarios(points);
+      expect(new Set(scenarios.flat())).toEqual(new Set(points));
+      expect(scenarios.flat()).toHaveLength(points.length);
+      for (const scenario of scenarios) {
+        for (const ofStep of Map.groupBy(scenario, ({ step }) => step).values()) {
           const nths = ofStep.flatMap((point) => ("nth" in point ? [point.nth] : []));
           expect(new Set(nths).size).toBe(nths.length);
           // Only refusals go together, kills of which the next leader need not wait, and reads of different resources.
@@ -38,7 +46,7 @@ describe("lives", () => {
 });
 
 describe("a sample", () => {
-  it("has a kill and a refusal at each write, and all ways to refuse one", () => {
+  it("has a kill and a refusal at each write, and every kind of refusal", () => {
     const points = samplePoints([{ step: "a", writeCount: 10, told: ["nodes"] }]);
     const faultsAt = (nth: number) => points.filter((point) => "nth" in point && point.nth === nth).length;
     expect([2, 4, 10].map(faultsAt).every((count) => count >= 2)).toBe(true);
@@ -49,7 +57,7 @@ describe("a sample", () => {
 });
 
 describe("a count", () => {
-  it("tells kills, refusals, what is stale, reads and leases", () => {
+  it("distinguishes kills, refusals, stale caches, reads and leases", () => {
     const points: readonly Point[] = [
       { step: "a", fault: "kill", nth: 1 },
       { step: "a", fault: "restart at rest" },

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Where a life is disturbed, and how. Each step of a life ends with the cluster as it should be, so what is done to one
- * step tells nothing about the next, and one life can take points in all of its steps.
- * Usage: `for (const points of planLives(samplePoints(steps))) await playDisturbed({ world, life, reference, points });`
+ * Point says where a fault occurs in a scenario, and which. Each step of a scenario ends in the expected state, so a
+ * fault in one step does not affect the next, and one run can have points in all steps.
+ * Usage: `for (const points of planScenarios(samplePoints(steps))) await runWithFaults({ faultCluster, scenario, reference, points });`
  */
 import { leaseFaults, type LeaseFault } from "./lease-faults.ts";
 import { readFaults, type ReadFault } from "./read-faults.ts";
 
-/** What happens to a write. What is no kill is a refusal, or as bad. */
+/** Faults of a write: the operator is killed, or the write is refused or lost. */
 export const writeFaults = [
   "kill",
   "kill once answered",
@@ -31,7 +31,7 @@ export const pairFaults = ["partition", "silent partition"] as const;
 
 export type PairFault = (typeof pairFaults)[number];
 
-/** One thing that goes wrong in one step. */
+/** One fault in one step. */
 export type Point = WritePoint | WatchPoint | ReadPoint | LeasePoint | RestartPoint;
 
 /** At the operator's `nth` write of the step, from 1; a kill while one is under way waits for a later write. */
@@ -137,9 +137,9 @@ export function samplePoints(steps: readonly StepFacts[]): readonly Point[] {
 
 /**
  * Of two replicas: in each step that writes, the leader is cut off at one of its writes, or loses the lease and
- * nothing else. Each costs a quarter of a minute, so a life has every second step.
+ * nothing else. Each costs a quarter of a minute, so a scenario has every second step.
  */
-export function planPairLives(steps: readonly StepFacts[]): readonly (readonly Point[])[] {
+export function planPairScenarios(steps: readonly StepFacts[]): readonly (readonly Point[])[] {
   const faults = [...pairFaults, "lease lost"] as const;
   const points = steps
     .filter(({ writeCount }) => writeCount > 0)
@@ -170,15 +170,15 @@ function leaseEnds(steps: readonly StepFacts[]): readonly Point[] {
 }
 
 /**
- * As few lives as can be. Several writes of one step are disturbed in one life: an operator that is killed remembers
- * nothing of the kill before, and a write that is refused is tried again by itself.
+ * As few scenarios as can be. Several writes of one step are disturbed in one scenario: an operator that is killed
+ * remembers nothing of the kill before, and a write that is refused is tried again by itself.
  */
-export function planLives(points: readonly Point[]): readonly (readonly Point[])[] {
-  const lives: Point[][] = [];
+export function planScenarios(points: readonly Point[]): readonly (readonly Point[])[] {
+  const scenarios: Point[][] = [];
   for (const ofStep of Map.groupBy(points, ({ step }) => step).values()) {
-    for (const [at, batch] of batchesOf(ofStep).entries()) (lives[at] ??= []).push(...batch);
+    for (const [at, batch] of batchesOf(ofStep).entries()) (scenarios[at] ??= []).push(...batch);
   }
-  return lives;
+  return scenarios;
 }
 
 const killsAtOnce = 4;

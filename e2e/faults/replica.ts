@@ -9,7 +9,7 @@ import { FaultProxy } from "../src/fault-proxy.ts";
 import type { FaultRules } from "../src/fault-rules.ts";
 import { OperatorProcess } from "../src/operator-process.ts";
 import { SeverableLink } from "../src/severable-link.ts";
-import { namespace } from "./life.ts";
+import { namespace } from "./scenario.ts";
 
 export interface Replica extends AsyncDisposable {
   readonly operator: OperatorProcess;

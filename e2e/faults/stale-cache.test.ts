@@ -28,7 +28,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { FaultProxy } from "../src/fault-proxy.ts";
 import { passAll, type FaultRules } from "../src/fault-rules.ts";
 import { OperatorProcess } from "../src/operator-process.ts";
-import { namespace } from "./life.ts";
+import { namespace } from "./scenario.ts";
 import { createOperatorAccount } from "./operator-account.ts";
 
 /** The shortest that there is: bookmarks come each minute. */
@@ -108,9 +108,9 @@ async function readAges(): Promise<ReadonlyMap<string, number>> {
   return new Map(Array.from(rows, ([, resource = "", seconds]) => [resource, Number(seconds)]));
 }
 
-describe("an operator that may not watch nodes any more", () => {
+describe("an operator that is no longer allowed to watch nodes", () => {
   it(
-    "says so, deletes no state by what it knew of them, and goes on when it may",
+    "reports it, deletes no node state because of its stale cache, and continues when it is allowed again",
     async () => {
       const { metadata } = await eventually("a state", readState, { withinMs: 60_000 });
       await transport.request({ method: "DELETE", path: objectPath(nodes, { name: "worker-1" }) });

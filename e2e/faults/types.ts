@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Kinds of Kubernetes that the life of a cluster is about, beside our own. */
+/** Kinds of Kubernetes that the scenario of a cluster is about, beside our own. */
 import { customResources, networkAttachmentDefinitions, nodes, type ResourceType } from "@switchyard/api";
 
 export const namespaces = { group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false };

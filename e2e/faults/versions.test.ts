@@ -25,10 +25,10 @@ import { passAll } from "../src/fault-rules.ts";
 import { bundleApp } from "../src/bundle-app.ts";
 import { OperatorProcess } from "../src/operator-process.ts";
 import { bundlePreviousOperator, findPreviousVersion } from "../src/previous-operator.ts";
-import { createActors, type Actors } from "./actors.ts";
+import { createClusterUsers, type ClusterUsers } from "./cluster-users.ts";
 import { startControllerManager } from "./controller-manager.ts";
 import { createFakeNodes } from "./fake-nodes.ts";
-import { has, namespace, ofKind, place, statusOf } from "./life.ts";
+import { has, namespace, ofKind, place, statusOf } from "./scenario.ts";
 import { observe, type Observer } from "./observer.ts";
 import { leases, observedTypes } from "./types.ts";
 
@@ -46,7 +46,7 @@ let previous: string;
 let current: string;
 let transport: Transport;
 let observer: Observer;
-let actors: Actors;
+let users: ClusterUsers;
 let directory: string;
 let kubeconfig: string;
 
@@ -70,7 +70,7 @@ beforeAll(async () => {
   };
   const nodes = resources.use(createFakeNodes({ transport, observer, namespace, directory, fail }));
   resources.use(playPods(transport, namespace)).run(true);
-  actors = createActors(transport, nodes);
+  users = createClusterUsers(transport, nodes);
 }, 600_000);
 
 afterAll(() => resources.disposeAsync(), 60_000);
@@ -141,7 +141,7 @@ async function rest(): Promise<void> {
 }
 
 async function makeVfs(numVfs: number): Promise<void> {
-  await actors.apply(sriovNetworkNodePolicies, {
+  await users.apply(sriovNetworkNodePolicies, {
     metadata: place("fast"),
     spec: { nodeSelector: {}, nicSelector: { rootDevices: ["0000:3b:00.0"] }, resourceName: "fast", numVfs },
   });
@@ -153,28 +153,28 @@ async function makeVfs(numVfs: number): Promise<void> {
 async function feltDuring(act: () => Promise<void>, vfCount: number): Promise<readonly string[]> {
   await rest();
   observer.takeHistory();
-  actors.nodes.takeVfChanges();
+  users.nodes.takeVfChanges();
   await act();
   await rest();
   await eventually(`${vfCount} VFs`, hasVfs(vfCount), { withinMs: stepMs });
   const news = [...observer.takeHistory()].flatMap(([label, all]) => all.map((one) => `${label}: ${one}`));
   // Drains that somebody asks for or does; that there is none may be said or not.
   const felt = news.filter((one) => lasting.test(one) && !/: (drain|request): (Idle|none)$/.test(one));
-  return [...actors.nodes.takeVfChanges(), ...felt];
+  return [...users.nodes.takeVfChanges(), ...felt];
 }
 
 (previousVersion === "" ? describe.skip : describe)("an operator and the version before it", () => {
   it(
-    "hand over to each other, forth and back, and nobody feels it",
+    "take over from each other in both directions without an effect on nodes and users",
     async () => {
       writeToStderr(`[e2e] the version before is ${previousVersion.slice(0, 12)}`);
       const old = await startReplica("old", previous);
-      await actors.apply(sriovOperatorConfigs, { metadata: place(operatorConfigName), spec: {} });
-      await actors.nodes.add(worker);
-      await actors.apply(sriovNetworks, { metadata: place("blue"), spec: { resourceName: "fast" } });
+      await users.apply(sriovOperatorConfigs, { metadata: place(operatorConfigName), spec: {} });
+      await users.nodes.add(worker);
+      await users.apply(sriovNetworks, { metadata: place("blue"), spec: { resourceName: "fast" } });
       await makeVfs(4);
-      await actors.startPod({ name: "app", namespace: "default" }, worker, "openshift.io/fast");
-      await actors.nodes.giveVfToPod(worker);
+      await users.startPod({ name: "app", namespace: "default" }, worker, "openshift.io/fast");
+      await users.nodes.giveVfToPod(worker);
       let holder = await leader();
 
       // Rolled out: the new one stands by, then the old one goes, as after a crash.

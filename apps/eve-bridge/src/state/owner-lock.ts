@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * OwnerLock is a lock between processes that ends with its owner, even if the owner is killed. Node has no flock(2),
+ * * OwnerLock is a lock between processes that ends with its owner, even if the owner is killed. Node has no flock(2),
  * so a lock is a directory with one file that is named after the owner. A process prepares such a directory and gives
  * it the lock's name with rename(2), which succeeds only if the target does not exist or is empty. A process that finds
  * a dead owner unlinks the owner's file, whose name no other process can have, and tries again. So two processes never

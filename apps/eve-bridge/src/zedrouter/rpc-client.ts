@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A client of JSON-RPC 1.0 over AF_UNIX, as Go's net/rpc/jsonrpc serves it (eve-and-afxdp.md a5). A request is
+ * * A client of JSON-RPC 1.0 over AF_UNIX, as Go's net/rpc/jsonrpc serves it (eve-and-afxdp.md a5). A request is
  * `{"method","params":[one],"id"}`, an answer `{"id","result","error"}`.
  * Usage: `const rpc = await dial(path, { timeoutMs: 3_000 }); await rpc.call("RPCServer.DisconnectPod", args, wait); rpc.close()`.
  */

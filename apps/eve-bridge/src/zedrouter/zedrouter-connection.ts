@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Connects a call to zedrouter, and describes the call's interface in the terms of zedrouter's RPC.
+ * * Connects a call to zedrouter, and describes the call's interface in the terms of zedrouter's RPC.
  * Usage: `const zedrouter = await connectZedrouter(call); try { await zedrouter.check(pod, wait); } finally { zedrouter.close(); }`.
  */
 import { waitFor, type Call } from "../commands/call.ts";

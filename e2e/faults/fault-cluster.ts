@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A cluster for lives to be played in, one after the other: a control plane, the operator, with the rights of its own
- * service account, behind a proxy that makes things go wrong, and everybody else beside it.
- * Usage: `await using world = await createWorld({ binaries, main, flags: [] }); await playUndisturbed(world, life);`
+ * A cluster for scenarios to be run in, one after the other: a control plane, the operator, with the rights of its
+ * own service account, behind a proxy that makes things go wrong, and everybody else beside it.
+ * Usage: `await using faultCluster = await startFaultCluster({ binaries, main, flags: [] }); await runWithoutFaults(faultCluster, scenario);`
  */
 import { connect, isKubeError, objectPath, type KubeObject } from "@switchyard/kube";
 import { eventually, findWorkspaceRoot, startControlPlane } from "@switchyard/testing";
 import { join } from "node:path";
 import { playPods } from "../src/component-pods.ts";
-import { createActors, type Actors } from "./actors.ts";
+import { createClusterUsers, type ClusterUsers } from "./cluster-users.ts";
 import { startControllerManager } from "./controller-manager.ts";
 import { createOperatorAccount } from "./operator-account.ts";
 import { startReplica, type Replica } from "./replica.ts";
 import { createFakeNodes } from "./fake-nodes.ts";
 import { createInjector, type Injector, type Killers } from "./injector.ts";
-import { namespace } from "./life.ts";
+import { namespace } from "./scenario.ts";
 import { observe, type Observer } from "./observer.ts";
 import { leases, observedTypes } from "./types.ts";
 
-export interface World extends AsyncDisposable {
-  readonly actors: Actors;
+export interface FaultCluster extends AsyncDisposable {
+  readonly users: ClusterUsers;
   readonly observer: Observer;
   readonly injector: Injector;
-  /** Kills the operator and starts it again. */
+  /** Kills the operator and restarts it. */
   restartOperator(): Promise<void>;
-  /** Lets replicas that were cut off reach the API server again. */
+  /** Reconnects the replicas that were cut off to the API server. */
   mend(): void;
   /** Whether all replicas that are not cut off watch these: paths with their field selectors. */
   isUp(watches: readonly string[]): boolean;
-  /** Rejects when it did not hold in time, and at once when the operator ended by itself. */
+  /** Waits until a condition is true. Rejects on a timeout, and at once if the operator crashes. */
   until(what: string, holds: () => boolean, withinMs: number): Promise<void>;
-  /** The operator's last lines. */
+  /** The last lines of the operator's log. */
   readLog(): Promise<string>;
   /**
    * Lines of a process that ended by itself, or met what nobody caught: nothing else is an error to it. And of one that lacks
@@ -39,18 +39,23 @@ export interface World extends AsyncDisposable {
   readErrors(): Promise<readonly string[]>;
 }
 
-export interface WorldOptions {
-  /** Of the control plane. */
+export interface FaultClusterOptions {
+  /** Directory of the control plane's binaries. */
   readonly binaries: string;
-  /** The operator's program. */
+  /** Path of the operator's program. */
   readonly main: string;
-  /** The operator's, beside those that all have. */
+  /** Additional flags of the operator. */
   readonly flags: readonly string[];
-  /** Of the operator; 1 unless given. Only one that is alone is ever killed. */
+  /** Number of the operator's replicas (default 1). Only a single replica is killed. */
   readonly replicas?: number;
 }
 
-export async function createWorld({ binaries, main, flags, replicas: count = 1 }: WorldOptions): Promise<World> {
+export async function startFaultCluster({
+  binaries,
+  main,
+  flags,
+  replicas: count = 1,
+}: FaultClusterOptions): Promise<FaultCluster> {
   const stack = new AsyncDisposableStack();
   try {
     const cluster = stack.use(await startControlPlane({ binaries }));
@@ -123,7 +128,7 @@ export async function createWorld({ binaries, main, flags, replicas: count = 1 }
     const hasCrashed = () => replicas.some((replica) => replica.operator.hasCrashed);
 
     return {
-      ...{ actors: createActors(transport, nodes), observer, injector, readLog },
+      ...{ users: createClusterUsers(transport, nodes), observer, injector, readLog },
       async readErrors() {
         const logs = await Promise.all(replicas.map((replica) => replica.operator.readLog()));
         return logs.flat().filter(isError);

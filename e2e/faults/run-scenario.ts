@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Plays a life in a world: undisturbed, to see how it is; or with things going wrong in its steps, to see that each step
- * ends the same, by the same way.
- * Usage: `const reference = await playUndisturbed(world, life); await playDisturbed({ world, life, reference, points });`
+ * Runs a scenario in a fault cluster: first without faults as the reference, then with faults in its steps, to check
+ * that each step ends in the same state with the same changes of the objects.
+ * Usage: `const reference = await runWithoutFaults(faultCluster, scenario); await runWithFaults({ faultCluster, scenario, reference, points });`
  */
 import { describeWrite, type WriteRecord } from "./injector.ts";
-import type { Life, Step } from "./life.ts";
+import type { Scenario, Step } from "./scenario.ts";
 import type { History } from "./observer.ts";
-import { differences, type Picture } from "./picture.ts";
+import { differences, type ClusterState } from "./cluster-state.ts";
 import { describePoint, type Point } from "./points.ts";
-import type { World } from "./world.ts";
+import type { FaultCluster } from "./fault-cluster.ts";
 
-/** What an undisturbed life showed. */
+/** The result of a run without faults. */
 export interface Reference {
-  /** By the steps' names. */
+  /** The results of the steps by their names. */
   readonly steps: ReadonlyMap<string, Shown>;
-  /** Watches that the operator begins at its start. */
+  /** The watches that the operator opens when it starts. */
   readonly watches: readonly string[];
 }
 
 export interface Shown {
-  readonly picture: Picture;
+  readonly clusterState: ClusterState;
   readonly history: History;
-  /** The operator's, in their order. */
+  /** The operator's writes in their order. */
   readonly writes: readonly WriteRecord[];
-  /** Resources of which the operator was told a change. */
+  /** The resources for which the operator received watch events. */
   readonly told: readonly string[];
 }
 
-/** A step that did not end as it should. */
+/** A step that did not end in the expected state. */
 export class FaultFinding extends Error {
   override readonly name = "FaultFinding";
 
@@ -40,91 +40,91 @@ export class FaultFinding extends Error {
   }
 }
 
-/** The operator puts off no work for longer while all is well. */
+/** The longest time for which the operator delays work without an error. */
 const restMs = 1_300;
 
-/** The operator needs less to come to act on what it hears. */
+/** The operator acts on a watch event in less than this time. */
 const calmMs = 400;
 
-/** Events are held no longer, whatever the operator makes of it. */
+/** The longest time for which watch events are delayed. */
 const holdMs = 3_000;
 
-/** Far more than any step takes. */
+/** Much longer than any step takes. */
 const undisturbedMs = 60_000;
 const disturbedMs = 30_000;
 
-export async function playUndisturbed(world: World, life: Life): Promise<Reference> {
-  const { injector, observer, actors } = world;
+export async function runWithoutFaults(faultCluster: FaultCluster, scenario: Scenario): Promise<Reference> {
+  const { injector, observer, users } = faultCluster;
   const steps = new Map<string, Shown>();
-  const isAtRest = (sinceMs: number) => isQuiet(world, restMs, sinceMs);
+  const isAtRest = (sinceMs: number) => isQuiet(faultCluster, restMs, sinceMs);
   const startedAtMs = performance.now();
   const hasStarted = () => injector.watchingOf(0).size > 0 && isAtRest(startedAtMs);
-  await world.until("the operator has started", hasStarted, undisturbedMs);
+  await faultCluster.until("the operator has started", hasStarted, undisturbedMs);
   const watches = [...injector.watchingOf(0)];
   observer.takeHistory();
-  for (const step of life.steps) {
+  for (const step of scenario.steps) {
     const { name, act, isDone } = step;
     injector.begin([]);
-    actors.nodes.takeVfChanges();
-    await act(actors);
+    users.nodes.takeVfChanges();
+    await act(users);
     const actedAtMs = performance.now();
     const isOver = () => isAtRest(actedAtMs) && isDone(observer.objects());
-    await world.until(`"${name}" done`, isOver, undisturbedMs);
-    const lost = lostVfs(step, world);
+    await faultCluster.until(`"${name}" done`, isOver, undisturbedMs);
+    const lost = lostVfs(step, faultCluster);
     if (lost !== "") throw new FaultFinding(name, [], lost, injector.writes);
-    const [picture, history] = [observer.picture(), observer.takeHistory()];
-    steps.set(name, { picture, history, writes: injector.writes, told: [...injector.told].sort() });
+    const [clusterState, history] = [observer.clusterState(), observer.takeHistory()];
+    steps.set(name, { clusterState, history, writes: injector.writes, told: [...injector.told].sort() });
   }
   return { steps, watches };
 }
 
-export interface DisturbedPlay {
-  readonly world: World;
-  readonly life: Life;
+export interface FaultyRun {
+  readonly faultCluster: FaultCluster;
+  readonly scenario: Scenario;
   readonly reference: Reference;
   readonly points: readonly Point[];
-  /** How long each step may take; half a minute unless given. */
+  /** Time limit of each step (default 30 s). */
   readonly withinMs?: number;
 }
 
 /**
- * Resolves with the points that came to nothing, as when there were fewer writes this time. Rejects with FaultFinding;
- * the world is of no more use then.
+ * Returns the points at which no fault occurred, for example because this run had fewer writes. Rejects with
+ * FaultFinding; then the fault cluster cannot be used any more.
  */
-export async function playDisturbed(play: DisturbedPlay): Promise<readonly Point[]> {
-  const { world, life, reference, points } = play;
+export async function runWithFaults(run: FaultyRun): Promise<readonly Point[]> {
+  const { faultCluster, scenario, reference, points } = run;
   const missed: Point[] = [];
-  world.observer.takeHistory();
-  for (const step of life.steps) {
+  faultCluster.observer.takeHistory();
+  for (const step of scenario.steps) {
     const shown = reference.steps.get(step.name);
     if (shown === undefined) throw new RangeError(`the reference has no step "${step.name}"`);
     const ofStep = points.filter(({ step: name }) => name === step.name);
-    const struck = await playStep({ withinMs: disturbedMs, ...play, step, points: ofStep, expected: shown });
+    const struck = await runStep({ withinMs: disturbedMs, ...run, step, points: ofStep, expected: shown });
     missed.push(...ofStep.filter((point) => !struck.has(point)));
   }
   return missed;
 }
 
-interface StepPlay extends Required<Omit<DisturbedPlay, "life">> {
+interface StepRun extends Required<Omit<FaultyRun, "scenario">> {
   readonly step: Step;
   readonly expected: Shown;
 }
 
-/** Resolves with the points that came to something. */
-async function playStep(play: StepPlay): Promise<ReadonlySet<Point>> {
-  const { world, step, points, expected, reference, withinMs } = play;
-  const { injector, observer, actors } = world;
+/** Returns the points at which a fault occurred. */
+async function runStep(run: StepRun): Promise<ReadonlySet<Point>> {
+  const { faultCluster, step, points, expected, reference, withinMs } = run;
+  const { injector, observer, users } = faultCluster;
   let sinceMs = performance.now();
-  const isCalm = () => isQuiet(world, calmMs, sinceMs);
-  const isAtRest = () => isQuiet(world, restMs, sinceMs);
-  const isUp = () => world.isUp(reference.watches);
+  const isCalm = () => isQuiet(faultCluster, calmMs, sinceMs);
+  const isAtRest = () => isQuiet(faultCluster, restMs, sinceMs);
+  const isUp = () => faultCluster.isUp(reference.watches);
 
   const fail = (what: string): never => {
     throw new FaultFinding(step.name, points, what, injector.writes);
   };
   const until = async (what: string, holds: () => boolean): Promise<void> => {
     try {
-      await world.until(what, holds, withinMs);
+      await faultCluster.until(what, holds, withinMs);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       const waits = [
@@ -132,22 +132,22 @@ async function playStep(play: StepPlay): Promise<ReadonlySet<Point>> {
         ...(injector.areReadsWhole ? [] : ["a list or watch that was broken was not repeated"]),
         ...(isCalm() ? [] : ["the operator or the cluster is still busy"]),
       ];
-      fail([why, ...waits, differences(expected.picture, observer.picture())].join("\n"));
+      fail([why, ...waits, differences(expected.clusterState, observer.clusterState())].join("\n"));
     }
   };
   const converge = () =>
     until("the step ends as undisturbed", () => {
       const mayStrike = points.some((point) => "nth" in point && !injector.struck.has(point));
       const isOver = isUp() && injector.areReadsWhole && (mayStrike ? isAtRest() : isCalm());
-      return isOver && differences(expected.picture, observer.picture()) === "";
+      return isOver && differences(expected.clusterState, observer.clusterState()) === "";
     });
 
-  world.mend();
+  faultCluster.mend();
   await until("all replicas are up", isUp);
   const before = observer.newestVersion;
   injector.begin(points);
-  actors.nodes.takeVfChanges();
-  await step.act(actors);
+  users.nodes.takeVfChanges();
+  await step.act(users);
   sinceMs = performance.now();
   let struck: ReadonlySet<Point>;
   switch (points[0]?.fault) {
@@ -161,7 +161,7 @@ async function playStep(play: StepPlay): Promise<ReadonlySet<Point>> {
     case "past at start":
       await converge();
       injector.tellThePast(before);
-      await world.restartOperator();
+      await faultCluster.restartOperator();
       sinceMs = performance.now();
       await until("calm while the past is told", () => isUp() && (isCalm() || performance.now() - sinceMs > holdMs));
       injector.tellAll();
@@ -172,7 +172,7 @@ async function playStep(play: StepPlay): Promise<ReadonlySet<Point>> {
       await converge();
       await until("rest", isAtRest);
       injector.begin([]);
-      await world.restartOperator();
+      await faultCluster.restartOperator();
       await until("rest after the restart", () => isUp() && isAtRest());
       if (injector.writes.some(hasChanged)) fail("started again with nothing to do, the operator wrote");
       struck = new Set(points);
@@ -200,30 +200,30 @@ async function playStep(play: StepPlay): Promise<ReadonlySet<Point>> {
   }
   if (writersOf(injector.writes).length > 2) fail("a replica wrote that did not lead any more");
   const detour = differences(expected.history, observer.takeHistory());
-  const lost = lostVfs(step, world);
+  const lost = lostVfs(step, faultCluster);
   if (lost !== "") fail(lost);
   if (detour !== "") fail(`the step ended as undisturbed, but by another way:\n${detour}`);
   return struck;
 }
 
-/** The replicas that got writes through, each as often as it followed another one. */
+/** The replicas whose writes succeeded, in order, without direct repetitions. */
 function writersOf(writes: readonly WriteRecord[]): readonly number[] {
   const writers = writes.filter(({ status }) => status !== undefined).map(({ replica }) => replica);
   return writers.filter((each, at) => each !== writers[at - 1]);
 }
 
-/** What was done to VFs that pods use; "" where nothing was, or may be. */
-function lostVfs({ keepsVfs }: Step, { actors }: World): string {
-  const changes = actors.nodes.takeVfChanges();
+/** The changes of VFs that pods use, as a text; "" if there are none or if the step allows them. */
+function lostVfs({ keepsVfs }: Step, { users }: FaultCluster): string {
+  const changes = users.nodes.takeVfChanges();
   return keepsVfs !== true || changes.length === 0 ? "" : `VFs in use were changed:\n${changes.join("\n")}`;
 }
 
-/** An eviction that a budget forbids is tried for as long as it takes. */
+/** The writes without evictions, which the operator retries while a PodDisruptionBudget forbids them. */
 function hasChanged({ status = 0 }: WriteRecord): boolean {
   return status >= 200 && status < 300;
 }
 
-/** Whether neither the operator nor the cluster did anything for so long, and since `sinceMs`. */
-function isQuiet({ injector, observer }: World, forMs: number, sinceMs: number): boolean {
+/** Whether neither the operator nor the cluster has done anything for a while, and since `sinceMs`. */
+function isQuiet({ injector, observer }: FaultCluster, forMs: number, sinceMs: number): boolean {
   return performance.now() - Math.max(injector.heardAtMs, observer.changedAtMs, sinceMs) > forMs;
 }

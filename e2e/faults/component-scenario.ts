@@ -3,8 +3,8 @@
 import { nodes, operatorConfigName, sriovOperatorConfigs, type SriovOperatorConfigSpec } from "@switchyard/api";
 import type { KubeObject } from "@switchyard/kube";
 import { componentImageVariables } from "@switchyard/render";
-import type { Actors } from "./actors.ts";
-import { has, ofKind, place, type Life } from "./life.ts";
+import type { ClusterUsers } from "./cluster-users.ts";
+import { has, ofKind, place, type Scenario } from "./scenario.ts";
 import { daemonSets, serviceAccounts } from "./types.ts";
 
 /** "--config-daemon-image" for configDaemon. */
@@ -17,37 +17,37 @@ const roles = ["control-plane", "worker"];
 
 const config = `SriovOperatorConfig ${operatorConfigName}`;
 
-export const lifeOfComponents: Life = {
+export const componentScenario: Scenario = {
   name: "components",
   flags: imageFlags,
   steps: [
     {
       name: "nodes are there",
-      async act(actors) {
+      async act(users) {
         for (const role of roles) {
           const labels = { "kubernetes.io/os": "linux", [`node-role.kubernetes.io/${role}`]: "" };
-          await actors.apply(nodes, { metadata: { name: role, labels } });
+          await users.apply(nodes, { metadata: { name: role, labels } });
         }
       },
       isDone: (objects) => ofKind(objects, "Node").length === roles.length,
     },
     {
       name: "much is deployed",
-      act: (actors) => configure(actors, { enableInjector: true, featureGates: { metricsExporter: true } }),
+      act: (users) => configure(users, { enableInjector: true, featureGates: { metricsExporter: true } }),
       isDone: (objects) => isRolledOut(objects),
     },
     {
       name: "less and other is deployed",
-      act: (actors) => configure(actors, { useCDI: true, configDaemonEnvVars: { LOG_LEVEL: "debug" } }),
+      act: (users) => configure(users, { useCDI: true, configDaemonEnvVars: { LOG_LEVEL: "debug" } }),
       isDone: (objects) => isRolledOut(objects) && ofKind(objects, "DaemonSet").length === 2,
     },
     {
       name: "somebody meddles",
-      async act(actors) {
-        await actors.delete(daemonSets, place("sriov-device-plugin"));
-        await actors.delete(serviceAccounts, place("sriov-network-config-daemon"));
+      async act(users) {
+        await users.delete(daemonSets, place("sriov-device-plugin"));
+        await users.delete(serviceAccounts, place("sriov-network-config-daemon"));
         const daemon = place("sriov-network-config-daemon");
-        await actors.apply(daemonSets, {
+        await users.apply(daemonSets, {
           metadata: daemon,
           spec: { template: { spec: { hostNetwork: false, nodeSelector: { rack: "9" } } } },
         });
@@ -56,9 +56,9 @@ export const lifeOfComponents: Life = {
     },
     {
       name: "nothing is asked for any more",
-      async act(actors) {
-        await actors.delete(sriovOperatorConfigs, place(operatorConfigName));
-        for (const role of roles) await actors.delete(nodes, { name: role });
+      async act(users) {
+        await users.delete(sriovOperatorConfigs, place(operatorConfigName));
+        for (const role of roles) await users.delete(nodes, { name: role });
       },
       isDone: (objects) => ofKind(objects, "DaemonSet").length === 0 && ofKind(objects, "Node").length === 0,
     },
@@ -70,6 +70,6 @@ function isRolledOut(objects: readonly KubeObject[]): boolean {
   return has(objects, config, "Ready") && !has(objects, config, "Progressing");
 }
 
-async function configure(actors: Actors, spec: SriovOperatorConfigSpec): Promise<void> {
-  await actors.apply(sriovOperatorConfigs, { metadata: place(operatorConfigName), spec: { ...spec } });
+async function configure(users: ClusterUsers, spec: SriovOperatorConfigSpec): Promise<void> {
+  await users.apply(sriovOperatorConfigs, { metadata: place(operatorConfigName), spec: { ...spec } });
 }

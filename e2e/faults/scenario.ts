@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The life of a cluster, as data: what its users and nodes do, one step after the other. It begins and ends with nothing
- * there.
- * Usage: `for (const step of life.steps) await step.act(actors);`
+ * Scenario describes what users and nodes do in a cluster, step by step, as data. At its start and end the cluster
+ * contains no objects.
+ * Usage: `for (const step of scenario.steps) await step.act(users);`
  */
 import { isRecord, type KubeObject } from "@switchyard/kube";
-import type { Actors } from "./actors.ts";
+import type { ClusterUsers } from "./cluster-users.ts";
 
 /** The operator's. */
 export const namespace = "sriov-network-operator";
 
-export interface Life {
+export interface Scenario {
   readonly name: string;
-  /** The operator's, for this life. */
+  /** The operator's, for this scenario. */
   readonly flags: readonly string[];
   readonly steps: readonly Step[];
 }
 
 export interface Step {
   readonly name: string;
-  readonly act: (actors: Actors) => Promise<void>;
-  /** VFs are in use, and nothing that is done is a reason to take them: not one may change, not even for a moment. */
+  readonly act: (users: ClusterUsers) => Promise<void>;
+  /** Whether pods use VFs that no step may change, not even for a moment. */
   readonly keepsVfs?: true;
-  /** Whether it came to what it is there for; a step is over when this holds and all is at rest. */
+  /** Whether the step has reached its goal. The step ends when this is true and the cluster is idle. */
   readonly isDone: (objects: readonly KubeObject[]) => boolean;
 }
 
-/** Where an object of ours is: beside the operator. */
+/** The metadata of an object in the operator's namespace. */
 export function place(name: string): { readonly name: string; readonly namespace: string } {
   return { name, namespace };
 }
@@ -35,7 +35,7 @@ export function ofKind(objects: readonly KubeObject[], kind: string): readonly K
   return objects.filter((object) => object.kind === kind);
 }
 
-/** Whether the object's present spec has come to this condition; `label` is "Kind name". */
+/** Whether the object has this condition for its current generation. `label` is "Kind name". */
 export function has(objects: readonly KubeObject[], label: string, type: string, reason?: string): boolean {
   const found = objects.find(({ kind, metadata: { name } }) => label === `${kind} ${name}`);
   const { conditions } = statusOf(found);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Everybody but the operator: users who apply and delete, and nodes. They speak to the API server directly and are never
- * disturbed.
- * Usage: `await actors.nodes.add("worker-1"); await actors.apply(policies, { metadata, spec }); await actors.delete(…);`
+ * ClusterUsers acts in a cluster as everything except the operator: users that apply and delete objects, and nodes. They
+ * connect to the API server directly, without faults.
+ * Usage: `await users.nodes.add("worker-1"); await users.apply(policies, { metadata, spec }); await users.delete(…);`
  */
 import {
   apiVersionOf,
@@ -16,13 +16,13 @@ import {
 import type { FakeNodes } from "./fake-nodes.ts";
 import { pods } from "./types.ts";
 
-export interface Actors {
+export interface ClusterUsers {
   readonly nodes: FakeNodes;
-  /** As a user, by server-side apply: what an earlier apply had and this one has not goes. */
+  /** Applies an object by server-side apply, which removes fields that an earlier apply had set. */
   apply(type: ResourceType, object: UserObject): Promise<void>;
-  /** As a user; that it is not there is fine. */
+  /** Deletes an object; succeeds if it does not exist. */
   delete(type: ResourceType, name: ObjectName): Promise<void>;
-  /** A pod that holds one of `resource`, on this node: a scheduler's and a kubelet's work. */
+  /** Creates a running pod with one `resource` on this node, as a scheduler and a kubelet do. */
   startPod(metadata: UserObject["metadata"], nodeName: string, resource: string): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export interface UserObject {
   readonly [field: string]: unknown;
 }
 
-export function createActors(transport: Transport, nodes: FakeNodes): Actors {
+export function createClusterUsers(transport: Transport, nodes: FakeNodes): ClusterUsers {
   return {
     nodes,
     async apply(type, object) {

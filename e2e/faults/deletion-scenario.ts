@@ -11,34 +11,34 @@ import {
   sriovOperatorConfigs,
 } from "@switchyard/api";
 import { isRecord, type KubeObject } from "@switchyard/kube";
-import type { Actors } from "./actors.ts";
-import { has, ofKind, place, statusOf, type Life, type Step } from "./life.ts";
+import type { ClusterUsers } from "./cluster-users.ts";
+import { has, ofKind, place, statusOf, type Scenario, type Step } from "./scenario.ts";
 import { pods } from "./types.ts";
 
 const workers = ["worker-1", "worker-2"];
 
 const vfCount = 4;
 
-export const lifeOfDeletions: Life = {
+export const deletionScenario: Scenario = {
   name: "deletions",
   flags: ["--stale-node-state-cleanup-delay-minutes", "0"],
   steps: [
     {
       name: "the operator is configured, without drains",
-      act: (actors) => applyConfig(actors, { disableDrain: true }),
+      act: (users) => applyConfig(users, { disableDrain: true }),
       isDone: (objects) => objects.some((object) => object.kind === "SriovOperatorConfig" && "status" in object),
     },
     {
       name: "nodes appear",
-      async act(actors) {
-        await Promise.all(workers.map((worker) => actors.nodes.add(worker)));
+      async act(users) {
+        await Promise.all(workers.map((worker) => users.nodes.add(worker)));
       },
       isDone: (objects) => ofKind(objects, "SriovNetworkNodeState").filter(isDiscovered).length === workers.length,
     },
     {
       name: "a policy makes VFs",
-      act: (actors) =>
-        actors.apply(sriovNetworkNodePolicies, {
+      act: (users) =>
+        users.apply(sriovNetworkNodePolicies, {
           metadata: place("fast"),
           spec: {
             nodeSelector: { "node-role.kubernetes.io/worker": "" },
@@ -51,10 +51,10 @@ export const lifeOfDeletions: Life = {
     },
     {
       name: "pods use them",
-      async act(actors) {
+      async act(users) {
         for (const worker of workers) {
-          await actors.startPod(podOn(worker), worker, "openshift.io/fast");
-          await actors.nodes.giveVfToPod(worker);
+          await users.startPod(podOn(worker), worker, "openshift.io/fast");
+          await users.nodes.giveVfToPod(worker);
         }
       },
       keepsVfs: true,
@@ -63,30 +63,30 @@ export const lifeOfDeletions: Life = {
     ...deletions("without drains"),
     {
       name: "drains are on",
-      act: (actors) => applyConfig(actors, { disableDrain: false }),
+      act: (users) => applyConfig(users, { disableDrain: false }),
       keepsVfs: true,
       isDone: haveVfs,
     },
     ...deletions("with drains"),
     {
       name: "drains are off again",
-      act: (actors) => applyConfig(actors, { disableDrain: true }),
+      act: (users) => applyConfig(users, { disableDrain: true }),
       keepsVfs: true,
       isDone: haveVfs,
     },
     {
       name: "pods and policy are deleted for good",
-      async act(actors) {
-        for (const worker of workers) await actors.delete(pods, podOn(worker));
-        await actors.delete(sriovNetworkNodePolicies, place("fast"));
+      async act(users) {
+        for (const worker of workers) await users.delete(pods, podOn(worker));
+        await users.delete(sriovNetworkNodePolicies, place("fast"));
       },
       isDone: (objects) => ofKind(objects, "SriovNetworkNodeState").every(isReset),
     },
     {
       name: "all is deleted",
-      async act(actors) {
-        await actors.delete(sriovOperatorConfigs, place(operatorConfigName));
-        await Promise.all(workers.map((worker) => actors.nodes.remove(worker)));
+      async act(users) {
+        await users.delete(sriovOperatorConfigs, place(operatorConfigName));
+        await Promise.all(workers.map((worker) => users.nodes.remove(worker)));
       },
       isDone: (objects) => ofKind(objects, "SriovNetworkNodeState").length === 0,
     },
@@ -95,29 +95,29 @@ export const lifeOfDeletions: Life = {
 
 /** In each of them all VFs stay as they are. */
 function deletions(how: "with drains" | "without drains"): readonly Step[] {
-  const deleteStates = async (actors: Actors, names: readonly string[]) => {
-    for (const name of names) await actors.delete(sriovNetworkNodeStates, place(name));
+  const deleteStates = async (users: ClusterUsers, names: readonly string[]) => {
+    for (const name of names) await users.delete(sriovNetworkNodeStates, place(name));
   };
   const config = { disableDrain: how === "without drains" };
   const steps: readonly Omit<Step, "keepsVfs">[] = [
     {
       name: `a node state is deleted, ${how}`,
-      act: (actors) => deleteStates(actors, ["worker-1"]),
+      act: (users) => deleteStates(users, ["worker-1"]),
       isDone: haveVfs,
     },
     {
       name: `all node states are deleted, ${how}`,
-      act: (actors) => deleteStates(actors, workers),
+      act: (users) => deleteStates(users, workers),
       isDone: haveVfs,
     },
     {
       name: `the config is deleted, ${how}`,
-      act: (actors) => actors.delete(sriovOperatorConfigs, place(operatorConfigName)),
+      act: (users) => users.delete(sriovOperatorConfigs, place(operatorConfigName)),
       isDone: (objects) => ofKind(objects, "SriovNetworkNodeState").length === 0,
     },
     {
       name: `the config comes back, ${how}`,
-      act: (actors) => applyConfig(actors, config),
+      act: (users) => applyConfig(users, config),
       isDone: haveVfs,
     },
   ];
@@ -128,8 +128,8 @@ function podOn(worker: string): { readonly name: string; readonly namespace: str
   return { name: `on-${worker}`, namespace: "default" };
 }
 
-async function applyConfig(actors: Actors, spec: { readonly disableDrain: boolean }): Promise<void> {
-  await actors.apply(sriovOperatorConfigs, { metadata: place(operatorConfigName), spec });
+async function applyConfig(users: ClusterUsers, spec: { readonly disableDrain: boolean }): Promise<void> {
+  await users.apply(sriovOperatorConfigs, { metadata: place(operatorConfigName), spec });
 }
 
 /** Every node has its state, asks for the VFs there, and has them; the policy says so. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { KubeObject } from "@switchyard/kube";
-import { differences, pictureOf } from "./picture.ts";
+import { differences, clusterStateOf } from "./cluster-state.ts";
 
 const config = { apiVersion: "v1", kind: "Config", metadata: { name: "default", uid: "c1", generation: 2 } };
 
@@ -12,11 +12,11 @@ function state(overrides: Readonly<Record<string, unknown>> = {}, metadata: obje
 
 /** What a person reads where the first is expected and the second is there. */
 function compare(expected: readonly KubeObject[], actual: readonly KubeObject[]): string {
-  return differences(pictureOf(expected), pictureOf(actual));
+  return differences(clusterStateOf(expected), clusterStateOf(actual));
 }
 
-describe("two pictures", () => {
-  it("are equal where only times, uids and versions differ", () => {
+describe("differences", () => {
+  it("ignores times, uids and versions", () => {
     const status = (time: string, generation: number) => ({
       status: {
         conditions: [{ type: "Ready", lastTransitionTime: time, message: `valid until ${time}` }],
@@ -28,32 +28,32 @@ describe("two pictures", () => {
     expect(compare([now], [later])).toBe("");
   });
 
-  it("are equal where conditions stand in another order", () => {
+  it("ignores the order of conditions", () => {
     const status = (...types: readonly string[]) => state({ status: { conditions: types.map((type) => ({ type })) } });
     expect(compare([status("Ready", "Valid")], [status("Valid", "Ready")])).toBe("");
     expect(compare([status("Ready", "Valid")], [status("Valid", "Degraded")])).not.toBe("");
   });
 
-  it("differ by what came and went", () => {
+  it("lists added and removed objects", () => {
     expect(compare([state()], [])).toMatch(/^State ns\/a: expected \{.*\}, but it is absent$/);
     expect(compare([], [state()])).toMatch(/^State ns\/a: expected absent, but it is \{/);
   });
 
-  it("differ by a value, and say where", () => {
+  it("lists a changed value with its path", () => {
     const ours = (mtu: number) => state({ spec: { interfaces: [{ name: "p0" }, { name: "p1", mtu }] } });
     expect(compare([ours(1500)], [ours(9000)])).toBe(
       "State ns/a .spec .interfaces [1] .mtu: expected 1500, but it is 9000",
     );
   });
 
-  it("differ when a status is of an older spec", () => {
+  it("detects a status of an older spec", () => {
     const status = (observedGeneration: number) => state({ status: { observedGeneration } });
     expect(compare([status(3)], [status(2)])).toBe(
       'State ns/a .status .observedGeneration: expected "current", but it is "behind"',
     );
   });
 
-  it("differ when an owner is not the one that is there", () => {
+  it("detects an owner reference to another object than the existing one", () => {
     const owned = (uid: string) => state({}, { ownerReferences: [{ kind: "Config", name: "default", uid }] });
     expect(compare([config, owned("c1")], [config, owned("c0")])).toContain("ownerReferences [0] .isThere");
   });

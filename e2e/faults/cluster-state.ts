@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A cluster's state in one shape, without what differs between two runs of the same life: times, uids, versions. Two
- * pictures are equal where a user could tell no difference.
- * Usage: `differences(pictureOf(before), pictureOf(after))` is a text, "" where there are none.
+ * ClusterState is the state of a cluster without what differs between two runs of the same scenario: times, uids and
+ * versions. Two states are equal if a user cannot see a difference.
+ * Usage: `differences(clusterStateOf(before), clusterStateOf(after))` is "" if the states are equal.
  */
 import { isRecord, type KubeObject } from "@switchyard/kube";
 import { isDeepStrictEqual } from "node:util";
 
-/** Objects, reduced, by "Kind namespace/name". */
-export type Picture = ReadonlyMap<string, unknown>;
+/** The reduced objects by "Kind namespace/name". */
+export type ClusterState = ReadonlyMap<string, unknown>;
 
-/** What differs between two runs, and nobody's business. */
+/** Fields that differ between two runs and do not matter. */
 const leftOut = new Set([
   ...["uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "deletionGracePeriodSeconds"],
   "lastTransitionTime", // of a condition; whether it holds is what counts
-  "bootID", // each node that is played has booted just now
+  "bootID", // each node that is run has booted just now
 ]);
 
-/** Of kinds that are not ours: what other controllers make of them. */
+/** Fields of other kinds, which other controllers write. */
 const othersOwn: Readonly<Record<string, readonly string[]>> = {
   Node: ["status"],
   Service: ["status", "clusterIP", "clusterIPs"],
@@ -29,8 +29,8 @@ const othersOwn: Readonly<Record<string, readonly string[]>> = {
 /** RFC 3339. */
 const timestamp = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 
-/** `uidOf` is where an owner's uid is looked up: is it the object of that name that is there? */
-export function pictureOf(objects: Iterable<KubeObject>): Picture {
+/** `uidOf` returns the uid of an object by its name, to check that an owner reference refers to the existing object. */
+export function clusterStateOf(objects: Iterable<KubeObject>): ClusterState {
   const all = [...objects];
   const uids = new Set(all.map(({ metadata }) => metadata.uid));
   const rows = all.map((object): [string, unknown] => [labelOf(object), reduce(object, object, uids)]);
@@ -42,8 +42,8 @@ export function labelOf({ kind, metadata: { namespace, name } }: KubeObject): st
   return `${kind} ${namespace === undefined ? "" : `${namespace}/`}${name}`;
 }
 
-/** One line per difference: what was expected, what is there. */
-export function differences(expected: Picture, actual: Picture): string {
+/** One line per difference, with the expected and the actual value. */
+export function differences(expected: ClusterState, actual: ClusterState): string {
   const labels = [...new Set([...expected.keys(), ...actual.keys()])].sort();
   return labels.flatMap((label) => differencesAt(label, expected.get(label), actual.get(label))).join("\n");
 }
@@ -86,13 +86,13 @@ function reduceOwner(owner: unknown, uids: ReadonlySet<string | undefined>): unk
   return { ...rest, isThere: typeof uid === "string" && uids.has(uid) };
 }
 
-/** Conditions are known by their type; who wrote first comes first. */
+/** Conditions are identified by their type; their order depends on the order of the writes. */
 function byType(a: unknown, b: unknown): number {
   const typeOf = (condition: unknown) => (isRecord(condition) ? String(condition["type"]) : "");
   return typeOf(a) < typeOf(b) ? -1 : 1;
 }
 
-/** Kubernetes' own tell of a kubelet's health, and repeat what else is told. */
+/** Conditions that Kubernetes writes, which report the health of the kubelet. */
 function isOwnTaint(taint: unknown): boolean {
   return !isRecord(taint) || typeof taint["key"] !== "string" || !taint["key"].startsWith("node.kubernetes.io/");
 }
