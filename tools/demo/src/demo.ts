@@ -53,8 +53,30 @@ const demoNodes: readonly DemoNode[] = [
   { node: "worker-3", nic: mlx5("0000:5e:00.0"), firstPort: "enp94s0f0np0" },
 ];
 
+/** What the scenes share. */
+interface Demo {
+  readonly testCluster: TestCluster;
+  readonly narrator: Narrator;
+  readonly kernels: ReadonlyMap<string, FakeKernel>;
+  readonly news: News;
+}
+
 /** Runs all scenes. Rejects when a step does not succeed in time. */
 export async function runDemo(testCluster: TestCluster, narrator: Narrator): Promise<void> {
+  const demo = await startNodes(testCluster, narrator);
+  await showPolicies(demo);
+  await showNetworks(demo);
+  await showDevicePlugin(demo);
+  await showDrains(demo);
+  await showRenamedPort(demo);
+  await showTooManyVfs(demo);
+  await showRepair(demo);
+  await showAdmission(demo);
+  await showReset(demo);
+}
+
+/** Starts three nodes and waits until their daemons have reported the NICs. */
+async function startNodes(testCluster: TestCluster, narrator: Narrator): Promise<Demo> {
   narrator.scene("Three nodes with different NICs: Intel 82576, Intel XXV710, NVIDIA ConnectX-5");
   await createOperatorConfig(testCluster);
   const kernels = new Map<string, FakeKernel>();
@@ -66,7 +88,11 @@ export async function runDemo(testCluster: TestCluster, narrator: Narrator): Pro
     "discovered",
     ({ status }) => status?.syncStatus === "Succeeded" && (status.interfaces ?? []).length > 0,
   );
+  return { testCluster, narrator, kernels, news };
+}
 
+/** Creates VFs with two policies. */
+async function showPolicies({ testCluster, narrator, news }: Demo): Promise<void> {
   narrator.scene("Policies configure four VFs on port uplink0 of every node; VF 3 is for user space");
   await applyPolicy(
     testCluster,
@@ -81,7 +107,10 @@ export async function runDemo(testCluster: TestCluster, narrator: Narrator): Pro
   await policyIs(news, "fast", "Ready");
   await policyIs(news, "dpdk", "Ready");
   await testCluster.kubectl(["get", "sriovnetworknodepolicies,sriovnetworknodestates"]);
+}
 
+/** Creates a valid and an invalid SriovNetwork. */
+async function showNetworks({ testCluster, narrator }: Demo): Promise<void> {
   narrator.scene("A SriovNetwork becomes a NetworkAttachmentDefinition; a second one has a typing error");
   await applyNetwork(testCluster, "fast-net", '{"type": "host-local", "subnet": "10.56.0.0/24"}');
   await waitFor(testCluster, "sriovnetwork/fast-net", "Ready");
@@ -89,14 +118,20 @@ export async function runDemo(testCluster: TestCluster, narrator: Narrator): Pro
   await applyNetwork(testCluster, "typo-net", '{"type": "host-local", "subnet": "10.57.0.0/24}');
   await waitFor(testCluster, "sriovnetwork/typo-net", "Degraded");
   await testCluster.kubectl(["get", "sriovnetwork", "typo-net", "-o", messageOf("Degraded")]);
+}
 
+/** Starts device-plugin-config for one node. */
+async function showDevicePlugin({ testCluster, narrator, kernels }: Demo): Promise<void> {
   narrator.scene("The device plugin of worker-1 gets a configuration that lists the VFs of each resource");
   narrator.line("worker-1", "device-plugin-config watches the node state");
   const configFile = await followDevicePlugin(testCluster, "worker-1", kernels.get("worker-1"));
   await waitFor(testCluster, "sriovnetworknodestate/worker-1", "DevicePluginConfigured");
   narrator.output(await readFile(configFile, "utf8"));
   await testCluster.kubectl(["get", "nodes", "-L", labels.devicePlugin]);
+}
 
+/** Changes the number of VFs while pods use them, which drains the nodes. */
+async function showDrains({ testCluster, narrator, news }: Demo): Promise<void> {
   narrator.scene("numVfs changes from 4 to 6 while pods use the VFs: the nodes are drained one after the other");
   testCluster.use(
     playKubelets(testCluster.transport, ({ name, node, what }) => {
@@ -112,14 +147,20 @@ export async function runDemo(testCluster: TestCluster, narrator: Narrator): Pro
   await testCluster.kubectl(["get", "sriovnetworknodestates"]);
   await eachNode(news, all, "6 VFs", ({ status }) => status?.interfaces?.some(({ numVfs }) => numVfs === 6) === true);
   await waitFor(testCluster, "sriovnetworknodepolicy/fast", "Ready");
+}
 
+/** Selects a port by a name that no port has yet. */
+async function showRenamedPort({ testCluster, narrator, kernels, news }: Demo): Promise<void> {
   narrator.scene("A policy selects port storage0, which no node has; then an administrator renames a port");
   await applyPolicy(testCluster, "storage", spec({ pfNames: ["storage0"] }, { numVfs: 2, resourceName: "storage" }));
   await eventually("storage waits", () => reasonOf(news, "storage") === "NoNicsMatched");
   narrator.line("worker-2", "ip link set enp59s0f1 name storage0");
   kernels.get("worker-2")?.renameLink("enp59s0f1", "storage0");
   await policyIs(news, "storage", "Ready");
+}
 
+/** Requests more VFs than a NIC supports. */
+async function showTooManyVfs({ testCluster, narrator, news }: Demo): Promise<void> {
   narrator.scene("A policy requests more VFs than the NIC supports");
   await applyPolicy(
     testCluster,
@@ -130,7 +171,10 @@ export async function runDemo(testCluster: TestCluster, narrator: Narrator): Pro
   await testCluster.kubectl(["get", "sriovnetworknodepolicy", "greedy", "-o", messageOf("Degraded")]);
   await testCluster.kubectl(["delete", "sriovnetworknodepolicy", "greedy"]);
   await eachNode(news, all, "configured again", ({ status }) => status?.syncStatus === "Succeeded");
+}
 
+/** Unbinds the driver of a VF. */
+async function showRepair({ narrator, kernels }: Demo): Promise<void> {
   narrator.scene("An administrator unbinds the driver of a VF; the daemon detects and repairs it");
   const vf = pci("0000:01:10.0");
   narrator.line("worker-1", `echo ${vf} > /sys/bus/pci/drivers/igbvf/unbind`);
@@ -144,14 +188,20 @@ export async function runDemo(testCluster: TestCluster, narrator: Narrator): Pro
     "worker-1",
     `VF 0 is bound to its driver again after ${((narrator.elapsedS() - brokenAtS) * 1000).toFixed(0)} ms`,
   );
+}
 
+/** Refuses a conflict and warns about a change. */
+async function showAdmission({ testCluster, narrator }: Demo): Promise<void> {
   narrator.scene("The admission webhook refuses a conflicting policy, and warns what a change disrupts");
   await startAdmission(testCluster, narrator);
   const clash = spec({ pfNames: ["uplink0#2-3"] }, { numVfs: 6, resourceName: "clash" });
   await applyPolicy(testCluster, "clash", clash);
   const fewer = ["--type=merge", "-p", '{"spec":{"numVfs":4}}', "--dry-run=server"];
   await testCluster.kubectl(["patch", "sriovnetworknodepolicy", "storage", ...fewer]);
+}
 
+/** Deletes all policies. */
+async function showReset({ testCluster, narrator, news }: Demo): Promise<void> {
   narrator.scene("All policies are deleted: the NICs are reset");
   await testCluster.kubectl(["delete", "sriovnetworknodepolicies", "--all"]);
   await eachNode(
