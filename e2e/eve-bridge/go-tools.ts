@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The programs of go/: the stock CNI plugins, `cnitool`, and our judge and wiretap.
+ * The programs of go/: the stock CNI plugins, `cnitool`, the Go RPC server `judge`, and `wiretap`.
  * Usage: `const bin = await buildGoTools(); run(join(bin, "cnitool"), …)`.
  */
 import { join } from "node:path";

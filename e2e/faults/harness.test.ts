@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The judge of the operator is judged: it must see what it is there for, on a real API server. */
+/** Tests of the fault tests: they must detect a lost write and a different way to the same state, on a real API server. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { bridgeNetworks, networkAttachmentDefinitions } from "@switchyard/api";
 import type { ClusterUsers } from "./cluster-users.ts";

@@ -61,7 +61,7 @@ async function writesTo(type: ResourceType, name: string): Promise<readonly stri
 }
 
 describe("upstream's MachineConfigs", () => {
-  it("are judged as ours would be", async () => {
+  it("are treated like those that the operator writes", async () => {
     await eventually("a judgement of the pool", async () => {
       const pool = await testCluster.read(sriovNetworkPoolConfigs, "hw-offload");
       return JSON.stringify(pool).includes('"reason":"Configuring"') && pool.metadata.finalizers === undefined;

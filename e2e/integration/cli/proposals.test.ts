@@ -66,15 +66,15 @@ afterAll(async () => {
   await testCluster[Symbol.asyncDispose]();
 }, 60_000);
 
-function expectVerdict({ kind, metadata }: Manifest, { allowed, message }: Answer): void {
+function expectAnswer({ kind, metadata }: Manifest, { allowed, message }: Answer): void {
   const name = `${kind}/${metadata.name}`;
   const reason = refused[name];
   const words: unknown = reason === undefined ? "" : expect.stringContaining(reason);
   expect({ name, allowed, message }).toEqual({ name, allowed: reason === undefined, message: words });
 }
 
-/** Objects of the kinds that the webhook judges, in the operator's namespace unless they name another. */
-function judgedIn(path: string): readonly Manifest[] {
+/** Objects of the kinds that the webhook validates, in the operator's namespace unless they name another. */
+function validatedObjectsIn(path: string): readonly Manifest[] {
   const kinds = customResources.map(({ kind }) => kind).filter((kind) => kind !== sriovNetworkNodeStates.kind);
   return readManifests(path)
     .filter(({ kind, apiVersion }) => kinds.includes(kind) && apiVersion === "sriovnetwork.openshift.io/v1")
@@ -90,20 +90,20 @@ function withoutFinalizers(metadata: Manifest["metadata"] & { readonly finalizer
 }
 
 /** Of the API server with its webhook, and of `switchyard validate`, which says the same. */
-async function expectVerdicts(file: string): Promise<void> {
-  const objects = judgedIn(file);
+async function expectAnswers(file: string): Promise<void> {
+  const objects = validatedObjectsIn(file);
   const ours = await askSwitchyard(testCluster, objects);
   for (const [index, object] of objects.entries()) {
     const answer = await askServer(testCluster, object);
     expect({ object, answer: ours[index] }).toEqual({ object, answer });
-    expectVerdict(object, answer);
+    expectAnswer(object, answer);
   }
 }
 
 describe("what upstream's users have", () => {
   it.each(customResources.filter(({ kind }) => kind !== sriovNetworkNodeStates.kind && kind !== "BridgeNetwork"))(
     "is taken, or refused as by upstream's webhook: $plural",
-    ({ plural }) => expectVerdicts(`${upstream}/${plural}.yaml`),
+    ({ plural }) => expectAnswers(`${upstream}/${plural}.yaml`),
     testMs,
   );
 });
@@ -120,14 +120,14 @@ describe("the examples of the proposal", () => {
 
   it.each(["externally-managed-pf", "software-bridges", "smartnic-ovn-offload"])(
     "%s are taken, or refused for what their reader expects",
-    (proposal) => expectVerdicts(`${proposals}/${proposal}.yaml`),
+    (proposal) => expectAnswers(`${proposals}/${proposal}.yaml`),
     testMs,
   );
 
   it(
     "two policies for the same VFs are refused, also where somebody else made them",
     async () => {
-      const [some, all] = judgedIn(`${proposals}/externally-managed-pf.yaml`);
+      const [some, all] = validatedObjectsIn(`${proposals}/externally-managed-pf.yaml`);
       if (some === undefined || all === undefined) throw new TypeError("the proposal has two examples");
       await testCluster.cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(some) });
       const message =

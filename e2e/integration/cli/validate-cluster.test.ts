@@ -24,7 +24,7 @@ import { askServer, askSwitchyard, warningsFor } from "./answers.ts";
 const policy = "SriovNetworkNodePolicy";
 const pfNames = (...names: readonly string[]): Spec => ({ nicSelector: { pfNames: names } });
 
-/** In the cluster when the others are judged. */
+/** The objects that exist when the others are validated. */
 const stored: readonly Manifest[] = [
   objectOf(policy, { resourceName: "low", ...pfNames("ens1f0#0-3") }, "low"),
   objectOf(policy, { resourceName: "whole", ...pfNames("ens1f1"), excludeTopology: true }, "whole"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The wire, judged by Go's own net/rpc/jsonrpc: what it decodes of our requests, and what we make of its answers. */
+/** eve-bridge and Go's net/rpc/jsonrpc understand each other's messages: a Go server decodes the requests and answers them. */
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { startBackground, type Background } from "./background.ts";
@@ -24,25 +24,25 @@ const lease = {
 
 describeInLab("the wire to zedrouter", () => {
   let lab: NodeLab;
-  let judge: Background;
+  let goServer: Background;
 
   beforeAll(async () => {
     lab = await createNodeLab();
-    judge = await startBackground(join(lab.tools, "judge"), [lab.settings.rpcSocket], { until: "listening" });
+    goServer = await startBackground(join(lab.tools, "judge"), [lab.settings.rpcSocket], { until: "listening" });
     rmSync(join(lab.bin, "dhcp"));
     const script = `[ "$CNI_COMMAND" != ADD ] || echo '${JSON.stringify(lease)}'`;
     writeFileSync(join(lab.bin, "dhcp"), `#!/bin/sh\n${script}\n`);
     chmodSync(join(lab.bin, "dhcp"), 0o755);
   }, limitMs);
   afterAll(async () => {
-    await judge[Symbol.asyncDispose]();
+    await goServer[Symbol.asyncDispose]();
     await lab[Symbol.asyncDispose]();
   });
 
-  /** What the judge has said since the last time. */
+  /** The requests that the Go server has decoded since the last call. */
   let seen = 1;
-  function verdicts(): Json[] {
-    const lines = judge.printed().trim().split("\n");
+  function decodedRequests(): Json[] {
+    const lines = goServer.printed().trim().split("\n");
     const fresh = lines.slice(seen).map((line) => JSON.parse(line) as Json);
     seen = lines.length;
     return fresh;
@@ -61,9 +61,9 @@ describeInLab("the wire to zedrouter", () => {
 
       const common = { Pod: { Name: "native-1-abcde", NetNsPath: pod.netns } };
       const own = { Name: "net1", NetNsPath: pod.netns };
-      // Bytes are base64 in JSON on the judge's own way out, too.
+      // The Go server prints bytes as base64, too.
       const withMac = { ...own, MAC: "AhY+XmwB" };
-      expect(verdicts().map(({ method, args: said, same }) => ({ method, args: said, same }))).toEqual([
+      expect(decodedRequests().map(({ method, args: said, same }) => ({ method, args: said, same }))).toEqual([
         { method: "ConnectPodAtL2", same: true, args: { ...common, PodInterface: withMac } },
         {
           method: "ConnectPodAtL3",
@@ -97,7 +97,7 @@ describeInLab("the wire to zedrouter", () => {
       const own = { ...conf, networkInstance: "6ba7b810-9dad-11d1-80b4-00c04fd430c8" };
       expect((await lab.call("ADD", pod, own)).status).toBe(0);
       expect((await lab.call("DEL", pod, own)).status).toBe(0);
-      expect(verdicts()).toMatchObject([
+      expect(decodedRequests()).toMatchObject([
         { same: true, args: { Pod: { Namespace: "eve-kube-app" }, NetworkInstance: own.networkInstance } },
         { same: true, args: { Pod: { Namespace: "eve-kube-app" }, NetworkInstance: own.networkInstance } },
       ]);
@@ -124,7 +124,11 @@ describeInLab("the wire to zedrouter", () => {
         code: 100,
         msg: "RPC RPCServer.ConnectPodAtL2 failed: failed to find app network status for pod refused-1-abcde",
       });
-      expect(verdicts().map(({ method }) => method)).toEqual(["ConnectPodAtL2", "ConnectPodAtL2", "DisconnectPod"]);
+      expect(decodedRequests().map(({ method }) => method)).toEqual([
+        "ConnectPodAtL2",
+        "ConnectPodAtL2",
+        "DisconnectPod",
+      ]);
     },
     limitMs,
   );
