@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Reads the links and the anchors of a Markdown document, as GitHub shows it.
+ * Usage: `const broken = linksIn(text).filter(({ anchor }) => !anchorsIn(text).has(anchor));`
+ */
+
+/** A link to a file of the workspace. */
+export interface Link {
+  /** As written, without the anchor; empty for the document itself. */
+  readonly path: string;
+  /** What follows "#"; empty if nothing does. */
+  readonly anchor: string;
+  /** From 1. */
+  readonly line: number;
+}
+
+/** Links and images with a relative target. Code is left out, and so are addresses with a scheme. */
+export function linksIn(text: string): readonly Link[] {
+  const prose = withoutCode(text);
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
+    .filter(([, target = ""]) => !/^[a-z]+:/.test(target))
+    .map((match) => {
+      const [path = "", anchor = ""] = (match[1] ?? "").split("#");
+      return { path, anchor, line: prose.slice(0, match.index).split("\n").length };
+    });
+}
+
+/** Ids of `<a id="…">`, and those that GitHub makes of headings: a second heading of the same text has "-1". */
+export function anchorsIn(text: string): ReadonlySet<string> {
+  const anchors = new Set<string>();
+  const headings = withoutFences(text).matchAll(/^#{1,6} +(.+?) *#*$/gm);
+  for (const [, heading = ""] of headings) {
+    const slug = slugOf(heading);
+    let next = slug;
+    for (let count = 1; anchors.has(next); count += 1) next = `${slug}-${count}`;
+    anchors.add(next);
+  }
+  for (const [, id = ""] of text.matchAll(/<a id="([^"]+)">/g)) anchors.add(id);
+  return anchors;
+}
+
+/** Lower case, without marks and punctuation, blanks as "-". */
+function slugOf(heading: string): string {
+  return heading
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replaceAll(/<[^>]+>/g, "")
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+    .replaceAll(/\s/g, "-");
+}
+
+function withoutFences(text: string): string {
+  return text.replaceAll(/^( *)```[\s\S]*?^\1```/gm, (code) => code.replaceAll(/[^\n]/g, " "));
+}
+
+function withoutCode(text: string): string {
+  return withoutFences(text).replaceAll(/(`+)[^`\n](?:.*?[^`\n])?\1(?!`)/g, (code) => " ".repeat(code.length));
+}
