@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Replaces a block of code in a Markdown document, which is found by the comment before it.
+ * Usage: `const text = replaceBlock(old, "npm run demo", output);` for `<!-- npm run demo -->` and the block behind it.
+ */
+
+/** Throws if the document has no such block. */
+export function replaceBlock(document: string, name: string, content: string): string {
+  const mark = `<!-- ${name} -->\n\n\`\`\`text\n`;
+  const start = document.indexOf(mark);
+  const end = document.indexOf("\n```\n", start + mark.length - 1);
+  if (start < 0 || end < 0) throw new Error(`no block of code behind <!-- ${name} -->`);
+  return `${document.slice(0, start)}${mark}${content}${document.slice(end)}`;
+}
