@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Runs the demo and stores what it printed: the block of text in docs/guide/demo.md and, without arguments, the recording
- * docs/images/demo.svg.
+ * Runs the demo and stores what it printed: the block of text in docs/guide/demo.md and, without arguments, the excerpt in
+ * README.md and the recording docs/images/demo.svg.
  * Usage: `node tools/record/src/main.ts`, `node tools/record/src/main.ts --vm`.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { capture } from "./capture.ts";
+import { excerptOf } from "./excerpt.ts";
 import { renderSvg } from "./render-svg.ts";
 import { replaceBlock } from "./replace-block.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const guide = join(root, "docs/guide/demo.md");
+const readme = join(root, "README.md");
 const image = join(root, "docs/images/demo.svg");
 
 const args = process.argv.slice(2);
@@ -24,6 +26,13 @@ if (exitCode !== 0) {
   process.exit(1);
 }
 
-const text = lines.map((line) => line.text.trimEnd()).join("\n");
-writeFileSync(guide, replaceBlock(readFileSync(guide, "utf8"), name, text));
-if (args.length === 0) writeFileSync(image, renderSvg(lines, { title: name, rows: 28, columns: 128 }));
+const printed = lines.map(({ text }) => text.trimEnd());
+replaceIn(guide, printed);
+if (args.length === 0) {
+  replaceIn(readme, excerptOf(printed));
+  writeFileSync(image, renderSvg(lines, { title: name, rows: 28, columns: 128 }));
+}
+
+function replaceIn(document: string, content: readonly string[]): void {
+  writeFileSync(document, replaceBlock(readFileSync(document, "utf8"), name, content.join("\n")));
+}
