@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Lint for the whole workspace. `arrows` is the map of rooms in docs/architecture.md: who may import whom. */
+/** Lint for the whole workspace. `arrows` is the table in docs/contributing/architecture.md: who may import whom. */
 import nx from "@nx/eslint-plugin";
 import tseslint from "typescript-eslint";
 

@@ -28,10 +28,10 @@ describe("links of documents", () => {
 describe("documents that comments name", () => {
   it("exist", () => {
     const missing = workspaceFiles([".ts", ".js", ".mjs", ".yaml", ".yml", ".tpl"])
-      // The tests of documents have names as examples. A name directly behind a quotation mark is data.
+      // The tests of documents have names as examples. Behind a quotation mark and in a link a name is data.
       .filter((path) => !path.startsWith("tools/run/src/"))
       .flatMap((path) =>
-        [...readWorkspaceFile(path).matchAll(/(?<![\w./$}"'`-])[\w./-]*\w\.md\b/g)]
+        [...readWorkspaceFile(path).matchAll(/(?<![\w./$}"'`-]|\]\()[\w./-]*\w\.md\b/g)]
           .filter(([name]) => !documents.some((known) => known === name || known.endsWith(`/${posix.basename(name)}`)))
           .map(([name]) => `${path} names ${name}`),
       );

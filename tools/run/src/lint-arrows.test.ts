@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The arrows of docs/architecture.md are real: an import against them does not pass lint. */
+/** Lint refuses imports against the arrows of docs/contributing/architecture.md. */
 import { describe, expect, it } from "@jest/globals";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
