@@ -39,6 +39,21 @@ describe("documents that comments name", () => {
   });
 });
 
+describe("files that documents name", () => {
+  it("exist", () => {
+    const missing = documents
+      // The changelog is history.
+      .filter((path) => path !== "CHANGELOG.md")
+      .flatMap((path) =>
+        [...readWorkspaceFile(path).matchAll(/`((?:apps|libs|tools|e2e|docs|charts)\/[\w./-]+)`/g)]
+          .map(([, name = ""]) => name)
+          .filter((name) => !existsSync(workspacePath(name)))
+          .map((name) => `${path} names ${name}`),
+      );
+    expect(missing).toEqual([]);
+  });
+});
+
 describe("linksIn", () => {
   it("reads targets with their lines", () => {
     expect(linksIn("see\n[it](a/b.md#c-d) and ![](x.svg), [here](#e)")).toEqual([
