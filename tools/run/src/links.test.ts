@@ -25,6 +25,12 @@ describe("links of documents", () => {
   }
 });
 
+describe("the README", () => {
+  it("has at most one hundred lines", () => {
+    expect(readWorkspaceFile("README.md").trimEnd().split("\n").length).toBeLessThanOrEqual(100);
+  });
+});
+
 describe("documents that comments name", () => {
   it("exist", () => {
     const missing = workspaceFiles([".ts", ".js", ".mjs", ".yaml", ".yml", ".tpl"])
