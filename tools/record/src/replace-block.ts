@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Replaces a block of code in a Markdown document, which is found by the comment before it.
- * Usage: `const text = replaceBlock(old, "npm run demo", output);` for `<!-- npm run demo -->` and the block behind it.
+ * Replaces the block of code in a Markdown document that follows a comment such as `<!-- npm run demo -->`.
+ * Usage: `const text = replaceBlock(old, "npm run demo", output);`
  */
 
 /** Throws if the document has no such block. */
