@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Reads what the modules of the workspace export and import, from their syntax alone.
- * Usage: `const exportsOf = createExportReader(root); const { values } = exportsOf.read("/src/libs/api/src/result.ts");`
+ * Usage: `const exportsOf = createExportReader(root); const { values } = exportsOf.read("/src/libs/api/src/values/result.ts");`
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";

@@ -11,7 +11,7 @@ const rulesOf = (kind: Role["kind"], clusterType: "kubernetes" | "openshift" = "
     .filter(isRole)
     .find((role) => role.kind === kind)?.rules ?? [];
 
-// e2e/integration/identity.test.ts shows that the rights are sufficient.
+// e2e/integration/security/identity.test.ts shows that the rights are sufficient.
 describe("operatorIdentity", () => {
   it("grants nothing with a wildcard", () => {
     const all = [...rulesOf("Role", "openshift"), ...rulesOf("ClusterRole", "openshift")];

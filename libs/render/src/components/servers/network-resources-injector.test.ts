@@ -16,7 +16,7 @@ describe("the injector", () => {
   });
 
   it("is required with the feature gate, but only for pods with one of the two networks annotations", () => {
-    // e2e/integration/certificates.test.ts tests it with a real API server.
+    // e2e/integration/components/certificates.test.ts tests it with a real API server.
     const expression =
       'has(object.metadata.annotations) && ["k8s.v1.cni.cncf.io/networks", "v1.multus-cni.io/default-network"]' +
       ".exists(key, key in object.metadata.annotations)";
