@@ -52,7 +52,7 @@ function findOut(): string | undefined {
 }
 
 /** Installs the packages of missing programs, with progress on stderr. Returns the programs that are still missing. */
-export function ensureDebianPackages(): string[] {
+function ensureDebianPackages(): string[] {
   const missing = () => Object.keys(programs).filter((program) => !isInPath(program));
   const packages = missing().flatMap((program) => programs[program] ?? []);
   if (packages.length === 0 || !isInPath("apt-get")) return missing();

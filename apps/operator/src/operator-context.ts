@@ -10,7 +10,6 @@ import type { ClusterCaches } from "./cluster-caches.ts";
 import type { LiveRules } from "./node-states/live-rules.ts";
 import type { MergeResults } from "./node-states/merge-results.ts";
 import type { OperatorSettings } from "./start/operator-settings.ts";
-import type { About } from "./status/failure-reports.ts";
 
 export interface OperatorContext {
   /** Refuses requests once the lease is lost. */
@@ -31,6 +30,9 @@ export interface OperatorContext {
   /** Adds caches outside of `context.caches` to the metric of cache ages. */
   readonly showAges: (caches: Pick<Ageing, "ages">) => void;
 }
+
+/** Kind of the objects that the keys of a controller name. Undefined stands for the SriovOperatorConfig. */
+export type About = "node" | "policy" | "pool" | "network";
 
 /** Options of a controller, without those that all controllers share. */
 export interface ControllerDefinition extends Pick<

@@ -18,9 +18,9 @@ export const machineConfigPools: ResourceType = {
   ...{ kind: "MachineConfigPool", plural: "machineconfigpools" },
 };
 
-export const apiServers: ResourceType = { ...configuration, kind: "APIServer", plural: "apiservers" };
+const apiServers: ResourceType = { ...configuration, kind: "APIServer", plural: "apiservers" };
 
-export const infrastructures: ResourceType = { ...configuration, kind: "Infrastructure", plural: "infrastructures" };
+const infrastructures: ResourceType = { ...configuration, kind: "Infrastructure", plural: "infrastructures" };
 
 export const openshiftCrds = [machineConfigs, machineConfigPools, apiServers, infrastructures].map(
   ({ group, version, kind, plural }) => {

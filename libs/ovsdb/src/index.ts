@@ -5,7 +5,7 @@
  */
 export { OvsdbClient, type ClientState, type OvsdbClientOptions } from "./client/client.ts";
 export { connect, type Connection, type ConnectionOptions } from "./client/connection.ts";
-export { defaultPort, parseEndpoint, type Endpoint } from "./client/endpoint.ts";
+export { parseEndpoint, type Endpoint } from "./client/endpoint.ts";
 export type { AnyRow, ChangeListener, RowChange, TableCache } from "./client/table-cache.ts";
 export { transact } from "./client/transact.ts";
 export {

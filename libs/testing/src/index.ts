@@ -10,11 +10,7 @@ export { withFileLock, type FileLockOptions } from "./file-lock.ts";
 export { findFreePorts } from "./free-ports.ts";
 export { spawnGuarded, type GuardedProcess } from "./guarded-process.ts";
 export type { KubectlOptions } from "./kubectl.ts";
-export {
-  ensureOpenVswitch,
-  type EnsureOpenVswitchOptions,
-  type OpenVswitchPrograms,
-} from "./open-vswitch/ensure-open-vswitch.ts";
+export { type OpenVswitchPrograms } from "./open-vswitch/ensure-open-vswitch.ts";
 export { startOpenVswitch, type OpenVswitch, type OpenVswitchOptions } from "./open-vswitch/open-vswitch.ts";
 export { missingForPods, podCommand, type PodAccount } from "./pod-process.ts";
 export { writeToStderr, type WriteLine } from "./progress.ts";

@@ -19,7 +19,8 @@ function lint(cases: readonly { readonly file: string; readonly text: string }[]
     console.log(JSON.stringify(found));
   `;
   const args = ["--input-type=module", "--eval", script];
-  const output: unknown = JSON.parse(execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" }));
+  const printed = execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" });
+  const output: unknown = JSON.parse(printed.trim().split("\n").at(-1) ?? ""); // warnings of Nx come first
   if (!Array.isArray(output)) throw new TypeError("no list of results");
   return output.map((rules: unknown) => (Array.isArray(rules) ? rules.map(String) : []));
 }

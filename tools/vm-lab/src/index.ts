@@ -4,6 +4,6 @@ export { bundleForGuest } from "./bundle-for-guest.ts";
 export type { ExecOptions, ExecResult, Guest } from "./guest.ts";
 export type { Command, GuestProcess } from "./guest-process.ts";
 export type { MachineOptions } from "./machine-options.ts";
-export { createProgress, type Progress } from "./progress.ts";
+export type { Progress } from "./progress.ts";
 export type { HostForward } from "./qemu-arguments.ts";
 export { VmLabError, type VmLabErrorCode } from "./vm-lab-error.ts";

@@ -12,7 +12,7 @@ import { isArray, isObject, kindOf, type JsonObject, type JsonValue } from "./js
 import type { RoutingPolicy } from "../network/routing-policy.ts";
 
 /** The service network of k3s. */
-export const serviceNetwork = "10.43.0.0/16";
+const serviceNetwork = "10.43.0.0/16";
 
 /** Throws code 7 when the policy needs routes and `ipam` or `nodeIP` is invalid. */
 export function bridgeConf(conf: JsonObject, policy: RoutingPolicy): JsonObject {

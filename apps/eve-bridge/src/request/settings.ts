@@ -59,7 +59,7 @@ export const defaultTimeouts: Timeouts = {
 };
 
 /** The settings file, unless the environment variable below names another one. */
-export const settingsFile = "/etc/eve-bridge.json";
+const settingsFile = "/etc/eve-bridge.json";
 export const settingsVariable = "EVE_BRIDGE_CONFIG";
 
 const longestTimeoutMs = 3_600_000;

@@ -34,7 +34,7 @@ export interface DoctorReport {
 }
 
 /** The plugin directories if CNI_PATH is not set. */
-export const defaultPluginPath = "/opt/cni/bin:/var/lib/cni/bin";
+const defaultPluginPath = "/opt/cni/bin:/var/lib/cni/bin";
 
 const probeMs = 2_000;
 /** The CNI version of EVE's configurations, which delegated plugins must support. */

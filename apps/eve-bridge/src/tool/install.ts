@@ -55,7 +55,7 @@ export interface Installed {
 }
 
 /** The file name that a container runtime looks for. */
-export const pluginName = "eve-bridge";
+const pluginName = "eve-bridge";
 
 /** The oldest major version of Node that eve-bridge is tested with. */
 export const oldestNode = 24;

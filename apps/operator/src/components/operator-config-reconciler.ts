@@ -10,7 +10,8 @@ import { renderComponents, type ComponentSettings, type Manifest, type RenderedC
 import { conditionsFor, type ConditionSummary } from "../status/condition-summary.ts";
 import type { RecordTransition } from "../status/transition-events.ts";
 import { describeFailure, operatorConfigSummary, unusedConfigSummary } from "./operator-config-summary.ts";
-import { removeUnowned, syncComponents, type SyncDeps, type SyncFailure, type SyncOutcome } from "./sync-components.ts";
+import { removeUnowned, syncComponents, type SyncDeps, type SyncOutcome } from "./sync-components.ts";
+import type { SyncFailure } from "./sync-failure.ts";
 
 export interface OperatorConfigDeps extends SyncDeps {
   readonly configs: Cache<SriovOperatorConfig>;

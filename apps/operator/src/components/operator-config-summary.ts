@@ -9,7 +9,8 @@ import { operatorConfigName, operatorConfigReasons } from "@switchyard/api";
 import { isKubeError } from "@switchyard/kube";
 import type { RenderedComponents } from "@switchyard/render";
 import type { ConditionSummary } from "../status/condition-summary.ts";
-import type { SyncFailure, SyncOutcome } from "./sync-components.ts";
+import type { SyncOutcome } from "./sync-components.ts";
+import type { SyncFailure } from "./sync-failure.ts";
 
 const { ready, rollingOut, syncFailed, unsupported } = operatorConfigReasons;
 

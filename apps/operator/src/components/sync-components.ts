@@ -11,6 +11,7 @@ import type { ComponentObjects } from "./component-objects.ts";
 import type { ComponentWriters } from "./component-writers.ts";
 import { nodeIdentityState, rightsAwaited, withheld } from "./node-identity-state.ts";
 import { isServing, pendingRollout } from "./rollout.ts";
+import type { SyncFailure } from "./sync-failure.ts";
 import { hasFailPolicy, isRegistration, withIgnorePolicy } from "./webhook-registrations.ts";
 
 export interface SyncDeps {
@@ -28,12 +29,6 @@ export interface SyncOutcome {
   readonly pending: readonly string[];
   /** Whether an object changed during the pass, so that another pass is needed. */
   readonly isStale: boolean;
-}
-
-export interface SyncFailure {
-  readonly kind: string;
-  readonly name: string;
-  readonly error: unknown;
 }
 
 /**

@@ -76,12 +76,8 @@ describe("a network", () => {
     cluster.addNetwork("SriovNetwork", "blue", { ipam: '{"type": host-local}', capabilities: '{"mac": true' });
     await cluster.settle();
     const ready = cluster.ready("SriovNetwork", "blue");
-    expect(ready).toContain(
-      "spec.ipam: invalid JSON at line 1, column 10 (in type): expected a value",
-    );
-    expect(ready).toContain(
-      'spec.capabilities: invalid JSON at line 1, column 13: expected "," or "}"',
-    );
+    expect(ready).toContain("spec.ipam: invalid JSON at line 1, column 10 (in type): expected a value");
+    expect(ready).toContain('spec.capabilities: invalid JSON at line 1, column 13: expected "," or "}"');
     expect([...cluster.requeued]).toEqual([]);
     cluster.addNetwork("SriovNetwork", "blue", { ipam: '{"type": "host-local"}', capabilities: "" });
     await cluster.settle();

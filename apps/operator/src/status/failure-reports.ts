@@ -36,11 +36,8 @@ import type { ClusterCaches } from "../cluster-caches.ts";
 import { fieldManagers } from "../field-managers.ts";
 import { networkTypes, parseNetworkRef } from "../networks/network-ref.ts";
 import { networkCachesByKind } from "../networks/networks.ts";
-import type { ControllerDefinition } from "../operator-context.ts";
+import type { About, ControllerDefinition } from "../operator-context.ts";
 import { describeFailures, type Failure } from "./describe-failures.ts";
-
-/** Kind of the objects that the keys of a controller name. Undefined stands for the SriovOperatorConfig. */
-export type About = "node" | "policy" | "pool" | "network";
 
 export interface FailureReports {
   /** The controller that writes the conditions. */

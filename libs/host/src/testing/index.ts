@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 export { createManualClock, systemClock, type Clock, type ManualClock } from "./clock.ts";
 export { connectFakeHost } from "./connect-fake-host.ts";
-export { runContractCase, type ContractCase, type ContractWorld } from "./contract/world.ts";
+export type { ContractCase, ContractWorld } from "./contract/world.ts";
 export type { FakeWrite } from "./fake-host.ts";
 export { createFakeKernel, type FakeKernel, type FakeKernelOptions } from "./fake-kernel.ts";
 export type { Fault, FaultEffect, FaultMatch } from "./faults.ts";
-export { hostContractCases } from "./host-contract.ts";
 export { i40e, ice, igb, mlx5, pci, plainNic, type FakeNic, type FakePort, type FakeSriov } from "./nic-models.ts";
 export { serveFakeKernel } from "./serve-fake-kernel.ts";
 export {

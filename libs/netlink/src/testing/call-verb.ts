@@ -23,6 +23,7 @@ import {
   setLinkAlias,
   setMaster,
   setRdmaMode,
+  setVfGuids,
   vdpaFamily,
   type GenericFamily,
 } from "../index.ts";
@@ -32,7 +33,7 @@ type Arguments = never[];
 const [verb = "", ...texts] = process.argv.slice(2);
 const values = texts.map((text) => JSON.parse(text) as never);
 
-const route = { createBridge, deleteLink, listBridges, setBridge, setLinkAlias, setMaster };
+const route = { createBridge, deleteLink, listBridges, setBridge, setLinkAlias, setMaster, setVfGuids };
 const rdma = { getRdmaMode, setRdmaMode };
 const ethtool = { getFeatures, setFeature };
 const vdpa = { addVdpaDevice, deleteVdpaDevice, listVdpaDevices, listVdpaManagementDevices };

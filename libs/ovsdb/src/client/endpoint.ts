@@ -9,7 +9,7 @@ import { OvsdbError } from "../ovsdb-error.ts";
 export type Endpoint = { readonly path: string } | { readonly host: string; readonly port: number };
 
 /** The port that IANA assigned to OVSDB. */
-export const defaultPort = 6640;
+const defaultPort = 6640;
 
 /**
  * Reads "unix:/run/openvswitch/db.sock", "unix:///run/openvswitch/db.sock", "/run/openvswitch/db.sock", "tcp:HOST" or

@@ -10,7 +10,7 @@ import type { SriovNetworkNodePolicy } from "@switchyard/api";
  * All codes with their severity. A policy with an error is not applied to some or all NICs; a warning has no such
  * effect.
  */
-export const policyProblemSeverity = {
+const policyProblemSeverity = {
   /** nicSelector has no field. The policy is not applied. */
   "empty-nic-selector": "error",
   /** netFilter is not "key:value". The policy is not applied. */

@@ -8,7 +8,7 @@ import { nodeName } from "../fleet/fleet-objects.ts";
 export const podType = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true } as const;
 
 /** One pod in this many has VFs. */
-export const podsPerUser = 5;
+const podsPerUser = 5;
 
 export interface PodOptions {
   readonly nodes: number;

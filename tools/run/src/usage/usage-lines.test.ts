@@ -85,6 +85,8 @@ describe("checkUsage", () => {
     });
     expect(files.filter(({ snippets }) => snippets.length > 0).length).toBeGreaterThan(100);
     const problems = checkUsage(root, files);
-    expect(problems.map(({ file, line, message, code }) => `${file}:${line}: ${message}: ${code.split("\n")[0] ?? ""}`)).toEqual([]);
+    expect(
+      problems.map(({ file, line, message, code }) => `${file}:${line}: ${message}: ${code.split("\n")[0] ?? ""}`),
+    ).toEqual([]);
   }, 120_000);
 });
