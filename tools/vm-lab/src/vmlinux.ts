@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The ELF kernel inside a bzImage. QEMU starts it by PVH: no BIOS, no decompressor, which saves seconds of emulation
- * (vm-lab/FINDINGS.md 2). Where it lies is said by the setup header: Linux, Documentation/arch/x86/boot.rst.
- * Usage: `writeFile("vmlinux", extractVmlinux(await readFile("vmlinuz-6.12")))`
+ * extractVmlinux returns the ELF kernel of a bzImage. QEMU starts it by PVH, without a BIOS and without the decompressor,
+ * which saves seconds of emulation. The setup header says where the kernel begins (Linux, Documentation/arch/x86/boot.rst).
+ * Usage: `const elf = extractVmlinux(bzImage);`
  */
 import { zstdDecompressSync } from "node:zlib";
 import { VmLabError } from "./vm-lab-error.ts";
