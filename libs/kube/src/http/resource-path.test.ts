@@ -25,4 +25,9 @@ describe("paths", () => {
     expect(() => objectPath(leases, { name: "a" })).toThrow(TypeError);
     expect(() => collectionPath(nodes, "ns")).toThrow(TypeError);
   });
+
+  it.each(["", ".", ".."])("throws for the segment %j, which would lead to another resource", (text) => {
+    expect(() => collectionPath(leases, text)).toThrow(`"${text}" cannot be part of an API path`);
+    expect(() => objectPath(leases, { name: text, namespace: "ns" })).toThrow(TypeError);
+  });
 });
