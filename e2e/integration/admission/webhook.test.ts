@@ -238,7 +238,7 @@ describe("nodes that come later", () => {
       const text = await testCluster.kubectl(["apply", "--dry-run=server", "-f", "-"], policy("later", {}));
       return text.includes("Warning") && text;
     });
-    expect(answer).toContain("the cards of worker-4 are not known yet");
+    expect(answer).toContain("the NICs of worker-4 are not discovered yet");
     await testCluster.transport.request({ method: "DELETE", path: objectPath(nodes, { name: "worker-4" }) });
   });
 });
