@@ -15,7 +15,7 @@ export interface PromqlResult {
   readonly metrics: readonly string[];
 }
 
-const sources = join(__dirname, "../promql");
+const sources = join(__dirname, "promql");
 
 export async function checkPromql(given: {
   readonly ruleFiles: readonly string[];
