@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * CRDs of the OpenShift kinds that the operator reads or writes. They have no schema and accept any object.
- * Usage: `await create(openshiftCrds)`
  */
 import type { ResourceType } from "@switchyard/api";
 

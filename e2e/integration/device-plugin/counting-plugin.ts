@@ -9,9 +9,9 @@ import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 export interface CountingPlugin extends AsyncDisposable {
-  /** As --plugin-process takes it: nobody else's on this machine. */
+  /** The value for --plugin-process. No other process on this machine has this name. */
   readonly name: string;
-  /** So far. */
+  /** How many signals the process has received. */
   signals(): number;
 }
 

@@ -9,9 +9,9 @@ import { buildGoPrograms } from "../../src/go-programs.ts";
 import { runProgram } from "../../src/run-program.ts";
 
 export interface PromqlResult {
-  /** In Prometheus' words; empty where all is well-formed. */
+  /** Prometheus' error messages; empty if all is valid. */
   readonly problems: readonly string[];
-  /** Names of the metrics that are asked for, those of the rule files too. */
+  /** Names of the metrics in the expressions and rule files. */
   readonly metrics: readonly string[];
 }
 
