@@ -137,7 +137,7 @@ describe("two replicas", () => {
     a.signal("CONT"); // believes that it still leads
     await drainUntil(5);
 
-    b.signal("TERM"); // gives the lease back
+    b.signal("TERM"); // releases the lease
     expect(await b.exited).toBe(0);
     await drainUntil(6);
     await eventually("all nodes are idle", () => names.every((name) => answerOf(name) === "Idle"), takeOver);

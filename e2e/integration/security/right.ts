@@ -16,7 +16,7 @@ export interface Right {
   readonly subresource?: string;
 }
 
-/** Resources by their group, those of namespaces first. */
+/** The resources of each API group, namespaced ones first. */
 const groups: readonly (readonly [group: string, namespaced: readonly string[], clusterWide: readonly string[]])[] = [
   ["", ["configmaps", "pods", "secrets", "serviceaccounts"], ["namespaces", "nodes", "users"]],
   ["apps", ["daemonsets", "deployments"], []],
@@ -52,7 +52,7 @@ const types: ReadonlyMap<string, ResourceType> = new Map(
   ),
 );
 
-/** Throws RangeError for what it cannot read: a test must not ask about nothing. */
+/** Parses a right. Throws RangeError for an invalid text, so that a typing error does not pass as a refused right. */
 export function readRight(text: string): Right {
   const pattern = /^([a-z]+) (?:([\w-]+):)?([a-z-]+)(?:\/([\w.-]+))?(?:\/([a-z]+))?$/;
   const [, verb, other, plural = "", name, subresource] = pattern.exec(text) ?? [];
@@ -82,7 +82,7 @@ export async function isAllowed(client: Transport, right: Right): Promise<boolea
   return isRecord(answer) && isRecord(answer["status"]) && answer["status"]["allowed"] === true;
 }
 
-/** Does it, but for storing the result. Undefined for verbs that are no request of their own. */
+/** Sends the request with dry run. Returns undefined if no request corresponds to the verb, such as "bind". */
 export function attempt(client: Transport, right: Right): Promise<unknown> | undefined {
   const { verb, type, namespace, name, subresource } = right;
   const method = methods.get(verb);
