@@ -27,7 +27,7 @@ import { collectionPath, isKubeError, objectPath } from "@switchyard/kube";
 import { eventually, findFreePorts, type GuardedProcess } from "@switchyard/testing";
 import { connect as connectTls } from "node:tls";
 
-jest.setTimeout(60_000); // machines are busy
+jest.setTimeout(60_000); // for busy machines
 
 const registrations = "/apis/admissionregistration.k8s.io/v1";
 const pci = "0000:3b:00.0";
@@ -167,7 +167,7 @@ describe("a certificate in files", () => {
   it("is loaded by both replicas when it is replaced, without a restart and without a failed review", async () => {
     const second = startWebhook(testCluster, "webhook-2", secondPort);
     const shown = () => Promise.all([fingerprintOf(port), fingerprintOf(secondPort)]);
-    const [one, two] = await eventually("the second replica shows a certificate", shown);
+    const [one, two] = await eventually("the second replica presents a certificate", shown);
     expect(two).toBe(one);
     const old = await announced();
     const next = await issueWebhookCertificate();
@@ -179,14 +179,14 @@ describe("a certificate in files", () => {
     };
     await review(); // by now the API server trusts both CAs
     await writeWebhookCertificate(testCluster, next);
-    await eventually("both replicas show the new one", async () => {
+    await eventually("both replicas present the new certificate", async () => {
       await review();
       const [first, other] = await shown();
       return first === other && first !== one;
     });
     expect(refused).toEqual([]);
     await announce(next.ca);
-    await eventually("the API server trusts the new one alone", async () => (await dryRun("trusted", {})).allowed);
+    await eventually("the API server trusts only the new CA", async () => (await dryRun("trusted", {})).allowed);
     second.signal("TERM");
     expect(await second.exited).toBe(0);
   }, 60_000);

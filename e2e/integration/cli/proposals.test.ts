@@ -126,12 +126,12 @@ describe("the examples of upstream's proposals", () => {
     "conflict if two policies select the same VFs, also if those are externally managed",
     async () => {
       const [some, all] = validatedObjectsIn(`${proposals}/externally-managed-pf.yaml`);
-      if (some === undefined || all === undefined) throw new TypeError("the proposal has two examples");
+      if (some === undefined || all === undefined) throw new TypeError("the file must begin with two policies");
       await testCluster.cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(some) });
       const message =
         "spec.nicSelector.pfNames[0]: requests VFs 0-9 of ens3f0 (0000:5e:00.0), in conflict with VFs 5-9 of policy some-vfs";
       const refusal = { allowed: false, code: 403, message: expect.stringContaining(message) };
-      await eventually("the first is seen", async () => !(await askServer(testCluster, all)).allowed);
+      await eventually("the webhook knows the first policy", async () => !(await askServer(testCluster, all)).allowed);
       expect(await askServer(testCluster, all)).toMatchObject(refusal);
       expect(await askSwitchyard(testCluster, [all])).toMatchObject([refusal]);
       await testCluster.cluster.kubectl(["delete", "sriovnetworknodepolicy", "some-vfs", "--namespace", namespace]);

@@ -111,11 +111,12 @@ async function askSwitchyard(files: string): Promise<readonly Answer[]> {
   const program = join(workspace, "apps/cli/bin/switchyard.mjs");
   const { stdout } = await runProgram(process.execPath, [program, "validate", "--filename", files, "--output", "json"]);
   const answers: unknown = JSON.parse(stdout);
-  if (!Array.isArray(answers)) throw new TypeError("the output is no array");
+  if (!Array.isArray(answers)) throw new TypeError("the output is not an array");
   return answers.map((answer: unknown) => {
-    if (!isRecord(answer)) throw new TypeError("an answer is no object");
+    if (!isRecord(answer)) throw new TypeError("an answer is not an object");
     const { allowed, message, patched } = answer;
-    if (typeof allowed !== "boolean" || typeof message !== "string") throw new TypeError("an answer is not whole");
+    if (typeof allowed !== "boolean" || typeof message !== "string")
+      throw new TypeError("an answer lacks allowed or message");
     return { allowed, message, patched };
   });
 }

@@ -26,7 +26,7 @@ import { componentSettings, namespace } from "../../src/identity-objects.ts";
 import { createPlainApi, fieldAt } from "../../src/plain-api.ts";
 import { deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
 
-jest.setTimeout(60_000); // machines are busy
+jest.setTimeout(60_000); // for busy machines
 
 const account = componentSettings.operatorServiceAccount;
 const operatorUser = `system:serviceaccount:${namespace}:${account}`;

@@ -208,7 +208,7 @@ describe("a SriovOperatorConfig", () => {
       return Array.isArray(args) && args.includes("--use-cdi") && fieldAt(selector, "rack") === "1";
     });
     await patch(config, { spec: { useCDI: false, configDaemonNodeSelector: { rack: null } } });
-    await eventually("neither", async () => {
+    await eventually("no CDI and no racks", async () => {
       const plugin = await read(`${daemonSets}/sriov-device-plugin`);
       const selector = await field(`${daemonSets}/sriov-network-config-daemon`, ...nodeSelector);
       const args = fieldAt(plugin, ...pluginArgs);
@@ -257,7 +257,7 @@ describe("a SriovOperatorConfig", () => {
     };
     const before = await repair(0);
     await repair(1);
-    await eventually("the second repair is told", async () => (await counted()) > before);
+    await eventually("the second repair is logged", async () => (await counted()) > before);
     expect(await counted()).toBe(before + 1);
     await patch(config, { spec: { logLevel: null } });
     await isReady();
@@ -341,7 +341,7 @@ describe("a deployed object", () => {
     await remove(webhooks.mutating);
     const withinMs = 10_000;
     await eventually(
-      "all is as it was",
+      "all objects are restored",
       async () => {
         const ports = await field(service, "spec", "ports", 0, "port");
         const rules = await field(role, "rules");

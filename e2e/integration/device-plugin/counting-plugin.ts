@@ -8,6 +8,7 @@ import { once } from "node:events";
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
+/** The fake plugin. Disposing it kills the process. */
 export interface CountingPlugin extends AsyncDisposable {
   /** The value for --plugin-process. No other process on this machine has this name. */
   readonly name: string;
@@ -15,13 +16,14 @@ export interface CountingPlugin extends AsyncDisposable {
   signals(): number;
 }
 
-// `read` ends at each signal that the shell has a trap for.
+// A trapped signal interrupts `read`, so the loop starts it again.
 const script = `#!/bin/sh
 trap 'echo signal' TERM HUP INT QUIT
 echo started
 while :; do read -r forever; done
 `;
 
+/** Starts the process. Its program is written to `directory`. */
 export async function startCountingPlugin(directory: string): Promise<CountingPlugin> {
   const name = `dp-${process.pid}`;
   const file = join(directory, name);

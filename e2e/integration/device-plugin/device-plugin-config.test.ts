@@ -35,7 +35,7 @@ import { startCountingPlugin, type CountingPlugin } from "./counting-plugin.ts";
 import { bundleApp } from "../../src/bundle-app.ts";
 import { makeVfs, pfStatus, readState, report, startKernel, vfAddresses } from "../../device-plugin/fake-pf.ts";
 
-jest.setTimeout(120_000); // machines are busy
+jest.setTimeout(120_000); // for busy machines
 
 const node = "worker-1";
 const serviceAccount = "device-plugin-config";
@@ -231,10 +231,10 @@ describe("the init container", () => {
     expect(await readFile(file, "utf8")).toContain('"none"');
     const before = plugin.signals();
     await reportDone(4, {}, "boot-3");
-    await eventually("the VFs are there", async () =>
+    await eventually("the file has the VFs", async () =>
       (await readFile(file, "utf8")).includes(vfAddresses(3, 3)[0] ?? "?"),
     );
-    await eventually("the plugin was told", () => plugin.signals() === before + 1);
+    await eventually("the plugin got a signal", () => plugin.signals() === before + 1);
     await follower.kill();
     await reportDone(4, {}, "boot-1");
     await startKernel(directory, "boot-1");
@@ -434,10 +434,10 @@ describe("upstream's ConfigMap", () => {
     const wanted =
       '{"resourceList":[{"resourceName":"fast","selectors":{"pfNames":["ens1f0"],' +
       '"IsRdma":false,"NeedVhostNet":false},"SelectorObj":null}]}';
-    await eventually("the node's text", async () => (await read())[node] === wanted);
+    await eventually("the node's entry in the ConfigMap", async () => (await read())[node] === wanted);
     await conditionIsNow("True", "Written");
     await cluster.kubectl(["delete", "-n", namespace, "configmap", "device-plugin-config"]);
-    await eventually("it is back", async () => {
+    await eventually("the ConfigMap exists again", async () => {
       try {
         return (await read())[node] === wanted;
       } catch (error) {
@@ -452,7 +452,7 @@ describe("upstream's ConfigMap", () => {
     for (let from = 0; from < fleet.length; from += 50) {
       await Promise.all(fleet.slice(from, from + 50).map((name) => createNode(name, { fleet: "" })));
     }
-    await eventually("all nodes are in it", async () => Object.keys(await read()).length > fleet.length);
+    await eventually("the ConfigMap has all nodes", async () => Object.keys(await read()).length > fleet.length);
     const pfNames = Array.from({ length: 200 }, (_, port) => `a-rather-long-name-${port}`);
     await applyPolicy("long", { nodeSelector: { fleet: "" }, nicSelector: { pfNames } });
     const { message } = await conditionIsNow("False", "TooLarge");

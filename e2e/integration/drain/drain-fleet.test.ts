@@ -62,8 +62,8 @@ async function askAll(): Promise<void> {
 }
 
 async function untilAllAreIdle(): Promise<void> {
-  await eventually("all were drained", () => finished.size === names.length, { withinMs: 90_000 });
-  await eventually("all are let go", () => names.every((name) => testCluster.answerOf(name) === "Idle"));
+  await eventually("all nodes were drained", () => finished.size === names.length, { withinMs: 90_000 });
+  await eventually("all nodes are released", () => names.every((name) => testCluster.answerOf(name) === "Idle"));
 }
 
 /**

@@ -205,7 +205,7 @@ describe("a drained node", () => {
       effect: "NoSchedule",
     });
     await testCluster.ask("daemons", "Idle");
-    await eventually("the DaemonSet makes it anew", () => podsOfSet().length === 1);
+    await eventually("the DaemonSet creates the pod again", () => podsOfSet().length === 1);
     const marks = [annotations.cordonedBy, taints.draining];
     expect(marks.filter((mark) => JSON.stringify(testCluster.nodes.get("daemons")).includes(mark))).toEqual([]);
     await testCluster.cluster.kubectl(["delete", "daemonset", "vnf", "-n", appsNamespace]);
@@ -222,7 +222,9 @@ describe("a drained node", () => {
     });
     await testCluster.ask("twice", "Drain_Required");
     const says = /1 pod left: apps\/twice-held cannot be evicted now: .* more than one PodDisruptionBudget/;
-    await eventually("both are the reason", () => says.test(testCluster.condition("twice", "DrainProgressing")));
+    await eventually("the condition names both budgets", () =>
+      says.test(testCluster.condition("twice", "DrainProgressing")),
+    );
     for (const name of ["second", "twice-held"]) await dropBudget(name);
     await testCluster.answered("twice", "DrainComplete");
     await testCluster.ask("twice", "Idle");
@@ -406,7 +408,7 @@ describe("a drained node whose daemon has stalled", () => {
     await testCluster.ask("dead", "Drain_Required");
     await testCluster.answered("dead", "DrainComplete");
     const holders = () => read("sriovnetworkpoolconfig", "stalls", "{.status.drainingNodes[*].node}");
-    await eventually("the pool names it", async () => (await holders()) === "dead");
+    await eventually("the pool names the node", async () => (await holders()) === "dead");
     expect(await read("sriovnetworkpoolconfig", "stalls", degraded)).not.toBe("DaemonStalled");
 
     await backdate("dead");
@@ -415,7 +417,9 @@ describe("a drained node whose daemon has stalled", () => {
     });
     const says =
       /^True DaemonStalled: node dead has been drained since .* its config daemon has reported nothing since then/;
-    await eventually("the node state says so", () => says.test(testCluster.condition("dead", "DrainDegraded")));
+    await eventually("the node state is DrainDegraded", () =>
+      says.test(testCluster.condition("dead", "DrainDegraded")),
+    );
     await testCluster.ask("waits", "Drain_Required");
     await eventually("it waits", () =>
       testCluster.condition("waits", "DrainProgressing").includes("1 of 1 draining (dead)"),
@@ -424,7 +428,7 @@ describe("a drained node whose daemon has stalled", () => {
 
     await testCluster.ask("dead", "Idle");
     await testCluster.answered("waits", "DrainComplete");
-    await eventually("the next one holds the slot", async () => (await holders()) === "waits");
+    await eventually("the next node holds the slot", async () => (await holders()) === "waits");
     expect(await read("sriovnetworkpoolconfig", "stalls", degraded)).not.toBe("DaemonStalled");
     await testCluster.ask("waits", "Idle");
     await testCluster.answered("waits", "Idle");
@@ -437,11 +441,13 @@ describe("a drained node whose daemon has stalled", () => {
     await testCluster.addNode("alone");
     await testCluster.ask("alone", "Drain_Required");
     await testCluster.answered("alone", "DrainComplete");
-    await eventually("it is named", async () =>
+    await eventually("the config names the node", async () =>
       (await said()).includes("node alone holds the drain slot, DrainComplete"),
     );
     await backdate("alone");
-    await eventually("it has stalled", async () => (await said()).includes("its config daemon has reported nothing"));
+    await eventually("the config reports the stalled daemon", async () =>
+      (await said()).includes("its config daemon has reported nothing"),
+    );
     await testCluster.ask("alone", "Idle");
     await eventually("nothing is left", async () => (await said()) === "");
     await testCluster.removeNodes("alone");
@@ -466,7 +472,7 @@ describe("a node that is deleted during its drain", () => {
 
   it("is not drained after it joins again until it requests a drain again", async () => {
     const { desiredState, currentState } = annotations;
-    await eventually("nothing is asked any more", () => {
+    await eventually("no drain is requested", () => {
       const { metadata } = testCluster.states.get("leaves") ?? {};
       const handshake = [desiredState, currentState].map((key) => metadata?.annotations?.[key]);
       return handshake.every((word) => word === "Idle") && testCluster.condition("leaves", "DrainProgressing") === "";
@@ -540,7 +546,10 @@ describe("operator and daemon together", () => {
       testCluster.condition("real", "DrainProgressing").startsWith("False HeldByPool"),
     );
     await ask(2);
-    await eventually("it asks no more", () => testCluster.condition("real", "DrainProgressing") === "" && isDone());
+    await eventually(
+      "the daemon has withdrawn its request",
+      () => testCluster.condition("real", "DrainProgressing") === "" && isDone(),
+    );
     await setLimit(1);
     expect([await vfCount(), hasPod("vnf"), isUnschedulable("real"), answers()]).toEqual([2, true, false, []]);
 

@@ -114,7 +114,10 @@ describe("a writer", () => {
   /** Waits until the cache has the stored version of the object. */
   async function untilHeard(type: ResourceType = things, heard: Cache<KubeObject> = cache): Promise<void> {
     const version = versionOf(await read(type));
-    await eventually("the cache to hear", () => heard.observed({ name, namespace })?.resourceVersion === version);
+    await eventually(
+      "the cache has the stored version",
+      () => heard.observed({ name, namespace })?.resourceVersion === version,
+    );
   }
 
   async function apply(spec: Thing["spec"], metadata: Partial<Intent<Thing>["metadata"]> = {}): Promise<string> {
@@ -260,7 +263,7 @@ describe("a writer", () => {
     async () => {
       await apply({ color: "red" });
       await other.request({ method: "DELETE", path: objectPath(things, { name, namespace }) });
-      await eventually("the cache to hear", () => cache.get(name) === undefined);
+      await eventually("the cache has no such object", () => cache.get(name) === undefined);
       expect(await apply({ color: "red" })).toBe("written");
     },
     testMs,
@@ -398,7 +401,7 @@ describe("a writer", () => {
       const uid = cache.get(name)?.metadata.uid ?? "";
       expect(await apply({ color: "blue" }, { uid })).toBe("written");
       await writer.delete({ metadata: { name } });
-      await eventually("the cache to hear", () => cache.get(name) === undefined);
+      await eventually("the cache has no such object", () => cache.get(name) === undefined);
       const intent = { metadata: { name, uid }, spec: { color: "red" } };
       await expect(writer.apply(intent)).rejects.toMatchObject({ code: "Conflict" });
       await expect(read()).rejects.toMatchObject({ code: "NotFound" });

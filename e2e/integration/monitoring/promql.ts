@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { buildGoPrograms } from "../../src/go-programs.ts";
 import { runProgram } from "../../src/run-program.ts";
 
+/** The result of a check. */
 export interface PromqlResult {
   /** Prometheus' error messages; empty if all is valid. */
   readonly problems: readonly string[];
@@ -17,6 +18,7 @@ export interface PromqlResult {
 
 const sources = join(__dirname, "../promql");
 
+/** Checks rule files by path, and expressions. Rejects if the program cannot be built or prints no result. */
 export async function checkPromql(given: {
   readonly ruleFiles: readonly string[];
   readonly expressions: readonly string[];

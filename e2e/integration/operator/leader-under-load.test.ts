@@ -89,7 +89,10 @@ describe("a leader whose writes all hang", () => {
     const before = await readLease();
     const renewedMs = async () => Date.parse((await readLease()).renewTime ?? "");
     const untilMs = Date.parse(before.renewTime ?? "") + heldMs;
-    await eventually("renewals go on", async () => (await renewedMs()) > untilMs, { withinMs: 60_000, everyMs: 500 });
+    await eventually("the lease is renewed", async () => (await renewedMs()) > untilMs, {
+      withinMs: 60_000,
+      everyMs: 500,
+    });
     const { holderIdentity, leaseTransitions } = await readLease();
     expect([holderIdentity, leaseTransitions]).toEqual([before.holderIdentity, before.leaseTransitions]);
     const log = await operator.readLog();

@@ -124,7 +124,7 @@ describe("two replicas", () => {
     await Promise.all(names.map(report));
     await eventually("all nodes are idle", () => names.every((name) => answerOf(name) === "Idle"), takeOver);
     const b = await startReplica("replica-b");
-    await eventually("the second one looks at the nodes", async () => {
+    await eventually("the second replica reads the node states", async () => {
       const reads = (await testCluster.audit()).filter(({ user }) => user.username === "replica-b");
       return reads.some(({ objectRef }) => objectRef?.resource === "sriovnetworknodestates");
     });

@@ -90,7 +90,7 @@ async function eventsOf(kind: string, name: string): Promise<readonly string[]> 
 describe("kubectl wait --for=condition=Ready", () => {
   it("sees NoOperatorConfig on a policy while no SriovOperatorConfig exists", async () => {
     await user().create(sriovNetworkNodePolicies, { metadata: { name: "fast" }, spec: specFor() });
-    await eventually("a word on it", () => {
+    await eventually("the condition NoOperatorConfig", () => {
       const ready = policies.get("fast")?.status?.conditions?.find(({ type }) => type === "Ready");
       return ready?.status === "False" && ready.reason === "NoOperatorConfig";
     });
@@ -136,7 +136,7 @@ describe("events", () => {
     const told = () => eventsOf("SriovNetworkNodePolicy", "fast");
     // A repeated event increases the count of the first one.
     const expected = ["Normal Configured", "Normal Configuring", "Normal NoOperatorConfig"];
-    await eventually("all news", async () => [...(await told())].sort().join() === expected.join());
+    await eventually("all events", async () => [...(await told())].sort().join() === expected.join());
     operator.signal("TERM");
     await operator.exited;
     operator = testCluster.startOperator();

@@ -156,14 +156,18 @@ describe("a node's state", () => {
     { edit: "nothing at all", spec: null },
   ])("is restored within seconds when somebody writes $edit into it (sriov-operator.md M-53)", async ({ spec }) => {
     const { generation = 0 } = (await byHand().patch(sriovNetworkNodeStates, "worker-1", { spec })).metadata;
-    await eventually("another writer", () => generationOf("worker-1") > generation, soon);
+    await eventually("the operator's write", () => generationOf("worker-1") > generation, soon);
     await specIs("worker-1", asWanted);
   });
 
   it("is created again within seconds when somebody deletes it (sriov-operator.md M-53)", async () => {
     const before = states.get("worker-1")?.metadata.uid;
     await testCluster.transport.request({ method: "DELETE", path: pathOf("worker-1") });
-    await eventually("another one", () => ![undefined, before].includes(states.get("worker-1")?.metadata.uid), soon);
+    await eventually(
+      "a new node state",
+      () => ![undefined, before].includes(states.get("worker-1")?.metadata.uid),
+      soon,
+    );
     await report("worker-1");
     await specIs("worker-1", asWanted);
   });

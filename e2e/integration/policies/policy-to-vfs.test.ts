@@ -164,7 +164,7 @@ describe("the rdmaMode of a pool", () => {
     );
     expect(await planned()).toContain(wrong.status?.lastSyncError);
     await testCluster.kubectl(["delete", "sriovnetworkpoolconfig", "rdma"]);
-    await stateOf("rdma", "without a wish", ({ syncStatus }) => syncStatus === "Succeeded");
+    await stateOf("rdma", "without an rdmaMode in the spec", ({ syncStatus }) => syncStatus === "Succeeded");
   }, 120_000);
 });
 

@@ -18,6 +18,7 @@ import {
 /** The object that a token is bound to: a pod, or the node with this name. */
 export type Bound = string | { readonly pod: string };
 
+/** The cluster and its rendered objects. Disposing it stops the API server. */
 export interface DeployedCluster extends AsyncDisposable {
   readonly cluster: ControlPlane;
   /** The objects of all components, in the order of their deployment. */
@@ -32,6 +33,7 @@ export interface DeployedCluster extends AsyncDisposable {
   clientOf(serviceAccount: string, bound?: Bound): Promise<Transport>;
 }
 
+/** Starts the API server and creates everything that exists before the operator deploys its components. */
 export async function prepareCluster(): Promise<DeployedCluster> {
   const stack = new AsyncDisposableStack();
   const cluster = stack.use(await startControlPlane());

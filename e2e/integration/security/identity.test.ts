@@ -77,7 +77,7 @@ describe("the operator", () => {
           body: { metadata: { labels: { [name]: "was-here" } } },
         });
       await using admin = await connect({ kubeconfig: deployed.cluster.kubeconfig });
-      await eventually("the webhook is asked", async () => {
+      await eventually("the API server calls the webhook", async () => {
         const outcome = await patch(admin, `user-${writes++}`).catch((error: unknown) => error);
         return isKubeError(outcome, "InternalError");
       });
@@ -178,7 +178,10 @@ describe("with the environment and token of its pod,", () => {
       const health = `127.0.0.1:${healthPort}`;
       const addresses = { LISTEN_ADDRESS: `127.0.0.1:${port}`, HEALTH_ADDRESS: health, METRICS_ADDRESS: health };
       await using _webhook = await startWebhook(addresses);
-      await eventually("the webhook", async () => (await fetch(`http://${health}/readyz`).catch(() => undefined))?.ok);
+      await eventually(
+        "the webhook is ready",
+        async () => (await fetch(`http://${health}/readyz`).catch(() => undefined))?.ok,
+      );
       await review(port);
       expect(await readFile(webhookLog(), "utf8")).not.toContain("Forbidden");
     },

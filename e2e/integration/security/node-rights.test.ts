@@ -168,7 +168,10 @@ it("are withdrawn while a policy is refused, the config reports why, and they ar
 
   await admin.request({ method: "PATCH", path, body: { rules }, contentType: "application/merge-patch+json" });
   await eventually("rights", async () => (await areThere(rights)).every(Boolean));
-  await eventually("the own state", async () => (await patchStatus(client, "worker-1")) === "done");
+  await eventually(
+    "the daemon can write its own node state",
+    async () => (await patchStatus(client, "worker-1")) === "done",
+  );
 });
 
 function specOf(object: unknown): unknown {

@@ -11,6 +11,7 @@ import { join } from "node:path";
 import type { DeployedCluster } from "./deployed-cluster.ts";
 import { namespace } from "../../src/identity-objects.ts";
 
+/** How the process differs from its container. */
 export interface RenderedProcessOptions {
   /** Path relative to the workspace: "apps/webhook/src/main.ts". */
   readonly program: string;
@@ -68,7 +69,7 @@ function readPod(manifests: readonly Manifest[], daemonSet: string, container: s
 /** Throws TypeError if the value is not a string: the pod then differs from what this test expects. */
 function textOf(value: unknown): string {
   if (typeof value === "string") return value;
-  throw new TypeError("no text where the pod should have one");
+  throw new TypeError("a value of the pod is not a string");
 }
 
 function at(value: unknown, ...path: readonly string[]): unknown {

@@ -7,6 +7,7 @@
 import { collectionPath, isRecord, objectPath, type ResourceType, type Transport } from "@switchyard/kube";
 import { namespace as operatorNamespace } from "../../src/identity-objects.ts";
 
+/** A parsed right. `text` is the line from which it was parsed. */
 export interface Right {
   readonly text: string;
   readonly verb: string;
@@ -57,7 +58,7 @@ export function readRight(text: string): Right {
   const pattern = /^([a-z]+) (?:([\w-]+):)?([a-z-]+)(?:\/([\w.-]+))?(?:\/([a-z]+))?$/;
   const [, verb, other, plural = "", name, subresource] = pattern.exec(text) ?? [];
   const type = types.get(plural);
-  if (verb === undefined || type === undefined) throw new RangeError(`no right: ${text}`);
+  if (verb === undefined || type === undefined) throw new RangeError(`not a right: ${text}`);
   return {
     ...{ text, verb, type },
     ...(type.namespaced && { namespace: other ?? operatorNamespace }),
