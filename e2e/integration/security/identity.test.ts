@@ -189,7 +189,7 @@ describe("with the environment and token of its pod,", () => {
   );
 
   it(
-    "the webhook follows logLevel of the SriovOperatorConfig: 2 logs each review, 1 no allowed ones",
+    "the webhook follows logLevel of the SriovOperatorConfig: 2 logs each review, 1 does not log allowed ones",
     async () => {
       const [port = 0] = await findFreePorts(1);
       const addresses = { LISTEN_ADDRESS: `127.0.0.1:${port}`, HEALTH_ADDRESS: "0", METRICS_ADDRESS: "0" };

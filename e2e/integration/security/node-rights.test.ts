@@ -122,7 +122,7 @@ async function isDegraded(words: string): Promise<void> {
   });
 }
 
-it("are granted after the policies and their bindings, and only for the daemon's own node", async () => {
+it("the rights of nodes are granted after the policies and their bindings, and only for the daemon's own node", async () => {
   await eventually("rights", async () => (await areThere(rights)).every(Boolean));
   await eventually("the state", async () => (await read(state)) !== undefined);
   const writes = await operatorsWrites();
@@ -136,7 +136,7 @@ it("are granted after the policies and their bindings, and only for the daemon's
   expect(await patchStatus(client, "worker-1")).toBe("done");
 });
 
-it("stay while the operator repairs a deleted or weakened policy within seconds", async () => {
+it("the rights of nodes stay while the operator repairs a deleted or weakened policy within seconds", async () => {
   await using client = await daemonClient();
   const withinMs = 10_000;
   for (const change of ["delete", "weaken"]) {
@@ -154,7 +154,7 @@ it("stay while the operator repairs a deleted or weakened policy within seconds"
   expect((await operatorsWrites()).filter((write) => write.startsWith("delete"))).toEqual([]);
 });
 
-it("are withdrawn while a policy is refused, the config reports why, and they are granted again with the policy", async () => {
+it("the rights of nodes are withdrawn while a policy is refused, with the reason on the config, and are granted again with the policy", async () => {
   await operator.kill();
   const { path, rules, without } = await rulesWithoutPolicies();
   await admin.request({ method: "PATCH", path, body: { rules: without }, contentType: "application/merge-patch+json" });
