@@ -14,11 +14,11 @@ describe("readApiRequest", () => {
     { url: "/api/v1/namespaces/a/pods/p/eviction", verb: "get", resource: "pods", name: "p", subresource: "eviction" },
     { url: "/api/v1/namespaces/a/finalize", verb: "get", resource: "namespaces", name: "a", subresource: "finalize" },
     { url: "/readyz", verb: "list", resource: "", name: "", subresource: "" },
-  ])("takes $url for $verb of $resource", ({ url, ...expected }) => {
+  ])("reads $url as $verb of $resource", ({ url, ...expected }) => {
     expect(readApiRequest("GET", url, "")).toMatchObject(expected);
   });
 
-  it("names who writes by its field manager, else by its program", () => {
+  it("names the writer by its field manager, or by its program if it has none", () => {
     const applied = readApiRequest("PATCH", `${states}/w1?fieldManager=node-state&force=true`, "switchyard");
     expect(describeRequest(applied)).toBe(`PATCH ${states}/w1 by node-state`);
     expect(readApiRequest("DELETE", `${states}/w1`, "switchyard")).toMatchObject({

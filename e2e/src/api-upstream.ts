@@ -8,6 +8,7 @@ import { readFile } from "node:fs/promises";
 import https from "node:https";
 import { parse } from "yaml";
 
+/** How a proxy connects to the API server. */
 export interface Upstream {
   readonly server: URL;
   readonly headers: Readonly<Record<string, string>>;

@@ -6,6 +6,7 @@
  */
 import { isKubeError, objectPath, watchObjects, type KubeObject, type Transport } from "@switchyard/kube";
 
+/** The pods. Disposing ends the watch. */
 export interface ComponentPods extends AsyncDisposable {
   /** Sets whether the pods are ready from now on. */
   run(isRunning: boolean): void;
@@ -17,6 +18,7 @@ interface Pod extends KubeObject {
 
 const type = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true } as const;
 
+/** Starts to run the pods of a namespace. They are pending until run(true). */
 export function playPods(transport: Transport, namespace: string): ComponentPods {
   let isRunning = false;
   const end = new AbortController();

@@ -4,6 +4,7 @@
  */
 import { namespace, type Manifest } from "./crd-objects.ts";
 
+/** The spec of an object, or some of its fields. */
 export type Spec = Readonly<Record<string, unknown>>;
 
 /** A valid spec of each kind. The cases override single fields. */

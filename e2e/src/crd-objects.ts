@@ -9,8 +9,13 @@ import { parseAllDocuments } from "yaml";
 import { customResources, type CustomResource } from "@switchyard/api";
 import { collectionPath, isKubeError, isRecord, objectPath, type Transport } from "@switchyard/kube";
 
+/** Path of the workspace. */
 export const workspace = join(__dirname, "../..");
+
+/** Path of the folder with Switchyard's CRDs. */
 export const crdFolder = join(workspace, "charts/switchyard/crds");
+
+/** The operator's namespace. */
 export const namespace = "sriov-network-operator";
 
 /** An object of a manifest. */

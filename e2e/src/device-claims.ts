@@ -9,6 +9,7 @@ import { objectPath, type ObjectName, type Transport } from "@switchyard/kube";
 
 const apiVersion = "resource.k8s.io/v1";
 
+/** The devices that a driver publishes for a node. */
 export interface Publication {
   readonly driver: string;
   readonly node: string;
@@ -31,6 +32,7 @@ export async function publishDevices(
   });
 }
 
+/** A device that is allocated to a claim for a pod. */
 export interface Allocation {
   readonly claim: Required<ObjectName>;
   readonly driver: string;
@@ -46,6 +48,7 @@ export function deviceClaim(metadata: Required<ObjectName>): object {
   return { apiVersion, kind: "ResourceClaim", metadata, spec: { devices: { requests } } };
 }
 
+/** Writes the allocation to the claim's status. */
 export async function allocateClaim(transport: Transport, allocation: Allocation): Promise<void> {
   const { claim, driver, pool, device, pod } = allocation;
   const results = [{ request: "nic", driver, pool, device }];

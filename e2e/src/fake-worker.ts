@@ -9,6 +9,7 @@ import { createFakeKernel, serveFakeKernel, type FakeKernel, type FakeNic } from
 import type { GuardedProcess } from "@switchyard/testing";
 import { join } from "node:path";
 
+/** The node. Disposing it ends the daemon and the fake kernel. */
 export interface FakeWorker extends AsyncDisposable {
   readonly kernel: FakeKernel;
   /** The last daemon that was started. */

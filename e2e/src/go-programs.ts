@@ -12,6 +12,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
+/** The programs of a Go module. */
 export interface GoPrograms {
   /** Directory of the module. All its commands are built, and the tools that its go.mod names. */
   readonly sources: string;

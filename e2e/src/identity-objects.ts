@@ -3,8 +3,10 @@
 import type { SriovOperatorConfig } from "@switchyard/api";
 import { componentImageVariables, type ComponentSettings } from "@switchyard/render";
 
+/** The operator's namespace. */
 export const namespace = "sriov-network-operator";
 
+/** Settings of the operator with an image for each component. */
 export const componentSettings: ComponentSettings = {
   ...{ namespace, resourcePrefix: "openshift.io", clusterType: "kubernetes" },
   operatorServiceAccount: "switchyard-operator",

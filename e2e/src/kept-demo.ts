@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { namespace } from "@switchyard/test-cluster";
 
+/** A demo that has run to its end and keeps its cluster. Disposing it ends the demo. */
 export interface KeptDemo extends AsyncDisposable {
   /** The operator's namespace, which kubectl uses. */
   readonly namespace: string;

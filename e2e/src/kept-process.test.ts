@@ -24,7 +24,7 @@ function run(program: string): KeptProcess {
 }
 
 describe("spawnKept", () => {
-  it("tells of an end that nobody asked for, with the program's last words, and keeps its log", async () => {
+  it("reports an unexpected exit with the last lines of the log, and keeps the log", async () => {
     const ended = run('console.error("there is no such flag"); process.exitCode = 64;');
     await ended.exited;
     await expect(ended.mustBeAlive()).rejects.toThrow("exit status 64:\nthere is no such flag");
@@ -32,7 +32,7 @@ describe("spawnKept", () => {
     expect(await readFile(kept, "utf8")).toBe("there is no such flag\n");
   });
 
-  it("has nothing to say of one that runs, or was told to end", async () => {
+  it("reports nothing if the program runs or was terminated", async () => {
     const killed = run("setInterval(() => undefined, 1_000)");
     await killed.mustBeAlive();
     await killed.kill();

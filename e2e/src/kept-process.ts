@@ -8,11 +8,13 @@ import { findWorkspaceRoot, spawnGuarded, type GuardedProcess } from "@switchyar
 import { copyFile, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
+/** A process whose crash fails the test. */
 export interface KeptProcess extends GuardedProcess {
   /** Rejects with the end of the log if the process ended before signal("TERM") or kill(). */
   mustBeAlive(): Promise<void>;
 }
 
+/** Where the output goes. */
 export interface KeptProcessOptions {
   /** Path of the file to which the output is appended. */
   readonly log: string;

@@ -25,7 +25,7 @@ export async function keepNodesReady(transport: Transport, names: readonly strin
 
   await Promise.all(names.map(beat));
   const timer = setInterval(() => {
-    for (const name of names) void beat(name).catch(() => undefined); // the next one makes up for it
+    for (const name of names) void beat(name).catch(() => undefined); // a failed update does not matter: the next one follows soon
   }, intervalMs);
   return {
     [Symbol.asyncDispose]() {

@@ -8,6 +8,7 @@ import { spawnGuarded, type GuardedProcess } from "@switchyard/testing";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
+/** How the operator is started. */
 export interface OperatorOptions {
   /** Path of the program, for example from bundleApp(). */
   readonly main: string;

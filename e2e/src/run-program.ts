@@ -5,11 +5,13 @@
  */
 import { execFile } from "node:child_process";
 
+/** The output of a program. */
 export interface ProgramOutput {
   readonly stdout: string;
   readonly stderr: string;
 }
 
+/** Runs the program with `input` as its stdin. Resolves when the program ends. */
 export function runProgram(
   file: string,
   args: readonly string[],
@@ -19,7 +21,7 @@ export function runProgram(
     const running = execFile(file, args, { maxBuffer: 256 * 1024 * 1024 }, (_error, stdout, stderr) => {
       resolve({ stdout, stderr });
     });
-    running.stdin?.on("error", () => undefined); // EPIPE: it ended without reading all
+    running.stdin?.on("error", () => undefined); // EPIPE: the program ended before it read all input
     running.stdin?.end(input);
   });
 }

@@ -6,6 +6,7 @@
  */
 import { connect, createServer, type Server, type Socket } from "node:net";
 
+/** A relay. Disposing it closes all connections. */
 export class SeverableLink implements AsyncDisposable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();

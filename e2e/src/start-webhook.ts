@@ -7,6 +7,7 @@
 import { registerWebhooks, type TestCluster, startWebhook } from "@switchyard/test-cluster";
 import { findFreePorts } from "@switchyard/testing";
 
+/** Starts and registers the webhook. Resolves before the webhook is ready. */
 export async function startRegisteredWebhook(testCluster: TestCluster): Promise<void> {
   const [port = 0] = await findFreePorts(1);
   await registerWebhooks(testCluster, port);

@@ -61,6 +61,7 @@ export interface Writing {
   applyStatus(type: ResourceType, place: Place, status: object): Promise<KubeObject>;
 }
 
+/** The cluster. Disposing it ends all processes. */
 export interface UpstreamCluster extends TestCluster {
   as(manager: string): Writing;
   read(type: ResourceType, place: Place): Promise<KubeObject>;
@@ -70,11 +71,13 @@ export interface UpstreamCluster extends TestCluster {
   audit(): Promise<readonly AuditEvent[]>;
 }
 
+/** Options of the cluster. */
 export interface UpstreamClusterOptions {
   /** Whether a controller manager runs, which creates the pods of DaemonSets and collects garbage. */
   readonly controllerManager?: boolean;
 }
 
+/** Starts the control plane with Switchyard's CRDs and the operator's namespace. */
 export async function startUpstreamCluster({
   controllerManager = false,
 }: UpstreamClusterOptions = {}): Promise<UpstreamCluster> {

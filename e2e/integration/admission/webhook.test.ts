@@ -27,7 +27,7 @@ import { collectionPath, isKubeError, objectPath } from "@switchyard/kube";
 import { eventually, findFreePorts, type GuardedProcess } from "@switchyard/testing";
 import { connect as connectTls } from "node:tls";
 
-jest.setTimeout(60_000); // machines are busy
+jest.setTimeout(60_000); // for busy machines
 
 const registrations = "/apis/admissionregistration.k8s.io/v1";
 const pci = "0000:3b:00.0";
@@ -54,7 +54,7 @@ afterAll(async () => {
   await testCluster[Symbol.asyncDispose]();
 }, 60_000);
 
-/** What the node's daemon would report: a PF with eight VFs, all as the policy "stored" below asks. */
+/** Reports a PF with eight VFs that match the policy "stored" below, as the node's daemon would. */
 async function reportEightVfs(name: string): Promise<void> {
   const { group, version, kind } = sriovNetworkNodeStates;
   const state = await eventually(`the state of ${name}`, async () => {
@@ -88,7 +88,7 @@ function policy(name: string, spec: Partial<SriovNetworkNodePolicySpec>) {
   };
 }
 
-/** Whether the API server would store a new policy. */
+/** Creates a policy with dry run and returns the API server's answer. */
 async function dryRun(name: string, spec: Partial<SriovNetworkNodePolicySpec>) {
   const path = collectionPath(sriovNetworkNodePolicies, namespace);
   try {
@@ -101,7 +101,7 @@ async function dryRun(name: string, spec: Partial<SriovNetworkNodePolicySpec>) {
   }
 }
 
-/** The certificate that is shown on a port, by its fingerprint. */
+/** The fingerprint of the certificate that the server at this port presents. */
 function fingerprintOf(listenPort: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connectTls({ host: "127.0.0.1", port: listenPort, rejectUnauthorized: false }, () => {
@@ -113,12 +113,12 @@ function fingerprintOf(listenPort: number): Promise<string> {
 }
 
 describe("kubectl apply", () => {
-  it("fills in defaults", async () => {
+  it("stores defaults", async () => {
     const { stored } = await dryRun("defaults", {});
     expect(stored).toMatchObject({ spec: { priority: 99, isRdma: false, deviceType: "netdevice" } });
   });
 
-  it("shows all that is wrong, with the fields, and stores nothing", async () => {
+  it("prints all violations with their fields and stores nothing", async () => {
     const answer = await testCluster.kubectl(
       ["apply", "-f", "-"],
       policy("wrong", { numVfs: 65, mtu: 60_000, vdpaType: "virtio", eSwitchMode: "switchdev" }),
@@ -132,7 +132,7 @@ describe("kubectl apply", () => {
     expect(await testCluster.kubectl(["get", "sriovnetworknodepolicies", "wrong"])).toContain("NotFound");
   });
 
-  it("refuses a conflict by field, and warns of what a change will disturb, also when it is only tried", async () => {
+  it("refuses conflicts with the field, and warns which nodes a change affects, also with --dry-run", async () => {
     await testCluster.kubectl(["apply", "-f", "-"], policy("stored", {}));
     await eventually("the conflict", async () => {
       const { allowed, causes } = await dryRun("second", { nicSelector: { pfNames: ["ens1f0#2-5"] } });
@@ -146,7 +146,7 @@ describe("kubectl apply", () => {
     await testCluster.kubectl(["delete", "sriovnetworknodepolicy", "stored"]);
   });
 
-  it("takes a policy before its nodes, with a warning", async () => {
+  it("stores a policy before its nodes exist, with a warning", async () => {
     const answer = await testCluster.kubectl(
       ["apply", "--dry-run=server", "-f", "-"],
       policy("early", { nodeSelector: { rack: "7" } }),
@@ -155,7 +155,7 @@ describe("kubectl apply", () => {
     expect(answer).toContain("created (server dry run)");
   });
 
-  it("gives concurrent valid and invalid policies the same answers as single ones", async () => {
+  it("gets the same answers for concurrent policies as for single ones", async () => {
     await eventually("no policy is left", async () => (await dryRun("alone", {})).allowed);
     const wishes = Array.from({ length: 60 }, (_, index) => (index % 2 === 0 ? 8 : 65));
     const answers = await Promise.all(wishes.map((numVfs, index) => dryRun(`p${index}`, { numVfs })));
@@ -164,10 +164,10 @@ describe("kubectl apply", () => {
 });
 
 describe("a certificate in files", () => {
-  it("that is replaced is shown by both replicas, without a restart and without a review that fails", async () => {
+  it("is loaded by both replicas when it is replaced, without a restart and without a failed review", async () => {
     const second = startWebhook(testCluster, "webhook-2", secondPort);
     const shown = () => Promise.all([fingerprintOf(port), fingerprintOf(secondPort)]);
-    const [one, two] = await eventually("the second replica shows a certificate", shown);
+    const [one, two] = await eventually("the second replica presents a certificate", shown);
     expect(two).toBe(one);
     const old = await announced();
     const next = await issueWebhookCertificate();
@@ -177,16 +177,16 @@ describe("a certificate in files", () => {
       const answer = await dryRun("meanwhile", {});
       if (!answer.allowed) refused.push(answer);
     };
-    await review(); // the API server has heard of both authorities by then
+    await review(); // by now the API server trusts both CAs
     await writeWebhookCertificate(testCluster, next);
-    await eventually("both replicas show the new one", async () => {
+    await eventually("both replicas present the new certificate", async () => {
       await review();
       const [first, other] = await shown();
       return first === other && first !== one;
     });
     expect(refused).toEqual([]);
     await announce(next.ca);
-    await eventually("the API server trusts the new one alone", async () => (await dryRun("trusted", {})).allowed);
+    await eventually("the API server trusts only the new CA", async () => (await dryRun("trusted", {})).allowed);
     second.signal("TERM");
     expect(await second.exited).toBe(0);
   }, 60_000);
@@ -196,7 +196,7 @@ const webhookPaths = ["mutatingwebhookconfigurations", "validatingwebhookconfigu
   (plural) => `${registrations}/${plural}/${webhookConfiguration}`,
 );
 
-/** PEM of all authorities that the API server trusts. */
+/** The CA bundle of the webhook configuration, as PEM. */
 async function announced(): Promise<string> {
   const found = await testCluster.transport.request({ method: "GET", path: webhookPaths[0] ?? "" });
   const [, caBundle = ""] = /"caBundle":"([^"]*)"/.exec(JSON.stringify(found)) ?? [];
@@ -211,15 +211,15 @@ async function announce(bundle: string): Promise<void> {
   }
 }
 
-describe("while the webhook is away", () => {
-  it("nothing is stored, and all goes on when it is back", async () => {
+describe("an outage", () => {
+  it("of the webhook blocks writes until it is back", async () => {
     await webhook.kill();
     expect(await dryRun("away", {})).toMatchObject({ allowed: false, status: 500 });
     webhook = startWebhook(testCluster, "webhook-1", port);
     await eventually("the webhook answers", async () => (await dryRun("back", {})).allowed);
   }, 60_000);
 
-  it("an API server that was away finds it working", async () => {
+  it("of the API server does not affect the webhook", async () => {
     await testCluster.cluster.killApiServer();
     await testCluster.cluster.startApiServer();
     await eventually("the webhook answers", async () => (await dryRun("again", {})).allowed);
@@ -227,8 +227,8 @@ describe("while the webhook is away", () => {
   }, 120_000);
 });
 
-describe("nodes that come later", () => {
-  it("count from then on", async () => {
+describe("a node that is created later", () => {
+  it("is named in warnings", async () => {
     await createNode(testCluster, "worker-4");
     await eventually("its state", async () => {
       const path = objectPath(sriovNetworkNodeStates, { name: "worker-4", namespace });

@@ -11,20 +11,20 @@ import { join } from "node:path";
 import { runProgram } from "../../src/run-program.ts";
 import { create, workspace, type Manifest } from "../../src/crd-objects.ts";
 
-/** Of one object. */
+/** The result of a request to create one object, or of `switchyard validate` for it. */
 export interface Answer {
   readonly allowed: boolean;
-  /** HTTP status; 200 where allowed. */
+  /** HTTP status; 200 if allowed. */
   readonly code: number;
-  /** Empty where allowed. */
+  /** The reason of the refusal; empty if allowed. */
   readonly message: string;
-  /** Of an object that is allowed. */
+  /** The warnings; empty if refused. */
   readonly warnings: readonly string[];
-  /** With defaults; of an object that is allowed. */
+  /** The spec with defaults; undefined if refused. */
   readonly spec: unknown;
 }
 
-/** Whether the API server would store a new object, by its own word. */
+/** Creates the object with dry run and returns the API server's answer. */
 export async function askServer(testCluster: TestCluster, object: Manifest): Promise<Answer> {
   try {
     const created = await create(testCluster.transport, object, { dryRun: true });
@@ -33,13 +33,13 @@ export async function askServer(testCluster: TestCluster, object: Manifest): Pro
   } catch (error) {
     if (!isKubeError(error)) throw error;
     const words = error.message.slice(`${error.tried}: ${error.code} (`.length, -1);
-    // The API server says who refuses.
+    // The API server adds the webhook's name to the message.
     const message = words.replace(/^admission webhook "[^"]*" denied the request: /, "");
     return { allowed: false, code: error.status ?? 0, message, warnings: [], spec: undefined };
   }
 }
 
-/** The warnings for a new object, as kubectl shows them. */
+/** The warnings that kubectl shows when it creates the object. */
 export async function warningsFor(testCluster: TestCluster, object: Manifest): Promise<readonly string[]> {
   const kubectl = join(await ensureBinaries(), "kubectl");
   const args = ["create", "--kubeconfig", testCluster.cluster.kubeconfig, "--dry-run=server", "-f", "-"];
@@ -47,14 +47,14 @@ export async function warningsFor(testCluster: TestCluster, object: Manifest): P
   return [...stderr.matchAll(/^Warning: (.*)$/gm)].map(([, warning = ""]) => warning);
 }
 
-/** What `switchyard validate` says of each object, alone in the test cluster. */
+/** The answers of `switchyard validate` about each object against the test cluster. */
 export async function askSwitchyard(
   testCluster: TestCluster,
   objects: readonly Manifest[],
 ): Promise<readonly Answer[]> {
   const program = join(workspace, "apps/cli/bin/switchyard.mjs");
   const flags = ["--kubeconfig", testCluster.cluster.kubeconfig, "-o", "json", "-f", "-"];
-  // One by one: beside each other they would conflict, as nothing is stored here.
+  // One object per call, because objects of the same input can conflict with each other.
   const answers: Answer[] = [];
   for (const object of objects) {
     const { stdout } = await runProgram(process.execPath, [program, "validate", ...flags], {

@@ -27,9 +27,9 @@ const testMs = 3 * 60_000;
 const proposals = "e2e/integration/cli/testdata/proposals";
 const upstream = "e2e/testdata/upstream";
 
-/** What is refused, and where; all other objects are taken. */
+/** The objects that are refused, each with a part of the message. All others are accepted. */
 const refused: Readonly<Record<string, string>> = {
-  // Upstream's webhook refuses these as well, its CRDs do not.
+  // Upstream's webhook refuses these, too; its CRDs accept them.
   "SriovNetworkNodePolicy/from-go-client": "spec.numVfs: must be at least 1",
   "SriovNetworkNodePolicy/virtual": 'spec.linkType: must be "eth" or omitted if spec.nicSelector.netFilter is set',
   "SriovOperatorConfig/every-field": 'metadata.name: must be "default"',
@@ -81,15 +81,13 @@ function validatedObjectsIn(path: string): readonly Manifest[] {
     .map((object) => ({ ...object, metadata: { namespace, ...withoutFinalizers(object.metadata) } }));
 }
 
-/**
- * Of upstream's finalizers the API server says that their names should be longer: a word on metadata, not on our kinds.
- */
+/** Removes upstream's finalizers: the API server warns about their names, and `switchyard validate` does not. */
 function withoutFinalizers(metadata: Manifest["metadata"] & { readonly finalizers?: unknown }): Manifest["metadata"] {
   const { finalizers: _, ...rest } = metadata;
   return rest;
 }
 
-/** Of the API server with its webhook, and of `switchyard validate`, which says the same. */
+/** Expects the same answers of the API server with its webhook and of `switchyard validate`, as in `refused`. */
 async function expectAnswers(file: string): Promise<void> {
   const objects = validatedObjectsIn(file);
   const ours = await askSwitchyard(testCluster, objects);
@@ -100,15 +98,15 @@ async function expectAnswers(file: string): Promise<void> {
   }
 }
 
-describe("what upstream's users have", () => {
+describe("an object of upstream's users", () => {
   it.each(customResources.filter(({ kind }) => kind !== sriovNetworkNodeStates.kind && kind !== "BridgeNetwork"))(
-    "is taken, or refused as by upstream's webhook: $plural",
+    "is accepted, or refused as by upstream's webhook: $plural",
     ({ plural }) => expectAnswers(`${upstream}/${plural}.yaml`),
     testMs,
   );
 });
 
-describe("the examples of the proposal", () => {
+describe("the examples of upstream's proposals", () => {
   beforeAll(async () => {
     await createOperatorConfig(testCluster);
     for (const state of readManifests(`${proposals}/cluster.yaml`)) await report(state);
@@ -119,21 +117,21 @@ describe("the examples of the proposal", () => {
   }, testMs);
 
   it.each(["externally-managed-pf", "software-bridges", "smartnic-ovn-offload"])(
-    "%s are taken, or refused for what their reader expects",
+    "of %s are accepted, or refused for the expected reason",
     (proposal) => expectAnswers(`${proposals}/${proposal}.yaml`),
     testMs,
   );
 
   it(
-    "two policies for the same VFs are refused, also where somebody else made them",
+    "conflict if two policies select the same VFs, also if those are externally managed",
     async () => {
       const [some, all] = validatedObjectsIn(`${proposals}/externally-managed-pf.yaml`);
-      if (some === undefined || all === undefined) throw new TypeError("the proposal has two examples");
+      if (some === undefined || all === undefined) throw new TypeError("the file must begin with two policies");
       await testCluster.cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(some) });
       const message =
         "spec.nicSelector.pfNames[0]: requests VFs 0-9 of ens3f0 (0000:5e:00.0), in conflict with VFs 5-9 of policy some-vfs";
       const refusal = { allowed: false, code: 403, message: expect.stringContaining(message) };
-      await eventually("the first is seen", async () => !(await askServer(testCluster, all)).allowed);
+      await eventually("the webhook knows the first policy", async () => !(await askServer(testCluster, all)).allowed);
       expect(await askServer(testCluster, all)).toMatchObject(refusal);
       expect(await askSwitchyard(testCluster, [all])).toMatchObject([refusal]);
       await testCluster.cluster.kubectl(["delete", "sriovnetworknodepolicy", "some-vfs", "--namespace", namespace]);
@@ -141,7 +139,7 @@ describe("the examples of the proposal", () => {
     testMs,
   );
 
-  it("that are of other kinds, or of a version that nobody serves, are nobody's business", async () => {
+  it("of kinds and versions that the API server does not serve are ignored", async () => {
     const [smartNic, afxdp] = ["smartnic-ovn-offload", "afxdp-network-operator"].map((name) =>
       join(workspace, proposals, `${name}.yaml`),
     );
@@ -158,7 +156,7 @@ describe("the examples of the proposal", () => {
 
 const lastNode = "smart-nic-worker-0";
 
-/** A node, and what its daemon would say of it. */
+/** Creates a node and reports its status, as its daemon would. */
 async function report(state: Manifest): Promise<void> {
   const { name } = state.metadata;
   await createNode(testCluster, name);

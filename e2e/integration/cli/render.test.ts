@@ -33,10 +33,10 @@ const workers = ["worker-1", "worker-2"];
 const policy = (name: string, spec: Spec): Manifest =>
   objectOf("SriovNetworkNodePolicy", { resourceName: name, ...spec }, name);
 
-/** Stored while no webhook runs: it stays without a priority, which the operator reads as 0, the strongest. */
+/** Stored before the webhook runs, so it has no priority. The operator treats that as 0, the highest priority. */
 const early = policy("early", { numVfs: 2, nicSelector: { pfNames: ["ens3f0"] } });
 
-/** As users write them, without the defaults of the webhook. Names are such that priorities decide, and not names. */
+/** Policies without the webhook's defaults. Sorting by name would give another result than sorting by priority. */
 const files = [
   policy("z-general", { numVfs: 8, nicSelector: { rootDevices: ["0000:3b:00.0", "0000:5e:00.0"] } }),
   policy("special", { numVfs: 4, nicSelector: { pfNames: ["ens1f0#0-3"] }, priority: 10 }),
@@ -69,7 +69,7 @@ describe("switchyard render", () => {
     await testCluster[Symbol.asyncDispose]();
   }, 60_000);
 
-  it("prints from files what the operator writes for them, and from the cluster what it wrote", async () => {
+  it("prints the same node states from files and from the cluster as the operator writes", async () => {
     const discovered = await Promise.all(workers.map((name) => discoveredState(testCluster, name)));
     const nodeObjects = await Promise.all(workers.map((name) => get(testCluster, objectPath(nodes, { name }))));
     const stored = await get(testCluster, objectPath(sriovNetworkNodePolicies, { name: "early", namespace }));
@@ -97,7 +97,7 @@ interface NodeSpec {
   readonly spec: NonNullable<SriovNetworkNodeState["spec"]>;
 }
 
-/** The node states that the command prints. */
+/** Runs the command and returns the names and specs of the node states that it prints. */
 async function render(flags: readonly string[], input: readonly unknown[] = []): Promise<readonly NodeSpec[]> {
   const program = join(workspace, "apps/cli/bin/switchyard.mjs");
   const args = [program, "render", ...flags, "-o", "json", "--only", "SriovNetworkNodeState"];
@@ -124,7 +124,7 @@ function isState(value: unknown): value is SriovNetworkNodeState {
   return isRecord(value) && value["kind"] === "SriovNetworkNodeState" && isRecord(value["metadata"]);
 }
 
-/** By PF the policies whose groups it has, on the first node. */
+/** For each PF of the first node the policies of its VF groups. */
 function winners([first]: readonly NodeSpec[]): unknown {
   const groups = (first?.spec.interfaces ?? []).map(({ name = "", vfGroups = [] }) => [
     name,
@@ -133,7 +133,7 @@ function winners([first]: readonly NodeSpec[]): unknown {
   return Object.fromEntries(groups);
 }
 
-/** What a user has of a node without its cluster: the state with what the daemon found. */
+/** The node state without spec, as a user would save it to a file: the devices that the daemon found. */
 async function discoveredState(testCluster: TestCluster, name: string): Promise<unknown> {
   const state = await get(testCluster, objectPath(sriovNetworkNodeStates, { name, namespace }));
   if (!isState(state)) throw new TypeError("no node state");
@@ -145,7 +145,7 @@ function get(testCluster: TestCluster, path: string): Promise<unknown> {
   return testCluster.transport.request({ method: "GET", path });
 }
 
-/** Two ports of an Intel card, one of another, and two InfiniBand ports, as the node's daemon would report them. */
+/** Reports two ports of an Intel card, one of another, and two InfiniBand ports, as the node's daemon would. */
 async function report(testCluster: TestCluster, name: string): Promise<void> {
   const path = objectPath(sriovNetworkNodeStates, { name, namespace });
   await eventually(`the state of ${name}`, () => get(testCluster, path));

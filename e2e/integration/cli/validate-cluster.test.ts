@@ -31,7 +31,7 @@ const stored: readonly Manifest[] = [
   objectOf("SriovNetworkPoolConfig", { nodeSelector: { matchLabels: { rack: "a" } } }, "rack-a"),
 ];
 
-/** Has a VF of the policy "low". */
+/** A pod that uses a VF of the policy "low". */
 const podWithVf = {
   ...{ apiVersion: "v1", kind: "Pod", metadata: { name: "user", namespace: "default" } },
   spec: {
@@ -42,7 +42,7 @@ const podWithVf = {
 
 const claim = { name: "nic", namespace: "default" };
 
-/** Is allocated a VF of the same PF by dynamic resource allocation. */
+/** A pod that uses a VF of the same PF by dynamic resource allocation. */
 const podWithClaim = {
   ...{ apiVersion: "v1", kind: "Pod", metadata: { name: "claimant", namespace: "default" } },
   spec: {
@@ -52,7 +52,7 @@ const podWithClaim = {
   },
 };
 
-/** Kind, what the spec says. */
+/** The objects to validate: kind, overridden fields, and name. */
 const cases: readonly (readonly [kind: string, spec: Spec, name?: string])[] = [
   [policy, { resourceName: "high", ...pfNames("ens1f0#4-7") }],
   [policy, { resourceName: "high", ...pfNames("ens1f0#3-7") }],
@@ -60,7 +60,7 @@ const cases: readonly (readonly [kind: string, spec: Spec, name?: string])[] = [
   [policy, { resourceName: "all", ...pfNames("ens1f0") }],
   [policy, { resourceName: "part", ...pfNames("ens1f1#0-1") }],
   [policy, { resourceName: "both", ...pfNames("ens1f0#6-7", "ens1f1#6-7") }],
-  [policy, { resourceName: "whole", ...pfNames("ens1f0#4-7") }], // its topology differs
+  [policy, { resourceName: "whole", ...pfNames("ens1f0#4-7") }], // excludeTopology differs from the policy "whole"
   [policy, { resourceName: "none", ...pfNames("ens9") }],
   [policy, { resourceName: "none", nodeSelector: { rack: "z" }, ...pfNames("ens1f0#4-7") }],
   [policy, { resourceName: "many", numVfs: 65, ...pfNames("ens1f0#4-7") }],
@@ -69,7 +69,7 @@ const cases: readonly (readonly [kind: string, spec: Spec, name?: string])[] = [
   [policy, { resourceName: "dpdk", deviceType: "vfio-pci", ...pfNames("ens1f0#4-7") }],
   [policy, { resourceName: "strong", priority: 1, ...pfNames("ens1f0#0-3") }],
   [policy, { resourceName: "by-address", priority: 1, nicSelector: { rootDevices: ["0000:3b:00.0"] } }],
-  [policy, { resourceName: "by-address", nicSelector: { rootDevices: ["0000:3b:00.0"] } }], // as strong as "low"
+  [policy, { resourceName: "by-address", nicSelector: { rootDevices: ["0000:3b:00.0"] } }], // the same priority as "low"
   [policy, { resourceName: "ib", linkType: "ib", isRdma: false, ...pfNames("ens1f0#4-7") }],
   [policy, { resourceName: "theirs", externallyManaged: true, ...pfNames("ens1f0#4-7") }],
   [policy, { resourceName: "vdpa", vdpaType: "vhost", eSwitchMode: "switchdev", ...pfNames("ens1f0#4-7") }],
@@ -123,7 +123,7 @@ describe("switchyard validate", () => {
       const warnings = await warningsFor(testCluster, more);
       return warnings.some((warning) => warning.endsWith("; 2 pods use these VFs"));
     });
-    // What the webhook's caches know shows in what it says: the last of the stored objects is there for it.
+    // The webhook has cached all stored objects once it refuses an object that conflicts with the last of them.
     await eventually("the webhook has seen the stored objects", async () => {
       const overlapping = objectOf("SriovNetworkPoolConfig", { nodeSelector: { matchLabels: { rack: "a" } } });
       return !(await askServer(testCluster, overlapping)).allowed;
@@ -147,7 +147,7 @@ async function apply(testCluster: TestCluster, object: object): Promise<void> {
   await testCluster.cluster.kubectl(["apply", "-f", "-"], { input: JSON.stringify(object) });
 }
 
-/** As the driver and the scheduler do it. */
+/** Publishes the VF and allocates it to the claim, as the driver and the scheduler do. */
 async function allocateVf(testCluster: TestCluster): Promise<void> {
   const [driver, node, device] = ["nics.example.com", "worker-2", "vf-0"];
   const devices = { [device]: { "resource.kubernetes.io/pciBusID": "0000:3b:02.0" } };
@@ -157,7 +157,7 @@ async function allocateVf(testCluster: TestCluster): Promise<void> {
   await allocateClaim(testCluster.transport, { claim, driver, pool: node, device, pod });
 }
 
-/** Two PFs, as the node's daemon would report them. */
+/** Reports two PFs, as the node's daemon would. */
 async function report(testCluster: TestCluster, name: string): Promise<void> {
   const path = objectPath(sriovNetworkNodeStates, { name, namespace });
   await eventually(`the state of ${name}`, () => testCluster.transport.request({ method: "GET", path }));

@@ -37,7 +37,7 @@ describe("switchyard validate", () => {
       },
     );
     folder = await mkdtemp(join(tmpdir(), "switchyard-corpus-"));
-    // JSON is YAML too; of a list kubectl would tell less.
+    // JSON documents are valid YAML. For the items of a List, kubectl would report less.
     const documents = crdCases().map((object) => JSON.stringify(object));
     await writeFile(join(folder, "crd-cases.yaml"), documents.join("\n---\n"));
   }, coldStartMs);
@@ -47,7 +47,7 @@ describe("switchyard validate", () => {
   });
 
   it.each(["the corpus", "the cases of the CRDs"])(
-    "answers to %s as the API server does",
+    "gives the same answers for %s as the API server",
     async (which) => {
       const files = which === "the corpus" ? corpus : folder;
       const server = await askServer(kubectl, testCluster.cluster.kubeconfig, files);
@@ -65,7 +65,7 @@ describe("switchyard validate", () => {
   );
 });
 
-/** The kinds that the webhook has rules for: those of which `validate` says something. */
+/** The cases for kinds that the webhook validates. `switchyard validate` ignores the others. */
 function crdCases() {
   const cases = [
     ...refused.map(([kind, spec]) => objectOf(kind, spec)),
@@ -77,7 +77,7 @@ function crdCases() {
 interface ServerAnswer {
   /** Messages, in the order of the input. */
   readonly refusals: readonly string[];
-  /** How many objects kubectl itself could make nothing of. */
+  /** How many objects kubectl could not decode. */
   readonly unreadable: number;
   /** Objects as they would be stored, in the order of the input. */
   readonly accepted: readonly unknown[];
@@ -90,7 +90,7 @@ async function askServer(kubectl: string, kubeconfig: string, files: string): Pr
   return {
     refusals: lines.flatMap((line) => {
       const [, message] = /^Error from server \(\w+\): error when creating "[^"]*": (.*)$/.exec(line) ?? [];
-      // The API server says who refuses.
+      // The API server adds the webhook's name to the message.
       return message === undefined ? [] : [message.replace(/^admission webhook "[^"]*" denied the request: /, "")];
     }),
     unreadable: stderr.split("unable to decode").length - 1,
@@ -111,21 +111,22 @@ async function askSwitchyard(files: string): Promise<readonly Answer[]> {
   const program = join(workspace, "apps/cli/bin/switchyard.mjs");
   const { stdout } = await runProgram(process.execPath, [program, "validate", "--filename", files, "--output", "json"]);
   const answers: unknown = JSON.parse(stdout);
-  if (!Array.isArray(answers)) throw new TypeError("the output is no array");
+  if (!Array.isArray(answers)) throw new TypeError("the output is not an array");
   return answers.map((answer: unknown) => {
-    if (!isRecord(answer)) throw new TypeError("an answer is no object");
+    if (!isRecord(answer)) throw new TypeError("an answer is not an object");
     const { allowed, message, patched } = answer;
-    if (typeof allowed !== "boolean" || typeof message !== "string") throw new TypeError("an answer is not whole");
+    if (typeof allowed !== "boolean" || typeof message !== "string")
+      throw new TypeError("an answer lacks allowed or message");
     return { allowed, message, patched };
   });
 }
 
-/** kubectl decodes metadata before it sends it. */
+/** Whether kubectl refuses the object itself: it decodes metadata before it sends the object. */
 function isUnreadable(message: string): boolean {
   return message.includes("json: cannot unmarshal");
 }
 
-/** A refusal's causes come in the order of a map in Go, which is none. */
+/** Splits and sorts the causes of a message, because the API server reports them in random order. */
 function inAnyOrder(message: string): readonly string[] {
   const [, head = message, list = ""] = /^(.*? is invalid: )\[?(.*?)\]?$/s.exec(message) ?? [];
   return [head, ...list.split(/, (?=(?:spec|metadata|<nil>)[.:[])/).sort()];

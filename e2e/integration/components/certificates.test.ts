@@ -26,7 +26,7 @@ import { componentSettings, namespace } from "../../src/identity-objects.ts";
 import { createPlainApi, fieldAt } from "../../src/plain-api.ts";
 import { deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
 
-jest.setTimeout(60_000); // machines are busy
+jest.setTimeout(60_000); // for busy machines
 
 const account = componentSettings.operatorServiceAccount;
 const operatorUser = `system:serviceaccount:${namespace}:${account}`;
@@ -41,10 +41,10 @@ const config = `${configs}/default`;
 
 let cluster: ControlPlane;
 let admin: Transport;
-/** The webhook, which never answers here, is not asked about its changes. */
+/** Has the operator's user name, whose requests the webhook does not review: the webhook never answers in this test. */
 let exempt: Transport;
 let pods: ComponentPods;
-/** Two that both believe to lead, which no lease would let happen for long. */
+/** Two operators that both act as the leader. With a lease this could happen for a short time only. */
 let operators: readonly GuardedProcess[];
 
 const { create, patch, remove, read } = createPlainApi(() => admin);
@@ -94,12 +94,12 @@ async function startOperator(name: string): Promise<GuardedProcess> {
   return spawnGuarded("/usr/bin/env", [...images, process.execPath, ...args], { log });
 }
 
-/** PEM of a file that the pods mount. */
+/** The content of a file of the Secret that the injector's pods mount. */
 async function mounted(file: string): Promise<string | undefined> {
   return decode(fieldAt(await read(secret), "data", file));
 }
 
-/** PEM of all whom the API server trusts. */
+/** The injector's CA bundle in the webhook configuration, as PEM. */
 async function announced(): Promise<string | undefined> {
   return decode(fieldAt(await read(registration), "webhooks", 0, "clientConfig", "caBundle"));
 }
@@ -108,10 +108,10 @@ function decode(base64: unknown): string | undefined {
   return typeof base64 === "string" ? Buffer.from(base64, "base64").toString() : undefined;
 }
 
-/** Whether a client that trusts `ca` and asks for `servername` takes what a server with this pair shows. */
+/** Whether a client that trusts `ca` accepts a server with this certificate under the name `servername`. */
 async function isTrusted(pair: { cert: string; key: string }, ca: string, servername: string): Promise<boolean> {
   await using server = createServer(pair, (socket) => socket.end()).listen(0, "127.0.0.1");
-  server.on("tlsClientError", () => undefined); // its other end tells
+  server.on("tlsClientError", () => undefined); // the client reports the error
   await once(server, "listening");
   const address = server.address();
   const port = typeof address === "object" ? address?.port : undefined;
@@ -126,7 +126,7 @@ async function isTrusted(pair: { cert: string; key: string }, ca: string, server
   });
 }
 
-/** Waits until what is mounted is trusted by what is announced; answers the pair. */
+/** Waits until the mounted certificate differs from `other` and the CA bundle verifies it. Returns it with its key. */
 async function whenTrusted(other = ""): Promise<{ readonly cert: string; readonly key: string }> {
   return eventually("a certificate that is trusted", async () => {
     const [cert, key, ca] = [await mounted("tls.crt"), await mounted("tls.key"), await announced()];
@@ -141,7 +141,7 @@ async function condition(name = "InjectorCertificate"): Promise<Condition | unde
   return conditions.find(({ type }) => type === name);
 }
 
-/** What the operators wrote of a resource, with success, since `begin` events. */
+/** The operators' successful writes to a resource after the first `begin` events of the audit log. */
 async function writesOf(resource: string, begin: number): Promise<readonly AuditEvent[]> {
   const mark = `mark-${Math.random().toString(36).slice(2)}`;
   await read(`/api/v1/namespaces/${mark}`);
@@ -156,7 +156,7 @@ async function writesOf(resource: string, begin: number): Promise<readonly Audit
 }
 
 describe("the injector's certificate", () => {
-  it("comes with the injector: for its Service's names, trusted, and owned by the config", async () => {
+  it("is created with the injector for the names of its Service, is trusted, and is owned by the config", async () => {
     const pair = await whenTrusted();
     const ca = (await announced()) ?? "";
     for (const name of [`${service}.${namespace}.svc.cluster.local`, `${service}.${namespace}`]) {
@@ -176,7 +176,7 @@ describe("the injector's certificate", () => {
     expect(told).toMatchObject({ status: "True", reason: "Valid" });
   });
 
-  it("is one, however many operators make it, and what was shown stays trusted when somebody deletes it", async () => {
+  it("is created once if two operators race, and a certificate whose Secret is deleted stays trusted", async () => {
     const first = await whenTrusted();
     const begin = (await cluster.auditEvents()).length;
     await remove(secret);
@@ -190,13 +190,13 @@ describe("the injector's certificate", () => {
     expect(await writesOf("secrets", begin)).toHaveLength(1);
   });
 
-  it("is made anew when somebody spoils it", async () => {
+  it("is replaced when somebody damages its key", async () => {
     const first = await whenTrusted();
     await patch(secret, { data: { "tls.key": Buffer.from("spoilt").toString("base64") } });
     await whenTrusted(first.cert);
   });
 
-  it("stays announced whatever somebody does to the registration, and the operator to put that right", async () => {
+  it("stays in the CA bundle when somebody edits or deletes the webhook configuration and the operator repairs it", async () => {
     const { cert } = await whenTrusted();
     await admin.request({
       method: "PATCH",
@@ -214,12 +214,12 @@ describe("the injector's certificate", () => {
     expect((await whenTrusted()).cert).toBe(cert);
   });
 
-  it("is not written again by an operator that starts anew", async () => {
+  it("is not written again by a restarted operator", async () => {
     await whenTrusted();
     await Promise.all(operators.map((operator) => operator.kill()));
     const begin = (await cluster.auditEvents()).length;
     operators = [await startOperator("operator-3")];
-    // It has looked at all when it has repaired this.
+    // Once the operator has repaired this, it has handled all objects.
     await remove(registration);
     await whenTrusted();
     expect(await writesOf("secrets", begin)).toEqual([]);
@@ -227,7 +227,7 @@ describe("the injector's certificate", () => {
     expect(statuses.filter(({ requestURI }) => requestURI.includes("switchyard-certificates"))).toEqual([]);
   });
 
-  it("goes with the injector, and comes back with it", async () => {
+  it("is deleted with the injector and created again with it", async () => {
     await patch(config, { spec: { enableInjector: false } });
     await eventually("no Secret", async () => (await read(secret)) === undefined);
     await eventually("no condition", async () => (await condition()) === undefined);
@@ -236,7 +236,7 @@ describe("the injector's certificate", () => {
     await whenTrusted();
   });
 
-  it("that somebody else made is left alone, and the config says so", async () => {
+  it("is not changed if somebody else created its Secret, and the config reports that", async () => {
     await patch(config, { spec: { enableInjector: false } });
     await eventually("no Secret", async () => (await read(secret)) === undefined);
     const data = { "tls.crt": Buffer.from("theirs").toString("base64"), "tls.key": "" };
@@ -257,10 +257,10 @@ describe("the injector's certificate", () => {
   });
 });
 
-describe("the injector's registration", () => {
-  it("by the gate keeps pods that name networks from being made without it, and no others", async () => {
+describe("the injector's webhook configuration", () => {
+  it("with the feature gate blocks pods that name networks while the injector does not answer, and no other pods", async () => {
     await patch(config, { spec: { enableInjector: true, featureGates: { resourceInjectorMatchCondition: true } } });
-    // No Service leads anywhere in this cluster: who asks the injector gets no answer.
+    // No Service of this cluster has an endpoint, so each request that the injector reviews fails.
     for (const key of ["k8s.v1.cni.cncf.io/networks", "v1.multus-cni.io/default-network"]) {
       await eventually(`a pod with ${key} is refused`, () => isRefused({ [key]: "blue" }));
     }
@@ -275,7 +275,10 @@ describe("the webhook's certificate", () => {
   );
   const name = `operator-webhook-service.${namespace}.svc`;
 
-  /** Waits until both registrations trust what the webhook's pods mount, and it is another one; answers the pair. */
+  /**
+   * Waits until the mounted certificate differs from `other` and the CA bundles of both webhook configurations verify
+   * it. Returns it with its key.
+   */
   async function whenBothTrust(other = ""): Promise<{ readonly cert: string; readonly key: string }> {
     return eventually("both registrations trust it", async () => {
       const [stored, ...found] = await Promise.all([webhookSecret, ...configurations].map(read));
@@ -294,7 +297,7 @@ describe("the webhook's certificate", () => {
     await exempt.request({ method: "PATCH", path: config, body, contentType: "application/merge-patch+json" });
   }
 
-  it("comes with the webhook, is announced in both registrations, repaired, and goes with the webhook", async () => {
+  it("is created with the webhook, is in both CA bundles, is repaired, and is deleted with the webhook", async () => {
     await enable(true);
     const first = await whenBothTrust();
     const told = await eventually("the condition", () => condition("WebhookCertificate"));
@@ -306,7 +309,7 @@ describe("the webhook's certificate", () => {
     const second = await whenBothTrust(first.cert);
     for (const path of configurations) {
       const bundle = decode(fieldAt(await read(path), "webhooks", 0, "clientConfig", "caBundle")) ?? "";
-      expect(await isTrusted(first, bundle, name)).toBe(true); // pods show it until the kubelet brings the second
+      expect(await isTrusted(first, bundle, name)).toBe(true); // pods serve it until the kubelet updates the volume
       const body = [{ op: "remove", path: "/webhooks/0/clientConfig/caBundle" }];
       await exempt.request({ method: "PATCH", path, body, contentType: "application/json-patch+json" });
     }
@@ -315,11 +318,11 @@ describe("the webhook's certificate", () => {
     await enable(false);
     await eventually("no Secret", async () => (await read(webhookSecret)) === undefined);
     await eventually("no condition", async () => (await condition("WebhookCertificate")) === undefined);
-    expect(await condition()).toMatchObject({ status: "True", reason: "Valid" }); // the injector's stays
+    expect(await condition()).toMatchObject({ status: "True", reason: "Valid" }); // the injector's condition stays
   });
 });
 
-/** Whether a pod with these annotations cannot be made, because a webhook does not answer. */
+/** Whether the API server refuses a pod with these annotations because a webhook does not answer. */
 async function isRefused(annotations: Readonly<Record<string, string>> | undefined): Promise<boolean> {
   const spec = { containers: [{ name: "pod", image: "example.com/pod:1" }] };
   const body = { apiVersion: "v1", kind: "Pod", metadata: { name: "pod", annotations }, spec };

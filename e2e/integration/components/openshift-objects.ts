@@ -1,27 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * CRDs of the OpenShift kinds that the operator reads or writes. They have no schema and accept any object.
- * Usage: `await create(openshiftCrds)`
  */
 import type { ResourceType } from "@switchyard/api";
 
 const machineConfiguration = { group: "machineconfiguration.openshift.io", version: "v1", namespaced: false } as const;
 const configuration = { group: "config.openshift.io", version: "v1", namespaced: false } as const;
 
+/** The kind MachineConfig. */
 export const machineConfigs: ResourceType = {
   ...machineConfiguration,
   ...{ kind: "MachineConfig", plural: "machineconfigs" },
 };
 
+/** The kind MachineConfigPool. */
 export const machineConfigPools: ResourceType = {
   ...machineConfiguration,
   ...{ kind: "MachineConfigPool", plural: "machineconfigpools" },
 };
 
+/** The kind APIServer of OpenShift's configuration, which has the TLS profile. */
 const apiServers: ResourceType = { ...configuration, kind: "APIServer", plural: "apiservers" };
 
+/** The kind Infrastructure of OpenShift's configuration. */
 const infrastructures: ResourceType = { ...configuration, kind: "Infrastructure", plural: "infrastructures" };
 
+/** The CRDs of these kinds. */
 export const openshiftCrds = [machineConfigs, machineConfigPools, apiServers, infrastructures].map(
   ({ group, version, kind, plural }) => {
     const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };

@@ -60,7 +60,7 @@ async function create(items: readonly object[]): Promise<void> {
   await cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify({ apiVersion: "v1", kind: "List", items }) });
 }
 
-/** As JSON; "" where there is none. */
+/** Returns the object as JSON, or "" if it does not exist. */
 async function read(path: string): Promise<string> {
   const object = await admin.request({ method: "GET", path }).catch((error: unknown) => {
     if (isKubeError(error, "NotFound")) return undefined;
@@ -77,7 +77,7 @@ async function has(path: string, ...words: readonly string[]): Promise<void> {
 }
 
 describe("OpenShift's TLS profile", () => {
-  it("is that of our servers from the moment that it is asked of all components", async () => {
+  it("is applied to Switchyard's servers once the APIServer requires it of all components", async () => {
     const webhook = `/apis/apps/v1/namespaces/${namespace}/daemonsets/operator-webhook`;
     await has(webhook, "example.com/webhook:1");
     expect(await read(webhook)).not.toContain("TLS_MIN_VERSION");
@@ -88,7 +88,7 @@ describe("OpenShift's TLS profile", () => {
 });
 
 describe("a control plane that is hosted elsewhere", () => {
-  it("is known from the Infrastructure, whatever roles the nodes have", async () => {
+  it("is recognized by the Infrastructure object, whatever roles the nodes have", async () => {
     const webhook = `/apis/apps/v1/namespaces/${namespace}/daemonsets/operator-webhook`;
     const labels = { "node-role.kubernetes.io/control-plane": "" };
     await create([{ apiVersion: "v1", kind: "Node", metadata: { name: "control-1", labels } }]);
@@ -103,7 +103,7 @@ describe("a control plane that is hosted elsewhere", () => {
 });
 
 describe("hardware offload", () => {
-  it("comes and goes with its pool, on which it says how far it is", async () => {
+  it("is configured while its SriovNetworkPoolConfig exists, and the pool's status reports the progress", async () => {
     const pool = `${ours}/sriovnetworkpoolconfigs/offload`;
     await create([ourObject("SriovNetworkPoolConfig", "offload", { ovsHardwareOffloadConfig: { name: "offload" } })]);
     await has(pool, "MachineConfigPool offload does not exist");
@@ -111,7 +111,7 @@ describe("hardware offload", () => {
     await create([
       { apiVersion: "machineconfiguration.openshift.io/v1", kind: "MachineConfigPool", metadata: { name: "offload" } },
     ]);
-    // The operator is not told of MachineConfigPools, but looks again for each change of ours.
+    // The operator does not watch MachineConfigPools. It reads them again at each change of a Switchyard object.
     await cluster.kubectl([
       "patch",
       "sriovoperatorconfig",
@@ -132,7 +132,7 @@ describe("hardware offload", () => {
     await eventually("no MachineConfig", async () => (await read(offload)) === "");
   });
 
-  it("keeps no pool that upstream's finalizer holds", async () => {
+  it("does not block the deletion of a pool that has upstream's finalizer", async () => {
     const finalizers = ["poolconfig.finalizers.sriovnetwork.openshift.io"];
     const held = ourObject("SriovNetworkPoolConfig", "held", { maxUnavailable: 1 }, { finalizers });
     await create([held]);

@@ -35,7 +35,7 @@ const webhooks = {
 };
 
 let cluster: ControlPlane;
-/** Whom our webhook is not asked about, as it never answers here. */
+/** Has the operator's user name, whose requests the webhook does not review: the webhook never answers in this test. */
 let admin: Transport;
 let user: Transport;
 let pods: ComponentPods;
@@ -88,7 +88,10 @@ function operatorLog(): string {
   return join(cluster.dataDir, "operator.log");
 }
 
-/** A config with its finalizer, two DaemonSets of other releases, and one that has what ours does not want. */
+/**
+ * Creates what upstream's operator leaves: a DaemonSet with settings that Switchyard does not use, one with another
+ * selector, one that Switchyard does not deploy, and a ServiceAccount. A ClusterRole belongs to somebody else.
+ */
 async function leaveWhatUpstreamLeaves(): Promise<void> {
   const upstream = { fieldManager: "sriov-network-operator" };
   const daemonSet = (name: string, app: string, nodeSelector: Readonly<Record<string, string>>) => {
@@ -121,7 +124,7 @@ async function field(path: string, ...fields: readonly (string | number)[]): Pro
 const nodeSelector = ["spec", "template", "spec", "nodeSelector"] as const;
 const pluginArgs = ["spec", "template", "spec", "containers", 0, "args"] as const;
 
-/** Waits for the condition of the present generation to hold, with such words in its message, which is answered. */
+/** Waits until the condition is True for the current generation and its message contains `words`. Returns the message. */
 async function configIs(type: string, reason: string, words = "", path = config): Promise<string> {
   return eventually(`${path} ${type} ${reason}`, async () => {
     const object = await read(path);
@@ -135,7 +138,7 @@ async function configIs(type: string, reason: string, words = "", path = config)
   });
 }
 
-/** Deployed as configured, and all pods are as they should be. */
+/** Waits until the config is Ready and not Progressing. Returns the message of Ready. */
 async function isReady(): Promise<string> {
   return eventually("Ready and not Progressing", async () => {
     const message = await configIs("Ready", "OperatorConfigReady");
@@ -145,7 +148,7 @@ async function isReady(): Promise<string> {
   });
 }
 
-/** What the operator has written since, without what keeps it leading. */
+/** The operator's writes since `time`, as "verb path". */
 async function writesSince(time: string): Promise<readonly string[]> {
   const mark = `mark-${Math.random().toString(36).slice(2)}`;
   await read(`/api/v1/namespaces/${mark}`);
@@ -159,17 +162,17 @@ async function writesSince(time: string): Promise<readonly string[]> {
     .map(({ verb, requestURI }) => `${verb} ${requestURI.replace(/\?.*/, "")}`);
 }
 
-/** RFC 3339 with microseconds, by the clock that the API server has, too. */
+/** The time as the audit log writes it: RFC 3339 with microseconds. The API server runs on the same machine. */
 function now(): string {
   return new Date().toISOString().replace("Z", "000Z");
 }
 
 describe("a SriovOperatorConfig", () => {
-  it("brings nothing before it is there; then what it asks for, over what upstream left", async () => {
+  it("deploys nothing before it exists, and then its components over upstream's objects", async () => {
     expect(await field(`${daemonSets}/sriov-device-plugin`, ...nodeSelector)).toEqual({ legacy: "" });
     await createConfig({}, "default", ["operatorconfig.finalizers.sriovnetwork.openshift.io"]);
     await configIs("Progressing", "RollingOut", "sriov-network-config-daemon: 0 of 1 pods available");
-    // Deployed as configured, whatever becomes of the pods: one node that is away must hold up no pipeline.
+    // Ready does not depend on the pods: an unreachable node must not block a pipeline that waits for Ready.
     expect(await configIs("Ready", "OperatorConfigReady")).toBe("deployed as configured: config-daemon, device-plugin");
     pods.run(true);
     await isReady();
@@ -186,17 +189,17 @@ describe("a SriovOperatorConfig", () => {
     expect(await read(`${daemonSets}/sriov-cni`)).toBeUndefined();
     expect(await read(`/api/v1/namespaces/${namespace}/serviceaccounts/sriov-cni`)).toBeUndefined();
     expect(await field(config, "metadata", "finalizers")).toBeUndefined();
-    expect(await read(`${roles}/network-resources-injector`)).toBeDefined(); // somebody else's
+    expect(await read(`${roles}/network-resources-injector`)).toBeDefined(); // belongs to somebody else
   });
 
-  it("is the only one: any other is told that it does nothing", async () => {
+  it("must have the name default: any other config is Degraded and has no effect", async () => {
     await createConfig({ enableInjector: true }, "other");
     const words = 'only the SriovOperatorConfig "default" is used';
     await configIs("Degraded", "UnsupportedConfiguration", words, `${ours}/sriovoperatorconfigs/other`);
     expect(await read(`${daemonSets}/network-resources-injector`)).toBeUndefined();
   });
 
-  it("is followed when it changes, also where it asks for less", async () => {
+  it("is applied again at each change, also when a setting is removed", async () => {
     const first = { useCDI: true, configDaemonNodeSelector: { rack: "1", "node-role.kubernetes.io/worker": "" } };
     await patch(config, { spec: first });
     await eventually("CDI and racks", async () => {
@@ -205,7 +208,7 @@ describe("a SriovOperatorConfig", () => {
       return Array.isArray(args) && args.includes("--use-cdi") && fieldAt(selector, "rack") === "1";
     });
     await patch(config, { spec: { useCDI: false, configDaemonNodeSelector: { rack: null } } });
-    await eventually("neither", async () => {
+    await eventually("no CDI and no racks", async () => {
       const plugin = await read(`${daemonSets}/sriov-device-plugin`);
       const selector = await field(`${daemonSets}/sriov-network-config-daemon`, ...nodeSelector);
       const args = fieldAt(plugin, ...pluginArgs);
@@ -219,7 +222,7 @@ describe("a SriovOperatorConfig", () => {
     await isReady();
   });
 
-  it("may switch all features on and off", async () => {
+  it("can enable and disable all feature gates", async () => {
     const daemonEnv = ["spec", "template", "spec", "containers", 0, "env"] as const;
     const waitEnv = ["spec", "template", "spec", "initContainers", 0, "env"] as const;
     const gates = Object.keys(featureGateDefaults);
@@ -234,13 +237,13 @@ describe("a SriovOperatorConfig", () => {
     }
   });
 
-  it("is told of a gate that there is not, and works on", async () => {
+  it("reports an unknown feature gate and is Ready all the same", async () => {
     await patch(config, { spec: { featureGates: { warpDrive: true } } });
     await eventually("the warning", async () => (await isReady()).includes("spec.featureGates.warpDrive"));
     await patch(config, { spec: { featureGates: null } });
   });
 
-  it("decides how much is logged, from now on", async () => {
+  it("sets the operator's log level at once", async () => {
     const plugin = `${daemonSets}/sriov-device-plugin`;
     const managedBy = "app.kubernetes.io/managed-by";
     const counted = async () => (await readFile(operatorLog(), "utf8")).split('"applied"').length;
@@ -254,7 +257,7 @@ describe("a SriovOperatorConfig", () => {
     };
     const before = await repair(0);
     await repair(1);
-    await eventually("the second repair is told", async () => (await counted()) > before);
+    await eventually("the second repair is logged", async () => (await counted()) > before);
     expect(await counted()).toBe(before + 1);
     await patch(config, { spec: { logLevel: null } });
     await isReady();
@@ -262,7 +265,7 @@ describe("a SriovOperatorConfig", () => {
 });
 
 describe("the webhooks", () => {
-  it("are registered once they serve, and owned by what is uninstalled last", async () => {
+  it("are registered once they serve, and are owned by the operator's ClusterRole", async () => {
     pods.run(false);
     await patch(config, { spec: { enableInjector: true, enableOperatorWebhook: true } });
     await configIs(
@@ -278,7 +281,7 @@ describe("the webhooks", () => {
     }
   });
 
-  it("do not lock the operator out when they do not serve (M-50)", async () => {
+  it("do not block the operator's own requests when they do not serve (sriov-operator.md M-50)", async () => {
     const policy = {
       apiVersion: "sriovnetwork.openshift.io/v1",
       kind: "SriovNetworkNodePolicy",
@@ -286,7 +289,7 @@ describe("the webhooks", () => {
       spec: { resourceName: "fast", numVfs: 2, nodeSelector: {}, nicSelector: { pfNames: ["ens1f0"] } },
     };
     const path = `${ours}/sriovnetworknodepolicies`;
-    // No Service leads anywhere in this cluster: each of these waits for the webhook, and it does not answer.
+    // No Service of this cluster has an endpoint, so each request that the webhook reviews fails.
     await expect(user.request({ method: "POST", path, body: policy })).rejects.toMatchObject({ code: "InternalError" });
     await create(path, policy);
     await eventually("the policy's status", async () => field(`${path}/fast`, "status", "conditions", 0));
@@ -297,7 +300,7 @@ describe("the webhooks", () => {
     await isReady();
   });
 
-  it("that upstream left registered, and that do not serve, are put right before anything waits for them (M-50)", async () => {
+  it("that upstream left registered and that do not serve are repaired before other requests (sriov-operator.md M-50)", async () => {
     await operator.kill();
     await patch(config, { metadata: { finalizers: ["operatorconfig.finalizers.sriovnetwork.openshift.io"] } });
     const body = [{ op: "remove", path: "/webhooks/0/matchConditions" }];
@@ -309,7 +312,7 @@ describe("the webhooks", () => {
     await isReady();
   });
 
-  it("stay away, once somebody took them off in need, until they serve again", async () => {
+  it("that somebody deletes while they do not serve are registered again only when they serve", async () => {
     pods.run(false);
     await configIs("Progressing", "RollingOut");
     await remove(webhooks.validating);
@@ -325,8 +328,8 @@ describe("the webhooks", () => {
   });
 });
 
-describe("what is deployed", () => {
-  it("comes back within seconds when somebody edits or deletes it (M-53)", async () => {
+describe("a deployed object", () => {
+  it("is restored within seconds when somebody edits or deletes it (sriov-operator.md M-53)", async () => {
     const service = `/api/v1/namespaces/${namespace}/services/operator-webhook-service`;
     const role = `${roles}/operator-webhook`;
     const before = { service: await field(service, "spec", "ports"), rules: await field(role, "rules") };
@@ -338,7 +341,7 @@ describe("what is deployed", () => {
     await remove(webhooks.mutating);
     const withinMs = 10_000;
     await eventually(
-      "all is as it was",
+      "all objects are restored",
       async () => {
         const ports = await field(service, "spec", "ports", 0, "port");
         const rules = await field(role, "rules");
@@ -359,7 +362,7 @@ describe("what is deployed", () => {
     await isReady();
   });
 
-  it("comes back also when nothing but a registration is taken away, again and again (M-53)", async () => {
+  it("is restored each time when only a webhook configuration is deleted (sriov-operator.md M-53)", async () => {
     await isReady();
     for (const path of [...Object.values(webhooks), ...Object.values(webhooks)]) {
       await remove(path);
@@ -372,18 +375,18 @@ describe("what is deployed", () => {
   const isHidden = { metadata: { labels: { "node-role.kubernetes.io/control-plane": null } } };
   const allGates = { metricsExporter: true, resourceInjectorMatchCondition: true };
   it.each([
-    ["with all features", config, { spec: { useCDI: true, featureGates: allGates } }, {}],
+    ["with all feature gates", config, { spec: { useCDI: true, featureGates: allGates } }, {}],
     [
-      "with values that are empty",
+      "with empty values",
       config,
       { spec: { configDaemonNodeSelector: {}, configDaemonEnvVars: { TZ: "" }, disablePlugins: [] } },
       { spec: { configDaemonNodeSelector: null, configDaemonEnvVars: null, disablePlugins: null } },
     ],
-    ["where no node of the control plane is to be seen", control, isHidden, isControl],
-  ])("is not written again by an operator that starts anew, %s", async (_where, path, change, undo) => {
+    ["without a visible control plane node", control, isHidden, isControl],
+  ])("is not written again by a restarted operator, %s", async (_where, path, change, undo) => {
     await patch(path, change);
     await isReady();
-    await isRepaired(); // It has heard of the change before this.
+    await isRepaired(); // By then the operator has also handled the change above.
     await operator.kill();
     const begin = now();
     operator = await startOperator();
@@ -394,7 +397,7 @@ describe("what is deployed", () => {
     expect(writes).toEqual([`patch ${service}`]);
   });
 
-  /** Resolves with what somebody edited and the operator repaired, after it has looked at all. */
+  /** Edits a Service and waits until the operator has repaired it. By then it has handled all earlier changes. */
   async function isRepaired(): Promise<string> {
     const service = `/api/v1/namespaces/${namespace}/services/operator-webhook-service`;
     await patch(service, { metadata: { labels: { "app.kubernetes.io/managed-by": "me" } } });
@@ -404,7 +407,7 @@ describe("what is deployed", () => {
     return service;
   }
 
-  it("is all but what the cluster refuses, until it no longer does", async () => {
+  it("that the cluster refuses does not block the others, and is applied once the cluster accepts it", async () => {
     await operator.kill();
     operator = await startOperator("--prometheus-operator");
     await patch(config, { spec: { featureGates: { metricsExporter: true } } });
@@ -418,7 +421,7 @@ describe("what is deployed", () => {
     expect(reasons.split(" ")).toContain("OperatorConfigSyncFailed");
   });
 
-  it("goes part by part when it is no longer asked for", async () => {
+  it("is deleted when its component is disabled", async () => {
     await patch(config, { spec: { enableInjector: false, enableOperatorWebhook: false, featureGates: null } });
     await isReady();
     for (const path of [
@@ -435,10 +438,10 @@ describe("what is deployed", () => {
   });
 });
 
-describe("the end", () => {
+describe("uninstalling", () => {
   const admissionPolicy = `${registrations}/validatingadmissionpolicies/switchyard-own-node`;
 
-  it("of the config takes all along, also when somebody waits for it", async () => {
+  it("deletes all objects with the config, also if it is deleted in the foreground", async () => {
     await patch(config, { spec: { enableOperatorWebhook: true } });
     await isReady();
     await cluster.kubectl(["delete", "sriovoperatorconfig", "default", "-n", namespace, "--cascade=foreground"], {
@@ -453,7 +456,7 @@ describe("the end", () => {
     });
   });
 
-  it("of the operator takes all along, in whichever order it is uninstalled", async () => {
+  it("deletes all objects when the operator's ClusterRole and the config are deleted while no operator runs", async () => {
     await createConfig({ enableOperatorWebhook: true });
     await isReady();
     await operator.kill();

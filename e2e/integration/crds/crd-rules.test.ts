@@ -11,7 +11,7 @@ import { crdFolder, create, namespace, refusals } from "../../src/crd-objects.ts
 const coldStartMs = 10 * 60_000;
 const testMs = 60_000;
 
-describe("our CRDs", () => {
+describe("Switchyard's CRDs", () => {
   let cluster: ControlPlane;
   let transport: Transport;
 
@@ -36,7 +36,7 @@ describe("our CRDs", () => {
   );
 
   it.each(taken.map(([kind, spec, name]) => ({ kind, spec, name, says: JSON.stringify(spec).slice(0, 100) })))(
-    "take a $kind with $says",
+    "accept a $kind with $says",
     async ({ kind, spec, name }) => {
       expect(await refusals(create(transport, objectOf(kind, spec, name), { dryRun: true }))).toEqual([]);
     },
@@ -44,7 +44,7 @@ describe("our CRDs", () => {
   );
 
   it(
-    "tell all that is wrong at once",
+    "report all violations at once",
     async () => {
       const spec = { isRdma: true, deviceType: "vfio-pci", vdpaType: "virtio", nicSelector: { vendor: "intel" } };
       const told = await refusals(create(transport, objectOf("SriovNetworkNodePolicy", spec), { dryRun: true }));

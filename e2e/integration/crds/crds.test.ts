@@ -11,9 +11,9 @@ import { crdFolder, create, namespace, patch, readManifests } from "../../src/cr
 
 const coldStartMs = 10 * 60_000;
 const testMs = 2 * 60_000;
-const upstreamKinds = customResources.filter(({ kind }) => kind !== "BridgeNetwork"); // upstream has none
+const upstreamKinds = customResources.filter(({ kind }) => kind !== "BridgeNetwork"); // upstream does not have this kind
 
-describe("our CRDs", () => {
+describe("Switchyard's CRDs", () => {
   let cluster: ControlPlane;
   let transport: Transport;
 
@@ -42,7 +42,7 @@ describe("our CRDs", () => {
   );
 
   it.each(customResources.map(({ plural }) => plural))(
-    "take the example of %s in the reference",
+    "accept the example of %s in the reference",
     async (plural) => {
       for (const object of readManifests(`libs/api/examples/${plural}.yaml`)) {
         const { spec } = object;
@@ -53,7 +53,7 @@ describe("our CRDs", () => {
   );
 
   it.each(upstreamKinds.map(({ plural }) => plural))(
-    "take %s as upstream stores them, whole and with their status",
+    "accept %s as upstream stores them, without losing a field of spec or status",
     async (plural) => {
       for (const object of readManifests(`e2e/testdata/upstream/${plural}.yaml`)) {
         const { spec, status } = object;
@@ -67,7 +67,7 @@ describe("our CRDs", () => {
   );
 
   it(
-    "explain each field to kubectl",
+    "describe each field for kubectl explain",
     async () => {
       // kubectl explain reads this document, and shows each description in it.
       const path = "/openapi/v3/apis/sriovnetwork.openshift.io/v1";
@@ -79,21 +79,21 @@ describe("our CRDs", () => {
       expect(mute).toEqual([]);
       const explained = await cluster.kubectl(["explain", "sriovnetworknodepolicies.spec.nicSelector.pfNames"]);
       expect(explained).toMatch(
-        /FIELD: pfNames <\[\]string>\n\n+DESCRIPTION:\n +Names or alternative names of the PFs/,
+        /FIELD: pfNames <\[\]string>\n\n+DESCRIPTION:\n +Interface names or alternative names of PFs/,
       );
     },
     testMs,
   );
 });
 
-/** Schemas of the document by kind. */
+/** The schemas in an OpenAPI document, by kind. */
 function schemasOf(document: unknown): ReadonlyMap<string, unknown> {
   const components = isRecord(document) ? document["components"] : undefined;
   const schemas = isRecord(components) && isRecord(components["schemas"]) ? components["schemas"] : {};
   return new Map(Object.entries(schemas).map(([name, schema]) => [name.slice(name.lastIndexOf(".") + 1), schema]));
 }
 
-/** Fields below `schema` that nobody describes, but for metadata, which Kubernetes has its own words for. */
+/** The paths of the fields below `schema` without a description. Kubernetes itself describes metadata. */
 function undescribed(path: string, schema: unknown): readonly string[] {
   if (!isRecord(schema)) return [`${path} is missing`];
   const { properties, items, additionalProperties } = schema;

@@ -16,7 +16,7 @@ const coldStartMs = 10 * 60_000;
 const testMs = 60_000;
 const folder = "e2e/integration/crds/testdata/upstream-without-webhook";
 
-/** A change that has nothing to do with what is wrong with the objects, and one that is wrong itself. */
+/** Per kind: a valid change of a field that has no violation in the stored objects, and a change that is refused. */
 const changes: Readonly<Record<string, { readonly harmless: object; readonly wrong: object }>> = {
   SriovNetworkNodePolicy: { harmless: { needVhostNet: true }, wrong: { nicSelector: { pfNames: ["ens1#7"] } } },
   SriovNetworkPoolConfig: { harmless: { rdmaMode: "shared" }, wrong: { maxUnavailable: "0%" } },
@@ -24,14 +24,14 @@ const changes: Readonly<Record<string, { readonly harmless: object; readonly wro
   SriovNetwork: { harmless: { logFile: "/var/log/sriov.log" }, wrong: { ipam: "dhcp" } },
   SriovIBNetwork: { harmless: { linkState: "auto" }, wrong: { resourceName: "openshift.io/other" } },
   OVSNetwork: { harmless: { interfaceType: "internal" }, wrong: { bridge: "a-bridge-too-far" } },
-  // The operator writes its spec whole.
+  // The operator always writes the complete spec of a node state.
   SriovNetworkNodeState: {
     harmless: { interfaces: [{ pciAddress: "0000:01:00.0", vfGroups: [{ deviceType: "vfio-pci" }] }] },
     wrong: { interfaces: [{ pciAddress: "0000:01:00.0", vfGroups: [{ deviceType: "../../x" }] }] },
   },
 };
 
-describe("an object that upstream's CRDs let in", () => {
+describe("an object that only upstream's CRDs accept", () => {
   const objects = [
     "sriovnetworknodepolicies",
     "sriovnetworknodestates",
@@ -53,7 +53,7 @@ describe("an object that upstream's CRDs let in", () => {
     await rm(lax, { recursive: true });
     for (const object of objects) await create(transport, object);
     await cluster.applyCrds(crdFolder);
-    // A CRD's new schema holds a moment after it was stored.
+    // The API server applies a new schema shortly after the CRD was stored.
     for (const object of objects) {
       await eventually(`rules for ${object.kind}`, async () => {
         return (await refusals(create(transport, again(object), asked))).length > 0;
@@ -68,7 +68,7 @@ describe("an object that upstream's CRDs let in", () => {
   const named = objects.map((object) => ({ object, name: `${object.kind} ${object.metadata.name}` }));
 
   it.each(named)(
-    "is refused as a new one: $name",
+    "is refused as a new object: $name",
     async ({ object }) => {
       expect(await refusals(create(transport, again(object), asked))).not.toEqual([]);
     },
@@ -76,7 +76,7 @@ describe("an object that upstream's CRDs let in", () => {
   );
 
   it.each(named)(
-    "takes labels, a status, and changes to other fields: $name",
+    "accepts labels, a status, and changes of other fields: $name",
     async ({ object }) => {
       const { harmless } = changes[object.kind] ?? {};
       const condition = {
@@ -94,7 +94,7 @@ describe("an object that upstream's CRDs let in", () => {
   );
 
   it.each(named)(
-    "takes no new nonsense: $name",
+    "refuses new violations: $name",
     async ({ object }) => {
       const { wrong } = changes[object.kind] ?? {};
       expect(await refusals(patch(transport, object, { spec: wrong }))).not.toEqual([]);
@@ -105,12 +105,12 @@ describe("an object that upstream's CRDs let in", () => {
 
 const asked = { dryRun: true };
 
-/** The same object by another name. */
+/** The same object with another name. */
 function again(object: Manifest): Manifest {
   return { ...object, metadata: { ...object.metadata, name: `${object.metadata.name}-again` } };
 }
 
-/** A folder with our CRDs, less what upstream's have not. */
+/** Writes Switchyard's CRDs to a new folder, without the rules that upstream's CRDs do not have. */
 async function laxCrds(): Promise<string> {
   const lax = await mkdtemp(join(tmpdir(), "lax-crds-"));
   for (const name of await readdir(crdFolder)) {

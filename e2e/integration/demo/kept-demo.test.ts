@@ -13,12 +13,12 @@ afterAll(async () => {
   await demo[Symbol.asyncDispose]();
 }, 60_000);
 
-describe("a demo that was kept", () => {
-  it("takes a policy, a change of it, and its deletion", async () => {
+describe("a demo that keeps running", () => {
+  it("applies a policy, its change and its deletion", async () => {
     expect(await tryPolicy(demo, "worker-1")).toEqual([4, 6, 0]);
   }, 240_000);
 
-  it("ends at Ctrl-C", async () => {
+  it("ends when the user presses Ctrl-C", async () => {
     expect(await demo.interrupt()).toBe(0);
   }, 60_000);
 });

@@ -8,20 +8,22 @@ import { once } from "node:events";
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
+/** The fake plugin. Disposing it kills the process. */
 export interface CountingPlugin extends AsyncDisposable {
-  /** As --plugin-process takes it: nobody else's on this machine. */
+  /** The value for --plugin-process. No other process on this machine has this name. */
   readonly name: string;
-  /** So far. */
+  /** How many signals the process has received. */
   signals(): number;
 }
 
-// `read` ends at each signal that the shell has a trap for.
+// A trapped signal interrupts `read`, so the loop starts it again.
 const script = `#!/bin/sh
 trap 'echo signal' TERM HUP INT QUIT
 echo started
 while :; do read -r forever; done
 `;
 
+/** Starts the process. Its program is written to `directory`. */
 export async function startCountingPlugin(directory: string): Promise<CountingPlugin> {
   const name = `dp-${process.pid}`;
   const file = join(directory, name);

@@ -35,7 +35,7 @@ import { startCountingPlugin, type CountingPlugin } from "./counting-plugin.ts";
 import { bundleApp } from "../../src/bundle-app.ts";
 import { makeVfs, pfStatus, readState, report, startKernel, vfAddresses } from "../../device-plugin/fake-pf.ts";
 
-jest.setTimeout(120_000); // machines are busy
+jest.setTimeout(120_000); // for busy machines
 
 const node = "worker-1";
 const serviceAccount = "device-plugin-config";
@@ -49,7 +49,7 @@ let transport: Transport;
 let directory: string;
 let ownKubeconfig: string;
 let plugin: CountingPlugin;
-/** The process under test as it is shipped. */
+/** Path of the bundle of the process under test, as the image contains it. */
 let bundle: string;
 
 beforeAll(async () => {
@@ -63,7 +63,7 @@ beforeAll(async () => {
   bundle = await bundleApp("apps/device-plugin-config", directory);
   await startKernel(directory, "boot-1");
 
-  // All that it needs.
+  // The roles that the process needs.
   const role = (name: string, verbs: string, resource: string, ...only: readonly string[]) => {
     const what = [`--verb=${verbs}`, `--resource=${resource}`, ...only.map((each) => `--resource-name=${each}`)];
     return cluster.kubectl(["create", "-n", namespace, "role", name, ...what]);
@@ -105,7 +105,7 @@ async function createNode(name: string, more = {}): Promise<void> {
   await transport.request({ method: "POST", path: collectionPath(nodes), body });
 }
 
-/** Its log is `<name>.log`. */
+/** Starts a process. Its log is `<name>.log`. */
 function start(name: string, script: string, flags: readonly string[]): GuardedProcess {
   const args = [resolve(findWorkspaceRoot(), script), "--namespace", namespace, ...flags];
   const started = spawnGuarded(process.execPath, args, { log: join(directory, `${name}.log`) });
@@ -131,7 +131,7 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((each) => each.kill()));
 });
 
-/** VFs of each resource in the plugin's file; undefined while there is none. */
+/** The VFs of each resource in the plugin's file; undefined if the file does not exist. */
 async function handedOut(): Promise<Readonly<Record<string, readonly string[]>> | undefined> {
   const text = await readFile(join(directory, "pcidp/config.json"), "utf8").catch(() => undefined);
   if (text === undefined) return undefined;
@@ -168,7 +168,7 @@ async function specHas(what: string): Promise<void> {
   });
 }
 
-/** The daemon's word once VFs are made. */
+/** Reports that the VFs are configured, as the daemon does. */
 async function reportDone(numVfs: number, rest = {}, bootID = "boot-1"): Promise<void> {
   await report(transport, node, { interfaces: [pfStatus({ numVfs, ...rest })], syncStatus: "Succeeded", bootID });
 }
@@ -185,7 +185,7 @@ async function labelIs(value: string | undefined): Promise<void> {
 const log = (name: string) => readFile(join(directory, `${name}.log`), "utf8");
 
 describe("the init container", () => {
-  it("waits for the daemon, and for a kernel that is as the daemon told, and then writes the file", async () => {
+  it("waits for the daemon's report, and until the kernel has the reported VFs, and then writes the file", async () => {
     await report(transport, node, { interfaces: [pfStatus({ numVfs: 0, owned: false })], syncStatus: "Succeeded" });
     await applyPolicy("fast", {});
     await specHas("fast");
@@ -203,14 +203,14 @@ describe("the init container", () => {
     expect(plugin.signals()).toBe(0);
   });
 
-  it("waits for the daemon after a reboot, also where the VFs are still there and look right", async () => {
+  it("waits for the daemon after a reboot, also if all VFs exist", async () => {
     const file = join(directory, "rebooted/config.json");
     await startKernel(directory, "boot-2");
     const init = startConfigurator("init-2", ["--wait", "--config-file", file]);
     expect((await conditionIs("False", "Configuring")).message).toBe(
       "fast: 4 VFs of 0000:01:00.0 have not been configured by the config daemon since the node started; no VFs are advertised",
     );
-    await report(transport, node, { syncStatus: "InProgress" }); // what the daemon says on its way names no other boot
+    await report(transport, node, { syncStatus: "InProgress" }); // a report during a pass does not change bootID
     await reportDone(4, { linkSpeed: "1000 Mb/s" });
     expect(init.hasExited()).toBe(false);
     await reportDone(4, {}, "boot-2");
@@ -219,7 +219,7 @@ describe("the init container", () => {
     await conditionIs("True", "Configured");
   });
 
-  it("lets the plugin start at once with the gate off, but with no VF that the daemon has not seen to in this boot", async () => {
+  it("lets the plugin start at once without the gate, and without VFs that the daemon has not inspected in this boot", async () => {
     const file = join(directory, "other/config.json");
     const flags = ["--block-until-configured=false", "--config-file", file];
     await startKernel(directory, "boot-3");
@@ -231,40 +231,42 @@ describe("the init container", () => {
     expect(await readFile(file, "utf8")).toContain('"none"');
     const before = plugin.signals();
     await reportDone(4, {}, "boot-3");
-    await eventually("the VFs are there", async () =>
+    await eventually("the file has the VFs", async () =>
       (await readFile(file, "utf8")).includes(vfAddresses(3, 3)[0] ?? "?"),
     );
-    await eventually("the plugin was told", () => plugin.signals() === before + 1);
+    await eventually("the plugin got a signal", () => plugin.signals() === before + 1);
     await follower.kill();
     await reportDone(4, {}, "boot-1");
     await startKernel(directory, "boot-1");
   });
 
-  it("does not end as if all were done when it is told to end before that", async () => {
-    const file = join(directory, "rebooted/config.json"); // of before, as an emptyDir outlives a reboot
+  it("exits with status 1 if it is terminated while it waits", async () => {
+    const file = join(directory, "rebooted/config.json"); // from a test above: an emptyDir survives a reboot
     await startKernel(directory, "boot-5");
     const init = startConfigurator("init-3", ["--wait", "--config-file", file]);
-    await eventually("it waits", async () => (await log("init-3")).includes("not been configured by the config daemon"));
+    await eventually("it waits", async () =>
+      (await log("init-3")).includes("not been configured by the config daemon"),
+    );
     init.signal("TERM");
     expect(await init.exited).toBe(1);
     await startKernel(directory, "boot-1");
   });
 
-  it("writes what is known, be it nothing, with the gate off", async () => {
+  it("writes a file without VFs if the gate is off and the node has no state", async () => {
     const flags = ["--wait", "--block-until-configured=false", "--config-file", join(directory, "other/config.json")];
     expect(await startConfigurator("no-gate", flags, "nobody").exited).toBe(0);
     expect(await readFile(join(directory, "other/config.json"), "utf8")).toContain('"none"');
   });
 });
 
-describe("the follower", () => {
-  it("has the plugin start anew once for each change that matters to it, and for nothing else", async () => {
+describe("the sidecar", () => {
+  it("restarts the plugin once for each change of its resources, and for no other change", async () => {
     const before = plugin.signals();
-    await startKernel(directory, "boot-4"); // as if the daemon named none: that takes nothing from a plugin that runs
+    await startKernel(directory, "boot-4"); // the daemon has not reported this boot, and a running plugin keeps its VFs
     const first = startConfigurator("follower-1", []);
     await eventually("it follows", async () => (await log("follower-1")).includes("VFs advertised: fast: 4"));
 
-    // More VFs: those that there are go first, so they are withdrawn before the daemon does anything.
+    // To create more VFs, the daemon removes the existing ones. They are withdrawn before that.
     await applyPolicy("fast", { numVfs: 6 });
     await fileHas(nothing);
     await conditionIs("False", "Configuring");
@@ -275,7 +277,7 @@ describe("the follower", () => {
     await eventually("a second signal", () => plugin.signals() === before + 2);
     await conditionIs("True", "Configured");
 
-    // What means nothing to the plugin, then something that does: only that is signalled.
+    // A changed link speed does not concern the plugin; a changed resource name does and causes the only signal.
     await reportDone(6, { linkSpeed: "1000 Mb/s" });
     await reportDone(6, { linkSpeed: "-1 Mb/s" });
     await first.kill();
@@ -285,7 +287,7 @@ describe("the follower", () => {
     await fileHas({ faster: vfAddresses(0, 5) });
     await eventually("a third signal", () => plugin.signals() === before + 3);
 
-    // VFs of the same addresses that were made anew, as if nobody had looked meanwhile.
+    // The VFs were removed and created again with the same addresses while the sidecar was not looking.
     await makeVfs(directory, vfAddresses(2, 2));
     await reportDone(6, { linkSpeed: "1000 Mb/s" });
     await eventually("a fourth signal", () => plugin.signals() === before + 4);
@@ -293,7 +295,7 @@ describe("the follower", () => {
     expect(await handedOut()).toEqual({ faster: vfAddresses(0, 5) });
   });
 
-  it("tells what the plugin cannot hand out as it is asked for", async () => {
+  it("reports resources that the plugin cannot offer as requested", async () => {
     startConfigurator("follower-3", []);
     await applyPolicy("fast", { numVfs: 6, resourceName: "fast" });
     await applyPolicy("other", {
@@ -309,14 +311,14 @@ describe("the follower", () => {
     await conditionIs("True", "Configured");
   });
 
-  it("logs as much as the SriovOperatorConfig says, from now on", async () => {
+  it("applies logLevel of the SriovOperatorConfig at once", async () => {
     startConfigurator("follower-6", []);
     await conditionIs("True", "Configured");
     let vfs = 6;
-    /** Whether a change that it follows is logged. */
+    /** Changes the number of VFs and returns whether the sidecar logs that. */
     async function isLogged(): Promise<boolean> {
       const counted = (text: string) => text.split(`VFs advertised: fast: ${vfs}"`).length;
-      vfs = 13 - vfs; // 6 or 7 in turn
+      vfs = 13 - vfs; // alternates between 6 and 7
       const before = counted(await log("follower-6"));
       await makeVfs(directory, vfAddresses(0, vfs - 1));
       await applyPolicy("fast", { numVfs: vfs });
@@ -339,12 +341,12 @@ describe("the follower", () => {
     await reportDone(6);
   });
 
-  it("tells where it cannot write the file", async () => {
+  it("reports a file that it cannot write", async () => {
     startConfigurator("follower-4", ["--config-file", join(bundle, "config.json")]);
     expect((await conditionIs("False", "NotApplied")).message).toContain("ENOTDIR");
   });
 
-  it("asks the API server for nothing while nothing happens", async () => {
+  it("sends no requests while its node state does not change", async () => {
     const follower = startConfigurator("follower-5", []);
     await conditionIs("True", "Configured");
     await eventually("it follows", async () => (await log("follower-5")).includes("VFs advertised"));
@@ -355,7 +357,7 @@ describe("the follower", () => {
     const writes = async () => (await asked()).filter(isWrite).length;
     const before = await asked();
     const writesBefore = await writes();
-    // Other nodes' states are none of its business.
+    // The process does not watch the states of other nodes.
     for (const other of ["idle-1", "idle-2", "idle-3"]) {
       await createNode(other, { "node-role.kubernetes.io/worker": "no" });
       await cluster.kubectl(["get", "nodes"]);
@@ -385,7 +387,7 @@ describe("the follower", () => {
   );
 });
 
-/** Of the process under test. */
+/** The resident memory of the process under test. */
 async function residentKiB(): Promise<number> {
   const { stdout } = await promisify(execFile)("ps", ["-eo", "rss=,args="]);
   const sizes = stdout.split("\n").flatMap((line) => {
@@ -396,7 +398,7 @@ async function residentKiB(): Promise<number> {
 }
 
 describe("the label on nodes", () => {
-  it("follows the node's resources, and goes with the node from the node set", async () => {
+  it("follows the node's resources, and is removed when the node is no longer selected", async () => {
     await labelIs("Enabled");
     await cluster.kubectl(["delete", "-n", namespace, sriovNetworkNodePolicies.plural, "fast"]);
     await labelIs("Disabled");
@@ -428,14 +430,14 @@ describe("upstream's ConfigMap", () => {
       return found?.status === status && found.reason === reason ? found : undefined;
     });
 
-  it("has upstream's bytes, and comes back when it is deleted", async () => {
+  it("equals upstream's byte for byte, and is created again when somebody deletes it", async () => {
     const wanted =
       '{"resourceList":[{"resourceName":"fast","selectors":{"pfNames":["ens1f0"],' +
       '"IsRdma":false,"NeedVhostNet":false},"SelectorObj":null}]}';
-    await eventually("the node's text", async () => (await read())[node] === wanted);
+    await eventually("the node's entry in the ConfigMap", async () => (await read())[node] === wanted);
     await conditionIsNow("True", "Written");
     await cluster.kubectl(["delete", "-n", namespace, "configmap", "device-plugin-config"]);
-    await eventually("it is back", async () => {
+    await eventually("the ConfigMap exists again", async () => {
       try {
         return (await read())[node] === wanted;
       } catch (error) {
@@ -445,12 +447,12 @@ describe("upstream's ConfigMap", () => {
     });
   });
 
-  it("stays as it was where a fleet is too large for it, and that is told, until it fits again", async () => {
+  it("is not updated while the fleet is too large for it, and the SriovOperatorConfig reports that", async () => {
     const fleet = Array.from({ length: 300 }, (_, index) => `fleet-${index}`);
     for (let from = 0; from < fleet.length; from += 50) {
       await Promise.all(fleet.slice(from, from + 50).map((name) => createNode(name, { fleet: "" })));
     }
-    await eventually("all nodes are in it", async () => Object.keys(await read()).length > fleet.length);
+    await eventually("the ConfigMap has all nodes", async () => Object.keys(await read()).length > fleet.length);
     const pfNames = Array.from({ length: 200 }, (_, port) => `a-rather-long-name-${port}`);
     await applyPolicy("long", { nodeSelector: { fleet: "" }, nicSelector: { pfNames } });
     const { message } = await conditionIsNow("False", "TooLarge");

@@ -13,13 +13,13 @@ const names = Array.from({ length: 100 }, (_, index) => `fleet-${String(index).p
 const limit = 10;
 
 let testCluster: DrainCluster;
-/** Daemons go on from then, so that all slots are taken once. */
+/** The daemons finish only after this is true: all slots are then taken at the same time. */
 let haveAllAsked = false;
-/** Nodes that were drained, and ask no more. */
+/** Nodes that were drained and have withdrawn their request. */
 const finished = new Set<string>();
 /** The most nodes that were unschedulable at once. */
 let mostCordoned = 0;
-/** Where this test's answers begin. */
+/** Index of the first answer of this test. */
 let begin = 0;
 
 beforeAll(async () => {
@@ -41,7 +41,7 @@ afterAll(async () => {
   await testCluster[Symbol.asyncDispose]();
 }, 60_000);
 
-/** As its daemon does when its node is drained. */
+/** Withdraws the request once the node is drained, as its daemon does. */
 function goOn(name: string): void {
   if (!haveAllAsked || testCluster.answerOf(name) !== "DrainComplete" || finished.has(name)) return;
   finished.add(name);
@@ -62,11 +62,14 @@ async function askAll(): Promise<void> {
 }
 
 async function untilAllAreIdle(): Promise<void> {
-  await eventually("all were drained", () => finished.size === names.length, { withinMs: 90_000 });
-  await eventually("all are let go", () => names.every((name) => testCluster.answerOf(name) === "Idle"));
+  await eventually("all nodes were drained", () => finished.size === names.length, { withinMs: 90_000 });
+  await eventually("all nodes are released", () => names.every((name) => testCluster.answerOf(name) === "Idle"));
 }
 
-/** What the answers since the test's begin tell. */
+/**
+ * Reads the answers of this test: the nodes in the order of their drains, the most nodes that were draining at the same
+ * time, and how long free slots stayed free, sorted.
+ */
 function readWave() {
   const taking = new Set<string>();
   const started: string[] = [];
@@ -88,8 +91,8 @@ function readWave() {
   return { started, most, gapsMs: gapsMs.sort((a, b) => a - b) };
 }
 
-describe("a hundred nodes that ask at once, of which a tenth may be drained", () => {
-  it("are drained once each, never more than ten, and a free slot has its next node within a second", async () => {
+describe("a hundred nodes that request drains at the same time, in a pool with maxUnavailable 10%", () => {
+  it("are drained once each, at most ten at a time, and a free slot is taken within a second", async () => {
     await askAll();
     await untilAllAreIdle();
     const { started, most, gapsMs } = readWave();
@@ -98,7 +101,7 @@ describe("a hundred nodes that ask at once, of which a tenth may be drained", ()
     expect(gapsMs[Math.floor(gapsMs.length * 0.9)]).toBeLessThan(1_000);
   });
 
-  it("are so, too, when the operator is killed again and again", async () => {
+  it("are drained once each, at most ten at a time, if the operator is killed repeatedly", async () => {
     await askAll();
     for (const count of [15, 45, 75]) {
       await eventually(`${count} were drained`, () => finished.size >= count);

@@ -15,7 +15,7 @@ import { componentSettings } from "../../src/identity-objects.ts";
 
 jest.setTimeout(60_000);
 
-/** Label of nodes that wait for nobody. */
+/** Label of nodes in a pool without a limit: they do not wait for other nodes. */
 const unlimited = { pool: "unlimited" };
 const vf = { "openshift.io/fast": "1" };
 let testCluster: DrainCluster;
@@ -37,7 +37,7 @@ function hasPod(name: string): boolean {
   return testCluster.pods.get(name) !== undefined;
 }
 
-/** A budget that lets no pod with the label go. */
+/** A PodDisruptionBudget that allows no eviction of the pods with this label. */
 function budget(name: string): object {
   return {
     apiVersion: "policy/v1",
@@ -47,7 +47,7 @@ function budget(name: string): object {
   };
 }
 
-/** A pod that nobody may evict, once the budget's controller has seen it. */
+/** Adds a pod with a budget that protects it, and waits until the budget's controller has counted it. */
 async function addProtectedPod(name: string, node: string): Promise<void> {
   await testCluster.addPod(name, { node, requests: vf, labels: { app: name } });
   await testCluster.apply(budget(name));
@@ -62,7 +62,7 @@ async function dropBudget(name: string): Promise<void> {
 }
 
 describe("nodes in no pool", () => {
-  it("are drained one at a time, who asked first is first, and each one says what it waits for", async () => {
+  it("are drained one at a time in the order of their requests, and each reports why it waits", async () => {
     const names = ["one", "two", "three"];
     for (const name of names) await testCluster.addNode(name);
     await addProtectedPod("web", "three");
@@ -81,7 +81,7 @@ describe("nodes in no pool", () => {
     const waits = "False WaitingForSlot: waiting for a free slot in the default pool: 1 of 1 draining (three), ";
     await eventually("two waits", () => testCluster.condition("two", "DrainProgressing") === `${waits}next in line`);
     const since = testCluster.states.get("two")?.status?.conditions?.[0]?.lastTransitionTime ?? "";
-    await eventually("a second later", () => Date.now() >= Date.parse(since) + 1000); // times are in whole seconds
+    await eventually("a second later", () => Date.now() >= Date.parse(since) + 1000); // conditions have times in whole seconds
     await testCluster.ask("one", "Reboot_Required");
     await eventually("one waits", () => testCluster.condition("one", "DrainProgressing") === `${waits}1 node ahead`);
     const table = await testCluster.cluster.kubectl([
@@ -96,7 +96,9 @@ describe("nodes in no pool", () => {
     await dropBudget("web");
     await testCluster.answered("three", "DrainComplete");
     expect([hasPod("web"), hasPod("idle")]).toEqual([false, true]);
-    expect(testCluster.condition("three", "DrainComplete")).toBe("True VfPodsGone: all evictable pods that use VFs are gone");
+    expect(testCluster.condition("three", "DrainComplete")).toBe(
+      "True VfPodsGone: all evictable pods that use VFs are gone",
+    );
     expect([isUnschedulable("three"), isUnschedulable("two")]).toEqual([true, false]);
 
     await testCluster.ask("three", "Idle");
@@ -117,8 +119,8 @@ describe("nodes in no pool", () => {
   });
 });
 
-describe("a node that is drained", () => {
-  it("loses pods of which only an init container holds VFs (M-13)", async () => {
+describe("a drained node", () => {
+  it("loses pods in which only an init container uses VFs (sriov-operator.md M-13)", async () => {
     await testCluster.addNode("init", unlimited);
     await testCluster.addPod("init-holder", { node: "init", initRequests: vf });
     await testCluster.addPod("bystander", { node: "init" });
@@ -130,7 +132,7 @@ describe("a node that is drained", () => {
     await testCluster.removeNodes("init");
   });
 
-  it("stays unschedulable after if an admin had made it so (M-13)", async () => {
+  it("stays unschedulable afterwards if an administrator had cordoned it (sriov-operator.md M-13)", async () => {
     await testCluster.addNode("cordoned", unlimited);
     await testCluster.cluster.kubectl(["cordon", "cordoned"]);
     await testCluster.ask("cordoned", "Drain_Required");
@@ -141,7 +143,7 @@ describe("a node that is drained", () => {
     await testCluster.removeNodes("cordoned");
   });
 
-  it("is let go at once when the daemon takes its request back in the middle (M-52)", async () => {
+  it("is released at once when the daemon withdraws its request during the drain (sriov-operator.md M-52)", async () => {
     await testCluster.addNode("stuck", unlimited);
     await addProtectedPod("db", "stuck");
     await testCluster.ask("stuck", "Drain_Required");
@@ -154,7 +156,7 @@ describe("a node that is drained", () => {
     await testCluster.removeNodes("stuck");
   });
 
-  it("is drained of all pods when a reboot is asked for after a partial drain", async () => {
+  it("loses all pods when its daemon requests a reboot after a partial drain", async () => {
     await testCluster.addNode("other", unlimited);
     await testCluster.addNode("escalates", unlimited);
     await testCluster.addPod("plain", { node: "escalates" });
@@ -170,7 +172,7 @@ describe("a node that is drained", () => {
     await testCluster.removeNodes("other", "escalates");
   });
 
-  it("gets no new pods of DaemonSets that hold VFs before the drain is over", async () => {
+  it("gets no new DaemonSet pods that use VFs before the drain ends", async () => {
     await testCluster.addNode("daemons", { ...unlimited, role: "vnf" });
     const template = {
       metadata: { labels: { app: "vnf" } },
@@ -203,14 +205,14 @@ describe("a node that is drained", () => {
       effect: "NoSchedule",
     });
     await testCluster.ask("daemons", "Idle");
-    await eventually("the DaemonSet makes it anew", () => podsOfSet().length === 1);
+    await eventually("the DaemonSet creates the pod again", () => podsOfSet().length === 1);
     const marks = [annotations.cordonedBy, taints.draining];
     expect(marks.filter((mark) => JSON.stringify(testCluster.nodes.get("daemons")).includes(mark))).toEqual([]);
     await testCluster.cluster.kubectl(["delete", "daemonset", "vnf", "-n", appsNamespace]);
     await testCluster.removeNodes("daemons");
   });
 
-  it("says which pod two budgets hold, which the API server cannot weigh, and goes on when one is gone", async () => {
+  it("names the pod that two budgets protect, which the API server never evicts, and continues without them", async () => {
     await testCluster.addNode("twice", unlimited);
     await addProtectedPod("twice-held", "twice");
     const second = { ...budget("twice-held"), metadata: { name: "second", namespace: appsNamespace } };
@@ -220,7 +222,9 @@ describe("a node that is drained", () => {
     });
     await testCluster.ask("twice", "Drain_Required");
     const says = /1 pod left: apps\/twice-held cannot be evicted now: .* more than one PodDisruptionBudget/;
-    await eventually("both are the reason", () => says.test(testCluster.condition("twice", "DrainProgressing")));
+    await eventually("the condition names both budgets", () =>
+      says.test(testCluster.condition("twice", "DrainProgressing")),
+    );
     for (const name of ["second", "twice-held"]) await dropBudget(name);
     await testCluster.answered("twice", "DrainComplete");
     await testCluster.ask("twice", "Idle");
@@ -228,7 +232,7 @@ describe("a node that is drained", () => {
     await testCluster.removeNodes("twice");
   });
 
-  it("is left to somebody else where he drains, from the request to its end", async () => {
+  it("is left to an external drainer from the request to the release", async () => {
     await testCluster.addNode("external", unlimited);
     const { useExternalDrainer, currentState } = annotations;
     const place = ["sriovnetworknodestate", "external", "-n", componentSettings.namespace];
@@ -238,7 +242,7 @@ describe("a node that is drained", () => {
     await testCluster.ask("external", "Drain_Required");
     await testCluster.addNode("ours", unlimited);
     await testCluster.ask("ours", "Drain_Required");
-    await testCluster.answered("ours", "DrainComplete"); // by then the other would have been admitted
+    await testCluster.answered("ours", "DrainComplete"); // by now the operator would have admitted the node "external"
     expect([testCluster.answerOf("external"), isUnschedulable("external")]).toEqual(["Idle", false]);
 
     await testCluster.cluster.kubectl(["cordon", "external"]);
@@ -246,7 +250,7 @@ describe("a node that is drained", () => {
     await write(`${currentState}=DrainComplete`);
     await testCluster.ask("external", "Idle");
     await testCluster.ask("ours", "Idle");
-    await testCluster.answered("ours", "Idle"); // by then the other would have been let go
+    await testCluster.answered("ours", "Idle"); // by now the operator would have released the node "external"
     expect([testCluster.answerOf("external"), isUnschedulable("external")]).toEqual(["DrainComplete", true]);
     await write(`${currentState}=Idle`);
     await testCluster.answered("external", "Idle");
@@ -256,7 +260,7 @@ describe("a node that is drained", () => {
     await testCluster.removeNodes("external", "ours");
   });
 
-  it("is drained to the end by the next operator, and the next, and becomes schedulable", async () => {
+  it("is drained completely and becomes schedulable if the operator is killed twice during the drain", async () => {
     await testCluster.addNode("survivor", unlimited);
     await addProtectedPod("slow", "survivor");
     await testCluster.ask("survivor", "Drain_Required");
@@ -279,7 +283,7 @@ describe("a node that is drained", () => {
 describe("a node with a DRA driver", () => {
   const [nics, gpus] = ["nics.example.com", "gpus.example.com"];
 
-  /** A pod that was allocated a device, as the scheduler does it. */
+  /** Adds a pod and allocates a device to its claim, as the scheduler does. */
   async function addClaimant(name: string, node: string, driver: string, device: string): Promise<void> {
     const claim = { name, namespace: appsNamespace };
     await testCluster.apply(deviceClaim(claim));
@@ -288,7 +292,7 @@ describe("a node with a DRA driver", () => {
     await allocateClaim(testCluster.transport, { claim, driver, pool: node, device, pod: { name, uid } });
   }
 
-  /** As its daemon reports it: a PF with a VF. */
+  /** Adds a node with the report of its daemon: a PF with a VF, and another PF. */
   async function addNode(node: string): Promise<void> {
     await testCluster.addNode(node, unlimited);
     const pf = { pciAddress: "0000:3b:00.0", numVfs: 1, Vfs: [{ pciAddress: "0000:3b:02.0", vfID: 0 }] };
@@ -300,7 +304,7 @@ describe("a node with a DRA driver", () => {
     });
   }
 
-  it("is drained of the pods that were allocated its VFs, and of no others", async () => {
+  it("loses the pods to which its VFs are allocated, and no others", async () => {
     await addNode("dra");
     await publishDevices(testCluster.apply, {
       ...{ driver: nics, node: "dra" },
@@ -328,7 +332,7 @@ describe("a node with a DRA driver", () => {
     await testCluster.removeNodes("dra");
   });
 
-  it("is drained of pods whose devices are not published any more, where their driver is one of NICs", async () => {
+  it("loses pods whose devices are no longer published, if their driver publishes NICs on another node", async () => {
     await addNode("dra-a");
     await addNode("dra-b");
     const vf = { "vf-0": { "resource.kubernetes.io/pciBusID": "0000:3b:02.0" } };
@@ -343,7 +347,7 @@ describe("a node with a DRA driver", () => {
     await testCluster.removeNodes("dra-a", "dra-b");
   });
 
-  /** A pod whose extended resource the scheduler has allocated by a claim of its own making. */
+  /** Adds a pod whose extended resource the scheduler has allocated with a claim that it created itself. */
   async function addExtended(name: string, node: string): Promise<void> {
     const claim = { name: `${name}-extended-resources`, namespace: appsNamespace };
     await testCluster.apply(deviceClaim(claim));
@@ -361,7 +365,7 @@ describe("a node with a DRA driver", () => {
 });
 
 describe("a pool", () => {
-  it("of maxUnavailable 0 holds all drains, and says so (M-33)", async () => {
+  it("with maxUnavailable 0 blocks all drains and reports it (sriov-operator.md M-33)", async () => {
     await testCluster.addPool("held", { nodeSelector: { matchLabels: { pool: "held" } }, maxUnavailable: 0 });
     await testCluster.addNode("held-1", { pool: "held" });
     await testCluster.ask("held-1", "Drain_Required");
@@ -375,10 +379,10 @@ describe("a pool", () => {
   });
 });
 
-describe("a drained node whose daemon does not go on", () => {
+describe("a drained node whose daemon has stalled", () => {
   const long = 6 * 60_000;
 
-  /** As if it had been drained minutes ago, and another operator led by now. */
+  /** Makes the drain appear minutes old, with a new operator. */
   async function backdate(node: string): Promise<void> {
     await testCluster.killOperator();
     const { conditions = [] } = testCluster.states.get(node)?.status ?? {};
@@ -398,13 +402,13 @@ describe("a drained node whose daemon does not go on", () => {
   };
   const degraded = '{.status.conditions[?(@.type=="Degraded")].reason}';
 
-  it("is named by its pool as the one that holds the slot, which is Degraded within minutes", async () => {
+  it("is named by its pool as the holder of the slot, and the pool is Degraded after minutes", async () => {
     await testCluster.addPool("stalls", { nodeSelector: { matchLabels: { pool: "stalls" } }, maxUnavailable: 1 });
     for (const name of ["dead", "waits"]) await testCluster.addNode(name, { pool: "stalls" });
     await testCluster.ask("dead", "Drain_Required");
     await testCluster.answered("dead", "DrainComplete");
     const holders = () => read("sriovnetworkpoolconfig", "stalls", "{.status.drainingNodes[*].node}");
-    await eventually("the pool names it", async () => (await holders()) === "dead");
+    await eventually("the pool names the node", async () => (await holders()) === "dead");
     expect(await read("sriovnetworkpoolconfig", "stalls", degraded)).not.toBe("DaemonStalled");
 
     await backdate("dead");
@@ -413,7 +417,9 @@ describe("a drained node whose daemon does not go on", () => {
     });
     const says =
       /^True DaemonStalled: node dead has been drained since .* its config daemon has reported nothing since then/;
-    await eventually("the node state says so", () => says.test(testCluster.condition("dead", "DrainDegraded")));
+    await eventually("the node state is DrainDegraded", () =>
+      says.test(testCluster.condition("dead", "DrainDegraded")),
+    );
     await testCluster.ask("waits", "Drain_Required");
     await eventually("it waits", () =>
       testCluster.condition("waits", "DrainProgressing").includes("1 of 1 draining (dead)"),
@@ -422,31 +428,33 @@ describe("a drained node whose daemon does not go on", () => {
 
     await testCluster.ask("dead", "Idle");
     await testCluster.answered("waits", "DrainComplete");
-    await eventually("the next one holds the slot", async () => (await holders()) === "waits");
+    await eventually("the next node holds the slot", async () => (await holders()) === "waits");
     expect(await read("sriovnetworkpoolconfig", "stalls", degraded)).not.toBe("DaemonStalled");
     await testCluster.ask("waits", "Idle");
     await testCluster.answered("waits", "Idle");
     await testCluster.removeNodes("dead", "waits");
   });
 
-  it("is named by the SriovOperatorConfig where it is in no pool", async () => {
+  it("is named by the SriovOperatorConfig if it is in no pool", async () => {
     const message = '{.status.conditions[?(@.type=="DrainDegraded")].message}';
     const said = () => read("sriovoperatorconfig", "default", message);
     await testCluster.addNode("alone");
     await testCluster.ask("alone", "Drain_Required");
     await testCluster.answered("alone", "DrainComplete");
-    await eventually("it is named", async () =>
+    await eventually("the config names the node", async () =>
       (await said()).includes("node alone holds the drain slot, DrainComplete"),
     );
     await backdate("alone");
-    await eventually("it has stalled", async () => (await said()).includes("its config daemon has reported nothing"));
+    await eventually("the config reports the stalled daemon", async () =>
+      (await said()).includes("its config daemon has reported nothing"),
+    );
     await testCluster.ask("alone", "Idle");
     await eventually("nothing is left", async () => (await said()) === "");
     await testCluster.removeNodes("alone");
   });
 });
 
-describe("a node that goes in the middle of its drain", () => {
+describe("a node that is deleted during its drain", () => {
   it("frees its slot", async () => {
     await testCluster.addPool("pair", { nodeSelector: { matchLabels: { pool: "pair" } }, maxUnavailable: 1 });
     await testCluster.addNode("leaves", { pool: "pair" });
@@ -462,9 +470,9 @@ describe("a node that goes in the middle of its drain", () => {
     await testCluster.answered("next", "Idle");
   });
 
-  it("gets no turn when it joins again before it asks again", async () => {
+  it("is not drained after it joins again until it requests a drain again", async () => {
     const { desiredState, currentState } = annotations;
-    await eventually("nothing is asked any more", () => {
+    await eventually("no drain is requested", () => {
       const { metadata } = testCluster.states.get("leaves") ?? {};
       const handshake = [desiredState, currentState].map((key) => metadata?.annotations?.[key]);
       return handshake.every((word) => word === "Idle") && testCluster.condition("leaves", "DrainProgressing") === "";
@@ -472,7 +480,7 @@ describe("a node that goes in the middle of its drain", () => {
     const begin = testCluster.answers.length;
     await testCluster.addNode("leaves", { pool: "pair" });
     await testCluster.ask("next", "Drain_Required");
-    await testCluster.answered("next", "DrainComplete"); // by then the other would have had its turn
+    await testCluster.answered("next", "DrainComplete"); // by now the operator would have drained the node "leaves"
     const answers = testCluster.answers.slice(begin).map(({ node, answer }) => `${node} ${answer}`);
     expect([answers, isUnschedulable("leaves")]).toEqual([["next Draining", "next DrainComplete"], false]);
     await testCluster.ask("next", "Idle");
@@ -484,7 +492,7 @@ describe("a node that goes in the middle of its drain", () => {
 describe("operator and daemon together", () => {
   const pf = pci("0000:01:00.0");
 
-  it("change a node's VFs without a pod on them, and nothing where the policy is taken back in time", async () => {
+  it("change a node's VFs after its pods are gone, and change nothing if the policy is reverted before that", async () => {
     const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")] });
     const socket = join(testCluster.cluster.dataDir, "real.sock");
     await using _server = await serveFakeKernel(kernel, socket);
@@ -523,7 +531,7 @@ describe("operator and daemon together", () => {
       return state?.status?.syncStatus === "Succeeded" && state.status.observedGeneration === state.metadata.generation;
     };
 
-    await ask(2); // the first VFs disturb nobody
+    await ask(2); // creating the first VFs disrupts no pod, so no drain is needed
     await eventually("2 VFs", async () => (await vfCount()) === 2 && isDone());
     await addProtectedPod("vnf", "real");
     const begin = testCluster.answers.length;
@@ -538,7 +546,10 @@ describe("operator and daemon together", () => {
       testCluster.condition("real", "DrainProgressing").startsWith("False HeldByPool"),
     );
     await ask(2);
-    await eventually("it asks no more", () => testCluster.condition("real", "DrainProgressing") === "" && isDone());
+    await eventually(
+      "the daemon has withdrawn its request",
+      () => testCluster.condition("real", "DrainProgressing") === "" && isDone(),
+    );
     await setLimit(1);
     expect([await vfCount(), hasPod("vnf"), isUnschedulable("real"), answers()]).toEqual([2, true, false, []]);
 

@@ -24,9 +24,9 @@ interface Thing extends KubeObject {
     readonly color?: string;
     readonly size?: number;
     readonly options?: Readonly<Record<string, string>>;
-    /** Owned whole. */
+    /** An atomic list: one manager owns all of it. */
     readonly words?: readonly string[];
-    /** Owned entry by entry. */
+    /** A list with keys: each entry has its own managers. */
     readonly ports?: readonly { readonly name: string; readonly speed?: number; readonly protocol?: string }[];
     readonly limit?: number | string;
   };
@@ -44,7 +44,7 @@ const testMs = 2 * 60_000;
 describe("a writer", () => {
   let cluster: ControlPlane;
   let transport: Transport;
-  /** Somebody else. */
+  /** The transport of another client. */
   let other: Transport;
   let cache: Cache<Thing> & AsyncDisposable;
   let writer: Writer<Thing>;
@@ -75,7 +75,7 @@ describe("a writer", () => {
     await cache[Symbol.asyncDispose]();
   });
 
-  /** A process that has just started: it knows what the API server knows, and nothing else. */
+  /** Creates a cache and a writer, as a process does when it starts. */
   async function start(): Promise<void> {
     ({ cache, writer } = createCachedWriter<Thing>(things));
     await cache.whenSynced(AbortSignal.timeout(30_000));
@@ -91,7 +91,7 @@ describe("a writer", () => {
       transport,
       type,
       namespace,
-      // Neither managedFields nor much else is kept: the writer does without.
+      // The writer needs no other fields; it does not need managedFields.
       project: ({ apiVersion, kind, metadata: { name, uid, resourceVersion, labels } }: T) =>
         ({ apiVersion, kind, metadata: { name, namespace, uid, resourceVersion, labels } }) as KubeObject as T,
       managers: [manager],
@@ -111,10 +111,13 @@ describe("a writer", () => {
     await untilHeard();
   }
 
-  /** Waits until the cache knows what was done last. */
+  /** Waits until the cache has the stored version of the object. */
   async function untilHeard(type: ResourceType = things, heard: Cache<KubeObject> = cache): Promise<void> {
     const version = versionOf(await read(type));
-    await eventually("the cache to hear", () => heard.observed({ name, namespace })?.resourceVersion === version);
+    await eventually(
+      "the cache has the stored version",
+      () => heard.observed({ name, namespace })?.resourceVersion === version,
+    );
   }
 
   async function apply(spec: Thing["spec"], metadata: Partial<Intent<Thing>["metadata"]> = {}): Promise<string> {
@@ -123,7 +126,7 @@ describe("a writer", () => {
     return result;
   }
 
-  /** What the writer has sent about the present object, according to the API server. */
+  /** How many writes of the current object the API server got from the writer. */
   async function writes(): Promise<number> {
     const mark = `mark-${tests}-${Math.random().toString(36).slice(2)}`;
     await other.request({ method: "GET", path: `/api/v1/namespaces/${mark}` }).catch(() => undefined);
@@ -136,7 +139,7 @@ describe("a writer", () => {
   }
 
   it(
-    "writes once, and never again while nothing differs: not for others' changes, not after a restart",
+    "writes once, and not again after changes of others or a restart while its fields are unchanged",
     async () => {
       const spec = {
         color: "red",
@@ -164,7 +167,7 @@ describe("a writer", () => {
   );
 
   it(
-    "takes away what leaves the intent, also what left it while the process was down",
+    "removes fields that the intent no longer has, also after a restart",
     async () => {
       await apply({ color: "red", size: 3, options: { a: "1", b: "2" }, ports: [{ name: "p0" }, { name: "p1" }] });
       await restart();
@@ -179,14 +182,14 @@ describe("a writer", () => {
 
   it.each<{ edit: string; patch: object }>([
     { edit: "a value", patch: { spec: { color: "blue" } } },
-    { edit: "a value that was taken away", patch: { spec: { color: null } } },
+    { edit: "a value that is removed", patch: { spec: { color: null } } },
     { edit: "a label", patch: { metadata: { labels: { app: "other" } } } },
     { edit: "an entry of a map", patch: { spec: { options: { a: "2" } } } },
-    { edit: "a list that is owned whole", patch: { spec: { words: ["x", "y", "z"] } } },
+    { edit: "an atomic list", patch: { spec: { words: ["x", "y", "z"] } } },
     { edit: "an entry of a list with keys", patch: { spec: { ports: [{ name: "p0", speed: 1 }] } } },
-    { edit: "a list with keys that was emptied", patch: { spec: { ports: [] } } },
+    { edit: "a list with keys that is emptied", patch: { spec: { ports: [] } } },
   ])(
-    "undoes what others do to $edit",
+    "reverts a change of others to $edit",
     async ({ patch }) => {
       const spec = { color: "red", options: { a: "1" }, words: ["x"], ports: [{ name: "p0", speed: 10 }] };
       const labels = { app: "thing" };
@@ -200,7 +203,7 @@ describe("a writer", () => {
   );
 
   it(
-    "leaves entries that others have put among its own",
+    "keeps list entries of others between its own",
     async () => {
       const ports = [{ name: "p0", speed: 10 }, { name: "p1" }];
       await apply({ ports });
@@ -214,7 +217,7 @@ describe("a writer", () => {
   );
 
   it(
-    "knows an entry whose key the server has filled in",
+    "recognizes an entry whose key has a default",
     async () => {
       expect(await apply({ ports: [{ name: "p0", protocol: "UDP" }, { name: "p0" }] })).toBe("written");
       expect(await read()).toMatchObject({ spec: { ports: [{ protocol: "UDP" }, { protocol: "TCP" }] } });
@@ -225,7 +228,7 @@ describe("a writer", () => {
   );
 
   it(
-    "follows an order that has changed, and empty values",
+    "writes a changed order of entries, and empty values",
     async () => {
       const ports = [{ name: "a" }, { name: "b" }, { name: "c" }];
       await apply({ ports, words: ["x"], options: { a: "1" } });
@@ -242,7 +245,7 @@ describe("a writer", () => {
   );
 
   it(
-    "empties what it had filled: a map, all of the spec",
+    "empties a map and the whole spec",
     async () => {
       await apply({ color: "red", options: { a: "1" } });
       expect(await apply({ color: "red", options: {} })).toBe("written");
@@ -256,18 +259,18 @@ describe("a writer", () => {
   );
 
   it(
-    "creates again what was deleted",
+    "creates a deleted object again",
     async () => {
       await apply({ color: "red" });
       await other.request({ method: "DELETE", path: objectPath(things, { name, namespace }) });
-      await eventually("the cache to hear", () => cache.get(name) === undefined);
+      await eventually("the cache has no such object", () => cache.get(name) === undefined);
       expect(await apply({ color: "red" })).toBe("written");
     },
     testMs,
   );
 
   it(
-    "writes status and the rest apart, each without touching the other",
+    "writes status and spec separately, without changing the other",
     async () => {
       const status = {
         phase: "Ready",
@@ -297,7 +300,7 @@ describe("a writer", () => {
   );
 
   it(
-    "spends one request after each restart on what the server stores in other words, and no more",
+    "sends one request after each restart for a value that the server stores in another form",
     async () => {
       const { cache: sets, writer: setWriter } = createCachedWriter<KubeObject>(daemonSets);
       await sets.whenSynced(AbortSignal.timeout(30_000));
@@ -318,7 +321,7 @@ describe("a writer", () => {
   );
 
   it(
-    "takes over from an operator that wrote by update: what it does not want of that goes, once",
+    "adopts an object of another operator that wrote by update, and removes that operator's other fields once",
     async () => {
       const path = `/apis/test.switchyard.io/v1/namespaces/${namespace}/things`;
       const spec = {
@@ -358,7 +361,7 @@ describe("a writer", () => {
   );
 
   it(
-    "does without a cache, by asking first",
+    "reads the object first if it has no cache",
     async () => {
       const bare = createWriter<Thing>({ transport, type: things, manager, namespace });
       const intent = { metadata: { name }, spec: { color: "red", ports: [{ name: "p0" }] } };
@@ -373,7 +376,7 @@ describe("a writer", () => {
   );
 
   it(
-    "deletes only what it has seen, and only once",
+    "deletes only the version that it has seen; deleting again has no effect",
     async () => {
       await apply({ color: "red" });
       const seen = cache.get(name);
@@ -392,13 +395,13 @@ describe("a writer", () => {
   );
 
   it(
-    "writes no object of the same name that is not the one that was meant",
+    "does not write an object of the same name with another uid",
     async () => {
       await apply({ color: "red" });
       const uid = cache.get(name)?.metadata.uid ?? "";
       expect(await apply({ color: "blue" }, { uid })).toBe("written");
       await writer.delete({ metadata: { name } });
-      await eventually("the cache to hear", () => cache.get(name) === undefined);
+      await eventually("the cache has no such object", () => cache.get(name) === undefined);
       const intent = { metadata: { name, uid }, spec: { color: "red" } };
       await expect(writer.apply(intent)).rejects.toMatchObject({ code: "Conflict" });
       await expect(read()).rejects.toMatchObject({ code: "NotFound" });
@@ -407,7 +410,7 @@ describe("a writer", () => {
   );
 
   it(
-    "shares foreign objects: labels and annotations by merge patch, for this very object",
+    "patches labels of an object of others, if the uid is the same",
     async () => {
       await other.request({
         method: "POST",

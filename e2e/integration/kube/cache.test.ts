@@ -33,7 +33,7 @@ const testMs = 5 * 60_000;
 describe("a cache of 10,000 objects", () => {
   let cluster: ControlPlane;
   let link: SeverableLink;
-  /** Past the link, for what happens meanwhile. */
+  /** Bypasses the link, to change objects while the link is cut. */
   let direct: Transport;
   let watched: Transport;
   let cache: Cache<string> & AsyncDisposable;
@@ -77,7 +77,7 @@ describe("a cache of 10,000 objects", () => {
     return direct.request({ method: "POST", path: collectionPath(configMaps, namespace), body });
   }
 
-  /** Makes objects of each kind of change: three hundred in all. Their names begin with `mark`. */
+  /** Creates, deletes and patches 100 objects each. The names of the new ones begin with `mark`. */
   async function change(mark: string, first: number): Promise<void> {
     await forEach(100, (index) => create(`${mark}-${index}`, mark));
     await forEach(100, (index) => direct.request({ method: "DELETE", path: path(`o-${first + index}`) }));
@@ -91,7 +91,7 @@ describe("a cache of 10,000 objects", () => {
     );
   }
 
-  /** Resolves when the cache has what the API server has, down to each value. */
+  /** Waits until the cache has the same objects and values as the API server. */
   async function untilEqual(): Promise<void> {
     const stored = new Map<string, string>();
     for await (const page of listPages(direct, { type: configMaps, namespace, pageSize: 2000 })) {
@@ -105,7 +105,7 @@ describe("a cache of 10,000 objects", () => {
     (await cluster.auditEvents()).filter(({ userAgent, verb }) => userAgent === "watched" && verb === "list").length;
 
   it(
-    "has all of them, from pages of 500, and follows",
+    "lists all objects in pages of 500 and follows changes",
     async () => {
       await cache.whenSynced(AbortSignal.timeout(60_000));
       expect(cache.size).toBe(total);
@@ -118,7 +118,7 @@ describe("a cache of 10,000 objects", () => {
   );
 
   it(
-    "misses nothing that happens while its connection is cut, without a list",
+    "gets all changes from a time without a connection, without a new list",
     async () => {
       const before = await lists();
       link.cut();
@@ -131,7 +131,7 @@ describe("a cache of 10,000 objects", () => {
   );
 
   it(
-    "lists again when the server has crashed and has forgotten meanwhile, and tells of all that is gone",
+    "lists again after a crash of a server that lost the history, and reports all deleted objects",
     async () => {
       const before = await lists();
       link.cut();
@@ -149,7 +149,7 @@ describe("a cache of 10,000 objects", () => {
   );
 
   it(
-    "lives through a crash and a rolling stop with all that it has",
+    "keeps its objects during a crash and a graceful stop of the server",
     async () => {
       await cluster.killApiServer();
       expect(cache.size).toBe(total);
@@ -160,7 +160,7 @@ describe("a cache of 10,000 objects", () => {
       await cluster.startApiServer();
       await change("stopped", 4000);
       await untilEqual();
-      // A server that stops or starts says 503 for a moment.
+      // A server that stops or starts answers 503 for a moment.
       const passing = new Set<unknown>(["ConnectionLost", "Timeout", "ServiceUnavailable"]);
       expect(reported.filter((code) => !passing.has(code))).toEqual([]);
     },
@@ -173,7 +173,7 @@ function colorOf(item: KubeObject): string {
   return typeof data === "object" && data !== null && "color" in data ? String(data.color) : "";
 }
 
-/** Runs `work` for 0 to count - 1, 32 at once. */
+/** Calls `work` with 0 to count - 1, 32 calls at a time. */
 async function forEach(count: number, work: (index: number) => Promise<unknown>): Promise<void> {
   let next = 0;
   const hand = async () => {

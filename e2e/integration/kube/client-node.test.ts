@@ -53,7 +53,7 @@ afterAll(async () => {
 
 describe("the typed client", () => {
   it(
-    "runs the example of docs/typescript.md, whose result we read back",
+    "runs the example of docs/typescript.md, and the result is stored",
     async () => {
       const source = readFileSync(join(workspace, "e2e/integration/kube/client-node-example.ts"), "utf8");
       const example = source.slice(source.indexOf("import "));
@@ -70,7 +70,7 @@ describe("the typed client", () => {
   );
 
   it.each(customResources.map(({ plural }) => plural))(
-    "takes the example of %s in the reference, and gives it back",
+    "creates and reads the example of %s in the reference",
     async (plural) => {
       for (const example of readManifests(`libs/api/examples/${plural}.yaml`)) {
         const metadata: Partial<V1ObjectMeta> & { name: string } = { namespace, ...example.metadata };
@@ -97,7 +97,7 @@ describe("an informer", () => {
   const indexes = Array.from({ length: 60 }, (_, index) => index);
 
   it(
-    "sees the objects that our cache sees, after creations, patches and deletions",
+    "has the same objects as Switchyard's cache after creations, patches and deletions",
     async () => {
       const path = collectionPath(sriovNetworkNodePolicies, namespace);
       const informer = makeInformer<Policy>(kubeConfig, path, () => api.list<Policy>(apiVersion, kind, namespace));
@@ -113,7 +113,7 @@ describe("an informer", () => {
       const ours = () => versions(cache.list());
       const theirs = () => versions(informer.list());
 
-      await Promise.all(indexes.slice(0, 30).map((index) => api.create(policy(index)))); // in the list of both
+      await Promise.all(indexes.slice(0, 30).map((index) => api.create(policy(index)))); // both clients list these
       await informer.start();
       await Promise.all(indexes.slice(30).map((index) => api.create(policy(index))));
       await untilBoth(indexes.length, () => true);
@@ -126,7 +126,7 @@ describe("an informer", () => {
       await informer.stop();
       expect(problems).toEqual([]);
 
-      /** Until both have so many, all like that, and the same of each down to its resourceVersion. */
+      /** Waits until both have `count` objects, which are all `isLike`, with the same resourceVersions. */
       async function untilBoth(count: number, isLike: (object: Pick<Policy, "spec">) => boolean) {
         const isThere = () => cache.size === count && informer.list().length === count && cache.list().every(isLike);
         await eventually(`${count} in both`, isThere, { withinMs: 30_000 });
@@ -138,7 +138,7 @@ describe("an informer", () => {
   );
 });
 
-/** Name and resourceVersion of each, sorted. */
+/** The name and resourceVersion of each object, sorted. */
 function versions(
   objects: readonly { readonly metadata: { readonly name?: string; readonly resourceVersion?: string } }[],
 ): readonly string[] {

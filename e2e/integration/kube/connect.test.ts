@@ -26,7 +26,7 @@ describe("connect", () => {
 
   afterAll(() => cluster[Symbol.asyncDispose]());
 
-  /** Path of a new file beside the cluster's own. */
+  /** Writes a new file to the cluster's directory and returns its path. */
   async function write(text: string, mode = 0o600): Promise<string> {
     files++;
     const path = join(cluster.dataDir, `file-${files}`);
@@ -44,13 +44,13 @@ describe("connect", () => {
     return connect({ kubeconfig: await write(JSON.stringify(config)) });
   }
 
-  /** client-certificate-data and client-key-data of a user made for this. */
+  /** The client-certificate-data and client-key-data of a new user. */
   const certificateOf = async (user: string) => entryOf(await cluster.clientFor({ user, groups: [] }), "user");
 
   const newToken = async () => (await cluster.kubectl(["create", "token", "daemon"])).trim();
 
   it(
-    "goes by a certificate, within the kubeconfig or in files, and has that user's rights",
+    "uses a certificate in the kubeconfig or in files, and has that user's rights",
     async () => {
       const user = await certificateOf("alice");
       await using within = await connectAs(user);
@@ -70,7 +70,7 @@ describe("connect", () => {
   );
 
   it(
-    "goes by a token, and by the next one as soon as that is there",
+    "uses a token, and the new one as soon as the file is replaced",
     async () => {
       const tokenFile = await write("a token that has expired");
       await using transport = await connectAs({ tokenFile });
@@ -82,7 +82,7 @@ describe("connect", () => {
   );
 
   it(
-    "acts for another user where it may",
+    "impersonates another user",
     async () => {
       const admin = await entryOf(cluster.kubeconfig, "user");
       await using transport = await connectAs({ ...admin, as: "bob", "as-groups": ["team"] });
@@ -92,7 +92,7 @@ describe("connect", () => {
   );
 
   it(
-    "goes by what an exec plugin gives, on new connections when that is another certificate",
+    "uses the certificate of an exec plugin, with new connections if the certificate changes",
     async () => {
       const apiVersion = "client.authentication.k8s.io/v1";
       const answers = await Promise.all(
@@ -105,7 +105,7 @@ describe("connect", () => {
               status: {
                 clientCertificateData: decode(user["client-certificate-data"]),
                 clientKeyData: decode(user["client-key-data"]),
-                expirationTimestamp: "2026-01-01T00:00:00Z", // long ago, so the plugin runs for each request
+                expirationTimestamp: "2026-01-01T00:00:00Z", // in the past, so the plugin runs for each request
               },
             }),
           );
@@ -122,7 +122,7 @@ describe("connect", () => {
   );
 
   it(
-    "trusts no server but the one that its authority has signed, under the name that is expected",
+    "trusts only a server with a certificate of its CA for the expected name",
     async () => {
       const user = { token: await newToken() };
       await using stranger = await connectAs(user, {});
@@ -138,7 +138,7 @@ describe("connect", () => {
   );
 
   it.each(["http", "socks5"] as const)(
-    "goes through a tunnel of the proxy at proxy-url, with the certificates of both ends: %s",
+    "connects through a %s proxy at proxy-url, with TLS between client and server",
     async (protocol) => {
       await using proxy = await startTestProxy(protocol);
       const user = await certificateOf("alice");
@@ -162,7 +162,7 @@ async function whoAmI(transport: Transport): Promise<unknown> {
   return isRecord(status["userInfo"]) ? status["userInfo"]["username"] : undefined;
 }
 
-/** The one cluster or user of a kubeconfig. Those of the test's control plane are JSON. */
+/** The only cluster or user of a kubeconfig of the test's control plane, which is written as JSON. */
 async function entryOf(kubeconfig: string, member: "cluster" | "user"): Promise<Fields> {
   const config: unknown = JSON.parse(await readFile(kubeconfig, "utf8"));
   const list = isRecord(config) ? config[`${member}s`] : undefined;

@@ -27,7 +27,7 @@ describe("a control plane", () => {
   const configMap = (name: string) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name } });
 
   it(
-    "knows users and their groups by what clientFor gave them, and holds them to RBAC",
+    "authenticates the users and groups of clientFor, and enforces RBAC",
     async () => {
       const kubeconfig = await cluster.clientFor({ user: "system:node:worker-1", groups: ["system:nodes"] });
       const answer: unknown = JSON.parse(await cluster.kubectl(["auth", "whoami", "-o", "json"], { kubeconfig }));
@@ -41,7 +41,7 @@ describe("a control plane", () => {
   );
 
   it(
-    "takes tokens of service accounts",
+    "accepts tokens of service accounts",
     async () => {
       await cluster.kubectl(["create", "serviceaccount", "daemon"]);
       const token = (await cluster.kubectl(["create", "token", "daemon"])).trim();
@@ -55,7 +55,7 @@ describe("a control plane", () => {
   );
 
   it(
-    "keeps its address and objects through a crash and a stop, which ends an open watch",
+    "keeps its address and objects after a stop, which ends open watches, and after a crash",
     async () => {
       await create(configMap("kept"));
       const watch = cluster.kubectl(["get", "--raw", "/api/v1/configmaps?watch=1"]).catch(() => undefined);
@@ -73,7 +73,7 @@ describe("a control plane", () => {
   );
 
   it(
-    "answers 410 Gone to a watch from before a compaction and a restart",
+    "answers 410 Gone to a watch from a version before a compaction and a restart",
     async () => {
       const path = "/api/v1/namespaces/default/configmaps";
       await create(configMap("earlier"));
@@ -90,7 +90,7 @@ describe("a control plane", () => {
   );
 
   it(
-    "records who wrote what",
+    "records writes and their users in the audit log",
     async () => {
       await create(configMap("recorded"));
       const event = await eventually("the audit event", async () =>
@@ -108,12 +108,12 @@ describe("a control plane", () => {
   );
 
   it(
-    "serves the kinds of a directory of CRDs as soon as it has applied them",
+    "serves the kinds of a directory of CRDs once applyCrds resolves",
     async () => {
       const directory = await mkdtemp(join(tmpdir(), "crds-"));
       await writeFile(join(directory, "widgets.json"), JSON.stringify(widgetCrd));
       await cluster.applyCrds(directory);
-      await cluster.applyCrds(directory); // again changes nothing
+      await cluster.applyCrds(directory); // applying the same CRDs again has no effect
       await create({ apiVersion: "test.example.com/v1", kind: "Widget", metadata: { name: "one" } });
       await rm(directory, { recursive: true });
     },
@@ -123,7 +123,7 @@ describe("a control plane", () => {
 
 describe("a control plane with a controller manager", () => {
   it(
-    "collects objects whose owner is gone, and leaves nothing behind at its end",
+    "collects objects whose owner is deleted, and leaves no files or processes when it is disposed",
     async () => {
       let directory: string;
       let server: string;
@@ -149,7 +149,7 @@ describe("a control plane with a controller manager", () => {
 
 describe("a control plane that cannot start", () => {
   it(
-    "fails at once and shows what its processes said",
+    "rejects at once with the output of its processes",
     async () => {
       const broken = await mkdtemp(join(tmpdir(), "broken-"));
       await symlink(join(binaries, "etcd"), join(broken, "etcd"));
@@ -166,7 +166,7 @@ describe("a control plane that cannot start", () => {
   );
 });
 
-// Of the API server's metrics.
+// A line of the API server's metrics: open watches of ConfigMaps.
 const openWatches =
   /^apiserver_longrunning_requests\{.*resource="configmaps".*scope="cluster".*verb="WATCH".*\} [1-9]/m;
 

@@ -21,12 +21,12 @@ describe("events on a real API server", () => {
   afterAll(() => cluster[Symbol.asyncDispose]());
 
   it(
-    "are taken, counted, and shown by kubectl describe",
+    "are stored, counted, and shown by kubectl describe",
     async () => {
       const role = ["--verb=create,patch", "--resource=events.events.k8s.io"];
       await cluster.kubectl(["create", "clusterrole", "event-recorder", ...role]);
       await cluster.kubectl(["create", "clusterrolebinding", "e", "--clusterrole=event-recorder", "--user=operator"]);
-      // The server's authorizer learns of rights a moment later, and what is refused is lost.
+      // The server's authorizer applies new rights after a moment, and refused events are lost.
       const may = () => cluster.kubectl(["auth", "can-i", "create", "events.events.k8s.io", "--as=operator"]);
       await eventually("the rights", async () => (await may().catch(() => "no")).startsWith("yes"));
       await cluster.kubectl(["create", "-f", "-"], {

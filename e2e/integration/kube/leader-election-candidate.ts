@@ -41,7 +41,7 @@ async function writeOn({ transport, signal }: Leadership): Promise<void> {
   for (let count = 0; !signal.aborted; count++) {
     const body = { data: { by: identity, count: `${count}` } };
     const request = { method: "PATCH", path, body, contentType: "application/merge-patch+json", signal } as const;
-    // Refused at once, or given up at the deadline: what matters here is what the server saw.
+    // The request was refused, or aborted at the deadline. The test checks only the writes that the server got.
     await transport.request(request).catch((error: unknown) => {
       console.log(identity, error instanceof Error ? error.message : error);
     });

@@ -44,7 +44,7 @@ describe("leader election between processes", () => {
     eventually(`a write by ${identity}`, async () => (await writer()) === identity, { withinMs: 60_000, everyMs: 200 });
 
   it(
-    "never sees a write of a former leader after one of the next, though leaders freeze and stall",
+    "never has a write of a former leader after one of its successor, even if leaders freeze and stall",
     async () => {
       const a = start("a");
       await untilWrites("a");
@@ -53,13 +53,13 @@ describe("leader election between processes", () => {
 
       a.signal("STOP");
       await untilWrites("b");
-      a.signal("CONT"); // thaws among its own half-sent requests
+      a.signal("CONT"); // continues with half-sent requests
 
       b.signal("USR2"); // stalls for longer than the lease lasts
       await untilWrites("a");
       await eventually("b's notice", async () => (await logOfB()).includes("b leads no more"));
 
-      a.signal("TERM"); // gives the lease back
+      a.signal("TERM"); // releases the lease
       expect(await a.exited).toBe(0);
       await untilWrites("b");
       b.signal("TERM");
@@ -74,7 +74,7 @@ describe("leader election between processes", () => {
   );
 });
 
-/** Whether something was written to the ConfigMap. */
+/** Whether the event is a successful write of the ConfigMap. */
 function isOnWork(event: AuditEvent): boolean {
   const { objectRef, responseStatus, verb } = event;
   return isWrite(event) && verb === "patch" && objectRef?.resource === "configmaps" && responseStatus?.code === 200;

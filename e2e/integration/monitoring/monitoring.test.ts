@@ -38,7 +38,7 @@ afterAll(async () => {
   await testCluster[Symbol.asyncDispose]();
 }, 60_000);
 
-/** Names of all time series of a process, by what its page says of each metric. */
+/** The names of all time series of a process, from the TYPE lines of its metrics page. */
 async function seriesAt(port: number): Promise<readonly string[]> {
   const page = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   return [...page.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = "", type]) =>
@@ -46,7 +46,7 @@ async function seriesAt(port: number): Promise<readonly string[]> {
   );
 }
 
-/** All expressions of a dashboard, with Grafana's variables filled in. */
+/** All expressions of a dashboard, with values for Grafana's variables. */
 function expressionsIn(value: unknown): readonly string[] {
   if (Array.isArray(value)) return value.flatMap(expressionsIn);
   if (!isRecord(value)) return [];
@@ -56,7 +56,7 @@ function expressionsIn(value: unknown): readonly string[] {
 
 describe("alerts and dashboard", () => {
   it(
-    "are what Prometheus can read, of metrics that the processes have",
+    "are valid for Prometheus' parsers and use only metrics that the processes have",
     async () => {
       const panels: unknown = JSON.parse(await readFile(dashboard, "utf8"));
       const expressions = expressionsIn(panels);
@@ -76,7 +76,7 @@ describe("alerts and dashboard", () => {
   );
 
   it(
-    "would be refused if they were malformed",
+    "are refused by this test if they are malformed",
     async () => {
       const { problems, metrics } = await checkPromql({ ruleFiles: [], expressions: ["sum(rate(a[5m])", "b > 1"] });
       expect([problems.length, metrics]).toEqual([1, ["b"]]);

@@ -8,15 +8,17 @@ import { join } from "node:path";
 import { buildGoPrograms } from "../../src/go-programs.ts";
 import { runProgram } from "../../src/run-program.ts";
 
+/** The result of a check. */
 export interface PromqlResult {
-  /** In Prometheus' words; empty where all is well-formed. */
+  /** Prometheus' error messages; empty if all is valid. */
   readonly problems: readonly string[];
-  /** Names of the metrics that are asked for, those of the rule files too. */
+  /** Names of the metrics in the expressions and rule files. */
   readonly metrics: readonly string[];
 }
 
 const sources = join(__dirname, "promql");
 
+/** Checks rule files by path, and expressions. Rejects if the program cannot be built or prints no result. */
 export async function checkPromql(given: {
   readonly ruleFiles: readonly string[];
   readonly expressions: readonly string[];

@@ -80,7 +80,7 @@ interface NewNetwork {
   readonly metadata?: object;
 }
 
-/** Of the operator's namespace unless told. */
+/** Creates a network, in the operator's namespace by default. */
 async function create(type: ResourceType, name: string, spec: object, more: NewNetwork = {}): Promise<void> {
   const metadata = { name, ...more.metadata };
   const body = { apiVersion: apiVersionOf(type), kind: type.kind, metadata, spec: { resourceName: "nics", ...spec } };
@@ -119,7 +119,7 @@ function configOf(object: unknown): Readonly<Record<string, unknown>> {
   return isRecord(config) ? config : {};
 }
 
-/** Waits until the condition Ready says so: "True NetworkReady: …" contains `text`. */
+/** Waits until the condition Ready, written as "True NetworkReady: …", contains `text`. */
 async function readyIs(type: ResourceType, place: Place, text: string): Promise<void> {
   let last = "";
   const says = async () => {
@@ -136,7 +136,7 @@ async function readyIs(type: ResourceType, place: Place, text: string): Promise<
 }
 
 describe("without Multus", () => {
-  it("networks say what is missing while all else works, and are made once the kind is there", async () => {
+  it("networks report the missing kind, policies work, and the networks are rendered once the kind exists", async () => {
     await create(sriovNetworks, "early", { networkNamespace: "tenant" });
     await readyIs(
       sriovNetworks,
@@ -152,7 +152,7 @@ describe("without Multus", () => {
 });
 
 describe("a network", () => {
-  it.each(kinds)("of kind $kind becomes one, in its own namespace or in another", async (type) => {
+  it.each(kinds)("of kind $kind becomes a NAD, in its own namespace or in another", async (type) => {
     const name = type.plural;
     await create(
       type,
@@ -178,7 +178,7 @@ describe("a network", () => {
     expect((await nadIs("tenant", `${name}-far`)).metadata.ownerReferences).toBeUndefined();
   });
 
-  it("keeps labels and annotations of users while what was changed by hand is repaired (M-16)", async () => {
+  it("keeps labels and annotations that users put on its NAD, and repairs its own fields (sriov-operator.md M-16)", async () => {
     await create(sriovNetworks, "drift", { networkNamespace: "tenant", vlan: 5 });
     await nadIs("tenant", "drift");
     const mine = { "example.com/mine": "kept" };
@@ -198,7 +198,7 @@ describe("a network", () => {
     await nadIs("tenant", "drift");
   });
 
-  it("takes its NAD along (M-15), and with it when it goes", async () => {
+  it("moves its NAD to another namespace (sriov-operator.md M-15), and the NAD is deleted with it", async () => {
     await create(ovsNetworks, "mover", { networkNamespace: "tenant" });
     await nadIs("tenant", "mover");
     await patch(ovsNetworks, [namespace, "mover"], { spec: { networkNamespace: "missing" } });
@@ -211,13 +211,9 @@ describe("a network", () => {
     await nadIsGone("other", "mover");
   });
 
-  it("says at which place its ipam is no JSON (M-54)", async () => {
+  it("reports the position of a JSON error in its ipam (sriov-operator.md M-54)", async () => {
     await create(sriovNetworks, "broken", { ipam: '{"type": host-local}' });
-    await readyIs(
-      sriovNetworks,
-      [namespace, "broken"],
-      "spec.ipam: invalid JSON at line 1, column 10",
-    );
+    await readyIs(sriovNetworks, [namespace, "broken"], "spec.ipam: invalid JSON at line 1, column 10");
     await eventually("a warning", async () => {
       const field = "involvedObject.name=broken";
       const events = await cluster.kubectl(["get", "events", "-n", namespace, "--field-selector", field]);
@@ -225,7 +221,7 @@ describe("a network", () => {
     });
   });
 
-  it("of 256 KiB and 100 levels becomes a NAD of this size, and more than that is said, not sent", async () => {
+  it("of 256 KiB and 100 levels becomes a NAD of about this size; a larger one is reported and not sent", async () => {
     const values = Array.from({ length: 65_000 }, () => 1).join(",");
     const deep = `{"type": "x", "a": ${"[".repeat(97)}${values}${"]".repeat(97)}}`;
     await create(sriovNetworks, "deep", { ipam: deep, metaPlugins: deep });
@@ -244,7 +240,7 @@ describe("a network", () => {
     expect(configOf(await nad(namespace, "deep"))).toMatchObject({ plugins: [{ ipam: { type: "x" } }, {}] });
   });
 
-  it("waits for its namespace, over its deletion and until there is a new one", async () => {
+  it("waits until its namespace exists, also after the namespace was deleted", async () => {
     await create(sriovNetworks, "waiting", { networkNamespace: "later" });
     await readyIs(sriovNetworks, [namespace, "waiting"], "False NamespaceNotFound: namespace later does not exist");
     await createNamespace("later");
@@ -260,7 +256,7 @@ describe("a network", () => {
     await nadIs("later", "waiting");
   });
 
-  it("leaves a NAD of somebody else's alone until it goes", async () => {
+  it("does not change a NAD of somebody else, and creates its own once that is deleted", async () => {
     const body = {
       ...typeOf(networkAttachmentDefinitions),
       metadata: { name: "taken" },
@@ -279,7 +275,7 @@ describe("a network", () => {
     await readyIs(sriovNetworks, [namespace, "taken"], "True NetworkReady");
   });
 
-  it("gets the NAD of a winner when that one goes, and never takes it along before (M-51)", async () => {
+  it("that lost a name conflict gets the NAD when the winner is deleted, and never deletes it (sriov-operator.md M-51)", async () => {
     await create(sriovNetworks, "fight", { networkNamespace: "tenant" });
     await readyIs(sriovNetworks, [namespace, "fight"], "True NetworkReady");
     await create(ovsNetworks, "fight", {}, { in: "tenant" });
@@ -289,7 +285,7 @@ describe("a network", () => {
     const before = await nadIs("tenant", "fight");
     await remove(ovsNetworks, ["tenant", "fight"]);
     await remove(sriovIBNetworks, [namespace, "fight"]);
-    await create(sriovNetworks, "after-the-fight", {}); // once it is made, the operator has dealt with the losers' end
+    await create(sriovNetworks, "after-the-fight", {}); // once its NAD exists, the operator has handled the deletions
     await nadIs(namespace, "after-the-fight");
     await create(ovsNetworks, "fight", { vlan: 9 }, { in: "tenant" });
     await readyIs(ovsNetworks, ["tenant", "fight"], "belongs to SriovNetwork");
@@ -302,7 +298,7 @@ describe("a network", () => {
     expect(configOf(await nad("tenant", "fight"))).toMatchObject({ type: "ovs", vlan: 9 });
   });
 
-  it("of upstream's operator is taken over: finalizer, note and unmarked NAD", async () => {
+  it("of upstream's operator is taken over: finalizer, annotation, and a NAD without an owner annotation", async () => {
     const marks = { [annotations.resourceName]: "openshift.io/nics" };
     const body = {
       ...typeOf(networkAttachmentDefinitions),
@@ -323,8 +319,8 @@ describe("a network", () => {
   });
 });
 
-describe("an operator that goes and comes back", () => {
-  it("has held no deletion up, and tidies up what happened meanwhile", async () => {
+describe("an operator that is restarted", () => {
+  it("does not block deletions while it is down, and handles them when it is back", async () => {
     await create(ovsNetworks, "gone", { networkNamespace: "tenant" });
     await create(ovsNetworks, "moved", { networkNamespace: "tenant" });
     await nadIs("tenant", "gone");
@@ -346,7 +342,7 @@ describe("an operator that goes and comes back", () => {
     const listed = await lists();
     operator = await startOperator();
     await eventually("all lists", async () => (await lists()) >= listed + watched.length);
-    // All others are looked at before this one.
+    // The operator handles this network after all others.
     await create(sriovNetworks, "last", { networkNamespace: "other" });
     await readyIs(sriovNetworks, [namespace, "last"], "True NetworkReady");
     await eventually("the audit log", async () => (await writes()).length >= before + 2);
@@ -356,14 +352,14 @@ describe("an operator that goes and comes back", () => {
     ]);
   });
 
-  it("leaves what is in a network's own namespace to the garbage collector", async () => {
+  it("leaves a NAD in its network's own namespace to the garbage collector", async () => {
     await create(ovsNetworks, "owner", {}, { in: "tenant" });
     await nadIs("tenant", "owner");
     await remove(ovsNetworks, ["tenant", "owner"]);
     await nadIsGone("tenant", "owner");
   });
 
-  it("needs no more rights than it is given", async () => {
+  it("has the rights for all its requests", async () => {
     const refused = (await requests()).filter(({ responseStatus }) => responseStatus?.code === 403);
     expect(refused.map(({ requestURI }) => requestURI)).toEqual([]);
     expect(operator.hasExited()).toBe(false);
@@ -372,7 +368,7 @@ describe("an operator that goes and comes back", () => {
 
 const typeOf = (type: ResourceType) => ({ apiVersion: apiVersionOf(type), kind: type.kind });
 
-/** What the operator has asked about networks, NADs and namespaces. */
+/** The operator's requests for networks, NADs and namespaces. */
 async function requests() {
   const plurals = watched.map(({ plural }) => plural);
   return (await cluster.auditEvents()).filter(({ user: { username }, objectRef }) => {

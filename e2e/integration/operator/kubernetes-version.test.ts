@@ -13,7 +13,7 @@ const testMs = 2 * 60_000;
 const main = join(findWorkspaceRoot(), "apps/operator/src/main.ts");
 
 it(
-  "an operator that meets Kubernetes 1.29 ends at once, says which version it needs, and has written nothing",
+  "an operator on Kubernetes 1.29 exits at once, reports the version that it needs, and writes nothing",
   async () => {
     const directory = await mkdtemp(join(tmpdir(), "switchyard-version-"));
     const asked: string[] = [];

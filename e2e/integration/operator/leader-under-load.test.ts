@@ -14,17 +14,17 @@ import { OperatorProcess } from "../../src/operator-process.ts";
 
 const namespace = "sriov-network-operator";
 
-/** Requests that the operator's transport has under way at once. */
+/** The operator's transport sends this many requests at the same time. */
 const requestSlots = 32;
 
-/** A lease that was not renewed for 10 s is lost. */
+/** Longer than the renew deadline of 10 s, after which a leader gives up. */
 const heldMs = 15_000;
 
 const stack = new AsyncDisposableStack();
 let cluster: ControlPlane;
 let transport: Transport;
 let operator: OperatorProcess;
-/** Writes that nobody answers. */
+/** How many writes got no answer. */
 let hanging = 0;
 
 const rules: FaultRules = {
@@ -84,12 +84,15 @@ async function readLease(): Promise<LeaseSpec> {
 }
 
 describe("a leader whose writes all hang", () => {
-  it("renews its lease all the same", async () => {
+  it("keeps renewing its lease", async () => {
     await eventually("all request slots are taken", () => hanging >= requestSlots, { withinMs: 60_000 });
     const before = await readLease();
     const renewedMs = async () => Date.parse((await readLease()).renewTime ?? "");
     const untilMs = Date.parse(before.renewTime ?? "") + heldMs;
-    await eventually("renewals go on", async () => (await renewedMs()) > untilMs, { withinMs: 60_000, everyMs: 500 });
+    await eventually("the lease is renewed", async () => (await renewedMs()) > untilMs, {
+      withinMs: 60_000,
+      everyMs: 500,
+    });
     const { holderIdentity, leaseTransitions } = await readLease();
     expect([holderIdentity, leaseTransitions]).toEqual([before.holderIdentity, before.leaseTransitions]);
     const log = await operator.readLog();

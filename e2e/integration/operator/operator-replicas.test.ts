@@ -20,19 +20,19 @@ import { join } from "node:path";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
 import { startUpstreamCluster, type UpstreamCluster } from "../../src/upstream-cluster.ts";
 
-/** A tenth of them is less than one node. */
+/** Six nodes: 10% of them is less than one node. */
 const names = Array.from({ length: 6 }, (_, index) => `worker-${index}`);
-/** A lease lasts for 15 s. */
+/** Longer than the lease duration of 15 s. */
 const takeOver = { withinMs: 60_000 };
 
 let testCluster: UpstreamCluster;
 let states: Cache<SriovNetworkNodeState> & AsyncDisposable;
 const replicas: KeptProcess[] = [];
-/** Nodes that were drained and asked no more, in that order. */
+/** Nodes that were drained and have withdrawn their request, in this order. */
 const drained: string[] = [];
-/** How many were unavailable at once. */
+/** The most nodes that were unavailable at the same time. */
 let most = 0;
-/** How many may be drained and ask no more. */
+/** How many nodes may finish their drain. */
 let allowed = 0;
 
 beforeAll(async () => {
@@ -66,7 +66,7 @@ function answerOf(name: string): string | undefined {
   return states.get(name)?.metadata.annotations?.[annotations.currentState];
 }
 
-/** As daemons do it when they have looked at their nodes. */
+/** Reports a PF in the node state, as a daemon does after it has inspected its node. */
 async function report(name: string): Promise<void> {
   await eventually(`the state of ${name}`, () => states.get(name), takeOver);
   const path = objectPath(sriovNetworkNodeStates, { name, namespace }, "status");
@@ -90,7 +90,7 @@ function goOn(name: string): void {
   void ask(name, "Idle");
 }
 
-/** Nodes go on until so many were drained; the next one waits for more to be allowed. */
+/** Lets nodes finish their drains until `count` nodes were drained. The next node keeps its slot. */
 async function drainUntil(count: number): Promise<void> {
   allowed = count;
   for (const name of names) goOn(name);
@@ -106,7 +106,7 @@ async function startReplica(user: string): Promise<KeptProcess> {
   return replica;
 }
 
-/** Writes of the replicas, but those of who leads and of what people are told. */
+/** The replicas' writes in order, without those to leases and events. */
 async function writesOfReplicas(): Promise<readonly AuditEvent[]> {
   const all = (await testCluster.audit()).filter(
     (event) => isWrite(event) && /^replica-/.test(event.user.username ?? ""),
@@ -119,12 +119,12 @@ async function writesOfReplicas(): Promise<readonly AuditEvent[]> {
 const lastWriter = async () => (await writesOfReplicas()).at(-1)?.user.username;
 
 describe("two replicas", () => {
-  it("drain one node after the other as one (M-17), though a tenth of the pool is less than one node (M-12)", async () => {
+  it("drain one node at a time (sriov-operator.md M-17), also if 10% of the pool is less than one node (sriov-operator.md M-12)", async () => {
     const a = await startReplica("replica-a");
     await Promise.all(names.map(report));
     await eventually("all nodes are idle", () => names.every((name) => answerOf(name) === "Idle"), takeOver);
     const b = await startReplica("replica-b");
-    await eventually("the second one looks at the nodes", async () => {
+    await eventually("the second replica reads the node states", async () => {
       const reads = (await testCluster.audit()).filter(({ user }) => user.username === "replica-b");
       return reads.some(({ objectRef }) => objectRef?.resource === "sriovnetworknodestates");
     });
@@ -134,10 +134,10 @@ describe("two replicas", () => {
     a.signal("STOP");
     await drainUntil(4);
     expect(await lastWriter()).toBe("replica-b");
-    a.signal("CONT"); // believes what it knew
+    a.signal("CONT"); // believes that it still leads
     await drainUntil(5);
 
-    b.signal("TERM"); // gives the lease back
+    b.signal("TERM"); // releases the lease
     expect(await b.exited).toBe(0);
     await drainUntil(6);
     await eventually("all nodes are idle", () => names.every((name) => answerOf(name) === "Idle"), takeOver);
@@ -151,7 +151,7 @@ describe("two replicas", () => {
     expect([most, drained.toSorted()]).toEqual([1, names]);
   }, 180_000);
 
-  it("tell of drains that went well as of nothing to worry about (M-13)", async () => {
+  it("record events of type Normal for drains that succeed (sriov-operator.md M-13)", async () => {
     const shown = '{range .items[*]}{.type} {.reason}{"\\n"}{end}';
     const lines = await testCluster.cluster.kubectl(["get", "events", "-A", "-o", `jsonpath=${shown}`]);
     const ofDrains = new Set(lines.split("\n").filter((line) => line.includes("Drain")));

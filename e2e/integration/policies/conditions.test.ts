@@ -57,7 +57,7 @@ const user = () => testCluster.as("user");
 const changePolicy = (name: string, spec: Partial<SriovNetworkNodePolicySpec>) =>
   user().patch(sriovNetworkNodePolicies, name, { spec });
 
-/** Whether kubectl was satisfied within so many seconds. */
+/** Whether kubectl wait succeeds within `seconds`. */
 async function waitFor(resource: string, condition: string, seconds: number): Promise<boolean> {
   try {
     await testCluster.kubectl(["wait", `--for=condition=${condition}`, `--timeout=${seconds}s`, resource]);
@@ -68,7 +68,7 @@ async function waitFor(resource: string, condition: string, seconds: number): Pr
   }
 }
 
-/** "Normal Configured" for each event of an object, the oldest first. */
+/** The events of an object, each as "Normal Configured", the oldest first. */
 async function eventsOf(kind: string, name: string): Promise<readonly string[]> {
   const select = `regarding.kind=${kind},regarding.name=${name}`;
   const shown = '{range .items[*]}{.eventTime} {.type} {.reason}{"\\n"}{end}';
@@ -88,9 +88,9 @@ async function eventsOf(kind: string, name: string): Promise<readonly string[]> 
 }
 
 describe("kubectl wait --for=condition=Ready", () => {
-  it("is told by the policy that nothing is managed yet", async () => {
+  it("sees NoOperatorConfig on a policy while no SriovOperatorConfig exists", async () => {
     await user().create(sriovNetworkNodePolicies, { metadata: { name: "fast" }, spec: specFor() });
-    await eventually("a word on it", () => {
+    await eventually("the condition NoOperatorConfig", () => {
       const ready = policies.get("fast")?.status?.conditions?.find(({ type }) => type === "Ready");
       return ready?.status === "False" && ready.reason === "NoOperatorConfig";
     });
@@ -98,12 +98,12 @@ describe("kubectl wait --for=condition=Ready", () => {
     await user().create(sriovOperatorConfigs, { metadata: { name: "default" }, spec });
   });
 
-  it("is all that a pipeline needs after it has applied a policy", async () => {
+  it("returns when the VFs of a new policy exist", async () => {
     expect(await waitFor("sriovnetworknodepolicy/fast", "Ready", 60)).toBe(true);
     expect((await worker.kernel.host().sriov.readPf(pci("0000:01:00.0")))?.sriov?.numVfs).toBe(2);
   }, 90_000);
 
-  it("is not satisfied by what was Ready before a change, even if no operator runs", async () => {
+  it("does not return for an old condition after a change, even while the operator is stopped", async () => {
     operator.signal("STOP");
     await changePolicy("fast", { numVfs: 3 });
     expect(await waitFor("sriovnetworknodepolicy/fast", "Ready", 2)).toBe(false);
@@ -112,7 +112,7 @@ describe("kubectl wait --for=condition=Ready", () => {
     expect((await worker.kernel.host().sriov.readPf(pci("0000:01:00.0")))?.sriov?.numVfs).toBe(3);
   }, 120_000);
 
-  it("sees Progressing before the node has even heard of the change", async () => {
+  it("sees Progressing before the daemon has handled the change", async () => {
     await worker.daemon.kill();
     await changePolicy("fast", { numVfs: 4 });
     expect(await waitFor("sriovnetworknodepolicy/fast", "Progressing", 60)).toBe(true);
@@ -124,7 +124,7 @@ describe("kubectl wait --for=condition=Ready", () => {
     expect(await waitFor("sriovnetworknodepolicy/fast", "Ready", 60)).toBe(true);
   }, 120_000);
 
-  it("works on pools, too", async () => {
+  it("works for pools", async () => {
     const spec = { nodeSelector: { matchLabels: { "kubernetes.io/hostname": "worker-1" } }, maxUnavailable: 1 };
     await user().create(sriovNetworkPoolConfigs, { metadata: { name: "all" }, spec });
     expect(await waitFor("sriovnetworkpoolconfig/all", "Ready", 60)).toBe(true);
@@ -132,11 +132,11 @@ describe("kubectl wait --for=condition=Ready", () => {
 });
 
 describe("events", () => {
-  it("arrive in the API server for each transition (M-48), and not again after a restart", async () => {
+  it("are recorded for each transition (sriov-operator.md M-48), and not again after a restart", async () => {
     const told = () => eventsOf("SriovNetworkNodePolicy", "fast");
-    // The same news again is counted on the first event.
+    // A repeated event increases the count of the first one.
     const expected = ["Normal Configured", "Normal Configuring", "Normal NoOperatorConfig"];
-    await eventually("all news", async () => [...(await told())].sort().join() === expected.join());
+    await eventually("all events", async () => [...(await told())].sort().join() === expected.join());
     operator.signal("TERM");
     await operator.exited;
     operator = testCluster.startOperator();
@@ -149,7 +149,7 @@ describe("events", () => {
     expect((await eventsOf("SriovNetworkPoolConfig", "all")).at(-1)).toBe("Normal Configured");
   }, 60_000);
 
-  it("warn of trouble, and of nothing else", async () => {
+  it("are warnings for failures", async () => {
     await changePolicy("fast", { numVfs: 9 });
     expect(await waitFor("sriovnetworknodepolicy/fast", "Degraded", 60)).toBe(true);
     await eventually("the warning", async () => {

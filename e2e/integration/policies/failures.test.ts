@@ -47,7 +47,7 @@ async function eventsOf(node: string): Promise<string> {
   ]);
 }
 
-/** Has the API server refuse updates of `resource` unless `allowed`, a CEL expression, holds; until disposed of. */
+/** Makes the API server refuse updates of `resource` unless the CEL expression `allowed` is true. Disposing ends this. */
 async function refuse(name: string, resource: { group: string; plural: string }, allowed: string) {
   const metadata = { name };
   const version = "admissionregistration.k8s.io/v1";
@@ -76,8 +76,8 @@ async function refuse(name: string, resource: { group: string; plural: string },
 const isState = (state: SriovNetworkNodeState | undefined, syncStatus: string) =>
   state?.status?.syncStatus === syncStatus && state.status.observedGeneration === state.metadata.generation;
 
-describe("a pass of a daemon that the API server refuses something", () => {
-  it("is on the node's state until a pass succeeds", async () => {
+describe("a pass of a daemon in which the API server refuses a request", () => {
+  it("is reported on the node state until a pass succeeds", async () => {
     await using worker = await createWorker(testCluster, "refused", [igb("0000:01:00.0")]);
     worker.startDaemon();
     await applyPolicy(testCluster, "refused", policyFor("refused", 2));
@@ -86,10 +86,10 @@ describe("a pass of a daemon that the API server refuses something", () => {
     const noDrain = `!has(object.metadata.annotations) || object.metadata.annotations[?'${key}'].orValue('Idle') == 'Idle'`;
     {
       await using _ = await refuse("no-drains", { group: "", plural: "nodes" }, noDrain);
-      // A policy of the API server takes a while to hold: each change asks for a drain, and takes that back.
+      // An admission policy takes effect after a while. Until then, each change requests a drain and withdraws it.
       let numVfs = 2;
       await eventually("a refused pass", async () => {
-        numVfs = 5 - numVfs; // 2 or 3 in turn
+        numVfs = 5 - numVfs; // alternates between 2 and 3
         await applyPolicy(testCluster, "refused", policyFor("refused", numVfs));
         return conditionOf("refused", "Degraded")?.reason === "PassFailed";
       });
@@ -105,8 +105,8 @@ describe("a pass of a daemon that the API server refuses something", () => {
   }, 180_000);
 });
 
-describe("work of the operator that the API server refuses", () => {
-  it("is on the object that it is about until it succeeds", async () => {
+describe("a write of the operator that the API server refuses", () => {
+  it("is reported on the object that it concerns until it succeeds", async () => {
     await using worker = await createWorker(testCluster, "stuck", [igb("0000:01:00.0")]);
     worker.startDaemon();
     await applyPolicy(testCluster, "stuck", policyFor("stuck", 2));
@@ -126,7 +126,7 @@ describe("work of the operator that the API server refuses", () => {
         /^controller node-state: PATCH .*sriovnetworknodestates\/stuck.*refused by this test.*; retrying$/,
       );
       await eventually("an event", async () => (await eventsOf("stuck")).includes("controller node-state: "));
-      // What the daemon says of the node is its own.
+      // The daemon's conditions stay next to the operator's.
       expect(conditionOf("stuck", "Ready")).toBeDefined();
     }
     await eventually("the condition is gone", () => conditionOf("stuck", "ReconcileFailed") === undefined);

@@ -23,7 +23,7 @@ import { startUpstreamCluster, type UpstreamCluster } from "../../src/upstream-c
 jest.setTimeout(60_000);
 
 const pf = "0000:3b:00.0";
-/** Upstream's operator needs up to five minutes. */
+/** Upstream's operator takes up to five minutes. */
 const soon = { withinMs: 10_000 };
 const asWanted: SriovNetworkNodeStateSpec = {
   interfaces: [
@@ -63,8 +63,8 @@ afterAll(async () => {
 }, 60_000);
 
 /**
- * Waits until the operator has done what it does about all so far: the states that it writes come back to it, and so does
- * the node. What it does then, it does for a reason of its own.
+ * Waits until the operator has handled all earlier changes, its own writes included: it creates the state of a new node
+ * after that. Writes that follow are then caused by the test.
  */
 beforeEach(async () => {
   const name = `later-${++laterNodes}`;
@@ -72,7 +72,7 @@ beforeEach(async () => {
   await eventually(`the state of ${name}`, () => states.get(name), soon);
 });
 
-/** As a daemon does it when it has looked at the node. */
+/** Reports a PF in the node state, as a daemon does after it has inspected the node. */
 async function report(node: string): Promise<void> {
   await eventually(`the state of ${node}`, () => states.get(node), soon);
   const interfaces = [{ pciAddress: pf, name: "ens1f0", vendor: "8086", deviceID: "158b", totalvfs: 64, numVfs: 0 }];
@@ -84,7 +84,7 @@ async function report(node: string): Promise<void> {
   });
 }
 
-/** Waits, and shows what is there instead. */
+/** Waits for a spec. Rejects with the actual spec if the node state does not get it. */
 async function specIs(node: string, wanted: SriovNetworkNodeStateSpec | undefined): Promise<void> {
   const isThere = () => isDeepStrictEqual(states.get(node)?.spec, wanted);
   await eventually(`the spec of ${node}`, isThere, soon).catch((cause: unknown) => {
@@ -104,14 +104,14 @@ describe("a new node", () => {
   };
   const nodeMetadata = async (name: string) => (await testCluster.read(nodeType, name)).metadata;
 
-  it("has upstream's annotations and label before its daemon has reported, by one write to each of its objects", async () => {
+  it("gets upstream's annotations and label before its daemon's report, with one write to each object", async () => {
     const begin = (await testCluster.audit()).length;
     await createNode(testCluster, "fresh");
     await eventually("its label", async () => (await nodeMetadata("fresh")).labels?.[labels.devicePlugin], soon);
     expect(notesOf("fresh")).toEqual(["Idle", "Idle"]);
     expect((await nodeMetadata("fresh")).annotations?.[nodeState]).toBe("Idle");
     expect((await nodeMetadata("fresh")).labels?.[labels.devicePlugin]).toBe("Disabled");
-    await report("fresh"); // wakes all controllers once more
+    await report("fresh"); // triggers all controllers again
     await specIs("fresh", asWanted);
     await eventually(
       "resources",
@@ -120,19 +120,19 @@ describe("a new node", () => {
     );
     const writes = (await testCluster.audit()).slice(begin).filter(isWrite);
     const sent = (path: RegExp) => writes.filter(({ requestURI }) => path.test(requestURI)).map(({ verb }) => verb);
-    // Its state with the annotations, and then the spec; its label and annotation, and then the other label.
+    // The node state: its annotations, then its spec. The node: its label and annotation, then the changed label.
     expect(sent(/sriovnetworknodestates\/fresh\?/)).toEqual(["patch", "patch"]);
     expect(sent(/\/nodes\/fresh/)).toEqual(["patch", "patch"]);
   });
 
-  it("keeps them, and what its daemon asks for, when its spec changes", async () => {
+  it("keeps its annotations and its daemon's request when its spec changes", async () => {
     await createNode(testCluster, "asks");
     await eventually("its annotations", () => notesOf("asks").includes("Idle"), soon);
     const ask = { metadata: { annotations: { [desiredState]: "Drain_Required" } } };
     await testCluster.as("daemon").patch(sriovNetworkNodeStates, "asks", ask);
     await report("asks");
     await specIs("asks", asWanted);
-    await eventually("the answer", () => notesOf("asks")[1] !== "Idle", soon); // the request was heard
+    await eventually("the answer", () => notesOf("asks")[1] !== "Idle", soon); // the operator has seen the request
     expect(notesOf("asks")[0]).toBe("Drain_Required");
     await byHand().patch(sriovNetworkNodePolicies, "fast", { spec: { numVfs: 5 } });
     const five = { ...asWanted.interfaces?.[0], numVfs: 5 };
@@ -154,21 +154,25 @@ describe("a node's state", () => {
     { edit: "an RDMA mode", spec: { system: { rdmaMode: "exclusive" } } },
     { edit: "a bridge", spec: { bridges: { ovs: [{ name: "br0", uplinks: [{ pciAddress: pf }] }] } } },
     { edit: "nothing at all", spec: null },
-  ])("is as the policies ask again within seconds when somebody writes $edit into it (M-53)", async ({ spec }) => {
+  ])("is restored within seconds when somebody writes $edit into it (sriov-operator.md M-53)", async ({ spec }) => {
     const { generation = 0 } = (await byHand().patch(sriovNetworkNodeStates, "worker-1", { spec })).metadata;
-    await eventually("another writer", () => generationOf("worker-1") > generation, soon);
+    await eventually("the operator's write", () => generationOf("worker-1") > generation, soon);
     await specIs("worker-1", asWanted);
   });
 
-  it("comes back within seconds when somebody deletes it (M-53)", async () => {
+  it("is created again within seconds when somebody deletes it (sriov-operator.md M-53)", async () => {
     const before = states.get("worker-1")?.metadata.uid;
     await testCluster.transport.request({ method: "DELETE", path: pathOf("worker-1") });
-    await eventually("another one", () => ![undefined, before].includes(states.get("worker-1")?.metadata.uid), soon);
+    await eventually(
+      "a new node state",
+      () => ![undefined, before].includes(states.get("worker-1")?.metadata.uid),
+      soon,
+    );
     await report("worker-1");
     await specIs("worker-1", asWanted);
   });
 
-  it("is kept for the nodes that configDaemonNodeSelector selects, as soon as it changes (M-53)", async () => {
+  it("gets a deadline as soon as configDaemonNodeSelector does not select its node (sriov-operator.md M-53)", async () => {
     const deadline = (node: string) => states.get(node)?.metadata.annotations?.[annotations.keepStateUntil];
     const select = (configDaemonNodeSelector: object | null) =>
       byHand().patch(sriovOperatorConfigs, "default", { spec: { configDaemonNodeSelector } });
@@ -180,13 +184,13 @@ describe("a node's state", () => {
     await specIs("worker-1", asWanted);
   });
 
-  it("is not written again by an operator that starts anew", async () => {
+  it("is not written again by a restarted operator", async () => {
     const generation = generationOf("worker-1");
     operator.signal("TERM");
     await operator.exited;
     const begin = (await testCluster.audit()).length;
     operator = testCluster.startOperator();
-    await createNode(testCluster, "worker-3"); // by the time that it has a state, the others have been looked at
+    await createNode(testCluster, "worker-3"); // when its state exists, the operator has handled all others
     await eventually("the operator's start", () => states.get("worker-3"));
     await report("worker-3");
     await specIs("worker-3", asWanted);

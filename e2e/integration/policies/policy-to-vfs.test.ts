@@ -28,7 +28,7 @@ afterAll(async () => {
   await watched[Symbol.asyncDispose]();
 }, 60_000);
 
-/** Waits for a node's state to be as told. */
+/** Waits until the status of a node state is current and `holds`. `what` describes it in the error. */
 async function stateOf(
   node: string,
   what: string,
@@ -41,7 +41,10 @@ async function stateOf(
   });
 }
 
-/** Two VFs with MTU 9000 on the first port of one node. Each test has a node and a policy of its own, of one name. */
+/**
+ * A policy for two VFs with MTU 9000 on the first port of one node. Each test has its own node and a policy with the
+ * node's name.
+ */
 function policyFor(node: string, overrides: Partial<SriovNetworkNodePolicySpec> = {}): SriovNetworkNodePolicySpec {
   const nodeSelector = { "kubernetes.io/hostname": node };
   return { nodeSelector, nicSelector: { rootDevices: [pf] }, resourceName: "fast", numVfs: 2, mtu: 9000, ...overrides };
@@ -53,7 +56,7 @@ async function reset(node: string): Promise<void> {
 }
 
 describe("a policy on a real API server", () => {
-  it("becomes VFs, and its status comes back to the policy and the node", async () => {
+  it("creates VFs, and the policy and the node state report them", async () => {
     await using worker = await createWorker(testCluster, "plain", [igb("0000:01:00.0")]);
     worker.startDaemon();
     await applyPolicy(testCluster, "plain", policyFor("plain"));
@@ -66,7 +69,7 @@ describe("a policy on a real API server", () => {
     await reset("plain");
   }, 120_000);
 
-  it("costs a daemon that starts anew no write, and names the boot that it was seen to in", async () => {
+  it("causes no write of a restarted daemon, and the node state has the ID of the boot in which it was applied", async () => {
     await using worker = await createWorker(testCluster, "calm", [igb("0000:01:00.0")]);
     worker.startDaemon();
     await applyPolicy(testCluster, "calm", policyFor("calm"));
@@ -89,7 +92,7 @@ describe("a policy on a real API server", () => {
     await reset("calm");
   }, 120_000);
 
-  it("shows a refused step in the kernel's words, and recovers at once when the spec changes", async () => {
+  it("reports a failed step with the kernel's error, and recovers at once when the spec changes", async () => {
     await using worker = await createWorker(testCluster, "refused", [igb("0000:01:00.0")]);
     worker.kernel.fault({ port: "links", method: "setMtu", target: "enp1s0f0" }, { code: "EBUSY", words: "not now" });
     worker.startDaemon();
@@ -107,7 +110,7 @@ describe("a policy on a real API server", () => {
     await policyIs(news, "refused", "Ready");
   }, 120_000);
 
-  it("lives through an API server that is away while the hardware changes", async () => {
+  it("is kept applied while the API server is down", async () => {
     await using worker = await createWorker(testCluster, "lonely", [igb("0000:01:00.0")]);
     worker.startDaemon();
     await applyPolicy(testCluster, "lonely", policyFor("lonely"));
@@ -124,8 +127,8 @@ describe("a policy on a real API server", () => {
   }, 180_000);
 });
 
-describe("the RDMA mode that a pool asks for", () => {
-  it("is compared with the node's own, as soon as that can be read, and reported in the words of the plan", async () => {
+describe("the rdmaMode of a pool", () => {
+  it("is compared with the node's mode once that is known, and a difference is reported as in switchyard plan", async () => {
     await using worker = await createWorker(testCluster, "rdma", [igb("0000:01:00.0")]);
     worker.startDaemon();
     const askFor = (rdmaMode: "shared" | "exclusive") =>
@@ -161,12 +164,12 @@ describe("the RDMA mode that a pool asks for", () => {
     );
     expect(await planned()).toContain(wrong.status?.lastSyncError);
     await testCluster.kubectl(["delete", "sriovnetworkpoolconfig", "rdma"]);
-    await stateOf("rdma", "without a wish", ({ syncStatus }) => syncStatus === "Succeeded");
+    await stateOf("rdma", "without an rdmaMode in the spec", ({ syncStatus }) => syncStatus === "Succeeded");
   }, 120_000);
 });
 
 describe("a daemon's log", () => {
-  it("has as much as logLevel of the SriovOperatorConfig asks for, as soon as that changes", async () => {
+  it("follows logLevel of the SriovOperatorConfig at once", async () => {
     await using worker = await createWorker(testCluster, "talking", [igb("0000:01:00.0")]);
     worker.startDaemon();
     await applyPolicy(testCluster, "talking", policyFor("talking"));
@@ -200,7 +203,7 @@ describe("a daemon's log", () => {
 });
 
 describe("a daemon killed by SIGKILL", () => {
-  it("is followed by one that converges, whichever write it died at", async () => {
+  it("is followed by a daemon that converges, whichever write it was killed at", async () => {
     await using worker = await createWorker(testCluster, "mortal", [igb("0000:01:00.0")]);
     const drivers = async () => (await worker.kernel.host().sriov.readPf(pf))?.sriov?.vfs.map(({ driver }) => driver);
     let killedAt = 0;
@@ -226,6 +229,6 @@ describe("a daemon killed by SIGKILL", () => {
       expect(await worker.kernel.host().records.list()).toEqual(new Map());
       await worker.daemon.kill();
     }
-    expect(killedAt).toBeGreaterThanOrEqual(7); // the record, an MTU, VFs, addresses and MTUs of two VFs
+    expect(killedAt).toBeGreaterThanOrEqual(7); // the record, the PF's MTU, the VFs, and the addresses and MTUs of two VFs
   }, 300_000);
 });

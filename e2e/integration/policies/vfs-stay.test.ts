@@ -51,7 +51,7 @@ async function createConfig(): Promise<void> {
   });
 }
 
-/** Waits until operator and daemon have agreed on the node's state, and are done. */
+/** Waits until the daemon has applied the current spec and `holds`. */
 async function settled(what: string, holds: (state: SriovNetworkNodeState) => boolean = () => true) {
   return eventually(what, () => {
     const state = news.states.get(node);
@@ -60,11 +60,11 @@ async function settled(what: string, holds: (state: SriovNetworkNodeState) => bo
   });
 }
 
-/** Whether the state configures the PF, by the operator's merge. */
+/** Whether the operator has merged the policy's VFs into the spec. */
 const isConfigured = ({ spec }: SriovNetworkNodeState): boolean =>
   spec?.interfaces?.some(({ pciAddress, numVfs }) => pciAddress === pf && numVfs === 4) === true;
 
-/** The calls that touch VFs, drivers or links while `act` runs and all settle after it. */
+/** The calls that change VFs, drivers or links while `act` runs. `act` must wait until the daemon has settled. */
 async function hostWritesDuring(act: () => Promise<void>): Promise<readonly string[]> {
   const before = worker.kernel.writes.length;
   await act();
@@ -74,7 +74,7 @@ async function hostWritesDuring(act: () => Promise<void>): Promise<readonly stri
 }
 
 describe("VFs in use stay", () => {
-  it("when the node's SriovNetworkNodeState is deleted and made again", async () => {
+  it("when the node's SriovNetworkNodeState is deleted and created again", async () => {
     const { metadata } = await settled("configured", isConfigured);
     const writes = await hostWritesDuring(async () => {
       await testCluster.kubectl(["delete", "sriovnetworknodestate", node]);
@@ -83,7 +83,7 @@ describe("VFs in use stay", () => {
     expect(writes).toEqual([]);
   }, 60_000);
 
-  it("when the SriovOperatorConfig is deleted, with the node states that it owns, and made again", async () => {
+  it("when the SriovOperatorConfig is deleted with the node states that it owns, and created again", async () => {
     const { metadata } = await settled("configured", isConfigured);
     const writes = await hostWritesDuring(async () => {
       await testCluster.kubectl(["delete", "sriovoperatorconfig", "default"]);
@@ -116,7 +116,7 @@ describe("VFs in use stay", () => {
         return status?.interfaces?.some(({ pciAddress, name }) => pciAddress === pf && name !== undefined) === true;
       });
     });
-    expect(writes).toEqual(["links.setAdminUp"]); // an interface that changes its namespace is down
+    expect(writes).toEqual(["links.setAdminUp"]); // an interface is down after it was moved to another namespace
   }, 60_000);
 
   it("when somebody renames the PF that the policy names", async () => {
@@ -130,7 +130,7 @@ describe("VFs in use stay", () => {
     expect(writes).toEqual([]);
   }, 60_000);
 
-  it("until no policy selects the PF any more", async () => {
+  it("until no policy selects the PF", async () => {
     await testCluster.kubectl(["delete", "sriovnetworknodepolicy", "fast"]);
     const { spec } = await settled("reset", ({ status }) => status?.interfaces?.[0]?.numVfs === 0);
     await settled("given up", (state) => state.spec?.unselected === undefined);

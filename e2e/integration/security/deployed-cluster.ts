@@ -15,23 +15,25 @@ import {
   namespace,
 } from "../../src/identity-objects.ts";
 
-/** Who has a token that is bound to what; a name alone is a node's. */
+/** The object that a token is bound to: a pod, or the node with this name. */
 export type Bound = string | { readonly pod: string };
 
+/** The cluster and its rendered objects. Disposing it stops the API server. */
 export interface DeployedCluster extends AsyncDisposable {
   readonly cluster: ControlPlane;
-  /** All that is to be deployed, in order. */
+  /** The objects of all components, in the order of their deployment. */
   readonly manifests: readonly Manifest[];
-  /** With the operator's token. */
+  /** A transport with the operator's token. */
   readonly operator: Transport;
-  /** Applies as the operator. */
+  /** Applies the object with the operator's token. */
   apply(manifest: Manifest): Promise<string>;
   create(objects: readonly object[]): Promise<void>;
-  /** A kubeconfig with a token of this service account. */
+  /** Returns the path of a kubeconfig with a token of this service account. */
   kubeconfigOf(serviceAccount: string, bound?: Bound): Promise<string>;
   clientOf(serviceAccount: string, bound?: Bound): Promise<Transport>;
 }
 
+/** Starts the API server and creates everything that exists before the operator deploys its components. */
 export async function prepareCluster(): Promise<DeployedCluster> {
   const stack = new AsyncDisposableStack();
   const cluster = stack.use(await startControlPlane());
@@ -75,7 +77,7 @@ export async function prepareCluster(): Promise<DeployedCluster> {
   };
 }
 
-/** As large as they come: 8 PFs with 32 groups each. */
+/** The largest spec to expect: 8 PFs with 32 VF groups each. */
 const largestSpec = {
   interfaces: Array.from({ length: 8 }, (_, pf) => ({
     ...{ pciAddress: `0000:3b:00.${pf}`, name: `ens1f${pf}`, numVfs: 32 },

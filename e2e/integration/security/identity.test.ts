@@ -40,7 +40,7 @@ afterAll(async () => {
 
 describe("the operator", () => {
   it(
-    "may apply all that it deploys, and finds it unchanged then",
+    "can apply all objects that it deploys, and writes nothing the second time",
     async () => {
       const { manifests } = deployed;
       expect(await applyAll()).toEqual(manifests.map((manifest) => [labelOf(manifest), "written"]));
@@ -50,7 +50,7 @@ describe("the operator", () => {
   );
 
   it(
-    "may write no other webhook, role or secret of the cluster",
+    "cannot write other roles or broader rules, or read Secrets of other namespaces",
     async () => {
       const role = (name: string) => ({
         ...{ apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name } },
@@ -67,7 +67,7 @@ describe("the operator", () => {
   );
 
   it(
-    "is not kept away by its webhook, which does not serve; users are",
+    "is not blocked by its own webhook if that does not serve; users are",
     async () => {
       const patch = (client: Transport, name: string) =>
         client.request({
@@ -77,7 +77,7 @@ describe("the operator", () => {
           body: { metadata: { labels: { [name]: "was-here" } } },
         });
       await using admin = await connect({ kubeconfig: deployed.cluster.kubeconfig });
-      await eventually("the webhook is asked", async () => {
+      await eventually("the API server calls the webhook", async () => {
         const outcome = await patch(admin, `user-${writes++}`).catch((error: unknown) => error);
         return isKubeError(outcome, "InternalError");
       });
@@ -89,7 +89,7 @@ describe("the operator", () => {
 
 describe("the config daemon", () => {
   it(
-    "may write the status, and its request, of its own node's state",
+    "can write the status and the drain request of its own node",
     async () => {
       await using daemon = await deployed.clientOf(daemonAccount, "worker-1");
       await becomesEffective(daemon);
@@ -101,7 +101,7 @@ describe("the config daemon", () => {
   );
 
   it(
-    "may write nothing of another node",
+    "cannot write objects of another node",
     async () => {
       await using daemon = await deployed.clientOf(daemonAccount, "worker-1");
       const onlyOwn = /on node worker-1 may only write the (Node|SriovNetworkNodeState) worker-1, not worker-2/;
@@ -117,10 +117,10 @@ describe("the config daemon", () => {
     { what: "a label", path: `${nodesPath}/worker-1`, change: { metadata: { labels: { other: "x" } } } },
     { what: "a cordon", path: `${nodesPath}/worker-1`, change: { spec: { unschedulable: true } } },
     { what: "the operator's answer", path: `${statesPath}/worker-1`, change: annotation(annotations.currentState) },
-    { what: "its own orders", path: `${statesPath}/worker-1`, change: { spec: { interfaces: [] } } },
+    { what: "its own spec", path: `${statesPath}/worker-1`, change: { spec: { interfaces: [] } } },
     { what: "a finalizer", path: `${statesPath}/worker-1`, change: { metadata: { finalizers: ["a.b/c"] } } },
   ])(
-    "may not write $what, even of its own node",
+    "cannot write $what, even of its own node",
     async ({ path, change }) => {
       await using daemon = await deployed.clientOf(daemonAccount, "worker-1");
       await isRefused(merge(daemon, path, change), /may only change the annotations? sriovnetwork\.openshift\.io/);
@@ -129,7 +129,7 @@ describe("the config daemon", () => {
   );
 
   it(
-    "may write nothing with a token that names no node",
+    "cannot write with a token that names no node",
     async () => {
       await using daemon = await deployed.clientOf(daemonAccount);
       await isRefused(patchStatus(daemon, "worker-1"), /its token contains no node name/);
@@ -140,7 +140,7 @@ describe("the config daemon", () => {
   );
 
   it(
-    "is known by the node that its pod runs on",
+    "is limited to the node of its pod if its token is bound to the pod",
     async () => {
       const pod = {
         ...{ apiVersion: "v1", kind: "Pod", metadata: { name: "daemon-x", namespace } },
@@ -152,15 +152,15 @@ describe("the config daemon", () => {
       await deployed.create([pod]);
       await using daemon = await deployed.clientOf(daemonAccount, { pod: "daemon-x" });
       await patchStatus(daemon, "worker-2");
-      await isRefused(patchStatus(daemon, "worker-1"), /worker-2 only, not worker-1/);
+      await isRefused(patchStatus(daemon, "worker-1"), / worker-2, not worker-1/);
     },
     testMs,
   );
 });
 
-describe("the device plugin's configurer", () => {
+describe("the device plugin's init container", () => {
   it(
-    "may write the status of its own node's state only",
+    "can write only the status of its own node's state",
     async () => {
       await using plugin = await deployed.clientOf(pluginAccount, "worker-1");
       await patchStatus(plugin, "worker-1");
@@ -170,15 +170,18 @@ describe("the device plugin's configurer", () => {
   );
 });
 
-describe("a process of ours, started as its pod would start it", () => {
+describe("with the environment and token of its pod,", () => {
   it(
-    "is a webhook that needs no more than it may read",
+    "the webhook has the rights for all that it reads",
     async () => {
       const [port = 0, healthPort = 0] = await findFreePorts(2);
       const health = `127.0.0.1:${healthPort}`;
       const addresses = { LISTEN_ADDRESS: `127.0.0.1:${port}`, HEALTH_ADDRESS: health, METRICS_ADDRESS: health };
       await using _webhook = await startWebhook(addresses);
-      await eventually("the webhook", async () => (await fetch(`http://${health}/readyz`).catch(() => undefined))?.ok);
+      await eventually(
+        "the webhook is ready",
+        async () => (await fetch(`http://${health}/readyz`).catch(() => undefined))?.ok,
+      );
       await review(port);
       expect(await readFile(webhookLog(), "utf8")).not.toContain("Forbidden");
     },
@@ -186,7 +189,7 @@ describe("a process of ours, started as its pod would start it", () => {
   );
 
   it(
-    "is a webhook that follows logLevel of the SriovOperatorConfig: 2 shows each review, 1 none that is allowed",
+    "the webhook follows logLevel of the SriovOperatorConfig: 2 logs each review, 1 does not log allowed ones",
     async () => {
       const [port = 0] = await findFreePorts(1);
       const addresses = { LISTEN_ADDRESS: `127.0.0.1:${port}`, HEALTH_ADDRESS: "0", METRICS_ADDRESS: "0" };
@@ -205,7 +208,7 @@ describe("a process of ours, started as its pod would start it", () => {
   );
 
   it(
-    "is a configurer of the device plugin that writes its file and its condition",
+    "the device plugin's init container writes its file and its condition",
     async () => {
       await using admin = await connect({ kubeconfig: deployed.cluster.kubeconfig });
       await merge(admin, `${statesPath}/worker-2/status`, { status: { interfaces: [] } });
@@ -223,7 +226,7 @@ describe("a process of ours, started as its pod would start it", () => {
   );
 
   it(
-    "is a config daemon that makes VFs and tells of them",
+    "the config daemon creates VFs, reports them and records an event",
     async () => {
       const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")] });
       const socket = join(deployed.cluster.dataDir, "kernel.sock");
@@ -248,9 +251,9 @@ describe("a process of ours, started as its pod would start it", () => {
   );
 });
 
-describe("the settings of the cluster", () => {
+describe("the SriovOperatorConfig default", () => {
   it.each([daemonAccount, pluginAccount])(
-    "are read by %s, and no other SriovOperatorConfig",
+    "can be read by %s, and no other SriovOperatorConfig",
     async (account) => {
       await using client = await deployed.clientOf(account, "worker-1");
       const configs = `${oursPath}/sriovoperatorconfigs`;
@@ -267,7 +270,7 @@ describe("the settings of the cluster", () => {
   );
 });
 
-/** With its certificate in files, as its pods mount it. */
+/** Starts the webhook with its certificate in files, as its pods mount it. */
 async function startWebhook(env: Readonly<Record<string, string>>): Promise<RenderedProcess> {
   const testCluster = { directory: deployed.cluster.dataDir };
   await writeWebhookCertificate(testCluster, await issueWebhookCertificate());
@@ -281,7 +284,7 @@ function webhookLog(): string {
   return join(deployed.cluster.dataDir, "webhook-server.log");
 }
 
-/** Asks a webhook, as the API server would, about a network that is in order. */
+/** Sends the review of a valid network to the webhook, as the API server does. */
 async function review(port: number): Promise<void> {
   const group = "sriovnetwork.openshift.io";
   const metadata = { name: "blue", namespace };
@@ -306,7 +309,7 @@ function annotation(name: string) {
   return { metadata: { annotations: { [name]: "x" } } };
 }
 
-/** One after the other, as an object may need the one before. */
+/** Applies the objects one after the other, because an object can depend on an earlier one. */
 async function applyAll(): Promise<readonly (readonly [string, string])[]> {
   const results: (readonly [string, string])[] = [];
   for (const manifest of deployed.manifests) results.push([labelOf(manifest), await deployed.apply(manifest)]);
@@ -317,11 +320,11 @@ function labelOf({ kind, metadata }: Manifest): string {
   return `${kind}/${metadata.name}`;
 }
 
-/** The API server looks for new admission policies and roles now and then only. */
+/** Waits until the API server applies new admission policies and roles, which takes a while. */
 async function becomesEffective(daemon: Transport): Promise<void> {
   await eventually("policies in force", async () => {
     const outcome = await patchStatus(daemon, "worker-2").catch((error: unknown) => error);
-    return isKubeError(outcome, "Forbidden") && outcome.message.includes("only, not");
+    return isKubeError(outcome, "Forbidden") && outcome.message.includes("may only write");
   });
 }
 

@@ -70,14 +70,14 @@ async function startOperator(): Promise<KeptProcess> {
   return spawnKept(args, { log: join(cluster.dataDir, "operator.log"), name: "node-rights-operator" });
 }
 
-/** With the token of a config daemon on worker-1. */
+/** Connects with the token of a config daemon on worker-1. */
 async function daemonClient(): Promise<Transport> {
   const bound = ["--bound-object-kind=Node", "--bound-object-name=worker-1"];
   const token = await cluster.kubectl(["create", "token", daemon, "-n", namespace, ...bound]);
   return connect({ kubeconfig: await cluster.clientFor({ token: token.trim() }) });
 }
 
-/** "done", or the reason of the refusal. */
+/** Writes the status of a node state. Returns "done", or the message of the refusal. */
 async function patchStatus(client: Transport, node: string): Promise<string> {
   const path = `${ours}/sriovnetworknodestates/${node}/status`;
   const contentType = "application/merge-patch+json";
@@ -90,7 +90,7 @@ async function patchStatus(client: Transport, node: string): Promise<string> {
   }
 }
 
-/** Undefined: there is none. */
+/** The object; undefined if it does not exist. */
 async function read(path: string): Promise<unknown> {
   return admin.request({ method: "GET", path }).catch((error: unknown) => {
     if (isKubeError(error, "NotFound")) return undefined;
@@ -102,7 +102,7 @@ async function areThere(paths: readonly string[]): Promise<readonly boolean[]> {
   return Promise.all(paths.map(async (path) => (await read(path)) !== undefined));
 }
 
-/** What the operator did to roles' bindings and admission policies, in the order in which it was done. */
+/** The operator's writes of role bindings and admission policies, in order. */
 async function operatorsWrites(): Promise<readonly string[]> {
   const events = await cluster.auditEvents();
   return events
@@ -122,7 +122,7 @@ async function isDegraded(words: string): Promise<void> {
   });
 }
 
-it("come after the policies and their bindings, and reach the own node alone", async () => {
+it("the rights of nodes are granted after the policies and their bindings, and only for the daemon's own node", async () => {
   await eventually("rights", async () => (await areThere(rights)).every(Boolean));
   await eventually("the state", async () => (await read(state)) !== undefined);
   const writes = await operatorsWrites();
@@ -132,11 +132,11 @@ it("come after the policies and their bindings, and reach the own node alone", a
   expect(firstRight).toBeGreaterThan(lastPolicy);
 
   await using client = await daemonClient();
-  await eventually("policies in force", async () => (await patchStatus(client, "worker-2")).includes("only, not"));
+  await eventually("policies in force", async () => (await patchStatus(client, "worker-2")).includes("may only write"));
   expect(await patchStatus(client, "worker-1")).toBe("done");
 });
 
-it("stay while a policy that somebody deletes or weakens is repaired, within seconds", async () => {
+it("the rights of nodes stay while the operator repairs a deleted or weakened policy within seconds", async () => {
   await using client = await daemonClient();
   const withinMs = 10_000;
   for (const change of ["delete", "weaken"]) {
@@ -147,14 +147,14 @@ it("stay while a policy that somebody deletes or weakens is repaired, within sec
       await admin.request({ method: "PATCH", path: policy, body, contentType: "application/json-patch+json" });
     }
     await eventually("the repair", async () => JSON.stringify(specOf(await read(policy))) === before, { withinMs });
-    await eventually("in force", async () => (await patchStatus(client, "worker-2")).includes("only, not"), {
+    await eventually("in force", async () => (await patchStatus(client, "worker-2")).includes("may only write"), {
       withinMs,
     });
   }
   expect((await operatorsWrites()).filter((write) => write.startsWith("delete"))).toEqual([]);
 });
 
-it("are withdrawn while a policy is refused, with the reason on the config, and come back with the policy", async () => {
+it("the rights of nodes are withdrawn while a policy is refused, with the reason on the config, and are granted again with the policy", async () => {
   await operator.kill();
   const { path, rules, without } = await rulesWithoutPolicies();
   await admin.request({ method: "PATCH", path, body: { rules: without }, contentType: "application/merge-patch+json" });
@@ -168,14 +168,17 @@ it("are withdrawn while a policy is refused, with the reason on the config, and 
 
   await admin.request({ method: "PATCH", path, body: { rules }, contentType: "application/merge-patch+json" });
   await eventually("rights", async () => (await areThere(rights)).every(Boolean));
-  await eventually("the own state", async () => (await patchStatus(client, "worker-1")) === "done");
+  await eventually(
+    "the daemon can write its own node state",
+    async () => (await patchStatus(client, "worker-1")) === "done",
+  );
 });
 
 function specOf(object: unknown): unknown {
   return isRecord(object) ? object["spec"] : undefined;
 }
 
-/** The operator's ClusterRole as it is, and without the right to write admission policies. */
+/** The rules of the operator's ClusterRole, as they are and without the right to write admission policies. */
 async function rulesWithoutPolicies() {
   const role = await read(operatorRole);
   const rules: readonly unknown[] = isRecord(role) && Array.isArray(role["rules"]) ? role["rules"] : [];

@@ -11,23 +11,24 @@ import { join } from "node:path";
 import type { DeployedCluster } from "./deployed-cluster.ts";
 import { namespace } from "../../src/identity-objects.ts";
 
+/** How the process differs from its container. */
 export interface RenderedProcessOptions {
-  /** From the workspace's root: "apps/webhook/src/main.ts". */
+  /** Path relative to the workspace: "apps/webhook/src/main.ts". */
   readonly program: string;
   readonly args?: readonly string[];
-  /** Where its pod is. */
+  /** The node of the pod. */
   readonly node: string;
-  /** What is otherwise here than in a pod: addresses, paths. */
+  /** Variables that differ from those of the pod, such as addresses and paths. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Disposing it kills it. */
+/** A process. Disposing it kills the process. */
 export interface RenderedProcess extends AsyncDisposable {
-  /** Its exit status. */
+  /** Resolves with the exit status. */
   readonly exited: Promise<number>;
 }
 
-/** `of` is "name of the DaemonSet/name of the container". */
+/** Starts the program of a container. `of` is "<name of the DaemonSet>/<name of the container>". */
 export async function startRendered(
   deployed: DeployedCluster,
   of: string,
@@ -65,10 +66,10 @@ function readPod(manifests: readonly Manifest[], daemonSet: string, container: s
   return { serviceAccountName: textOf(at(pod, "serviceAccountName")), variables: Object.fromEntries(variables) };
 }
 
-/** Throws where there is none: then the test looks at the wrong place. */
+/** Throws TypeError if the value is not a string: the pod then differs from what this test expects. */
 function textOf(value: unknown): string {
   if (typeof value === "string") return value;
-  throw new TypeError("no text where the pod should have one");
+  throw new TypeError("a value of the pod is not a string");
 }
 
 function at(value: unknown, ...path: readonly string[]): unknown {

@@ -7,6 +7,7 @@
 import { collectionPath, isRecord, objectPath, type ResourceType, type Transport } from "@switchyard/kube";
 import { namespace as operatorNamespace } from "../../src/identity-objects.ts";
 
+/** A parsed right. `text` is the line from which it was parsed. */
 export interface Right {
   readonly text: string;
   readonly verb: string;
@@ -16,7 +17,7 @@ export interface Right {
   readonly subresource?: string;
 }
 
-/** Resources by their group, those of namespaces first. */
+/** The resources of each API group, namespaced ones first. */
 const groups: readonly (readonly [group: string, namespaced: readonly string[], clusterWide: readonly string[]])[] = [
   ["", ["configmaps", "pods", "secrets", "serviceaccounts"], ["namespaces", "nodes", "users"]],
   ["apps", ["daemonsets", "deployments"], []],
@@ -52,12 +53,12 @@ const types: ReadonlyMap<string, ResourceType> = new Map(
   ),
 );
 
-/** Throws RangeError for what it cannot read: a test must not ask about nothing. */
+/** Parses a right. Throws RangeError for an invalid text, so that a typing error does not pass as a refused right. */
 export function readRight(text: string): Right {
   const pattern = /^([a-z]+) (?:([\w-]+):)?([a-z-]+)(?:\/([\w.-]+))?(?:\/([a-z]+))?$/;
   const [, verb, other, plural = "", name, subresource] = pattern.exec(text) ?? [];
   const type = types.get(plural);
-  if (verb === undefined || type === undefined) throw new RangeError(`no right: ${text}`);
+  if (verb === undefined || type === undefined) throw new RangeError(`not a right: ${text}`);
   return {
     ...{ text, verb, type },
     ...(type.namespaced && { namespace: other ?? operatorNamespace }),
@@ -82,7 +83,7 @@ export async function isAllowed(client: Transport, right: Right): Promise<boolea
   return isRecord(answer) && isRecord(answer["status"]) && answer["status"]["allowed"] === true;
 }
 
-/** Does it, but for storing the result. Undefined for verbs that are no request of their own. */
+/** Sends the request with dry run. Returns undefined if no request corresponds to the verb, such as "bind". */
 export function attempt(client: Transport, right: Right): Promise<unknown> | undefined {
   const { verb, type, namespace, name, subresource } = right;
   const method = methods.get(verb);

@@ -14,13 +14,13 @@ const testMs = 2 * 60_000;
 const states = "sriovnetworknodestates";
 const registration = "sriov-operator-webhook-config";
 
-/** Every line is a step to more than a component needs, or one that at least one component needs. */
+/** The rights to check: those that at least one component needs, and those that would help an attacker. */
 const everything = [
-  // Keys and tokens.
+  // Credentials.
   ...["list secrets", "create secrets", "list kube-system:secrets", "get kube-system:secrets/any"],
   ...["get", "update", "delete"].flatMap((verb) => [`${verb} secrets/operator-webhook-cert`, `${verb} secrets/users`]),
   ...["create serviceaccounts/switchyard-operator/token", "create certificatesigningrequests"],
-  // Programs.
+  // Running programs.
   ...["create pods", "delete pods/any", "create pods/any/exec", "create default:pods/any/eviction"],
   ...["create daemonsets", "patch daemonsets/other", "patch kube-system:daemonsets/other", "create deployments"],
   ...["patch daemonsets/sriov-network-config-daemon", "list default:pods", "list kube-system:pods"],
@@ -30,7 +30,7 @@ const everything = [
   ...["patch clusterroles/operator-webhook", "patch clusterroles/cluster-admin", "create clusterroles"],
   ...["create clusterrolebindings", "patch clusterrolebindings/other", "impersonate users/admin"],
   ...["bind clusterroles/cluster-admin", "escalate clusterroles/operator-webhook"],
-  // What the API server asks before it stores an object.
+  // Admission control.
   ...["mutatingwebhookconfigurations", "validatingwebhookconfigurations"].flatMap((kind) => [
     ...[`get ${kind}/${registration}`, `patch ${kind}/${registration}`, `delete ${kind}/${registration}`],
     ...[`list ${kind}`, `create ${kind}`, `patch ${kind}/other`],
@@ -40,7 +40,7 @@ const everything = [
     ...[`patch ${kind}/other`, `create ${kind}`],
   ]),
   `patch customresourcedefinitions/${states}.sriovnetwork.openshift.io`,
-  // Nodes and our kinds.
+  // Nodes and Switchyard's kinds.
   ...["get nodes/worker-1", "list nodes", "patch nodes/worker-1", "update nodes/worker-1", "delete nodes/worker-1"],
   ...["patch nodes/worker-1/status", `get ${states}/worker-1`, `list ${states}`, `patch ${states}/worker-1`],
   ...[`patch ${states}/worker-1/status`, `create ${states}`, `update ${states}/worker-1`, `delete ${states}/worker-1`],
@@ -51,7 +51,7 @@ const everything = [
   ...["list default:network-attachment-definitions", "patch default:network-attachment-definitions/any"],
   ...["get default:resourceclaims/any", "list default:resourceclaims", "patch default:resourceclaims/any/status"],
   ...["create default:resourceclaims", "list resourceslices", "create resourceslices", "patch resourceslices/any"],
-  // The rest.
+  // Other resources.
   ...["get configmaps/supported-nic-ids", "get configmaps/nri-control-switches", "list configmaps"],
   ...["patch configmaps/device-plugin-config", "patch configmaps/other", "list kube-system:configmaps"],
   ...["list namespaces", "delete namespaces/default", "create tokenreviews", "create subjectaccessreviews"],
@@ -59,7 +59,7 @@ const everything = [
   ...["update leases/other", "update kube-system:leases/other"],
 ].map(readRight);
 
-/** What each may do of it. */
+/** The rights of each service account. */
 const granted: Readonly<Record<string, readonly string[]>> = {
   "switchyard-operator": [
     ...["create secrets", "get secrets/operator-webhook-cert", "update secrets/operator-webhook-cert"],
@@ -81,8 +81,8 @@ const granted: Readonly<Record<string, readonly string[]>> = {
     ...["get configmaps/supported-nic-ids", "get configmaps/nri-control-switches", "list configmaps"],
     ...["patch configmaps/device-plugin-config", "list namespaces"],
     ...["get default:resourceclaims/any", "list resourceslices"],
-    "list default:resourceclaims", // only to give it to the webhook
-    ...["create tokenreviews", "create subjectaccessreviews"], // only to give them to the metrics exporter
+    "list default:resourceclaims", // not used by the operator, which grants it to the webhook
+    ...["create tokenreviews", "create subjectaccessreviews"], // not used by the operator, which grants them to the metrics exporter
     ...["create events", "create default:events", "create leases", "update leases/switchyard-operator"],
   ],
   "operator-webhook-sa": [
@@ -92,12 +92,12 @@ const granted: Readonly<Record<string, readonly string[]>> = {
     ...["list default:resourceclaims", "list resourceslices"],
   ],
   "sriov-network-config-daemon": [
-    // Of its own node alone: identity.test.ts.
+    // Admission policies limit these to its own node: see identity.test.ts.
     ...["patch nodes/worker-1", `patch ${states}/worker-1`, `patch ${states}/worker-1/status`],
     ...[`get ${states}/worker-1`, `list ${states}`, "get sriovoperatorconfigs/default", "create events"],
   ],
   "sriov-device-plugin": [
-    `patch ${states}/worker-1/status`, // of its own node alone
+    `patch ${states}/worker-1/status`, // admission policies limit it to its own node
     ...[`get ${states}/worker-1`, `list ${states}`, "get sriovoperatorconfigs/default"],
   ],
   "network-resources-injector-sa": [
@@ -127,7 +127,7 @@ describe.each(Object.entries(granted))("the token of %s", (account, allowed) => 
   });
 
   it(
-    "has these rights, and no others",
+    "has these rights and no others",
     async () => {
       const texts = await Promise.all(
         everything.map(async (right) => ((await isAllowed(client, right)) ? [right.text] : [])),
@@ -138,7 +138,7 @@ describe.each(Object.entries(granted))("the token of %s", (account, allowed) => 
   );
 
   it(
-    "is refused whatever else is tried with it",
+    "is refused every other request",
     async () => {
       const others = everything.filter(({ text }) => !allowed.includes(text));
       const outcomes = await Promise.all(others.map((right) => outcomeOf(right)));
@@ -153,7 +153,7 @@ describe.each(Object.entries(granted))("the token of %s", (account, allowed) => 
     try {
       const answer = attempt(client, right);
       await answer;
-      return { text, code: answer === undefined ? "Forbidden" : "done" }; // no request of its own
+      return { text, code: answer === undefined ? "Forbidden" : "done" }; // no request corresponds to this verb
     } catch (error) {
       return { text, code: isKubeError(error) ? error.code : String(error) };
     }
@@ -162,7 +162,7 @@ describe.each(Object.entries(granted))("the token of %s", (account, allowed) => 
 
 describe("the operator", () => {
   it(
-    "can give nobody what it may not do itself, also under names that it may write",
+    "cannot grant a right that it does not have, even in a role that it may write",
     async () => {
       const rbac = "rbac.authorization.k8s.io";
       const all = [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command promql judges what Prometheus and Grafana would be given, by Prometheus' own parsers: rule files named as
-// arguments, and expressions in a JSON array on stdin. It prints {"problems": [...], "metrics": [...]}.
+// Command promql checks rule files and expressions with Prometheus' own parsers. The arguments are the paths of rule
+// files, stdin is a JSON array of expressions. It prints {"problems": [...], "metrics": [...]}.
 package main
 
 import (
