@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The config daemon on a real kernel with real VFs (igb in the VM lab), beside a real API server and the operator.
+ * Tests the config daemon on a real kernel with real VFs (igb in the VM lab), with a real API server and the operator.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { bootGuestNode, type GuestNode } from "@switchyard/vm-lab/guest-node";
@@ -48,7 +48,10 @@ async function reset(): Promise<void> {
   );
 }
 
-/** What the kernel has: count, MTUs, drivers, and whether the PF knows the address of each VF on the kernel. */
+/**
+ * Reads the state of the kernel: the number of VFs, MTUs, drivers, and whether the PF shows the address of each VF that
+ * has an interface.
+ */
 async function seen() {
   const drivers = `for n in 0 1 2; do basename $(readlink ${sysfs}/virtfn$n/driver); done`;
   const mtus = "cat /sys/class/net/enp1s0f0/mtu /sys/class/net/enp1s0f0v0/mtu /sys/class/net/enp1s0f0v1/mtu";
@@ -69,7 +72,7 @@ const asWanted = {
 };
 
 describe("the daemon on igb", () => {
-  it("gives the PF what the policies ask, and gives it back", async () => {
+  it("creates the VFs that the policies request, and resets the PF", async () => {
     const daemon = node.startDaemon();
     daemon.stderr.resume();
     await applyWanted();
@@ -107,11 +110,11 @@ describe("the daemon on igb", () => {
     600_000,
   );
 
-  it("lets only one daemon work on a node, and the node's state says that the second waits, and for which process", async () => {
+  it("runs one daemon per node; the node state reports that the second one waits, and for which process", async () => {
     const first = node.startDaemon();
     first.stderr.resume();
     const lock = "/run/switchyard/config-daemon.lock";
-    // The file of a daemon that has ended stays, so the process that it names must run.
+    // The lock file remains after a daemon has ended, so the process that it names must run.
     const holder = `pid=$(sed -n 's/.*"pid":\\([0-9]*\\).*/\\1/p' ${lock}); grep -c main.mjs /proc/$pid/cmdline || true`;
     await eventually("the first works", async () => (await inGuest(holder)) === "1", within);
     expect(await inGuest(`stat -c '%a %u' ${lock} /run/switchyard`)).toBe("600 0\n700 0");
