@@ -152,7 +152,7 @@ async function runStep(run: StepRun): Promise<ReadonlySet<Point>> {
   let struck: ReadonlySet<Point>;
   switch (points[0]?.fault) {
     case "held watch":
-      // An operator that does not hear what others do may be at it for ever.
+      // If the operator does not receive the changes of others, it may retry for ever.
       await until("calm while events are held", () => isCalm() || performance.now() - sinceMs > holdMs);
       ({ struck } = injector);
       injector.tellAll();
