@@ -2,7 +2,7 @@
 /**
  * Columns: how the values of a column are read, written and updated. The four kinds are those of the schema (RFC 7047,
  * 3.2): one atom, an optional atom, a set and a map.
- * Usage: `const bridge = defineTable("Bridge", { name: text, ports: setOf(uuid), other_config: mapOf(text, text) });`
+ * Usage: `const bridge = defineTable("Bridge", { name: one(text), ports: setOf(uuid), other_config: mapOf(text, text) });`
  */
 import { OvsdbError } from "../ovsdb-error.ts";
 import type { WireAtom, WireMap, WireSet, WireValue } from "./notation.ts";
