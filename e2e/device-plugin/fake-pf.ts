@@ -60,7 +60,7 @@ export async function report(
 export async function readState(transport: Transport, name: string): Promise<SriovNetworkNodeState> {
   const path = objectPath(sriovNetworkNodeStates, { name, namespace });
   const state = await transport.request({ method: "GET", path });
-  if (!isNodeState(state)) throw new TypeError(`${name} is no SriovNetworkNodeState`);
+  if (!isNodeState(state)) throw new TypeError(`${name} is not a SriovNetworkNodeState`);
   return state;
 }
 

@@ -98,7 +98,7 @@ export async function startFaultCluster({
       replicas.push(stack.use(await startReplica({ ...options, main, flags, kubeconfig: asOperator })));
     }
     const [alone] = replicas;
-    if (alone === undefined) throw new RangeError("there is no replica");
+    if (alone === undefined) throw new RangeError("at least one replica is required");
     const { operator, proxy } = alone;
 
     async function restart(keepLease: boolean): Promise<void> {
@@ -122,7 +122,7 @@ export async function startFaultCluster({
 
     async function readLog(): Promise<string> {
       const ends = await Promise.all(replicas.map(async (replica) => (await replica.operator.readLog()).slice(-15)));
-      return ends.map((lines) => lines.join("\n")).join("\nof the other replica:\n");
+      return ends.map((lines) => lines.join("\n")).join("\nthe other replica:\n");
     }
 
     const hasCrashed = () => replicas.some((replica) => replica.operator.hasCrashed);
@@ -143,7 +143,7 @@ export async function startFaultCluster({
       async until(what, holds, withinMs) {
         const isSo = () => hasCrashed() || holds();
         await eventually(what, isSo, { withinMs, everyMs: 20, signal: failed.signal });
-        if (hasCrashed()) throw new Error(`the operator ended by itself:\n${await readLog()}`);
+        if (hasCrashed()) throw new Error(`the operator exited unexpectedly:\n${await readLog()}`);
       },
       [Symbol.asyncDispose]: () => stack.disposeAsync(),
     };

@@ -124,7 +124,7 @@ async function injectFault({ kind, port, nth }: Point, name: string): Promise<vo
   await struck.promise;
 
   if (kind === "the write hangs") {
-    await stateIs(name, "says what hangs", (state) => {
+    await stateIs(name, "reports what hangs", (state) => {
       return state.status?.syncStatus === "Failed" && state.status.lastSyncError?.includes("no answer") === true;
     });
     // The other port is still configured, unless the write is the record of the ownership of a PF.
@@ -132,10 +132,10 @@ async function injectFault({ kind, port, nth }: Point, name: string): Promise<vo
     if (port !== "records") {
       await stateIs(
         name,
-        "goes on",
+        "configures the other port",
         ({ status }) => status?.interfaces?.find((pf) => pf.pciAddress === second)?.mtu === 2000,
       );
-      await stateIs(name, "still says so", (state) => reasonOf(state, "Degraded") === "StepHangs");
+      await stateIs(name, "still reports it", (state) => reasonOf(state, "Degraded") === "StepHangs");
     }
     gate.resolve(undefined);
     await ready(slow);
@@ -150,7 +150,7 @@ async function injectFault({ kind, port, nth }: Point, name: string): Promise<vo
   }
 
   await ready(fast, `${name}-slow`);
-  await stateIs(name, "is well", (state) => {
+  await stateIs(name, "succeeds", (state) => {
     return state.status?.syncStatus === "Succeeded" && reasonOf(state, "Degraded") === undefined;
   });
   const host = kernel.host();

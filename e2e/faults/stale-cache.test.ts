@@ -112,13 +112,13 @@ describe("an operator that is no longer allowed to watch nodes", () => {
   it(
     "reports it, deletes no node state because of its stale cache, and continues when it is allowed again",
     async () => {
-      const { metadata } = await eventually("a state", readState, { withinMs: 60_000 });
+      const { metadata } = await eventually("the node state exists", readState, { withinMs: 60_000 });
       await transport.request({ method: "DELETE", path: objectPath(nodes, { name: "worker-1" }) });
-      const keptUntil = await eventually("the state is to be deleted", readKept, { withinMs: 60_000 });
+      const keptUntil = await eventually("the node state has a time to be deleted", readKept, { withinMs: 60_000 });
       isRefused = true;
       await createNode(); // the operator does not notice this
 
-      await eventually("it is not ready", async () => (await readReady()).includes("nodes: cache is stale"), {
+      await eventually("the operator is not ready", async () => (await readReady()).includes("nodes: cache is stale"), {
         withinMs: 2 * maxAgeS * 1_000,
         everyMs: 1_000,
       });
@@ -142,9 +142,11 @@ describe("an operator that is no longer allowed to watch nodes", () => {
       );
 
       isRefused = false;
-      await eventually("the node is heard of", async () => (await readKept()) === undefined, { withinMs: 60_000 });
+      await eventually("the operator sees the node", async () => (await readKept()) === undefined, {
+        withinMs: 60_000,
+      });
       expect((await readState())?.metadata.uid).toBe(metadata.uid);
-      await eventually("it is ready", async () => (await readReady()) === "ok\n");
+      await eventually("the operator is ready", async () => (await readReady()) === "ok\n");
     },
     10 * 60_000,
   );

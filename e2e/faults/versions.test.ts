@@ -37,7 +37,9 @@ const lasting = /^(SriovNetworkNodeState|NetworkAttachmentDefinition|Node|Pod|Da
 
 const previousVersion = findPreviousVersion() ?? "";
 if (previousVersion === "")
-  process.stderr.write("\n!!! SKIPPED: the version before: the repository has no history\n\n");
+  process.stderr.write(
+    "\n!!! SKIPPED: versions.test.ts: the repository has no history, so there is no version before\n\n",
+  );
 
 const worker = "worker-1";
 const stepMs = 120_000;
@@ -137,7 +139,7 @@ const hasVfs = (count: number) => (): boolean => {
 
 /** Waits until nothing has changed for two seconds. */
 async function rest(): Promise<void> {
-  await eventually("rest", () => performance.now() - observer.changedAtMs > 2_000, { withinMs: stepMs });
+  await eventually("the cluster is idle", () => performance.now() - observer.changedAtMs > 2_000, { withinMs: stepMs });
 }
 
 async function makeVfs(numVfs: number): Promise<void> {
@@ -180,7 +182,7 @@ async function feltDuring(act: () => Promise<void>, vfCount: number): Promise<re
       // Rollout: the new replica waits for the lease, then the old one is killed.
       const now = await startReplica("new", current);
       const standBy = async () => {
-        await eventually("a replica that stands by", () => now.countRequests() > 2, { withinMs: stepMs });
+        await eventually("the new replica waits for the lease", () => now.countRequests() > 2, { withinMs: stepMs });
       };
       expect(await feltDuring(standBy, 4)).toEqual([]);
       expect(now.writes).toEqual([]);

@@ -224,7 +224,10 @@ const leftovers = [
 describe("a take-over from an operator that was killed and whose webhook does not serve", () => {
   it("starts in a cluster where every write fails (sriov-operator.md M-50)", async () => {
     for (const by of [testCluster.transport, exempt]) {
-      await eventually("a refusal", async () => (await tryPolicy("early", by, { dryRun: "All" })) === "InternalError");
+      await eventually(
+        "every write is refused",
+        async () => (await tryPolicy("early", by, { dryRun: "All" })) === "InternalError",
+      );
     }
   });
 
@@ -234,7 +237,7 @@ describe("a take-over from an operator that was killed and whose webhook does no
     await configIs("Progressing", "RollingOut", "operator-webhook: 0 of 1 pods available");
     expect(await failurePolicies()).toEqual(["Ignore", "Ignore"]);
     await writePolicy("early", testCluster.transport);
-    await eventually("no finalizers", async () => {
+    await eventually("all finalizers are removed", async () => {
       const config = await testCluster.read(sriovOperatorConfigs, operatorConfigName);
       const networks = upstreamNetworks.map(({ type, name, within }) =>
         testCluster.read(type, { name, namespace: within }),
@@ -349,7 +352,7 @@ describe("going back to upstream", () => {
     await operator.stop();
     await testCluster.kubectl(["delete", "clusterrole", operatorAccount]);
     const daemon = "sriov-network-config-daemon";
-    await eventually("all that it owns is gone", async () => {
+    await eventually("all objects that it owns are deleted", async () => {
       const types = [ClusterRole, ClusterRoleBinding];
       const roles = await Promise.all(types.map((type) => testCluster.find(type, daemon)));
       const policy = await testCluster.find(ValidatingAdmissionPolicy, "switchyard-own-node");
@@ -378,14 +381,14 @@ describe("going back to upstream", () => {
     await operator.install();
     const before = await findAll(daemonSets());
     operator.start();
-    await eventually("webhooks that mean what they say, and except the operator", async () => {
+    await eventually("the webhooks fail closed and exempt the operator", async () => {
       const registered = await testCluster.find(ValidatingWebhookConfiguration, "sriov-operator-webhook-config");
       return (
         at(registered, "webhooks", 0, "matchConditions") !== undefined &&
         (await failurePolicies()).every((policy) => policy === "Fail")
       );
     });
-    await eventually("the leftovers are gone again", async () => {
+    await eventually("the leftovers are deleted again", async () => {
       return (await findAll(left.pieces)).every(([id, now]) => leftovers.includes(id) === (now === undefined));
     });
     const staying = before.filter(([id]) => !leftovers.includes(id));
@@ -406,7 +409,7 @@ describe("deleting the SriovOperatorConfig while no operator runs", () => {
       return config === undefined && namespaced.length === 0;
     };
     // The garbage collector discovers new kinds every 30 s.
-    await eventually("all is gone", allGone, { withinMs: 60_000 });
+    await eventually("all components are deleted", allGone, { withinMs: 60_000 });
   }, 90_000);
 
   it("blocks no request after the operator is uninstalled, and keeps the objects of others", async () => {

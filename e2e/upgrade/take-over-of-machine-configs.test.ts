@@ -63,7 +63,7 @@ async function writesTo(type: ResourceType, name: string): Promise<readonly stri
 
 describe("upstream's MachineConfigs", () => {
   it("are treated like those that Switchyard's operator writes", async () => {
-    await eventually("a judgement of the pool", async () => {
+    await eventually("the pool is reconciled", async () => {
       const pool = await testCluster.read(sriovNetworkPoolConfigs, "hw-offload");
       return JSON.stringify(pool).includes('"reason":"Configuring"') && pool.metadata.finalizers === undefined;
     });
@@ -75,7 +75,7 @@ describe("upstream's MachineConfigs", () => {
   });
 
   it("are deleted if they would configure nodes at boot by an outdated spec", async () => {
-    await eventually("the systemd mode is gone", async () => {
+    await eventually("the MachineConfig of the systemd mode is deleted", async () => {
       return (await testCluster.find(machineConfigs, "sriov-config-service")) === undefined;
     });
     expect(await writesTo(machineConfigs, "sriov-config-service")).toEqual(["delete"]);
@@ -91,7 +91,7 @@ describe("upstream's MachineConfigs", () => {
       ),
     });
     await eventually(
-      "the pool's MachineConfig is gone",
+      "the pool's MachineConfig is deleted",
       async () => (await testCluster.find(machineConfigs, name)) === undefined,
     );
     expect(await testCluster.read(machineConfigs, others.metadata.name)).toEqual(others);

@@ -86,7 +86,7 @@ function configOf(nad: unknown): unknown {
  * Degraded shows that Switchyard has.
  */
 async function readyOf(one: UpstreamNetwork): Promise<Condition> {
-  return eventually(`${one.name} is judged`, async () => {
+  return eventually(`${one.name} is reconciled`, async () => {
     const object: unknown = await find(one);
     const status = isRecord(object) && isRecord(object["status"]) ? object["status"] : {};
     const conditions: readonly Condition[] = Array.isArray(status["conditions"]) ? status["conditions"] : [];
@@ -127,7 +127,7 @@ describe("a network that upstream's operator left", () => {
   });
 
   it("is deleted with its NetworkAttachmentDefinition if it waited for upstream to delete it", async () => {
-    await eventually("both gone", async () => {
+    await eventually("the network and its NAD are deleted", async () => {
       return (await find(goingNetwork)) === undefined && (await findNad(goingNetwork)) === undefined;
     });
     const deletions = (await testCluster.audit()).filter(({ verb, user }) => {
@@ -140,7 +140,7 @@ describe("a network that upstream's operator left", () => {
     expect(await readyOf(lostNetwork)).toMatchObject({ status: "False", reason: "NamespaceNotFound" });
     expect((await find(lostNetwork))?.metadata.annotations?.[annotations.lastNetworkNamespace]).toBeUndefined();
     await testCluster.cluster.kubectl(["create", "namespace", "missing"]);
-    expect(configOf(await eventually("its NAD", () => findNad(lostNetwork)))).toEqual(lostNetwork.config);
+    expect(configOf(await eventually("its NAD exists", () => findNad(lostNetwork)))).toEqual(lostNetwork.config);
   });
 });
 
@@ -154,13 +154,13 @@ describe("a network that is deleted while no operator runs", () => {
       expect(await find(one)).toBeUndefined();
     }
     // The garbage collector discovers new kinds every 30 s.
-    await eventually("its NAD is gone", async () => (await findNad(beside)) === undefined, { withinMs: 60_000 });
+    await eventually("its NAD is deleted", async () => (await findNad(beside)) === undefined, { withinMs: 60_000 });
     expect(await findNad(infiniband)).toBeDefined();
   }, 90_000);
 
   it("loses its NetworkAttachmentDefinition in another namespace as soon as an operator runs", async () => {
     operator.start();
-    await eventually("its NAD is gone", async () => (await findNad(infiniband)) === undefined);
+    await eventually("its NAD is deleted", async () => (await findNad(infiniband)) === undefined);
   });
 });
 
@@ -189,7 +189,7 @@ describe("another take-over", () => {
   });
 
   it.each(staying)("has the same result as the first: $type.kind $name", async (one) => {
-    await eventually("no finalizer, no note", async () => {
+    await eventually("finalizer and annotation are removed", async () => {
       const { finalizers, annotations: notes } = (await find(one))?.metadata ?? {};
       return finalizers === undefined && notes === undefined;
     });

@@ -79,7 +79,7 @@ describe("a take-over from upstream", () => {
   }, 90_000);
 
   it.each(quiet)("does not change the host: %s", async (name) => {
-    const { status, metadata } = await eventually(`${name} settled by our daemon`, async () => {
+    const { status, metadata } = await eventually(`Switchyard's daemon has applied ${name}`, async () => {
       const state = await readState(name);
       return state.status?.observedGeneration === state.metadata.generation ? state : undefined;
     });
@@ -186,7 +186,7 @@ describe("a change after the take-over", () => {
   it("is compared with the present state of the node", async () => {
     const harmless = { spec: { needVhostNet: true } };
     await testCluster.as(upstream.user).patch(sriovNetworkNodePolicies, "in-pools", harmless);
-    const { status } = await eventually("the change reported", async () => {
+    const { status } = await eventually("the daemon has reported the change", async () => {
       const state = await readState("pooled");
       const isThere = state.spec?.interfaces?.[0]?.vfGroups?.[0]?.needVhostNet === true;
       return isThere && state.status?.observedGeneration === state.metadata.generation ? state : undefined;
@@ -200,7 +200,7 @@ describe("a PF that was removed from the policies while no operator ran", () => 
   const pf = pci("0000:01:00.1");
 
   it("is not reset before the external drainer has answered", async () => {
-    await eventually("the request", async () => {
+    await eventually("the daemon requests a drain", async () => {
       return (await readState("left")).metadata.annotations?.[annotations.desiredState] === "Drain_Required";
     });
     expect(await testCluster.read(nodes, "left")).toMatchObject({
@@ -214,7 +214,7 @@ describe("a PF that was removed from the policies while no operator ran", () => 
     const drainer = testCluster.as("external-drainer");
     const answer = { metadata: { annotations: { [annotations.currentState]: "DrainComplete" } } };
     await drainer.patch(sriovNetworkNodeStates, "left", answer);
-    await eventually("idle again", async () => {
+    await eventually("the daemon requests Idle", async () => {
       return (await readState("left")).metadata.annotations?.[annotations.desiredState] === "Idle";
     });
     await drainer.patch(sriovNetworkNodeStates, "left", {
@@ -237,7 +237,7 @@ describe("a drain that upstream had started", () => {
   it.each(interruptedNodes.map(({ name }) => name))(
     "is completed, and the node is released: %s",
     async (name) => {
-      await eventually("idle", async () => {
+      await eventually("all annotations are Idle", async () => {
         const { annotations: marks = {} } = (await readState(name)).metadata;
         const { annotations: ofNode = {} } = (await testCluster.read(nodes, name)).metadata;
         const all = [marks[annotations.desiredState], marks[annotations.currentState], ofNode[annotations.nodeState]];

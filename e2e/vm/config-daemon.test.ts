@@ -42,7 +42,7 @@ async function applyWanted(): Promise<void> {
 async function reset(): Promise<void> {
   await testCluster.kubectl(["delete", "sriovnetworknodepolicies", "--all"]);
   await eventually(
-    "reset",
+    "the PF is reset",
     async () => (await inGuest(`ls /etc/sriov-operator/pci; cat ${sysfs}/sriov_numvfs`)) === "0",
     within,
   );
@@ -116,27 +116,31 @@ describe("the daemon on igb", () => {
     const lock = "/run/switchyard/config-daemon.lock";
     // The lock file remains after a daemon has ended, so the process that it names must run.
     const holder = `pid=$(sed -n 's/.*"pid":\\([0-9]*\\).*/\\1/p' ${lock}); grep -c main.mjs /proc/$pid/cmdline || true`;
-    await eventually("the first works", async () => (await inGuest(holder)) === "1", within);
+    await eventually("the first daemon has the lock", async () => (await inGuest(holder)) === "1", within);
     expect(await inGuest(`stat -c '%a %u' ${lock} /run/switchyard`)).toBe("600 0\n700 0");
     const second = node.startDaemon();
     let log = "";
     second.stderr.setEncoding("utf8").on("data", (text: string) => {
       log += text;
     });
-    await eventually("the second waits", () => log.includes("another process has the lock of this node"), within);
+    await eventually(
+      "the second daemon waits",
+      () => log.includes("another process has the lock of this node"),
+      within,
+    );
     const waiting = () => news.states.get("vm")?.status?.conditions?.find(({ type }) => type === "WaitingForLock");
-    await eventually("the node's state says so", waiting, within);
+    await eventually("the node state has the condition WaitingForLock", waiting, within);
     const { pid } = JSON.parse(await inGuest(`cat ${lock}`)) as { pid: number };
     expect(waiting()?.message).toContain(`${lock} is held by process ${pid} since `);
     first.kill("SIGKILL"); // the kernel releases its lock
     expect(await first.exitCode).not.toBe(0);
-    await eventually("the second works", () => waiting() === undefined && log.includes("started"), within);
+    await eventually("the second daemon works", () => waiting() === undefined && log.includes("started"), within);
     const third = node.startDaemon();
     third.stderr.resume();
-    await eventually("the third waits", waiting, within);
+    await eventually("the third daemon waits", waiting, within);
     third.kill("SIGTERM");
     expect(await third.exitCode).toBe(0);
-    await eventually("nobody waits", () => waiting() === undefined, within);
+    await eventually("no daemon waits", () => waiting() === undefined, within);
     second.kill("SIGTERM");
     expect(await second.exitCode).toBe(0);
   }, 300_000);

@@ -151,7 +151,11 @@ describe("the device plugin on igb", () => {
 
     // The same VFs with another driver: the configuration does not change, but what pods get does.
     await applyPolicies(5, "0-2", "3-4", "netdevice");
-    await eventually("no VFIO files", async () => (await announces("dpdk", 3, 4)).files.length === 0, within);
+    await eventually(
+      "the plugin announces no VFIO files",
+      async () => (await announces("dpdk", 3, 4)).files.length === 0,
+      within,
+    );
 
     follower.kill("SIGTERM");
     expect(await follower.exitCode).toBe(0);
