@@ -39,7 +39,7 @@ export const upstreamImages = {
   SRIOV_NETWORK_WEBHOOK_IMAGE: upstreams("sriov-network-operator-webhook"),
 } as const;
 
-/** Images of Switchyard's own programs. Only these variables change in the environment (docs/upgrade.md). */
+/** Images of Switchyard's own programs. Only these variables change in the environment (docs/guide/upgrade.md). */
 const ownImages: Readonly<Record<keyof typeof upstreamImages | "DEVICE_PLUGIN_CONFIG_IMAGE", string>> = {
   SRIOV_NETWORK_CONFIG_DAEMON_IMAGE: ours("config-daemon"),
   SRIOV_NETWORK_WEBHOOK_IMAGE: ours("webhook"),
