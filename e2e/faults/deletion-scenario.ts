@@ -84,7 +84,7 @@ export const deletionScenario: Scenario = {
       isDone: (objects) => ofKind(objects, "SriovNetworkNodeState").every(isReset),
     },
     {
-      name: "all is deleted",
+      name: "all objects are deleted",
       async act(users) {
         await users.delete(sriovOperatorConfigs, place(operatorConfigName));
         await Promise.all(workers.map((worker) => users.nodes.remove(worker)));

@@ -167,10 +167,7 @@ function heldOf(told: readonly string[]): readonly string[] {
 const kills = writeFaults.filter(isKill);
 const refusals = writeFaults.filter((fault) => !isKill(fault));
 
-/**
- * Returns one point of each kind that ends a lease, in the middle of the step with the most writes. Each takes about 15
- * s.
- */
+/** Returns one point per fault that ends a lease (about 15 s each), in the middle of the step with the most writes. */
 function leaseEnds(steps: readonly StepFacts[]): readonly Point[] {
   const [busiest] = steps.toSorted((a, b) => b.writeCount - a.writeCount);
   if (busiest === undefined || busiest.writeCount === 0) return [];
