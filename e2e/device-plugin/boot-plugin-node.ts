@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A node on a real kernel with all that a device plugin's pod has: the config daemon, device-plugin-config in both
- * its ways, the real plugin, which is started again whenever it ends, and what it sees of a kubelet.
- * Usage: `await using node = await bootPluginNode(testCluster, "vm"); node.start(node.programs.daemon); node.announced("fast")`.
+ * bootPluginNode boots a node with a real kernel and everything in a device plugin's pod: the config daemon,
+ * device-plugin-config as init container and as sidecar, the real plugin, which is restarted whenever it ends, and a
+ * fake kubelet that records the plugin's announcements.
+ * Usage: `await using node = await bootPluginNode(testCluster, "vm"); node.startPlugin(); node.announced("fast")`.
  */
 import { createNode, namespace, type TestCluster } from "@switchyard/test-cluster";
 import { bootGuest, bundleForGuest, type Guest, type GuestProcess } from "@switchyard/vm-lab";
@@ -13,30 +14,30 @@ import { createInterface } from "node:readline";
 import { buildPlugin } from "./build-plugin.ts";
 import { writePciIds } from "./run-plugin.ts";
 
-/** What the kubelet knows of a resource. */
+/** What a plugin has announced to the kubelet about a resource. */
 export interface Announcement {
   readonly devices: readonly string[];
-  /** Files of the host that come with the first device. */
+  /** Device files that the kubelet gives a container with the first device. */
   readonly files: readonly string[];
-  /** How many announcements of this resource there were. */
+  /** Number of announcements of this resource. */
   readonly count: number;
 }
 
 export interface PluginNode extends AsyncDisposable {
   readonly guest: Guest;
   startDaemon(): GuestProcess;
-  /** device-plugin-config, its log on stderr. */
+  /** Starts device-plugin-config. Its log is on stderr. */
   startConfigurator(flags: readonly string[]): GuestProcess;
-  /** The plugin, for as long as the guest runs. */
+  /** Starts the plugin, which then runs as long as the guest. */
   startPlugin(): void;
-  /** Undefined while no plugin has the resource. */
+  /** Returns the last announcement of the resource; undefined if no plugin serves it. */
   announced(resource: string): Announcement | undefined;
 }
 
 const pluginDirectory = "/var/lib/kubelet/device-plugins";
 const configFile = "/etc/pcidp/config.json";
 
-/** As the plugin's container does: what the kubelet would wait with is started again at once. */
+/** Restarts the plugin at once when it ends. A kubelet would restart the container with a delay. */
 const pluginLoop = `while :; do
   HOME=/share /share/sriovdp -logtostderr -config-file ${configFile} -resource-prefix openshift.io
   echo "ended: $?" >&2; sleep 0.2
@@ -49,7 +50,7 @@ export async function bootPluginNode(testCluster: TestCluster, name: string): Pr
   await cp(await bundleForGuest("apps/config-daemon/src/main.ts"), share, { recursive: true });
   const configurator = await bundleForGuest("apps/device-plugin-config/src/main.ts");
   await cp(join(configurator, "main.mjs"), join(share, "configurator.mjs"));
-  await cp(join(configurator, "chunks"), join(share, "chunks"), { recursive: true }); // beside those of the daemon
+  await cp(join(configurator, "chunks"), join(share, "chunks"), { recursive: true }); // next to the chunks of the daemon
   await cp(await buildPlugin(), share, { recursive: true });
   await writePciIds(share);
   await writeFile(join(share, "kubeconfig"), await kubeconfigForGuest(testCluster));
@@ -75,7 +76,7 @@ export async function bootPluginNode(testCluster: TestCluster, name: string): Pr
   };
 }
 
-/** What it knows, by the resource's whole name. */
+/** Starts the fake kubelet. Returns the announcements by the full name of the resource. */
 async function startKubelet(guest: Guest): Promise<ReadonlyMap<string, Announcement>> {
   await guest.exec(`mkdir -p ${pluginDirectory} /var/run/k8s.cni.cncf.io/devinfo/dp`);
   const known = new Map<string, Announcement>();
@@ -95,7 +96,7 @@ async function startKubelet(guest: Guest): Promise<ReadonlyMap<string, Announcem
   return known;
 }
 
-/** As go/kubelet prints it. */
+/** A line of output of go/kubelet. */
 interface KubeletLine {
   readonly resource: string;
   readonly devices?: readonly string[];
@@ -103,7 +104,10 @@ interface KubeletLine {
   readonly gone?: boolean;
 }
 
-/** The API server as the guest reaches it (slirp's address of the host), under the name in the server's certificate. */
+/**
+ * Returns a kubeconfig for the guest, with the name in the server's certificate. The name resolves to slirp's address
+ * of the host.
+ */
 async function kubeconfigForGuest({ cluster }: TestCluster): Promise<string> {
   const text = await readFile(cluster.kubeconfig, "utf8");
   const server = cluster.server.replace("127.0.0.1", "10.0.2.2");

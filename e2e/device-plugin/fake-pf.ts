@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A PF without hardware: what a config daemon would report of it, and the sysfs that agrees with that.
+ * A PF without hardware: the status that a config daemon would report for it, and the sysfs files that match the
+ * status.
  * Usage: `await startKernel(root, bootId); await makeVfs(root, addresses); await report(transport, name, { interfaces: [pfStatus({ numVfs: 4 })], … })`.
  */
 import {
@@ -16,16 +17,16 @@ import { join } from "node:path";
 
 export interface PfOptions extends Partial<InterfaceStatus> {
   readonly numVfs: number;
-  /** 1 unless given: ens1f0 is 0000:01:00.0. */
+  /** PCI bus of the PF (default 1): ens1f0 is 0000:01:00.0. */
   readonly slot?: number;
 }
 
-/** Addresses of the VFs from `first` to `last`. */
+/** Returns the addresses of the VFs `first` to `last`. */
 export function vfAddresses(first: number, last: number, slot = 1): readonly string[] {
   return Array.from({ length: last - first + 1 }, (_, index) => `0000:0${slot}:10.${first + index}`);
 }
 
-/** An igb port with so many VFs, all of them configured. */
+/** Returns the status of an igb port with this number of VFs, all configured. */
 export function pfStatus({ numVfs, slot = 1, ...rest }: PfOptions): InterfaceStatus {
   const [name, pciAddress] = [`ens${slot}f0`, `0000:0${slot}:00.0`];
   const Vfs = vfAddresses(0, numVfs - 1, slot).map((address, vfID) => {
@@ -40,7 +41,7 @@ export function pfStatus({ numVfs, slot = 1, ...rest }: PfOptions): InterfaceSta
   };
 }
 
-/** Writes the status as the daemon does, for the generation that the state has now; conditions stay. */
+/** Writes the status as the daemon does, for the current generation of the node state. Conditions are kept. */
 export async function report(
   transport: Transport,
   name: string,
@@ -55,20 +56,20 @@ export async function report(
   });
 }
 
-/** Rejects with "NotFound" where the operator has not made it yet. */
+/** Rejects with "NotFound" if the operator has not created the node state yet. */
 export async function readState(transport: Transport, name: string): Promise<SriovNetworkNodeState> {
   const path = objectPath(sriovNetworkNodeStates, { name, namespace });
   const state = await transport.request({ method: "GET", path });
-  if (!isNodeState(state)) throw new TypeError(`${name} is no SriovNetworkNodeState`);
+  if (!isNodeState(state)) throw new TypeError(`${name} is not a SriovNetworkNodeState`);
   return state;
 }
 
-// The API server checks it against the CRD.
+// Checks nothing more, because the API server has validated the object against the CRD.
 function isNodeState(object: unknown): object is KubeObject & SriovNetworkNodeState {
   return isKubeObject(object) && object.kind === sriovNetworkNodeStates.kind;
 }
 
-/** Names the boot, as a kernel does from its start. VFs stay, as those of some cards do. */
+/** Writes the boot id, as a starting kernel does. VFs stay, as on NICs that keep them over a reboot. */
 export async function startKernel(root: string, bootId: string): Promise<void> {
   const directory = join(root, "proc/sys/kernel/random");
   await mkdir(directory, { recursive: true });
@@ -76,8 +77,8 @@ export async function startKernel(root: string, bootId: string): Promise<void> {
 }
 
 /**
- * Makes VFs anew, bound to igbvf. What was before goes after, so that no file gets the number of an old one, as in
- * sysfs.
+ * Recreates the VFs, bound to igbvf. The old files are removed after the new ones are created, so that no file gets the
+ * inode number of an old one, as in sysfs.
  */
 export async function makeVfs(root: string, addresses: readonly string[]): Promise<void> {
   for (const address of addresses) {

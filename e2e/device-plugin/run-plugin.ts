@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The real device plugin on this machine, with a kubelet's directory, network and home of its own: it finds none of the
- * VFs that it is told of, but reads the configuration and says what it thinks of it.
+ * runPlugin runs the real device plugin on this machine, with its own kubelet directory, network and home directory.
+ * The plugin finds none of the VFs in its configuration, but it parses the configuration and logs the result.
  * Usage: `const { isTaken, log } = await runPlugin(bin, directory, '{"resourceList":[…]}')`.
  */
 import { spawn } from "node:child_process";
@@ -9,12 +9,12 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 export interface PluginRun {
-  /** Whether it took up its work; else it ended by itself. */
+  /** Whether the plugin accepted the configuration. If not, it exited by itself. */
   readonly isTaken: boolean;
   readonly log: string;
 }
 
-/** `directory` gets its files. Needs root, for namespaces. */
+/** Runs the plugin; `directory` gets its files. Needs root to create namespaces. */
 export async function runPlugin(bin: string, directory: string, config: string): Promise<PluginRun> {
   const file = join(directory, "config.json");
   await writeFile(file, config);
@@ -40,7 +40,7 @@ export async function runPlugin(bin: string, directory: string, config: string):
   return { isTaken: isListening, log };
 }
 
-/** It wants names for PCI ids, and would fetch them from the network. */
+/** Writes a short list of PCI ids. Without the file, the plugin would download the list. */
 export async function writePciIds(home: string): Promise<void> {
   await mkdir(join(home, ".cache"), { recursive: true });
   const ids = [

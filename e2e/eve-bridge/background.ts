@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Servers that a test starts: known to be up when they have said so, gone when disposed of.
+ * startBackground starts a server for a test and waits until the server is ready. Disposing the result ends the server.
  * Usage: `await using daemon = await startBackground("dnsmasq", […], { until: "started" })`.
  */
 import { spawn } from "node:child_process";
@@ -9,20 +9,20 @@ import { once } from "node:events";
 /** A running program. */
 export interface Background extends AsyncDisposable {
   readonly pid: number;
-  /** All that it has printed, on both outputs. */
+  /** Returns everything that the program has printed, on both outputs. */
   printed(): string;
-  /** Resolves when it has printed a line that `wanted` accepts. */
+  /** Resolves when the program has printed a line that `wanted` accepts. */
   line(wanted: (line: string) => boolean): Promise<string>;
   signal(name: NodeJS.Signals): void;
 }
 
-/** When it counts as started: when it has printed this text, or when this is so. */
+/** When the program counts as started: after it has printed this text, or as soon as the function returns true. */
 export interface BackgroundOptions {
   readonly until: string | (() => boolean);
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** Starts a program. Throws what it printed when it ends before it is up. */
+/** Starts a program. If the program ends before it is ready, rejects with its output. */
 export async function startBackground(
   file: string,
   args: readonly string[],

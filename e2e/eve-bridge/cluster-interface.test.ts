@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** eth0: the stock `bridge` and `host-local` plugins behind eve-bridge, called by cnitool and by hand. */
+/**
+ * Tests eth0: eve-bridge calls the stock `bridge` and `host-local` plugins. The tests call eve-bridge with cnitool and
+ * directly.
+ */
 import {
   mkdirSync,
   readdirSync,
@@ -19,7 +22,7 @@ import { ip } from "./shell.ts";
 const limitMs = 120_000;
 const ifName = "eth0";
 
-/** What flannel hands down (eve-and-afxdp.md a1), with the addresses' files in the lab. */
+/** Returns flannel's configuration (eve-and-afxdp.md a1), with the directory of the addresses in the lab. */
 function confOf(lab: NodeLab, change: Json = {}): Json {
   return {
     cniVersion: "0.3.1",
@@ -38,7 +41,7 @@ function confOf(lab: NodeLab, change: Json = {}): Json {
   };
 }
 
-/** Writes down what `bridge` is told on stdin, and hands it on. */
+/** Replaces `bridge` by a script that records its stdin and calls the real plugin. */
 function tapBridge(lab: NodeLab): AsyncDisposable & { conf(command: string): Json } {
   const plugin = join(lab.bin, "bridge");
   const real = readlinkSync(plugin);
@@ -58,8 +61,8 @@ describeInLab("eth0", () => {
   let lab: NodeLab;
   beforeAll(async () => {
     lab = await createNodeLab();
-    // As on every node: a pod of the system is there first, and stays. `bridge` v1.9.1 cannot make its bridge a gateway
-    // after the last port was removed from it ("could not set bridge's mac", Linux 6.18).
+    // As on every node, a system pod exists before the other pods. Without it, `bridge` v1.9.1 fails after the last
+    // port was removed from its bridge ("could not set bridge's mac", Linux 6.18).
     const pod = await lab.createPod("coredns-0");
     const system = { ...pod, args: pod.args.replace("eve-kube-app", "kube-system") };
     expect(await lab.call("ADD", system, confOf(lab), { ifName })).toMatchObject({ status: 0 });
@@ -72,7 +75,7 @@ describeInLab("eth0", () => {
   let before: string[] = [];
   let stateBefore: string[] = [];
   const allAddresses = () => readdirSync(lab.path("host-local", "cbr0")).filter((name) => /^\d/.test(name));
-  /** The addresses that host-local has given to pods of the tests. */
+  /** Returns the addresses that host-local has assigned to the pods of the tests. */
   const givenAddresses = () => allAddresses().filter((address) => !before.includes(address));
   const stateFiles = () => lab.stateFiles().filter((file) => !stateBefore.includes(file));
 
@@ -84,11 +87,11 @@ describeInLab("eth0", () => {
     expect((await lab.hostLinks()).filter((name) => name.startsWith("veth"))).toHaveLength(1);
   }
 
-  /** Routes by which a pod is told apart. */
+  /** Returns the routes of the pod without the name of the device. */
   const destinations = async (pod: Pod) => (await podRoutes(pod)).map((route) => route.replace(" dev eth0", "")).sort();
 
   it(
-    "of an application reaches services and the node, and is no default route",
+    "of an application reaches services and the node, and has no default route",
     () =>
       withPod("app-1-abcde", async (pod) => {
         const { status, json } = await lab.call("ADD", pod, confOf(lab), { ifName });
@@ -107,7 +110,7 @@ describeInLab("eth0", () => {
   );
 
   it(
-    "of any other pod is the default route",
+    "of any other pod has the default route",
     async () => {
       const pod = await lab.createPod();
       const args = pod.args.replace("eve-kube-app", "kube-system");
@@ -119,7 +122,7 @@ describeInLab("eth0", () => {
     limitMs,
   );
 
-  describe("where zedkube writes markers", () => {
+  describe("if zedkube writes markers", () => {
     beforeAll(() => {
       mkdirSync(lab.settings.markerDir);
     });
@@ -131,7 +134,7 @@ describeInLab("eth0", () => {
     };
 
     it(
-      "follows the marker, and waits for it",
+      "follows the marker, and fails until it exists",
       () =>
         withPod("app-2-abcde", async (pod) => {
           const { status, json } = await lab.call("ADD", pod, confOf(lab), { ifName });
@@ -145,7 +148,7 @@ describeInLab("eth0", () => {
     );
 
     it.each(["controller", "native-ni-default"])(
-      "is no default route for %s",
+      "has no default route for %s",
       (kind) =>
         withPod("app-3-abcde", async (pod) => {
           mark("app-3-abcde", kind);
@@ -157,7 +160,7 @@ describeInLab("eth0", () => {
   });
 
   it(
-    "is added, checked and deleted by cnitool in every version",
+    "is added, checked and deleted by cnitool in every CNI version",
     async () => {
       for (const cniVersion of ["0.1.0", "0.2.0", "0.3.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0"]) {
         const pod = await lab.createPod();
@@ -177,7 +180,7 @@ describeInLab("eth0", () => {
   );
 
   it(
-    "fails CHECK when its address is gone",
+    "fails CHECK if its address is missing",
     async () => {
       const pod = await lab.createPod();
       const conf = confOf(lab, { cniVersion: "1.0.0" });
@@ -191,7 +194,7 @@ describeInLab("eth0", () => {
   );
 
   it(
-    "is checked and deleted by `bridge` with the configuration that it was added with",
+    "is checked and deleted with the configuration that `bridge` got for the ADD",
     async () => {
       const pod = await lab.createPod();
       const conf = confOf(lab, { cniVersion: "1.0.0" });
@@ -210,7 +213,7 @@ describeInLab("eth0", () => {
   );
 
   it(
-    "is deleted without ipam, routes, nodeIP or namespace in the call",
+    "is deleted if the call has no ipam, routes, nodeIP or namespace",
     async () => {
       const pod = await lab.createPod();
       expect((await lab.call("ADD", pod, confOf(lab), { ifName })).status).toBe(0);
@@ -224,9 +227,9 @@ describeInLab("eth0", () => {
   );
 
   it(
-    "leaves nothing when the plugin fails half-way",
+    "is removed completely if the plugin fails half-way",
     async () => {
-      // host-local has no second address, which comes out after `bridge` has made the interface.
+      // host-local has no second address and reports this after `bridge` has created the interface.
       const range = { subnet: "10.42.0.0/24", rangeStart: "10.42.0.77", rangeEnd: "10.42.0.77" };
       const conf = confOf(lab, { ipam: { ...(confOf(lab)["ipam"] as Json), ranges: [[range]] } });
       const [first, pod] = await lab.createPods(["app-1-abcde", "app-2-abcde"]);
@@ -242,7 +245,7 @@ describeInLab("eth0", () => {
   );
 
   it(
-    "does not reach `bridge` without nodeIP",
+    "fails before the call of `bridge` if nodeIP is missing",
     async () => {
       const pod = await lab.createPod();
       const { json } = await lab.call("ADD", pod, confOf(lab, { nodeIP: undefined }), { ifName });
@@ -253,7 +256,7 @@ describeInLab("eth0", () => {
   );
 
   it(
-    "of a pod that the runtime no longer lists is collected",
+    "of a pod that the runtime no longer lists is deleted by GC",
     async () => {
       const pod = await lab.createPod();
       const conf = confOf(lab, { cniVersion: "1.1.0" });

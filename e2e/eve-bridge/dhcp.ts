@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * DHCP on the network instance: dnsmasq with option 121 as EVE configures it, the stock plugin's daemon, and a tap on the
- * wire.
+ * startDhcp provides DHCP on the network instance: dnsmasq with option 121 as EVE configures it, the daemon of the
+ * stock plugin, and a program that records the DHCP messages on the wire.
  * Usage: `await using dhcp = await startDhcp(lab); await dhcp.wire.line((line) => line.includes("RELEASE"))`.
  */
 import { existsSync, readFileSync, rmSync } from "node:fs";
@@ -19,17 +19,17 @@ export interface DhcpMessage {
   readonly yiaddr: string;
 }
 
-/** Server, daemon and wiretap. */
+/** The server, the daemon and the recorder. */
 export interface Dhcp extends AsyncDisposable {
   readonly daemon: Background;
   readonly wire: Background;
-  /** The DHCP messages so far. */
+  /** Returns the DHCP messages so far. */
   messages(): DhcpMessage[];
-  /** The lines of dnsmasq's lease file. */
+  /** Returns the lines of dnsmasq's lease file. */
   leases(): string[];
 }
 
-/** Starts all three. The bridge must be there. */
+/** Starts all three programs. The bridge must exist. */
 export async function startDhcp(lab: NodeLab): Promise<Dhcp> {
   const resources = new AsyncDisposableStack();
   const leaseFile = lab.path("dnsmasq.leases");
@@ -44,9 +44,10 @@ export async function startDhcp(lab: NodeLab): Promise<Dhcp> {
         `--interface=${bridge.name}`,
         "--bind-interfaces",
         "--dhcp-authoritative",
-        // Many: dnsmasq keeps a lease to its end, since the kernel drops the plugin's DHCPRELEASE (eve-and-afxdp.md a9).
+        // A large range, because dnsmasq keeps a lease until it expires: the kernel drops the DHCPRELEASE of the plugin
+        // (eve-and-afxdp.md a9).
         "--dhcp-range=10.11.16.1,10.11.200.254,255.255.0.0,60m",
-        // The plugin does not ask for option 121, and takes it when it comes.
+        // The plugin does not request option 121 but uses it.
         `--dhcp-option-force=option:classless-static-route,${routes}`,
         `--dhcp-leasefile=${leaseFile}`,
         `--pid-file=${lab.path("dnsmasq.pid")}`,
@@ -71,7 +72,9 @@ export async function startDhcp(lab: NodeLab): Promise<Dhcp> {
   };
 }
 
-/** The stock plugin's daemon on the lab's socket; what a killed one left there is removed, as EVE does. */
+/**
+ * Starts the daemon of the stock plugin on the lab's socket. Removes the socket of a killed daemon first, as EVE does.
+ */
 export async function startDhcpDaemon(lab: NodeLab): Promise<Background> {
   const { dhcpSocket } = lab.settings;
   rmSync(dhcpSocket, { force: true });

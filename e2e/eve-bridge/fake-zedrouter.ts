@@ -1,59 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A zedrouter for tests: the four methods on a Unix socket, with real bridges and veth pairs in real namespaces
- * (eve-and-afxdp.md a5, a6). It may be told to fail in any way that a test needs.
+ * startFakeZedrouter starts a zedrouter for tests: it serves the four methods on a Unix socket, with real bridges and
+ * veth pairs in real namespaces (eve-and-afxdp.md a5, a6), and fails as a test requires.
  * Usage: `await using zedrouter = await startFakeZedrouter({ socket, host }); zedrouter.fault = ({ method }) => …`.
  */
 import { createServer, type Socket } from "node:net";
 import { ip, run } from "./shell.ts";
 
-/** One request, as it came over the wire. */
+/** One request as received. */
 export interface ZedrouterRequest {
   readonly method: string;
   readonly pod: string;
   readonly ifName: string;
-  /** Colon text; "" when none was sent. */
+  /** The MAC address as "02:16:3e:00:00:01"; "" if the request has none. */
   readonly mac: string;
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** What to do with a request instead of answering it. */
+/** How a request fails. */
 export type Fault =
-  /** Say no, and do nothing. */
+  /** Return this error without acting. */
   | { readonly refuse: string }
-  /** Do nothing and send these bytes. */
+  /** Send these bytes without acting. */
   | { readonly send: string }
-  /** Do it, and close the connection in the middle of the answer. */
+  /** Act, and close the connection in the middle of the answer. */
   | "close-mid-answer"
-  /** Do it, and say nothing. */
+  /** Act, and send no answer. */
   | "act-silently"
-  /** Neither do it nor say anything. */
+  /** Neither act nor answer. */
   | "ignore"
-  /** Do it, and answer twice. */
+  /** Act, and answer twice. */
   | "answer-twice";
 
 export interface FakeZedrouter extends AsyncDisposable {
   readonly requests: readonly ZedrouterRequest[];
   /** Whether the next network instance has DHCP. */
   useDhcp: boolean;
-  /** Looked at for each request. */
+  /** Called for each request; undefined lets the request succeed. */
   fault: (request: ZedrouterRequest) => Fault | undefined;
-  /** Called before a request is acted on and before it is answered. */
+  /** Called before the server acts on a request ("received") and before it answers ("done"). */
   onStep: (step: "received" | "done", request: ZedrouterRequest) => void | Promise<void>;
-  /** How many interfaces it has made and not removed. */
+  /** Returns the number of interfaces that were created and not removed. */
   connected(): number;
 }
 
-/** Where to listen, and the namespace that stands for the host's. */
+/** The path of the socket, and the namespace that replaces the host's. */
 export interface FakeZedrouterOptions {
   readonly socket: string;
   readonly host: string;
 }
 
-/** The network instance's bridge, its address, and its interfaces' MTU. */
+/** The bridge of the network instance, its address, and the MTU of its interfaces. */
 export const bridge = { name: "bn1", address: "10.11.12.1/16", mac: "02:16:3e:00:00:01", mtu: 1400 } as const;
 
-/** Makes the bridge and listens. */
+/** Creates the bridge and starts the server. */
 export async function startFakeZedrouter({ socket: path, host }: FakeZedrouterOptions): Promise<FakeZedrouter> {
   await ip(`-n ${host} link add ${bridge.name} address ${bridge.mac} mtu ${bridge.mtu} type bridge`);
   await ip(`-n ${host} address add ${bridge.address} dev ${bridge.name}`);
@@ -62,7 +62,7 @@ export async function startFakeZedrouter({ socket: path, host }: FakeZedrouterOp
   const sockets = new Set<Socket>();
   const pairs = new Map<string, { readonly hostIf: string; readonly netns: string }>();
   let made = 0;
-  /** Requests for one interface are done in the order they came. */
+  /** Requests for one interface are handled in order. */
   const turns = new Map<string, Promise<unknown>>();
 
   const self: FakeZedrouter = {
@@ -137,7 +137,7 @@ export async function startFakeZedrouter({ socket: path, host }: FakeZedrouterOp
   async function disconnect(request: ZedrouterRequest): Promise<object> {
     const pair = pairs.get(keyOf(request));
     if (pair !== undefined) {
-      await run("ip", ["-n", host, "link", "del", pair.hostIf]); // gone already with its namespace, perhaps
+      await run("ip", ["-n", host, "link", "del", pair.hostIf]); // fails if the interface is gone with its namespace
       pairs.delete(keyOf(request));
     }
     return { AppUUID: pair === undefined ? noUuid : appUuid, UsedDHCP: pair !== undefined && self.useDhcp };
@@ -177,7 +177,7 @@ export async function startFakeZedrouter({ socket: path, host }: FakeZedrouterOp
     let text = "";
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
-    socket.on("error", () => undefined); // who asked may have been killed
+    socket.on("error", () => undefined); // the client may have been killed
     socket.setEncoding("utf8").on("data", (more: string) => {
       text += more;
       const lines = text.split("\n");
@@ -236,7 +236,7 @@ function keyOf({ pod, ifName }: ZedrouterRequest): string {
   return `${pod}/${ifName}`;
 }
 
-/** As zedrouter, which knows namespaces by their names below this directory alone. */
+/** Returns the name of the namespace. Zedrouter knows namespaces only by their names below this directory. */
 function namespaceOf({ pod, params }: ZedrouterRequest): string {
   const { NetNsPath: path } = params["Pod"] as { NetNsPath: string };
   const name = /^\/var\/run\/netns\/([^/]+)$/.exec(path)?.[1];

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What goes wrong around eve-bridge: zedrouter, the DHCP daemon, the input, the node. After each: nothing is left. */
+/**
+ * Tests eve-bridge with faults of zedrouter, of the DHCP daemon, of the input and of the node. Each test ends with a
+ * check that nothing is left.
+ */
 import { rmSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { startDhcpDaemon, type Dhcp } from "./dhcp.ts";
@@ -10,7 +13,7 @@ import { ip } from "./shell.ts";
 import { createNetworkLab } from "./network-lab.ts";
 
 const limitMs = 120_000;
-/** Waits that a test can sit out, and that a busy machine keeps when nothing is wrong. */
+/** Timeouts that are short enough for a test and long enough for a loaded machine without faults. */
 const timeoutMs = { total: 40_000, dial: 500, rpc: 2_000, delegate: 4_000, undo: 20_000 };
 const conf = { cniVersion: "1.1.0", name: "ni", type: "eve-bridge", eveBridge: { timeoutMs } };
 const virtualMachine = "virt-launcher-app-1-027a9-abcde-fghij";
@@ -29,7 +32,7 @@ describeInLab("faults", () => {
     zedrouter.fault = () => undefined;
   });
 
-  /** That a pod and the node are as if nothing had happened. */
+  /** Expects that no interface, port or state file exists. */
   async function expectNothingLeft(pod: Pod): Promise<void> {
     expect([await podLink(pod, "net1"), await lab.hostLinks(), lab.stateFiles()]).toEqual([undefined, ["bn1"], []]);
   }
@@ -53,7 +56,7 @@ describeInLab("faults", () => {
     ];
 
     it.each(faults)(
-      "that $does at L2 fail ADD with code $code, which is undone",
+      "that $does at L2 fail ADD with code $code, and ADD is undone",
       async ({ fault, code }) => {
         faultIn("ConnectPodAtL2", fault);
         const pod = await lab.createPod();
@@ -66,7 +69,7 @@ describeInLab("faults", () => {
     );
 
     it.each(faults)(
-      "that $does at L3 fail ADD with code $code, which is undone, with the lease",
+      "that $does at L3 fail ADD with code $code, and ADD and the lease are undone",
       async ({ fault, code }) => {
         faultIn("ConnectPodAtL3", fault);
         const pod = await lab.createPod();
@@ -80,7 +83,7 @@ describeInLab("faults", () => {
     );
 
     it.each(faults)(
-      "that $does at DisconnectPod fail DEL with code $code; the next DEL finishes it",
+      "that $does at DisconnectPod fail DEL with code $code, and the next DEL succeeds",
       async ({ fault, code }) => {
         const pod = await lab.createPod();
         expect((await lab.call("ADD", pod, conf)).status).toBe(0);
@@ -108,7 +111,7 @@ describeInLab("faults", () => {
     );
 
     it(
-      "that answers everything twice change nothing",
+      "that answers everything twice have no effect",
       async () => {
         zedrouter.fault = () => "answer-twice";
         const pod = await lab.createPod();
@@ -120,7 +123,7 @@ describeInLab("faults", () => {
     );
 
     it(
-      "that is away: ADD fails with code 11, DEL of what that ADD did not make succeeds; both wait a little for it",
+      "that does not run: both wait for it a little; then ADD fails with code 11, and DEL succeeds if that ADD created nothing",
       async () => {
         await using other = await createNodeLab();
         const pod = await other.createPod();
@@ -139,7 +142,7 @@ describeInLab("faults", () => {
     );
 
     it(
-      "that is away keep DEL from succeeding while something may be connected",
+      "that does not run fail DEL while an interface may be connected",
       async () => {
         await using other = await createNodeLab();
         const pod = await other.createPod(virtualMachine);
@@ -149,13 +152,14 @@ describeInLab("faults", () => {
           expect(started.connected()).toBe(1);
         }
         expect((await other.call("DEL", pod, conf)).json).toMatchObject({ code: 11 });
-        // The same without our record, as for what the Go plugin has made; also when the pod's namespace is gone.
+        // Without eve-bridge's record, as for interfaces of the Go plugin, and also if the namespace of the pod is
+        // gone.
         rmSync(other.settings.stateDir, { recursive: true });
         const msg = "cannot delete net1: zedrouter is not reachable, and there is no record of the interface";
         for (const netns of [pod.netns, "/var/run/netns/gone"]) {
           expect((await other.call("DEL", { ...pod, netns }, conf)).json).toMatchObject({ code: 11, msg });
         }
-        await ip(`-n ${other.host} link delete bn1`); // the new zedrouter makes it again
+        await ip(`-n ${other.host} link delete bn1`); // the new zedrouter creates it again
         await using _ = await startFakeZedrouter({ socket: other.settings.rpcSocket, host: other.host });
         expect((await other.call("DEL", pod, conf)).status).toBe(0);
         expect(await other.call("DEL", pod, conf)).toMatchObject({ status: 0, stdout: "" });
@@ -166,7 +170,7 @@ describeInLab("faults", () => {
 
   describe("of the DHCP daemon", () => {
     it(
-      "that is away: ADD is undone, DEL succeeds since all leases are forgotten",
+      "that does not run: ADD is undone, DEL succeeds because the daemon's leases are lost with it",
       async () => {
         const connected = await lab.createPod();
         expect((await lab.call("ADD", connected, conf)).status).toBe(0);
@@ -187,7 +191,7 @@ describeInLab("faults", () => {
     );
 
     it(
-      "that is silent: ADD fails in its time and leaves no interface; DEL finishes when the daemon is back",
+      "that does not answer: ADD fails within its time limit and leaves no interface; DEL succeeds when the daemon answers again",
       async () => {
         const [pod, connected] = await lab.createPods(["app-3-abcde", "app-4-abcde"]);
         if (pod === undefined || connected === undefined) throw new Error("no pods");
@@ -209,7 +213,7 @@ describeInLab("faults", () => {
     );
 
     it(
-      "that has no server to ask: ADD fails in its time and is undone",
+      "that gets no answer from a server: ADD fails within its time limit and is undone",
       async () => {
         await using other = await createNodeLab();
         await using started = await startFakeZedrouter({ socket: other.settings.rpcSocket, host: other.host });
@@ -225,7 +229,7 @@ describeInLab("faults", () => {
 
   describe("of plugins", () => {
     it(
-      "that are not there are named, and ADD is undone",
+      "that do not exist are named in the error, and ADD is undone",
       async () => {
         const pod = await lab.createPod();
         const { json } = await lab.call("ADD", pod, conf, { env: { CNI_PATH: "/nowhere" } });
@@ -242,7 +246,7 @@ describeInLab("faults", () => {
     const cut = Array.from({ length: 12 }, (_, i) => whole.slice(0, Math.floor((whole.length * i) / 12)));
 
     it.each(["ADD", "DEL", "CHECK", "GC", "STATUS"])(
-      "%s of a configuration that is cut off anywhere is code 6",
+      "%s with a truncated configuration fails with code 6",
       async (command) => {
         const pod = await lab.createPod();
         const answers = await Promise.all(cut.map((stdin) => lab.call(command, pod, conf, { stdin })));
@@ -252,7 +256,7 @@ describeInLab("faults", () => {
     );
 
     it(
-      "a megabyte of configuration is taken, and of garbage refused",
+      "a configuration of 1 MiB is accepted, and 1 MiB of garbage is refused",
       async () => {
         const pod = await lab.createPod(virtualMachine);
         const big = { ...conf, padding: "x".repeat(1 << 20) };
@@ -267,7 +271,7 @@ describeInLab("faults", () => {
 
     const wrongValues = [null, true, 7, "text", [], [1], { a: 1 }];
     it.each(["cniVersion", "name", "eveBridge", "networkInstance", "prevResult", "ipam", "nodeIP"])(
-      "any type at %s is taken or refused with a code of the specification, and leaves nothing",
+      "%s of any type is accepted or refused with a code of the specification, and nothing is left",
       async (member) => {
         const pod = await lab.createPod(virtualMachine);
         for (const value of wrongValues) {
@@ -285,13 +289,13 @@ describeInLab("faults", () => {
     );
 
     it.each([
-      { what: "a MAC that is none", args: `K8S_POD_NAME=${virtualMachine};MAC=02:16:3e:zz:00:01`, code: 4 },
-      { what: "a MAC that zedrouter does not take", args: `K8S_POD_NAME=${virtualMachine}`, code: 100 },
-      { what: "arguments that are none", args: "K8S_POD_NAME", code: 4 },
+      { what: "an invalid MAC", args: `K8S_POD_NAME=${virtualMachine};MAC=02:16:3e:zz:00:01`, code: 4 },
+      { what: "a MAC that zedrouter refuses", args: `K8S_POD_NAME=${virtualMachine}`, code: 100 },
+      { what: "invalid arguments", args: "K8S_POD_NAME", code: 4 },
       { what: "unknown arguments", args: "A=1", code: 4 },
       { what: "no pod", args: "", code: 4 },
     ])(
-      "$what is code $code",
+      "$what fails with code $code",
       async ({ args, code }) => {
         const pod = await lab.createPod();
         const { status, json } = await lab.call("ADD", { ...pod, args }, conf);
@@ -303,10 +307,10 @@ describeInLab("faults", () => {
 
     it.each([
       { what: "that is gone", netns: "/var/run/netns/eve-bridge-gone", code: 3 },
-      { what: "that is no namespace", netns: "/etc/passwd", code: 100 },
+      { what: "that is a regular file", netns: "/etc/passwd", code: 100 },
       { what: "that is the host's", netns: "", code: 8 },
     ])(
-      "a network namespace $what is code $code",
+      "a network namespace $what fails with code $code",
       async ({ netns, code }) => {
         const pod = await lab.createPod(virtualMachine);
         const path = netns === "" ? `/var/run/netns/${lab.host}` : netns;
@@ -318,7 +322,7 @@ describeInLab("faults", () => {
     );
 
     it(
-      "a namespace that is gone does not keep DEL from succeeding",
+      "a missing network namespace does not prevent DEL",
       async () => {
         const pod = await lab.createPod();
         expect((await lab.call("ADD", pod, conf)).status).toBe(0);
@@ -338,11 +342,11 @@ describeInLab("faults", () => {
     }
 
     it.each([
-      { what: "is not there", logFile: "/nowhere/at/all/log" },
+      { what: "does not exist", logFile: "/nowhere/at/all/log" },
       { what: "is full", logFile: "/dev/full" },
       { what: "is a directory", logFile: "/proc" },
     ])(
-      "a log that $what changes no answer",
+      "a log file that $what does not affect the answers",
       ({ logFile }) =>
         withSettings({ logFile }, async (env) => {
           const pod = await lab.createPod(virtualMachine);
@@ -354,7 +358,7 @@ describeInLab("faults", () => {
     );
 
     it(
-      "state that cannot be written fails ADD with code 5 before it acts, and lets DEL through",
+      "state that cannot be written fails ADD with code 5 before ADD creates anything, and does not prevent DEL",
       () =>
         withSettings({ stateDir: "/proc/nowhere" }, async (env) => {
           const pod = await lab.createPod(virtualMachine);
@@ -367,7 +371,7 @@ describeInLab("faults", () => {
     );
 
     it(
-      "SIGTERM makes ADD give up and undo",
+      "SIGTERM makes ADD stop and undo what it did",
       async () => {
         const pod = await lab.createPod(virtualMachine);
         let pid = 0;
@@ -386,7 +390,7 @@ describeInLab("faults", () => {
   });
 
   it(
-    "of an ADD that waits for its turn end with code 11",
+    "a call that waits too long for another call for the same interface fails with code 11",
     async () => {
       const pod = await lab.createPod(virtualMachine);
       let entered: () => void = () => undefined;

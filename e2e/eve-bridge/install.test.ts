@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The installer with the real program and the real Node, on nodes that lack nearly everything. */
+/**
+ * Tests the installer with the real program and the real Node, on nodes that have almost no other programs.
+ */
 import {
   appendFileSync,
   chmodSync,
@@ -26,7 +28,7 @@ function killIfThere(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // it was quicker
+    // The process has already ended.
   }
 }
 
@@ -77,7 +79,7 @@ describeInLab("the installer", () => {
   );
 
   it(
-    "works where the root is read-only and only the CNI directory can be written",
+    "works if the root is read-only and only the CNI directory is writable",
     async () => {
       const cni = newCniDirectory("read-only");
       const [node, bundle] = program();
@@ -106,7 +108,7 @@ describeInLab("the installer", () => {
   );
 
   it(
-    "brings all that Node needs: a shell is enough on the node, whatever its C library",
+    "installs everything that Node needs: the node needs only a shell, with any C library",
     async () => {
       const root = join(dir, "root");
       const cni = join(root, "opt/cni/bin");
@@ -125,7 +127,7 @@ describeInLab("the installer", () => {
   );
 
   it(
-    "replaces versions under a runtime that never stops calling, and removes the old ones",
+    "replaces versions while a runtime calls the plugin continuously, and removes the old versions",
     async () => {
       const cni = newCniDirectory("upgrade");
       for (const dist of ["one", "two"]) {
@@ -144,7 +146,7 @@ describeInLab("the installer", () => {
         }
       };
       const runtimes = [runtime(), runtime()];
-      // On a loaded machine a call may take its time between its launcher and its program.
+      // On a loaded machine a call may take long between the start of its launcher and of its program.
       for (const dist of ["one", "two"]) await install(cni, 5, dist);
       going = false;
       await Promise.all(runtimes);
@@ -156,12 +158,12 @@ describeInLab("the installer", () => {
   );
 
   it(
-    "killed at any time leaves the present version working, and the next installation cleans up after it",
+    "killed at any time leaves the present version working, and the next installation removes its files",
     async () => {
       const cni = newCniDirectory("killed");
       await install(cni);
       const [node, bundle] = program("one");
-      // From its first file to its last: at some of these moments it copies, at some it tries the new version.
+      // These times are spread over the whole installation: copying files and testing the new version.
       for (const afterMs of [60, 150, 300, 600]) {
         const installing = run(node, [bundle, "install", "--to", cni, "--grace-seconds", "0"], {
           onStart: (pid) => {

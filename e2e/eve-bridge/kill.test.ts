@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * eve-bridge killed between any two of its steps: before each of its own system calls that changes or connects
- * something (strace counts them), while zedrouter works for it, and while a plugin does, which then runs on without it.
- * Afterwards a DEL, or a GC alone, has to leave nothing: no interface, no lease, no address, no file.
+ * Kills eve-bridge between any two of its steps: before each of its system calls that changes or connects something
+ * (strace counts them), while zedrouter handles a request, and while a plugin runs, which then continues without
+ * eve-bridge. Afterwards a DEL, or only a GC, must leave no interface, lease, address or file.
  */
 import { chmodSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,10 @@ import { createNetworkLab, type NetworkLab } from "./network-lab.ts";
 const limitMs = 300_000;
 const conf = { cniVersion: "1.1.0", name: "ni", type: "eve-bridge" };
 
-/** Each with its names on the architectures; "?" lets strace pass over those that this one lacks. */
+/**
+ * System calls, each with its names on the architectures. "?" makes strace ignore names that this architecture does not
+ * have.
+ */
 const calls = [
   "?mkdir,?mkdirat",
   "?rename,?renameat,?renameat2",
@@ -27,7 +30,7 @@ const calls = [
   "exit_group",
 ];
 
-/** Before the nth call of a kind. */
+/** Before the nth system call of a kind. */
 interface Moment {
   readonly kind: string;
   readonly n: number;
@@ -65,7 +68,7 @@ describeInLab("killed", () => {
   const confOf = (ifName: string) => (ifName === "eth0" ? clusterConf : conf);
   const macOf = ({ args }: Pod) => /MAC=([0-9a-f:]+)/.exec(args)?.[1] ?? "";
 
-  /** Cleans up as the runtime would, and looks for what is left. */
+  /** Cleans up as the runtime would, and expects that nothing is left. */
   async function expectNothingLeft(pod: Pod, ifName: string, cleanup: Cleanup): Promise<void> {
     const own = cleanup === "GC" ? { ...confOf(ifName), "cni.dev/valid-attachments": [] } : confOf(ifName);
     expect(await lab.call(cleanup, pod, own, { ifName })).toMatchObject({ status: 0, stdout: "", stderr: "" });
@@ -91,14 +94,14 @@ describeInLab("killed", () => {
 
   const wasKilled = ({ signal, status }: Answer) => signal === "SIGKILL" || status === 137;
 
-  /** Calls it, and kills it before the nth of one kind of calls. */
+  /** Calls eve-bridge, and kills it before the nth system call of one kind. */
   function callKilledAt({ kind, n }: Moment, command: string, pod: Pod, ifName: string): Promise<Answer> {
     const inject = `inject=${kind}:signal=SIGKILL:when=${n}`;
     const strace = ["strace", "-qq", "-o", "/dev/null", "-e", `trace=${kind}`, "-e", inject, ...lab.program];
     return lab.call(command, pod, confOf(ifName), { ifName, command: strace });
   }
 
-  /** Runs `act` for each kind of call with n = 1, 2, … until it was not killed any more; returns how often it was. */
+  /** Runs `act` for each kind of call with n = 1, 2, … until eve-bridge was not killed. Returns the number of kills. */
   async function atEachCall(act: (moment: Moment) => Promise<Answer>): Promise<number> {
     let kills = 0;
     for (const kind of calls) {
@@ -120,7 +123,7 @@ describeInLab("killed", () => {
       { ifName: "net1", podName: "virt-launcher-app-1-027a9-abcde-fghij", least: 15 },
       { ifName: "eth0", podName: "app-2-abcde", least: 15 },
     ])(
-      "leaves nothing of an ADD killed before any call of the system: $ifName of $podName",
+      "leaves nothing of an ADD that was killed before any system call: $ifName of $podName",
       async ({ ifName, podName, least }) => {
         const kills = await atEachCall(async (moment) => {
           const pod = await lab.createPod(podName);
@@ -137,7 +140,7 @@ describeInLab("killed", () => {
       { ifName: "net1", podName: "app-1-abcde", least: 10 },
       { ifName: "eth0", podName: "app-2-abcde", least: 10 },
     ])(
-      "leaves nothing of a DEL killed before any call of the system: $ifName",
+      "leaves nothing of a DEL that was killed before any system call: $ifName",
       async ({ ifName, podName, least }) => {
         const kills = await atEachCall(async (moment) => {
           const pod = await lab.createPod(podName);
@@ -159,7 +162,7 @@ describeInLab("killed", () => {
       { command: "DEL", method: "DisconnectPod", step: "received" },
       { command: "DEL", method: "DisconnectPod", step: "done" },
     ] as const)(
-      "leaves nothing of $command killed when zedrouter has $step $method",
+      "leaves nothing of $command that was killed when zedrouter has $step $method",
       async ({ command, method, step }) => {
         const pod = await lab.createPod();
         if (command === "DEL") expect((await lab.call("ADD", pod, conf)).status).toBe(0);
@@ -185,7 +188,7 @@ describeInLab("killed", () => {
       { plugin: "bridge", ifName: "eth0", command: "DEL", moment: "before" },
       { plugin: "bridge", ifName: "eth0", command: "DEL", moment: "after" },
     ] as const)(
-      "leaves nothing of $command of $ifName killed $moment the $plugin plugin has worked, which runs on",
+      "leaves nothing of $command of $ifName that was killed $moment the $plugin plugin worked, while the plugin continues",
       async ({ plugin, ifName, command, moment }) => {
         const pod = await lab.createPod();
         if (command === "DEL") expect((await lab.call("ADD", pod, confOf(ifName), { ifName })).status).toBe(0);
@@ -197,7 +200,7 @@ describeInLab("killed", () => {
     );
   });
 
-  /** A CNI directory whose `plugin` kills who called it, and goes on. */
+  /** Returns a CNI directory whose `plugin` kills its caller and continues. */
   function murderous(plugin: string, command: string, moment: "before" | "after"): CallOptions {
     const dir = lab.path("murderous");
     rmSync(dir, { recursive: true, force: true });

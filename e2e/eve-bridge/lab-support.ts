@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a machine must have for these tests: root, network namespaces, Debian's dnsmasq and strace, Go. Missing packages
- * are installed; where that or the namespaces cannot be had, the tests say so and count as skipped.
+ * describeInLab declares tests that need root, network namespaces, Debian's dnsmasq and strace, and Go. It installs
+ * missing packages. If the packages or the namespaces are not available, it prints the reason and skips the tests.
  * Usage: `describeInLab("eth0", () => { it(…) })`.
  */
 import { spawnSync } from "node:child_process";
@@ -9,7 +9,7 @@ import { accessSync, constants } from "node:fs";
 import { join } from "node:path";
 import { describe } from "@jest/globals";
 
-/** Program -> package. */
+/** Packages by program. */
 const programs: Readonly<Record<string, string>> = {
   ip: "iproute2",
   nsenter: "util-linux",
@@ -20,7 +20,7 @@ const programs: Readonly<Record<string, string>> = {
 
 const installMs = 300_000;
 
-/** describe(), or a loud describe.skip() where the tests cannot run. */
+/** Calls describe(), or describe.skip() with the reason if the tests cannot run. */
 export function describeInLab(name: string, tests: () => void): void {
   const missing = whatIsMissing();
   if (missing === undefined) {
@@ -33,7 +33,7 @@ export function describeInLab(name: string, tests: () => void): void {
 
 let answer: { readonly missing: string | undefined } | undefined;
 
-/** A reason not to run, found out once. */
+/** Returns why the tests cannot run; undefined if they can. Computed once. */
 function whatIsMissing(): string | undefined {
   answer ??= { missing: findOut() };
   return answer.missing;
@@ -62,7 +62,7 @@ function ensureDebianPackages(): string[] {
     return spawnSync("apt-get", ["-qq", ...args], { env, stdio: ["ignore", "ignore", "inherit"], timeout: installMs });
   };
   const install = () => apt("install", "-y", "--no-install-recommends", ...packages).status === 0;
-  // A fresh image has no lists.
+  // A new container image has no package lists.
   if (!install()) {
     apt("update");
     install();

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Interfaces in network instances: a fake zedrouter with real veth pairs, the real DHCP plugin, daemon and server. */
+/**
+ * Tests interfaces in network instances with a fake zedrouter that creates real veth pairs, and the real DHCP plugin,
+ * daemon and server.
+ */
 import { afterAll, beforeAll, beforeEach, expect, it } from "@jest/globals";
 import type { Dhcp } from "./dhcp.ts";
 import type { FakeZedrouter } from "./fake-zedrouter.ts";
@@ -29,14 +32,14 @@ describeInLab("interfaces in network instances", () => {
     zedrouter.useDhcp = true;
   });
 
-  /** Resolves when a DHCPRELEASE for the address was on the wire. */
+  /** Resolves when a DHCPRELEASE for the address was sent. */
   async function released(address: string): Promise<void> {
     const ciaddr = address.split("/")[0] ?? "";
     await dhcp.wire.line((line) => line.includes('"RELEASE"') && line.includes(`"ciaddr":"${ciaddr}"`));
   }
 
   it(
-    "get an address, routes and a lease with a client id that follows the MAC",
+    "get an address, routes and a lease whose client id depends on the MAC",
     async () => {
       const pod = await lab.createPod("app-1-abcde", "02:16:3e:5e:6c:01");
       const { status, json, stderr } = await lab.call("ADD", pod, conf);
@@ -72,7 +75,7 @@ describeInLab("interfaces in network instances", () => {
       expect(request?.clientId).toBe(clientId);
       await output("nsenter", [`--net=${pod.netns}`, "busybox", "ping", "-c", "1", "-W", "5", "10.11.12.1"]);
 
-      // A pod made anew for the same adapter gets the same address.
+      // A recreated pod for the same adapter gets the same address.
       expect(await lab.call("DEL", pod, conf)).toMatchObject({ status: 0, stdout: "", stderr: "" });
       const again = await lab.createPod("app-1-abcde", "02:16:3e:5e:6c:01");
       expect((await lab.call("ADD", again, conf)).status).toBe(0);
@@ -84,7 +87,7 @@ describeInLab("interfaces in network instances", () => {
   );
 
   it(
-    "give the lease back while they can still send, then go, and leave nothing",
+    "release the lease while they can still send, and are then removed completely",
     async () => {
       const pod = await lab.createPod("app-2-abcde", "02:16:3e:5e:6c:02");
       await lab.call("ADD", pod, conf);
@@ -100,7 +103,7 @@ describeInLab("interfaces in network instances", () => {
   );
 
   it(
-    "of virtual machines are connected at L2 and get no address from us",
+    "of virtual machines are connected at L2 and get no address from eve-bridge",
     async () => {
       const pod = await lab.createPod("virt-launcher-app-3-027a9-abcde-fghij");
       const { status, json } = await lab.call("ADD", pod, conf);
@@ -126,7 +129,7 @@ describeInLab("interfaces in network instances", () => {
   );
 
   it(
-    "are added, checked and deleted by cnitool, in every version",
+    "are added, checked and deleted by cnitool in every CNI version",
     async () => {
       for (const cniVersion of ["0.1.0", "0.2.0", "0.3.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0"]) {
         const pod = await lab.createPod();
@@ -165,7 +168,7 @@ describeInLab("interfaces in network instances", () => {
       says: "the pod has no interface net1",
     },
   ])(
-    "fail CHECK with code 103 when $does",
+    "fail CHECK with code 103 if $does",
     async ({ break: commands, says }) => {
       const pod = await lab.createPod();
       const { json: prevResult } = await lab.call("ADD", pod, newest);
@@ -181,7 +184,7 @@ describeInLab("interfaces in network instances", () => {
   );
 
   it(
-    "that the runtime no longer lists are collected, and no others",
+    "that the runtime no longer lists are deleted by GC, and no others",
     async () => {
       const [stale, valid] = await lab.createPods(["app-4-abcde", "app-5-abcde"]);
       if (stale === undefined || valid === undefined) throw new Error("no pods");
@@ -198,7 +201,7 @@ describeInLab("interfaces in network instances", () => {
   );
 
   it(
-    "are well by STATUS, and cnitool's gc removes them all",
+    "pass STATUS, and cnitool's gc removes all of them",
     async () => {
       const pod = await lab.createPod();
       expect(await lab.cnitool("status", pod, newest, "net1")).toMatchObject({ status: 0, stderr: "" });
@@ -210,7 +213,7 @@ describeInLab("interfaces in network instances", () => {
   );
 
   it(
-    "are added fifty at once, and deleted",
+    "are added and deleted, fifty at the same time",
     async () => {
       const pods = await lab.createPods(
         Array.from({ length: 50 }, (_, i) => `virt-launcher-app-${i}-027a9-abcde-fghij`),
@@ -226,7 +229,7 @@ describeInLab("interfaces in network instances", () => {
   );
 
   it(
-    "get ten leases at once, and give them back",
+    "get ten leases at the same time, and release them",
     async () => {
       const pods = await lab.createPods(Array.from({ length: 10 }, (_, i) => `native-${i}-abcde`));
       const added = await Promise.all(pods.map((pod) => lab.call("ADD", pod, conf)));
@@ -243,12 +246,12 @@ describeInLab("interfaces in network instances", () => {
   );
 
   it(
-    "of one name are made and removed one call after the other, whatever the runtime does",
+    "with the same name are added and deleted one call after the other, in any order of the calls",
     async () => {
       const pod = await lab.createPod();
       const calls = ["ADD", "DEL", "ADD", "DEL", "DEL"].map((command) => lab.call(command, pod, conf));
       const outcomes = await Promise.all(calls);
-      // An ADD that comes second is refused; nothing else may fail.
+      // A second ADD is refused; no other call may fail.
       for (const { status, json } of outcomes) expect([0, 4]).toContain(status === 0 ? 0 : json?.["code"]);
       expect((await lab.call("DEL", pod, conf)).status).toBe(0);
       expect([await lab.hostLinks(), lab.stateFiles()]).toEqual([["bn1"], []]);
@@ -257,7 +260,7 @@ describeInLab("interfaces in network instances", () => {
   );
 
   it(
-    "are written down in the log, a line of JSON a step, without environment or configuration",
+    "are logged as one line of JSON per step, without environment and configuration",
     async () => {
       const pod = await lab.createPod();
       const secret: Json = { ...conf, password: "secret-1" };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A node of its own for a test: a network namespace in the place of the host's, pods in further ones, a CNI directory
- * with the stock plugins and eve-bridge, and settings that keep every path inside one directory.
+ * createNodeLab creates a node for one test: a network namespace that replaces the host's, further ones for pods, a CNI
+ * directory with the stock plugins and eve-bridge, and settings that keep every path inside one directory.
  * Usage: `await using lab = await createNodeLab(); const pod = await lab.createPod(); await lab.call("ADD", pod, conf)`.
  */
 import {
@@ -20,63 +20,63 @@ import { join } from "node:path";
 import { buildGoTools } from "./go-tools.ts";
 import { ip, ipBatch, output, run, type RunOptions, type RunOutcome } from "./shell.ts";
 
-/** JSON as these tests write and compare it. */
+/** JSON objects that the tests write and compare. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** A pod's sandbox. */
+/** The sandbox of a pod. */
 export interface Pod {
   readonly containerId: string;
   /** Name of its network namespace. */
   readonly namespace: string;
-  /** CNI_NETNS. */
+  /** Value of CNI_NETNS. */
   readonly netns: string;
-  /** CNI_ARGS. */
+  /** Value of CNI_ARGS. */
   readonly args: string;
 }
 
-/** What eve-bridge did. */
+/** The result of a call of eve-bridge. */
 export interface Answer extends RunOutcome {
-  /** What it printed, if that is JSON. */
+  /** The output of eve-bridge; undefined if it is not JSON. */
   readonly json: Json | undefined;
 }
 
-/** How to call it, beyond the usual. */
+/** Changes to a usual call. */
 export interface CallOptions extends Omit<RunOptions, "env"> {
   readonly ifName?: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** Started instead of the launcher; for strace. */
+  /** The command to start instead of the launcher, for strace. */
   readonly command?: readonly string[];
 }
 
 export interface NodeLab extends AsyncDisposable {
   readonly dir: string;
-  /** Name of the namespace that stands for the host's. */
+  /** Name of the namespace that replaces the host's. */
   readonly host: string;
-  /** The CNI directory, and the programs of go/. */
+  /** The CNI directory, which also contains the programs of go/. */
   readonly bin: string;
   readonly tools: string;
-  /** Node and the bundle, for who starts the program without the launcher. */
+  /** The paths of Node and the bundle, to start the program without the launcher. */
   readonly program: readonly string[];
   readonly settings: { readonly [name in "rpcSocket" | "dhcpSocket" | "markerDir" | "stateDir" | "logFile"]: string };
   path(...parts: string[]): string;
-  /** The words that start a program in the host's namespace. */
+  /** Returns the command line that starts a program in the host's namespace. */
   inHost(...command: readonly string[]): [string, ...string[]];
   createPod(podName?: string, mac?: string): Promise<Pod>;
   createPods(podNames: readonly string[]): Promise<Pod[]>;
   /** Calls eve-bridge as a container runtime does. */
   call(command: string, pod: Pod, conf: Json, options?: CallOptions): Promise<Answer>;
-  /** Has `cnitool` call it, for the network of this configuration. */
+  /** Runs `cnitool`, which calls eve-bridge for the network of this configuration. */
   cnitool(verb: "add" | "check" | "del" | "gc" | "status", pod: Pod, conf: Json, ifName: string): Promise<RunOutcome>;
-  /** The names of the host's interfaces other than lo. */
+  /** Returns the names of the host's interfaces except lo. */
   hostLinks(): Promise<string[]>;
-  /** Files that eve-bridge keeps: records and locks. */
+  /** Returns the names of eve-bridge's files: records and locks. */
   stateFiles(): string[];
 }
 
 const bundleScript = join(__dirname, "../../apps/eve-bridge/bundle.js");
 let labs = 0;
 
-/** Makes the namespace and the directories. */
+/** Creates the namespace and the directories. */
 export async function createNodeLab(): Promise<NodeLab> {
   const tools = await buildGoTools();
   const dir = mkdtempSync(join(tmpdir(), "ebl-"));
@@ -182,7 +182,7 @@ export async function createNodeLab(): Promise<NodeLab> {
   };
 }
 
-/** An interface of a pod, as `ip` sees it; undefined when there is none of the name. */
+/** Returns an interface of a pod, as `ip` reports it; undefined if the interface does not exist. */
 export async function podLink(
   pod: Pod,
   name: string,
@@ -201,7 +201,7 @@ export async function podLink(
   return { mac: link.address, up: link.flags.includes("UP"), addresses };
 }
 
-/** The IPv4 routes of a pod, a line each, without the kernel's own words about them. */
+/** Returns the IPv4 routes of a pod, one line each, without the attributes that the kernel adds. */
 export async function podRoutes(pod: Pod): Promise<string[]> {
   const routes = JSON.parse(await ip(`-n ${pod.namespace} -j route show`)) as {
     dst: string;
@@ -211,7 +211,7 @@ export async function podRoutes(pod: Pod): Promise<string[]> {
   return routes.map(({ dst, gateway, dev }) => [dst, ...(gateway ? ["via", gateway] : []), "dev", dev].join(" "));
 }
 
-/** The lines of eve-bridge's log. */
+/** Returns the lines of eve-bridge's log. */
 export function logLines(lab: NodeLab): Json[] {
   const text = existsSync(lab.settings.logFile) ? readFileSync(lab.settings.logFile, "utf8").trim() : "";
   return text === "" ? [] : text.split("\n").map((line) => JSON.parse(line) as Json);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Programs that a test runs.
+ * Runs programs in tests.
  * Usage: `await ip("netns add pod1")`; `const { status, stdout } = await run("cnitool", ["add", …], { env })`.
  */
 import { spawn } from "node:child_process";
@@ -9,20 +9,20 @@ import { spawn } from "node:child_process";
 export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly stdin?: string | Buffer;
-  /** Called with the process id as soon as there is one. */
+  /** Called with the process id after the start. */
   readonly onStart?: (pid: number) => void;
 }
 
-/** How it ended. */
+/** The result of a program. */
 export interface RunOutcome {
-  /** null when a signal ended it. */
+  /** The exit status; null if a signal ended the program. */
   readonly status: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs a program to its end; whatever that is. */
+/** Runs a program until it ends, also with a status other than 0. */
 export function run(file: string, args: readonly string[], options: RunOptions = {}): Promise<RunOutcome> {
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { env: options.env ?? process.env, stdio: "pipe" });
@@ -30,7 +30,7 @@ export function run(file: string, args: readonly string[], options: RunOptions =
     for (const name of ["stdout", "stderr"] as const) {
       child[name].setEncoding("utf8").on("data", (text: string) => (texts[name] += text));
     }
-    child.stdin.on("error", () => undefined); // it need not read what it is told
+    child.stdin.on("error", () => undefined); // the program may end without reading its stdin
     child.stdin.end(options.stdin ?? "");
     child.on("error", reject);
     child.on("close", (status, signal) => {
@@ -40,19 +40,19 @@ export function run(file: string, args: readonly string[], options: RunOptions =
   });
 }
 
-/** What a program printed that had to succeed. */
+/** Runs a program and returns its output. Rejects if the program fails. */
 export async function output(file: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
   const { status, stdout, stderr } = await run(file, args, options);
   if (status !== 0) throw new Error(`${file} ${args.join(" ")}: ${status ?? "killed"}: ${stderr || stdout}`);
   return stdout;
 }
 
-/** What `ip` printed; words are separated by blanks. */
+/** Runs `ip` and returns its output. Arguments are separated by blanks. */
 export function ip(words: string): Promise<string> {
   return output("ip", words.split(" "));
 }
 
-/** Several `ip` commands in one process. */
+/** Runs several `ip` commands in one process. */
 export function ipBatch(lines: readonly string[]): Promise<string> {
   return output("ip", ["-batch", "-"], { stdin: `${lines.join("\n")}\n` });
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** eve-bridge and Go's net/rpc/jsonrpc understand each other's messages: a Go server decodes the requests and answers them. */
+/**
+ * Tests that eve-bridge and Go's net/rpc/jsonrpc understand each other: a Go server decodes the requests of eve-bridge
+ * and answers them.
+ */
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { startBackground, type Background } from "./background.ts";
@@ -10,7 +13,7 @@ import { chmodSync, rmSync, writeFileSync } from "node:fs";
 const limitMs = 120_000;
 const conf = { cniVersion: "1.0.0", name: "ni", type: "eve-bridge" };
 
-/** A lease with everything that a result can say. */
+/** A lease with every field that a result can have. */
 const lease = {
   cniVersion: "1.0.0",
   ips: [{ address: "10.11.12.2/32", gateway: "10.11.12.1" }, { address: "2001:db8::7/64" }],
@@ -39,7 +42,7 @@ describeInLab("the wire to zedrouter", () => {
     await lab[Symbol.asyncDispose]();
   });
 
-  /** The requests that the Go server has decoded since the last call. */
+  /** Number of lines of the Go server that were already returned. */
   let seen = 1;
   function decodedRequests(): Json[] {
     const lines = goServer.printed().trim().split("\n");
@@ -49,7 +52,7 @@ describeInLab("the wire to zedrouter", () => {
   }
 
   it(
-    "carries exactly the bytes that Go's client would send, in all four methods",
+    "sends exactly the bytes that Go's client would send, in all four methods",
     async () => {
       const pod = await lab.createPod("native-1-abcde", "02:16:3e:5e:6c:01");
       const args = pod.args.replace("K8S_POD_NAMESPACE=eve-kube-app;", "");
@@ -61,7 +64,7 @@ describeInLab("the wire to zedrouter", () => {
 
       const common = { Pod: { Name: "native-1-abcde", NetNsPath: pod.netns } };
       const own = { Name: "net1", NetNsPath: pod.netns };
-      // The Go server prints bytes as base64, too.
+      // The Go server also prints bytes as base64.
       const withMac = { ...own, MAC: "AhY+XmwB" };
       expect(decodedRequests().map(({ method, args: said, same }) => ({ method, args: said, same }))).toEqual([
         { method: "ConnectPodAtL2", same: true, args: { ...common, PodInterface: withMac } },
@@ -91,7 +94,7 @@ describeInLab("the wire to zedrouter", () => {
   );
 
   it(
-    "carries the namespace and the network instance to zedrouters that know them",
+    "sends the namespace and the network instance if zedrouter supports them",
     async () => {
       const pod = await lab.createPod("virt-launcher-app-1-abcde");
       const own = { ...conf, networkInstance: "6ba7b810-9dad-11d1-80b4-00c04fd430c8" };
@@ -106,7 +109,7 @@ describeInLab("the wire to zedrouter", () => {
   );
 
   it(
-    "brings Go's answers: interfaces without MAC, no DHCP, and the words of an error",
+    "decodes Go's answers: interfaces without MAC, answers without DHCP, and error texts",
     async () => {
       const pod = await lab.createPod("nodhcp-1-abcde", "02:16:3e:5e:6c:01");
       expect((await lab.call("ADD", pod, conf)).json).toEqual({

@@ -53,7 +53,7 @@ export async function runCampaign(scenario: Scenario, options: CampaignOptions):
     const reference = await runWithoutFaults(first, scenario);
     const scenarioPlan = options.plan?.(factsOf(reference)) ?? planScenarios(pointsOf(reference, effort));
     const points = scenarioPlan.flat();
-    const plan = [[], ...scenarioPlan]; // Once with nothing going wrong: it must be the same again.
+    const plan = [[], ...scenarioPlan]; // The first run has no faults and must have the same result as the reference run.
     const due = [...plan];
     state = `0 of ${plan.length} scenarios`;
     say(`${countPoints(points)}, in ${plan.length} scenarios of ${scenario.steps.length} steps`);

@@ -10,7 +10,7 @@ function state(overrides: Readonly<Record<string, unknown>> = {}, metadata: obje
   return { apiVersion: "v1", kind: "State", metadata: named, ...overrides };
 }
 
-/** What a person reads where the first is expected and the second is there. */
+/** Returns the differences as text if the first list is expected and the second one is actual. */
 function compare(expected: readonly KubeObject[], actual: readonly KubeObject[]): string {
   return differences(clusterStateOf(expected), clusterStateOf(actual));
 }

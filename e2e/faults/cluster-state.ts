@@ -13,8 +13,8 @@ export type ClusterState = ReadonlyMap<string, unknown>;
 /** Fields that differ between two runs and do not matter. */
 const leftOut = new Set([
   ...["uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "deletionGracePeriodSeconds"],
-  "lastTransitionTime", // of a condition; whether it holds is what counts
-  "bootID", // each node that is run has booted just now
+  "lastTransitionTime", // of a condition; only its status matters
+  "bootID", // each started node has just booted
 ]);
 
 /** Fields of other kinds, which other controllers write. */
@@ -26,7 +26,7 @@ const othersOwn: Readonly<Record<string, readonly string[]>> = {
   Namespace: ["status"],
 };
 
-/** RFC 3339. */
+/** A timestamp as in RFC 3339. */
 const timestamp = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 
 /** `uidOf` returns the uid of an object by its name, to check that an owner reference refers to the existing object. */
@@ -37,7 +37,7 @@ export function clusterStateOf(objects: Iterable<KubeObject>): ClusterState {
   return new Map(rows.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** "SriovNetwork blue/web". */
+/** Returns "SriovNetwork blue/web". */
 export function labelOf({ kind, metadata: { namespace, name } }: KubeObject): string {
   return `${kind} ${namespace === undefined ? "" : `${namespace}/`}${name}`;
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What the operator deploys comes, changes, is meddled with, and goes. */
+/**
+ * componentScenario deploys components, changes their configuration, deletes and changes deployed objects as a user
+ * does, and removes all components.
+ */
 import { nodes, operatorConfigName, sriovOperatorConfigs, type SriovOperatorConfigSpec } from "@switchyard/api";
 import type { KubeObject } from "@switchyard/kube";
 import { componentImageVariables } from "@switchyard/render";
@@ -7,7 +10,7 @@ import type { ClusterUsers } from "./cluster-users.ts";
 import { has, ofKind, place, type Scenario } from "./scenario.ts";
 import { daemonSets, serviceAccounts } from "./types.ts";
 
-/** "--config-daemon-image" for configDaemon. */
+/** Names of the image flags: "--config-daemon-image" for configDaemon. */
 const imageFlags = Object.keys(componentImageVariables).flatMap((name) => {
   const words = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   return [`--${words}-image`, `registry.example/${words}:1`];
@@ -22,7 +25,7 @@ export const componentScenario: Scenario = {
   flags: imageFlags,
   steps: [
     {
-      name: "nodes are there",
+      name: "nodes are added",
       async act(users) {
         for (const role of roles) {
           const labels = { "kubernetes.io/os": "linux", [`node-role.kubernetes.io/${role}`]: "" };
@@ -32,17 +35,17 @@ export const componentScenario: Scenario = {
       isDone: (objects) => ofKind(objects, "Node").length === roles.length,
     },
     {
-      name: "much is deployed",
+      name: "all components are deployed",
       act: (users) => configure(users, { enableInjector: true, featureGates: { metricsExporter: true } }),
       isDone: (objects) => isRolledOut(objects),
     },
     {
-      name: "less and other is deployed",
+      name: "fewer and changed components are deployed",
       act: (users) => configure(users, { useCDI: true, configDaemonEnvVars: { LOG_LEVEL: "debug" } }),
       isDone: (objects) => isRolledOut(objects) && ofKind(objects, "DaemonSet").length === 2,
     },
     {
-      name: "somebody meddles",
+      name: "a user deletes and changes deployed objects",
       async act(users) {
         await users.delete(daemonSets, place("sriov-device-plugin"));
         await users.delete(serviceAccounts, place("sriov-network-config-daemon"));
@@ -55,7 +58,7 @@ export const componentScenario: Scenario = {
       isDone: (objects) => isRolledOut(objects) && ofKind(objects, "DaemonSet").length === 2,
     },
     {
-      name: "nothing is asked for any more",
+      name: "all components are disabled",
       async act(users) {
         await users.delete(sriovOperatorConfigs, place(operatorConfigName));
         for (const role of roles) await users.delete(nodes, { name: role });
@@ -65,7 +68,7 @@ export const componentScenario: Scenario = {
   ],
 };
 
-/** Deployed as configured, and no pod is missing. */
+/** Reports whether all DaemonSets match the configuration and have all their pods. */
 function isRolledOut(objects: readonly KubeObject[]): boolean {
   return has(objects, config, "Ready") && !has(objects, config, "Progressing");
 }

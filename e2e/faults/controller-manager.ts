@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A kube-controller-manager that is started when our CRDs are there: the garbage collector learns of kinds that come
- * later after half a minute only. It runs what the scenario of a cluster needs, as it is; nodes that have no kubelet
- * are not called lost.
+ * startControllerManager starts a kube-controller-manager with the controllers that the scenarios need. Start it after
+ * the CRDs are created, because the garbage collector discovers later kinds only after 30 s. It has no controller that
+ * reports nodes without a kubelet as lost.
  * Usage: `await using manager = startControllerManager(cluster, binaries);`
  */
 import { spawnGuarded, type ControlPlane } from "@switchyard/testing";
@@ -17,7 +17,7 @@ const controllers = [
   "validatingadmissionpolicy-status-controller",
 ];
 
-/** Disposing it kills it. */
+/** Disposing the result kills the process. */
 export function startControllerManager({ kubeconfig, dataDir }: ControlPlane, binaries: string): AsyncDisposable {
   const flags = [
     ...[`--kubeconfig=${kubeconfig}`, "--leader-elect=false", "--secure-port=0"],

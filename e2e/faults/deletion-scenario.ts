@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Objects that say what nodes shall have are deleted and come back while pods use VFs, as a reinstallation or a
- * GitOps tool that prunes does it: node states, one and all, and the SriovOperatorConfig, which takes them with it.
- * What is missing for a while was not asked to go: no VF may change. What is deleted for good still goes.
+ * deletionScenario deletes and recreates the objects that define the VFs of nodes while pods use VFs, as a
+ * reinstallation or a GitOps tool that prunes does: node states, one and all, and the SriovOperatorConfig, whose
+ * deletion deletes them. No VF may change, because nobody requested fewer VFs. Policies that are deleted permanently
+ * still remove their VFs.
  */
 import {
   operatorConfigName,
@@ -29,14 +30,14 @@ export const deletionScenario: Scenario = {
       isDone: (objects) => objects.some((object) => object.kind === "SriovOperatorConfig" && "status" in object),
     },
     {
-      name: "nodes appear",
+      name: "nodes are added",
       async act(users) {
         await Promise.all(workers.map((worker) => users.nodes.add(worker)));
       },
       isDone: (objects) => ofKind(objects, "SriovNetworkNodeState").filter(isDiscovered).length === workers.length,
     },
     {
-      name: "a policy makes VFs",
+      name: "a policy creates VFs",
       act: (users) =>
         users.apply(sriovNetworkNodePolicies, {
           metadata: place("fast"),
@@ -50,7 +51,7 @@ export const deletionScenario: Scenario = {
       isDone: haveVfs,
     },
     {
-      name: "pods use them",
+      name: "pods use the VFs",
       async act(users) {
         for (const worker of workers) {
           await users.startPod(podOn(worker), worker, "openshift.io/fast");
@@ -62,20 +63,20 @@ export const deletionScenario: Scenario = {
     },
     ...deletions("without drains"),
     {
-      name: "drains are on",
+      name: "drains are enabled",
       act: (users) => applyConfig(users, { disableDrain: false }),
       keepsVfs: true,
       isDone: haveVfs,
     },
     ...deletions("with drains"),
     {
-      name: "drains are off again",
+      name: "drains are disabled again",
       act: (users) => applyConfig(users, { disableDrain: true }),
       keepsVfs: true,
       isDone: haveVfs,
     },
     {
-      name: "pods and policy are deleted for good",
+      name: "pods and policy are deleted permanently",
       async act(users) {
         for (const worker of workers) await users.delete(pods, podOn(worker));
         await users.delete(sriovNetworkNodePolicies, place("fast"));
@@ -83,7 +84,7 @@ export const deletionScenario: Scenario = {
       isDone: (objects) => ofKind(objects, "SriovNetworkNodeState").every(isReset),
     },
     {
-      name: "all is deleted",
+      name: "all objects are deleted",
       async act(users) {
         await users.delete(sriovOperatorConfigs, place(operatorConfigName));
         await Promise.all(workers.map((worker) => users.nodes.remove(worker)));
@@ -93,7 +94,7 @@ export const deletionScenario: Scenario = {
   ],
 };
 
-/** In each of them all VFs stay as they are. */
+/** Returns the steps in which no VF may change. */
 function deletions(how: "with drains" | "without drains"): readonly Step[] {
   const deleteStates = async (users: ClusterUsers, names: readonly string[]) => {
     for (const name of names) await users.delete(sriovNetworkNodeStates, place(name));
@@ -111,12 +112,12 @@ function deletions(how: "with drains" | "without drains"): readonly Step[] {
       isDone: haveVfs,
     },
     {
-      name: `the config is deleted, ${how}`,
+      name: `the SriovOperatorConfig is deleted, ${how}`,
       act: (users) => users.delete(sriovOperatorConfigs, place(operatorConfigName)),
       isDone: (objects) => ofKind(objects, "SriovNetworkNodeState").length === 0,
     },
     {
-      name: `the config comes back, ${how}`,
+      name: `the SriovOperatorConfig is recreated, ${how}`,
       act: (users) => applyConfig(users, config),
       isDone: haveVfs,
     },
@@ -132,7 +133,7 @@ async function applyConfig(users: ClusterUsers, spec: { readonly disableDrain: b
   await users.apply(sriovOperatorConfigs, { metadata: place(operatorConfigName), spec });
 }
 
-/** Every node has its state, asks for the VFs there, and has them; the policy says so. */
+/** Reports whether every node has its node state, requests the VFs in it, and has them, and the policy is Ready. */
 function haveVfs(objects: readonly KubeObject[]): boolean {
   const states = ofKind(objects, "SriovNetworkNodeState");
   return (
@@ -151,7 +152,7 @@ function hasVfs(state: KubeObject): boolean {
   return have(wanted) && have(found);
 }
 
-/** Its daemon has acted on the spec that it has. */
+/** Reports whether the daemon has applied the current spec. */
 function isCurrent(state: KubeObject): boolean {
   const { observedGeneration, syncStatus } = statusOf(state);
   return observedGeneration === state.metadata.generation && syncStatus === "Succeeded";

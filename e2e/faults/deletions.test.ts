@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Node states and the SriovOperatorConfig are deleted while pods use VFs, and the operator is killed, refused and
- * told the past meanwhile (operator.test.ts): no VF may change.
+ * Tests that no VF changes while node states and the SriovOperatorConfig are deleted and pods use VFs. Meanwhile the
+ * operator is killed, its requests are refused, and its caches are stale (operator.test.ts).
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { writeToStderr } from "@switchyard/testing";

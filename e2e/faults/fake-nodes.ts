@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The nodes of a cluster that has none: each with a kubelet that runs pods and ends them, and with a config daemon on
- * a kernel of its own, all in this process.
+ * createFakeNodes simulates nodes in this process: each has a kubelet that starts and ends pods, and a config daemon on
+ * its own fake kernel.
  * Usage: `await using nodes = createFakeNodes({ transport, … }); await nodes.add("worker-1"); await nodes.remove("worker-1")`.
  */
 import { nodes as nodeType } from "@switchyard/api";
@@ -17,11 +17,11 @@ import { pods } from "./types.ts";
 export interface FakeNodes extends AsyncDisposable {
   /** Registers the node and starts its daemon. */
   add(name: string): Promise<void>;
-  /** Switches the machine off and deletes its Node. */
+  /** Switches the machine off and deletes its Node object. */
   remove(name: string): Promise<void>;
-  /** A pod gets the interface of the port's first VF; the host does not see it any more. */
+  /** Moves the interface of the port's first VF to a pod, so that the host does not see it any more. */
   giveVfToPod(name: string): Promise<void>;
-  /** What was done to VFs since it was last taken, that pods feel: "worker-1: sriov_numvfs of 0000:3b:00.0 = 0". */
+  /** Returns the changes of VFs since the last call that affect pods: "worker-1: sriov_numvfs of 0000:3b:00.0 = 0". */
   takeVfChanges(): readonly string[];
 }
 
@@ -30,11 +30,11 @@ const port = pci("0000:3b:00.0");
 export interface FakeNodesOptions {
   readonly transport: Transport;
   readonly observer: Observer;
-  /** The operator's. */
+  /** The operator's namespace. */
   readonly namespace: string;
-  /** Gets the daemons' log. */
+  /** Directory for the logs of the daemons. */
   readonly directory: string;
-  /** Told what went wrong with a kubelet. */
+  /** Called with the error if a kubelet fails. */
   readonly fail: (error: unknown) => void;
 }
 
@@ -48,7 +48,7 @@ export function createFakeNodes({ transport, observer, namespace, directory, fai
     if (after?.kind !== pods.kind || !isOurs(after)) return;
     (after.metadata.deletionTimestamp === undefined ? runPod(after) : endPod(after)).catch(fail);
   });
-  /** "I am well." */
+  /** Reports the node as Ready, as a kubelet does. */
   async function report(name: string): Promise<void> {
     const now = new Date().toISOString();
     const times = { lastHeartbeatTime: now, lastTransitionTime: now };
@@ -131,7 +131,7 @@ export function createFakeNodes({ transport, observer, namespace, directory, fai
   };
 }
 
-/** To take a VF's driver away is as bad for its pod as to take the VF. */
+/** Unbinding the driver of a VF affects its pod as much as removing the VF. */
 function vfChange({ method, args, code }: FakeWrite): readonly string[] {
   if (code !== undefined) return [];
   if (method === "setNumVfs") return [`sriov_numvfs of ${String(args[0])} = ${String(args[1])}`];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A cluster for scenarios to be run in, one after the other: a control plane, the operator, with the rights of its
- * own service account, behind a proxy that makes things go wrong, and everybody else beside it.
+ * startFaultCluster starts a cluster in which scenarios run one after the other: a control plane, the operator with the
+ * rights of its service account behind a proxy that injects faults, and users and nodes that connect without faults.
  * Usage: `await using faultCluster = await startFaultCluster({ binaries, main, flags: [] }); await runWithoutFaults(faultCluster, scenario);`
  */
 import { connect, isKubeError, objectPath, type KubeObject } from "@switchyard/kube";
@@ -26,15 +26,15 @@ export interface FaultCluster extends AsyncDisposable {
   restartOperator(): Promise<void>;
   /** Reconnects the replicas that were cut off to the API server. */
   mend(): void;
-  /** Whether all replicas that are not cut off watch these: paths with their field selectors. */
+  /** Reports whether all replicas that are not cut off have these watches: paths with their field selectors. */
   isUp(watches: readonly string[]): boolean;
   /** Waits until a condition is true. Rejects on a timeout, and at once if the operator crashes. */
   until(what: string, holds: () => boolean, withinMs: number): Promise<void>;
   /** The last lines of the operator's log. */
   readLog(): Promise<string>;
   /**
-   * Lines of a process that ended by itself, or met what nobody caught: nothing else is an error to it. And of one that lacks
-   * rights.
+   * Returns the log lines of processes that exited or had an unhandled error, because the operator logs only these as
+   * errors, and of processes that lack rights.
    */
   readErrors(): Promise<readonly string[]>;
 }
@@ -73,7 +73,7 @@ export async function startFaultCluster({
     };
     const observer = stack.use(await observe(transport, observedTypes, isNoise));
     const nodes = stack.use(createFakeNodes({ transport, observer, namespace, directory, fail }));
-    stack.use(playPods(transport, namespace)).run(true); // of what is deployed
+    stack.use(playPods(transport, namespace)).run(true); // for the DaemonSets that the operator deploys
     const replicas: Replica[] = [];
     const cutOff = new Set<number>();
     const kill: Killers = {
@@ -90,7 +90,7 @@ export async function startFaultCluster({
         else replicas[at]?.link.silence();
       },
     };
-    // With two replicas the other one takes over; one that is alone has to get over it within a step's time.
+    // With two replicas the other one takes over. A single replica must recover within the time limit of a step.
     const leaseLostMs = count === 1 ? 12_000 : 20_000;
     const injector = createInjector({ kill, newestVersion: () => observer.newestVersion, leaseLostMs });
     for (let at = 0; at < count; at++) {
@@ -98,7 +98,7 @@ export async function startFaultCluster({
       replicas.push(stack.use(await startReplica({ ...options, main, flags, kubeconfig: asOperator })));
     }
     const [alone] = replicas;
-    if (alone === undefined) throw new RangeError("there is no replica");
+    if (alone === undefined) throw new RangeError("at least one replica is required");
     const { operator, proxy } = alone;
 
     async function restart(keepLease: boolean): Promise<void> {
@@ -110,7 +110,7 @@ export async function startFaultCluster({
       operator.restart();
     }
 
-    /** As if its time were over, which is a quarter of a minute. */
+    /** Deletes the lease, because it would expire only after 15 s. */
     async function voidLease(): Promise<void> {
       const path = objectPath(leases, { name: "switchyard-operator", namespace });
       try {
@@ -122,7 +122,7 @@ export async function startFaultCluster({
 
     async function readLog(): Promise<string> {
       const ends = await Promise.all(replicas.map(async (replica) => (await replica.operator.readLog()).slice(-15)));
-      return ends.map((lines) => lines.join("\n")).join("\nof the other replica:\n");
+      return ends.map((lines) => lines.join("\n")).join("\nthe other replica:\n");
     }
 
     const hasCrashed = () => replicas.some((replica) => replica.operator.hasCrashed);
@@ -143,7 +143,7 @@ export async function startFaultCluster({
       async until(what, holds, withinMs) {
         const isSo = () => hasCrashed() || holds();
         await eventually(what, isSo, { withinMs, everyMs: 20, signal: failed.signal });
-        if (hasCrashed()) throw new Error(`the operator ended by itself:\n${await readLog()}`);
+        if (hasCrashed()) throw new Error(`the operator exited unexpectedly:\n${await readLog()}`);
       },
       [Symbol.asyncDispose]: () => stack.disposeAsync(),
     };
@@ -157,14 +157,14 @@ function isError(line: string): boolean {
   return line.includes('"level":"error"') || lacksRights.test(line);
 }
 
-/** As the API server says it: RBAC refused a request, or to grant what the operator may not do itself. */
+/** The API server's error if RBAC refuses a request, or the grant of a right that the operator does not have. */
 const lacksRights = /is forbidden: [Uu]ser .* (cannot|is attempting to grant)/;
 
-/** Objects that Kubernetes brings along, or makes in each namespace, and nobody looks at. */
+/** Reports whether Kubernetes itself creates the object, so that it is not observed. */
 function isNoise(object: KubeObject): boolean {
   const { name, namespace: place = "", ownerReferences = [] } = object.metadata;
   if (place.startsWith("kube-") || name.startsWith("kube-") || name.startsWith("system:")) return true;
-  if (object.kind === "Service" && place === "default") return true; // the API server itself, at its port
+  if (object.kind === "Service" && place === "default") return true; // the Service of the API server, which has its port
   if (object.kind === "ServiceAccount") return name === "default";
   return object.kind === "Pod" && ownerReferences.some(({ kind }) => kind === "DaemonSet");
 }

@@ -26,7 +26,7 @@ afterEach(async () => {
   faultCluster = undefined;
 }, 60_000);
 
-/** One network comes and goes; `meddle` is what somebody does beside. */
+/** Returns a scenario that creates and deletes one network. `meddle` is an additional action of a user. */
 function scenarioWith(meddle: (users: ClusterUsers) => Promise<void> = () => Promise.resolve()): Scenario {
   return {
     name: "one network",
@@ -52,7 +52,7 @@ function scenarioWith(meddle: (users: ClusterUsers) => Promise<void> = () => Pro
   };
 }
 
-/** Runs the scenario undisturbed, and then the other one with this point. */
+/** Runs the scenario without faults, and then `again` with these points. */
 async function runOnce(again: Scenario, points: readonly Point[] = []): Promise<readonly Point[]> {
   faultCluster = await startFaultCluster({ ...prepared, flags: [] });
   const reference = await runWithoutFaults(faultCluster, scenarioWith());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A node whose host and daemon can be broken: its daemon runs in this process, on a fake kernel, and can be lost without
- * a word, as a machine that loses its power does, and started again while the kernel scenarios on.
+ * createHostNode creates a node whose host and daemon can fail. The daemon runs in this process on a fake kernel. It
+ * can be lost without notice, as on a power failure, and restarted while the kernel continues.
  * Usage: `await using node = await createHostNode(testCluster, "worker-1"); node.startDaemon(); node.loseDaemon();`
  */
 import { runDaemon } from "@switchyard/config-daemon/daemon";
@@ -15,13 +15,13 @@ import { join } from "node:path";
 
 export interface HostNode extends AsyncDisposable {
   readonly kernel: FakeKernel;
-  /** To be called after the one before was lost. */
+  /** Starts a daemon. Call it again only after loseDaemon(). */
   startDaemon(): void;
-  /** Whatever it has begun never ends, and it begins nothing any more. */
+  /** Stops the daemon: its running calls never end, and it starts no others. */
   loseDaemon(): void;
 }
 
-/** A step that takes longer is left behind. */
+/** The daemon stops waiting for a step of the host after this time. */
 export const stepDeadlineMs = 400;
 
 export async function createHostNode(testCluster: TestCluster, name: string): Promise<HostNode> {
@@ -75,7 +75,7 @@ function mortalTransport(transport: Transport, scenario: AbortSignal): Transport
   };
 }
 
-/** The host as a process has it that may die at any moment. */
+/** Returns a host whose calls never end after `scenario` has aborted. */
 function mortal(host: Host, scenario: AbortSignal): Host {
   const ports = Object.entries(host).map(([name, port]: [string, object]) => {
     if (name === "events") return [name, port] as const;

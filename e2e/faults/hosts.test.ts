@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A node's host under faults: a policy is scaled up while a write of the host hangs, the daemon is lost for good, or
- * the netdev of the PF is away for a while, at each write that the undisturbed change makes. It must end as
- * undisturbed, it must be said what hangs, and the VFs of the other port, which pods may have, are never touched. `npm
- * run e2e -- faults` takes a third of all points, `npm run e2e -- faults --all` all of them.
+ * Tests a node's host with faults. A policy is scaled up while a write of the host hangs, the daemon is lost
+ * permanently, or the netdev of the PF is missing for a while, at each write of the same change without faults. The
+ * node must reach the same state and report what hangs, and the VFs of the other port, which pods may use, must never
+ * change. `npm run e2e -- faults` runs a third of all points, `npm run e2e -- faults --all` all of them.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodePolicySpec, SriovNetworkNodeState } from "@switchyard/api";
@@ -30,7 +30,7 @@ const within = 60_000;
 interface Point {
   readonly kind: (typeof kinds)[number];
   readonly port: FakeWrite["port"];
-  /** Of this port's writes, from 1. */
+  /** Number of the write on this port, from 1. */
   readonly nth: number;
 }
 
@@ -65,7 +65,7 @@ async function ready(...policies: readonly string[]): Promise<void> {
   for (const policy of policies) await policyIs(news, policy, "Ready", within);
 }
 
-/** A node with two VFs on each port. */
+/** Creates a node with two VFs on each port. */
 async function begin(name: string): Promise<HostNode> {
   const node = await createHostNode(testCluster, name);
   node.startDaemon();
@@ -84,7 +84,7 @@ async function stateIs(node: string, what: string, holds: (state: SriovNetworkNo
 const reasonOf = (state: SriovNetworkNodeState, type: string) =>
   state.status?.conditions?.find((condition) => condition.type === type && condition.status === "True")?.reason;
 
-/** What the change writes, undisturbed. */
+/** Returns the writes of the change without faults. */
 async function writesOfChange(): Promise<readonly FakeWrite[]> {
   await using node = await begin("undisturbed");
   const before = node.kernel.writes.length;
@@ -99,7 +99,7 @@ async function injectFault({ kind, port, nth }: Point, name: string): Promise<vo
   const struck = Promise.withResolvers<undefined>();
   const faults = {
     "the write hangs": { until: gate.promise },
-    // What it has told the kernel is done, and it does not hear of that.
+    // The kernel completes the write, but the daemon gets no answer.
     "the daemon is lost": {
       act: () => {
         node.loseDaemon();
@@ -124,18 +124,18 @@ async function injectFault({ kind, port, nth }: Point, name: string): Promise<vo
   await struck.promise;
 
   if (kind === "the write hangs") {
-    await stateIs(name, "says what hangs", (state) => {
+    await stateIs(name, "reports what hangs", (state) => {
       return state.status?.syncStatus === "Failed" && state.status.lastSyncError?.includes("no answer") === true;
     });
-    // The other port goes on, unless not even the ownership of a PF can be recorded.
+    // The other port is still configured, unless the write is the record of the ownership of a PF.
     const slow = await apply(name, "slow", { numVfs: 2, mtu: 2000 });
     if (port !== "records") {
       await stateIs(
         name,
-        "goes on",
+        "configures the other port",
         ({ status }) => status?.interfaces?.find((pf) => pf.pciAddress === second)?.mtu === 2000,
       );
-      await stateIs(name, "still says so", (state) => reasonOf(state, "Degraded") === "StepHangs");
+      await stateIs(name, "still reports it", (state) => reasonOf(state, "Degraded") === "StepHangs");
     }
     gate.resolve(undefined);
     await ready(slow);
@@ -150,7 +150,7 @@ async function injectFault({ kind, port, nth }: Point, name: string): Promise<vo
   }
 
   await ready(fast, `${name}-slow`);
-  await stateIs(name, "is well", (state) => {
+  await stateIs(name, "succeeds", (state) => {
     return state.status?.syncStatus === "Succeeded" && reasonOf(state, "Degraded") === undefined;
   });
   const host = kernel.host();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Makes things go wrong: counts the operator's writes of a step and does to those that are armed what their points say.
- * Renewals of the lease and events are no writes here: they change nothing that the product is about, and come when they
- * like. Renewals and reads have faults of their own.
+ * createInjector decides which requests of the operator get a fault. It counts the operator's writes in a step, and
+ * injects the faults of the step's points. Renewals of the lease and events do not count as writes, because they do not
+ * change the result and their times vary. Renewals and reads have their own faults.
  * Usage: `injector.begin([{ step, fault: "409", nth: 3 }]); …; injector.writes; injector.struck`.
  */
 import { describeRequest, type ApiRequest } from "../src/api-request.ts";
@@ -12,27 +12,27 @@ import { everything, isKill, type PairFault, type Point, type StaleFault, type W
 import { createReadFaults, readFaults, type ReadFault } from "./read-faults.ts";
 
 export interface Injector {
-  /** What the proxy of this replica asks; replicas are counted from 0. */
+  /** Returns the rules for the proxy of this replica; replicas are counted from 0. */
   rulesOf(replica: number): FaultRules;
-  /** A new step, in which these go wrong. */
+  /** Starts a step with these points. */
   begin(points: readonly Point[]): void;
-  /** The writes of this step, as they came. */
+  /** The writes of this step, in order. */
   readonly writes: readonly WriteRecord[];
-  /** Resources of which the operator was told a change in this step. */
+  /** Resources for which the operator received a watch event in this step. */
   readonly told: ReadonlySet<string>;
-  /** What of the armed has happened. */
+  /** The points of this step whose fault has occurred. */
   readonly struck: ReadonlySet<Point>;
-  /** performance.now() of the operator's last request that is not about its lease or events. */
+  /** performance.now() of the operator's last request, except those for its lease and for events. */
   readonly heardAtMs: number;
-  /** Whether all watches that were ended go on. */
+  /** Whether the operator has repeated all watches that a fault ended. */
   readonly areReadsWhole: boolean;
-  /** Watches that the replica began since it was started, or cut off: paths with their field selectors. */
+  /** Returns the watches that the replica opened since it was started or cut off: paths with their field selectors. */
   watchingOf(replica: number): ReadonlySet<string>;
-  /** Lists are of this resourceVersion from here on, and watches stand still. */
+  /** From now on, lists return the objects at this resourceVersion, and watches deliver no events. */
   tellThePast(version: string): void;
-  /** All is told as it is again. */
+  /** Ends all stale reads. */
   tellAll(): void;
-  /** The operator is about to be started anew. */
+  /** Call this before the operator is restarted. */
   beginAnew(): void;
 }
 
@@ -40,18 +40,18 @@ export interface WriteRecord {
   readonly request: ApiRequest;
   readonly replica: number;
   readonly fault: WritePoint["fault"] | undefined;
-  /** The cluster's newest resourceVersion before it. */
+  /** The cluster's newest resourceVersion before the write. */
   readonly version: string;
-  /** The server's answer; absent while there is none. */
+  /** The status of the server's response; absent until the response arrives. */
   status?: number;
 }
 
 export interface Killers {
-  /** At once: nothing more of it gets through. */
+  /** Kills the operator; no further request reaches the API server. */
   readonly atOnce: (options: { readonly keepLease: boolean }) => void;
-  /** What it still sends gets through until it is dead. */
+  /** Kills the operator; requests that it sends before its end reach the API server. */
   readonly soon: () => void;
-  /** Nothing of this replica gets through; silently, it is not even told. */
+  /** Cuts a replica off. "cut" closes its connections; "silent" keeps them open without traffic. */
   readonly partition: (replica: number, how: "cut" | "silent") => void;
 }
 
@@ -62,7 +62,7 @@ const refusals: Readonly<Record<"409" | "429" | "500" | "500 for ever", Refusal>
   "500 for ever": { status: 500, reason: "InternalError" },
 };
 
-/** More would cost the lease. */
+/** With more failed renewals, the lease would be lost. */
 const renewalsAtOnce = 3;
 
 const undisturbed: Fate = { isCarriedOut: true, answer: "server's" };
@@ -75,9 +75,9 @@ export function describeWrite({ request, fault, status }: WriteRecord): string {
 
 export interface InjectorOptions {
   readonly kill: Killers;
-  /** The cluster's newest resourceVersion. */
+  /** Returns the cluster's newest resourceVersion. */
   readonly newestVersion: () => string;
-  /** How long nothing can be done about a lease that is to be lost: 10 s after its last renewal it is. */
+  /** How long no request for a lost lease succeeds. A lease is lost 10 s after its last renewal. */
   readonly leaseLostMs: number;
 }
 
@@ -89,17 +89,17 @@ export function createInjector({ kill, newestVersion, leaseLostMs }: InjectorOpt
   let heardAtMs = performance.now();
   let past: string | undefined;
   let isLate = false;
-  /** Resolves when what is held may go on. */
+  /** Resolves when held events may continue. */
   let live = Promise.withResolvers<undefined>();
   const watching = new Map<number, Set<string>>();
-  /** A kill is under way: there cannot be another one. */
+  /** Whether a kill is in progress. There is only one at a time. */
   let isDying = false;
-  /** Of the write that is never to succeed. */
+  /** Path of the object whose writes never succeed ("500 for ever"). */
   let doomed: string | undefined;
   const reads = createReadFaults();
-  /** Of this step, that went wrong. */
+  /** Number of failed renewals in this step. */
   let renewals = 0;
-  /** By replica, performance.now() until which it can do nothing about the lease. */
+  /** By replica, performance.now() until which no request for the lease succeeds. */
   const leaseLostUntilMs = new Map<number, number>();
   const hasLostLease = (replica: number) => performance.now() < (leaseLostUntilMs.get(replica) ?? 0);
 

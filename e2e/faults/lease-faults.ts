@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What goes wrong with the operator's lease. Where that is over before the lease has run out, nobody may notice.
- * Usage: `const fate = leaseFate("renewals slow");`
+ * Faults of renewals of the operator's lease. If they end before the lease expires, they must have no effect.
+ * Usage: `const fate = leaseFate("renewal slow");`
  */
 import type { Fate } from "../src/fault-rules.ts";
 
-/** Of all renewals of a step. */
+/** A fault applies to the first renewals of a step. */
 export const leaseFaults = ["renewal refused", "renewal slow", "renewal unanswered", "renewal in conflict"] as const;
 
 export type LeaseFault = (typeof leaseFaults)[number];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Networks of all kinds come, move and go, beside what users made themselves: one of them has the name of a network's
- * NetworkAttachmentDefinition.
+ * networkScenario creates, moves and deletes networks of all kinds, next to objects of users. One of these has the name
+ * of a network's NetworkAttachmentDefinition.
  */
 import {
   bridgeNetworks,
@@ -20,7 +20,7 @@ export const networkScenario: Scenario = {
   flags: [],
   steps: [
     {
-      name: "users have namespaces and a definition of their own",
+      name: "users create namespaces and a NetworkAttachmentDefinition",
       async act(users) {
         for (const name of ["blue", "red"]) await users.apply(namespaces, { metadata: { name } });
         await users.apply(networkAttachmentDefinitions, {
@@ -31,7 +31,7 @@ export const networkScenario: Scenario = {
       isDone: (objects) => ofKind(objects, networkAttachmentDefinitions.kind).length === 1,
     },
     {
-      name: "networks are made",
+      name: "networks are created",
       async act(users) {
         const fast = { resourceName: "fast", ipam };
         await users.apply(sriovNetworks, {
@@ -51,7 +51,7 @@ export const networkScenario: Scenario = {
         ) && ["SriovNetwork taken", "SriovNetwork late"].every((label) => has(objects, label, "Degraded")),
     },
     {
-      name: "a network moves, another changes, a namespace comes",
+      name: "a network moves, another one changes, and a namespace is created",
       async act(users) {
         const fast = { resourceName: "fast", ipam };
         await users.apply(sriovNetworks, {
@@ -76,7 +76,7 @@ export const networkScenario: Scenario = {
       isDone: (objects) => ofKind(objects, networkAttachmentDefinitions.kind).length === 1,
     },
     {
-      name: "users take what is theirs away",
+      name: "users delete their objects",
       async act(users) {
         await users.delete(networkAttachmentDefinitions, { name: "taken", namespace: "blue" });
         for (const name of ["blue", "red", "green"]) await users.delete(namespaces, { name });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Nodes come and go; policies make VFs on them, more, fewer and others; nodes are drained for that, where an admin, a
- * pool and a budget have a say.
+ * nodeScenario adds and removes nodes. Policies create VFs on them and change their number and settings. Nodes are
+ * drained for that, subject to a cordon by an administrator, a pool and a PodDisruptionBudget.
  */
 import {
   conditionTypes,
@@ -24,7 +24,7 @@ const vf = "openshift.io/fast";
 
 const selected = { "node-role.kubernetes.io/worker": "" };
 
-/** Keeps the pod of this name from being evicted. */
+/** A PodDisruptionBudget that prevents the eviction of the pod with this name. */
 const budget = { name: "web", namespace: "default" };
 
 export const nodeScenario: Scenario = {
@@ -37,19 +37,19 @@ export const nodeScenario: Scenario = {
       isDone: (objects) => objects.some(({ kind, ...config }) => kind === "SriovOperatorConfig" && "status" in config),
     },
     {
-      name: "nodes appear",
+      name: "nodes are added",
       async act(users) {
         await Promise.all(workers.map((worker) => users.nodes.add(worker)));
       },
       isDone: (objects) => ofKind(objects, "SriovNetworkNodeState").filter(isDiscovered).length === workers.length,
     },
     {
-      name: "a pool is made",
+      name: "a pool is created",
       act: (users) => applyPool(users, 1),
       isDone: (objects) => has(objects, "SriovNetworkPoolConfig workers", "Ready"),
     },
     {
-      name: "a policy is made, while an admin has a node cordoned",
+      name: "a policy is created while an administrator has cordoned a node",
       async act(users) {
         await users.apply(nodes, { metadata: { name: "worker-2" }, spec: { unschedulable: true } });
         await applyPolicy(users, "fast", { numVfs: 2 });
@@ -57,7 +57,7 @@ export const nodeScenario: Scenario = {
       isDone: (objects) => has(objects, "SriovNetworkNodePolicy fast", "Ready"),
     },
     {
-      name: "the policy is scaled up, and pods must go",
+      name: "the policy is scaled up, and pods must be evicted",
       async act(users) {
         await users.apply(nodes, { metadata: { name: "worker-2" } });
         for (const worker of workers) await users.startPod({ name: `on-${worker}`, namespace: "default" }, worker, vf);
@@ -66,25 +66,25 @@ export const nodeScenario: Scenario = {
       isDone: (objects) => has(objects, "SriovNetworkNodePolicy fast", "Ready"),
     },
     {
-      name: "a second policy takes the other port of a node",
+      name: "a second policy selects the other port of a node",
       async act(users) {
         await applySlow(users, { mtu: 9000 });
-        await applyPool(users, 0); // No drain is due here: who hears of this late does nothing else.
+        await applyPool(users, 0); // Drains are not needed here, so a late event causes no other change.
       },
       isDone: (objects) => has(objects, "SriovNetworkNodePolicy slow", "Ready"),
     },
     {
-      name: "it changes while no node may be drained",
+      name: "the second policy changes while no node may be drained",
       act: (users) => applySlow(users, { numVfs: 3 }),
       isDone: (objects) => drainReasonOf(objects, "worker-1") === drainReasons.heldByPool,
     },
     {
-      name: "and is changed back before one may",
+      name: "the second policy is changed back before a node may be drained",
       act: (users) => applySlow(users, { mtu: 9000 }),
       isDone: (objects) => has(objects, "SriovNetworkNodePolicy slow", "Ready"),
     },
     {
-      name: "it changes while a budget keeps a pod",
+      name: "the second policy changes while a budget protects a pod",
       async act(users) {
         await applyPool(users, 1);
         await users.apply(podDisruptionBudgets, {
@@ -97,12 +97,12 @@ export const nodeScenario: Scenario = {
       isDone: (objects) => drainReasonOf(objects, "worker-1") === drainReasons.evictingPods,
     },
     {
-      name: "and the budget goes",
+      name: "the budget is deleted",
       act: (users) => users.delete(podDisruptionBudgets, budget),
       isDone: (objects) => has(objects, "SriovNetworkNodePolicy slow", "Ready"),
     },
     {
-      name: "a node leaves",
+      name: "a node is removed",
       act: (users) => users.nodes.remove("worker-2"),
       isDone: (objects) => ofKind(objects, "SriovNetworkNodeState").length === workers.length - 1,
     },
@@ -114,7 +114,7 @@ export const nodeScenario: Scenario = {
       isDone: (objects) => ofKind(objects, "SriovNetworkNodeState").every(isReset),
     },
     {
-      name: "all is deleted",
+      name: "all objects are deleted",
       async act(users) {
         await users.delete(sriovNetworkPoolConfigs, place("workers"));
         await users.delete(sriovOperatorConfigs, place(operatorConfigName));
@@ -130,7 +130,7 @@ async function applyPool(users: ClusterUsers, maxUnavailable: number): Promise<v
   await users.apply(sriovNetworkPoolConfigs, { metadata: place("workers"), spec });
 }
 
-/** On all workers' first port unless told. */
+/** Applies a policy, by default for the first port of all workers. */
 async function applyPolicy(
   users: ClusterUsers,
   name: string,
@@ -143,14 +143,14 @@ async function applyPolicy(
   });
 }
 
-/** On one worker's second port. */
+/** Applies the policy "slow" for the second port of one worker. */
 async function applySlow(users: ClusterUsers, spec: Partial<SriovNetworkNodePolicySpec>): Promise<void> {
   const nodeSelector = { "kubernetes.io/hostname": "worker-1" };
   const nicSelector = { rootDevices: ["0000:3b:00.1"] };
   await applyPolicy(users, "slow", { nodeSelector, nicSelector, resourceName: "slow", ...spec });
 }
 
-/** Why the node's drain stands where it stands; undefined while none is asked for. */
+/** Returns the reason of the node's condition about its drain; undefined while it has none. */
 function drainReasonOf(objects: readonly KubeObject[], node: string): unknown {
   const state = ofKind(objects, "SriovNetworkNodeState").find(({ metadata }) => metadata.name === node);
   const { conditions } = statusOf(state);

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Watches a cluster from the side: what there is, and what became of each object, in its order. Two scenarios that
- * end alike may have gone different ways, and a node that is drained twice looks as one that was drained once.
- * Usage: `await using observer = await observe(transport, types); observer.clusterState(); observer.takeHistory()`.
+ * observe watches a cluster without faults and records its objects and the history of each object. Two runs that end in
+ * the same state may differ on the way: a node that was drained twice looks like one that was drained once.
+ * Usage: `await using observer = await observe(transport, types, () => false); observer.clusterState(); observer.takeHistory()`.
  */
 import { annotations } from "@switchyard/api";
 import { watchObjects, type Change, type KubeObject, type ResourceType, type Transport } from "@switchyard/kube";
 import { labelOf, clusterStateOf, type ClusterState } from "./cluster-state.ts";
 
-/** What became of each object, by "Kind namespace/name": "came", "cordoned", "drain Draining", … */
+/** The changes of each object in order, by "Kind namespace/name": "came", "cordoned: yes", "drain: Draining", … */
 export type History = ReadonlyMap<string, readonly string[]>;
 
 export interface Observer extends AsyncDisposable {
   objects(): readonly KubeObject[];
   clusterState(): ClusterState;
-  /** Since it was last taken. */
+  /** Returns the changes since the last call. */
   takeHistory(): History;
   /** performance.now() of the last change. */
   readonly changedAtMs: number;
-  /** The newest resourceVersion that was seen; "" before the first. */
+  /** The newest resourceVersion of all events; "" before the first one. */
   readonly newestVersion: string;
-  /** Calls `listener` with each change from now on, beginning with what is there. */
+  /** Calls `listener` for each existing object and for each later change. */
   subscribe(listener: (change: Change<KubeObject>) => void): () => void;
 }
 
-/** Resolves when all is known. What `isLeftOut` says is not shown, and nobody is told of it. */
+/** Resolves when all caches are synced. Objects for which `isLeftOut` returns true are ignored. */
 export async function observe(
   transport: Transport,
   types: readonly ResourceType[],
@@ -81,7 +81,7 @@ export async function observe(
   };
 }
 
-/** What users would feel. */
+/** Returns the changes that users would notice. */
 function newsOf(before: KubeObject | undefined, after: KubeObject | undefined): readonly string[] {
   if (before === undefined) return ["came"];
   if (after === undefined) return ["went"];

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The operator's service account in a test cluster, with the rights that it is installed with and no others.
+ * createOperatorAccount creates the operator's service account in a test cluster, with exactly the rights that an
+ * installation gives it.
  * Usage: `const kubeconfig = await createOperatorAccount(cluster);`
  */
 import { operatorIdentity } from "@switchyard/render";
 import type { ControlPlane } from "@switchyard/testing";
 import { componentSettings } from "../src/identity-objects.ts";
 
-/** A kubeconfig with a token of the account. Names are those that the operator's flags have unless told. */
+/** Returns the path of a kubeconfig with a token of the account. Names are the defaults of the operator's flags. */
 export async function createOperatorAccount(cluster: ControlPlane): Promise<string> {
   const { operatorServiceAccount: account, namespace } = componentSettings;
   const list = { apiVersion: "v1", kind: "List", items: operatorIdentity(componentSettings) };

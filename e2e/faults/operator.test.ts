@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The operator under faults, with the rights of its own service account, in the manner of Sieve and Acto: a scenario of a
- * cluster is run undisturbed, and then again and again with the operator killed at its writes, its writes refused or
- * slow, its lists, watches and lease failing, and what it hears out of date. Each step must end as it does undisturbed,
- * and no node be drained, no object be made anew, more often. `npm run e2e -- faults` takes a part of all points, `npm
- * run e2e -- faults --all` all of them.
+ * Tests the operator with faults, with the rights of its service account, in the manner of Sieve and Acto. A scenario
+ * runs first without faults. Then it runs repeatedly while the operator is killed at its writes, its writes are refused
+ * or slow, its lists, watches and lease fail, and its caches are stale. Each step must end in the same state as without
+ * faults, and no node may be drained and no object recreated more often. `npm run e2e -- faults` runs a sample of all
+ * points, `npm run e2e -- faults --all` all of them.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { writeToStderr } from "@switchyard/testing";

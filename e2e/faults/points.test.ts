@@ -33,7 +33,8 @@ describe("scenarios", () => {
         for (const ofStep of Map.groupBy(scenario, ({ step }) => step).values()) {
           const nths = ofStep.flatMap((point) => ("nth" in point ? [point.nth] : []));
           expect(new Set(nths).size).toBe(nths.length);
-          // Only refusals go together, kills of which the next leader need not wait, and reads of different resources.
+          // Only refusals occur together, kills for which the next leader need not wait, and reads of different
+          // resources.
           const goTogether = [...writeFaults, ...readFaults].map((fault): string => fault);
           const resources = ofStep.flatMap((point) => ("resource" in point ? [point.resource] : []));
           expect(new Set(resources).size).toBe(resources.length);

@@ -21,12 +21,15 @@ export const writeFaults = [
 
 export type WriteFault = (typeof writeFaults)[number];
 
-/** From a write on, what the operator hears is late: of everything, or, killed there, of the state half-way to it. */
+/**
+ * From a write on, the operator's caches are stale: all events are late, or the operator is killed and the new one
+ * reads the state before this write first.
+ */
 export const staleFaults = ["late from here", "kill, told the past"] as const;
 
 export type StaleFault = (typeof staleFaults)[number];
 
-/** From a write on, a replica is cut off, and another one takes over. */
+/** From a write on, a replica is cut off, and another one must take over. */
 export const pairFaults = ["partition", "silent partition"] as const;
 
 export type PairFault = (typeof pairFaults)[number];
@@ -34,63 +37,69 @@ export type PairFault = (typeof pairFaults)[number];
 /** One fault in one step. */
 export type Point = WritePoint | WatchPoint | ReadPoint | LeasePoint | RestartPoint;
 
-/** At the operator's `nth` write of the step, from 1; a kill while one is under way waits for a later write. */
+/**
+ * A fault at the operator's `nth` write of the step, from 1. A kill while another one is in progress applies to a later
+ * write.
+ */
 export interface WritePoint {
   readonly step: string;
   readonly fault:
     | WriteFault
     | StaleFault
     | PairFault
-    /** The next leader must wait until the lease is over, as after a real crash; else it is void at once. */
+    /**
+     * The lease is kept, so the next leader must wait until it expires, as after a real crash. For other kills it is
+     * deleted.
+     */
     | "kill, lease kept"
-    /** The write gets no answer, and the lease cannot be renewed until it is lost. */
+    /** The write gets no answer, and renewals fail until the lease is lost. */
     | "lease lost"
-    /** Nobody gets over this: for tests of the tests. */
+    /** The operator cannot recover from this fault. For tests of the fault tests. */
     | "500 for ever";
   readonly nth: number;
 }
 
-/** Events of this resource come late. */
+/** Events of this resource are late. */
 export interface WatchPoint {
   readonly step: string;
   readonly fault: "held watch";
-  /** `everything` is all of them. */
+  /** A resource, or `everything` for all of them. */
   readonly resource: string;
 }
 
 export const everything = "all resources";
 
-/** Where the operator is to be told a change of this resource, its watch ends, and what it reads then goes wrong. */
+/** At the next event of this resource, the watch ends, and the following reads of the resource fail. */
 export interface ReadPoint {
   readonly step: string;
   readonly fault: ReadFault;
   readonly resource: string;
 }
 
-/** The first renewals of the lease in this step. */
+/** A fault of the first renewals of the lease in this step. */
 export interface LeasePoint {
   readonly step: string;
   readonly fault: LeaseFault;
 }
 
-/** When the step is done, the operator is killed; its successor is told the past first, or finds nothing to do. */
+/** The operator is killed after the step. The new one reads a past state first, or has nothing to do. */
 export interface RestartPoint {
   readonly step: string;
   readonly fault: "past at start" | "restart at rest";
 }
 
-/** What an undisturbed step showed. */
+/** Results of a step without faults. */
 export interface StepFacts {
   readonly step: string;
-  /** How many the operator made. */
+  /** Number of the operator's writes. */
   readonly writeCount: number;
-  /** Resources of which the operator was told a change. */
+  /** Resources for which the operator received a watch event. */
   readonly told: readonly string[];
 }
 
 /**
- * All points: each write with each fault, each watch that tells something held, or ended and what is read then wrong,
- * each way to disturb renewals in each step, both restarts after each step.
+ * Returns all points. Each write has each fault. Each watch with events is held, and has each read fault. Each step has
+ * each fault of renewals, and both restarts after the step.
  */
 export function allPoints(steps: readonly StepFacts[]): readonly Point[] {
   const faults = [...writeFaults, ...staleFaults];
@@ -106,9 +115,9 @@ export function allPoints(steps: readonly StepFacts[]): readonly Point[] {
 }
 
 /**
- * A part of all points that costs minutes: at each write one of the kills and one of the refusals, in each step one held
- * watch, each watch ended once, one way to disturb renewals, one of the restarts, and two of its writes with what is late
- * from there; which ones goes by turns.
+ * Returns a sample of all points that takes some minutes. Each write has one of the kills and one of the refusals. Each
+ * step has one held watch, one read fault for each watch, one fault of renewals, one of the restarts, and each stale
+ * fault at one write. The faults take turns.
  */
 export function samplePoints(steps: readonly StepFacts[]): readonly Point[] {
   let turn = 0;
@@ -136,8 +145,8 @@ export function samplePoints(steps: readonly StepFacts[]): readonly Point[] {
 }
 
 /**
- * Of two replicas: in each step that writes, the leader is cut off at one of its writes, or loses the lease and
- * nothing else. Each costs a quarter of a minute, so a scenario has every second step.
+ * Returns points for two replicas. In each step with writes, the leader is cut off at one of its writes, or loses only
+ * its lease. Each point takes about 15 s, so a run has every second step only.
  */
 export function planPairScenarios(steps: readonly StepFacts[]): readonly (readonly Point[])[] {
   const faults = [...pairFaults, "lease lost"] as const;
@@ -150,7 +159,7 @@ export function planPairScenarios(steps: readonly StepFacts[]): readonly (readon
   return [0, 1].map((odd) => points.filter((_, at) => at % 2 === odd));
 }
 
-/** One for itself, and all together. */
+/** Returns each resource, and `everything` if there are several. */
 function heldOf(told: readonly string[]): readonly string[] {
   return told.length < 2 ? told : [...told, everything];
 }
@@ -158,7 +167,7 @@ function heldOf(told: readonly string[]): readonly string[] {
 const kills = writeFaults.filter(isKill);
 const refusals = writeFaults.filter((fault) => !isKill(fault));
 
-/** Each costs a quarter of a minute, so there is one of each, in the middle of the busiest step. */
+/** Returns one point per fault that ends a lease (about 15 s each), in the middle of the step with the most writes. */
 function leaseEnds(steps: readonly StepFacts[]): readonly Point[] {
   const [busiest] = steps.toSorted((a, b) => b.writeCount - a.writeCount);
   if (busiest === undefined || busiest.writeCount === 0) return [];
@@ -170,8 +179,8 @@ function leaseEnds(steps: readonly StepFacts[]): readonly Point[] {
 }
 
 /**
- * As few scenarios as can be. Several writes of one step are disturbed in one scenario: an operator that is killed
- * remembers nothing of the kill before, and a write that is refused is tried again by itself.
+ * Distributes the points over as few runs as possible. One run has faults at several writes of a step: a killed
+ * operator has no memory of the last kill, and the operator retries a refused write.
  */
 export function planScenarios(points: readonly Point[]): readonly (readonly Point[])[] {
   const scenarios: Point[][] = [];
@@ -184,7 +193,7 @@ export function planScenarios(points: readonly Point[]): readonly (readonly Poin
 const killsAtOnce = 4;
 const refusalsAtOnce = 6;
 
-/** What can be done to one step at once. */
+/** Returns batches of points that can occur in the same run of a step. */
 function batchesOf(points: readonly Point[]): readonly (readonly Point[])[] {
   const isOf = (faults: readonly WriteFault[]) => {
     return (point: Point): point is WritePoint => faults.some((fault) => fault === point.fault);
@@ -197,7 +206,7 @@ function batchesOf(points: readonly Point[]): readonly (readonly Point[])[] {
   ];
 }
 
-/** Of each resource one at a time: what happens to one tells nothing about another. */
+/** Returns batches with at most one point per resource. Faults of different resources do not affect each other. */
 function readsAtOnce(points: readonly ReadPoint[]): readonly (readonly ReadPoint[])[] {
   const byResource = [...Map.groupBy(points, ({ resource }) => resource).values()];
   const rounds = Math.max(0, ...byResource.map(({ length }) => length));
@@ -208,7 +217,9 @@ function isRead(point: Point): point is ReadPoint {
   return readFaults.some((fault) => fault === point.fault);
 }
 
-/** Batches of `size` at most, no write twice in one, and the writes of one far from each other. */
+/**
+ * Returns batches of at most `size` points, with each write at most once per batch and the writes of a batch far apart.
+ */
 function spread(points: readonly WritePoint[], size: number): readonly (readonly WritePoint[])[] {
   const byFault = [...Map.groupBy(points, ({ nth }) => nth).values()];
   const rounds = Math.max(0, ...byFault.map((ofNth) => ofNth.length));
@@ -227,7 +238,7 @@ function isStale(fault: Point["fault"]): boolean {
   return fault === "held watch" || fault === "past at start" || staleFaults.some((stale) => stale === fault);
 }
 
-/** "kill at write 3 in "a policy is made"". */
+/** Returns "kill at write 3 in "a policy is created"". */
 export function describePoint(point: Point): string {
   const where = `in "${point.step}"`;
   switch (point.fault) {
@@ -248,7 +259,7 @@ export function describePoint(point: Point): string {
   }
 }
 
-/** "264 injection points: 60 kills, 120 refusals, 32 stale, 40 reads, 12 leases, 0 partitions". */
+/** Returns "264 injection points: 60 kills, 120 refusals, 32 stale, 40 reads, 12 leases, 0 partitions". */
 export function countPoints(points: readonly Point[]): string {
   const count = (is: (point: Point) => boolean) => points.filter(is).length;
   const stale = count(({ fault }) => isStale(fault));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What goes wrong when the operator lists and watches: a watch ends where it would have told the next event, and
- * until all is well again requests for the resource are refused, slow, or lists are cut off between two pages.
- * Usage: `const reads = createReadFaults(); reads.arm("nodes", "403"); await reads.endOf(watch); reads.fateOf(list);`
+ * Faults of the operator's lists and watches. A watch ends instead of delivering its next event. Until the operator
+ * watches again, requests for the resource are refused or slow, or lists fail between two pages.
+ * Usage: `const reads = createReadFaults(); reads.arm("nodes", "403 on reading"); reads.endOf(watch); reads.fateOf(list);`
  */
 import type { ApiRequest } from "../src/api-request.ts";
 import type { ReadFate, Refusal, WatchEnd } from "../src/fault-rules.ts";
@@ -21,23 +21,23 @@ export const readFaults = [
 export type ReadFault = (typeof readFaults)[number];
 
 export interface ReadFaults {
-  /** From the next event of this resource on. */
+  /** Injects the fault from the next event of this resource on. */
   arm(resource: string, fault: ReadFault): void;
-  /** Nothing more goes wrong. */
+  /** Ends all faults. */
   disarm(): void;
-  /** Whether the resource's watch has ended as it was told to. */
+  /** Whether the fault has ended a watch of the resource. */
   hasStruck(resource: string): boolean;
-  /** Whether all watches that were ended go on. */
+  /** Whether the operator has repeated all watches that a fault ended. */
   readonly isOver: boolean;
-  /** Asked before each event. */
+  /** Called before each event. */
   endOf(watch: ApiRequest): WatchEnd | undefined;
-  /** Asked for each list, and for each watch that begins. */
+  /** Called for each list, and for each watch when it starts. */
   fateOf(read: ApiRequest): ReadFate;
 }
 
 interface Plan {
   readonly end: WatchEnd;
-  /** Requests are refused so, twice. */
+  /** The next two requests are refused with this answer. */
   readonly refusal?: Refusal;
   /** The second page of a list is refused, twice. */
   readonly isCutOff?: boolean;
@@ -99,7 +99,7 @@ export function createReadFaults(): ReadFaults {
   };
 }
 
-/** A watch, and the list before it. */
+/** Identifies a watch and the list before it. */
 function keyOf({ path, fieldSelector }: ApiRequest): string {
   return `${path} ${fieldSelector}`;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * One replica of the operator, and its way to the API server: over a link that can be cut, and a proxy that makes
- * things go wrong.
+ * startReplica starts one replica of the operator. It connects to the API server over a link that can be cut and a
+ * proxy that injects faults.
  * Usage: `await using replica = await startReplica({ main, flags, kubeconfig, rules, directory }); replica.link.cut();`
  */
 import { mkdir } from "node:fs/promises";
@@ -18,13 +18,13 @@ export interface Replica extends AsyncDisposable {
 }
 
 export interface ReplicaOptions {
-  /** The operator's program. */
+  /** Path of the operator's program. */
   readonly main: string;
   readonly flags: readonly string[];
-  /** The operator's rights. */
+  /** Path of a kubeconfig with the operator's rights. */
   readonly kubeconfig: string;
   readonly rules: FaultRules;
-  /** Its own, made here. */
+  /** A directory for this replica, which is created. */
   readonly directory: string;
 }
 

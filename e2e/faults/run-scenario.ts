@@ -136,7 +136,7 @@ async function runStep(run: StepRun): Promise<ReadonlySet<Point>> {
     }
   };
   const converge = () =>
-    until("the step ends as undisturbed", () => {
+    until("the step ends as without faults", () => {
       const mayStrike = points.some((point) => "nth" in point && !injector.struck.has(point));
       const isOver = isUp() && injector.areReadsWhole && (mayStrike ? isAtRest() : isCalm());
       return isOver && differences(expected.clusterState, observer.clusterState()) === "";
@@ -152,8 +152,8 @@ async function runStep(run: StepRun): Promise<ReadonlySet<Point>> {
   let struck: ReadonlySet<Point>;
   switch (points[0]?.fault) {
     case "held watch":
-      // An operator that does not hear what others do may be at it for ever.
-      await until("calm while events are held", () => isCalm() || performance.now() - sinceMs > holdMs);
+      // If the operator does not receive the changes of others, it may retry for ever.
+      await until("the operator is idle while events are held", () => isCalm() || performance.now() - sinceMs > holdMs);
       ({ struck } = injector);
       injector.tellAll();
       await converge();
@@ -163,25 +163,31 @@ async function runStep(run: StepRun): Promise<ReadonlySet<Point>> {
       injector.tellThePast(before);
       await faultCluster.restartOperator();
       sinceMs = performance.now();
-      await until("calm while the past is told", () => isUp() && (isCalm() || performance.now() - sinceMs > holdMs));
+      await until(
+        "the operator is idle while its reads are stale",
+        () => isUp() && (isCalm() || performance.now() - sinceMs > holdMs),
+      );
       injector.tellAll();
       await converge();
       struck = new Set(points);
       break;
     case "restart at rest":
       await converge();
-      await until("rest", isAtRest);
+      await until("the cluster is idle", isAtRest);
       injector.begin([]);
       await faultCluster.restartOperator();
-      await until("rest after the restart", () => isUp() && isAtRest());
+      await until("the operator is idle after the restart", () => isUp() && isAtRest());
       if (injector.writes.some(hasChanged)) fail("started again with nothing to do, the operator wrote");
       struck = new Set(points);
       break;
     case "late from here":
     case "kill, told the past":
-      await until("the write from which all is late", () => injector.struck.size > 0 || isAtRest());
+      await until("the write after which events are late", () => injector.struck.size > 0 || isAtRest());
       sinceMs = performance.now();
-      await until("calm while all is late", () => isUp() && (isCalm() || performance.now() - sinceMs > holdMs));
+      await until(
+        "the operator is idle while events are late",
+        () => isUp() && (isCalm() || performance.now() - sinceMs > holdMs),
+      );
       ({ struck } = injector);
       injector.tellAll();
       await converge();

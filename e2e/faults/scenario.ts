@@ -7,12 +7,12 @@
 import { isRecord, type KubeObject } from "@switchyard/kube";
 import type { ClusterUsers } from "./cluster-users.ts";
 
-/** The operator's. */
+/** The operator's namespace. */
 export const namespace = "sriov-network-operator";
 
 export interface Scenario {
   readonly name: string;
-  /** The operator's, for this scenario. */
+  /** Flags of the operator for this scenario. */
   readonly flags: readonly string[];
   readonly steps: readonly Step[];
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * An operator that is refused one watch while all else works, as after a change of rights: a node that comes back unheard
- * keeps its state, although the time for which it was to be kept is over.
+ * Tests an operator whose watch of nodes is refused while everything else works, as after a change of its rights. A
+ * node that returns unnoticed keeps its node state, although the time to keep the state is over.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { annotations, nodes, sriovNetworkNodeStates, sriovOperatorConfigs } from "@switchyard/api";
@@ -31,16 +31,16 @@ import { OperatorProcess } from "../src/operator-process.ts";
 import { namespace } from "./scenario.ts";
 import { createOperatorAccount } from "./operator-account.ts";
 
-/** The shortest that there is: bookmarks come each minute. */
+/** The smallest useful value, because bookmarks arrive every minute. */
 const maxAgeS = 90;
-/** A state is kept for longer than that, so that its cache is stale when the time is over. */
+/** A state is kept for longer than maxAgeS, so that the cache is stale when this time is over. */
 const keepMinutes = 2;
 
 const stack = new AsyncDisposableStack();
 let transport: Transport;
 let operator: OperatorProcess;
 let probes: string;
-/** Whether the operator may not watch nodes. */
+/** Whether the watch of nodes is refused. */
 let isRefused = false;
 
 const rules: FaultRules = {
@@ -101,7 +101,7 @@ async function readState(): Promise<KubeObject | undefined> {
 const readKept = async () => (await readState())?.metadata.annotations?.[annotations.keepStateUntil];
 const readReady = async () => (await fetch(`${probes}/readyz`)).text();
 
-/** By resource. */
+/** Returns the age of each cache by resource. */
 async function readAges(): Promise<ReadonlyMap<string, number>> {
   const page = await (await fetch(`${probes}/metrics`)).text();
   const rows = page.matchAll(/^switchyard_cache_age_seconds\{resource="(\w+)"\} (\S+)$/gm);
@@ -112,13 +112,13 @@ describe("an operator that is no longer allowed to watch nodes", () => {
   it(
     "reports it, deletes no node state because of its stale cache, and continues when it is allowed again",
     async () => {
-      const { metadata } = await eventually("a state", readState, { withinMs: 60_000 });
+      const { metadata } = await eventually("the node state exists", readState, { withinMs: 60_000 });
       await transport.request({ method: "DELETE", path: objectPath(nodes, { name: "worker-1" }) });
-      const keptUntil = await eventually("the state is to be deleted", readKept, { withinMs: 60_000 });
+      const keptUntil = await eventually("the node state has a time to be deleted", readKept, { withinMs: 60_000 });
       isRefused = true;
-      await createNode(); // unheard
+      await createNode(); // the operator does not notice this
 
-      await eventually("it is not ready", async () => (await readReady()).includes("nodes: cache is stale"), {
+      await eventually("the operator is not ready", async () => (await readReady()).includes("nodes: cache is stale"), {
         withinMs: 2 * maxAgeS * 1_000,
         everyMs: 1_000,
       });
@@ -128,7 +128,7 @@ describe("an operator that is no longer allowed to watch nodes", () => {
       expect(ages.get("nodes")).toBeGreaterThan(maxAgeS);
       const others = [...ages].filter(([resource]) => resource !== "nodes");
       expect(others.length).toBeGreaterThan(10);
-      // Of all of them nothing has happened: these were bookmarks of a real API server.
+      // Nothing of these resources has changed; the bookmarks of the API server kept them fresh.
       expect(others.filter(([, seconds]) => seconds > 75)).toEqual([]);
       const log = (await operator.readLog()).map((line): unknown => JSON.parse(line));
       const failed = {
@@ -142,9 +142,11 @@ describe("an operator that is no longer allowed to watch nodes", () => {
       );
 
       isRefused = false;
-      await eventually("the node is heard of", async () => (await readKept()) === undefined, { withinMs: 60_000 });
+      await eventually("the operator sees the node", async () => (await readKept()) === undefined, {
+        withinMs: 60_000,
+      });
       expect((await readState())?.metadata.uid).toBe(metadata.uid);
-      await eventually("it is ready", async () => (await readReady()) === "ok\n");
+      await eventually("the operator is ready", async () => (await readReady()) === "ok\n");
     },
     10 * 60_000,
   );

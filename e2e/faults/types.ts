@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Kinds of Kubernetes that the scenario of a cluster is about, beside our own. */
+/**
+ * Kubernetes kinds of the fault tests, in addition to Switchyard's own kinds.
+ */
 import { customResources, networkAttachmentDefinitions, nodes, type ResourceType } from "@switchyard/api";
 
 export const namespaces = { group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false };
@@ -22,7 +24,7 @@ const rbac = { group: "rbac.authorization.k8s.io", version: "v1" };
 const admission = { group: "admissionregistration.k8s.io", version: "v1", namespaced: false };
 const core = { group: "", version: "v1", namespaced: true };
 
-/** What is looked at: all that the product writes, or acts upon. */
+/** The observed kinds: all that the product writes or acts upon. */
 export const observedTypes: readonly ResourceType[] = [
   ...customResources,
   ...[networkAttachmentDefinitions, nodes, namespaces, pods, serviceAccounts, daemonSets],

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The operator of this tree and the version before it run side by side, as while a Deployment is rolled out, rolled back,
- * or its old pod is cut off. Whichever leads: no VF in use changes, no node is drained, nothing that users have is made
- * again, and only the leader writes.
+ * Tests the operator of this tree and the version before it side by side, as while a Deployment is rolled out or rolled
+ * back, or its old pod is cut off. Independent of which one leads, no VF in use changes, no node is drained, no object
+ * of users is recreated, and only the leader writes.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { operatorConfigName, sriovNetworkNodePolicies, sriovNetworks, sriovOperatorConfigs } from "@switchyard/api";
@@ -32,12 +32,14 @@ import { has, namespace, ofKind, place, statusOf } from "./scenario.ts";
 import { observe, type Observer } from "./observer.ts";
 import { leases, observedTypes } from "./types.ts";
 
-/** Users of these would notice if they went, or came again. */
+/** Users notice if objects of these kinds are deleted or recreated. */
 const lasting = /^(SriovNetworkNodeState|NetworkAttachmentDefinition|Node|Pod|DaemonSet) /;
 
 const previousVersion = findPreviousVersion() ?? "";
 if (previousVersion === "")
-  process.stderr.write("\n!!! SKIPPED: the version before: the repository has no history\n\n");
+  process.stderr.write(
+    "\n!!! SKIPPED: versions.test.ts: the repository has no history, so there is no version before\n\n",
+  );
 
 const worker = "worker-1";
 const stepMs = 120_000;
@@ -79,9 +81,9 @@ afterAll(() => resources.disposeAsync(), 60_000);
 interface Replica {
   readonly operator: OperatorProcess;
   readonly proxy: FaultProxy;
-  /** What it wrote since the list was last emptied, beside leases and events. */
+  /** Its writes since the list was last emptied, except leases and events. */
   readonly writes: ApiRequest[];
-  /** How often it asked for something. */
+  /** Returns the number of its requests. */
   countRequests(): number;
 }
 
@@ -107,7 +109,7 @@ async function startReplica(name: string, main: string): Promise<Replica> {
   return { operator, proxy, writes, countRequests: () => requests };
 }
 
-/** The holder of the operator's lease; "" while there is none. */
+/** Returns the holder of the operator's lease; "" if there is none. */
 async function leader(): Promise<string> {
   const path = objectPath(leases, { name: "switchyard-operator", namespace });
   const lease: unknown = await transport.request({ method: "GET", path }).catch(() => undefined);
@@ -135,9 +137,9 @@ const hasVfs = (count: number) => (): boolean => {
   return states.length === 1 && isDone && ready;
 };
 
-/** Until nothing has changed for two seconds. */
+/** Waits until nothing has changed for two seconds. */
 async function rest(): Promise<void> {
-  await eventually("rest", () => performance.now() - observer.changedAtMs > 2_000, { withinMs: stepMs });
+  await eventually("the cluster is idle", () => performance.now() - observer.changedAtMs > 2_000, { withinMs: stepMs });
 }
 
 async function makeVfs(numVfs: number): Promise<void> {
@@ -149,7 +151,7 @@ async function makeVfs(numVfs: number): Promise<void> {
   await rest();
 }
 
-/** What users would feel while `act` runs and all comes to rest after it. */
+/** Returns the changes that users would notice while `act` runs and until the cluster is idle. */
 async function feltDuring(act: () => Promise<void>, vfCount: number): Promise<readonly string[]> {
   await rest();
   observer.takeHistory();
@@ -158,7 +160,7 @@ async function feltDuring(act: () => Promise<void>, vfCount: number): Promise<re
   await rest();
   await eventually(`${vfCount} VFs`, hasVfs(vfCount), { withinMs: stepMs });
   const news = [...observer.takeHistory()].flatMap(([label, all]) => all.map((one) => `${label}: ${one}`));
-  // Drains that somebody asks for or does; that there is none may be said or not.
+  // Ignores that a state or node has no drain: one version may write this, the other one not.
   const felt = news.filter((one) => lasting.test(one) && !/: (drain|request): (Idle|none)$/.test(one));
   return [...users.nodes.takeVfChanges(), ...felt];
 }
@@ -177,10 +179,10 @@ async function feltDuring(act: () => Promise<void>, vfCount: number): Promise<re
       await users.nodes.giveVfToPod(worker);
       let holder = await leader();
 
-      // Rolled out: the new one stands by, then the old one goes, as after a crash.
+      // Rollout: the new replica waits for the lease, then the old one is killed.
       const now = await startReplica("new", current);
       const standBy = async () => {
-        await eventually("a replica that stands by", () => now.countRequests() > 2, { withinMs: stepMs });
+        await eventually("the new replica waits for the lease", () => now.countRequests() > 2, { withinMs: stepMs });
       };
       expect(await feltDuring(standBy, 4)).toEqual([]);
       expect(now.writes).toEqual([]);
@@ -191,7 +193,7 @@ async function feltDuring(act: () => Promise<void>, vfCount: number): Promise<re
       expect(await feltDuring(takeOver, 4)).toEqual([]);
       expect(now.writes.length).toBeLessThan(200);
 
-      // Rolled back.
+      // Rollback.
       old.operator.restart();
       const rollBack = async () => {
         await now.operator.kill();
@@ -199,7 +201,8 @@ async function feltDuring(act: () => Promise<void>, vfCount: number): Promise<re
       };
       expect(await feltDuring(rollBack, 4)).toEqual([]);
 
-      // Cut off: the old one believes that it leads until its lease is over, and comes back when the new one does.
+      // Partition: the old replica believes that it leads until its lease expires. It reconnects when the new one
+      // leads.
       now.operator.restart();
       const cutOff = async () => {
         old.proxy.sever();
@@ -208,11 +211,11 @@ async function feltDuring(act: () => Promise<void>, vfCount: number): Promise<re
       expect(await feltDuring(cutOff, 4)).toEqual([]);
       old.writes.length = 0;
       old.proxy.mend();
-      const takeBack = () => makeVfs(4); // nothing new is asked
+      const takeBack = () => makeVfs(4); // no change
       expect(await feltDuring(takeBack, 4)).toEqual([]);
       expect([old.writes, await leader()]).toEqual([[], holder]);
 
-      // And the new one does its work beside the old one.
+      // The new replica works while the old one runs.
       await makeVfs(6);
       expect(old.writes).toEqual([]);
       expect([old.operator.hasCrashed, now.operator.hasCrashed]).toEqual([false, false]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Our operator as its Deployment runs it where upstream's ran: with its service account's rights, and told by upstream's
- * variables alone what to do (sriov-operator.md H).
+ * installOperator runs Switchyard's operator in the place of upstream's operator, as a Deployment does: with the rights
+ * of its service account, and configured only by upstream's environment variables (sriov-operator.md H).
  * Usage: `const operator = await installOperator(testCluster, environment); operator.start(); await operator.stop();`
  */
 import { namespace } from "@switchyard/test-cluster";
@@ -11,17 +11,17 @@ import { join } from "node:path";
 import { componentSettings } from "../src/identity-objects.ts";
 import type { UpstreamCluster } from "../src/upstream-cluster.ts";
 
-/** Name of the service account, and of the ClusterRole that owns what is outside of namespaces. */
+/** Name of the service account, and of the ClusterRole that owns the cluster-scoped objects. */
 export const operatorAccount = componentSettings.operatorServiceAccount;
 
-/** Whom our webhook is not asked about. */
+/** The user that Switchyard's webhook exempts: the API server does not call the webhook for its requests. */
 export const operatorUser = `system:serviceaccount:${namespace}:${operatorAccount}`;
 
-/** An image of upstream's release, or of ours. */
+/** An image of upstream's release, and one of Switchyard's. */
 const upstreams = (name: string) => `example.com/upstream/${name}:1.6.0`;
 const ours = (name: string) => `example.com/switchyard/${name}:1`;
 
-/** Of what is not the operator's own: it stays when the operator is another one. */
+/** Images of other projects. They do not change when Switchyard replaces upstream's operator. */
 export const foreignImages = {
   SRIOV_CNI_IMAGE: upstreams("sriov-cni"),
   SRIOV_INFINIBAND_CNI_IMAGE: upstreams("ib-sriov-cni"),
@@ -33,13 +33,13 @@ export const foreignImages = {
   METRICS_EXPORTER_KUBE_RBAC_PROXY_IMAGE: upstreams("kube-rbac-proxy"),
 } as const;
 
-/** Of what comes with upstream's operator. */
+/** Images of upstream's own programs. */
 export const upstreamImages = {
   SRIOV_NETWORK_CONFIG_DAEMON_IMAGE: upstreams("sriov-network-operator-config-daemon"),
   SRIOV_NETWORK_WEBHOOK_IMAGE: upstreams("sriov-network-operator-webhook"),
 } as const;
 
-/** Of what comes with ours: all that changes in the environment (upgrade.md). */
+/** Images of Switchyard's own programs. Only these variables change in the environment (docs/guide/upgrade.md). */
 const ownImages: Readonly<Record<keyof typeof upstreamImages | "DEVICE_PLUGIN_CONFIG_IMAGE", string>> = {
   SRIOV_NETWORK_CONFIG_DAEMON_IMAGE: ours("config-daemon"),
   SRIOV_NETWORK_WEBHOOK_IMAGE: ours("webhook"),
@@ -47,8 +47,8 @@ const ownImages: Readonly<Record<keyof typeof upstreamImages | "DEVICE_PLUGIN_CO
 };
 
 /**
- * As upstream's chart sets it, with webhooks and a Prometheus operator; `caBundle` signed the certificates of both
- * webhooks.
+ * Returns the variables that upstream's chart sets when webhooks and a Prometheus operator are enabled. `caBundle` is
+ * the certificate authority of both webhooks.
  */
 export function upstreamEnvironment(caBundle: string): Readonly<Record<string, string>> {
   return {
@@ -73,14 +73,20 @@ export function upstreamEnvironment(caBundle: string): Readonly<Record<string, s
 }
 
 export interface DeployedOperator {
-  /** Makes its service account and roles, or what is missing of them. */
+  /** Creates the service account and the roles, or those that are missing. */
   install(): Promise<void>;
   start(): void;
-  /** As scaling its Deployment to 0 does: SIGTERM, and waits for the end, which must be a clean one. */
+  /**
+   * Stops the operator as scaling its Deployment to 0 does: sends SIGTERM and waits until it exits. Rejects if the exit
+   * status is not 0.
+   */
   stop(): Promise<void>;
 }
 
-/** Installed, and not yet started. The environment is upstream's; the images of upstream's own programs are exchanged. */
+/**
+ * Installs the operator without starting it. `environment` is upstream's; the images of upstream's own programs are
+ * replaced.
+ */
 export async function installOperator(
   testCluster: UpstreamCluster,
   environment: Readonly<Record<string, string>>,

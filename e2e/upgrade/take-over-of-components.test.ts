@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What upstream's operator deployed, taken over by ours: replaced in place, leftovers removed, nothing of anybody else
- * touched, and nobody locked out by a webhook that is registered and does not serve (M-50). Then back to upstream, here
- * again, and the end of it all while nobody runs.
+ * Switchyard takes over the components that upstream's operator deployed: it replaces objects in place, removes
+ * leftovers, leaves the objects of others alone, and blocks no request while a registered webhook does not serve
+ * (sriov-operator.md M-50). Then upstream takes over again, Switchyard once more, and finally the SriovOperatorConfig
+ * is deleted while no operator runs.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import {
@@ -63,7 +64,10 @@ let heartbeats: AsyncDisposable;
 let left: LeftComponents;
 let caBundle: string;
 let operator: DeployedOperator;
-/** Whom our webhook is not asked about, as it never answers here: no Service leads anywhere. */
+/**
+ * A client of the user that the webhooks exempt. In this cluster no webhook ever answers, because no Service has an
+ * endpoint.
+ */
 let exempt: Transport;
 
 beforeAll(async () => {
@@ -107,13 +111,13 @@ afterAll(async () => {
   await testCluster[Symbol.asyncDispose]();
 }, 60_000);
 
-/** Last, as nobody can write anything of ours from then on. */
+/** Registers the webhooks. This is the last step, because every later write of a custom resource fails. */
 async function register(): Promise<void> {
   for (const { type, object } of registrationPieces(caBundle))
     await testCluster.as(upstream.operator).create(type, object);
 }
 
-/** Undefined, or what stands there. */
+/** Returns the value at this path; undefined if it does not exist. */
 function at(object: unknown, ...fields: readonly (string | number)[]): unknown {
   return fields.reduce<unknown>((value, field) => {
     if (Array.isArray(value)) return value[Number(field)] as unknown;
@@ -137,7 +141,10 @@ function readStatus(object: unknown): Readonly<Record<string, unknown>> {
   return isRecord(status) ? status : {};
 }
 
-/** Waits for the condition; upstream has left a Ready that is as true for this generation. */
+/**
+ * Waits for the condition. The Ready condition that upstream left is for the same generation, so `words` may have to
+ * tell them apart.
+ */
 async function configIs(type: string, reason: string, words = ""): Promise<void> {
   await eventually(`SriovOperatorConfig ${type} ${reason} ${words}`, async () => {
     const list = readStatus(await testCluster.read(sriovOperatorConfigs, operatorConfigName))["conditions"];
@@ -148,12 +155,12 @@ async function configIs(type: string, reason: string, words = ""): Promise<void>
   });
 }
 
-/** The API server hears of webhooks a moment later. */
+/** Retries, because the API server notices a changed webhook configuration with a short delay. */
 async function writePolicy(name: string, by: Transport): Promise<void> {
   await eventually(`policy ${name}`, async () => (await tryPolicy(name, by)) === "written");
 }
 
-/** "InternalError": no webhook answers. */
+/** Returns "written", or the code of the error: "InternalError" if no webhook answers. */
 async function tryPolicy(name: string, by: Transport, query: { readonly dryRun?: "All" } = {}): Promise<string> {
   const body = {
     ...{ apiVersion: apiVersionOf(sriovNetworkNodePolicies), kind: sriovNetworkNodePolicies.kind, metadata: { name } },
@@ -168,7 +175,7 @@ async function tryPolicy(name: string, by: Transport, query: { readonly dryRun?:
   }
 }
 
-/** Of every webhook that asks about our kinds. */
+/** Returns the failurePolicy of each webhook configuration for Switchyard's custom resources. */
 async function failurePolicies(): Promise<readonly unknown[]> {
   const types = [MutatingWebhookConfiguration, ValidatingWebhookConfiguration];
   const found = await Promise.all(types.map((type) => testCluster.find(type, "sriov-operator-webhook-config")));
@@ -178,21 +185,21 @@ async function failurePolicies(): Promise<readonly unknown[]> {
 const idOf = ({ kind, metadata }: KubeObject) => `${kind} ${metadata.name}`;
 const versionOf = ({ metadata: { uid, resourceVersion } }: KubeObject) => ({ uid, resourceVersion });
 
-/** What of it there is now. */
+/** Returns each object as it is now; undefined if it does not exist. */
 async function findAll(all: readonly Stored[]): Promise<readonly (readonly [string, KubeObject | undefined])[]> {
   return Promise.all(
     all.map(async ({ type, stored }) => [idOf(stored), await testCluster.find(type, stored.metadata)] as const),
   );
 }
 
-/** What the API server would store of it if it were created, not changed. */
+/** Returns what the API server would store if the applied configuration created an object. */
 async function madeAnew(type: ResourceType, applied: unknown): Promise<unknown> {
   const path = collectionPath(type, type.namespaced ? namespace : undefined);
   const body = { ...(isRecord(applied) ? applied : {}), metadata: { name: "made-anew" } };
   return testCluster.transport.request({ method: "POST", path, query: { dryRun: "All" }, body });
 }
 
-/** All but metadata and status, and addresses that the API server gives out. */
+/** Returns the object without metadata, status and the addresses that the API server assigns. */
 function contentOf(object: unknown): unknown {
   const { metadata: _, status: _status, ...content } = isRecord(object) ? object : {};
   const { clusterIP: _address, clusterIPs: _addresses, ...spec } = isRecord(content["spec"]) ? content["spec"] : {};
@@ -201,7 +208,9 @@ function contentOf(object: unknown): unknown {
 
 const daemonSets = () => left.pieces.filter(({ type }) => type === DaemonSet);
 
-/** What ours does without. On OpenShift it would have the two roles of the exporter, too. */
+/**
+ * Objects of upstream that Switchyard does not need and removes. On OpenShift it needs the two roles of the exporter.
+ */
 const leftovers = [
   "DaemonSet sriov-cni",
   "ServiceAccount sriov-cni",
@@ -212,20 +221,23 @@ const leftovers = [
   "RoleBinding metrics-exporter-rb",
 ];
 
-describe("a take-over from an operator that was killed, whose webhook does not serve", () => {
-  it("begins where nobody can write anything (M-50)", async () => {
+describe("a take-over from an operator that was killed and whose webhook does not serve", () => {
+  it("starts in a cluster where every write fails (sriov-operator.md M-50)", async () => {
     for (const by of [testCluster.transport, exempt]) {
-      await eventually("a refusal", async () => (await tryPolicy("early", by, { dryRun: "All" })) === "InternalError");
+      await eventually(
+        "every write is refused",
+        async () => (await tryPolicy("early", by, { dryRun: "All" })) === "InternalError",
+      );
     }
   });
 
-  it("puts that right before a pod of ours serves, and locks nobody out meanwhile", async () => {
+  it("sets the webhooks to Ignore before one of Switchyard's pods serves", async () => {
     pods.run(false);
     operator.start();
     await configIs("Progressing", "RollingOut", "operator-webhook: 0 of 1 pods available");
     expect(await failurePolicies()).toEqual(["Ignore", "Ignore"]);
     await writePolicy("early", testCluster.transport);
-    await eventually("no finalizers", async () => {
+    await eventually("all finalizers are removed", async () => {
       const config = await testCluster.read(sriovOperatorConfigs, operatorConfigName);
       const networks = upstreamNetworks.map(({ type, name, within }) =>
         testCluster.read(type, { name, namespace: within }),
@@ -234,7 +246,7 @@ describe("a take-over from an operator that was killed, whose webhook does not s
     });
   });
 
-  it("ends with all as asked, and with a webhook that means what it says", async () => {
+  it("ends with all components deployed and with webhooks that fail closed", async () => {
     pods.run(true);
     await configIs("Ready", "OperatorConfigReady");
     await eventually("all pods are replaced", async () => {
@@ -247,7 +259,7 @@ describe("a take-over from an operator that was killed, whose webhook does not s
     await writePolicy("late", exempt);
   });
 
-  it("refuses nothing in the name of a webhook before a pod of ours is available", async () => {
+  it("does not set a webhook to Fail before one of its pods is available", async () => {
     const events = (await testCluster.audit()).filter((event) => isWrite(event) && event.responseStatus?.code === 200);
     const isOf = (name: string, resource: string, subresource?: string) =>
       events.filter(({ objectRef }) => {
@@ -271,8 +283,8 @@ describe("a take-over from an operator that was killed, whose webhook does not s
   });
 });
 
-describe("what upstream deployed", () => {
-  it("is replaced in place: the same objects, and DaemonSets with the same selector", async () => {
+describe("the components that upstream deployed", () => {
+  it("are replaced in place: the objects keep their uid, and DaemonSets their selector", async () => {
     const stays = left.pieces.filter(({ stored }) => !leftovers.includes(idOf(stored)));
     for (const [id, now] of await findAll(stays)) {
       const before = stays.find(({ stored }) => idOf(stored) === id)?.stored;
@@ -281,7 +293,7 @@ describe("what upstream deployed", () => {
     }
   });
 
-  it("is as if made anew: nothing is left that upstream alone wanted", async () => {
+  it("equal newly created ones: no field is left that only upstream set", async () => {
     const events = (await testCluster.audit()).filter(
       (event) => isWrite(event) && event.user.username === operatorUser,
     );
@@ -304,7 +316,7 @@ describe("what upstream deployed", () => {
     }
   });
 
-  it("goes where we have no use for it, and nothing else does", async () => {
+  it("are deleted if Switchyard does not need them, and nothing else is deleted", async () => {
     const gone = (await findAll(left.pieces)).filter(([, now]) => now === undefined).map(([id]) => id);
     expect(gone.toSorted()).toEqual(leftovers.toSorted());
     const events = await testCluster.audit();
@@ -317,7 +329,7 @@ describe("what upstream deployed", () => {
     );
   });
 
-  it("keeps what users put on it, and the rights of the config daemon shrink to ours", async () => {
+  it("keep the labels of users, and the config daemon keeps only the rights that it needs", async () => {
     expect(await testCluster.read(DaemonSet, "sriov-device-plugin")).toMatchObject({
       metadata: { labels: { mine: "kept" } },
     });
@@ -325,10 +337,10 @@ describe("what upstream deployed", () => {
     expect(at(role, "rules")).toEqual([{ apiGroups: [""], resources: ["nodes"], verbs: ["patch"] }]);
   });
 
-  it("is all that changes: what others have there is as it was", async () => {
+  it("are the only objects that change: the objects of others stay as they were", async () => {
     for (const { type, stored } of left.untouched) {
       const now = await testCluster.find(type, stored.metadata);
-      // A DaemonSet's own controller writes its status.
+      // The DaemonSet controller writes the status, which changes resourceVersion.
       const version = (object: KubeObject) => (type === DaemonSet ? object.metadata.generation : versionOf(object));
       expect([idOf(stored), now && version(now)]).toEqual([idOf(stored), version(stored)]);
     }
@@ -336,11 +348,11 @@ describe("what upstream deployed", () => {
 });
 
 describe("going back to upstream", () => {
-  it("finds nothing of ours outside of namespaces once the operator's ClusterRole is gone", async () => {
+  it("finds no cluster-scoped object of Switchyard after the operator's ClusterRole is deleted", async () => {
     await operator.stop();
     await testCluster.kubectl(["delete", "clusterrole", operatorAccount]);
     const daemon = "sriov-network-config-daemon";
-    await eventually("all that it owns is gone", async () => {
+    await eventually("all objects that it owns are deleted", async () => {
       const types = [ClusterRole, ClusterRoleBinding];
       const roles = await Promise.all(types.map((type) => testCluster.find(type, daemon)));
       const policy = await testCluster.find(ValidatingAdmissionPolicy, "switchyard-own-node");
@@ -349,7 +361,7 @@ describe("going back to upstream", () => {
     await testCluster.kubectl(["delete", "serviceaccount,role,rolebinding", daemon]);
   });
 
-  it("lets its chart and its operator make and update all of it", async () => {
+  it("lets upstream's chart and operator create and update all components", async () => {
     const chart = testCluster.as(helm);
     for (const { type, object } of chartPieces()) await chart.create(type, object);
     for (const piece of operatorPieces()) await writeAsUpstream(testCluster, ownedBy(left.config, piece));
@@ -365,18 +377,18 @@ describe("going back to upstream", () => {
     for (const { stored } of daemonSets()) await eventually(idOf(stored), () => isRolledOut(stored.metadata.name));
   });
 
-  it("can be followed by another take-over, of the same objects", async () => {
+  it("can be followed by another take-over of the same objects", async () => {
     await operator.install();
     const before = await findAll(daemonSets());
     operator.start();
-    await eventually("webhooks that mean what they say, and except the operator", async () => {
+    await eventually("the webhooks fail closed and exempt the operator", async () => {
       const registered = await testCluster.find(ValidatingWebhookConfiguration, "sriov-operator-webhook-config");
       return (
         at(registered, "webhooks", 0, "matchConditions") !== undefined &&
         (await failurePolicies()).every((policy) => policy === "Fail")
       );
     });
-    await eventually("the leftovers are gone again", async () => {
+    await eventually("the leftovers are deleted again", async () => {
       return (await findAll(left.pieces)).every(([id, now]) => leftovers.includes(id) === (now === undefined));
     });
     const staying = before.filter(([id]) => !leftovers.includes(id));
@@ -385,8 +397,8 @@ describe("going back to upstream", () => {
   });
 });
 
-describe("the end of the SriovOperatorConfig while no operator runs", () => {
-  it("hangs on nothing, and takes along what is deployed", async () => {
+describe("deleting the SriovOperatorConfig while no operator runs", () => {
+  it("does not hang, and deletes the deployed components", async () => {
     await operator.stop();
     const path = objectPath(sriovOperatorConfigs, { name: operatorConfigName, namespace });
     const body = { apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: "Foreground" };
@@ -396,11 +408,11 @@ describe("the end of the SriovOperatorConfig while no operator runs", () => {
       const namespaced = (await findAll(left.pieces)).filter(([, now]) => now?.metadata.namespace !== undefined);
       return config === undefined && namespaced.length === 0;
     };
-    // The garbage collector looks for kinds that are new every 30 s.
-    await eventually("all is gone", allGone, { withinMs: 60_000 });
+    // The garbage collector discovers new kinds every 30 s.
+    await eventually("all components are deleted", allGone, { withinMs: 60_000 });
   }, 90_000);
 
-  it("locks nobody out once the operator is uninstalled, and leaves what is not ours", async () => {
+  it("blocks no request after the operator is uninstalled, and keeps the objects of others", async () => {
     await testCluster.kubectl(["delete", "clusterrole", operatorAccount]);
     await eventually("no webhook is registered", async () =>
       (await failurePolicies()).every((policy) => policy === undefined),

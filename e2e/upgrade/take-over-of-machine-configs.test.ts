@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * OpenShift: what upstream's operator wrote into MachineConfigs, taken over by ours. A changed MachineConfig reboots all
- * machines of its pool, so the one with hardware offload is not written at all; that of the systemd mode must go.
+ * Switchyard takes over the MachineConfigs that upstream's operator wrote on OpenShift. A changed MachineConfig reboots
+ * all machines of its pool. So the MachineConfig for hardware offload must not be written at all. The one of the
+ * systemd mode must be deleted.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import {
@@ -22,7 +23,7 @@ jest.setTimeout(60_000);
 
 let testCluster: UpstreamCluster;
 let operator: DeployedOperator;
-/** As upstream left them. */
+/** The MachineConfig for hardware offload as upstream left it. */
 let offload: KubeObject;
 let others: KubeObject;
 
@@ -61,26 +62,26 @@ async function writesTo(type: ResourceType, name: string): Promise<readonly stri
 }
 
 describe("upstream's MachineConfigs", () => {
-  it("are treated like those that the operator writes", async () => {
-    await eventually("a judgement of the pool", async () => {
+  it("are treated like those that Switchyard's operator writes", async () => {
+    await eventually("the pool is reconciled", async () => {
       const pool = await testCluster.read(sriovNetworkPoolConfigs, "hw-offload");
       return JSON.stringify(pool).includes('"reason":"Configuring"') && pool.metadata.finalizers === undefined;
     });
   });
 
-  it("are not written, where their purpose is ours", async () => {
+  it("are not written if Switchyard uses them for the same purpose", async () => {
     expect(await writesTo(machineConfigs, offload.metadata.name)).toEqual([]);
     expect(await testCluster.read(machineConfigs, offload.metadata.name)).toEqual(offload);
   });
 
-  it("go, where they would configure nodes at boot by a spec of the past", async () => {
-    await eventually("the systemd mode is gone", async () => {
+  it("are deleted if they would configure nodes at boot by an outdated spec", async () => {
+    await eventually("the MachineConfig of the systemd mode is deleted", async () => {
       return (await testCluster.find(machineConfigs, "sriov-config-service")) === undefined;
     });
     expect(await writesTo(machineConfigs, "sriov-config-service")).toEqual(["delete"]);
   });
 
-  it("go with their pool; what somebody else wrote under such a name stays", async () => {
+  it("are deleted with their pool, but not if another client wrote one under that name", async () => {
     const { name } = offload.metadata;
     await testCluster.transport.request({
       method: "DELETE",
@@ -90,7 +91,7 @@ describe("upstream's MachineConfigs", () => {
       ),
     });
     await eventually(
-      "the pool's MachineConfig is gone",
+      "the pool's MachineConfig is deleted",
       async () => (await testCluster.find(machineConfigs, name)) === undefined,
     );
     expect(await testCluster.read(machineConfigs, others.metadata.name)).toEqual(others);

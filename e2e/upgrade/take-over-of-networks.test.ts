@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Networks of upstream's operator, taken over by ours: their NetworkAttachmentDefinitions are the same objects and
- * mean the same, so that pods go on; what users put on them stays; nothing waits for an operator any more, and what
- * waited for upstream's is let go. Then back to upstream, and here again.
+ * Switchyard takes over the networks of upstream's operator. Their NetworkAttachmentDefinitions (NADs) stay the same
+ * objects with the same meaning, so that pods keep working, and keep the labels and annotations of users. No network
+ * has a finalizer any more, and networks that waited for upstream to delete them are deleted. Then upstream takes over
+ * again, and Switchyard once more.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { annotations, networkAttachmentDefinitions as nads, type Condition } from "@switchyard/api";
@@ -24,14 +25,14 @@ import { startUpstreamCluster, upstream, type UpstreamCluster } from "../src/ups
 
 jest.setTimeout(60_000);
 
-/** What a user puts on the one that is chained. */
+/** Labels and annotations that a user sets on the NAD of the chained network. */
 const mine = { "example.com/mine": "kept" };
-/** Of somebody else's making, and a copy with all marks under another name. */
+/** NADs of another client; one of them is a copy, with all marks, under another name. */
 const foreign = ["macvlan", "copy"].map((name) => ({ name, namespace: "tenant" }));
 
 let testCluster: UpstreamCluster;
 let operator: DeployedOperator;
-/** NetworkAttachmentDefinitions as they were, by name. */
+/** The NADs before the take-over, by name. */
 const before = new Map<string, KubeObject>();
 
 beforeAll(async () => {
@@ -80,9 +81,12 @@ function configOf(nad: unknown): unknown {
   return JSON.parse(String(spec["config"]));
 }
 
-/** Waits until ours has judged it, as upstream says Ready and nothing else; what it says of being ready. */
+/**
+ * Waits until Switchyard has reconciled the network, and returns its Ready condition. Upstream sets Ready only, so
+ * Degraded shows that Switchyard has.
+ */
 async function readyOf(one: UpstreamNetwork): Promise<Condition> {
-  return eventually(`${one.name} is judged`, async () => {
+  return eventually(`${one.name} is reconciled`, async () => {
     const object: unknown = await find(one);
     const status = isRecord(object) && isRecord(object["status"]) ? object["status"] : {};
     const conditions: readonly Condition[] = Array.isArray(status["conditions"]) ? status["conditions"] : [];
@@ -106,24 +110,24 @@ describe("a network that upstream's operator left", () => {
     expect([nad?.metadata.labels, nad?.metadata.ownerReferences]).toEqual([labels, ownerReferences]);
   });
 
-  it("keeps what a user put on it", async () => {
+  it("keeps the labels and annotations of users", async () => {
     expect((await findNad(network("chained")))?.metadata).toMatchObject({ labels: mine, annotations: mine });
   });
 
-  it.each(upstreamNetworks)("has no finalizer and no note any more: $type.kind $name", async (one) => {
+  it.each(upstreamNetworks)("loses its finalizer and its annotation: $type.kind $name", async (one) => {
     const { finalizers, annotations: notes } = (await find(one))?.metadata ?? {};
     expect([finalizers, notes]).toEqual([undefined, undefined]);
   });
 
-  it("leaves those alone that are not made from it", async () => {
+  it("does not affect NetworkAttachmentDefinitions that were not made from it", async () => {
     for (const place of foreign) {
       const { uid, resourceVersion } = (await testCluster.read(nads, place)).metadata;
       expect(before.get(place.name)?.metadata).toMatchObject({ uid, resourceVersion });
     }
   });
 
-  it("is let go, with what was made from it, if it waited for upstream to delete it", async () => {
-    await eventually("both gone", async () => {
+  it("is deleted with its NetworkAttachmentDefinition if it waited for upstream to delete it", async () => {
+    await eventually("the network and its NAD are deleted", async () => {
       return (await find(goingNetwork)) === undefined && (await findNad(goingNetwork)) === undefined;
     });
     const deletions = (await testCluster.audit()).filter(({ verb, user }) => {
@@ -132,31 +136,31 @@ describe("a network that upstream's operator left", () => {
     expect(deletions.map(({ objectRef }) => [objectRef?.resource, objectRef?.name])).toEqual([[nads.plural, "going"]]);
   });
 
-  it("comes out of upstream's endless error where its namespace is missing (M-15)", async () => {
+  it("recovers from upstream's endless error for a missing namespace (sriov-operator.md M-15)", async () => {
     expect(await readyOf(lostNetwork)).toMatchObject({ status: "False", reason: "NamespaceNotFound" });
     expect((await find(lostNetwork))?.metadata.annotations?.[annotations.lastNetworkNamespace]).toBeUndefined();
     await testCluster.cluster.kubectl(["create", "namespace", "missing"]);
-    expect(configOf(await eventually("its NAD", () => findNad(lostNetwork)))).toEqual(lostNetwork.config);
+    expect(configOf(await eventually("its NAD exists", () => findNad(lostNetwork)))).toEqual(lostNetwork.config);
   });
 });
 
 describe("a network that is deleted while no operator runs", () => {
   const [beside, infiniband] = [network("beside"), network("infiniband")];
 
-  it("does not hang, and takes along what is in its own namespace", async () => {
+  it("does not hang, and its NetworkAttachmentDefinition in the same namespace is deleted", async () => {
     await operator.stop();
     for (const one of [beside, infiniband]) {
       await remove(one);
       expect(await find(one)).toBeUndefined();
     }
-    // The garbage collector looks for kinds that are new every 30 s.
-    await eventually("its NAD is gone", async () => (await findNad(beside)) === undefined, { withinMs: 60_000 });
+    // The garbage collector discovers new kinds every 30 s.
+    await eventually("its NAD is deleted", async () => (await findNad(beside)) === undefined, { withinMs: 60_000 });
     expect(await findNad(infiniband)).toBeDefined();
   }, 90_000);
 
-  it("takes along what is in another one as soon as an operator is back", async () => {
+  it("loses its NetworkAttachmentDefinition in another namespace as soon as an operator runs", async () => {
     operator.start();
-    await eventually("its NAD is gone", async () => (await findNad(infiniband)) === undefined);
+    await eventually("its NAD is deleted", async () => (await findNad(infiniband)) === undefined);
   });
 });
 
@@ -165,7 +169,7 @@ const staying = upstreamNetworks.filter(({ name }) => !["beside", "infiniband"].
 describe("going back to upstream", () => {
   beforeAll(() => operator.stop());
 
-  it.each(staying)("lets its operator update what is there: $type.kind $name", async (one) => {
+  it.each(staying)("lets upstream's operator update the objects: $type.kind $name", async (one) => {
     const [stored, nad] = [
       await testCluster.read(one.type, inItsPlace(one)),
       await testCluster.read(nads, placeOf(one)),
@@ -184,8 +188,8 @@ describe("another take-over", () => {
     operator.start();
   });
 
-  it.each(staying)("finds all as the first did: $type.kind $name", async (one) => {
-    await eventually("no finalizer, no note", async () => {
+  it.each(staying)("has the same result as the first: $type.kind $name", async (one) => {
+    await eventually("finalizer and annotation are removed", async () => {
       const { finalizers, annotations: notes } = (await find(one))?.metadata ?? {};
       return finalizers === undefined && notes === undefined;
     });

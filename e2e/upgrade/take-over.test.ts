@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Our operator and daemons in place of upstream's: nothing on any host changes, nobody is drained, and what upstream
- * wrote is ours from then on.
+ * Switchyard's operator and daemons replace upstream's: no host changes, no node is drained, and Switchyard owns the
+ * fields that upstream wrote.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import {
@@ -31,7 +31,7 @@ import { startUpstreamCluster, upstream, type UpstreamCluster } from "../src/ups
 
 let testCluster: UpstreamCluster;
 let world: UpstreamWorld;
-/** When ours took over, in the audit log's time. */
+/** The time of the take-over, by the clock of the audit log. */
 let takenOverAt: string;
 const writesBefore = new Map<string, number>();
 
@@ -61,7 +61,7 @@ type NodeState = KubeObject & {
 
 const readState = async (name: string): Promise<NodeState> => testCluster.read(sriovNetworkNodeStates, name);
 
-/** All that our daemon did to the host, but for its own records and files of upstream. */
+/** Returns all writes of Switchyard's daemon to the host, except its own records and upstream's files. */
 function actsOn(name: string): readonly string[] {
   const writes: FakeKernel["writes"] = world.workers.get(name)?.kernel.writes.slice(writesBefore.get(name)) ?? [];
   return writes
@@ -72,14 +72,14 @@ function actsOn(name: string): readonly string[] {
 const quiet = upstreamNodes.map(({ name }) => name);
 
 describe("a take-over from upstream", () => {
-  it("ends with every policy Ready, as a pipeline would ask", async () => {
+  it("ends with every policy Ready, as a pipeline would check", async () => {
     const names = Object.keys(policies).filter((name) => name !== "kept");
     const resources = names.map((name) => `sriovnetworknodepolicy/${name}`);
     await testCluster.kubectl(["wait", "--for=condition=Ready", "--timeout=60s", ...resources]);
   }, 90_000);
 
-  it.each(quiet)("does nothing to the host: %s", async (name) => {
-    const { status, metadata } = await eventually(`${name} settled by our daemon`, async () => {
+  it.each(quiet)("does not change the host: %s", async (name) => {
+    const { status, metadata } = await eventually(`Switchyard's daemon has applied ${name}`, async () => {
       const state = await readState(name);
       return state.status?.observedGeneration === state.metadata.generation ? state : undefined;
     });
@@ -93,7 +93,7 @@ describe("a take-over from upstream", () => {
     expect(metadata.ownerReferences).toMatchObject([{ kind: "SriovOperatorConfig", uid: world.configUid }]);
   });
 
-  it("asks for no drain, cordons nobody", async () => {
+  it("requests no drain and cordons no node", async () => {
     for (const name of quiet) {
       const node = await testCluster.read(nodes, name);
       expect([name, node.metadata.annotations?.[annotations.nodeState]]).toEqual([name, "Idle"]);
@@ -105,23 +105,24 @@ describe("a take-over from upstream", () => {
     expect(since.filter(({ requestURI }) => /\/(eviction|binding)\b/.test(requestURI))).toEqual([]);
   });
 
-  it("keeps each spec, but for what upstream merged wrongly", async () => {
+  it("keeps each spec, except where upstream merged it wrongly", async () => {
     const ofUpstream = upstreamNodes.map(({ name, interfaces }) => [name, interfaces] as const);
     const expected = new Map<string, SriovNetworkNodeStateSpec>(
       ofUpstream.map(([name, interfaces]) => [name, { interfaces }]),
     );
-    // M-4: VFs 2 and 3 were asked for; 0 and 1 belong to nobody now, and stay as they are.
+    // sriov-operator.md M-4: the policy requests VFs 2 and 3. VFs 0 and 1 then belong to no policy and stay as they
+    // are.
     const alias = expected.get("alias")?.interfaces ?? [];
     const narrowed = alias.map((pf): InterfaceSpec => {
       return { ...pf, vfGroups: (pf.vfGroups ?? []).map((each) => ({ ...each, vfRange: "2-3" })) };
     });
     expected.set("alias", { interfaces: narrowed });
-    // M-44: the mode of the older pool holds.
+    // sriov-operator.md M-44: the mode of the older pool applies.
     expected.set("pooled", { ...expected.get("pooled"), system: { rdmaMode: "shared" } });
     for (const [name, spec] of expected) expect([name, (await readState(name)).spec]).toEqual([name, spec]);
   });
 
-  it("makes what upstream wrote ours, and leaves it the annotations", async () => {
+  it("takes ownership of the fields that upstream wrote, except the annotations", async () => {
     for (const name of quiet) {
       const { managedFields = [] } = (await readState(name)).metadata;
       const theirs = managedFields.filter(
@@ -132,13 +133,13 @@ describe("a take-over from upstream", () => {
     }
   });
 
-  it("leaves the device plugin's ConfigMap as it was, for upstream's", async () => {
+  it("leaves the device plugin's ConfigMap unchanged for upstream's device plugin", async () => {
     const { metadata } = await testCluster.read(configMaps, devicePluginConfig);
     const writers = metadata.managedFields?.map(({ manager }) => manager);
     expect([writers, metadata.deletionTimestamp]).toEqual([[upstream.operator], undefined]);
   });
 
-  it("keeps the label that lets the device plugin run there, and never takes it off", async () => {
+  it("keeps the label that lets the device plugin run on the node, and never removes it", async () => {
     for (const name of quiet) {
       expect([name, (await testCluster.read(nodes, name)).metadata.labels?.[labels.devicePlugin]]).toEqual([
         name,
@@ -154,7 +155,7 @@ describe("a take-over from upstream", () => {
     );
   });
 
-  it("leaves the record of each PF in upstream's form, with one key more at the most, which Go passes over", async () => {
+  it("keeps the record of each PF in upstream's form, with at most one additional key, which Go ignores", async () => {
     for (const { name, interfaces } of upstreamNodes) {
       const records = await world.workers.get(name)?.kernel.host().records.list();
       const { interfaces: wanted = [] } = (await readState(name)).spec ?? {};
@@ -165,7 +166,7 @@ describe("a take-over from upstream", () => {
 });
 
 describe("files of upstream's daemon", () => {
-  it("are gone before anything else is done, where they would configure the node at its next boot", () => {
+  it("are deleted before any other write if they would configure the node at its next boot", () => {
     expect(
       world.workers
         .get("left")
@@ -174,7 +175,7 @@ describe("files of upstream's daemon", () => {
     ).toEqual([]);
   });
 
-  it("stay where PFs that are configured need them: no rule of a node that stays as it is goes", () => {
+  it("are kept if a configured PF needs them: an unchanged node keeps all its rules", () => {
     const files = world.workers.get("partitioned")?.kernel.listFiles() ?? [];
     expect(files.filter((path) => path.endsWith(".rules")).length).toBeGreaterThan(0);
     expect(files).toContain("/etc/udev/disable-nm-sriov.sh");
@@ -182,10 +183,10 @@ describe("files of upstream's daemon", () => {
 });
 
 describe("a change after the take-over", () => {
-  it("is judged by what the node has", async () => {
+  it("is compared with the present state of the node", async () => {
     const harmless = { spec: { needVhostNet: true } };
     await testCluster.as(upstream.user).patch(sriovNetworkNodePolicies, "in-pools", harmless);
-    const { status } = await eventually("the change reported", async () => {
+    const { status } = await eventually("the daemon has reported the change", async () => {
       const state = await readState("pooled");
       const isThere = state.spec?.interfaces?.[0]?.vfGroups?.[0]?.needVhostNet === true;
       return isThere && state.status?.observedGeneration === state.metadata.generation ? state : undefined;
@@ -195,11 +196,11 @@ describe("a change after the take-over", () => {
   });
 });
 
-describe("a PF that left the policies while nobody watched", () => {
+describe("a PF that was removed from the policies while no operator ran", () => {
   const pf = pci("0000:01:00.1");
 
-  it("is not reset before whoever drains has answered", async () => {
-    await eventually("the request", async () => {
+  it("is not reset before the external drainer has answered", async () => {
+    await eventually("the daemon requests a drain", async () => {
       return (await readState("left")).metadata.annotations?.[annotations.desiredState] === "Drain_Required";
     });
     expect(await testCluster.read(nodes, "left")).toMatchObject({
@@ -209,11 +210,11 @@ describe("a PF that left the policies while nobody watched", () => {
     expect((await readState("left")).spec?.interfaces?.map(({ pciAddress }) => pciAddress)).toEqual(["0000:01:00.0"]);
   });
 
-  it("is reset then, and given up", async () => {
+  it("is then reset and released", async () => {
     const drainer = testCluster.as("external-drainer");
     const answer = { metadata: { annotations: { [annotations.currentState]: "DrainComplete" } } };
     await drainer.patch(sriovNetworkNodeStates, "left", answer);
-    await eventually("idle again", async () => {
+    await eventually("the daemon requests Idle", async () => {
       return (await readState("left")).metadata.annotations?.[annotations.desiredState] === "Idle";
     });
     await drainer.patch(sriovNetworkNodeStates, "left", {
@@ -222,7 +223,7 @@ describe("a PF that left the policies while nobody watched", () => {
     expect(actsOn("left")).toEqual(["sriov.setNumVfs 0000:01:00.1 0"]);
     const records = await world.workers.get("left")?.kernel.host().records.list();
     expect([...(records?.keys() ?? [])]).toEqual(["0000:01:00.0"]);
-    // Of upstream's files those that the PF which stays needs; nothing of the systemd mode.
+    // Of upstream's files, only those of the remaining PF are left, and none of the systemd mode.
     expect(world.workers.get("left")?.kernel.listFiles()).toEqual([
       "/etc/udev/disable-nm-sriov.sh",
       "/etc/udev/rules.d/10-nm-disable-0000:01:00.0.rules",
@@ -232,11 +233,11 @@ describe("a PF that left the policies while nobody watched", () => {
   }, 60_000);
 });
 
-describe("a drain that upstream had begun", () => {
+describe("a drain that upstream had started", () => {
   it.each(interruptedNodes.map(({ name }) => name))(
-    "comes to its end, and the node is let go: %s",
+    "is completed, and the node is released: %s",
     async (name) => {
-      await eventually("idle", async () => {
+      await eventually("all annotations are Idle", async () => {
         const { annotations: marks = {} } = (await readState(name)).metadata;
         const { annotations: ofNode = {} } = (await testCluster.read(nodes, name)).metadata;
         const all = [marks[annotations.desiredState], marks[annotations.currentState], ofNode[annotations.nodeState]];
@@ -255,7 +256,7 @@ describe("a drain that upstream had begun", () => {
 });
 
 describe("going back to upstream", () => {
-  it("finds objects that its operator can update, and annotations that it knows", async () => {
+  it("finds objects that upstream's operator can update, and only annotations that it knows", async () => {
     const path = objectPath(sriovNetworkNodePolicies, { name: "fast-1g", namespace: "sriov-network-operator" });
     expect(await testCluster.transport.request({ method: "GET", path })).toMatchObject({ spec: { priority: 99 } });
     const state = await readState("partitioned");

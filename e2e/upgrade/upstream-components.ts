@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What upstream's chart and its operator 1.6 leave in a cluster beside DaemonSets, and what others have there that nobody
- * may touch (sriov-operator.md A.6, H). Owners, finalizers and field managers are theirs.
- * Usage: `const left = await leaveComponents(testCluster, caBundle); await registerWebhooks(testCluster, caBundle);`
+ * leaveComponents creates the objects that upstream's chart and operator 1.6 leave in a cluster, and objects of others
+ * that nobody may change (sriov-operator.md A.6, H). Owners, finalizers and field managers are the original ones.
+ * Usage: `const left = await leaveComponents(testCluster); for (const piece of registrationPieces(caBundle)) await writeAsUpstream(testCluster, piece);`
  */
 import { operatorConfigName, sriovOperatorConfigs, upstreamFinalizers, type ResourceType } from "@switchyard/api";
 import { namespace } from "@switchyard/test-cluster";
@@ -11,16 +11,16 @@ import { componentKinds } from "@switchyard/render";
 import { formerCniDaemonSet, upstreamDaemonSets } from "./upstream-daemon-sets.ts";
 import { upstream, type NewObject, type UpstreamCluster, type Writing } from "../src/upstream-cluster.ts";
 
-/** Field manager of what upstream's chart installs. */
+/** Field manager of upstream's chart. */
 export const helm = "helm";
 
-/** An object that is to be there, and its kind. */
+/** An object to create, and its kind. */
 export interface Piece {
   readonly type: ResourceType;
   readonly object: NewObject;
 }
 
-/** The same when it is there. */
+/** An object in the cluster, and its kind. */
 export interface Stored {
   readonly type: ResourceType;
   readonly stored: KubeObject;
@@ -29,9 +29,9 @@ export interface Stored {
 export interface LeftComponents {
   /** The SriovOperatorConfig "default". */
   readonly config: KubeObject;
-  /** What upstream's operator and chart made, and ours replaces or removes. */
+  /** Objects of upstream's operator and chart, which Switchyard replaces or removes. */
   readonly pieces: readonly Stored[];
-  /** What stays as it is: ConfigMaps that upstream's programs read, and what is somebody else's. */
+  /** Objects that must not change: ConfigMaps that upstream's programs read, and the objects of others. */
   readonly untouched: readonly Stored[];
 }
 
@@ -56,7 +56,7 @@ function named(type: ResourceType, name: string, fields: object = {}, metadata: 
   return { type, object: { metadata: { name, ...(type.namespaced && { namespace }), ...metadata }, ...fields } };
 }
 
-/** A role with its binding to a service account. */
+/** Returns a role and its binding to a service account. */
 function access(scope: "" | "Cluster", role: string, binding: string, account: string, rules: readonly object[]) {
   const roleRef = { apiGroup: rbac, kind: `${scope}Role`, name: role };
   const subjects = [{ kind: "ServiceAccount", name: account, namespace }];
@@ -66,7 +66,7 @@ function access(scope: "" | "Cluster", role: string, binding: string, account: s
   ];
 }
 
-/** A Service as upstream writes it: of a single port, which has no name. */
+/** Returns a Service as upstream writes it, with a single unnamed port. */
 function service(name: string, app: string): Piece {
   return named(Service, name, { spec: { selector: { app }, ports: [{ port: 443, targetPort: 6443 }] } });
 }
@@ -80,7 +80,10 @@ function networkPolicy(app: string): Piece {
   return named(NetworkPolicy, `${app}-allow-traffic-api-server`, { spec });
 }
 
-/** In the order in which its operator makes them. The config daemon's rights are the chart's. */
+/**
+ * Returns the objects in the order in which upstream's operator creates them. The chart creates the rights of the
+ * config daemon.
+ */
 export function operatorPieces(): readonly Piece[] {
   const injector = "network-resources-injector";
   const monitored = { name: "sriov-network-metrics-exporter-service" };
@@ -126,7 +129,7 @@ export function operatorPieces(): readonly Piece[] {
       data: { "config.json": '{"features":{"enableHugePageDownApi":true}}' },
     }),
     ...upstreamDaemonSets().map((object) => ({ type: DaemonSet, object })),
-    // Of a release before.
+    // Objects of the previous release.
     named(ServiceAccount, "sriov-cni"),
     named(RoleBinding, "sriov-cni", {
       roleRef: { apiGroup: rbac, kind: "Role", name: "sriov-plugin" },
@@ -136,7 +139,7 @@ export function operatorPieces(): readonly Piece[] {
   ];
 }
 
-/** What the chart installs for the config daemon. */
+/** Returns the objects that the chart creates for the config daemon. */
 export function chartPieces(): readonly Piece[] {
   const metadata = {
     labels: { "app.kubernetes.io/managed-by": "Helm" },
@@ -156,11 +159,11 @@ export function chartPieces(): readonly Piece[] {
   }));
 }
 
-/** What only upstream's programs read; ours writes the first where it is told to. */
+/** ConfigMaps that only upstream's programs read. Switchyard writes the first one if it is configured to. */
 const nodeConfigs = named(ConfigMap, "device-plugin-config", { data: { "worker-1": '{"resourceList":null}' } });
 const nicIds = named(ConfigMap, "supported-nic-ids", { data: { Intel_i40e_XXV710: "8086 158a 154c" } });
 
-/** What people have in the same namespace, some under names that upstream's former releases used. */
+/** Returns objects of others in the same namespace, some under names that former upstream releases used. */
 function foreignPieces(): readonly Piece[] {
   const app = { app: "node-tuner" };
   const template = {
@@ -178,7 +181,7 @@ function foreignPieces(): readonly Piece[] {
   ];
 }
 
-/** As its operator owns what is in the namespace. */
+/** Adds the owner reference that upstream's operator sets on namespaced objects. */
 export function ownedBy(
   { apiVersion, kind, metadata: { name, uid = "" } }: KubeObject,
   { type, object }: Piece,
@@ -189,8 +192,8 @@ export function ownedBy(
 }
 
 /**
- * As its operator makes the object, or updates it: what it says of labels and annotations wins, other ones stay, as
- * does an address that was given out (sriov-operator.md H).
+ * Creates or updates the object as upstream's operator does: its labels and annotations override existing ones, others
+ * are kept, and so is an assigned address (sriov-operator.md H).
  */
 export async function writeAsUpstream(testCluster: UpstreamCluster, { type, object }: Piece): Promise<void> {
   const operator = testCluster.as(upstream.operator);
@@ -213,7 +216,10 @@ export async function writeAsUpstream(testCluster: UpstreamCluster, { type, obje
   });
 }
 
-/** All but webhook configurations: from then on nobody could write anything, as the webhook does not answer here. */
+/**
+ * Creates everything except webhook configurations. The webhook does not answer in this cluster, so it would make every
+ * later write fail.
+ */
 export async function leaveComponents(testCluster: UpstreamCluster): Promise<LeftComponents> {
   const [user, chart, operator] = [
     testCluster.as(upstream.user),
@@ -244,7 +250,10 @@ export async function leaveComponents(testCluster: UpstreamCluster): Promise<Lef
   return { config, pieces, untouched };
 }
 
-/** As it registers them, without a Service that leads anywhere. An operator that ends in order would set Ignore. */
+/**
+ * Returns upstream's webhook configurations, whose Service has no endpoints. If upstream's operator exits cleanly, it
+ * sets failurePolicy to Ignore; here it was killed.
+ */
 export function registrationPieces(caBundle: string): readonly Piece[] {
   const labels = { "created-by": "sriov-network-operator" };
   const webhook = (name: string, service: string, path: string, question: object) => ({

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The DaemonSets that upstream's operator 1.6 leaves, with what their pods have that ours do not want: its arguments, a
- * preStop hook, a ConfigMap, labels by which it sees changes (sriov-operator.md C, H).
+ * The DaemonSets that upstream's operator 1.6 leaves. Their pods have what Switchyard's must not have: upstream's
+ * arguments, a preStop hook, a ConfigMap, and the labels by which upstream detects changes (sriov-operator.md C, H).
  * Usage: `for (const daemonSet of upstreamDaemonSets()) await operator.create(daemonSets, daemonSet)`
  */
 import { labels } from "@switchyard/api";
@@ -11,7 +11,7 @@ import type { NewObject } from "../src/upstream-cluster.ts";
 
 const worker = { "kubernetes.io/os": "linux", "node-role.kubernetes.io/worker": "" };
 
-/** The selector is the label `app`, as ours. */
+/** Returns a DaemonSet whose selector is the label `app`, as in Switchyard. */
 function daemonSet(app: string, spec: object, of: { readonly podLabels?: object; readonly scc: string }): NewObject {
   const podLabels = { app, component: "network", type: "infra", "openshift.io/component": "network", ...of.podLabels };
   const annotations = { "release.openshift.io/version": "", "kubernetes.io/description": `upstream's ${app}` };
@@ -116,7 +116,7 @@ function devicePlugin(): NewObject {
   return daemonSet("sriov-device-plugin", spec, { scc: "privileged", podLabels: { "init-container-enabled": "true" } });
 }
 
-/** The webhook and the injector; `flags` without those that both have. */
+/** Returns the DaemonSet of the webhook or the injector. `flags` does not include the flags that both have. */
 function admissionServer(app: string, image: string, secretName: string, args: readonly string[]): NewObject {
   const roles = ["node-role.kubernetes.io/master", "node-role.kubernetes.io/control-plane"];
   const nodeSelectorTerms = roles.map((key) => ({ matchExpressions: [{ key, operator: "Exists" }] }));
@@ -174,7 +174,7 @@ function metricsExporter(): NewObject {
   return daemonSet("sriov-network-metrics-exporter", spec, { scc: "privileged" });
 }
 
-/** Those of 1.6. */
+/** Returns the DaemonSets of release 1.6. */
 export function upstreamDaemonSets(): readonly NewObject[] {
   const webhook = ["start", "--port=6443", "--alsologtostderr=true", "--v=3"];
   const injector = ["-bind-address=0.0.0.0", "-port=6443", "-alsologtostderr=true", "-insecure=true"];
@@ -188,7 +188,10 @@ export function upstreamDaemonSets(): readonly NewObject[] {
   ];
 }
 
-/** Installed the CNI plugins, before the config daemon's init containers did; forgotten at an update. */
+/**
+ * The DaemonSet that installed the CNI plugins before init containers of the config daemon did. Upstream leaves it
+ * behind in an update.
+ */
 export function formerCniDaemonSet(): NewObject {
   const volumes = [hostPath("cnibin", "/opt/cni/bin"), hostPath("os-release", "/etc/os-release", "File")];
   const containers = [cniInstaller("sriov-cni", foreignImages.SRIOV_CNI_IMAGE, {})];

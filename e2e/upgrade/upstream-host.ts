@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What upstream's daemon leaves on a host and says of it: VFs configured in its order (sriov-operator.md F.6), a record
- * and a udev rule for each PF (F.7), and a status without all that upstream does not know (A.5).
+ * Configures a host and reports it as upstream's daemon does: VFs in its order (sriov-operator.md F.6), a record and a
+ * udev rule for each PF (sriov-operator.md F.7), and a status with upstream's fields only (sriov-operator.md A.5).
  * Usage: `await configureAsUpstream(kernel, spec); const status = await statusByUpstream(kernel);`
  */
 import { parseMacAddress, type InterfaceSpec, type InterfaceStatus, type VfGroup } from "@switchyard/api";
@@ -9,7 +9,7 @@ import type { Link, PfFacts, VfFacts } from "@switchyard/host";
 import { pci, upstreamHelpers, upstreamRules, type FakeKernel } from "@switchyard/host/testing";
 import { parseVfRange } from "@switchyard/policy";
 
-/** Makes the VFs, gives each its driver, address and MTU, and records the PF. */
+/** Creates the VFs, sets the driver, address and MTU of each, and records the PF. */
 export async function configureAsUpstream(kernel: FakeKernel, spec: InterfaceSpec): Promise<void> {
   const host = kernel.host();
   const pf = pci(spec.pciAddress);
@@ -39,7 +39,10 @@ export async function configureAsUpstream(kernel: FakeKernel, spec: InterfaceSpe
   await settle(kernel);
 }
 
-/** status.interfaces as upstream's daemon discovers it: VFs in the order of their file names, no word of what it owns. */
+/**
+ * Returns status.interfaces as upstream's daemon reports it: VFs in the order of their file names, without the fields
+ * that only Switchyard writes.
+ */
 export async function statusByUpstream(kernel: FakeKernel): Promise<readonly InterfaceStatus[]> {
   const host = kernel.host();
   const [pfs, links, records] = await Promise.all([host.sriov.listPfs(), host.links.listLinks(), host.records.list()]);

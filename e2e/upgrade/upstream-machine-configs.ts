@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * MachineConfigs as upstream's operator writes them on OpenShift (sriov-operator.md F.11, G, smartnic.md 2.6, 8): Go's
- * types of Ignition add empty objects that say nothing.
+ * MachineConfigs as upstream's operator writes them on OpenShift (sriov-operator.md F.11, G, smartnic.md 2.6, 8),
+ * including the empty objects that Go's Ignition types add.
  * Usage: `await testCluster.as(upstream.operator).create(machineConfigs, offloadByUpstream("offload"))`.
  */
 import type { NewObject } from "../src/upstream-cluster.ts";
 
-/** Of a SriovNetworkPoolConfig with ovsHardwareOffloadConfig.name; releases since 1.2. */
+/** The MachineConfig for a SriovNetworkPoolConfig with ovsHardwareOffloadConfig.name, since release 1.2. */
 export function offloadByUpstream(pool: string): NewObject {
   const contents = "[Service]\nExecStartPre=/bin/ovs-vsctl --no-wait set Open_vSwitch . other_config:hw-offload=true\n";
   return machineConfig(`00-${pool}-ovs-hw-offload`, pool, [
@@ -14,7 +14,7 @@ export function offloadByUpstream(pool: string): NewObject {
   ]);
 }
 
-/** Of configurationMode systemd. */
+/** The MachineConfig of configurationMode systemd. */
 export function systemdModeByUpstream(): NewObject {
   return machineConfig(
     "sriov-config-service",

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Networks and their NetworkAttachmentDefinitions as upstream's operator 1.6 leaves them: its finalizer, its note of the
- * last namespace, its conditions, and configurations in its own words (sriov-operator.md A.1-A.3, A.8, A.9, D).
+ * Networks and their NetworkAttachmentDefinitions (NADs) as upstream's operator 1.6 leaves them, with its finalizer,
+ * its annotation of the last namespace, its conditions and its CNI configurations (sriov-operator.md A.1-A.3, A.8, A.9,
+ * D).
  * Usage: `for (const network of upstreamNetworks) await leaveNetwork(testCluster, network);`
  */
 import {
@@ -17,11 +18,11 @@ import { namespace } from "@switchyard/test-cluster";
 import { apiVersionOf, type KubeObject } from "@switchyard/kube";
 import { upstream, type NewObject, type UpstreamCluster } from "../src/upstream-cluster.ts";
 
-/** One network, and what upstream made of it. */
+/** A network, and the NAD that upstream made from it. */
 export interface UpstreamNetwork {
   readonly type: ResourceType;
   readonly name: string;
-  /** Namespace of the network itself: the operator's, or a tenant's. */
+  /** Namespace of the network itself: the operator's namespace, or a tenant's. */
   readonly within: string;
   readonly spec: Readonly<Record<string, unknown>> & {
     readonly resourceName: string;
@@ -34,7 +35,7 @@ export interface UpstreamNetwork {
 const head = (name: string) => ({ cniVersion: "1.0.0", name });
 const range = { type: "host-local", subnet: "10.56.217.0/24", rangeStart: "10.56.217.171" };
 
-/** One for each kind, each place, and each field that ends up in the configuration. */
+/** At least one network of each kind, in each namespace, and for each field that appears in the CNI configuration. */
 export const upstreamNetworks: readonly UpstreamNetwork[] = [
   {
     ...{ type: sriovNetworks, name: "chained", within: namespace },
@@ -89,24 +90,21 @@ export const upstreamNetworks: readonly UpstreamNetwork[] = [
   },
 ];
 
-/**
- * Its NetworkAttachmentDefinition is gone, as upstream moved it to a namespace that there is not, and stuck there
- * (M-15).
- */
+/** Its NAD does not exist: upstream moved it to a missing namespace and retries for ever (sriov-operator.md M-15). */
 export const lostNetwork: UpstreamNetwork = {
   ...{ type: sriovNetworks, name: "lost", within: namespace },
   spec: { resourceName: "fast", networkNamespace: "missing" },
   config: { ...head("lost"), type: "sriov", vlan: 0, vlanQoS: 0, logLevel: "info", ipam: {} },
 };
 
-/** Deleted while upstream's operator was already gone. */
+/** A network that was deleted after upstream's operator was stopped. */
 export const goingNetwork: UpstreamNetwork = {
   ...{ type: ovsNetworks, name: "going", within: namespace },
   spec: { resourceName: "reps", networkNamespace: "tenant" },
   config: { ...head("going"), type: "ovs", ipam: {} },
 };
 
-/** Where its NetworkAttachmentDefinition is. */
+/** Returns the name and namespace of the NAD. */
 export function placeOf({ name, within, spec }: UpstreamNetwork): {
   readonly name: string;
   readonly namespace: string;
@@ -114,7 +112,7 @@ export function placeOf({ name, within, spec }: UpstreamNetwork): {
   return { name, namespace: spec.networkNamespace ?? within };
 }
 
-/** As a user creates it, and as upstream marks it. */
+/** Creates the network as a user does, with upstream's marks, and its NAD. */
 export async function leaveNetwork(testCluster: UpstreamCluster, network: UpstreamNetwork): Promise<KubeObject> {
   const { type, name, within, spec } = network;
   const place = { name, namespace: within };
@@ -123,7 +121,9 @@ export async function leaveNetwork(testCluster: UpstreamCluster, network: Upstre
   return markAsUpstream(testCluster, network, placeOf(network).namespace);
 }
 
-/** Finalizer, note, condition; only networks in the operator's namespace have the first. */
+/**
+ * Sets upstream's finalizer, annotation and condition. Only networks in the operator's namespace have the finalizer.
+ */
 export async function markAsUpstream(
   testCluster: UpstreamCluster,
   { type, name, within }: UpstreamNetwork,
@@ -150,7 +150,10 @@ export async function markAsUpstream(
   });
 }
 
-/** All of it that upstream says; an update by it says the same. The network owns it in its own namespace only. */
+/**
+ * Returns the NAD with all fields that upstream sets, in a create or an update. The network owns the NAD only if both
+ * are in the same namespace.
+ */
 export function renderedByUpstream(network: UpstreamNetwork, { metadata }: KubeObject): NewObject {
   const { type, name, within, spec, config } = network;
   const target = placeOf(network);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A cluster as upstream 1.6 leaves it when its operator and daemons are stopped: nodes, policies, pools, node states
- * with all three annotations, host records (sriov-operator.md A.5-A.9, B, F.7, G). One node for each way in which a
- * take-over could go wrong.
- * Usage: `const { workers } = await populate(testCluster); testCluster.startOperator(); for (const w of workers.values()) w.startDaemon()`
+ * populate creates a cluster as upstream 1.6 leaves it after its operator and daemons are stopped: nodes, policies,
+ * pools, node states with all three annotations, and host records (sriov-operator.md A.5-A.9, B, F.7, G). There is one
+ * node for each way in which a take-over could fail.
+ * Usage: `const { workers } = await populate(testCluster, upstreamNodes); for (const worker of workers.values()) worker.startDaemon();`
  */
 import {
   annotations,
@@ -24,23 +24,23 @@ import { createWorker, type FakeWorker } from "../src/fake-worker.ts";
 import { configureAsUpstream, statusByUpstream } from "./upstream-host.ts";
 import { upstream, type UpstreamCluster } from "../src/upstream-cluster.ts";
 
-/** One node, and what upstream made of the policies for it. */
+/** A node, and the spec that upstream made from the policies for it. */
 export interface UpstreamNode {
   readonly name: string;
   readonly nics: readonly FakeNic[];
-  /** How its PFs are configured, and spec.interfaces of its state as upstream merged it. */
+  /** The configuration of its PFs, and spec.interfaces of its node state as upstream merged it. */
   readonly interfaces: readonly InterfaceSpec[];
-  /** The spec where it is ahead of what is configured. */
+  /** spec.interfaces if it differs from the configuration of the PFs. */
   readonly wanted?: readonly InterfaceSpec[];
-  /** Node label beside those of every worker. */
+  /** A node label in addition to those of every worker. */
   readonly label?: string;
-  /** What people did on it before, or pods. */
+  /** Actions of users or pods before and after the configuration. */
   readonly before?: (kernel: FakeKernel) => Promise<void>;
   readonly after?: (kernel: FakeKernel) => void;
-  /** annotations.desiredState and annotations.currentState; both Idle where absent. */
+  /** Values of annotations.desiredState and annotations.currentState; both are "Idle" by default. */
   readonly handshake?: { readonly desired: string; readonly current: string };
   readonly externalDrainer?: boolean;
-  /** Field manager of whoever made it unschedulable. */
+  /** Field manager that cordoned the node. */
   readonly cordonedBy?: string;
 }
 
@@ -92,10 +92,10 @@ const group = (policyName: string, vfRange: string, more: object = {}) => ({
   ...more,
 });
 
-/** What all nodes have that a take-over leaves as they are. */
+/** Nodes that a take-over must not change. */
 export const upstreamNodes: readonly UpstreamNode[] = [
   {
-    // Two groups on one PF, one of them in user space.
+    // Two groups on one PF; the VFs of one of them use vfio-pci.
     name: "partitioned",
     nics: [igb("0000:01:00.0")],
     interfaces: [
@@ -108,7 +108,7 @@ export const upstreamNodes: readonly UpstreamNode[] = [
     ],
   },
   {
-    // More than ten VFs, which upstream lists by file name; jumbo frames; one VF in a pod.
+    // More than ten VFs, which upstream lists by file name; jumbo frames; one VF is in a pod.
     name: "rdma",
     nics: [mlx5("0000:3b:00.0")],
     interfaces: [
@@ -126,7 +126,7 @@ export const upstreamNodes: readonly UpstreamNode[] = [
     },
   },
   {
-    // One port of upstream's, one whose VFs somebody else makes.
+    // One port whose VFs upstream creates, and one that is externally managed.
     name: "mixed",
     nics: [i40e("0000:5e:00.0")],
     interfaces: [
@@ -148,13 +148,14 @@ export const upstreamNodes: readonly UpstreamNode[] = [
     before: (kernel) => kernel.setNumVfsByHand(pci("0000:5e:00.1"), 4),
   },
   {
-    // M-4: the range of an alternative name became the whole port.
+    // sriov-operator.md M-4: upstream merged the range of an alternative name as the whole port.
     name: "alias",
     nics: [igb("0000:01:00.0")],
     interfaces: [{ pciAddress: "0000:01:00.0", name: "enp1s0f0", numVfs: 4, vfGroups: [group("by-alt-name", "0-3")] }],
   },
   {
-    // M-44: two pools select it, so upstream emptied its rdmaMode; M-45: it is shared already.
+    // Two pools select the node, so upstream emptied its rdmaMode (sriov-operator.md M-44). The mode is already
+    // "shared" (sriov-operator.md M-45).
     name: "pooled",
     label: "pool",
     nics: [igb("0000:01:00.0")],
@@ -162,7 +163,7 @@ export const upstreamNodes: readonly UpstreamNode[] = [
   },
 ];
 
-/** Its second PF left the policies while upstream's operator was already gone; an external drainer is in charge of it. */
+/** Its second PF was removed from the policies after upstream's operator was stopped. An external drainer drains it. */
 export const leftNode: UpstreamNode = {
   name: "left",
   nics: [igb("0000:01:00.0")],
@@ -173,7 +174,7 @@ export const leftNode: UpstreamNode = {
   externalDrainer: true,
 };
 
-/** One PF with so many VFs of one policy. */
+/** One PF with this number of VFs of one policy. */
 const onePf = (policyName: string, numVfs: number): readonly InterfaceSpec[] => [
   { pciAddress: "0000:01:00.0", name: "enp1s0f0", numVfs, vfGroups: [group(policyName, `0-${numVfs - 1}`)] },
 ];
@@ -181,7 +182,7 @@ const onePf = (policyName: string, numVfs: number): readonly InterfaceSpec[] => 
 /** Nodes that upstream's operator was draining when it was stopped. */
 export const interruptedNodes: readonly UpstreamNode[] = [
   {
-    // Work is left.
+    // The daemon still has to configure the node.
     name: "draining",
     nics: [igb("0000:01:00.0")],
     interfaces: onePf("grown", 2),
@@ -190,7 +191,7 @@ export const interruptedNodes: readonly UpstreamNode[] = [
     cordonedBy: upstream.operator,
   },
   {
-    // The work is done, but nobody has said so yet.
+    // The daemon has configured the node but has not reported it yet.
     name: "drained",
     nics: [igb("0000:01:00.0")],
     interfaces: onePf("done", 2),
@@ -198,7 +199,7 @@ export const interruptedNodes: readonly UpstreamNode[] = [
     cordonedBy: upstream.operator,
   },
   {
-    // The same, on a node that an admin had made unschedulable before.
+    // As "drained", but an administrator had cordoned the node before.
     name: "closed",
     nics: [igb("0000:01:00.0")],
     interfaces: onePf("closed", 2),
@@ -207,7 +208,7 @@ export const interruptedNodes: readonly UpstreamNode[] = [
   },
 ];
 
-/** One key per node, which the device plugin of upstream reads. */
+/** ConfigMap with one key per node, which upstream's device plugin reads. */
 export const devicePluginConfig = "device-plugin-config";
 
 export const configMaps: ResourceType = {
@@ -220,11 +221,11 @@ export const configMaps: ResourceType = {
 
 export interface UpstreamWorld extends AsyncDisposable {
   readonly workers: ReadonlyMap<string, FakeWorker>;
-  /** uid of SriovOperatorConfig "default", which owns the states. */
+  /** uid of the SriovOperatorConfig "default", which owns the node states. */
   readonly configUid: string;
 }
 
-/** Creates it all, as upstream's programs and a user would. */
+/** Creates all objects and hosts, as upstream's programs and a user do. */
 export async function populate(testCluster: UpstreamCluster, all: readonly UpstreamNode[]): Promise<UpstreamWorld> {
   const stack = new AsyncDisposableStack();
   const user = testCluster.as(upstream.user);
@@ -244,7 +245,8 @@ export async function populate(testCluster: UpstreamCluster, all: readonly Upstr
   await user.create(sriovNetworkPoolConfigs, { metadata: { name: "old" }, spec: { ...selects, rdmaMode: "shared" } });
   await user.create(sriovNetworkPoolConfigs, { metadata: { name: "young" }, spec: selects });
   for (const [name, { node, ...spec }] of Object.entries(policies)) {
-    // Defaults by upstream's webhook and CRD (E.1), and what every Go client sends (M-39).
+    // Defaults set by upstream's webhook and CRD (sriov-operator.md E.1), and the empty struct that Go clients send
+    // (sriov-operator.md M-39).
     const defaults = { priority: 99, isRdma: false, deviceType: "netdevice", bridge: {} };
     const nodeSelector = { "kubernetes.io/hostname": node };
     await user.create(sriovNetworkNodePolicies, { metadata: { name }, spec: { ...defaults, nodeSelector, ...spec } });

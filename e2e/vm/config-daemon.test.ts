@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The config daemon on a real kernel with real VFs (igb in the VM lab), beside a real API server and the operator.
+ * Tests the config daemon on a real kernel with real VFs (igb in the VM lab), with a real API server and the operator.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { bootGuestNode, type GuestNode } from "@switchyard/vm-lab/guest-node";
@@ -42,13 +42,16 @@ async function applyWanted(): Promise<void> {
 async function reset(): Promise<void> {
   await testCluster.kubectl(["delete", "sriovnetworknodepolicies", "--all"]);
   await eventually(
-    "reset",
+    "the PF is reset",
     async () => (await inGuest(`ls /etc/sriov-operator/pci; cat ${sysfs}/sriov_numvfs`)) === "0",
     within,
   );
 }
 
-/** What the kernel has: count, MTUs, drivers, and whether the PF knows the address of each VF on the kernel. */
+/**
+ * Reads the state of the kernel: the number of VFs, MTUs, drivers, and whether the PF shows the address of each VF that
+ * has an interface.
+ */
 async function seen() {
   const drivers = `for n in 0 1 2; do basename $(readlink ${sysfs}/virtfn$n/driver); done`;
   const mtus = "cat /sys/class/net/enp1s0f0/mtu /sys/class/net/enp1s0f0v0/mtu /sys/class/net/enp1s0f0v1/mtu";
@@ -69,7 +72,7 @@ const asWanted = {
 };
 
 describe("the daemon on igb", () => {
-  it("gives the PF what the policies ask, and gives it back", async () => {
+  it("creates the VFs that the policies request, and resets the PF", async () => {
     const daemon = node.startDaemon();
     daemon.stderr.resume();
     await applyWanted();
@@ -107,33 +110,37 @@ describe("the daemon on igb", () => {
     600_000,
   );
 
-  it("lets only one daemon work on a node, and the node's state says that the second waits, and for which process", async () => {
+  it("runs one daemon per node; the node state reports that the second one waits, and for which process", async () => {
     const first = node.startDaemon();
     first.stderr.resume();
     const lock = "/run/switchyard/config-daemon.lock";
-    // The file of a daemon that has ended stays, so the process that it names must run.
+    // The lock file remains after a daemon has ended, so the process that it names must run.
     const holder = `pid=$(sed -n 's/.*"pid":\\([0-9]*\\).*/\\1/p' ${lock}); grep -c main.mjs /proc/$pid/cmdline || true`;
-    await eventually("the first works", async () => (await inGuest(holder)) === "1", within);
+    await eventually("the first daemon has the lock", async () => (await inGuest(holder)) === "1", within);
     expect(await inGuest(`stat -c '%a %u' ${lock} /run/switchyard`)).toBe("600 0\n700 0");
     const second = node.startDaemon();
     let log = "";
     second.stderr.setEncoding("utf8").on("data", (text: string) => {
       log += text;
     });
-    await eventually("the second waits", () => log.includes("another process has the lock of this node"), within);
+    await eventually(
+      "the second daemon waits",
+      () => log.includes("another process has the lock of this node"),
+      within,
+    );
     const waiting = () => news.states.get("vm")?.status?.conditions?.find(({ type }) => type === "WaitingForLock");
-    await eventually("the node's state says so", waiting, within);
+    await eventually("the node state has the condition WaitingForLock", waiting, within);
     const { pid } = JSON.parse(await inGuest(`cat ${lock}`)) as { pid: number };
     expect(waiting()?.message).toContain(`${lock} is held by process ${pid} since `);
     first.kill("SIGKILL"); // the kernel releases its lock
     expect(await first.exitCode).not.toBe(0);
-    await eventually("the second works", () => waiting() === undefined && log.includes("started"), within);
+    await eventually("the second daemon works", () => waiting() === undefined && log.includes("started"), within);
     const third = node.startDaemon();
     third.stderr.resume();
-    await eventually("the third waits", waiting, within);
+    await eventually("the third daemon waits", waiting, within);
     third.kill("SIGTERM");
     expect(await third.exitCode).toBe(0);
-    await eventually("nobody waits", () => waiting() === undefined, within);
+    await eventually("no daemon waits", () => waiting() === undefined, within);
     second.kill("SIGTERM");
     expect(await second.exitCode).toBe(0);
   }, 300_000);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The real device plugin takes every configuration that we write; and on a real kernel with real VFs (igb in the VM lab)
- * it announces what the policies ask for, and other VFs when these change.
+ * Tests device-plugin-config with the real device plugin: the plugin accepts every configuration that it writes. On a
+ * real kernel with real VFs (igb in the VM lab), the plugin announces the VFs that the policies request, also after the
+ * policies change.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodePolicy, SriovNetworkNodeState, VfGroup } from "@switchyard/api";
@@ -30,16 +31,16 @@ describe("the real device plugin", () => {
   }, 900_000);
   afterAll(() => rm(directory, { recursive: true, force: true }));
 
-  it("takes what a node's state becomes, whatever the policies ask for", async () => {
+  it("accepts the configuration of every node state", async () => {
     for (const groups of fc.sample(groupsOfPfs, { numRuns: 60, seed: 1 })) {
       const { config } = nodeDevicePluginConfig(stateOf(groups));
-      if (config.resourceList?.length === 0) continue; // device-plugin-config writes what is tried next
+      if (config.resourceList?.length === 0) continue; // device-plugin-config writes "none" instead, which a test below runs
       const text = formatDevicePluginConfig(config);
       expect({ text, ...(await runPlugin(bin, directory, text)) }).toMatchObject({ isTaken: true });
     }
   }, 300_000);
 
-  it("takes upstream's form, too", async () => {
+  it("accepts the configuration in upstream's form", async () => {
     for (const policies of fc.sample(fc.array(policy, { minLength: 1, maxLength: 3 }), { numRuns: 30, seed: 1 })) {
       const interfaces = [pfStatus({ numVfs: 4 })];
       const text = formatDevicePluginConfig(policyDevicePluginConfig({ policies, interfaces, nics: [] }).config);
@@ -47,7 +48,7 @@ describe("the real device plugin", () => {
     }
   }, 300_000);
 
-  it("stays where no device matches, and ends where it is given no resource", async () => {
+  it("keeps running if no device matches, and exits if the configuration has no resources", async () => {
     const none = `{"resourceList":[{"resourceName":"none","selectors":{"pciAddresses":["none"],${flags}}}]}`;
     expect((await runPlugin(bin, directory, none)).isTaken).toBe(true);
     for (const nothing of ['{"resourceList":[]}', '{"resourceList":null}']) {
@@ -56,7 +57,7 @@ describe("the real device plugin", () => {
     }
   });
 
-  it("ends over a name that it does not know, with all other resources: '-' is for later ones", async () => {
+  it("exits if one resource name has a character that it does not allow, such as '-', which later releases allow", async () => {
     for (const name of ["a-b", "a/b", "a.b", ""]) {
       const selectors = `"selectors":{"pciAddresses":["0000:01:10.0"],${flags}}`;
       const text = `{"resourceList":[{"resourceName":"fast",${selectors}},{"resourceName":"${name}",${selectors}}]}`;
@@ -82,7 +83,7 @@ describe("the device plugin on igb", () => {
     await watched[Symbol.asyncDispose]();
   }, 60_000);
 
-  /** Addresses of VFs of the first port, as the kernel has them. */
+  /** Returns the addresses of VFs of the first port, as the kernel reports them. */
   async function addressesOf(first: number, last: number): Promise<readonly string[]> {
     const links = `for n in $(seq ${first} ${last}); do basename $(readlink /sys/bus/pci/devices/0000:01:00.0/virtfn$n); done`;
     const { stdout } = await node.guest.exec(links);
@@ -125,7 +126,7 @@ describe("the device plugin on igb", () => {
     );
   }
 
-  it("announces what the policies ask for, and other VFs when they change", async () => {
+  it("announces the VFs that the policies request, and other VFs after the policies change", async () => {
     node.startDaemon();
     await applyPolicies(3, "0-1", "2-2", "vfio-pci");
     const init = node.startConfigurator(["--wait"]);
@@ -141,23 +142,27 @@ describe("the device plugin on igb", () => {
     const follower = node.startConfigurator([]);
     follower.stderr.resume();
     await configuredIs("True");
-    expect(node.announced("fast")?.count).toBe(1); // it found all as the init container left it
+    expect(node.announced("fast")?.count).toBe(1); // the init container had written the configuration before the plugin started
 
     await applyPolicies(5, "0-2", "3-4", "vfio-pci");
     await announces("fast", 0, 2);
     await announces("dpdk", 3, 4);
     await configuredIs("True");
 
-    // The same VFs by another driver: the configuration has not changed, but what pods get.
+    // The same VFs with another driver: the configuration does not change, but what pods get does.
     await applyPolicies(5, "0-2", "3-4", "netdevice");
-    await eventually("no VFIO files", async () => (await announces("dpdk", 3, 4)).files.length === 0, within);
+    await eventually(
+      "the plugin announces no VFIO files",
+      async () => (await announces("dpdk", 3, 4)).files.length === 0,
+      within,
+    );
 
     follower.kill("SIGTERM");
     expect(await follower.exitCode).toBe(0);
   }, 900_000);
 });
 
-// What policies can ask for. The plugin of November 2022 knows no "-" in names.
+// Everything that policies can request. The plugin of November 2022 does not allow "-" in names.
 const resourceName = fc.oneof(fc.constantFrom("a", "b", "rdma_a"), fc.stringMatching(/^[a-zA-Z0-9_]{1,63}$/));
 const ways = {
   isRdma: fc.boolean(),

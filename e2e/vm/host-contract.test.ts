@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The host contract (libs/host/src/testing/host-contract.ts) on a real kernel, with igb's two ports; npm test has the
- * fake's turn.
+ * Runs the host contract (libs/host/src/testing/host-contract.ts) on a real kernel with the two ports of an igb. `npm
+ * test` runs it on the fake kernel.
  */
 import { beforeAll, describe, expect, it } from "@jest/globals";
 import { bootGuest, bundleForGuest } from "@switchyard/vm-lab";
 
-/** A case takes five seconds, as its VFs come and go; on a loaded machine several times that. */
+/** A case takes five seconds because it creates and removes VFs, and several times as long on a loaded machine. */
 const timeLimitMs = 900_000;
 
 let lines: readonly string[] = [];
@@ -25,7 +25,7 @@ describe("the host contract on a real kernel", () => {
     expect(lines.filter((line) => line.startsWith("ok ")).length).toBeGreaterThan(0);
   });
 
-  it("had every case run, and none skipped", () => {
+  it("runs every case and skips none", () => {
     const others = lines.filter((line) => !line.startsWith("ok "));
     const passed = lines.length - others.length;
     expect(others).toEqual([`${passed} passed, 0 failed, 0 skipped`]);

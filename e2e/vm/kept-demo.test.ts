@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `npm run demo -- --vm --keep`: the guest and the daemon in it keep working after the story. */
+/**
+ * Tests `npm run demo -- --vm --keep`: the guest and its daemon keep working after the demonstration.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { keepDemo, tryPolicy, type KeptDemo } from "../src/kept-demo.ts";
 
@@ -13,12 +15,12 @@ afterAll(async () => {
   await demo[Symbol.asyncDispose]();
 }, 60_000);
 
-describe("a demo in the VM that was kept", () => {
-  it("takes a policy, a change of it, and its deletion", async () => {
+describe("a demo in the VM that is kept running", () => {
+  it("applies a policy, a change of the policy, and its deletion", async () => {
     expect(await tryPolicy(demo, "vm-worker")).toEqual([4, 6, 0]);
   }, 240_000);
 
-  it("ends at Ctrl-C", async () => {
+  it("ends on Ctrl-C", async () => {
     expect(await demo.interrupt()).toBe(0);
   }, 60_000);
 });

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The VM lab itself: what the other tests of this directory take for granted. */
+/**
+ * Tests the VM lab itself, on which the other tests of this directory rely.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -11,7 +13,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { bootGuest, type Guest } from "@switchyard/vm-lab";
 
-/** A boot under load, with the build of a missing image. */
+/** Time for a boot under load, including the build of a missing image. */
 const bootLimitMs = 600_000;
 const limitMs = 300_000;
 const pf = "/sys/bus/pci/devices/0000:01:00.0";
@@ -22,14 +24,14 @@ beforeAll(async () => {
 });
 afterAll(() => rm(share, { recursive: true }));
 
-/** Standard output of a command that has to succeed. */
+/** Returns the standard output of a command that must succeed. */
 async function output(guest: Guest, command: string): Promise<string> {
   const { code, stdout, stderr } = await guest.exec(command, { timeoutMs: limitMs });
   expect({ command, code, stderr }).toEqual({ command, code: 0, stderr: "" });
   return stdout.trim();
 }
 
-/** The port that the kernel chose. */
+/** Listens on a port that the kernel chooses, and returns the port. */
 async function listenAnywhere(server: Server): Promise<number> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -49,7 +51,7 @@ describe("a fast boot", () => {
   afterAll(() => guest[Symbol.asyncDispose]());
 
   it(
-    "has two igb ports under their real names, cabled to each other",
+    "has two igb ports with their real names, connected to each other by a cable",
     async () => {
       expect(await output(guest, "ls /sys/bus/pci/drivers/igb | grep :")).toBe("0000:01:00.0\n0000:01:00.1");
       await output(guest, "ip link set enp1s0f0 up; ip link set enp1s0f1 up");
@@ -59,7 +61,7 @@ describe("a fast boot", () => {
   );
 
   it(
-    "makes real VFs, each with an interface and an IOMMU group of its own",
+    "creates real VFs, each with its own interface and IOMMU group",
     async () => {
       await output(guest, `echo 4 >${pf}/sriov_numvfs; udevadm settle`);
       expect(await output(guest, "ls -d /sys/class/net/enp1s0f0v* | wc -l")).toBe("4");
@@ -70,7 +72,7 @@ describe("a fast boot", () => {
   );
 
   it(
-    "reaches the host's loopback services at 10.0.2.2, and the host a forwarded port",
+    "reaches the host's loopback services at 10.0.2.2, and the host reaches a forwarded port",
     async () => {
       const server = createServer((_request, response) => response.end("from the host"));
       const port = await listenAnywhere(server);
@@ -87,7 +89,7 @@ describe("a fast boot", () => {
   );
 
   it(
-    "shares a directory, both ways",
+    "shares a directory with the host, writable on both sides",
     async () => {
       await writeFile(join(share, "from-host"), "hello");
       await output(guest, "tr a-z A-Z </share/from-host >/share/from-guest");
@@ -97,7 +99,7 @@ describe("a fast boot", () => {
   );
 
   it(
-    "boots again with what it has written, cleanly or by a reset",
+    "keeps written files after a clean reboot and after a reset",
     async () => {
       await output(guest, "echo kept >/var/kept; sync");
       const bootId = await output(guest, "cat /proc/sys/kernel/random/boot_id");
@@ -111,7 +113,7 @@ describe("a fast boot", () => {
   );
 
   it(
-    "fails what runs when the kernel panics, with the end of the console output",
+    "fails running commands when the kernel panics, with the end of the console output",
     async () => {
       const panicking = guest.exec("echo c >/proc/sysrq-trigger", { timeoutMs: limitMs });
       await expect(panicking).rejects.toMatchObject({
@@ -125,7 +127,7 @@ describe("a fast boot", () => {
 
 describe("two guests at once", () => {
   it(
-    "share the image and nothing else",
+    "share only the image",
     async () => {
       const guests = await Promise.all([bootGuest(), bootGuest()]);
       await Promise.all(guests.map((guest, index) => output(guest, `echo ${index} >/etc/mine; sync`)));
@@ -144,7 +146,7 @@ describe("a guest with systemd, Open vSwitch and the switchdev test driver", () 
   afterAll(() => guest[Symbol.asyncDispose]());
 
   it(
-    "is running, without a failed unit",
+    "runs without a failed unit",
     async () => {
       expect(await output(guest, "systemctl is-system-running; systemctl --failed --quiet --plain")).toBe("running");
     },
@@ -152,7 +154,7 @@ describe("a guest with systemd, Open vSwitch and the switchdev test driver", () 
   );
 
   it(
-    "makes representors in switchdev mode, under the names that a ConnectX's have, and bridges them",
+    "creates representors in switchdev mode with the names of a ConnectX, and adds them to bridges",
     async () => {
       await output(guest, `echo 2 >${pf}/sriov_numvfs; devlink dev eswitch set pci/0000:01:00.0 mode switchdev`);
       await output(guest, "udevadm settle");
@@ -165,7 +167,7 @@ describe("a guest with systemd, Open vSwitch and the switchdev test driver", () 
 });
 
 describe("npm run vm -- run", () => {
-  /** The job as a file of the share, run by the command line. */
+  /** Runs the job, a file of the share, with the command line. */
   async function run(job: string, ...args: string[]): Promise<{ code: unknown; stdout: string; stderr: string }> {
     const file = join(share, "job.sh");
     await writeFile(file, `#!/bin/bash\n${job}\n`);
@@ -177,7 +179,7 @@ describe("npm run vm -- run", () => {
   }
 
   it(
-    "streams the job's output and has its exit code",
+    "streams the output of the job and exits with its exit code",
     async () => {
       const { code, stdout } = await run('echo "$2 in $PWD"; exit 7');
       expect({ code, stdout }).toEqual({ code: 7, stdout: "two words in /share\n" });
@@ -186,7 +188,7 @@ describe("npm run vm -- run", () => {
   );
 
   it(
-    "kills a job that hangs at its time limit, and says so",
+    "kills a job at its time limit, and reports it",
     async () => {
       const { code, stdout, stderr } = await run("echo hanging; sleep 10000", "--time-limit", "15");
       expect({ code, stdout }).toEqual({ code: 124, stdout: "hanging\n" });

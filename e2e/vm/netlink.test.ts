@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The functions of libs/netlink that this machine's kernel may lack, on a stock Debian kernel, judged by iproute2 and ethtool. */
+/**
+ * Tests the functions of libs/netlink that the kernel of this machine may not support, on a stock Debian kernel,
+ * against iproute2 and ethtool.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { bootGuest, bundleForGuest, type Guest } from "@switchyard/vm-lab";
 
@@ -31,7 +34,7 @@ async function call(verb: string, ...values: readonly unknown[]): Promise<unknow
 const error = (code: string): unknown => ({ error: expect.objectContaining({ code }) });
 
 describe("Linux bridges", () => {
-  it("are created, configured, given ports, listed and deleted", async () => {
+  it("are created, configured, connected to ports, listed and deleted", async () => {
     await call("createBridge", { name: "br0", vlanFiltering: true, vlanProtocol: "802.1ad" });
     await call("setLinkAlias", "br0", "ours");
     const [shown] = JSON.parse(await run("ip -json -details link show br0")) as [
@@ -73,7 +76,7 @@ describe("features", () => {
       expect((await read()).active.includes(name)).toBe(on);
       expect(await shown(name)).toContain(on ? "on" : "off");
     }
-    // A fixed feature stays as it is, without an error.
+    // Changing a fixed feature has no effect and returns no error.
     expect((await read()).changeable).not.toContain("netns-local");
     expect(await call("setFeature", "enp1s0f0", { name: "tx-fcoe-segmentation", on: true })).toBe(false);
     expect(await call("setFeature", "enp1s0f0", { name: "no-such-feature", on: true })).toEqual(error("EOPNOTSUPP"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The main job on a real kernel, in less than three minutes: part of what each change must pass. The other files of this
- * folder test the same ground in depth.
+ * Tests the main function of the product on a real kernel in less than three minutes. Every change must pass this test.
+ * The other files of this directory test the same in depth.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import {
@@ -19,7 +19,7 @@ import { eventually } from "@switchyard/testing";
 import { bootGuestNode, type GuestNode } from "@switchyard/vm-lab/guest-node";
 
 const pf = "/sys/bus/pci/devices/0000:01:00.0";
-/** Guests are slow without hardware virtualization, and slower on a busy machine. */
+/** Guests are slow without hardware virtualization, and slower on a loaded machine. */
 const withinMs = 180_000;
 
 let cluster: TestCluster;
@@ -30,7 +30,7 @@ beforeAll(async () => {
   cluster = await startTestCluster(silentNarrator);
   await createOperatorConfig(cluster);
   news = cluster.use(watchNews(cluster.transport, silentNarrator));
-  node = cluster.use(await bootGuestNode(cluster, "vm-worker")); // builds the image if it is not cached
+  node = cluster.use(await bootGuestNode(cluster, "vm-worker")); // builds the image unless it is cached
 }, 900_000);
 
 afterAll(async () => {
@@ -43,12 +43,12 @@ async function inGuest(command: string): Promise<string> {
 }
 
 describe("a node on a real kernel", () => {
-  it("boots with two SR-IOV ports that have their udev names", async () => {
+  it("boots with two SR-IOV ports that have the names of udev", async () => {
     expect(await inGuest("ls /sys/bus/pci/drivers/igb | grep :")).toBe("0000:01:00.0\n0000:01:00.1");
     expect(await inGuest(`ls ${pf}/net`)).toBe("enp1s0f0");
   }, 300_000);
 
-  it("gets the VFs, MTU and drivers of its policies, and is reset when they are deleted", async () => {
+  it("gets the VFs, MTU and drivers of its policies, and is reset after they are deleted", async () => {
     const daemon = node.startDaemon();
     daemon.stderr.resume();
     await applyPolicy(

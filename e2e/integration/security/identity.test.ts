@@ -194,7 +194,7 @@ describe("with the environment and token of its pod,", () => {
       const [port = 0] = await findFreePorts(1);
       const addresses = { LISTEN_ADDRESS: `127.0.0.1:${port}`, HEALTH_ADDRESS: "0", METRICS_ADDRESS: "0" };
       await using _webhook = await startWebhook(addresses);
-      const reviewed = async () => (await readFile(webhookLog(), "utf8")).split('"reviewed"').length;
+      const reviewed = async () => (await readFile(webhookLog(), "utf8")).split('"change reviewed"').length;
       for (const logLevel of [2, 1, 2]) {
         await merge(deployed.operator, `${oursPath}/sriovoperatorconfigs/default`, { spec: { logLevel } });
         await eventually(`reviews at logLevel ${logLevel}`, async () => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * * runDelegate runs the stock `bridge` or `dhcp` plugin for a part of the work (CNI 1.1.0, "Plugin Delegation").
+ * runDelegate runs the stock `bridge` or `dhcp` plugin for a part of the work (CNI 1.1.0, "Plugin Delegation").
  * Usage: `const stdout = await runDelegate(environment, { plugin: "dhcp", command: "ADD", conf }, { timeoutMs: 60_000 })`.
  */
 import { statSync } from "node:fs";

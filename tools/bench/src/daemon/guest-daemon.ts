@@ -2,7 +2,7 @@
 /**
  * createGuestDaemon runs the bundled config daemon on a real kernel, in a guest of the VM lab. It connects to the API
  * server on this machine.
- * Usage: `await using daemon = await createGuestDaemon({ cluster, run, guest, share, cpuProf: undefined })`
+ * Usage: `await using daemon = await createGuestDaemon({ cluster, run, guest, share, healthPort, cpuProf: false })`
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

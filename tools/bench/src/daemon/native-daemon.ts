@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * * createNativeDaemon runs the config daemon on the fake kernel, as a process of this machine. The fake kernel answers
+ * createNativeDaemon runs the config daemon on the fake kernel, as a process of this machine. The fake kernel answers
  * at once and records the time of each write.
  * Usage: `await using daemon = await createNativeDaemon({ cluster, run, nics: [ice("0000:3b:00.0")], cpuProf: undefined })`
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * The profiles of a simulated fleet: the NICs of its nodes as their daemons report them. Pure.
- * Usage: `interfacesOf(profiles.vf256)`
+ * Usage: `interfacesOf(profiles.vf256, 7)`
  */
 import type { InterfaceStatus, VfStatus } from "@switchyard/api";
 

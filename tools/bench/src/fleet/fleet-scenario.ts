@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * * fleetScenario lists the measured steps in their order. Node states, and then policies, are created and deleted in
+ * fleetScenario lists the measured steps in their order. Node states, and then policies, are created and deleted in
  * each round.
  * Usage: `for (const step of fleetScenario({ fleet, options, startOperator, stopOperator })) await measureStep(bench, step)`
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The plain client as a program, the baseline for the operator's start: it starts a process, lists the nodes and writes a
- * node state for each.
- * Usage: `node plain-start.mjs KUBECONFIG CONNECTIONS SPEC`, the spec as JSON
+ * The plain client as a program, the baseline for the operator's start. It lists the nodes and writes a node state for
+ * each. SPEC is JSON.
+ * Usage: `node plain-start.mjs KUBECONFIG CONNECTIONS SPEC`
  */
 import { nodes as nodeType, type SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { collectionPath, isRecord } from "@switchyard/kube";

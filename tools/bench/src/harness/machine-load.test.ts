@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 
-/** A process with so many ticks of its own and of children that it has waited for. */
+/** Adds a process with this CPU time, and that of its ended children, in ticks. */
 async function addProcess(pid: number, parent: number, ticks: number, childTicks = 0): Promise<void> {
   await mkdir(join(root, String(pid)));
   const fields = `${pid} (x) S ${parent} 0 0 0 0 0 0 0 0 0 ${ticks} 0 ${childTicks} 0 20 0 1 0 0 0`;

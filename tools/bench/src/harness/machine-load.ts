@@ -25,7 +25,7 @@ export function readLoad(root = process.pid, procRoot = "/proc"): LoadReading {
       return text === undefined ? [] : [{ pid: Number(name), ...parseStat(text) }];
     });
   const own = new Set([root]);
-  // Parents may have higher pids than their children: look until nothing is added.
+  // A parent may have a higher pid than its children, so repeat until no process is added.
   for (let size = 0; size !== own.size;) {
     size = own.size;
     for (const { pid, parentPid } of stats) if (own.has(parentPid)) own.add(pid);
@@ -39,11 +39,11 @@ export function readLoad(root = process.pid, procRoot = "/proc"): LoadReading {
   };
 }
 
-/** What a stretch of time took. */
+/** The CPU time used between two readings. */
 export interface Load {
-  /** CPU time of all that is ours, which other work on the machine hardly changes. */
+  /** CPU time of this process and its descendants, which other work on the machine hardly affects. */
   readonly ownSeconds: number;
-  /** Processors that others kept busy, on average. */
+  /** The average number of processors that other processes used. */
   readonly othersBusy: number;
 }
 

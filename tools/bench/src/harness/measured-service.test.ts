@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
-/** A service that says what it was told to, is ready at once, and ends on SIGTERM. */
+/** A service that prints its argument, is ready at once, and ends on SIGTERM. */
 const service = `
   const server = require("node:http").createServer((request, response) => response.end()).listen(0, "127.0.0.1", () => {
     console.error(JSON.stringify({ level: "info", healthPort: server.address().port, flags: process.argv.slice(2) }));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The least that can talk to an API server: node:https, a fixed number of kept connections, answers not even parsed.
- * It is the baseline that the operator is measured against, and the harness's own client, so it must not be built on
- * what it judges (libs/kube).
- * Usage: `using client = createPlainClient(readIdentity(kubeconfig), 32); await client.request({ method: "GET", path })`
+ * createPlainClient returns a minimal client of an API server: node:https, a fixed number of persistent connections,
+ * and unparsed answers. The operator is compared with this client, and the harness uses it, too. So it must not use
+ * libs/kube, which is measured.
+ * Usage: `using client = createPlainClient(await readIdentity(kubeconfig), 32); await client.request({ method: "GET", path })`
  */
 import { once } from "node:events";
 import { Agent, request as httpsRequest } from "node:https";
@@ -13,7 +13,7 @@ import type { Identity } from "./identity.ts";
 
 export interface PlainRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** With its query. */
+  /** Path with the query. */
   readonly path: string;
   /** Sent as JSON. */
   readonly body?: unknown;
@@ -22,13 +22,16 @@ export interface PlainRequest {
 }
 
 export interface PlainClient extends Disposable {
-  /** The answer's text. Rejects with BenchError `refused` on any status but 2xx. */
+  /** Returns the text of the answer. Rejects with BenchError `refused` if the status is not 2xx. */
   request(request: PlainRequest): Promise<string>;
-  /** Resolves when the watch has begun, with its lines until the server or the signal ends it. As `request` rejects. */
+  /**
+   * Resolves when the watch has started, with its lines until the server or the signal ends it. Rejects as `request`
+   * does.
+   */
   watch(request: Pick<PlainRequest, "path" | "accept">, signal: AbortSignal): Promise<AsyncIterable<string>>;
 }
 
-/** Answers in metadata alone, which spare the server and the client the rest of a large object. */
+/** Requests the metadata only, so that neither the server nor the client handles the rest of large objects. */
 export const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 
 export function createPlainClient({ server, ...credentials }: Identity, connections: number): PlainClient {
@@ -64,7 +67,7 @@ export function createPlainClient({ server, ...credentials }: Identity, connecti
       const asked = { method: "GET", path, ...(accept === undefined ? {} : { accept }) } as const;
       const response = await send(asked, watchAgent, signal);
       if (!isSuccess(response)) throw await refuse(asked, response);
-      response.on("error", () => undefined); // told to whoever reads; nobody need read
+      response.on("error", () => undefined); // the reader gets the error, and there may be no reader
       return linesOf(response);
     },
     [Symbol.dispose]() {
@@ -74,7 +77,7 @@ export function createPlainClient({ server, ...credentials }: Identity, connecti
   };
 }
 
-/** Does `work` on all items, at most `limit` at once; the first failure ends it. */
+/** Calls `work` for all items, for at most `limit` at the same time. Rejects with the first error. */
 export async function inParallel<Item>(items: readonly Item[], limit: number, work: (item: Item) => Promise<unknown>) {
   const queue = items.values();
   const worker = async () => {

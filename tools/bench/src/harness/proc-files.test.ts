@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { parseMemory, parseStat } from "./proc-files.ts";
 
-/** Fields 1 to 24 of a stat line as Linux 6.18 writes it; the name is the awkward part. */
+/** Fields 1 to 24 of a stat line of Linux 6.18, with a process name that contains blanks and parentheses. */
 const stat =
   "4242 (a ) 1 b) S 1 4242 4242 0 -1 4194304 1200 37 5 0 150 25 30 10 20 0 11 0 9000 1100000000 15000 18446744073709551615\n";
 

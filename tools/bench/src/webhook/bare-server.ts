@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The baseline: a server that admits each review without reading it. It costs what HTTPS and JSON cost in Node, which
- * every webhook in Node needs.
+ * The baseline: a server that admits each review without reading it. Its cost is that of HTTPS and JSON in Node, which
+ * every webhook in Node has.
  * Usage: node bare-server.mjs CERT KEY PORT
  */
 import { readFileSync } from "node:fs";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * The goals of the webhook benchmark. Pure.
- * Usage: `missedGoals(webhookGoals(result))`
+ * Usage: `missedGoals(webhookGoals(result, { nodes: 1000 }))`
  */
 import { atMost, type Goal } from "../harness/goal.ts";
 import type { LoadResult } from "./measure-load.ts";
