@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `npm run bench -- fleet | daemon | cni | webhook`: measures what Switchyard's programs cost, next to a baseline. */
+/** `npm run bench -- fleet | daemon | cni | webhook | ovsdb`: measures what Switchyard's programs cost, next to a baseline. */
 import { TestingError } from "@switchyard/testing";
 import { VmLabError } from "@switchyard/vm-lab";
 import { cniHelp, parseCniOptions } from "./cni/cni-options.ts";
@@ -13,6 +13,9 @@ import { renderFleetReport } from "./fleet/fleet-report.ts";
 import { measureFleet } from "./fleet/measure-fleet.ts";
 import { runBench } from "./harness/bench.ts";
 import { BenchError } from "./harness/bench-error.ts";
+import { measureOvsdb } from "./ovsdb/measure-ovsdb.ts";
+import { ovsdbHelp, parseOvsdbOptions } from "./ovsdb/ovsdb-options.ts";
+import { renderOvsdbReport } from "./ovsdb/ovsdb-report.ts";
 import { measureWebhook } from "./webhook/measure-webhook.ts";
 import { parseWebhookOptions, webhookHelp } from "./webhook/webhook-options.ts";
 import { renderWebhookReport } from "./webhook/webhook-report.ts";
@@ -21,12 +24,14 @@ const fleet = { help: fleetHelp, parse: parseFleetOptions, measure: measureFleet
 const daemon = { help: daemonHelp, parse: parseDaemonOptions, measure: measureDaemon, render: renderDaemonReport };
 const cni = { help: cniHelp, parse: parseCniOptions, measure: measureCni, render: renderCniReport };
 const webhook = { help: webhookHelp, parse: parseWebhookOptions, measure: measureWebhook, render: renderWebhookReport };
+const ovsdb = { help: ovsdbHelp, parse: parseOvsdbOptions, measure: measureOvsdb, render: renderOvsdbReport };
 
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   fleet: (args) => runBench(fleet, args),
   daemon: (args) => runBench(daemon, args),
   cni: (args) => runBench(cni, args),
   webhook: (args) => runBench(webhook, args),
+  ovsdb: (args) => runBench(ovsdb, args),
 };
 
 const help = `npm run bench -- COMMAND [options]
@@ -37,6 +42,7 @@ Measures what Switchyard's programs cost, next to a baseline in the same run.
   daemon   the config daemon of one node, on the fake kernel or (--vm) on a real kernel
   cni      the start of the CNI plugin eve-bridge
   webhook  the admission webhook with a real API server and the objects of 1,000 nodes
+  ovsdb    the OVSDB client with a real ovsdb-server and 1,000 bridges
 
 COMMAND --help lists the options of a command.
 `;

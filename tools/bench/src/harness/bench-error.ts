@@ -11,6 +11,7 @@ export const benchErrorCodes = {
   watch: "a watch of the harness failed",
   ended: "the measured process ended unexpectedly",
   late: "a wait reached its time limit",
+  wrong: "a measured program returned a wrong result",
   stopped: "the user stopped the run",
   platform: "this machine lacks something that the run needs, such as /proc or a tool",
   goals: "a goal is missed, and --check was given",
