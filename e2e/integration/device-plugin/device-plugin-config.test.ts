@@ -191,7 +191,9 @@ describe("the init container", () => {
     await specHas("fast");
     await labelIs("Enabled");
     const init = startConfigurator("init", ["--wait"]);
-    expect((await conditionIs("False", "VfsMissing")).message).toContain("fast: 4 VFs of 0000:01:00.0 have not been created yet");
+    expect((await conditionIs("False", "VfsMissing")).message).toContain(
+      "fast: 4 VFs of 0000:01:00.0 have not been created yet",
+    );
     expect(await handedOut()).toBeUndefined();
     await reportDone(4);
     await conditionIs("False", "Configuring");

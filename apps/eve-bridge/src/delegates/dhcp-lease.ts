@@ -50,10 +50,7 @@ export async function releaseLease(call: Call): Promise<void> {
  * The runtime's configuration with another `ipam`. It must be complete, because the daemon finds a lease by the
  * network's name.
  */
-function dhcpConf(
-  { request, settings }: Pick<Call, "request" | "settings">,
-  mac: string | undefined,
-): JsonObject {
+function dhcpConf({ request, settings }: Pick<Call, "request" | "settings">, mac: string | undefined): JsonObject {
   const { dhcpSocket } = settings;
   const ipam = {
     type: "dhcp",

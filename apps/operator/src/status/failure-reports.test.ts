@@ -117,6 +117,18 @@ describe("createFailureReports", () => {
     expect(await written()).toEqual([]);
   });
 
+  it("removes the condition also if the cache does not show it yet", async () => {
+    const { reports, put, stores, written } = setUp();
+    put(sriovOperatorConfigs, stores.operatorConfigs, "default");
+    const work = { controller: "operator-config", about: undefined, key: "default" } as const;
+    reports.failed({ ...work, failures: 2 }, refused);
+    expect(await written()).toHaveLength(1);
+    reports.succeeded(work);
+    expect(await written()).toEqual(["sriovoperatorconfigs/default/status: "]);
+    put(sriovOperatorConfigs, stores.operatorConfigs, "default", { resourceVersion: "10" });
+    expect(await written()).toEqual([]);
+  });
+
   it("reports on the SriovOperatorConfig if the key names no object, or one that does not exist", async () => {
     const { reports, put, stores, written } = setUp();
     put(sriovOperatorConfigs, stores.operatorConfigs, "default");

@@ -80,6 +80,8 @@ export function createFailureReports(deps: FailureReportsDeps): FailureReports {
   const kinds = kindsOf(deps);
   /** Failures by object, and then by the work that fails. */
   const failing = new Map<string, Map<string, Failure>>();
+  /** Objects on which this process has set the condition. The caches may not show it yet when the failures end. */
+  const written = new Set<string>();
   let enqueue = (_target: string): void => undefined;
 
   /** Looks the object up in the caches. */
@@ -94,12 +96,15 @@ export function createFailureReports(deps: FailureReportsDeps): FailureReports {
   async function reconcile(target: string, signal: AbortSignal): Promise<undefined> {
     const found = find(target);
     const failures = [...(failing.get(target)?.values() ?? [])];
-    const hasCondition = found?.observed.owned(fieldManagers.failures, "status") !== undefined;
-    if (found === undefined || (failures.length === 0 && !hasCondition)) return undefined;
+    const isShown = found?.observed.owned(fieldManagers.failures, "status") !== undefined;
+    if (found === undefined) written.delete(target);
+    if (found === undefined || (failures.length === 0 && !isShown && !written.has(target))) return undefined;
+    if (failures.length > 0) written.add(target); // before the write, whose answer can be lost
     await found.writer.applyStatus(
       { metadata: found.metadata, status: { conditions: conditionsOf(failures) } },
       signal,
     );
+    if (failures.length === 0) written.delete(target);
     return undefined;
   }
 

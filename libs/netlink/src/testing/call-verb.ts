@@ -46,8 +46,8 @@ try {
 }
 
 async function call(): Promise<unknown> {
-  if (verb in route) return onSocket(protocols.route, route as Verbs<NetlinkSocket>);
-  if (verb in rdma) return onSocket(protocols.rdma, rdma as Verbs<NetlinkSocket>);
+  if (verb in route) return onSocket(protocols.route, route);
+  if (verb in rdma) return onSocket(protocols.rdma, rdma);
   await using socket = new NetlinkSocket({ protocol: protocols.generic });
   const [name, verbs] = verb in ethtool ? [ethtoolFamily, ethtool] : [vdpaFamily, vdpa];
   const family = await resolveFamily(socket, name);

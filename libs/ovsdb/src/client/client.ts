@@ -107,12 +107,12 @@ export class OvsdbClient implements AsyncDisposable {
   async #run(): Promise<void> {
     const { firstMs, longestMs } = this.#options.backoff ?? defaults.backoff;
     let pauseMs = firstMs;
-    for (let attempt = 0; !this.#end.signal.aborted; attempt++) {
+    for (let attempt = 0; !this.#isEnding(); attempt++) {
       const endpoint = this.#options.endpoints[attempt % this.#options.endpoints.length] ?? "";
       let wasConnected = false;
       try {
         await using connection = await this.#connect(endpoint);
-        if (this.#end.signal.aborted) break;
+        if (this.#isEnding()) break;
         wasConnected = true;
         this.#connection = connection;
         this.#setState({ isConnected: true, endpoint });
@@ -126,6 +126,10 @@ export class OvsdbClient implements AsyncDisposable {
       await this.#pause(pauseMs * (0.5 + Math.random() / 2));
     }
     this.#connected.reject(new OvsdbError("closed", "the client was closed"));
+  }
+
+  #isEnding(): boolean {
+    return this.#end.signal.aborted;
   }
 
   /** A connection whose schema is checked and whose monitor has filled the cache. */

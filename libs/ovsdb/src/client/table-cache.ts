@@ -105,7 +105,10 @@ function changedRow(table: Table, uuid: string, update: unknown, before: AnyRow 
   const differences = member(update, "modify");
   if (differences === undefined) {
     if (typeof update === "object" && update !== null && "delete" in update) return undefined;
-    throw new OvsdbError("protocol", `an update of table ${table.name} has no member initial, insert, modify or delete`);
+    throw new OvsdbError(
+      "protocol",
+      `an update of table ${table.name} has no member initial, insert, modify or delete`,
+    );
   }
   if (before === undefined)
     throw new OvsdbError("protocol", `the server modified a row of ${table.name} that it never sent`);

@@ -59,9 +59,7 @@ export async function startOpenVswitch(options: OpenVswitchOptions = {}): Promis
     return stdout;
   };
   const start = (program: string, args: readonly string[]): GuardedProcess => {
-    const environment = Object.entries(env).flatMap(([name, value]) =>
-      value === undefined ? [] : [`${name}=${value}`],
-    );
+    const environment = Object.entries(env).map(([name, value]) => `${name}=${value}`);
     const command = ["-i", ...environment, join(programs.sbin, program), ...args];
     return spawnGuarded("/usr/bin/env", command, { log: file(`${program}.log`) });
   };
