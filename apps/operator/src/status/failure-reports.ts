@@ -27,6 +27,7 @@ import {
   type Cache,
   type EventRecorder,
   type KubeObject,
+  type News,
   type Observed,
   type ResourceType,
   type Transport,
@@ -142,10 +143,7 @@ export function createFailureReports(deps: FailureReportsDeps): FailureReports {
       failing.set(target, ofTarget.set(idOf(work), failure));
       enqueue(target);
       const found = find(target);
-      if (known !== undefined || found === undefined) return;
-      const regarding = { apiVersion: apiVersionOf(found.type), kind: found.type.kind, metadata: found.metadata };
-      const note = describeFailures([failure]);
-      events.record({ regarding, type: "Warning", reason: "ReconcileFailed", note, action: "Reconcile" });
+      if (known === undefined && found !== undefined) events.record(eventOf(found, failure));
     },
     succeeded(work) {
       for (const target of new Set([targetOf(work), configTarget])) {
@@ -210,6 +208,12 @@ function targetOf({ about, key }: Work): string {
       return `${kind}/${namespace}/${name}`;
     }
   }
+}
+
+function eventOf({ type, metadata }: Found, failure: Failure): News {
+  const regarding = { apiVersion: apiVersionOf(type), kind: type.kind, metadata };
+  const note = describeFailures([failure]);
+  return { regarding, type: "Warning", reason: "ReconcileFailed", note, action: "Reconcile" };
 }
 
 function idOf({ controller, key }: Work): string {
