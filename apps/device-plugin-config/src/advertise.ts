@@ -12,7 +12,7 @@
  * Usage: `const { rendered, pending } = advertise(state, { kernel, block: true, isThisBoot: true })`.
  */
 import type { SriovNetworkNodeState, VfGroup, VfStatus } from "@switchyard/api";
-import { parseVfRange } from "@switchyard/policy";
+import { countVfsIn, includesVf, parseVfRange } from "@switchyard/policy";
 import { nodeDevicePluginConfig, type RenderedDevicePluginConfig } from "@switchyard/render";
 import { changingVfs, isChanging } from "./changing-vfs.ts";
 import type { KernelVfs } from "./kernel-vfs.ts";
@@ -93,6 +93,6 @@ function vfsOfGroup(group: VfGroup, found: readonly VfStatus[]) {
   const { resourceName = "", vfRange = "" } = group;
   const range = parseVfRange(vfRange);
   if (!range.ok) return { resourceName, count: 0, vfs: [] };
-  const { first, last } = range.value;
-  return { resourceName, count: last - first + 1, vfs: found.filter(({ vfID }) => first <= vfID && vfID <= last) };
+  const vfs = found.filter(({ vfID }) => includesVf(range.value, vfID));
+  return { resourceName, count: countVfsIn(range.value), vfs };
 }

@@ -4,7 +4,7 @@
  * upstream's proposal "externally managed PF").
  */
 import type { InterfaceSpec, InterfaceStatus, VfGroup } from "@switchyard/api";
-import { parseVfRange, type VfRange } from "@switchyard/policy";
+import { formatVfRange, parseVfRange, type VfRange } from "@switchyard/policy";
 import type { PlanProblem } from "./problem.ts";
 import type { PfStep } from "./step.ts";
 import { vfLimitProblem } from "./vf-limit.ts";
@@ -147,7 +147,7 @@ function checkGroup(group: VfGroup, wanted: InterfaceSpec, pf: InterfaceStatus, 
   }
   const numVfs = wanted.numVfs ?? 0;
   if (range.value.last >= numVfs) {
-    const message = `"${range.value.first}-${range.value.last}" is outside the ${numVfs} VFs of ${pciAddress}`;
+    const message = `"${formatVfRange(range.value)}" is outside the ${numVfs} VFs of ${pciAddress}`;
     return { code: "range-beyond-vfs", field: `${field}.vfRange`, pciAddress, message };
   }
   return range.value;

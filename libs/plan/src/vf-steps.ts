@@ -4,7 +4,7 @@
  * with the observed values and not the driver alone (sriov-operator.md M-30).
  */
 import { defined, type InterfaceStatus, type VfGroup, type VfStatus } from "@switchyard/api";
-import type { VfRange } from "@switchyard/policy";
+import { includesVf, type VfRange } from "@switchyard/policy";
 import type { PfStep } from "./step.ts";
 
 /** The administrative address that the kernel reports for a VF if none was set. */
@@ -23,7 +23,7 @@ export function stepsForNewVfs(pf: InterfaceStatus, group: VfGroup, range: VfRan
 
 /** Returns the steps for VFs that exist and are not removed. */
 export function stepsForExistingVfs(pf: InterfaceStatus, group: VfGroup, range: VfRange): readonly PfStep[] {
-  const vfs = (pf.Vfs ?? []).filter(({ vfID }) => range.first <= vfID && vfID <= range.last);
+  const vfs = (pf.Vfs ?? []).filter(({ vfID }) => includesVf(range, vfID));
   return vfs.toSorted((a, b) => a.vfID - b.vfID).flatMap((vf) => stepsForVf(pf, vf, group));
 }
 

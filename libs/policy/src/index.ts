@@ -22,6 +22,7 @@ export { supportedNics, type NamedNic, type SupportedNic } from "./nics/supporte
 export { withOwnership } from "./nics/ownership.ts";
 export {
   formatVfRange,
+  countVfsIn,
   includesVf,
   overlaps,
   parseVfRange,

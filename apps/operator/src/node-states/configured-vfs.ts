@@ -6,7 +6,7 @@
  */
 import type { SriovNetworkNodeStateSpec, SriovNetworkNodeStateStatus } from "@switchyard/api";
 import type { Step } from "@switchyard/plan";
-import { parseVfRange } from "@switchyard/policy";
+import { includesVf, parseVfRange } from "@switchyard/policy";
 
 /** Number of VFs by policy name. Policies without such VFs are left out. */
 export type ConfiguredVfs = Readonly<Record<string, number>>;
@@ -29,8 +29,7 @@ export function countConfiguredVfs(
     for (const { policyName = "", vfRange = "" } of vfGroups) {
       const range = parseVfRange(vfRange);
       if (!range.ok) continue;
-      const { first, last } = range.value;
-      const isConfigured = (vfId: number) => first <= vfId && vfId <= last && !unbound.has(`${pciAddress} ${vfId}`);
+      const isConfigured = (vfId: number) => includesVf(range.value, vfId) && !unbound.has(`${pciAddress} ${vfId}`);
       const count = (pf.Vfs ?? []).filter(({ vfID }) => isConfigured(vfID)).length;
       if (count > 0) counts.set(policyName, (counts.get(policyName) ?? 0) + count);
     }

@@ -43,6 +43,11 @@ export function allVfs(numVfs: number): VfRange | undefined {
   return isOrdered(range) ? range : undefined;
 }
 
+/** Returns the number of VFs in the range. */
+export function countVfsIn({ first, last }: VfRange): number {
+  return last - first + 1;
+}
+
 /** Reports whether the range contains the VF with this index. */
 export function includesVf({ first, last }: VfRange, vfId: number): boolean {
   return first <= vfId && vfId <= last;
