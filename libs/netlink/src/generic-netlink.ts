@@ -5,7 +5,7 @@
  * Usage: `const family = await resolveFamily(socket, "devlink")`.
  */
 import { malformed, NetlinkError } from "./netlink-error.ts";
-import type { NetlinkSocket } from "./netlink-socket.ts";
+import type { NetlinkRequest, NetlinkSocket } from "./netlink-socket.ts";
 import { find, parseAttributes, readU16, text, type Attribute } from "./wire/attributes.ts";
 
 /** A family and the socket for its requests. */
@@ -46,21 +46,22 @@ export async function resolveFamily(socket: NetlinkSocket, name: string): Promis
 }
 
 /** Sends a request and returns the attributes of each reply. Rejects with NetlinkError. */
-export async function requestGeneric(
-  { socket, id }: GenericFamily,
-  { tried, command, attributes }: GenericRequest,
-): Promise<readonly (readonly Attribute[])[]> {
-  const header = Buffer.from([command, 0, 0, 0]);
-  const answers = await socket.request({ tried, type: id, payload: Buffer.concat([header, ...attributes]) });
-  return answers.map(({ payload }) => parseAttributes(payload.subarray(headerBytes)));
+export async function requestGeneric(family: GenericFamily, request: GenericRequest): Promise<readonly Attributes[]> {
+  return (await family.socket.request(encodeRequest(family, request))).map(attributesOf);
 }
 
-/** Lists what the family has: the attributes of each answer of a dump. Rejects with NetlinkError. */
-export async function requestGenericDump(
-  { socket, id }: GenericFamily,
-  { tried, command, attributes }: GenericRequest,
-): Promise<readonly (readonly Attribute[])[]> {
+/** Sends a request for a list and returns the attributes of each entry. Rejects with NetlinkError. */
+export async function dumpGeneric(family: GenericFamily, request: GenericRequest): Promise<readonly Attributes[]> {
+  return (await family.socket.dump(encodeRequest(family, request))).map(attributesOf);
+}
+
+type Attributes = readonly Attribute[];
+
+function encodeRequest({ id }: GenericFamily, { tried, command, attributes }: GenericRequest): NetlinkRequest {
   const header = Buffer.from([command, 0, 0, 0]);
-  const answers = await socket.dump({ tried, type: id, payload: Buffer.concat([header, ...attributes]) });
-  return answers.map(({ payload }) => parseAttributes(payload.subarray(headerBytes)));
+  return { tried, type: id, payload: Buffer.concat([header, ...attributes]) };
+}
+
+function attributesOf({ payload }: Pick<NetlinkRequest, "payload">): Attributes {
+  return parseAttributes(payload.subarray(headerBytes));
 }

@@ -4,7 +4,7 @@
  * vdpasim_net, makes vDPA devices; vdpa(8) from iproute2 does the same.
  * Usage: `const family = await resolveFamily(socket, vdpaFamily); await listVdpaDevices(family);`
  */
-import { requestGeneric, requestGenericDump, type GenericFamily } from "../generic-netlink.ts";
+import { dumpGeneric, requestGeneric, type GenericFamily } from "../generic-netlink.ts";
 import { malformed } from "../netlink-error.ts";
 import { find, readText, readU32, text, u16, type Attribute } from "../wire/attributes.ts";
 
@@ -45,7 +45,7 @@ const attributes = {
 
 /** `vdpa mgmtdev show`. Rejects with NetlinkError. */
 export async function listVdpaManagementDevices(family: GenericFamily): Promise<readonly VdpaManagementDevice[]> {
-  const answers = await requestGenericDump(family, {
+  const answers = await dumpGeneric(family, {
     tried: "list vDPA management devices",
     command: commands.getManagement,
     attributes: [],
@@ -59,7 +59,7 @@ export async function listVdpaManagementDevices(family: GenericFamily): Promise<
 /** `vdpa dev show`. Rejects with NetlinkError. */
 export async function listVdpaDevices(family: GenericFamily): Promise<readonly VdpaDevice[]> {
   const request = { tried: "list vDPA devices", command: commands.getDevice, attributes: [] };
-  return (await requestGenericDump(family, request)).map((answer) => ({
+  return (await dumpGeneric(family, request)).map((answer) => ({
     name: readText(required(answer, attributes.deviceName)),
     management: readHandle(answer),
     deviceId: readU32(required(answer, attributes.deviceId)),
