@@ -1,21 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-export { isBlockedBy } from "./blocked-by.ts";
 export type { Impact, Reason } from "./impact.ts";
 export { ownedInStatus, type OwnedPf, type OwnedPfs } from "./owned-pf.ts";
 export { isConverged, plan, type Plan } from "./plan.ts";
 export { describeProblem, type PlanProblem } from "./problem.ts";
 export { rdmaModeProblem } from "./rdma-mode.ts";
-export {
-  describeStep,
-  type BindDriver,
-  type LoadModule,
-  type PfStep,
-  type ReleasePf,
-  type SetLinkUp,
-  type SetNumVfs,
-  type SetPfMtu,
-  type SetVfMac,
-  type SetVfMtu,
-  type Step,
-} from "./step.ts";
+export { isBlockedBy } from "./steps/blocked-by.ts";
+export { describeStep, isPfStep, type NodeStep, type PfStep, type Step } from "./steps/step.ts";
 export { vfLimitProblem, type VfLimitProblem } from "./vf-limit.ts";

@@ -6,7 +6,7 @@
 import type { InterfaceSpec, InterfaceStatus, VfGroup } from "@switchyard/api";
 import { formatVfRange, parseVfRange, type VfRange } from "@switchyard/policy";
 import type { PlanProblem } from "./problem.ts";
-import type { PfStep } from "./step.ts";
+import type { PfStep } from "./steps/step.ts";
 import { vfLimitProblem } from "./vf-limit.ts";
 import { isKnownDeviceType, stepsForExistingVfs, stepsForNewVfs } from "./vf-steps.ts";
 

@@ -4,7 +4,7 @@
  */
 import type { InterfaceStatus } from "@switchyard/api";
 import type { OwnedPf } from "./owned-pf.ts";
-import type { PfStep } from "./step.ts";
+import type { PfStep } from "./steps/step.ts";
 
 /** Removes the VFs, restores the MTU and releases the PF. An externally managed PF is only released. */
 export function planReset(pf: InterfaceStatus, owned: OwnedPf): readonly PfStep[] {

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describeProblem } from "./problem.ts";
 import { ownedInStatus, type OwnedPf } from "./owned-pf.ts";
 import { isConverged, plan } from "./plan.ts";
-import { describeStep } from "./step.ts";
+import { describeStep } from "./steps/step.ts";
 
 const pci = "0000:3b:00.0";
 

@@ -11,23 +11,17 @@ import type {
   SriovNetworkNodeStateSpec,
   SriovNetworkNodeStateStatus,
 } from "@switchyard/api";
-import {
-  drainReason,
-  fieldsOfInterface,
-  fieldsOfUnselected,
-  type Impact,
-  type PfFields,
-  type Reason,
-} from "./impact.ts";
+import { drainReasons, fieldsOfInterface, fieldsOfUnselected, type Impact, type Reason } from "./impact.ts";
 import type { OwnedPfs } from "./owned-pf.ts";
+import { planNode } from "./plan-node.ts";
 import { planPf } from "./plan-pf.ts";
 import { planReset } from "./plan-reset.ts";
 import type { PlanProblem } from "./problem.ts";
-import { rdmaModeProblem } from "./rdma-mode.ts";
-import type { LoadModule, PfStep, Step } from "./step.ts";
+import type { LoadModule } from "./steps/load-module.ts";
+import type { PfStep, Step } from "./steps/step.ts";
 
 export interface Plan {
-  /** In the order in which they must run: load-module steps first. Steps of different PFs do not depend on each other. */
+  /** In the order in which they must run: steps of the node first. Steps of different PFs do not depend on each other. */
   readonly steps: readonly Step[];
   readonly impact: Impact;
   /** Why the impact is not "none": one sentence for each cause. */
@@ -49,9 +43,14 @@ export function plan(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkN
   const wanted = new Map((desired.interfaces ?? []).map((spec, index) => [spec.pciAddress, { spec, index }]));
   const unselected = new Set(desired.unselected);
   const found = observed.interfaces ?? [];
+  const node = planNode(desired, observed);
   const steps: PfStep[] = [];
-  const reasons: Reason[] = [];
-  const problems: PlanProblem[] = [...unknownPfs(desired.interfaces ?? [], found), ...unsupported(desired, observed)];
+  const reasons: Reason[] = [...node.reasons];
+  const problems: PlanProblem[] = [
+    ...unknownPfs(desired.interfaces ?? [], found),
+    ...node.problems,
+    ...unsupportedBridges(desired),
+  ];
 
   for (const pf of found) {
     const entry = wanted.get(pf.pciAddress);
@@ -60,29 +59,19 @@ export function plan(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkN
       const pfPlan = planPf(entry.spec, pf, `spec.interfaces[${entry.index}]`);
       steps.push(...pfPlan.steps);
       problems.push(...pfPlan.problems);
-      reasons.push(...reasonsOf(pfPlan.steps, pf, fieldsOfInterface(entry.index)));
+      reasons.push(...drainReasons(pfPlan.steps, pf, fieldsOfInterface(entry.index)));
     } else if (toReset !== undefined) {
       const resetSteps = planReset(pf, toReset);
       steps.push(...resetSteps);
-      reasons.push(...reasonsOf(resetSteps, pf, fieldsOfUnselected));
+      reasons.push(...drainReasons(resetSteps, pf, fieldsOfUnselected));
     }
   }
   return {
-    steps: [...modulesFor(steps), ...steps],
+    steps: [...node.steps, ...modulesFor(steps), ...steps],
     impact: reasons.length > 0 ? "drain" : "none",
     reasons,
     problems,
   };
-}
-
-/** Returns one reason for each field of a PF: sixteen VFs that change their driver have one cause. */
-function reasonsOf(steps: readonly PfStep[], pf: InterfaceStatus, fields: PfFields): readonly Reason[] {
-  const byField = new Map<string, Reason>();
-  for (const step of steps) {
-    const reason = drainReason(step, pf, fields);
-    if (reason !== undefined && !byField.has(reason.field)) byField.set(reason.field, reason);
-  }
-  return [...byField.values()];
 }
 
 /** The kernel loads its own drivers, but nothing loads the modules of user-space drivers. */
@@ -108,18 +97,7 @@ function unknownPfs(wanted: readonly InterfaceSpec[], found: readonly InterfaceS
   );
 }
 
-function unsupported(
-  desired: SriovNetworkNodeStateSpec,
-  observed: SriovNetworkNodeStateStatus,
-): readonly PlanProblem[] {
-  const rdmaMode = rdmaModeProblem(desired, observed);
-  const problems: PlanProblem[] = rdmaMode === undefined ? [] : [rdmaMode];
-  if ((desired.bridges?.ovs ?? []).length > 0) {
-    problems.push({
-      code: "unsupported",
-      field: "spec.bridges.ovs",
-      message: "software bridges are not supported yet",
-    });
-  }
-  return problems;
+function unsupportedBridges({ bridges }: SriovNetworkNodeStateSpec): readonly PlanProblem[] {
+  if ((bridges?.ovs ?? []).length === 0) return [];
+  return [{ code: "unsupported", field: "spec.bridges.ovs", message: "software bridges are not supported yet" }];
 }

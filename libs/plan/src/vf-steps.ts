@@ -5,7 +5,7 @@
  */
 import { defined, type InterfaceStatus, type VfGroup, type VfStatus } from "@switchyard/api";
 import { includesVf, type VfRange } from "@switchyard/policy";
-import type { PfStep } from "./step.ts";
+import type { PfStep } from "./steps/step.ts";
 
 /** The administrative address that the kernel reports for a VF if none was set. */
 const noMac = "00:00:00:00:00:00";

@@ -7,16 +7,10 @@
  */
 import type { InterfaceStatus } from "@switchyard/api";
 import { watchCalls, type Host } from "@switchyard/host";
-import { describeStep, isBlockedBy, type LoadModule, type PfStep, type Step } from "@switchyard/plan";
+import { describeStep, isBlockedBy, isPfStep, type PfStep, type Step } from "@switchyard/plan";
 import { mapConcurrently } from "@switchyard/service";
 import { endsWithin } from "../deadlines/ends-within.ts";
-import { bindDriver } from "../steps/bind-driver.ts";
-import { loadModule } from "../steps/load-module.ts";
-import { releasePf } from "../steps/release-pf.ts";
-import { setLinkUp } from "../steps/set-link-up.ts";
-import { setPfMtu, setVfMtu } from "../steps/set-mtu.ts";
-import { setNumVfs } from "../steps/set-num-vfs.ts";
-import { setVfMac } from "../steps/set-vf-mac.ts";
+import { runNodeStep, runPfStep } from "../steps/run-step.ts";
 import { createStepContext, type StepContext, type StepTiming } from "../steps/step-context.ts";
 import type { RunningSteps, StepAbout } from "./running-steps.ts";
 
@@ -114,9 +108,10 @@ export async function applySteps(steps: readonly Step[], options: ApplyOptions):
     await context.settle().catch(() => undefined);
   }
 
-  for (const step of steps.filter(isLoadModule)) {
+  for (const step of steps) {
+    if (isPfStep(step)) continue;
     const about = { describe: () => describeStep(step) };
-    await runUnlessBlocked(step, () => loadModule(step, options.host), about);
+    await runUnlessBlocked(step, () => runNodeStep(step, options.host), about);
   }
   await mapConcurrently(groupByPf(steps), options.maxPfs, ([pciAddress, ofPf]) => runPf(pciAddress, ofPf));
   return { done, failures };
@@ -126,33 +121,10 @@ function toFailure(step: Step, thrown: unknown): StepFailure {
   return { step, message: thrown instanceof Error ? thrown.message : String(thrown) };
 }
 
-async function runPfStep(step: PfStep, context: StepContext): Promise<void> {
-  switch (step.kind) {
-    case "set-pf-mtu":
-      return setPfMtu(step, context);
-    case "set-link-up":
-      return setLinkUp(context);
-    case "set-num-vfs":
-      return setNumVfs(step, context);
-    case "bind-driver":
-      return bindDriver(step, context);
-    case "set-vf-mac":
-      return setVfMac(step, context);
-    case "set-vf-mtu":
-      return setVfMtu(step, context);
-    case "release-pf":
-      return releasePf(context);
-  }
-}
-
-function isLoadModule(step: Step): step is LoadModule {
-  return step.kind === "load-module";
-}
-
 function groupByPf(steps: readonly Step[]): ReadonlyMap<string, readonly PfStep[]> {
   const byPf = new Map<string, PfStep[]>();
   for (const step of steps) {
-    if (step.kind === "load-module") continue;
+    if (!isPfStep(step)) continue;
     const group = byPf.get(step.pciAddress);
     if (group === undefined) byPf.set(step.pciAddress, [step]);
     else group.push(step);

@@ -140,8 +140,8 @@ function planRound(
   moduleProblems: readonly PlanProblem[],
   { runningSteps, onPlan }: ConfigureDeps,
 ): Plan {
-  const { interfaces, system } = found;
-  const observed = { ...status, interfaces, system };
+  const { bootId: _bootId, ...fields } = found;
+  const observed = { ...status, ...fields };
   const planned = plan(desired, observed, ownedInStatus(observed));
   const whole = { ...planned, problems: [...planned.problems, ...moduleProblems] };
   onPlan(whole, found);
@@ -225,7 +225,7 @@ async function ownAndReport(
  */
 async function applyAndReport(
   next: Plan,
-  { interfaces, system }: Observation,
+  { bootId: _bootId, ...found }: Observation,
   deps: ConfigureDeps,
   signal: AbortSignal,
 ): Promise<readonly Step[] | undefined> {
@@ -233,14 +233,14 @@ async function applyAndReport(
   // The steps do not wait for the API server. If a report cannot be written now, the next report replaces it.
   const interim: Promise<unknown>[] = [];
   const reportInterim = (phase: Phase): void => {
-    interim.push(deps.report(phase, { interfaces, system }).catch(() => undefined));
+    interim.push(deps.report(phase, found).catch(() => undefined));
   };
 
   reportInterim({ kind: "configuring", stepCount: next.steps.length });
   const startedMs = deps.timing.nowMs();
   const outcome = await applySteps(next.steps, {
     ...deps,
-    found: interfaces,
+    found: found.interfaces,
     signal,
     onStep(step, failure) {
       deps.onStep(step, failure);

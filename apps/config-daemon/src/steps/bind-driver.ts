@@ -4,11 +4,11 @@
  */
 import type { PciAddress } from "@switchyard/api";
 import { HostError, type SriovSysfs } from "@switchyard/host";
-import type { BindDriver } from "@switchyard/plan";
+import type { PfStep } from "@switchyard/plan";
 import type { StepContext } from "./step-context.ts";
 
 /** Binds the VF to the requested driver, whatever driver it has before. It can be repeated. */
-export async function bindDriver(step: BindDriver, context: StepContext): Promise<void> {
+export async function bindDriver(step: PfStep<"bind-driver">, context: StepContext): Promise<void> {
   const { sriov } = context.host;
   const vf = await context.vfAddress(step.vfId);
   context.forgetLinks();

@@ -6,7 +6,7 @@ import type { StepContext } from "./step-context.ts";
  * Removes the udev rules and the record of a PF after its reset. The record is removed last: as long as it exists, the next
  * pass continues the reset.
  */
-export async function releasePf({ host, pf }: StepContext): Promise<void> {
+export async function releasePf(_step: unknown, { host, pf }: StepContext): Promise<void> {
   await removeUdevRules(host.files, pf);
   await host.records.remove(pf);
 }

@@ -2,6 +2,6 @@
 import type { StepContext } from "./step-context.ts";
 
 /** Sets the network interface of the PF up. */
-export async function setLinkUp(context: StepContext): Promise<void> {
+export async function setLinkUp(_step: unknown, context: StepContext): Promise<void> {
   await context.host.links.setAdminUp((await context.pfLink()).name, true);
 }

@@ -3,11 +3,11 @@
  * setNumVfs creates or removes the VFs of a PF, and waits until udev has named the new interfaces.
  */
 import { HostError } from "@switchyard/host";
-import type { SetNumVfs } from "@switchyard/plan";
+import type { PfStep } from "@switchyard/plan";
 import type { StepContext } from "./step-context.ts";
 
 /** Fails if the driver creates fewer VFs than requested, which the kernel does not report as an error. */
-export async function setNumVfs(step: SetNumVfs, context: StepContext): Promise<void> {
+export async function setNumVfs(step: PfStep<"set-num-vfs">, context: StepContext): Promise<void> {
   const { host, pf } = context;
   const before = await host.sriov.readPf(pf);
   const existing = before?.sriov?.numVfs ?? 0;

@@ -5,11 +5,11 @@
  */
 import { isUnicast, parseMacAddress } from "@switchyard/api";
 import { HostError } from "@switchyard/host";
-import type { SetVfMac } from "@switchyard/plan";
+import type { PfStep } from "@switchyard/plan";
 import { rebindDefault } from "./bind-driver.ts";
 import type { StepContext } from "./step-context.ts";
 
-export async function setVfMac(step: SetVfMac, context: StepContext): Promise<void> {
+export async function setVfMac(step: PfStep<"set-vf-mac">, context: StepContext): Promise<void> {
   const { host } = context;
   const link = await context.vfLink(step.vfId);
   const mac = parseMacAddress(link.mac);

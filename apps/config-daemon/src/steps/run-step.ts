@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * runNodeStep and runPfStep run a step of any kind. Each kind has a file in this folder.
+ * Usage: `await runPfStep(step, createStepContext(host, step.pciAddress, timing, signal));`
+ */
+import type { Host } from "@switchyard/host";
+import type { NodeStep, PfStep } from "@switchyard/plan";
+import { bindDriver } from "./bind-driver.ts";
+import { loadModule } from "./load-module.ts";
+import { releasePf } from "./release-pf.ts";
+import { setLinkUp } from "./set-link-up.ts";
+import { setPfMtu, setVfMtu } from "./set-mtu.ts";
+import { setNumVfs } from "./set-num-vfs.ts";
+import { setVfMac } from "./set-vf-mac.ts";
+import type { StepContext } from "./step-context.ts";
+
+const nodeSteps: { readonly [Name in NodeStep["kind"]]: (step: NodeStep<Name>, host: Host) => Promise<void> } = {
+  "load-module": loadModule,
+};
+
+const pfSteps: { readonly [Name in PfStep["kind"]]: (step: PfStep<Name>, context: StepContext) => Promise<void> } = {
+  "set-pf-mtu": setPfMtu,
+  "set-link-up": setLinkUp,
+  "set-num-vfs": setNumVfs,
+  "bind-driver": bindDriver,
+  "set-vf-mac": setVfMac,
+  "set-vf-mtu": setVfMtu,
+  "release-pf": releasePf,
+};
+
+export function runNodeStep<Name extends NodeStep["kind"]>(step: NodeStep<Name>, host: Host): Promise<void> {
+  return nodeSteps[step.kind](step, host);
+}
+
+export function runPfStep<Name extends PfStep["kind"]>(step: PfStep<Name>, context: StepContext): Promise<void> {
+  return pfSteps[step.kind](step, context);
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+import { vfOf, type PfStepKind } from "./step-kind.ts";
+
+/** Binds a VF to a driver. */
+export interface BindDriver {
+  readonly kind: "bind-driver";
+  readonly pciAddress: string;
+  readonly vfId: number;
+  /** Present driver; absent if the VF has none or does not exist yet. */
+  readonly from?: string;
+  /** Name of a driver, or "default" for the driver that the kernel chooses. */
+  readonly to: string;
+}
+
+export const bindDriver: PfStepKind<BindDriver> = {
+  describe: (step) => `bind ${vfOf(step)} to ${nameOf(step)}${step.from === undefined ? "" : ` (from ${step.from})`}`,
+  disruption(step) {
+    if (step.from === undefined) return undefined;
+    return { cause: "vfGroups", text: `VF ${step.vfId} changes its driver from ${step.from} to ${nameOf(step)}` };
+  },
+  isNeededBy: (step, { vfId }) => vfId === step.vfId,
+};
+
+function nameOf({ to }: BindDriver): string {
+  return to === "default" ? "its kernel driver" : to;
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Lists the kinds of steps of a plan. Steps are plain data. A step names a VF by its PF and index, because most VFs do not
+ * exist when the plan is made.
+ * Usage: `plan(spec, status, owned).steps.map(describeStep)`.
+ */
+import type { InterfaceStatus } from "@switchyard/api";
+import { bindDriver, type BindDriver } from "./bind-driver.ts";
+import { loadModule, type LoadModule } from "./load-module.ts";
+import { releasePf, type ReleasePf } from "./release-pf.ts";
+import { setLinkUp, type SetLinkUp } from "./set-link-up.ts";
+import { setNumVfs, type SetNumVfs } from "./set-num-vfs.ts";
+import { setPfMtu, type SetPfMtu } from "./set-pf-mtu.ts";
+import { setVfMac, type SetVfMac } from "./set-vf-mac.ts";
+import { setVfMtu, type SetVfMtu } from "./set-vf-mtu.ts";
+import type { AnyPfStep, Disruption, PfStepKind, StepKind } from "./step-kind.ts";
+
+/** The steps that change the whole node, by the name of their kind. They run before the steps of PFs. */
+interface NodeStepKinds {
+  readonly "load-module": LoadModule;
+}
+
+/** The steps that change one PF or its VFs, by the name of their kind. `pciAddress` is the address of the PF. */
+interface PfStepKinds {
+  readonly "set-pf-mtu": SetPfMtu;
+  readonly "set-link-up": SetLinkUp;
+  readonly "set-num-vfs": SetNumVfs;
+  readonly "bind-driver": BindDriver;
+  readonly "set-vf-mac": SetVfMac;
+  readonly "set-vf-mtu": SetVfMtu;
+  readonly "release-pf": ReleasePf;
+}
+
+/** A step of the whole node; `NodeStep<"load-module">` is LoadModule. */
+export type NodeStep<Name extends keyof NodeStepKinds = keyof NodeStepKinds> = {
+  [Each in Name]: { readonly kind: Each } & NodeStepKinds[Each];
+}[Name];
+
+/** A step of one PF; `PfStep<"set-num-vfs">` is SetNumVfs. */
+export type PfStep<Name extends keyof PfStepKinds = keyof PfStepKinds> = {
+  [Each in Name]: { readonly kind: Each } & PfStepKinds[Each];
+}[Name];
+
+/** One change on the host. */
+export type Step = NodeStep | PfStep;
+
+const nodeSteps: { readonly [Name in NodeStep["kind"]]: StepKind<NodeStepKinds[Name]> } = {
+  "load-module": loadModule,
+};
+
+const pfSteps: { readonly [Name in PfStep["kind"]]: PfStepKind<PfStepKinds[Name]> } = {
+  "set-pf-mtu": setPfMtu,
+  "set-link-up": setLinkUp,
+  "set-num-vfs": setNumVfs,
+  "bind-driver": bindDriver,
+  "set-vf-mac": setVfMac,
+  "set-vf-mtu": setVfMtu,
+  "release-pf": releasePf,
+};
+
+export function isPfStep(step: Step): step is PfStep {
+  return "pciAddress" in step;
+}
+
+/** Returns the step as text: "set sriov_numvfs 0 -> 8 on 0000:3b:00.0". */
+export function describeStep(step: Step): string {
+  return isPfStep(step) ? describePfStep(step) : describeNodeStep(step);
+}
+
+function describeNodeStep<Name extends NodeStep["kind"]>(step: NodeStep<Name>): string {
+  return nodeSteps[step.kind].describe(step);
+}
+
+function describePfStep<Name extends PfStep["kind"]>(step: PfStep<Name>): string {
+  return pfSteps[step.kind].describe(step);
+}
+
+/** Returns why the step disrupts pods that use VFs of `pf`; undefined if it does not. */
+export function disruptionOf<Name extends PfStep["kind"]>(
+  step: PfStep<Name>,
+  pf: InterfaceStatus,
+): Disruption | undefined {
+  return pfSteps[step.kind].disruption(step, pf);
+}
+
+/** Reports whether `other`, a step of the same PF, needs the result of `step`. */
+export function isNeededBy<Name extends PfStep["kind"]>(step: PfStep<Name>, other: AnyPfStep): boolean {
+  return other.kind === "release-pf" || pfSteps[step.kind].isNeededBy(step, other);
+}
