@@ -11,7 +11,7 @@ import { describeStep, isBlockedBy, isPfStep, type PfStep, type Step } from "@sw
 import { mapConcurrently } from "@switchyard/service";
 import { endsWithin } from "../deadlines/ends-within.ts";
 import { runNodeStep, runPfStep } from "../steps/run-step.ts";
-import { createStepContext, type StepContext, type StepTiming } from "../steps/step-context.ts";
+import { createStepContext, type StepTiming } from "../steps/step-context.ts";
 import type { RunningSteps, StepAbout } from "./running-steps.ts";
 
 /** A step that the host refused. */

@@ -61,6 +61,7 @@ export const operations: Operations = {
     readKind: (path) => ({ action: "stat", target: path }),
     readText: (path) => ({ action: "read", target: path }),
     readLink: (path) => ({ action: "read link", target: path }),
+    writeText: (path) => ({ action: "write", target: path }),
     remove: (path) => ({ action: "remove", target: path }),
   },
   events: {

@@ -7,8 +7,9 @@ import { constants, promises as fs, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
 import { operations } from "../calls/operations.ts";
 import { isErrno } from "@switchyard/service";
-import { toHostError, type HostOperation } from "../calls/host-error.ts";
+import { toHostError, withHostError, type HostOperation } from "../calls/host-error.ts";
 import { largestTextBytes, type FileKind, type HostFiles } from "../ports/host-files.ts";
+import { replaceFile } from "./replace-file.ts";
 import { syncDirectory } from "./sync-directory.ts";
 
 /** `root` is "/" or "/host". */
@@ -21,6 +22,11 @@ export function createLinuxHostFiles(root: string): HostFiles {
       orAbsent(operation.readKind(path), undefined, async () => kindOf(await fs.lstat(join(root, path)))),
     readText: (path) => orAbsent(operation.readText(path), undefined, () => readText(join(root, path))),
     readLink: (path) => orAbsent(operation.readLink(path), undefined, () => fs.readlink(join(root, path))),
+    writeText: (path, text, { executable = false } = {}) =>
+      withHostError(operation.writeText(path, text), async () => {
+        await fs.mkdir(dirname(join(root, path)), { recursive: true });
+        await replaceFile(join(root, path), text, executable ? 0o755 : 0o644);
+      }),
     remove: (path) =>
       orAbsent(operation.remove(path), undefined, async () => {
         await fs.unlink(join(root, path));

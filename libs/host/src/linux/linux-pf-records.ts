@@ -4,13 +4,14 @@
  * Usage: `createLinuxPfRecords("/host", { onUnreadable: (file) => log.warn({ ...file }, "file is not a PF record") })`.
  */
 import { promises as fs } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { parsePciAddress, type PciAddress } from "@switchyard/api";
 import { operations } from "../calls/operations.ts";
 import { isErrno } from "@switchyard/service";
 import { withHostError } from "../calls/host-error.ts";
 import { formatPfRecord, parsePfRecord, type PfRecordProblem } from "./pf-record-file.ts";
 import type { PfRecord, PfRecords } from "../ports/pf-records.ts";
+import { replaceFile } from "./replace-file.ts";
 import { syncDirectory } from "./sync-directory.ts";
 
 /** A file that is not the record of the PF in its name. It is not changed. */
@@ -65,25 +66,6 @@ export function createLinuxPfRecords(root: string, { onUnreadable }: LinuxPfReco
         await syncDirectory(directory);
       }),
   };
-}
-
-/** Replaces the file atomically: after a crash it has either its old text or its new text. */
-async function replaceFile(path: string, text: string): Promise<void> {
-  const beside = join(dirname(path), `.${path.slice(dirname(path).length + 1)}.new`);
-  try {
-    const file = await fs.open(beside, "w", 0o644);
-    try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await fs.rename(beside, path);
-  } catch (error) {
-    await fs.rm(beside, { force: true }).catch(() => undefined); // the first error is reported
-    throw error;
-  }
-  await syncDirectory(dirname(path));
 }
 
 async function readNames(directory: string): Promise<readonly string[]> {

@@ -12,8 +12,18 @@ export interface HostFiles {
   readText(path: string): Promise<string | undefined>;
   /** Returns the target of a symbolic link as it is stored; undefined if there is no symbolic link. */
   readLink(path: string): Promise<string | undefined>;
+  /**
+   * Writes a file atomically and durably, and creates missing directories. A link at the path is replaced. EROFS, ENOSPC,
+   * EISDIR.
+   */
+  writeText(path: string, text: string, options?: WriteOptions): Promise<void>;
   /** Removes a file or a link durably. No error if it does not exist; EROFS, EISDIR. */
   remove(path: string): Promise<void>;
+}
+
+export interface WriteOptions {
+  /** Whether the file is a program; not by default. */
+  readonly executable?: boolean;
 }
 
 export type FileKind = "file" | "link" | "directory" | "other";

@@ -48,6 +48,11 @@ export function createFakeFiles(): FakeFiles {
           const entry = entries.get(path);
           return entry !== undefined && "target" in entry ? entry.target : undefined;
         }),
+      writeText: (path, text) =>
+        answer(() => {
+          if (isDirectory(path)) throw new Refusal("EISDIR");
+          entries.set(path, { text });
+        }),
       remove: (path) =>
         answer(() => {
           if (isDirectory(path)) throw new Refusal("EISDIR");

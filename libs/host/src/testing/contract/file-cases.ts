@@ -58,6 +58,20 @@ export const fileCases: readonly FileCase[] = [
     },
   },
   {
+    name: "writes a file, replaces files and links, and refuses to replace a directory",
+    async run({ host: { files }, writeFile, linkFile }) {
+      await files.writeText(other, "1");
+      await files.writeText(other, "2");
+      await linkFile(link, other);
+      await files.writeText(link, "3");
+      assert.deepEqual([await files.readText(link), await files.readText(other)], ["3", "2"]);
+      await assertRefused(files.writeText(`${directory}/inner`, ""), "EISDIR");
+      await writeFile(file, "");
+      assert.deepEqual(await files.listNames(directory), ["a.rules", "b.rules", "inner"]);
+      for (const path of [file, link, other]) await files.remove(path);
+    },
+  },
+  {
     name: "does not read a text that is larger than 1 MiB",
     async run({ host: { files }, writeFile }) {
       await writeFile(file, "x".repeat(largestTextBytes));
