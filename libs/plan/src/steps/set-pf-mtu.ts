@@ -14,7 +14,10 @@ export const setPfMtu: PfStepKind<SetPfMtu> = {
   // Drivers reset the port to change the MTU, and the VFs lose their link for a second or more (igb on 6.12: 1.5 s).
   disruption({ from, to }, { numVfs = 0 }) {
     if (numVfs === 0) return undefined;
-    return { cause: "mtu", text: `changing the MTU from ${from} to ${to} interrupts the link of ${existingVfs(numVfs)}` };
+    return {
+      cause: "mtu",
+      text: `changing the MTU from ${from} to ${to} interrupts the link of ${existingVfs(numVfs)}`,
+    };
   },
   isNeededBy: (_step, other) => other.kind === "set-vf-mtu",
 };
