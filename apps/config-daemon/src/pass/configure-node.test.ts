@@ -1,30 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { InterfaceSpec, SriovNetworkNodeState } from "@switchyard/api";
-import type { Host } from "@switchyard/host";
 import {
   createFakeKernel,
   igb,
   mlx5,
   pci,
   plainNic,
-  systemClock,
   upstreamHelpers,
   upstreamRules,
   type FakeKernel,
 } from "@switchyard/host/testing";
-import { setTimeout as delay } from "node:timers/promises";
-import { configureNode, type PassResult } from "./configure-node.ts";
-import { createObserver } from "../observe/observer.ts";
 import { observe } from "../observe/observe.ts";
-import { createWithDeadline } from "../deadlines/with-deadline.ts";
-import { errorOf, type Phase } from "../report/phase.ts";
-import type { Found } from "../report/status-of.ts";
-import { createRunningSteps } from "./running-steps.ts";
-import { createVhostModules } from "./vhost-modules.ts";
+import { daemonOn } from "../testing/daemon-on.ts";
+import { mortal } from "../testing/mortal-host.ts";
 
 const pf = "0000:01:00.0";
-const never = new AbortController().signal;
 
 function spec(overrides: Partial<InterfaceSpec> = {}): InterfaceSpec {
   return {
@@ -59,75 +50,6 @@ function handshake(request: string, answer: string): Readonly<Record<string, str
   return {
     "sriovnetwork.openshift.io/desired-state": request,
     "sriovnetwork.openshift.io/current-state": answer,
-  };
-}
-
-interface DaemonTestOptions {
-  readonly drains?: boolean;
-  readonly onStep?: () => void;
-}
-
-/** Runs passes and collects their reports and requests. */
-function daemonOn(host: Host, { drains = false, onStep = () => undefined }: DaemonTestOptions = {}) {
-  const phases: Phase[] = [];
-  const shown: Found[] = [];
-  const boots: (string | undefined)[] = [];
-  const requests: string[] = [];
-  const planned: number[] = [];
-  const applied: boolean[] = [];
-  const { nowMs } = systemClock;
-  // The deadlines of a killed daemon must not keep the process alive.
-  const sleep = (ms: number, signal: AbortSignal) =>
-    delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
-  const timing = { stepDeadlineMs: 60_000, linkTimeoutMs: 200, udevTimeoutMs: 1_000, nowMs, sleep };
-  const now = () => new Date();
-  const observeHost = createObserver(host, { timing, now });
-  const withRecordDeadline = createWithDeadline(host, { timing, now });
-  const runningSteps = createRunningSteps({ nowMs, now });
-  return {
-    phases,
-    /** The number of steps of each plan, and whether all steps of each applied plan were done. */
-    planned,
-    applied,
-    requests,
-    /** The error in the last report. */
-    error: () => phases.slice(-1).map(errorOf).join(),
-    /** The system settings of the last report. */
-    system: () => shown.at(-1)?.system,
-    /** The interfaces of the last report. */
-    shown: () => shown.at(-1)?.interfaces ?? [],
-    /** The boot id in each report. */
-    boots,
-    pass: (state: SriovNetworkNodeState, signal = never): Promise<PassResult> =>
-      configureNode(
-        state,
-        {
-          host,
-          timing,
-          observeHost,
-          withRecordDeadline,
-          runningSteps,
-          maxPfs: 4,
-          maxHanging: 4,
-          loadVhostModules: createVhostModules(host, { timing, now }),
-          onLateEnd: () => undefined,
-          isDrainDisabled: () => !drains,
-          onPlan: ({ steps }) => planned.push(steps.length),
-          onStep,
-          onApplied: ({ isDone }) => applied.push(isDone),
-          requestDrain(request: string) {
-            requests.push(request);
-            return Promise.resolve();
-          },
-          report(phase, found) {
-            phases.push(phase);
-            boots.push(found?.bootId);
-            if (found !== undefined) shown.push(found);
-            return Promise.resolve();
-          },
-        },
-        signal,
-      ),
   };
 }
 
@@ -542,28 +464,3 @@ describe("configureNode, killed", () => {
     }
   });
 });
-
-/** A host on which no call returns from the nth write on, as for a killed daemon. The write itself is done or not. */
-function mortal(host: Host, nth: number, isDone: boolean): { readonly host: Host; readonly death: Promise<void> } {
-  const { promise: death, resolve: die } = Promise.withResolvers<undefined>();
-  const forever = new Promise<never>(() => undefined);
-  let writes = 0;
-
-  const wrap = <Port extends object>(port: Port): Port =>
-    new Proxy(port, {
-      get(target, name) {
-        const method: unknown = Reflect.get(target, name);
-        if (typeof method !== "function") return method;
-        return async (...args: readonly unknown[]): Promise<unknown> => {
-          if (writes >= nth) return forever;
-          if (/^(list|read|settle)/.test(String(name)) || ++writes < nth) return Reflect.apply(method, target, args);
-          if (isDone) await Reflect.apply(method, target, args);
-          die(undefined);
-          return forever;
-        };
-      },
-    });
-  const { sriov, links, modules, records, files } = host;
-  const wrapped = { sriov: wrap(sriov), links: wrap(links), modules: wrap(modules), records: wrap(records) };
-  return { host: { ...host, ...wrapped, files: wrap(files) }, death };
-}

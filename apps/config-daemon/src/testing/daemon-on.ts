@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * daemonOn runs passes of the daemon on a fake kernel, without an API server.
+ * Usage: `const daemon = daemonOn(kernel.host()); await daemon.pass(state); daemon.error()`.
+ */
+import type { SriovNetworkNodeState } from "@switchyard/api";
+import type { Host } from "@switchyard/host";
+import { systemClock } from "@switchyard/host/testing";
+import { setTimeout as delay } from "node:timers/promises";
+import { createWithDeadline } from "../deadlines/with-deadline.ts";
+import { createObserver } from "../observe/observer.ts";
+import { configureNode, type PassResult } from "../pass/configure-node.ts";
+import { createRunningSteps } from "../pass/running-steps.ts";
+import { createVhostModules } from "../pass/vhost-modules.ts";
+import { errorOf, type Phase } from "../report/phase.ts";
+import type { Found } from "../report/status-of.ts";
+
+export interface DaemonTestOptions {
+  /** The operator drains the node on request; by default drains are disabled. */
+  readonly drains?: boolean;
+  readonly onStep?: () => void;
+}
+
+const never = new AbortController().signal;
+
+/** Runs passes and collects their reports and requests. */
+export function daemonOn(host: Host, { drains = false, onStep = () => undefined }: DaemonTestOptions = {}) {
+  const phases: Phase[] = [];
+  const shown: Found[] = [];
+  const boots: (string | undefined)[] = [];
+  const requests: string[] = [];
+  const planned: number[] = [];
+  const applied: boolean[] = [];
+  const { nowMs } = systemClock;
+  // The deadlines of a killed daemon must not keep the process alive.
+  const sleep = (ms: number, signal: AbortSignal) =>
+    delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
+  const timing = { stepDeadlineMs: 60_000, linkTimeoutMs: 200, udevTimeoutMs: 1_000, nowMs, sleep };
+  const now = () => new Date();
+  const observeHost = createObserver(host, { timing, now });
+  const withRecordDeadline = createWithDeadline(host, { timing, now });
+  const runningSteps = createRunningSteps({ nowMs, now });
+  return {
+    phases,
+    /** The number of steps of each plan, and whether all steps of each applied plan were done. */
+    planned,
+    applied,
+    requests,
+    /** The error in the last report. */
+    error: () => phases.slice(-1).map(errorOf).join(),
+    /** The system settings of the last report. */
+    system: () => shown.at(-1)?.system,
+    /** The interfaces of the last report. */
+    shown: () => shown.at(-1)?.interfaces ?? [],
+    /** The boot id in each report. */
+    boots,
+    pass: (state: SriovNetworkNodeState, signal = never): Promise<PassResult> =>
+      configureNode(
+        state,
+        {
+          host,
+          timing,
+          observeHost,
+          withRecordDeadline,
+          runningSteps,
+          maxPfs: 4,
+          maxHanging: 4,
+          loadVhostModules: createVhostModules(host, { timing, now }),
+          onLateEnd: () => undefined,
+          isDrainDisabled: () => !drains,
+          onPlan: ({ steps }) => planned.push(steps.length),
+          onStep,
+          onApplied: ({ isDone }) => applied.push(isDone),
+          requestDrain(request: string) {
+            requests.push(request);
+            return Promise.resolve();
+          },
+          report(phase, found) {
+            phases.push(phase);
+            boots.push(found?.bootId);
+            if (found !== undefined) shown.push(found);
+            return Promise.resolve();
+          },
+        },
+        signal,
+      ),
+  };
+}
