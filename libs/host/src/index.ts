@@ -8,6 +8,7 @@ export { watchCalls, type WatchedCalls } from "./calls/watch-calls.ts";
 export { createLinuxHost, type LinuxHostOptions } from "./linux/linux-host.ts";
 export { createLinuxPfRecords, type LinuxPfRecordsOptions, type UnreadableRecord } from "./linux/linux-pf-records.ts";
 export { acquireNodeLock, type NodeLockOptions } from "./linux/node-lock.ts";
+export { bootProgramDirectory, type BootProgram, type ProgramFile, type ProgramVersion } from "./ports/boot-program.ts";
 export type { Boot } from "./ports/boot.ts";
 export type { Devlink, EswitchMode } from "./ports/devlink.ts";
 export type { FileKind, HostFiles } from "./ports/host-files.ts";

@@ -3,7 +3,9 @@
  * operations describes each method of the ports. All adapters use it, so the same error has the same text in each of them.
  * Usage: `throw new HostError(operations.sriov.setNumVfs(pf, 8), "EBUSY", { cause })`.
  */
+import { dirname } from "node:path";
 import type { HostOperation } from "./host-error.ts";
+import { bootProgramDirectory } from "../ports/boot-program.ts";
 import type { Host } from "../ports/host.ts";
 
 /** For each method of each port, a function from its arguments to the description of the operation. */
@@ -15,9 +17,16 @@ export type Operations = {
   };
 };
 
+const bootProgramHome = dirname(bootProgramDirectory);
+
 export const operations: Operations = {
   boot: {
     readBootId: () => ({ action: "read boot_id", target: "the kernel" }),
+  },
+  bootProgram: {
+    readVersion: () => ({ action: "read version", target: bootProgramHome }),
+    install: ({ id }) => ({ action: `install version ${id}`, target: bootProgramHome }),
+    removeAll: () => ({ action: "remove all versions", target: bootProgramHome }),
   },
   sriov: {
     listPfs: () => ({ action: "list", target: "PCI functions" }),

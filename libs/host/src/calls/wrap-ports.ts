@@ -24,6 +24,7 @@ export function isWrite({ method }: PortCall): boolean {
 export function wrapPorts(host: Host, around: (call: PortCall, proceed: () => unknown) => unknown): Host {
   return {
     boot: wrap("boot"),
+    bootProgram: wrap("bootProgram"),
     sriov: wrap("sriov"),
     links: wrap("links"),
     devlink: wrap("devlink"),

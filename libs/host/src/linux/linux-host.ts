@@ -6,6 +6,7 @@
  */
 import { NetlinkSocket, protocols } from "@switchyard/netlink";
 import type { Host } from "../ports/host.ts";
+import { createLinuxBootProgram } from "./linux-boot-program.ts";
 import { createLinuxBoot } from "./linux-boot.ts";
 import { createLinuxDevlink } from "./linux-devlink.ts";
 import { createLinuxHostFiles } from "./linux-host-files.ts";
@@ -29,6 +30,7 @@ export function createLinuxHost(root: string, { onUnreadableRecord }: LinuxHostO
   return {
     // Not below `root`: other processes compare this id with the one that they read without a mount of the host.
     boot: createLinuxBoot("/"),
+    bootProgram: createLinuxBootProgram(root),
     sriov: createLinuxSriovSysfs(root),
     links: createLinuxLinks({ root, socket: open(protocols.route) }),
     devlink: createLinuxDevlink(open(protocols.generic)),

@@ -3,6 +3,7 @@
  * Host is the set of all ports of one host. createLinuxHost() implements it for Linux, and `@switchyard/host/testing` contains
  * a fake kernel.
  */
+import type { BootProgram } from "./boot-program.ts";
 import type { Boot } from "./boot.ts";
 import type { Devlink } from "./devlink.ts";
 import type { HostFiles } from "./host-files.ts";
@@ -16,6 +17,7 @@ import type { Udev } from "./udev.ts";
 
 export interface Host {
   readonly boot: Boot;
+  readonly bootProgram: BootProgram;
   readonly sriov: SriovSysfs;
   readonly links: Links;
   readonly devlink: Devlink;

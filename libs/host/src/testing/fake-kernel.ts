@@ -13,6 +13,7 @@ import type { KernelEvent } from "../ports/kernel-events.ts";
 import type { RdmaMode } from "../ports/rdma.ts";
 import type { SriovSysfs } from "../ports/sriov-sysfs.ts";
 import { systemClock, type Clock } from "./clock.ts";
+import { createFakeBootProgram } from "./fake-boot-program.ts";
 import { createFakeEvents } from "./fake-events.ts";
 import { createFakeFiles } from "./fake-files.ts";
 import { createFakeHost, type FakeWrite } from "./fake-host.ts";
@@ -98,6 +99,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
   const bootId = randomUUID(); // each kernel is another boot
   const ports: Host = {
     boot: { readBootId: () => answer(() => bootId) },
+    bootProgram: createFakeBootProgram().port,
     sriov,
     links: createFakeLinks({ bus, netdevs, hasCarrier: carriers.hasCarrier, onReset }),
     devlink: createFakeDevlink(bus),

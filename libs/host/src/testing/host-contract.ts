@@ -3,6 +3,7 @@
  * hostContractCases are tests that pass on a real kernel and on the fake kernel. Jest runs them on the fake kernel
  * (host-contract.test.ts), and Node runs them on igb and igbsw in the VM lab (host-contract-main.ts).
  */
+import { bootProgramCases } from "./contract/boot-program-cases.ts";
 import { driverCases } from "./contract/driver-cases.ts";
 import { eventCases } from "./contract/event-cases.ts";
 import { fileCases } from "./contract/file-cases.ts";
@@ -19,5 +20,6 @@ export const hostContractCases: readonly ContractCase[] = [
   ...vfLinkCases,
   ...eventCases,
   ...fileCases,
+  ...bootProgramCases,
   ...otherCases,
 ];
