@@ -5,6 +5,7 @@
  */
 import type { InterfaceSpec, InterfaceStatus, VfGroup } from "@switchyard/api";
 import { formatVfRange, parseVfRange, type VfRange } from "@switchyard/policy";
+import { externalMismatches, externalMtuMismatch } from "./plan-external.ts";
 import type { PlanProblem } from "./problem.ts";
 import type { PfStep } from "./steps/step.ts";
 import { vfLimitProblem } from "./vf-limit.ts";
@@ -18,8 +19,9 @@ export interface PfPlan {
 
 /** Compares `wanted` with `pf` as observed. `field` is the path of `wanted` in the NodeState: "spec.interfaces[0]". */
 export function planPf(wanted: InterfaceSpec, pf: InterfaceStatus, field: string): PfPlan {
-  const refused = refusal(wanted, pf, field);
-  if (refused !== undefined) return { steps: [], problems: [refused] };
+  const refused =
+    wanted.externallyManaged === true ? externalMismatches(wanted, pf, field) : refusals(wanted, pf, field);
+  if (refused.length > 0) return { steps: [], problems: refused };
 
   const mtuProblem = checkMtu(wanted, pf, field);
   const counts = wanted.externallyManaged === true ? [] : countSteps(wanted, pf);
@@ -36,59 +38,40 @@ export function planPf(wanted: InterfaceSpec, pf: InterfaceStatus, field: string
   };
 }
 
-/** Returns a problem that leaves the whole PF unchanged. */
-function refusal(wanted: InterfaceSpec, pf: InterfaceStatus, field: string): PlanProblem | undefined {
+/** Returns the problems that leave the whole PF unchanged. */
+function refusals(wanted: InterfaceSpec, pf: InterfaceStatus, field: string): readonly PlanProblem[] {
   const { pciAddress } = pf;
-  const numVfs = wanted.numVfs ?? 0;
-  const existing = pf.numVfs ?? 0;
   const wantedMode = wanted.eSwitchMode || "legacy";
   const mode = pf.eSwitchMode || "legacy";
-  const external = wanted.externallyManaged === true;
 
   if (wantedMode !== mode) {
-    return external
-      ? {
-          code: "external-mismatch",
-          field: `${field}.eSwitchMode`,
-          pciAddress,
-          message: `"${wantedMode}" requested, but ${pciAddress} is externally managed and in ${mode} mode`,
-        }
-      : {
-          code: "unsupported",
-          field: `${field}.eSwitchMode`,
-          pciAddress,
-          message: `"${wantedMode}" requested, but ${pciAddress} is in ${mode} mode, and changing the mode is not supported yet`,
-        };
+    return [
+      {
+        code: "unsupported",
+        field: `${field}.eSwitchMode`,
+        pciAddress,
+        message: `"${wantedMode}" requested, but ${pciAddress} is in ${mode} mode, and changing the mode is not supported yet`,
+      },
+    ];
   }
   if (wanted.linkType && pf.linkType && wanted.linkType.toUpperCase() !== pf.linkType.toUpperCase()) {
-    return {
-      code: "unsupported",
-      field: `${field}.linkType`,
-      pciAddress,
-      message: `"${wanted.linkType}" requested, but ${pciAddress} is ${pf.linkType}, and changing the link type is not supported yet`,
-    };
+    return [
+      {
+        code: "unsupported",
+        field: `${field}.linkType`,
+        pciAddress,
+        message: `"${wanted.linkType}" requested, but ${pciAddress} is ${pf.linkType}, and changing the link type is not supported yet`,
+      },
+    ];
   }
-  if (external && numVfs > existing) {
-    return {
-      code: "external-mismatch",
-      field: `${field}.numVfs`,
-      pciAddress,
-      message: `${numVfs} VFs requested, but ${pciAddress} is externally managed and has ${existing}`,
-    };
-  }
-  // An externally managed PF already has these VFs.
-  const limit = external ? undefined : vfLimitProblem(numVfs, pf);
-  if (limit !== undefined) return { ...limit, field: `${field}.numVfs`, pciAddress };
-  return undefined;
+  const limit = vfLimitProblem(wanted.numVfs ?? 0, pf);
+  return limit === undefined ? [] : [{ ...limit, field: `${field}.numVfs`, pciAddress }];
 }
 
 function checkMtu(wanted: InterfaceSpec, pf: InterfaceStatus, field: string): PlanProblem | undefined {
   const { pciAddress } = pf;
   const mtu = wanted.mtu ?? 0;
-  if (wanted.externallyManaged === true && pf.mtu !== undefined && mtu > pf.mtu) {
-    const message = `MTU ${mtu} requested, but ${pciAddress} is externally managed and has MTU ${pf.mtu}`;
-    return { code: "external-mismatch", field: `${field}.mtu`, pciAddress, message };
-  }
+  if (wanted.externallyManaged === true) return externalMtuMismatch(wanted, pf, field);
   if (pf.maxMtu !== undefined && mtu > pf.maxMtu) {
     const message = `MTU ${mtu} requested, but ${pciAddress} supports at most ${pf.maxMtu}`;
     return { code: "mtu-too-large", field: `${field}.mtu`, pciAddress, message };

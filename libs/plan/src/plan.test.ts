@@ -292,9 +292,52 @@ describe("plan", () => {
   it.each([
     { asked: { numVfs: 5 }, problem: `numVfs: 5 VFs requested, but ${pci} is externally managed and has 4` },
     { asked: { mtu: 9000 }, problem: `mtu: MTU 9000 requested, but ${pci} is externally managed and has MTU 1500` },
+    {
+      asked: { linkType: "ib" },
+      problem: `linkType: "ib" requested, but ${pci} is externally managed and has link type ETH`,
+    },
+    {
+      asked: { eSwitchMode: "switchdev" },
+      problem: `eSwitchMode: "switchdev" requested, but ${pci} is externally managed and in legacy mode`,
+    },
   ])("refuses values that an externally managed PF does not have: $problem", ({ asked, problem }) => {
     const spec = pfSpec({ externallyManaged: true, ...asked });
-    expect(planned(spec, pfStatus({ numVfs: 4, Vfs: vfs(4) })).problems).toEqual([`spec.interfaces[0].${problem}`]);
+    const { steps, problems } = planned(spec, pfStatus({ numVfs: 4, Vfs: vfs(4) }));
+    expect({ steps, problems }).toEqual({ steps: [], problems: [`spec.interfaces[0].${problem}`] });
+  });
+
+  it("reports all values that an externally managed PF does not have, and accepts link types in either case", () => {
+    const spec = pfSpec({ externallyManaged: true, numVfs: 5, eSwitchMode: "switchdev", linkType: "eth" });
+    const { problems } = planned(spec, pfStatus({ numVfs: 4, Vfs: vfs(4) }));
+    expect(problems.map((problem) => problem.split(":")[0])).toEqual([
+      "spec.interfaces[0].eSwitchMode",
+      "spec.interfaces[0].numVfs",
+    ]);
+  });
+
+  it("plans no change of an externally managed PF itself, whatever its state and its spec are", () => {
+    const state = fc.record({
+      numVfs: fc.nat(8),
+      mtu: fc.integer({ min: 68, max: 9216 }),
+      eSwitchMode: fc.constantFrom("legacy", "switchdev"),
+      linkAdminState: fc.constantFrom("up", "down"),
+    });
+    const request = fc.record({
+      numVfs: fc.nat(8),
+      mtu: fc.nat(9216),
+      eSwitchMode: fc.constantFrom("", "legacy", "switchdev"),
+      last: fc.nat(7),
+    });
+    fc.assert(
+      fc.property(state, request, fc.boolean(), (status, { last, ...asked }, isSelected) => {
+        const vfGroups = [{ vfRange: `0-${last}`, mtu: asked.mtu }];
+        const spec = pfSpec({ externallyManaged: true, ...asked, vfGroups });
+        const pf = pfStatus({ ...status, Vfs: vfs(status.numVfs, { driver: "vfio-pci" }) });
+        const owned = [[pci, { externallyManaged: true }]] as const;
+        const { steps } = isSelected ? planned(spec, pf) : planned(undefined, pf, [[...owned[0]]], [pci]);
+        for (const step of steps) expect(step).toMatch(isSelected ? /VF \d+ of/ : /^release /);
+      }),
+    );
   });
 
   it("rebinds an RDMA VF after its address is set", () => {

@@ -38,7 +38,9 @@ function recordOf(spec: InterfaceSpec, pf: InterfaceStatus, existing: PfRecord |
   const known = existing !== undefined && isSameCard(existing, { vendor, deviceId }) ? existing : undefined;
   const isUpstreams = known !== undefined && known.card === undefined;
   if (isUpstreams && isDeepStrictEqual(known.spec, spec)) return known;
-  const initial = known === undefined ? defined({ mtu: pf.mtu, eSwitchMode: pf.eSwitchMode }) : known.initial;
+  // If another tool configured the PF until now, a reset must restore what that tool left.
+  const isFirst = known === undefined || (known.spec.externallyManaged === true && spec.externallyManaged !== true);
+  const initial = isFirst ? defined({ mtu: pf.mtu, eSwitchMode: pf.eSwitchMode }) : known.initial;
   const before = known?.names ?? (known?.spec.name ? [known.spec.name] : []);
   const names = [...new Set([...allNamesOf(pf), ...before])].slice(0, maxNames);
   return { spec, ...defined({ initial }), names, card: `${vendor}:${deviceId}` };
