@@ -19,4 +19,5 @@ export type { Link, Links, LinkVf } from "./ports/links.ts";
 export type { PfRecord, PfRecords } from "./ports/pf-records.ts";
 export type { Rdma, RdmaMode } from "./ports/rdma.ts";
 export type { PciBinding, PfFacts, SriovSysfs, VfFacts } from "./ports/sriov-sysfs.ts";
+export type { Systemd, UnitState } from "./ports/systemd.ts";
 export type { Udev } from "./ports/udev.ts";

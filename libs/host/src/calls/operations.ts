@@ -73,6 +73,15 @@ export const operations: Operations = {
     writeText: (path) => ({ action: "write", target: path }),
     remove: (path) => ({ action: "remove", target: path }),
   },
+  systemd: {
+    readUnit: (name) => ({ action: "read unit", target: name }),
+    restartUnit: (name) => ({ action: "restart unit", target: name }),
+    stopUnit: (name) => ({ action: "stop unit", target: name }),
+    enableUnits: (names) => ({ action: "enable units", target: names.join(" ") }),
+    disableUnits: (names) => ({ action: "disable units", target: names.join(" ") }),
+    reload: () => ({ action: "reload", target: "systemd" }),
+    reboot: () => ({ action: "reboot", target: "the node" }),
+  },
   events: {
     watch: () => ({ action: "watch", target: "kernel events" }),
   },

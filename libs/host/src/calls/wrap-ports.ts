@@ -33,6 +33,7 @@ export function wrapPorts(host: Host, around: (call: PortCall, proceed: () => un
     modules: wrap("modules"),
     records: wrap("records"),
     files: wrap("files"),
+    systemd: wrap("systemd"),
     events: wrap("events"),
   };
 

@@ -16,6 +16,7 @@ import { createLinuxLinks } from "./linux-links.ts";
 import { createLinuxPfRecords, type UnreadableRecord } from "./linux-pf-records.ts";
 import { createLinuxRdma } from "./linux-rdma.ts";
 import { createLinuxSriovSysfs } from "./linux-sriov-sysfs.ts";
+import { createLinuxSystemd } from "./linux-systemd.ts";
 import { createLinuxUdev } from "./linux-udev.ts";
 
 export interface LinuxHostOptions {
@@ -39,6 +40,7 @@ export function createLinuxHost(root: string, { onUnreadableRecord }: LinuxHostO
     modules: createLinuxKernelModules(root),
     records: createLinuxPfRecords(root, { onUnreadable: onUnreadableRecord }),
     files: createLinuxHostFiles(root),
+    systemd: createLinuxSystemd(root),
     events: createLinuxKernelEvents(),
     [Symbol.asyncDispose]: () => sockets.disposeAsync(),
   };

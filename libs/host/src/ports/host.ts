@@ -13,6 +13,7 @@ import type { Links } from "./links.ts";
 import type { PfRecords } from "./pf-records.ts";
 import type { Rdma } from "./rdma.ts";
 import type { SriovSysfs } from "./sriov-sysfs.ts";
+import type { Systemd } from "./systemd.ts";
 import type { Udev } from "./udev.ts";
 
 export interface Host {
@@ -26,5 +27,6 @@ export interface Host {
   readonly modules: KernelModules;
   readonly records: PfRecords;
   readonly files: HostFiles;
+  readonly systemd: Systemd;
   readonly events: KernelEvents;
 }

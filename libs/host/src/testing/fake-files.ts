@@ -10,6 +10,9 @@ export interface FakeFiles {
   readonly port: HostFiles;
   write(path: string, text: string): void;
   link(path: string, target: string): void;
+  /** Returns the text of a file, and undefined for a link. */
+  readText(path: string): string | undefined;
+  remove(path: string): void;
   /** Returns the paths of all files and links, sorted. */
   list(): readonly string[];
 }
@@ -23,6 +26,11 @@ export function createFakeFiles(): FakeFiles {
   return {
     write: (path, text) => void entries.set(path, { text }),
     link: (path, target) => void entries.set(path, { target }),
+    readText(path) {
+      const entry = entries.get(path);
+      return entry !== undefined && "text" in entry ? entry.text : undefined;
+    },
+    remove: (path) => void entries.delete(path),
     list: () => [...entries.keys()].sort(),
     port: {
       listNames: (directory) =>

@@ -25,6 +25,7 @@ import { createPciBus, type PciBus } from "./fake-pci.ts";
 import { createFakeRdma } from "./fake-rdma.ts";
 import { createFakeRecords } from "./fake-records.ts";
 import { createFakeSriov } from "./fake-sriov.ts";
+import { createFakeSystemd } from "./fake-systemd.ts";
 import { createFakeUdev } from "./fake-udev.ts";
 import { createFaults, type Fault, type FaultEffect, type FaultMatch } from "./faults.ts";
 import type { FakeNic } from "./nic-models.ts";
@@ -79,6 +80,10 @@ export interface FakeKernel {
   linkFile(path: string, target: string): void;
   /** Returns the paths of all files and links, sorted, without the records of PFs. */
   listFiles(): readonly string[];
+  /** The reason of each reboot that the daemon requested. The machine runs on until reboot(). */
+  readonly requestedReboots: readonly string[];
+  /** Boots again: the disk keeps its content, and the NICs lose all settings. */
+  reboot(): void;
 }
 
 export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
@@ -93,10 +98,12 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
   const rdma = createFakeRdma({ mode: options.rdmaMode, emit });
   const drivers = new Set(["vfio-pci"]);
   const files = createFakeFiles();
+  const requestedReboots: string[] = [];
+  const systemd = createFakeSystemd({ files, onReboot: (reason) => requestedReboots.push(reason) });
   const faults = createFaults();
   const writes: FakeWrite[] = [];
 
-  const bootId = randomUUID(); // each kernel is another boot
+  let bootId = randomUUID();
   const ports: Host = {
     boot: { readBootId: () => answer(() => bootId) },
     bootProgram: createFakeBootProgram().port,
@@ -108,14 +115,17 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     modules: createFakeModules({ bus, rdma, drivers }),
     records: createFakeRecords(),
     files: files.port,
+    systemd: systemd.port,
     events: events.port,
   };
   const host = createFakeHost(ports, { clock, faults, writes });
 
+  const plugged = new Set<FakeNic>();
   let booted = false;
   for (const nic of nics) plug(nic);
   if (udevMs !== "none") udev.coldPlug();
   for (const netdev of netdevs.listVisible()) netdev.adminUp = true; // done by the network service of the distribution
+  systemd.boot();
   booted = true;
 
   return {
@@ -141,6 +151,8 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     writeFile: files.write,
     linkFile: files.link,
     listFiles: files.list,
+    requestedReboots,
+    reboot,
   };
 
   function emit(event: KernelEvent): void {
@@ -154,7 +166,20 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     for (const { name } of netdevs.visibleOf(pciAddress)) emit({ kind: "link", name, parent });
   }
 
+  function reboot(): void {
+    booted = false;
+    bootId = randomUUID();
+    const ports = [...plugged].flatMap((nic) => nic.ports).filter(({ pciAddress }) => bus.find(pciAddress));
+    for (const { pciAddress } of ports) bus.unplug(pciAddress);
+    plug({ ports });
+    if (udevMs !== "none") udev.coldPlug();
+    for (const netdev of netdevs.listVisible()) netdev.adminUp = true;
+    systemd.boot();
+    booted = true;
+  }
+
   function plug(nic: FakeNic): void {
+    plugged.add(nic);
     for (const port of nic.ports) {
       drivers.add(port.driver).add(port.sriov?.vfDriver ?? port.driver);
       bus.register(port.driver);

@@ -12,7 +12,7 @@ import { promisify } from "node:util";
 import type { Host } from "../ports/host.ts";
 import { createLinuxHost } from "../linux/linux-host.ts";
 import { linkOf, runContractCase, settle, type ContractCase, type ContractWorld } from "./contract/world.ts";
-import { hostContractCases } from "./host-contract.ts";
+import { hostContractCases, systemdCases } from "./host-contract.ts";
 import { pci } from "./nic-models.ts";
 
 const namespace = "host-contract";
@@ -32,11 +32,12 @@ async function main(part: string): Promise<number> {
   }
   await host.modules.load("igbvf");
   const world = worldOf(host, pfs);
-  const cases = hostContractCases.filter(({ name }) => name.includes(part));
+  const allCases = existsSync("/run/systemd/system") ? [...hostContractCases, ...systemdCases] : hostContractCases;
+  const cases = allCases.filter(({ name }) => name.includes(part));
   const outcomes: boolean[] = [];
   for (const contractCase of cases) outcomes.push(await passes(contractCase, world));
   const passed = outcomes.filter((outcome) => outcome).length;
-  console.log(`${passed} passed, ${cases.length - passed} failed, ${hostContractCases.length - cases.length} skipped`);
+  console.log(`${passed} passed, ${cases.length - passed} failed, ${allCases.length - cases.length} skipped`);
   return passed === cases.length ? 0 : 1;
 }
 

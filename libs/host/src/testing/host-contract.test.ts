@@ -9,7 +9,7 @@ import { systemClock, type Clock } from "./clock.ts";
 import { connectFakeHost } from "./connect-fake-host.ts";
 import { runContractCase, type ContractWorld } from "./contract/world.ts";
 import { createFakeKernel, type FakeKernel, type FakeKernelOptions } from "./fake-kernel.ts";
-import { hostContractCases } from "./host-contract.ts";
+import { hostContractCases, systemdCases } from "./host-contract.ts";
 import { igb, pci } from "./nic-models.ts";
 import { serveFakeKernel } from "./serve-fake-kernel.ts";
 
@@ -79,7 +79,7 @@ function newKernel(options: Partial<FakeKernelOptions> = {}): FakeKernel {
 }
 
 describe("the fake kernel meets the host contract", () => {
-  it.each(hostContractCases)("$name", async (contractCase) => {
+  it.each([...hostContractCases, ...systemdCases])("$name", async (contractCase) => {
     const kernel = newKernel();
     await runContractCase(contractCase, worldOf(kernel, kernel.host()));
   });

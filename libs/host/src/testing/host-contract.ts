@@ -11,7 +11,11 @@ import { linkCases } from "./contract/link-cases.ts";
 import { otherCases } from "./contract/other-cases.ts";
 import { sriovCases } from "./contract/sriov-cases.ts";
 import { vfLinkCases } from "./contract/vf-link-cases.ts";
+import { systemdCases } from "./contract/systemd-cases.ts";
 import type { ContractCase } from "./contract/world.ts";
+
+/** Cases that need systemd, which a fast boot of the VM lab does not have. */
+export { systemdCases };
 
 export const hostContractCases: readonly ContractCase[] = [
   ...sriovCases,

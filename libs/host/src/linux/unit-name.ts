@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * checkUnitName validates the name of a systemd unit (systemd.unit(5)), because systemd also accepts paths and globs.
+ * Usage: `checkUnitName(name)` at the start of a verb.
+ */
+import { HostError } from "../calls/host-error.ts";
+
+const name = /^[\w:.\\-]{1,200}(@[\w:.\\-]{0,50})?\.(service|socket|target|mount|timer|path|slice)$/;
+
+/** Throws HostError EINVAL if the value cannot be the name of a unit. The message contains the value. */
+export function checkUnitName(value: string): void {
+  if (name.test(value)) return;
+  const shown = JSON.stringify(value.slice(0, 64));
+  throw new HostError({ action: "look up systemd unit", target: shown }, "EINVAL", {});
+}
