@@ -1,30 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The process beside the device plugin: its init container with --wait, its follower without.
+ * The process of device-plugin-config. It imports the service only after runFrugally, which starts the process again: the
+ * first process would load the service in vain.
  */
-import { connect } from "@switchyard/kube";
-import { levelOfVerbosity, runFrugally, runService } from "@switchyard/service";
-import { configurePlugin } from "./configure-plugin.ts";
-import { devicePluginConfigFlags } from "./device-plugin-config-flags.ts";
-import { followLogLevel } from "./follow-log-level.ts";
+import { runFrugally } from "@switchyard/service/memory";
 
 runFrugally();
-const exitCode = await runService({
-  name: "device-plugin-config",
-  version: "0.1.0",
-  summary: "Configures the SR-IOV device plugin of a node to advertise the VFs of its SriovNetworkNodeState.",
-  flags: devicePluginConfigFlags,
-  async main({ flags, setLogLevel, ...service }) {
-    await using transport = await connect({ kubeconfig: flags.kubeconfig });
-    await using _logLevel = followLogLevel({
-      ...{ transport, namespace: flags.namespace, log: service.log },
-      onVerbosity(verbosity) {
-        setLogLevel(levelOfVerbosity(verbosity, flags.logLevel));
-      },
-    });
-    await configurePlugin({ ...flags, ...service, transport });
-  },
-});
-
+const { runDevicePluginConfig } = await import("./device-plugin-config.ts");
+const exitCode = await runDevicePluginConfig();
 // Idle connections would keep the process alive.
 process.exit(exitCode);

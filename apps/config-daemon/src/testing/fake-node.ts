@@ -6,7 +6,8 @@
 import { runDaemon } from "@switchyard/config-daemon/daemon";
 import { connectFakeHost } from "@switchyard/host/testing";
 import { connect } from "@switchyard/kube";
-import { flag, levelOfVerbosity, runFrugally, runService, text, yesOrNo } from "@switchyard/service";
+import { flag, levelOfVerbosity, runService, text, yesOrNo } from "@switchyard/service";
+import { runFrugally } from "@switchyard/service/memory";
 
 runFrugally();
 const exitCode = await runService({

@@ -30,7 +30,7 @@ export interface Order {
 }
 
 export interface NodeUnderTest extends AsyncDisposable {
-  /** Sets spec.interfaces of the node state. */
+  /** Sets spec.interfaces of the node state, and spec.unselected to the PFs that the daemon has configured and that are left out. */
   order(interfaces: readonly InterfaceSpec[]): Promise<Order>;
   /** The time of the first status after `order` that belongs to it and satisfies `isIt`. */
   when(what: string, order: Order, isIt: (status: SriovNetworkNodeStateStatus) => boolean): Promise<number>;
@@ -64,6 +64,7 @@ export async function createNodeUnderTest({ admin }: BenchCluster, run: Run): Pr
       spec: { disableDrain: true },
     },
   });
+  const seen: SeenStatus[] = [];
   const order = async (interfaces: readonly InterfaceSpec[]): Promise<Order> => {
     const sentMs = performance.now();
     const answer: unknown = JSON.parse(
@@ -72,14 +73,18 @@ export async function createNodeUnderTest({ admin }: BenchCluster, run: Run): Pr
         path: `${path}?fieldManager=bench&force=true`,
         contentType: "application/apply-patch+yaml",
         accept: metadataOnly,
-        body: { apiVersion, kind: "SriovNetworkNodeState", metadata: nodeUnderTest, spec: { interfaces } },
+        body: {
+          apiVersion,
+          kind: "SriovNetworkNodeState",
+          metadata: nodeUnderTest,
+          spec: { interfaces, unselected: ownedExcept(interfaces, seen.at(-1)?.status ?? {}) },
+        },
       }),
     );
     return { generation: generationOf(answer), sentMs };
   };
   await order([]);
 
-  const seen: SeenStatus[] = [];
   const end = new AbortController();
   const lines = await admin.watch({ path: watchPath }, end.signal);
   const followed = follow(lines, seen).catch((error: unknown) => {
@@ -100,6 +105,15 @@ export async function createNodeUnderTest({ admin }: BenchCluster, run: Run): Pr
       await followed;
     },
   };
+}
+
+/** Returns the addresses of the PFs that the daemon has configured and that are not in `interfaces`, as the operator lists them. */
+function ownedExcept(
+  interfaces: readonly InterfaceSpec[],
+  { interfaces: found = [] }: SriovNetworkNodeStateStatus,
+): readonly string[] {
+  const wanted = new Set(interfaces.map(({ pciAddress }) => pciAddress));
+  return found.filter((pf) => pf.owned === true && !wanted.has(pf.pciAddress)).map(({ pciAddress }) => pciAddress);
 }
 
 // An hour, which is longer than any run.

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The service of the config daemon: its flags, and what it connects. main.ts is its process.
+ */
+import { createLinuxHost } from "@switchyard/host";
+import { connect } from "@switchyard/kube";
+import { flag, integer, levelOfVerbosity, runService, text, yesOrNo } from "@switchyard/service";
+import { runDaemon } from "./daemon.ts";
+import { readKubeletApiServer } from "./start/kubelet-api-server.ts";
+import { createLockCondition } from "./lock/lock-condition.ts";
+import { takeLock } from "./lock/take-lock.ts";
+import { sizeThreadPool } from "./start/thread-pool.ts";
+
+/** Runs the daemon until SIGTERM, and returns the exit code of the process. */
+export function runConfigDaemon(): Promise<number> {
+  return runService({
+    name: "config-daemon",
+    version: "0.1.0",
+    summary: "Configures the NICs of one node as its SriovNetworkNodeState requires, and reports their state.",
+    flags: {
+      nodeName: flag(text("NAME"), {
+        required: true,
+        env: "NODE_NAME",
+        help: "Name of the node on which this process runs.",
+      }),
+      hostRoot: flag(text("DIR"), {
+        default: "/host",
+        env: "HOST_ROOT",
+        help: "Directory where the file system of the host is mounted.",
+      }),
+      maxPfs: flag(integer({ minimum: 1, maximum: 64 }), {
+        default: "4",
+        env: "MAX_PFS",
+        help: "Number of PFs that are configured in parallel. Determines UV_THREADPOOL_SIZE unless that is set.",
+      }),
+      podName: flag(text("NAME"), { env: "POD_NAME", help: "Name of the pod in which this process runs." }),
+      useExternalDrainer: flag(yesOrNo, {
+        default: "false",
+        env: "USE_EXTERNAL_DRAINER",
+        help: "An external drainer, and not the operator, drains this node.",
+      }),
+      apiServerFrom: flag(text("FILE"), {
+        env: "API_SERVER_FROM",
+        help: "Kubeconfig of the kubelet. In a pod, its API server is used instead of the service address of the cluster.",
+      }),
+    },
+    async main({ flags, log, setLogLevel, metrics, signal, setNotReady, setNotAlive }) {
+      const { hostRoot, nodeName, namespace, maxPfs, useExternalDrainer, maxCacheAge: maxCacheAgeMs } = flags;
+      const { maxHanging } = sizeThreadPool(maxPfs);
+      const { kubeconfig, apiServerFrom } = flags;
+      const apiServer = apiServerFrom === undefined ? undefined : await readKubeletApiServer(apiServerFrom);
+      if (apiServerFrom !== undefined && apiServer === undefined) {
+        log.warn({ path: apiServerFrom }, "kubeconfig of the kubelet names no API server; using the service address");
+      }
+      await using transport = await connect({ kubeconfig, env: { ...process.env, ...apiServer } });
+      const condition = createLockCondition({ transport, nodeName, namespace, now: () => new Date() });
+      await using _lock = await takeLock({ hostRoot, podName: flags.podName, condition, log, setNotReady, signal });
+      await using host = createLinuxHost(hostRoot, {
+        onUnreadableRecord: (file) => {
+          log.warn({ ...file }, "file is not a PF record; not used");
+        },
+      });
+      const onVerbosity = (verbosity: number | undefined): void => {
+        setLogLevel(levelOfVerbosity(verbosity, flags.logLevel));
+      };
+      await runDaemon({
+        ...{ transport, host, nodeName, namespace, maxPfs, maxHanging, useExternalDrainer, maxCacheAgeMs },
+        ...{ log, metrics, onVerbosity, setNotReady, setNotAlive, signal },
+      });
+    },
+  });
+}
