@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodePolicy, SriovNetworkNodePolicySpec } from "@switchyard/api";
+import { isBridgeName } from "./bridges.ts";
 import { mergePolicies } from "./merge-policies.ts";
 import { createRules } from "./rules.ts";
 import { nics, node, operatorConfig, policy } from "../testing/objects.ts";
@@ -150,5 +151,107 @@ describe("bridges of a node", () => {
     expect(merged.spec.bridges).toBeUndefined();
     expect(merged.spec.interfaces).toHaveLength(1);
     expect(merged.problems).toMatchObject([{ code: "bridges-disabled", severity: "warning", field: "spec.bridge" }]);
+  });
+});
+
+describe("Linux bridges of a node", () => {
+  const linux0 = { name: "br-0000_86_00.0", uplinks: [{ pciAddress: "0000:86:00.0", name: "ens803f0" }] };
+
+  it("are created one per PF, sorted by name, with all settings", () => {
+    const linux = { bridge: { vlanFiltering: true, vlanProtocol: "802.1ad" }, uplink: { learning: "0" } } as const;
+    const nicSelector = { rootDevices: ["0000:86:00.2", "0000:86:00.0"] };
+    expect(merge([switchdev("p1", { nicSelector, bridge: { linux } })]).spec.bridges).toEqual({
+      linux: [
+        { ...linux0, bridge: linux.bridge, uplinks: [{ ...linux0.uplinks[0], uplink: linux.uplink }] },
+        {
+          name: "br-0000_86_00.2",
+          bridge: linux.bridge,
+          uplinks: [{ pciAddress: "0000:86:00.2", name: "ens803f2", uplink: linux.uplink }],
+        },
+      ],
+    });
+  });
+
+  it("have the defaults if linux is empty", () => {
+    const empty = { linux: { bridge: { vlanFiltering: false }, uplink: {} } };
+    for (const bridge of [{ linux: {} }, empty]) {
+      expect(merge([switchdev("p1", { bridge })]).spec.bridges).toEqual({ linux: [linux0] });
+    }
+  });
+
+  it("replace the Open vSwitch bridge of a policy of lower priority, and exist beside those of other PFs", () => {
+    const other = { nicSelector: { rootDevices: ["0000:86:00.1"] } };
+    const { bridges } = merge([
+      switchdev("weak", { bridge: plain }),
+      switchdev("strong", { priority: 1, bridge: { linux: {} } }),
+      switchdev("other", { ...other, bridge: plain }),
+    ]).spec;
+    expect(bridges).toMatchObject({ linux: [linux0], ovs: [{ name: "br-0000_86_00.1" }] });
+    expect(bridges?.ovs).toHaveLength(1);
+  });
+
+  it.each([
+    { spec: { eSwitchMode: "legacy" }, code: "bridge-needs-switchdev" },
+    { spec: { linkType: "IB" }, code: "bridge-needs-ethernet" },
+    { spec: { externallyManaged: true }, code: "bridge-externally-managed" },
+    { spec: { bridge: { linux: {}, ovs: {} } }, code: "two-bridges" },
+  ] as const)("make the policy unusable if it has $spec", ({ spec, code }) => {
+    const merged = merge([switchdev("p1", { bridge: { linux: {} }, ...spec })]);
+    expect(merged.spec).toEqual({});
+    expect(merged.problems).toMatchObject([{ code, severity: "error" }]);
+  });
+
+  it("are not created while the feature gate is off", () => {
+    const merged = merge([switchdev("p1", { bridge: { linux: {} } })], operatorConfig({}));
+    expect(merged.spec.bridges).toBeUndefined();
+    expect(merged.problems).toMatchObject([{ code: "bridges-disabled", severity: "warning" }]);
+  });
+
+  it("are not created for a PF whose address makes the name too long, and the VFs are", () => {
+    const far = { ...nics[0], pciAddress: "10000:86:00.0" } as const;
+    const rules = createRules({
+      policies: [switchdev("p1", { nicSelector: { vendor: "8086" }, bridge: { linux: {} } })],
+      pools: [],
+      operatorConfig: gateOn,
+    });
+    const { spec, problems } = mergePolicies(node(), [far], rules);
+    expect(spec).toMatchObject({ interfaces: [{ pciAddress: "10000:86:00.0", numVfs: 2 }] });
+    expect(spec.bridges).toBeUndefined();
+    expect(problems).toMatchObject([{ code: "bridge-name-too-long", severity: "warning", field: "spec.bridge.linux" }]);
+    expect(problems[0]?.message).toContain("10000:86:00.0");
+  });
+
+  it.each([
+    { name: "br-0000_86_00.0", isOne: true },
+    { name: "br-10000_86_00.7", isOne: true },
+    { name: "br-0000_86_00.8", isOne: false },
+    { name: "br-ex", isOne: false },
+    { name: "xbr-0000_86_00.0", isOne: false },
+  ])("can have the name $name: $isOne", ({ name, isOne }) => {
+    expect(isBridgeName(name)).toBe(isOne);
+  });
+});
+
+describe("policies that disagree on externallyManaged", () => {
+  const own = (name: string, range: string, priority: number, externallyManaged: boolean) =>
+    policy(name, { nicSelector: { pfNames: [`ens803f0#${range}`] }, numVfs: 8, priority, externallyManaged });
+
+  it.each([true, false])("leave the one of higher priority, with externallyManaged %s, on the PF", (isExternal) => {
+    const strong = own("strong", "0-3", 1, isExternal);
+    const { spec, problems, matches } = merge([strong, own("weak", "4-7", 99, !isExternal)]);
+    expect(spec).toEqual(merge([strong]).spec);
+    expect(problems).toMatchObject([
+      { policyName: "weak", code: "externally-managed-differs", severity: "error", field: "spec.externallyManaged" },
+    ]);
+    expect(problems[0]?.message).toContain(`must be ${isExternal}, as in policy strong`);
+    expect(matches).toContainEqual({ policyName: "weak", pciAddresses: [] });
+  });
+
+  it("are both applied on PFs that they do not share", () => {
+    const strong = policy("strong", { nicSelector: { rootDevices: ["0000:86:00.1"] }, externallyManaged: true });
+    const weak = policy("weak", { nicSelector: { vendor: "8086" }, priority: 100 });
+    const { spec, problems } = merge([strong, weak]);
+    expect(spec.interfaces).toHaveLength(3);
+    expect(problems).toMatchObject([{ policyName: "weak", code: "externally-managed-differs" }]);
   });
 });

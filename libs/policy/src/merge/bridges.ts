@@ -1,31 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Software bridges of policies: one bridge per PF, named after the PF (sriov-operator.md B.7). Bridges require the
- * feature gate manageSoftwareBridges.
- * Usage: `ovsBridgeFor(policy, nic)`.
+ * Software bridges of policies: one bridge per PF, named after the PF (sriov-operator.md B.7; upstream's proposal on software
+ * bridges). Bridges require the feature gate manageSoftwareBridges.
+ * Usage: `bridgeFor(policy, nic)`.
  */
 import {
   defined,
   type InterfaceStatus,
+  type LinuxBridge,
   type OvsBridge,
   type OvsBridgeConfig,
   type OvsInterfaceConfig,
+  type PolicyLinuxBridge,
+  type PolicyOvsBridge,
   type SriovNetworkNodePolicy,
 } from "@switchyard/api";
 import { policyProblem, type PolicyProblem } from "./policy-problem.ts";
 
+/** The bridge of one PF. */
+export type PfBridge =
+  { readonly kind: "ovs"; readonly bridge: OvsBridge } | { readonly kind: "linux"; readonly bridge: LinuxBridge };
+
 /**
  * Reports whether the policy has a bridge: `bridge: { ovs: {} }` is one, `bridge: {}` is not (sriov-operator.md M-39).
  */
-export function wantsBridge(policy: SriovNetworkNodePolicy): boolean {
-  return policy.spec.bridge?.ovs !== undefined;
+export function wantsBridge({ spec: { bridge } }: SriovNetworkNodePolicy): boolean {
+  return bridge?.ovs !== undefined || bridge?.linux !== undefined;
 }
 
 /** Returns why the policy's bridge cannot be created; empty if it can be, or if the policy has no bridge. */
 export function bridgeProblems(policy: SriovNetworkNodePolicy): readonly PolicyProblem[] {
   if (!wantsBridge(policy)) return [];
-  const { eSwitchMode, linkType, externallyManaged } = policy.spec;
+  const { bridge, eSwitchMode, linkType, externallyManaged } = policy.spec;
   const problems: PolicyProblem[] = [];
+  if (bridge?.ovs !== undefined && bridge.linux !== undefined) {
+    const message = "must have either ovs or linux, not both: a PF can be a port of one bridge only";
+    problems.push(policyProblem(policy, { code: "two-bridges", field: "spec.bridge", value: bridge, message }));
+  }
   if (eSwitchMode !== "switchdev") {
     const actual = eSwitchMode ? `"${eSwitchMode}"` : 'absent, which means "legacy"';
     const message = `must be "switchdev" if spec.bridge is set, but is ${actual}`;
@@ -55,27 +66,66 @@ export function bridgeProblems(policy: SriovNetworkNodePolicy): readonly PolicyP
 }
 
 /** Returns the bridge that the policy requests for the PF, with the PF as its uplink; undefined if it requests none. */
-export function ovsBridgeFor(policy: SriovNetworkNodePolicy, nic: InterfaceStatus): OvsBridge | undefined {
-  const { bridge, mtu } = policy.spec;
-  if (bridge?.ovs === undefined) return undefined;
-  const bridgeConfig = bridgeConfigOf(bridge.ovs.bridge ?? {});
-  const uplink = interfaceConfigOf(bridge.ovs.uplink?.interface ?? {}, mtu);
-  return {
-    name: bridgeName(nic.pciAddress),
-    ...(isFilled(bridgeConfig) && { bridge: bridgeConfig }),
-    uplinks: [
-      {
-        pciAddress: nic.pciAddress,
-        ...(nic.name && { name: nic.name }),
-        ...(isFilled(uplink) && { interface: uplink }),
-      },
-    ],
-  };
+export function bridgeFor(policy: SriovNetworkNodePolicy, nic: InterfaceStatus): PfBridge | undefined {
+  const { bridge: { ovs, linux } = {}, mtu } = policy.spec;
+  if (ovs !== undefined) return { kind: "ovs", bridge: ovsBridge(ovs, nic, mtu) };
+  if (linux === undefined || hasLongName(nic)) return undefined;
+  return { kind: "linux", bridge: linuxBridge(linux, nic) };
+}
+
+/** Returns why the policy's bridge cannot be created for this PF, although it can be for others. */
+export function bridgeNameProblem(policy: SriovNetworkNodePolicy, nic: InterfaceStatus): PolicyProblem | undefined {
+  if (policy.spec.bridge?.linux === undefined || !hasLongName(nic)) return undefined;
+  const message =
+    `no bridge is created for ${nic.pciAddress}, because its name "${bridgeNameOf(nic.pciAddress)}" would be longer ` +
+    `than the ${maxLinkNameLength} characters that Linux allows: use an Open vSwitch bridge or remove spec.bridge`;
+  return policyProblem(policy, {
+    code: "bridge-name-too-long",
+    field: "spec.bridge.linux",
+    value: policy.spec.bridge.linux,
+    message,
+  });
 }
 
 /** Name of the bridge of a PF: "br-0000_86_00.0" for 0000:86:00.0. */
-function bridgeName(pciAddress: string): string {
+export function bridgeNameOf(pciAddress: string): string {
   return `br-${pciAddress.replaceAll(":", "_")}`;
+}
+
+/** Reports whether the name can be that of a bridge of a PF. Others can use the same name. */
+export function isBridgeName(name: string): boolean {
+  return /^br-[0-9a-f]{4,8}_[0-9a-f]{2}_[0-9a-f]{2}\.[0-7]$/.test(name);
+}
+
+/** IFNAMSIZ without its NUL. Addresses have ASCII characters only. */
+const maxLinkNameLength = 15;
+
+function hasLongName({ pciAddress }: InterfaceStatus): boolean {
+  return bridgeNameOf(pciAddress).length > maxLinkNameLength;
+}
+
+function ovsBridge({ bridge, uplink }: PolicyOvsBridge, nic: InterfaceStatus, mtu: number | undefined): OvsBridge {
+  const bridgeConfig = bridgeConfigOf(bridge ?? {});
+  const port = interfaceConfigOf(uplink?.interface ?? {}, mtu);
+  return {
+    name: bridgeNameOf(nic.pciAddress),
+    ...(isFilled(bridgeConfig) && { bridge: bridgeConfig }),
+    uplinks: [{ ...portOf(nic), ...(isFilled(port) && { interface: port }) }],
+  };
+}
+
+function linuxBridge({ bridge = {}, uplink }: PolicyLinuxBridge, nic: InterfaceStatus): LinuxBridge {
+  const { vlanFiltering, vlanProtocol } = bridge;
+  const bridgeConfig = { ...(vlanFiltering && { vlanFiltering }), ...(vlanProtocol && { vlanProtocol }) };
+  return {
+    name: bridgeNameOf(nic.pciAddress),
+    ...(isFilled(bridgeConfig) && { bridge: bridgeConfig }),
+    uplinks: [{ ...portOf(nic), ...(uplink && isFilled(uplink) && { uplink }) }],
+  };
+}
+
+function portOf({ pciAddress, name }: InterfaceStatus): { readonly pciAddress: string; readonly name?: string } {
+  return { pciAddress, ...(name && { name }) };
 }
 
 function bridgeConfigOf({ datapathType, externalIDs, otherConfig, failMode }: OvsBridgeConfig): OvsBridgeConfig {

@@ -8,11 +8,10 @@ import type {
   InterfaceSpec,
   InterfaceStatus,
   Node,
-  OvsBridge,
   SriovNetworkNodePolicy,
   SriovNetworkNodeStateSpec,
 } from "@switchyard/api";
-import { ovsBridgeFor } from "./bridges.ts";
+import { bridgeFor, bridgeNameProblem, type PfBridge } from "./bridges.ts";
 import { withFormerNames } from "../nics/former-names.ts";
 import { hasLabels, labelsOf } from "../nodes/label-selector.ts";
 import { adviceOnBarred, mayTake } from "../nics/nic-policy.ts";
@@ -23,7 +22,7 @@ import { policyProblem, type PolicyProblem } from "./policy-problem.ts";
 import { rdmaModeOf } from "../pools/pools.ts";
 import type { Rules } from "./rules.ts";
 import { mergePf } from "../vfs/vf-groups.ts";
-import { allVfs } from "../vfs/vf-range.ts";
+import { allVfs, type VfRange } from "../vfs/vf-range.ts";
 
 /** Where a policy is applied on a node. */
 export interface PolicyMatch {
@@ -56,7 +55,7 @@ export interface MergedNode {
  * interface is absent, or an invalid policy.
  *
  * spec.interfaces is ordered by the first policy that applies to each PF, and by the order of the status for one
- * policy. spec.bridges.ovs is sorted by name.
+ * policy. The lists of spec.bridges are sorted by name.
  */
 export function mergePolicies(node: Node, interfaces: readonly InterfaceStatus[], rules: Rules): MergedNode {
   const selecting = compiledSelecting(node, rules);
@@ -90,8 +89,10 @@ interface MergedNic {
   readonly spec: InterfaceSpec | undefined;
   /** Index of the first policy that contributed to `spec`. */
   readonly firstApplied: number;
-  readonly bridge: OvsBridge | undefined;
+  readonly bridge: PfBridge | undefined;
   readonly applied: ReadonlySet<CompiledPolicy>;
+  /** What is wrong with policies on this PF. */
+  readonly problems: ReadonlyMap<CompiledPolicy, PolicyProblem>;
 }
 
 /**
@@ -104,34 +105,82 @@ function mergeNic(
   { manageBridges, nics }: Rules,
 ): MergedNic {
   const applied = new Set<CompiledPolicy>();
+  const problems = new Map<CompiledPolicy, PolicyProblem>();
   let spec: InterfaceSpec | undefined;
   let firstApplied = policies.length;
-  let strongest: SriovNetworkNodePolicy | undefined;
+  let strongest: CompiledPolicy | undefined;
   // The previous policy counts even if it matched no NIC; this is upstream's notion of equal priority
   // (sriov-operator.md B.4).
   let previousPriority: number | undefined;
+  const claims = policies.map((compiled) => claimOn(compiled, nic, nics));
+  const manager = policies.findLast(({ policy }, at) => claims[at]?.isValid === true && hasVfs(policy))?.policy;
 
   for (const [index, compiled] of policies.entries()) {
     const { policy, priority } = compiled;
-    if (matchesNic(policy.spec.nicSelector, nic) && mayTake(policy.spec.nicSelector, nic, nics)) {
-      const entry = entryFor(compiled, nic);
-      if (entry?.ok === false) continue;
+    const claim = claims[index];
+    if (claim?.isValid === false) continue;
+    if (claim !== undefined && manager !== undefined && isExternal(policy) !== isExternal(manager)) {
+      problems.set(compiled, managementDiffers(policy, manager, nic));
+      continue;
+    }
+    if (claim !== undefined) {
       applied.add(compiled);
       const all = allVfs(policy.spec.numVfs);
       if (all !== undefined) {
-        const vfs = entry?.value.range ?? all;
-        spec = mergePf(spec, { policy, nic, vfs }, previousPriority === priority);
+        spec = mergePf(spec, { policy, nic, vfs: claim.range ?? all }, previousPriority === priority);
         firstApplied = Math.min(firstApplied, index);
       }
-      strongest = policy;
+      strongest = compiled;
     }
     previousPriority = priority;
   }
-  // The policy of the highest priority decides about the bridge. If it has no bridge or no VFs, bridges of other
-  // policies
+  if (!manageBridges || strongest === undefined)
+    return { nic, spec, firstApplied, bridge: undefined, applied, problems };
+  // The policy of the highest priority decides about the bridge. If it has no bridge or no VFs, bridges of other policies
   // are dropped (sriov-operator.md B.7).
-  const bridge = manageBridges && strongest !== undefined ? ovsBridgeFor(strongest, nic) : undefined;
-  return { nic, spec, firstApplied, bridge, applied };
+  const bridge = bridgeFor(strongest.policy, nic);
+  const nameProblem = bridgeNameProblem(strongest.policy, nic);
+  if (nameProblem !== undefined) problems.set(strongest, nameProblem);
+  return { nic, spec, firstApplied, bridge, applied, problems };
+}
+
+/** A policy that selects a PF. `range` is undefined if it selects all VFs. */
+interface Claim {
+  /** Whether the range of the entry for the PF is valid. */
+  readonly isValid: boolean;
+  readonly range: VfRange | undefined;
+}
+
+/** Returns undefined if the policy does not select the PF. */
+function claimOn(compiled: CompiledPolicy, nic: InterfaceStatus, nics: Rules["nics"]): Claim | undefined {
+  const { nicSelector } = compiled.policy.spec;
+  if (!matchesNic(nicSelector, nic) || !mayTake(nicSelector, nic, nics)) return undefined;
+  const entry = entryFor(compiled, nic);
+  return entry?.ok === false ? { isValid: false, range: undefined } : { isValid: true, range: entry?.value.range };
+}
+
+function hasVfs({ spec }: SriovNetworkNodePolicy): boolean {
+  return allVfs(spec.numVfs) !== undefined;
+}
+
+function isExternal({ spec }: SriovNetworkNodePolicy): boolean {
+  return spec.externallyManaged === true;
+}
+
+function managementDiffers(
+  policy: SriovNetworkNodePolicy,
+  manager: SriovNetworkNodePolicy,
+  { pciAddress }: InterfaceStatus,
+): PolicyProblem {
+  const message =
+    `must be ${isExternal(manager)}, as in policy ${manager.metadata.name}, which takes precedence on ${pciAddress}: ` +
+    "either Switchyard or another tool manages a PF, so this policy is not applied to it";
+  return policyProblem(policy, {
+    code: "externally-managed-differs",
+    field: "spec.externallyManaged",
+    value: policy.spec.externallyManaged,
+    message,
+  });
 }
 
 /**
@@ -151,14 +200,19 @@ function specOf(merged: readonly MergedNic[], rdmaMode: "shared" | "exclusive" |
   const interfaces = merged
     .toSorted((a, b) => a.firstApplied - b.firstApplied)
     .flatMap(({ spec }) => (spec === undefined ? [] : [spec]));
-  const ovs = merged
-    .flatMap(({ bridge }) => (bridge === undefined ? [] : [bridge]))
-    .sort((a, b) => compareText(a.name, b.name));
   return {
     ...(interfaces.length > 0 && { interfaces }),
-    ...(ovs.length > 0 && { bridges: { ovs } }),
+    ...bridgesOf(merged),
     ...(rdmaMode && { system: { rdmaMode } }),
   };
+}
+
+function bridgesOf(merged: readonly MergedNic[]): Pick<SriovNetworkNodeStateSpec, "bridges"> {
+  const all = merged.flatMap(({ bridge }) => bridge ?? []).sort((a, b) => compareText(a.bridge.name, b.bridge.name));
+  const ovs = all.flatMap(({ kind, bridge }) => (kind === "ovs" ? [bridge] : []));
+  const linux = all.flatMap(({ kind, bridge }) => (kind === "linux" ? [bridge] : []));
+  if (all.length === 0) return {};
+  return { bridges: { ...(ovs.length > 0 && { ovs }), ...(linux.length > 0 && { linux }) } };
 }
 
 /** Returns the PFs to which the policy is applied and its problems on this node. */
@@ -168,7 +222,11 @@ function resultOf(
   rules: Rules,
 ): { match: PolicyMatch; problems: PolicyProblem[] } {
   const nics = merged.filter(({ applied }) => applied.has(compiled)).map(({ nic }) => nic);
-  const problems = [...compiled.problems, ...nics.flatMap((nic) => repeatedNames(compiled, nic))];
+  const problems = [
+    ...compiled.problems,
+    ...nics.flatMap((nic) => repeatedNames(compiled, nic)),
+    ...merged.flatMap((pf) => pf.problems.get(compiled) ?? []),
+  ];
   if (nics.length === 0 && merged.length > 0 && !problems.some(({ severity }) => severity === "error")) {
     problems.push(noMatch(compiled.policy, merged, rules));
   }

@@ -25,6 +25,15 @@ const policyProblemSeverity = {
   "bridge-needs-ethernet": "error",
   /** bridge and externallyManaged are both set. The policy is not applied. */
   "bridge-externally-managed": "error",
+  /** bridge has both ovs and linux. The policy is not applied. */
+  "two-bridges": "error",
+  /** The name of the PF's Linux bridge would be too long. The policy is applied to this PF without the bridge. */
+  "bridge-name-too-long": "warning",
+  /**
+   * A policy of higher priority has another externallyManaged for the same PF. The policy of lower priority is not applied to
+   * the PF.
+   */
+  "externally-managed-differs": "error",
   /** bridge is set, but the feature gate is off. The policy is applied without the bridge. */
   "bridges-disabled": "warning",
   /** An earlier entry of pfNames selects other VFs of the same PF. The entry has no effect on that PF. */
