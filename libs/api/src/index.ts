@@ -77,6 +77,8 @@ export {
   type Bridges,
   type OvsBridge,
   type OvsUplink,
+  type OpenVSwitchStatus,
+  type OtherOvsBridge,
   type LinuxBridge,
   type LinuxUplink,
   type SystemSettings,

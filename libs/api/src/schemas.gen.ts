@@ -723,8 +723,19 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                                 "type": "integer"
                               }
                             }
+                          },
+                          "error": {
+                            "description": "Status only: why the port does not work.",
+                            "type": "string"
                           }
                         }
+                      }
+                    },
+                    "stalePorts": {
+                      "description": "Status only: ports whose network interface no longer exists, such as representors of removed VFs.",
+                      "type": "array",
+                      "items": {
+                        "type": "string"
                       }
                     }
                   }
@@ -1046,7 +1057,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             }
           },
           "bridges": {
-            "description": "Software bridges that Switchyard created.",
+            "description": "Software bridges that Switchyard created. Their maps have only the entries that Switchyard set. While Open vSwitch cannot be reached, its bridges are as last known.",
             "type": "object",
             "properties": {
               "ovs": {
@@ -1147,8 +1158,19 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                                 "type": "integer"
                               }
                             }
+                          },
+                          "error": {
+                            "description": "Status only: why the port does not work.",
+                            "type": "string"
                           }
                         }
+                      }
+                    },
+                    "stalePorts": {
+                      "description": "Status only: ports whose network interface no longer exists, such as representors of removed VFs.",
+                      "type": "array",
+                      "items": {
+                        "type": "string"
                       }
                     }
                   }
@@ -1214,6 +1236,48 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                             }
                           }
                         }
+                      }
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "openVSwitch": {
+            "description": "State of Open vSwitch. Absent if the daemon does not manage software bridges.",
+            "type": "object",
+            "properties": {
+              "error": {
+                "description": "Why the database of Open vSwitch cannot be read; empty if it can.",
+                "type": "string"
+              },
+              "hardwareOffload": {
+                "description": "Whether hardware offload is configured: other_config:hw-offload of the table Open_vSwitch.",
+                "type": "boolean"
+              },
+              "restartNeeded": {
+                "description": "Whether ovs-vswitchd must be restarted, because it was started before Switchyard configured hardware offload.",
+                "type": "boolean"
+              },
+              "otherBridges": {
+                "description": "Bridges that Switchyard did not create and leaves unchanged: those that have a PF as a port, or the name of a bridge for a PF.",
+                "type": "array",
+                "items": {
+                  "description": "An Open vSwitch bridge that Switchyard did not create.",
+                  "type": "object",
+                  "required": [
+                    "name"
+                  ],
+                  "properties": {
+                    "name": {
+                      "description": "Name of the bridge.",
+                      "type": "string"
+                    },
+                    "pciAddresses": {
+                      "description": "PCI addresses of the PFs that are ports of the bridge.",
+                      "type": "array",
+                      "items": {
+                        "type": "string"
                       }
                     }
                   }

@@ -16,6 +16,17 @@ export type { Host } from "./ports/host.ts";
 export type { KernelEvent, KernelEvents } from "./ports/kernel-events.ts";
 export type { KernelModules } from "./ports/kernel-modules.ts";
 export type { Link, Links, LinkVf } from "./ports/links.ts";
+export {
+  isPfBridgeName,
+  reservedOvsKeys,
+  type Ovs,
+  type OvsBridgeFacts,
+  type OvsBridgeSettings,
+  type OvsEvent,
+  type OvsPortFacts,
+  type OvsState,
+  type OvsUplinkSettings,
+} from "./ports/ovs.ts";
 export type { PfRecord, PfRecords } from "./ports/pf-records.ts";
 export type { Rdma, RdmaMode } from "./ports/rdma.ts";
 export type { PciBinding, PfFacts, SriovSysfs, VfFacts } from "./ports/sriov-sysfs.ts";

@@ -150,6 +150,8 @@ export interface OvsBridge {
   readonly bridge?: OvsBridgeConfig;
   /** PFs that are ports of the bridge: exactly one. */
   readonly uplinks?: readonly OvsUplink[];
+  /** Status only: ports whose network interface no longer exists, such as representors of removed VFs. */
+  readonly stalePorts?: readonly string[];
 }
 
 /** A PF as a port of an Open vSwitch bridge. */
@@ -160,6 +162,8 @@ export interface OvsUplink {
   readonly name?: string;
   /** Settings of the port. */
   readonly interface?: OvsInterfaceConfig;
+  /** Status only: why the port does not work. */
+  readonly error?: string;
 }
 
 /** A Linux bridge. */
@@ -196,8 +200,13 @@ export interface SystemSettings {
 export interface SriovNetworkNodeStateStatus extends ObjectStatus {
   /** All PFs of the node, ordered by PCI address. */
   readonly interfaces?: readonly InterfaceStatus[];
-  /** Software bridges that Switchyard created. */
+  /**
+   * Software bridges that Switchyard created. Their maps have only the entries that Switchyard set. While Open vSwitch
+   * cannot be reached, its bridges are as last known.
+   */
   readonly bridges?: Bridges;
+  /** State of Open vSwitch. Absent if the daemon does not manage software bridges. */
+  readonly openVSwitch?: OpenVSwitchStatus;
   /** Settings of the whole node. */
   readonly system?: SystemSettings;
   /** Succeeded, InProgress or Failed; empty before the first report. The conditions have the details. */
@@ -209,6 +218,29 @@ export interface SriovNetworkNodeStateStatus extends ObjectStatus {
    * the current boot_id, VFs may lack their MAC addresses and MTUs, and the device plugin does not offer them.
    */
   readonly bootID?: string;
+}
+
+/** Observed state of Open vSwitch on a node. */
+export interface OpenVSwitchStatus {
+  /** Why the database of Open vSwitch cannot be read; empty if it can. */
+  readonly error?: string;
+  /** Whether hardware offload is configured: other_config:hw-offload of the table Open_vSwitch. */
+  readonly hardwareOffload?: boolean;
+  /** Whether ovs-vswitchd must be restarted, because it was started before Switchyard configured hardware offload. */
+  readonly restartNeeded?: boolean;
+  /**
+   * Bridges that Switchyard did not create and leaves unchanged: those that have a PF as a port, or the name of a bridge
+   * for a PF.
+   */
+  readonly otherBridges?: readonly OtherOvsBridge[];
+}
+
+/** An Open vSwitch bridge that Switchyard did not create. */
+export interface OtherOvsBridge {
+  /** Name of the bridge. */
+  readonly name: string;
+  /** PCI addresses of the PFs that are ports of the bridge. */
+  readonly pciAddresses?: readonly string[];
 }
 
 /** Observed state of one PF. */

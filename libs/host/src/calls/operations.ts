@@ -82,6 +82,15 @@ export const operations: Operations = {
     reload: () => ({ action: "reload", target: "systemd" }),
     reboot: () => ({ action: "reboot", target: "the node" }),
   },
+  ovs: {
+    readState: () => ({ action: "read bridges", target: "Open vSwitch" }),
+    setBridge: ({ name, uplink }) => ({ action: `set bridge with uplink ${uplink.name}`, target: name }),
+    removeBridge: (name) => ({ action: "remove bridge", target: name }),
+    removePorts: (bridge, ports) => ({ action: `remove ports ${ports.join(", ")}`, target: bridge }),
+    adoptBridge: ({ name }) => ({ action: "adopt bridge", target: name }),
+    setHardwareOffload: () => ({ action: "set other_config:hw-offload", target: "Open vSwitch" }),
+    watch: () => ({ action: "watch", target: "Open vSwitch" }),
+  },
   events: {
     watch: () => ({ action: "watch", target: "kernel events" }),
   },

@@ -6,7 +6,7 @@
  */
 import type { Host } from "../ports/host.ts";
 import { operationOf } from "./operation-of.ts";
-import { wrapPorts, type PortCall } from "./wrap-ports.ts";
+import { isWatch, wrapPorts, type PortCall } from "./wrap-ports.ts";
 
 export interface WatchedCalls {
   /** Behaves as the given host. */
@@ -19,7 +19,7 @@ export function watchCalls(host: Host): WatchedCalls {
   /** In the order of their start. */
   const running = new Set<PortCall>();
   return {
-    host: wrapPorts(host, (call, proceed) => (call.port === "events" ? proceed() : watched(call, proceed))),
+    host: wrapPorts(host, (call, proceed) => (isWatch(call) ? proceed() : watched(call, proceed))),
     oldest() {
       const [call] = running;
       if (call === undefined) return undefined;

@@ -12,6 +12,11 @@ export interface PortCall {
   readonly args: readonly unknown[];
 }
 
+/** Reports whether the call returns a stream of events. */
+export function isWatch({ method }: PortCall): boolean {
+  return method === "watch";
+}
+
 /** Reports whether the call changes the host. */
 export function isWrite({ method }: PortCall): boolean {
   return !/^(?:list|read|settle|watch)/.test(method);
@@ -34,6 +39,7 @@ export function wrapPorts(host: Host, around: (call: PortCall, proceed: () => un
     records: wrap("records"),
     files: wrap("files"),
     systemd: wrap("systemd"),
+    ovs: wrap("ovs"),
     events: wrap("events"),
   };
 

@@ -17,17 +17,20 @@ import { createLinuxPfRecords, type UnreadableRecord } from "./linux-pf-records.
 import { createLinuxRdma } from "./linux-rdma.ts";
 import { createLinuxSriovSysfs } from "./linux-sriov-sysfs.ts";
 import { createLinuxSystemd } from "./linux-systemd.ts";
+import { createLinuxOvs } from "./ovs/linux-ovs.ts";
 import { createLinuxUdev } from "./linux-udev.ts";
 
 export interface LinuxHostOptions {
   /** Called for each file that is not a valid record. */
   readonly onUnreadableRecord: (file: UnreadableRecord) => void;
+  /** Address of the database of Open vSwitch. If absent, software bridges are not managed. */
+  readonly ovsdbAddress?: string | undefined;
 }
 
-/** `root` is "/" or "/host". Disposing of the host waits for running requests of netlink. */
-export function createLinuxHost(root: string, { onUnreadableRecord }: LinuxHostOptions): Host & AsyncDisposable {
-  const sockets = new AsyncDisposableStack();
-  const open = (protocol: number) => sockets.use(new NetlinkSocket({ protocol }));
+/** `root` is "/" or "/host". Disposing of the host waits for running requests. */
+export function createLinuxHost(root: string, options: LinuxHostOptions): Host & AsyncDisposable {
+  const resources = new AsyncDisposableStack();
+  const open = (protocol: number) => resources.use(new NetlinkSocket({ protocol }));
   return {
     // Not below `root`: other processes compare this id with the one that they read without a mount of the host.
     boot: createLinuxBoot("/"),
@@ -38,10 +41,11 @@ export function createLinuxHost(root: string, { onUnreadableRecord }: LinuxHostO
     rdma: createLinuxRdma({ root, openSocket: () => new NetlinkSocket({ protocol: protocols.rdma }) }),
     udev: createLinuxUdev(root),
     modules: createLinuxKernelModules(root),
-    records: createLinuxPfRecords(root, { onUnreadable: onUnreadableRecord }),
+    records: createLinuxPfRecords(root, { onUnreadable: options.onUnreadableRecord }),
     files: createLinuxHostFiles(root),
     systemd: createLinuxSystemd(root),
+    ovs: resources.use(createLinuxOvs({ root, address: options.ovsdbAddress })),
     events: createLinuxKernelEvents(),
-    [Symbol.asyncDispose]: () => sockets.disposeAsync(),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }

@@ -10,6 +10,7 @@ import type { HostFiles } from "./host-files.ts";
 import type { KernelEvents } from "./kernel-events.ts";
 import type { KernelModules } from "./kernel-modules.ts";
 import type { Links } from "./links.ts";
+import type { Ovs } from "./ovs.ts";
 import type { PfRecords } from "./pf-records.ts";
 import type { Rdma } from "./rdma.ts";
 import type { SriovSysfs } from "./sriov-sysfs.ts";
@@ -28,5 +29,6 @@ export interface Host {
   readonly records: PfRecords;
   readonly files: HostFiles;
   readonly systemd: Systemd;
+  readonly ovs: Ovs;
   readonly events: KernelEvents;
 }

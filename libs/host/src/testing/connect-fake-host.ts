@@ -10,6 +10,7 @@ import { operations } from "../calls/operations.ts";
 import { HostError } from "../calls/host-error.ts";
 import type { Host } from "../ports/host.ts";
 import type { KernelEvent } from "../ports/kernel-events.ts";
+import type { OvsEvent } from "../ports/ovs.ts";
 import { createFakeEvents } from "./fake-events.ts";
 import { decodeMessage, encodeMessage, isObject, type Message } from "./remote-wire.ts";
 
@@ -36,15 +37,19 @@ export function connectFakeHost(socketPath: string): Host & Disposable {
     });
   }
 
-  function watch(signal: AbortSignal): AsyncIterable<KernelEvent> {
-    const events = createFakeEvents();
+  function watch<Event>(
+    port: string,
+    isEvent: (value: unknown) => value is Event,
+    signal: AbortSignal,
+  ): AsyncIterable<Event> {
+    const events = createFakeEvents<Event>();
     const end = new AbortController();
     const done = send(
-      { port: "events", method: "watch", args: [signal] },
+      { port, method: "watch", args: [signal] },
       {
         answered({ kind, value }) {
           if (kind !== "event") stop();
-          else if (isKernelEvent(value)) events.emit(value);
+          else if (isEvent(value)) events.emit(value);
         },
         failed: stop,
       },
@@ -61,7 +66,11 @@ export function connectFakeHost(socketPath: string): Host & Disposable {
     ports[port] = {};
     for (const method of Object.keys(methods)) ports[port][method] = (...args) => call(port, method, args);
   }
-  const host: unknown = { ...ports, events: { watch } };
+  const host: unknown = {
+    ...ports,
+    ovs: { ...ports["ovs"], watch: (signal: AbortSignal) => watch("ovs", isOvsEvent, signal) },
+    events: { watch: (signal: AbortSignal) => watch("events", isKernelEvent, signal) },
+  };
   if (!isHost(host)) throw new Error("operations.ts lacks a port");
   return { ...host, [Symbol.dispose]: close };
 }
@@ -149,6 +158,10 @@ function isHost(value: unknown): value is Host {
     const port = value[name];
     return isObject(port) && Object.keys(methods).every((method) => typeof port[method] === "function");
   });
+}
+
+function isOvsEvent(value: unknown): value is OvsEvent {
+  return isObject(value) && value["kind"] === "changed";
 }
 
 function isKernelEvent(value: unknown): value is KernelEvent {

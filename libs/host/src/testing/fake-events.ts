@@ -1,32 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Implements KernelEvents for the fake kernel. Each watcher has its own queue, as each netlink socket has.
- * Usage: `const events = createFakeEvents(); events.emit({ kind: "link", name: "eth0" }); events.port.watch(signal)`.
+ * Implements streams of events for the fake kernel. Each watcher has its own queue, as each netlink socket has.
+ * Usage: `const events = createFakeEvents<KernelEvent>({ kind: "overrun" }); events.emit({ kind: "link", name: "eth0" }); events.port.watch(signal)`.
  */
-import type { KernelEvent, KernelEvents } from "../ports/kernel-events.ts";
-
-export interface FakeEvents {
-  readonly port: KernelEvents;
-  emit(event: KernelEvent): void;
-  /** Drops the events that watchers have not read, and sends each watcher an "overrun" event. */
+export interface FakeEvents<Event> {
+  readonly port: { watch(signal: AbortSignal): AsyncIterable<Event> };
+  emit(event: Event): void;
+  /** Drops the events that watchers have not read, and sends each watcher the event `overrun`. */
   overrun(): void;
 }
 
 // The buffer of a netlink socket is limited, too.
 const maxQueued = 1_000;
 
-export function createFakeEvents(): FakeEvents {
-  const watchers = new Set<Watcher>();
+/** `overrun` replaces events if there are too many; it is not needed for events that are all the same. */
+export function createFakeEvents<Event>(overrun?: Event): FakeEvents<Event> {
+  const watchers = new Set<Watcher<Event>>();
 
-  function tell(watcher: Watcher, event: KernelEvent) {
+  function tell(watcher: Watcher<Event>, event: Event) {
     const { queue } = watcher;
     if (queue.length < maxQueued) queue.push(event);
-    else queue.splice(0, queue.length, { kind: "overrun" });
+    else queue.splice(0, queue.length, overrun ?? event);
     watcher.wake();
   }
 
-  function watch(signal: AbortSignal): AsyncIterable<KernelEvent> {
-    const watcher: Watcher = { queue: [], wake: () => undefined };
+  function watch(signal: AbortSignal): AsyncIterable<Event> {
+    const watcher: Watcher<Event> = { queue: [], wake: () => undefined };
     if (!signal.aborted) watchers.add(watcher);
     signal.addEventListener(
       "abort",
@@ -47,18 +46,18 @@ export function createFakeEvents(): FakeEvents {
     overrun: () => {
       for (const watcher of watchers) {
         watcher.queue.length = 0;
-        tell(watcher, { kind: "overrun" });
+        if (overrun !== undefined) tell(watcher, overrun);
       }
     },
   };
 }
 
-interface Watcher {
-  readonly queue: KernelEvent[];
+interface Watcher<Event> {
+  readonly queue: Event[];
   wake: () => void;
 }
 
-async function* drain(watcher: Watcher, signal: AbortSignal, stop: () => void): AsyncGenerator<KernelEvent> {
+async function* drain<Event>(watcher: Watcher<Event>, signal: AbortSignal, stop: () => void): AsyncGenerator<Event> {
   try {
     while (!signal.aborted) {
       const event = watcher.queue.shift();

@@ -9,7 +9,7 @@ import type { Host } from "../ports/host.ts";
 import type { Clock } from "./clock.ts";
 import type { Faults } from "./faults.ts";
 import { Refusal } from "./refusal.ts";
-import { isWrite, wrapPorts, type PortCall } from "../calls/wrap-ports.ts";
+import { isWatch, isWrite, wrapPorts, type PortCall } from "../calls/wrap-ports.ts";
 
 /** A call that changes the host, also if it fails. */
 export interface FakeWrite extends PortCall {
@@ -31,7 +31,7 @@ export function createFakeHost(ports: Host, { clock, faults, writes }: FakeHostD
   /** Devices whose lock is held by a hanging write. */
   const locked = new Map<unknown, Promise<unknown>>();
   return wrapPorts(ports, (call, proceed) => {
-    if (call.port === "events") return watched(call, proceed);
+    if (isWatch(call)) return watched(call, proceed);
     return isWrite(call) ? recorded(call, () => withFaults(call, proceed)) : withFaults(call, proceed);
   });
 

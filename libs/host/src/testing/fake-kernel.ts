@@ -22,6 +22,7 @@ import { createFakeModules } from "./fake-modules.ts";
 import { createNetdevs, type Netdevs } from "./fake-netdevs.ts";
 import type { AnyFunction, PfFunction } from "./fake-functions.ts";
 import { createPciBus, type PciBus } from "./fake-pci.ts";
+import { createFakeOvs, type FakeOvsByHand } from "./fake-ovs.ts";
 import { createFakeRdma } from "./fake-rdma.ts";
 import { createFakeRecords } from "./fake-records.ts";
 import { createFakeSriov } from "./fake-sriov.ts";
@@ -43,6 +44,8 @@ export interface FakeKernelOptions {
   readonly rdmaMode?: RdmaMode;
   /** Whether the machine has an IOMMU, which vfio-pci needs; true by default. */
   readonly iommu?: boolean;
+  /** Whether Open vSwitch runs and the daemon manages software bridges; false by default. */
+  readonly managesOvs?: boolean;
 }
 
 export interface FakeKernel {
@@ -61,6 +64,8 @@ export interface FakeKernel {
   countResets(pf: PciAddress): number;
 
   // Actions of administrators and of other programs.
+  /** Actions with ovs-vsctl. */
+  readonly ovs: FakeOvsByHand;
   /** Adds a NIC. Its interfaces are down. */
   plug(nic: FakeNic): void;
   unplug(device: PciAddress): void;
@@ -88,7 +93,7 @@ export interface FakeKernel {
 
 export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
   const { nics, clock = systemClock, setNumVfsMs = 0, udevMs = 1, iommu = true } = options;
-  const events = createFakeEvents();
+  const events = createFakeEvents<KernelEvent>({ kind: "overrun" });
   const netdevs = createNetdevs(emit);
   const bus = createPciBus({ netdevs, emit, nextMac: createMacSource(), iommu });
   const carriers = createCarriers(clock, emitLinksOf);
@@ -100,6 +105,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
   const files = createFakeFiles();
   const requestedReboots: string[] = [];
   const systemd = createFakeSystemd({ files, onReboot: (reason) => requestedReboots.push(reason) });
+  const ovs = createFakeOvs({ isManaged: options.managesOvs === true, hasInterface });
   const faults = createFaults();
   const writes: FakeWrite[] = [];
 
@@ -116,6 +122,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     records: createFakeRecords(),
     files: files.port,
     systemd: systemd.port,
+    ovs: ovs.port,
     events: events.port,
   };
   const host = createFakeHost(ports, { clock, faults, writes });
@@ -145,6 +152,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
       bus.unplug(device);
     },
     ...createManualActions({ bus, netdevs, sriov, emitLinksOf }),
+    ovs: ovs.byHand,
     addRdmaDevice: rdma.addDevice,
     unloadRdmaByHand: rdma.unload,
     setRdmaModeByHand: rdma.setMode,
@@ -154,6 +162,10 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     requestedReboots,
     reboot,
   };
+
+  function hasInterface(name: string): boolean {
+    return netdevs.listVisible().some((netdev) => netdev.name === name);
+  }
 
   function emit(event: KernelEvent): void {
     events.emit(event);

@@ -34,7 +34,11 @@ export async function configure(
 }
 
 /** Why an interface does not work after configure(); undefined if it does. `error` alone does not tell: it can be empty. */
-export function interfaceProblem({ name, ofport, error }: Row<typeof iface>): string | undefined {
+export function interfaceProblem({
+  name,
+  ofport,
+  error,
+}: Pick<Row<typeof iface>, "name" | "ofport" | "error">): string | undefined {
   if (ofport !== undefined && ofport > 0) return undefined;
   if (error !== undefined && error !== "") return error;
   return ofport === undefined
