@@ -11,7 +11,7 @@ import {
   type InterfaceStatus,
   type SriovNetworkNodeState,
   type SriovNetworkNodeStateStatus,
-  type SystemSettings,
+  type SystemStatus,
   type VfStatus,
 } from "@switchyard/api";
 import { statusPfs, withOwnership } from "@switchyard/policy";
@@ -41,7 +41,7 @@ export function createStateReader(): (state: Pick<SriovNetworkNodeState, "spec" 
   const onePf = createInterner<InterfaceStatus>();
   const onePfList = createInterner<readonly InterfaceStatus[]>();
   const oneBridges = createInterner<Bridges>();
-  const oneSystem = createInterner<SystemSettings>();
+  const oneSystem = createInterner<SystemStatus>();
   const oneStatus = createInterner<SriovNetworkNodeStateStatus>();
 
   function readPf(pf: InterfaceStatus): InterfaceStatus {
@@ -66,12 +66,14 @@ export function createStateReader(): (state: Pick<SriovNetworkNodeState, "spec" 
 /** Replaces names and addresses by the word "some": plan() looks only at whether they exist. */
 function withoutIdentity(vf: VfStatus): VfStatus {
   const { mac: _mac, vendor: _vendor, deviceID: _device, assigned: _pod, Vlan: _vlan, ...kept } = vf;
-  const { name, adminMac, representorName, guid } = vf;
+  const { name, adminMac, representorName, rdmaDevice, guid, adminGuid } = vf;
   return {
     ...kept,
     ...(name && { name: "some" }),
     ...(adminMac && { adminMac: /[1-9a-fA-F]/.test(adminMac) ? "some" : adminMac }), // a zero MAC address is not set yet
     ...(representorName && { representorName: "some" }),
+    ...(rdmaDevice && { rdmaDevice: "some" }),
+    ...(adminGuid && { adminGuid: /[1-9a-fA-F]/.test(adminGuid) ? "some" : adminGuid }),
     ...(guid && { guid: /[1-9a-fA-F]/.test(guid) ? "some" : guid }), // a zero GUID is not set yet
   };
 }

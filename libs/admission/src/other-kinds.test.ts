@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { SriovNetworkPoolConfigSpec, SriovNetworkSpec, SystemSettings } from "@switchyard/api";
-import { rdmaModeProblem } from "@switchyard/plan";
+import { rdmaModeDifference } from "@switchyard/plan";
 import { admit } from "./admit.ts";
 import { describeFinding } from "./finding.ts";
 import type { Review } from "./review.ts";
@@ -75,12 +75,11 @@ describe("a pool with an RDMA mode", () => {
       worker("elsewhere", { rdmaMode: "shared" }, "no"),
       node("undiscovered", [], { labels: { rdma: "yes" } }),
     ];
-    const planned = (system: SystemSettings) =>
-      rdmaModeProblem({ system: { rdmaMode: "exclusive" } }, { system })?.message ?? "no problem";
+    const planned = rdmaModeDifference({ system: { rdmaMode: "exclusive" } }, { system: { rdmaMode: "shared" } });
     const kind = "SriovNetworkPoolConfig";
     expect(review({ kind, operation: "CREATE", object }, view({ nodes }))).toEqual({
       problems: [],
-      warnings: [`spec.rdmaMode: ${planned({ rdmaMode: "shared" })} on w1, w2`, `spec.rdmaMode: ${planned({})} on w3`],
+      warnings: [`spec.rdmaMode: w1, w2: ${planned ?? "no difference"}`],
     });
   });
 });

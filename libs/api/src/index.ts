@@ -82,6 +82,7 @@ export {
   type LinuxBridge,
   type LinuxUplink,
   type SystemSettings,
+  type SystemStatus,
   type SriovNetworkNodeStateStatus,
   type InterfaceStatus,
   type VfStatus,

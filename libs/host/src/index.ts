@@ -28,7 +28,7 @@ export {
   type OvsUplinkSettings,
 } from "./ports/ovs.ts";
 export type { PfRecord, PfRecords } from "./ports/pf-records.ts";
-export type { Rdma, RdmaMode } from "./ports/rdma.ts";
+export type { Rdma, RdmaDevice, RdmaMode } from "./ports/rdma.ts";
 export type { PciBinding, PfFacts, SriovSysfs, VfFacts } from "./ports/sriov-sysfs.ts";
 export type { Systemd, UnitState } from "./ports/systemd.ts";
 export type { Udev } from "./ports/udev.ts";

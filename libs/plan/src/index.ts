@@ -3,7 +3,7 @@ export type { Impact, Reason } from "./impact.ts";
 export { ownedInStatus, type OwnedPf, type OwnedPfs } from "./owned-pf.ts";
 export { isConverged, plan, type Plan } from "./plan.ts";
 export { describeProblem, type PlanProblem } from "./problem.ts";
-export { rdmaModeProblem } from "./rdma-mode.ts";
+export { rdmaModeDifference } from "./rdma-mode.ts";
 export { isBlockedBy } from "./steps/blocked-by.ts";
 export { describeStep, isPfStep, type NodeStep, type PfStep, type Step } from "./steps/step.ts";
 export { vfLimitProblem, type VfLimitProblem } from "./vf-limit.ts";

@@ -6,7 +6,7 @@
 import type { SriovNetworkNodeStateSpec, SriovNetworkNodeStateStatus } from "@switchyard/api";
 import type { Reason } from "./impact.ts";
 import type { PlanProblem } from "./problem.ts";
-import { rdmaModeProblem } from "./rdma-mode.ts";
+import { planRdmaMode } from "./rdma-mode.ts";
 import type { NodeStep } from "./steps/step.ts";
 
 export interface NodePlan {
@@ -18,6 +18,6 @@ export interface NodePlan {
 }
 
 export function planNode(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkNodeStateStatus): NodePlan {
-  const rdmaMode = rdmaModeProblem(desired, observed);
-  return { steps: [], reasons: [], problems: rdmaMode === undefined ? [] : [rdmaMode] };
+  const { steps, problems } = planRdmaMode(desired, observed);
+  return { steps, reasons: [], problems };
 }

@@ -351,35 +351,6 @@ describe("plan for what is not supported yet", () => {
   const missing = { bridges: { ovs: [{ name: "br-ex", uplinks: [{ pciAddress: pci }] }] } };
 
   it.each([
-    { does: "a node that already has the mode", wanted: { rdmaMode: "shared" as const } },
-    { does: "a node that is in no pool any more", wanted: undefined },
-    { does: "an empty value", wanted: { rdmaMode: "" as const } },
-  ])("plans no drain because of the RDMA mode: $does (sriov-operator.md M-45)", ({ wanted }) => {
-    const desired = { interfaces: [pfSpec()], ...(wanted && { system: wanted }) };
-    const observed = { interfaces: [pfStatus({ numVfs: 2, Vfs: vfs(2) })], system: { rdmaMode: "shared" as const } };
-    const result = plan(desired, observed, new Map());
-    expect([isConverged(result), result.impact]).toEqual([true, "none"]);
-  });
-
-  it.each([
-    {
-      ...{ what: "another RDMA mode", observed: { system: { rdmaMode: "shared" as const } } },
-      problem:
-        'spec.system.rdmaMode: "exclusive" requested, but the node is in shared mode, and changing the mode is not supported yet',
-    },
-    ...[{}, { system: {} }, { system: { rdmaMode: "" as const } }].map((observed) => ({
-      ...{ what: "an unknown RDMA mode", observed },
-      problem:
-        'spec.system.rdmaMode: "exclusive" requested, but the RDMA mode of the node is unknown: ' +
-        "the kernel reports it only while module ib_core is loaded",
-    })),
-  ])("reports $what, and plans no drain and no reboot", ({ observed, problem }) => {
-    const result = plan({ system: { rdmaMode: "exclusive" } }, observed, new Map());
-    expect(result.problems.map(describeProblem)).toEqual([problem]);
-    expect([result.steps, result.impact]).toEqual([[], "none"]);
-  });
-
-  it.each([
     { port: "a port without VFs", spec: {}, status: pfStatus() },
     { port: "a port whose VFs match the spec", spec: pfSpec(), status: pfStatus({ numVfs: 2, Vfs: vfs(2) }) },
   ])("reports a missing bridge, and plans no drain: $port (sriov-operator.md M-46)", ({ spec, status }) => {

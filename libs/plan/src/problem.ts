@@ -14,7 +14,7 @@ export interface PlanProblem {
     | "malformed-range"
     | "range-beyond-vfs"
     | "external-mismatch"
-    | "unknown-rdma-mode"
+    | "foreign-file"
     | "missing-module"
     | "unsupported";
   /** Path of the field in the NodeState: "spec.interfaces[0].numVfs". */

@@ -1,29 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Compares the RDMA mode of a node with the requested one (sriov-operator.md B.8). No step changes the mode yet.
- * Usage: `const problem = rdmaModeProblem(desired, observed)`.
+ * Plans the RDMA mode of a node (sriov-operator.md B.8, F.5): the option of module ib_core, which applies when the module is
+ * loaded, and the mode of the running kernel. Without a requested mode, the option is removed and the mode stays
+ * (sriov-operator.md M-44, M-45).
+ * Usage: `const { steps, problems } = planRdmaMode(desired, observed)`.
  */
-import type { SriovNetworkNodeStateSpec, SriovNetworkNodeStateStatus } from "@switchyard/api";
+import { defined, type SriovNetworkNodeStateSpec, type SriovNetworkNodeStateStatus } from "@switchyard/api";
 import type { PlanProblem } from "./problem.ts";
+import type { NodeStep } from "./steps/step.ts";
+
+export interface RdmaModePlan {
+  readonly steps: readonly NodeStep<"set-persistent-rdma-mode" | "set-rdma-mode">[];
+  readonly problems: readonly PlanProblem[];
+}
+
+const field = "spec.system.rdmaMode";
+const modes: ReadonlySet<string> = new Set(["shared", "exclusive"]);
 
 /**
- * Returns why the node does not have the requested mode, or undefined if it has it or none is requested. A mode that is
- * not reported has a code of its own, because it may be the requested one.
+ * No step needs a drain: the kernel changes the mode only while no other network namespace exists, so the change cannot
+ * take an RDMA device from a running pod. A mode that is not reported is not a problem, because the kernel reads the option
+ * when it loads ib_core.
  */
-export function rdmaModeProblem(
+export function planRdmaMode(
   desired: SriovNetworkNodeStateSpec,
   observed: SriovNetworkNodeStateStatus,
-): PlanProblem | undefined {
+): RdmaModePlan {
   const wanted = desired.system?.rdmaMode;
-  const mode = observed.system?.rdmaMode;
-  if (!wanted || wanted === mode) return undefined;
-  const field = "spec.system.rdmaMode";
-  if (!mode) {
-    const message =
-      `"${wanted}" requested, but the RDMA mode of the node is unknown: ` +
-      "the kernel reports it only while module ib_core is loaded";
-    return { code: "unknown-rdma-mode", field, message };
+  const { rdmaMode: mode, persistentRdmaMode: persistent } = observed.system ?? {};
+  if (!wanted) {
+    const isOwned = persistent !== undefined && persistent !== "foreign";
+    return { steps: isOwned ? [{ kind: "set-persistent-rdma-mode", from: persistent }] : [], problems: [] };
   }
-  const message = `"${wanted}" requested, but the node is in ${mode} mode, and changing the mode is not supported yet`;
-  return { code: "unsupported", field, message };
+  if (!modes.has(wanted)) {
+    const shown = JSON.stringify(wanted).slice(0, 64);
+    const message = `${shown} is not supported; supported values are "shared" and "exclusive"`;
+    return { steps: [], problems: [{ code: "unsupported", field, message }] };
+  }
+  const steps: RdmaModePlan["steps"][number][] = [];
+  if (persistent !== wanted && persistent !== "foreign") {
+    steps.push({ kind: "set-persistent-rdma-mode", ...defined({ from: persistent }), to: wanted });
+  }
+  if (mode && mode !== wanted) steps.push({ kind: "set-rdma-mode", from: mode, to: wanted });
+  return { steps, problems: persistent === "foreign" ? [foreignFile(wanted)] : [] };
+}
+
+/** Returns how the mode of a node differs from the requested one: "is in shared mode"; undefined if it does not. */
+export function rdmaModeDifference(
+  desired: SriovNetworkNodeStateSpec,
+  observed: SriovNetworkNodeStateStatus,
+): string | undefined {
+  const change = planRdmaMode(desired, observed).steps.find((step) => step.kind === "set-rdma-mode");
+  if (change === undefined) return undefined;
+  return (
+    `"${change.to}" requested, but the node is in ${change.from} mode: ` +
+    "the kernel changes the mode only while no pod has a network namespace, or at a reboot"
+  );
+}
+
+function foreignFile(wanted: string): PlanProblem {
+  const message =
+    `"${wanted}" requested, but /etc/modprobe.d/sriov_network_operator_modules_config.conf has content that Switchyard ` +
+    "did not write; remove the file, or the mode may be another one after a reboot";
+  return { code: "foreign-file", field, message };
 }

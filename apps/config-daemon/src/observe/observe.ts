@@ -3,8 +3,9 @@
  * observe reads the NICs and the system settings of the node from the kernel. It changes nothing and caches nothing.
  * Usage: `const { interfaces } = await observe(host);`
  */
-import { defined, type InterfaceStatus, type SystemSettings } from "@switchyard/api";
+import { defined, type InterfaceStatus, type SystemStatus } from "@switchyard/api";
 import type { Host, PfFacts } from "@switchyard/host";
+import { readPersistentRdmaMode } from "../files/rdma-mode-file.ts";
 import { groupByDevice, toInterfaceStatus, uplinkOf, type LinksByDevice } from "./interface-status.ts";
 
 /** The hardware of the node at one moment. */
@@ -12,18 +13,18 @@ export interface Observation {
   /** All network PFs by ascending PCI address. */
   readonly interfaces: readonly InterfaceStatus[];
   /** Has no rdmaMode if the node has no RDMA subsystem. */
-  readonly system: SystemSettings;
+  readonly system: SystemStatus;
   /** boot_id of the running kernel. */
   readonly bootId: string;
 }
 
 /** Rejects with HostError if the host cannot be read. A single PF that vanishes meanwhile is left out. */
 export async function observe(host: Host): Promise<Observation> {
-  const [pfs, links, records, rdmaMode, bootId] = await Promise.all([
+  const [pfs, links, records, system, bootId] = await Promise.all([
     host.sriov.listPfs(),
     host.links.listLinks(),
     host.records.list(),
-    host.rdma.readMode(),
+    readRdmaModes(host),
     host.boot.readBootId(),
   ]);
   const byDevice = groupByDevice(links);
@@ -33,7 +34,12 @@ export async function observe(host: Host): Promise<Observation> {
       return toInterfaceStatus({ pf, links: byDevice, eSwitchMode, speedMbps, record: records.get(pf.pciAddress) });
     }),
   );
-  return { interfaces, system: defined({ rdmaMode }), bootId };
+  return { interfaces, system, bootId };
+}
+
+async function readRdmaModes({ rdma, files }: Host): Promise<SystemStatus> {
+  const [rdmaMode, persistentRdmaMode] = await Promise.all([rdma.readMode(), readPersistentRdmaMode(files)]);
+  return defined({ rdmaMode, persistentRdmaMode });
 }
 
 async function readEswitchMode(host: Host, pf: PfFacts): ReturnType<Host["devlink"]["readEswitchMode"]> {

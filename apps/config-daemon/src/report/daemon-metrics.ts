@@ -35,6 +35,8 @@ export interface DaemonMetricsOptions {
 
 const stepKinds: Readonly<Record<Step["kind"], true>> = {
   "load-module": true,
+  "set-persistent-rdma-mode": true,
+  "set-rdma-mode": true,
   "set-pf-mtu": true,
   "set-link-up": true,
   "set-num-vfs": true,

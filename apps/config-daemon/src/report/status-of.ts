@@ -8,7 +8,7 @@ import {
   defined,
   type InterfaceStatus,
   type SriovNetworkNodeStateStatus,
-  type SystemSettings,
+  type SystemStatus,
 } from "@switchyard/api";
 import { setConditions } from "@switchyard/kube";
 import { phaseConditions } from "./phase-conditions.ts";
@@ -18,7 +18,7 @@ import { errorOf, syncStatusOf, type Phase, type SyncStatus } from "./phase.ts";
 export interface Found {
   readonly interfaces: readonly InterfaceStatus[];
   /** As in Observation. */
-  readonly system?: SystemSettings;
+  readonly system?: SystemStatus;
   /** boot_id of the boot in which the node was configured; absent while steps are running. */
   readonly bootId?: string;
 }
@@ -40,7 +40,7 @@ export function statusOf(input: StatusInput): SriovNetworkNodeStateStatus {
   const own = (before?.conditions ?? []).filter(({ type }) => types.includes(type));
   const { interfaces = before?.interfaces, system = before?.system, bootId: bootID = before?.bootID } = found ?? {};
   return {
-    ...defined({ interfaces, system: system?.rdmaMode ? system : undefined, bootID }),
+    ...defined({ interfaces, system: system && Object.keys(system).length > 0 ? system : undefined, bootID }),
     ...syncOf(phase, before?.lastSyncError ?? ""),
     conditions: setConditions(own, phaseConditions(phase, own), { now, observedGeneration }),
     observedGeneration,

@@ -9,6 +9,7 @@ import { bindDriver } from "./bind-driver.ts";
 import { loadModule } from "./load-module.ts";
 import { releasePf } from "./release-pf.ts";
 import { setLinkUp } from "./set-link-up.ts";
+import { setPersistentRdmaMode, setRdmaMode } from "./set-rdma-mode.ts";
 import { setPfMtu, setVfMtu } from "./set-mtu.ts";
 import { setNumVfs } from "./set-num-vfs.ts";
 import { setVfMac } from "./set-vf-mac.ts";
@@ -16,6 +17,8 @@ import type { StepContext } from "./step-context.ts";
 
 const nodeSteps: { readonly [Name in NodeStep["kind"]]: (step: NodeStep<Name>, host: Host) => Promise<void> } = {
   "load-module": loadModule,
+  "set-persistent-rdma-mode": setPersistentRdmaMode,
+  "set-rdma-mode": setRdmaMode,
 };
 
 const pfSteps: { readonly [Name in PfStep["kind"]]: (step: PfStep<Name>, context: StepContext) => Promise<void> } = {

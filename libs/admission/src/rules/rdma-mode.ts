@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * checkRdmaMode compares spec.rdmaMode of a pool with the mode of its nodes. Changing the mode is not supported yet, so the
- * plan of a node reports the same problem.
+ * checkRdmaMode compares spec.rdmaMode of a pool with the mode of its nodes. It warns about nodes on
+ * which the mode must change, because a running kernel changes it only without pods.
  */
 import type { SriovNetworkPoolConfig } from "@switchyard/api";
-import { rdmaModeProblem } from "@switchyard/plan";
+import { rdmaModeDifference } from "@switchyard/plan";
 import { createRules, rdmaModeOf } from "@switchyard/policy";
 import type { ClusterView } from "../cluster-view.ts";
 import { warn, type Finding } from "../finding.ts";
@@ -18,11 +18,11 @@ export function checkRdmaMode(pool: SriovNetworkPoolConfig, { namespace, nodes }
   for (const { name, labels, state } of nodes) {
     if (state === undefined || state.layout.length === 0) continue; // no report yet
     const rdmaMode = rdmaModeOf(asNode({ name, labels }), rules);
-    const problem = rdmaModeProblem(rdmaMode === undefined ? {} : { system: { rdmaMode } }, state.status);
-    if (problem === undefined) continue;
-    const names = byMessage.get(problem.message) ?? [];
+    const difference = rdmaModeDifference(rdmaMode === undefined ? {} : { system: { rdmaMode } }, state.status);
+    if (difference === undefined) continue;
+    const names = byMessage.get(difference) ?? [];
     names.push(name);
-    byMessage.set(problem.message, names);
+    byMessage.set(difference, names);
   }
-  return [...byMessage].map(([message, names]) => warn("spec.rdmaMode", `${message} on ${listNames(names)}`));
+  return [...byMessage].map(([message, names]) => warn("spec.rdmaMode", `${listNames(names)}: ${message}`));
 }

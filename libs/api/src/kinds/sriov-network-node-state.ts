@@ -196,6 +196,16 @@ export interface SystemSettings {
   readonly rdmaMode?: "shared" | "exclusive" | "";
 }
 
+/** Settings of the whole node as the daemon observed them. */
+export interface SystemStatus extends SystemSettings {
+  /**
+   * Mode that the RDMA subsystem gets when its module ib_core is loaded the next time, from the file
+   * /etc/modprobe.d/sriov_network_operator_modules_config.conf: shared or exclusive; foreign if the file has other
+   * content, which Switchyard does not change. Absent if there is no such file.
+   */
+  readonly persistentRdmaMode?: "shared" | "exclusive" | "foreign";
+}
+
 /** Observed state of a node. */
 export interface SriovNetworkNodeStateStatus extends ObjectStatus {
   /** All PFs of the node, ordered by PCI address. */
@@ -208,7 +218,7 @@ export interface SriovNetworkNodeStateStatus extends ObjectStatus {
   /** State of Open vSwitch. Absent if the daemon does not manage software bridges. */
   readonly openVSwitch?: OpenVSwitchStatus;
   /** Settings of the whole node. */
-  readonly system?: SystemSettings;
+  readonly system?: SystemStatus;
   /** Succeeded, InProgress or Failed; empty before the first report. The conditions have the details. */
   readonly syncStatus?: string;
   /** Error of the last attempt to configure the node; empty after a success. */
@@ -340,10 +350,20 @@ export interface VfStatus {
    * @asType integer
    */
   readonly mtu?: number;
-  /** Type of the vDPA device on the VF: virtio or vhost. */
+  /**
+   * Type of the vDPA device on the VF: virtio or vhost; unbound if the device has no driver. Absent if Switchyard has
+   * not created a device on the VF.
+   */
   readonly vdpaType?: string;
   /** Name of the VF's representor, in switchdev mode. */
   readonly representorName?: string;
-  /** InfiniBand GUID of the VF. */
+  /** Name of the VF's RDMA device; absent if it has none, or if the device is in the network namespace of a pod. */
+  readonly rdmaDevice?: string;
+  /** Node GUID of the VF's RDMA device: "0c42:a103:0016:054c". */
   readonly guid?: string;
+  /**
+   * InfiniBand GUID that the PF has assigned to the VF: all zeros if the PF has assigned none, absent if unknown or if
+   * the link type is not InfiniBand.
+   */
+  readonly adminGuid?: string;
 }

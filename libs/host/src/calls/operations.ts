@@ -53,6 +53,8 @@ export const operations: Operations = {
   },
   rdma: {
     readMode: () => ({ action: "read RDMA mode", target: "the kernel" }),
+    setMode: (mode) => ({ action: `set RDMA mode ${mode}`, target: "the kernel" }),
+    listDevices: () => ({ action: "list", target: "RDMA devices" }),
   },
   udev: {
     settle: ({ timeoutMs }) => ({ action: `settle within ${timeoutMs} ms`, target: "udev" }),

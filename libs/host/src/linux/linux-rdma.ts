@@ -1,32 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createLinuxRdma implements Rdma over RDMA netlink. Opening such a socket loads ib_core, and keeps it loaded while the socket
- * is open. Therefore a socket is opened only while the mode is read, and only if ib_core is loaded already.
+ * createLinuxRdma implements Rdma over RDMA netlink, and over sysfs for devices, because netlink does not report their PCI
+ * functions. Opening an RDMA socket loads ib_core, and keeps it loaded while the socket is open. Therefore a socket is opened
+ * only for one request, and only if ib_core is loaded already.
  * Usage: `createLinuxRdma({ root: "/host", openSocket: () => new NetlinkSocket({ protocol: protocols.rdma }) })`.
  */
-import { getRdmaMode, type NetlinkSocket } from "@switchyard/netlink";
+import { defined, parsePciAddress } from "@switchyard/api";
+import { getRdmaMode, setRdmaMode, type NetlinkSocket } from "@switchyard/netlink";
+import { mapConcurrently } from "@switchyard/service";
+import { join } from "node:path";
 import { askKernel } from "./ask-kernel.ts";
 import { operations } from "../calls/operations.ts";
-import { HostError } from "../calls/host-error.ts";
+import { HostError, withHostError } from "../calls/host-error.ts";
 import { isModuleLoaded } from "./loaded-module.ts";
-import type { Rdma } from "../ports/rdma.ts";
+import type { Rdma, RdmaDevice } from "../ports/rdma.ts";
+import { readAttribute, readLinkName, readNames } from "./read-sysfs.ts";
 
 export interface LinuxRdmaDeps {
   /** "/" or "/host". */
   readonly root: string;
-  /** Opens a socket of protocols.rdma in the network namespace of the host. It is disposed of after each read. */
+  /** Opens a socket of protocols.rdma in the network namespace of the host. It is disposed of after each request. */
   readonly openSocket: () => NetlinkSocket;
 }
 
 // EPROTONOSUPPORT: ib_core was unloaded meanwhile. EINVAL: ib_core is too old to have modes.
 const withoutMode: ReadonlySet<string> = new Set(["EPROTONOSUPPORT", "EINVAL"]);
 
+const devicesAtOnce = 4;
+
 export function createLinuxRdma({ root, openSocket }: LinuxRdmaDeps): Rdma {
+  const { rdma: operation } = operations;
+  const devices = join(root, "sys/class/infiniband");
+  const isLoaded = () => isModuleLoaded(root, "ib_core");
   return {
     async readMode() {
-      if (!(await isModuleLoaded(root, "ib_core"))) return undefined;
+      if (!(await isLoaded())) return undefined;
       try {
-        return await askKernel(operations.rdma.readMode(), async () => {
+        return await askKernel(operation.readMode(), async () => {
           await using socket = openSocket();
           return await getRdmaMode(socket);
         });
@@ -35,5 +45,26 @@ export function createLinuxRdma({ root, openSocket }: LinuxRdmaDeps): Rdma {
         throw error;
       }
     },
+    async setMode(mode) {
+      if (!(await isLoaded())) throw new HostError(operation.setMode(mode), "EPROTONOSUPPORT", {});
+      await askKernel(operation.setMode(mode), async () => {
+        await using socket = openSocket();
+        await setRdmaMode(socket, mode);
+      });
+    },
+    listDevices: () =>
+      withHostError(operation.listDevices(), async () => {
+        const names = ((await readNames(devices)) ?? []).toSorted();
+        const found = await mapConcurrently(names, devicesAtOnce, (name) => readDevice(join(devices, name), name));
+        return found.filter((device) => device !== undefined);
+      }),
   };
+}
+
+/** Returns undefined if the device was removed meanwhile. */
+async function readDevice(directory: string, name: string): Promise<RdmaDevice | undefined> {
+  const nodeGuid = await readAttribute(join(directory, "node_guid"));
+  if (nodeGuid === undefined) return undefined;
+  const pciAddress = parsePciAddress((await readLinkName(join(directory, "device"))) ?? "");
+  return { name, nodeGuid, ...defined({ pciAddress: pciAddress.ok ? pciAddress.value : undefined }) };
 }

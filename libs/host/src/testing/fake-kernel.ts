@@ -100,7 +100,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
   const { onReset } = carriers;
   const { port: sriov, ...sriovLimits } = createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset });
   const udev = createFakeUdev({ bus, netdevs, clock, delayMs: udevMs === "none" ? 0 : udevMs });
-  const rdma = createFakeRdma({ mode: options.rdmaMode, emit });
+  const rdma = createFakeRdma({ mode: options.rdmaMode, emit, hasOtherNamespaces: netdevs.hasPods });
   const drivers = new Set(["vfio-pci"]);
   const files = createFakeFiles();
   const requestedReboots: string[] = [];

@@ -45,6 +45,8 @@ export interface Netdevs {
   /** Takes the function, because a pod may have renamed the interface. */
   moveToPod(parent: PciAddress): void;
   returnFromPod(parent: PciAddress): void;
+  /** Reports whether any interface is in a pod. */
+  hasPods(): boolean;
 }
 
 export function createNetdevs(emit: (event: KernelEvent) => void): Netdevs {
@@ -121,6 +123,7 @@ export function createNetdevs(emit: (event: KernelEvent) => void): Netdevs {
     returnFromPod: (parent) => {
       move(parent, false);
     },
+    hasPods: () => [...all.values()].some(({ inPod }) => inPod),
   };
 }
 

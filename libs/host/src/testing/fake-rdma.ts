@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Implements the RDMA subsystem of the fake kernel: whether ib_core is loaded, its mode, and the names of RDMA devices.
- * Usage: `const { port, load } = createFakeRdma({ mode: "exclusive", emit })`.
+ * Implements the RDMA subsystem of the fake kernel: whether ib_core is loaded, its mode, and RDMA devices: those that were
+ * added by name, and those of PCI functions whose driver creates one.
+ * Usage: `const { port, load } = createFakeRdma({ mode: "exclusive", emit, hasOtherNamespaces })`.
  */
 import type { KernelEvent } from "../ports/kernel-events.ts";
-import type { Rdma, RdmaMode } from "../ports/rdma.ts";
+import type { Rdma, RdmaDevice, RdmaMode } from "../ports/rdma.ts";
 import { answer, Refusal } from "./refusal.ts";
 
 export interface FakeRdmaDeps {
   /** If a mode is given, ib_core is loaded from the start. */
   readonly mode: RdmaMode | undefined;
   readonly emit: (event: KernelEvent) => void;
+  /** Reports whether a network namespace other than that of the host exists. */
+  readonly hasOtherNamespaces: () => boolean;
 }
 
 export interface FakeRdma {
@@ -24,30 +27,41 @@ export interface FakeRdma {
   setMode(mode: RdmaMode): void;
 }
 
-export function createFakeRdma({ mode: initial, emit }: FakeRdmaDeps): FakeRdma {
-  const devices = new Set<string>();
+export function createFakeRdma({ mode: initial, emit, hasOtherNamespaces }: FakeRdmaDeps): FakeRdma {
+  const devices = new Map<string, RdmaDevice>();
   let mode = initial;
 
   function load(): void {
     mode ??= "shared";
   }
 
+  // rdma_compatdev_set(), 6.12
+  function setMode(wanted: RdmaMode): void {
+    if (mode === undefined) throw new Refusal("EPROTONOSUPPORT");
+    if (mode !== wanted && hasOtherNamespaces()) throw new Refusal("EBUSY");
+    mode = wanted;
+  }
+
   return {
-    port: { readMode: () => answer(() => mode) },
+    port: {
+      readMode: () => answer(() => mode),
+      setMode: (wanted) =>
+        answer(() => {
+          setMode(wanted);
+        }),
+      listDevices: () => answer(() => [...devices.values()].sort((a, b) => (a.name < b.name ? -1 : 1))),
+    },
     load,
     addDevice(name) {
       load();
-      devices.add(name);
+      devices.set(name, { name, nodeGuid: "5054:00ff:feaa:0000" });
       emit({ kind: "rdma", action: "add", name });
     },
     unload() {
-      for (const name of devices) emit({ kind: "rdma", action: "remove", name });
+      for (const name of devices.keys()) emit({ kind: "rdma", action: "remove", name });
       devices.clear();
       mode = undefined;
     },
-    setMode(wanted) {
-      if (mode === undefined) throw new Refusal("EPROTONOSUPPORT");
-      mode = wanted;
-    },
+    setMode,
   };
 }

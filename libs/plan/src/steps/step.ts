@@ -10,7 +10,9 @@ import { loadModule, type LoadModule } from "./load-module.ts";
 import { releasePf, type ReleasePf } from "./release-pf.ts";
 import { setLinkUp, type SetLinkUp } from "./set-link-up.ts";
 import { setNumVfs, type SetNumVfs } from "./set-num-vfs.ts";
+import { setPersistentRdmaMode, type SetPersistentRdmaMode } from "./set-persistent-rdma-mode.ts";
 import { setPfMtu, type SetPfMtu } from "./set-pf-mtu.ts";
+import { setRdmaMode, type SetRdmaMode } from "./set-rdma-mode.ts";
 import { setVfMac, type SetVfMac } from "./set-vf-mac.ts";
 import { setVfMtu, type SetVfMtu } from "./set-vf-mtu.ts";
 import type { AnyPfStep, Disruption, PfStepKind, StepKind } from "./step-kind.ts";
@@ -18,6 +20,8 @@ import type { AnyPfStep, Disruption, PfStepKind, StepKind } from "./step-kind.ts
 /** The steps that change the whole node, by the name of their kind. They run before the steps of PFs. */
 interface NodeStepKinds {
   readonly "load-module": LoadModule;
+  readonly "set-persistent-rdma-mode": SetPersistentRdmaMode;
+  readonly "set-rdma-mode": SetRdmaMode;
 }
 
 /** The steps that change one PF or its VFs, by the name of their kind. `pciAddress` is the address of the PF. */
@@ -46,6 +50,8 @@ export type Step = NodeStep | PfStep;
 
 const nodeSteps: { readonly [Name in NodeStep["kind"]]: StepKind<NodeStepKinds[Name]> } = {
   "load-module": loadModule,
+  "set-persistent-rdma-mode": setPersistentRdmaMode,
+  "set-rdma-mode": setRdmaMode,
 };
 
 const pfSteps: { readonly [Name in PfStep["kind"]]: PfStepKind<PfStepKinds[Name]> } = {

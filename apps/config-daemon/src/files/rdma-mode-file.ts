@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Reads and writes the options of module ib_core, /etc/modprobe.d/sriov_network_operator_modules_config.conf
+ * (sriov-operator.md F.5, F.7). A file of the Go operator, which has the same path, is treated as Switchyard's. A file with
+ * any other content is never changed.
+ * Usage: `const mode = await readPersistentRdmaMode(host.files); await writePersistentRdmaMode(host.files, "exclusive");`
+ */
+import { HostError, type HostFiles, type RdmaMode } from "@switchyard/host";
+
+const path = "/etc/modprobe.d/sriov_network_operator_modules_config.conf";
+const header = "# Written by Switchyard for spec.rdmaMode of a SriovNetworkPoolConfig. Changes are overwritten.\n";
+
+/** Of any version of Switchyard. */
+const ownHeader = /^# Written by Switchyard [^\n]*\n/;
+
+/** ib_core.netns_mode: 1 is shared. */
+const values = { exclusive: 0, shared: 1 } as const;
+
+/** Returns undefined if there is no file, and "foreign" if neither Switchyard nor the Go operator wrote it. */
+export async function readPersistentRdmaMode(
+  files: Pick<HostFiles, "readKind" | "readText">,
+): Promise<RdmaMode | "foreign" | undefined> {
+  const text = await files.readText(path);
+  if (text === undefined) return (await files.readKind(path)) === undefined ? undefined : "foreign";
+  const option = text.replace(ownHeader, "");
+  return (["exclusive", "shared"] as const).find((mode) => option === optionOf(mode)) ?? "foreign";
+}
+
+/** Writes the mode, or removes the file if `mode` is undefined. Rejects with HostError EEXIST if the file is foreign. */
+export async function writePersistentRdmaMode(files: HostFiles, mode: RdmaMode | undefined): Promise<void> {
+  if ((await readPersistentRdmaMode(files)) === "foreign") {
+    const words = "it has content that Switchyard did not write";
+    throw new HostError({ action: mode === undefined ? "remove" : "write", target: path }, "EEXIST", { words });
+  }
+  if (mode === undefined) await files.remove(path);
+  else await files.writeText(path, header + optionOf(mode));
+}
+
+/** The content of the Go operator's file. */
+function optionOf(mode: RdmaMode): string {
+  return `options ib_core netns_mode=${values[mode]}\n`;
+}

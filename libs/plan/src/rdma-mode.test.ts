@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import type { SystemStatus } from "@switchyard/api";
+import { isConverged, plan } from "./plan.ts";
+import { describeProblem } from "./problem.ts";
+import { rdmaModeDifference } from "./rdma-mode.ts";
+import { describeStep } from "./steps/step.ts";
+
+function planned(rdmaMode: "shared" | "exclusive" | "" | undefined, system: SystemStatus) {
+  const pfs = [{ pciAddress: "0000:3b:00.0", numVfs: 2, totalvfs: 8 }];
+  const wanted = pfs.map(({ pciAddress, numVfs }) => ({ pciAddress, numVfs, vfGroups: [] }));
+  const spec = { interfaces: wanted, ...(rdmaMode !== undefined && { system: { rdmaMode } }) };
+  const result = plan(spec, { interfaces: pfs, system }, new Map());
+  return { ...result, isConverged: isConverged(result), steps: result.steps.map(describeStep) };
+}
+
+describe("plan for an RDMA mode", () => {
+  it.each<{ what: string; wanted: "shared" | "exclusive" | "" | undefined; system: SystemStatus }>([
+    { what: "has the mode", wanted: "shared", system: { rdmaMode: "shared", persistentRdmaMode: "shared" } },
+    { what: "is in no pool with a mode", wanted: undefined, system: { rdmaMode: "exclusive" } },
+    { what: "has an empty mode in the spec", wanted: "", system: { rdmaMode: "exclusive" } },
+    { what: "gets the mode when ib_core is loaded", wanted: "exclusive", system: { persistentRdmaMode: "exclusive" } },
+    { what: "has a foreign file and no wish", wanted: undefined, system: { persistentRdmaMode: "foreign" } },
+  ])("is empty for a node that $what (sriov-operator.md M-44, M-45)", ({ wanted, system }) => {
+    expect(planned(wanted, system)).toMatchObject({ isConverged: true, impact: "none" });
+  });
+
+  it("writes the option before it changes the mode, without a drain", () => {
+    expect(planned("exclusive", { rdmaMode: "shared" })).toMatchObject({
+      steps: ["set RDMA mode exclusive in /etc/modprobe.d", "set RDMA mode shared -> exclusive"],
+      ...{ impact: "none", problems: [] },
+    });
+  });
+
+  it("only writes the option if the node has the mode already, or has no mode", () => {
+    expect(planned("shared", { rdmaMode: "shared", persistentRdmaMode: "exclusive" }).steps).toEqual([
+      "set RDMA mode exclusive -> shared in /etc/modprobe.d",
+    ]);
+    expect(planned("shared", {}).steps).toEqual(["set RDMA mode shared in /etc/modprobe.d"]);
+  });
+
+  it("removes the option, and keeps the mode, if no mode is requested any more (sriov-operator.md M-44)", () => {
+    for (const wanted of [undefined, ""] as const) {
+      expect(planned(wanted, { rdmaMode: "exclusive", persistentRdmaMode: "exclusive" })).toMatchObject({
+        ...{ steps: ["remove RDMA mode exclusive from /etc/modprobe.d"], impact: "none", problems: [] },
+      });
+    }
+  });
+
+  it("changes the mode, and reports the file, if the file has foreign content", () => {
+    const { steps, problems } = planned("exclusive", { rdmaMode: "shared", persistentRdmaMode: "foreign" });
+    expect(steps).toEqual(["set RDMA mode shared -> exclusive"]);
+    expect(problems.map(describeProblem)).toEqual([
+      'spec.system.rdmaMode: "exclusive" requested, but /etc/modprobe.d/sriov_network_operator_modules_config.conf has ' +
+        "content that Switchyard did not write; remove the file, or the mode may be another one after a reboot",
+    ]);
+  });
+
+  it("refuses a mode that does not exist", () => {
+    const rdmaMode: unknown = "all\n";
+    const spec: unknown = { system: { rdmaMode } };
+    const result = plan(spec as Parameters<typeof plan>[0], { system: { rdmaMode: "shared" } }, new Map());
+    expect(result.steps).toEqual([]);
+    expect(result.problems.map(describeProblem)).toEqual([
+      'spec.system.rdmaMode: "all\\n" is not supported; supported values are "shared" and "exclusive"',
+    ]);
+  });
+});
+
+describe("rdmaModeDifference", () => {
+  it("describes a mode that must change, and nothing else", () => {
+    const spec = { system: { rdmaMode: "exclusive" } } as const;
+    expect(rdmaModeDifference(spec, { system: { rdmaMode: "shared" } })).toContain("but the node is in shared mode");
+    expect(rdmaModeDifference(spec, { system: { rdmaMode: "exclusive" } })).toBeUndefined();
+    expect(rdmaModeDifference(spec, {})).toBeUndefined();
+    expect(rdmaModeDifference({}, { system: { rdmaMode: "shared" } })).toBeUndefined();
+  });
+});
