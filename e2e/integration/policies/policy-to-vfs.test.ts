@@ -128,7 +128,7 @@ describe("a policy on a real API server", () => {
 });
 
 describe("the rdmaMode of a pool", () => {
-  it("is compared with the node's mode once that is known, and a difference is reported as in switchyard plan", async () => {
+  it("is kept for later boots, and set once the node has RDMA; a refusal by the kernel is reported", async () => {
     await using worker = await createWorker(testCluster, "rdma", [igb("0000:01:00.0")]);
     worker.startDaemon();
     const askFor = (rdmaMode: "shared" | "exclusive") =>
@@ -144,25 +144,23 @@ describe("the rdmaMode of a pool", () => {
     };
 
     await askFor("shared");
-    const unknown = await stateOf("rdma", "of unknown mode", ({ syncStatus }) => syncStatus === "Failed");
-    expect(unknown.status?.lastSyncError).toBe(
-      'spec.system.rdmaMode: "shared" requested, but the RDMA mode of the node is unknown: ' +
-        "the kernel reports it only while module ib_core is loaded",
-    );
-    expect(await planned()).toContain(unknown.status?.lastSyncError);
-    expect(unknown.status?.system).toBeUndefined();
+    const unknown = await stateOf("rdma", "with an option", ({ system }) => system?.persistentRdmaMode === "shared");
+    expect(unknown.status?.system).toEqual({ persistentRdmaMode: "shared" });
 
     worker.kernel.addRdmaDevice("mlx5_0");
     const ready = await stateOf("rdma", "in shared mode", ({ system }) => system?.rdmaMode === "shared");
     expect(ready.status).toMatchObject({ syncStatus: "Succeeded", lastSyncError: "" });
     expect(await planned()).toBe("");
 
+    const busy = worker.kernel.fault({ port: "rdma", method: "setMode" }, { code: "EBUSY" });
     await askFor("exclusive");
     const wrong = await stateOf("rdma", "in the wrong mode", ({ syncStatus }) => syncStatus === "Failed");
-    expect(wrong.status?.lastSyncError).toBe(
-      'spec.system.rdmaMode: "exclusive" requested, but the node is in shared mode, and changing the mode is not supported yet',
+    expect(wrong.status?.lastSyncError).toContain(
+      "set RDMA mode exclusive on the kernel: EBUSY (other network namespaces",
     );
-    expect(await planned()).toContain(wrong.status?.lastSyncError);
+    busy.lift();
+    const right = await stateOf("rdma", "in exclusive mode", ({ system }) => system?.rdmaMode === "exclusive");
+    expect(right.status?.system?.persistentRdmaMode).toBe("exclusive");
     await testCluster.kubectl(["delete", "sriovnetworkpoolconfig", "rdma"]);
     await stateOf("rdma", "without an rdmaMode in the spec", ({ syncStatus }) => syncStatus === "Succeeded");
   }, 120_000);

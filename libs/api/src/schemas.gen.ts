@@ -1013,15 +1013,23 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                         "type": "integer"
                       },
                       "vdpaType": {
-                        "description": "Type of the vDPA device on the VF: virtio or vhost.",
+                        "description": "Type of the vDPA device on the VF: virtio or vhost; unbound if the device has no driver. Absent if Switchyard has not created a device on the VF.",
                         "type": "string"
                       },
                       "representorName": {
                         "description": "Name of the VF's representor, in switchdev mode.",
                         "type": "string"
                       },
+                      "rdmaDevice": {
+                        "description": "Name of the VF's RDMA device; absent if it has none, or if the device is in the network namespace of a pod.",
+                        "type": "string"
+                      },
                       "guid": {
-                        "description": "InfiniBand GUID of the VF.",
+                        "description": "Node GUID of the VF's RDMA device: \"0c42:a103:0016:054c\".",
+                        "type": "string"
+                      },
+                      "adminGuid": {
+                        "description": "InfiniBand GUID that the PF has assigned to the VF: all zeros if the PF has assigned none, absent if unknown or if the link type is not InfiniBand.",
                         "type": "string"
                       }
                     }
@@ -1296,6 +1304,15 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   "shared",
                   "exclusive",
                   ""
+                ]
+              },
+              "persistentRdmaMode": {
+                "description": "Mode that the RDMA subsystem gets when its module ib_core is loaded the next time, from the file /etc/modprobe.d/sriov_network_operator_modules_config.conf: shared or exclusive; foreign if the file has other content, which Switchyard does not change. Absent if there is no such file.",
+                "type": "string",
+                "enum": [
+                  "shared",
+                  "exclusive",
+                  "foreign"
                 ]
               }
             }

@@ -350,30 +350,6 @@ describe("configureNode and refusals", () => {
     expect(kernel.writes).toEqual([]);
   });
 
-  it("succeeds on a node that already has the requested RDMA mode", async () => {
-    const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")], rdmaMode: "shared" });
-    const daemon = daemonOn(kernel.host());
-    const asking = (rdmaMode: "shared" | "exclusive") => ({ ...nodeState([]), spec: { system: { rdmaMode } } });
-    expect(await daemon.pass(asking("shared"))).toBe("settled");
-    expect([daemon.error(), daemon.system()]).toEqual(["", { rdmaMode: "shared" }]);
-    await daemon.pass(asking("exclusive"));
-    expect(daemon.error()).toBe(
-      'spec.system.rdmaMode: "exclusive" requested, but the node is in shared mode, and changing the mode is not supported yet',
-    );
-
-    kernel.setRdmaModeByHand("exclusive");
-    await daemon.pass({ ...asking("exclusive"), status: { system: { rdmaMode: "shared" } } });
-    expect([daemon.error(), daemon.system()]).toEqual(["", { rdmaMode: "exclusive" }]);
-    kernel.unloadRdmaByHand();
-    await daemon.pass({ ...asking("exclusive"), status: { system: { rdmaMode: "exclusive" } } });
-    expect([daemon.error(), daemon.system()]).toEqual([
-      'spec.system.rdmaMode: "exclusive" requested, but the RDMA mode of the node is unknown: ' +
-        "the kernel reports it only while module ib_core is loaded",
-      {},
-    ]);
-    expect(kernel.writes).toEqual([]);
-  });
-
   it("changes nothing on a PF that it cannot record", async () => {
     const kernel = igbKernel();
     const full = kernel.fault({ port: "records", method: "save" }, { code: "ENOSPC" });

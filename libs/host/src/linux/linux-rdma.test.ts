@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { NetlinkSocket, protocols } from "@switchyard/netlink";
 import { ack, createFakeKernel, reply, type Respond } from "@switchyard/netlink/testing";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLinuxRdma } from "./linux-rdma.ts";
@@ -73,5 +73,49 @@ describe("readMode", () => {
     const odd = createRdma(mode(7));
     await expect(odd.rdma.readMode()).rejects.toMatchObject({ name: "HostError", code: "EBADMSG" });
     expect([refused, odd].map(({ kernel }) => kernel.countOpen())).toEqual([0, 0]);
+  });
+});
+
+describe("setMode", () => {
+  it("sets the mode, and closes its socket", async () => {
+    await loadIbCore("live");
+    const { kernel, rdma } = createRdma((asked) => [ack(asked)]);
+    await rdma.setMode("exclusive");
+    expect(kernel.requests.map(({ payload }) => payload.toString("hex"))).toEqual(["0500420000000000"]);
+    expect(kernel.countOpen()).toBe(0);
+  });
+
+  it("rejects with the answer of the kernel, and opens no socket if ib_core is not loaded", async () => {
+    const unloaded = createRdma((asked) => [ack(asked)]);
+    await expect(unloaded.rdma.setMode("shared")).rejects.toMatchObject({ name: "HostError", code: "EPROTONOSUPPORT" });
+    expect(unloaded.countOpened()).toBe(0);
+    await loadIbCore();
+    const busy = createRdma((asked) => [ack(asked, { code: "EBUSY" })]);
+    await expect(busy.rdma.setMode("shared")).rejects.toThrow("set RDMA mode shared on the kernel: EBUSY");
+    expect(busy.kernel.countOpen()).toBe(0);
+  });
+});
+
+describe("listDevices", () => {
+  it("lists devices with their PCI function, and leaves out devices that are being removed", async () => {
+    const { rdma } = createRdma(mode(1));
+    expect(await rdma.listDevices()).toEqual([]);
+    const classDirectory = join(root, "sys/class/infiniband");
+    for (const [name, device] of [
+      ["mlx5_1", "../../../0000:3b:00.2"],
+      ["mlx5_0", "../../../0000:3b:00.0"],
+      ["rxe0", undefined],
+      ["gone", "../../../0000:3b:00.3"],
+    ] as const) {
+      await mkdir(join(classDirectory, name), { recursive: true });
+      if (device !== undefined) await symlink(device, join(classDirectory, name, "device"));
+      if (name !== "gone") await writeFile(join(classDirectory, name, "node_guid"), "0c42:a103:0016:054c\n");
+    }
+    const nodeGuid = "0c42:a103:0016:054c";
+    expect(await rdma.listDevices()).toEqual([
+      { name: "mlx5_0", pciAddress: "0000:3b:00.0", nodeGuid },
+      { name: "mlx5_1", pciAddress: "0000:3b:00.2", nodeGuid },
+      { name: "rxe0", nodeGuid },
+    ]);
   });
 });

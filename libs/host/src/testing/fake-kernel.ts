@@ -15,7 +15,7 @@ import type { SriovSysfs } from "../ports/sriov-sysfs.ts";
 import { systemClock, type Clock } from "./clock.ts";
 import { createFakeBootProgram } from "./fake-boot-program.ts";
 import { createFakeEvents } from "./fake-events.ts";
-import { createFakeFiles } from "./fake-files.ts";
+import { createFakeFiles, type FakeFiles } from "./fake-files.ts";
 import { createFakeHost, type FakeWrite } from "./fake-host.ts";
 import { createFakeLinks } from "./fake-links.ts";
 import { createFakeModules } from "./fake-modules.ts";
@@ -100,7 +100,10 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
   const { onReset } = carriers;
   const { port: sriov, ...sriovLimits } = createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset });
   const udev = createFakeUdev({ bus, netdevs, clock, delayMs: udevMs === "none" ? 0 : udevMs });
-  const rdma = createFakeRdma({ mode: options.rdmaMode, emit, hasOtherNamespaces: netdevs.hasPods });
+  const rdma = createFakeRdma({
+    ...{ mode: options.rdmaMode, emit, hasOtherNamespaces: netdevs.hasPods },
+    readOption: () => readRdmaOption(files),
+  });
   const drivers = new Set(["vfio-pci"]);
   const files = createFakeFiles();
   const requestedReboots: string[] = [];
@@ -198,6 +201,14 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
       bus.plug(port);
     }
   }
+}
+
+/** modprobe reads the options of all files in this directory. */
+function readRdmaOption({ list, readText }: FakeFiles): RdmaMode | undefined {
+  const texts = list().flatMap((path) => (/^\/etc\/modprobe\.d\/[^/]+\.conf$/.test(path) ? (readText(path) ?? []) : []));
+  const value = /^options ib_core netns_mode=([01])$/m.exec(texts.join("\n"))?.[1];
+  if (value === undefined) return undefined;
+  return value === "0" ? "exclusive" : "shared";
 }
 
 function createFakeDevlink(bus: PciBus): Devlink {

@@ -2,7 +2,7 @@
 /**
  * Implements the RDMA subsystem of the fake kernel: whether ib_core is loaded, its mode, and RDMA devices: those that were
  * added by name, and those of PCI functions whose driver creates one.
- * Usage: `const { port, load } = createFakeRdma({ mode: "exclusive", emit, hasOtherNamespaces })`.
+ * Usage: `const { port, load } = createFakeRdma({ mode: "exclusive", emit, hasOtherNamespaces, readOption })`.
  */
 import type { KernelEvent } from "../ports/kernel-events.ts";
 import type { Rdma, RdmaDevice, RdmaMode } from "../ports/rdma.ts";
@@ -14,11 +14,13 @@ export interface FakeRdmaDeps {
   readonly emit: (event: KernelEvent) => void;
   /** Reports whether a network namespace other than that of the host exists. */
   readonly hasOtherNamespaces: () => boolean;
+  /** Returns the mode that an option in /etc/modprobe.d sets; undefined without an option. */
+  readonly readOption: () => RdmaMode | undefined;
 }
 
 export interface FakeRdma {
   readonly port: Rdma;
-  /** Loads ib_core in shared mode, unless it is loaded. */
+  /** Loads ib_core in the mode of its option, which is shared by default, unless it is loaded. */
   load(): void;
   /** Adds a device, and loads ib_core for it. */
   addDevice(name: string): void;
@@ -27,12 +29,12 @@ export interface FakeRdma {
   setMode(mode: RdmaMode): void;
 }
 
-export function createFakeRdma({ mode: initial, emit, hasOtherNamespaces }: FakeRdmaDeps): FakeRdma {
+export function createFakeRdma({ mode: initial, emit, hasOtherNamespaces, readOption }: FakeRdmaDeps): FakeRdma {
   const devices = new Map<string, RdmaDevice>();
   let mode = initial;
 
   function load(): void {
-    mode ??= "shared";
+    mode ??= readOption() ?? "shared";
   }
 
   // rdma_compatdev_set(), 6.12
