@@ -22,10 +22,7 @@ const modes: ReadonlySet<string> = new Set(["shared", "exclusive"]);
  * take an RDMA device from a running pod. A mode that is not reported is not a problem, because the kernel reads the option
  * when it loads ib_core.
  */
-export function planRdmaMode(
-  desired: SriovNetworkNodeStateSpec,
-  observed: SriovNetworkNodeStateStatus,
-): RdmaModePlan {
+export function planRdmaMode(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkNodeStateStatus): RdmaModePlan {
   const wanted = desired.system?.rdmaMode;
   const { rdmaMode: mode, persistentRdmaMode: persistent } = observed.system ?? {};
   if (!wanted) {

@@ -205,7 +205,9 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
 
 /** modprobe reads the options of all files in this directory. */
 function readRdmaOption({ list, readText }: FakeFiles): RdmaMode | undefined {
-  const texts = list().flatMap((path) => (/^\/etc\/modprobe\.d\/[^/]+\.conf$/.test(path) ? (readText(path) ?? []) : []));
+  const texts = list().flatMap((path) =>
+    /^\/etc\/modprobe\.d\/[^/]+\.conf$/.test(path) ? (readText(path) ?? []) : [],
+  );
   const value = /^options ib_core netns_mode=([01])$/m.exec(texts.join("\n"))?.[1];
   if (value === undefined) return undefined;
   return value === "0" ? "exclusive" : "shared";
