@@ -46,12 +46,25 @@ describe("Linux bridges", () => {
     });
     const index = shown.ifindex;
     expect(await call("listBridges")).toEqual([
-      { index, name: "br0", alias: "ours", vlanFiltering: true, vlanProtocol: "802.1ad" },
+      {
+        ...{ index, name: "br0", alias: "ours", group: 0, adminUp: false },
+        ...{ vlanFiltering: true, vlanProtocol: "802.1ad" },
+      },
     ]);
     expect(await call("createBridge", { name: "br0" })).toEqual(error("EEXIST"));
 
     await call("setMaster", "enp1s0f1", index);
     expect(await run("readlink /sys/class/net/enp1s0f1/master")).toMatch(/br0$/);
+    await call("setBridgePort", "enp1s0f1", { learning: 0, priority: 7, path_cost: 1_000, isolated: 1 });
+    const files = ["learning", "priority", "path_cost", "isolated", "unicast_flood"];
+    const brport = files.map((file) => `/sys/class/net/enp1s0f1/brport/${file}`);
+    expect(await run(`cat ${brport.join(" ")}`)).toBe("0\n7\n1000\n1\n1");
+    const parent = { bus: "pci", name: "0000:01:00.1" };
+    const settings: unknown = expect.objectContaining({ learning: 0, priority: 7, path_cost: 1_000, isolated: 1 });
+    expect(await call("listBridgePorts", index)).toEqual([
+      { index: expect.any(Number), name: "enp1s0f1", parent, settings },
+    ]);
+    expect(await call("getLink", "enp1s0f1")).toMatchObject({ masterIndex: index });
     await call("setBridge", { name: "br0", vlanFiltering: false, vlanProtocol: "802.1Q" });
     expect(await call("listBridges")).toMatchObject([{ vlanFiltering: false, vlanProtocol: "802.1Q" }]);
     await call("setMaster", "enp1s0f1", 0);
@@ -60,6 +73,10 @@ describe("Linux bridges", () => {
     await call("deleteLink", "br0");
     expect(await call("listBridges")).toEqual([]);
     expect(await call("deleteLink", "br0")).toEqual(error("ENODEV"));
+    await call("createBridge", { name: "br1", group: 42 });
+    expect(await run("ip -o link show group 42")).toContain("br1");
+    expect(await call("listBridges")).toMatchObject([{ name: "br1", group: 42 }]);
+    await call("deleteLink", "br1");
     expect(await call("deleteLink", "enp1s0f1")).toEqual(error("EOPNOTSUPP"));
   }, 300_000);
 });

@@ -15,6 +15,8 @@ export type { FileKind, HostFiles } from "./ports/host-files.ts";
 export type { Host } from "./ports/host.ts";
 export type { KernelEvent, KernelEvents } from "./ports/kernel-events.ts";
 export type { KernelModules } from "./ports/kernel-modules.ts";
+export type { LinuxBridgeFacts, LinuxBridges, VlanProtocol } from "./ports/linux-bridges.ts";
+export type { Routes } from "./ports/routes.ts";
 export type { Link, Links, LinkVf } from "./ports/links.ts";
 export {
   isPfBridgeName,

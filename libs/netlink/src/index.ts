@@ -19,6 +19,14 @@ export {
   type NewBridge,
   type VlanProtocol,
 } from "./rtnetlink/bridge.ts";
+export {
+  bridgePortSettings,
+  listBridgePorts,
+  setBridgePort,
+  type BridgePort,
+  type BridgePortSetting,
+  type BridgePortSettings,
+} from "./rtnetlink/bridge-port.ts";
 export { setVfGuids, type VfGuid } from "./rtnetlink/vf-guid.ts";
 export {
   addVdpaDevice,
@@ -32,7 +40,8 @@ export {
   type VdpaManagementHandle,
 } from "./vdpa/vdpa.ts";
 export type { LinkInfo, LinkVfInfo } from "./rtnetlink/link-message.ts";
-export { listLinks } from "./rtnetlink/list-links.ts";
+export { getLink, listLinks } from "./rtnetlink/list-links.ts";
+export { defaultRouteLinks, routeLinks } from "./rtnetlink/route.ts";
 export { setLinkMtu, setLinkUp, setVfAddress, type VfAddress } from "./rtnetlink/set-link.ts";
 export type { EventSink, ListenOptions } from "./events/multicast.ts";
 export { watchLinks, type LinkEvent } from "./events/watch-links.ts";

@@ -48,6 +48,26 @@ export const operations: Operations = {
     setAdminUp: (name, up) => ({ action: `set link ${up ? "up" : "down"}`, target: name }),
     setVfMac: (pfName, vfId, mac) => ({ action: `set vf ${vfId} mac ${mac}`, target: pfName }),
   },
+  routes: {
+    listDefaultRouteLinks: () => ({ action: "list", target: "default routes" }),
+    listRouteLinks: (address) => ({ action: "look up route", target: address }),
+  },
+  linuxBridges: {
+    listBridges: () => ({ action: "list", target: "Linux bridges" }),
+    createBridge: (name) => ({ action: "create Linux bridge", target: name }),
+    setVlans: (name, { filtering, protocol }) => ({
+      action: `set vlan_filtering ${filtering ? 1 : 0} vlan_protocol ${protocol}`,
+      target: name,
+    }),
+    addPort: (name, port) => ({ action: `add port ${port}`, target: name }),
+    removePort: (name, port) => ({ action: `remove port ${port}`, target: name }),
+    setPort: (_name, port, settings) => ({
+      action: `set ${Object.entries(settings).flat().join(" ")}`,
+      target: `bridge port ${port}`,
+    }),
+    setAdminUp: (name, up) => ({ action: `set link ${up ? "up" : "down"}`, target: name }),
+    deleteBridge: (name) => ({ action: "delete Linux bridge", target: name }),
+  },
   devlink: {
     readEswitchMode: (pf) => ({ action: "read eswitch mode", target: pf }),
   },

@@ -32,6 +32,8 @@ export function wrapPorts(host: Host, around: (call: PortCall, proceed: () => un
     bootProgram: wrap("bootProgram"),
     sriov: wrap("sriov"),
     links: wrap("links"),
+    routes: wrap("routes"),
+    linuxBridges: wrap("linuxBridges"),
     devlink: wrap("devlink"),
     rdma: wrap("rdma"),
     udev: wrap("udev"),

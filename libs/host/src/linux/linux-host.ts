@@ -12,9 +12,11 @@ import { createLinuxDevlink } from "./linux-devlink.ts";
 import { createLinuxHostFiles } from "./linux-host-files.ts";
 import { createLinuxKernelEvents } from "./linux-kernel-events.ts";
 import { createLinuxKernelModules } from "./linux-kernel-modules.ts";
+import { createLinuxLinuxBridges } from "./linux-linux-bridges.ts";
 import { createLinuxLinks } from "./linux-links.ts";
 import { createLinuxPfRecords, type UnreadableRecord } from "./linux-pf-records.ts";
 import { createLinuxRdma } from "./linux-rdma.ts";
+import { createLinuxRoutes } from "./linux-routes.ts";
 import { createLinuxSriovSysfs } from "./linux-sriov-sysfs.ts";
 import { createLinuxSystemd } from "./linux-systemd.ts";
 import { createLinuxOvs } from "./ovs/linux-ovs.ts";
@@ -31,12 +33,15 @@ export interface LinuxHostOptions {
 export function createLinuxHost(root: string, options: LinuxHostOptions): Host & AsyncDisposable {
   const resources = new AsyncDisposableStack();
   const open = (protocol: number) => resources.use(new NetlinkSocket({ protocol }));
+  const route = open(protocols.route);
   return {
     // Not below `root`: other processes compare this id with the one that they read without a mount of the host.
     boot: createLinuxBoot("/"),
     bootProgram: createLinuxBootProgram(root),
     sriov: createLinuxSriovSysfs(root),
-    links: createLinuxLinks({ root, socket: open(protocols.route) }),
+    links: createLinuxLinks({ root, socket: route }),
+    routes: createLinuxRoutes(route),
+    linuxBridges: createLinuxLinuxBridges(route),
     devlink: createLinuxDevlink(open(protocols.generic)),
     rdma: createLinuxRdma({ root, openSocket: () => new NetlinkSocket({ protocol: protocols.rdma }) }),
     udev: createLinuxUdev(root),

@@ -51,7 +51,7 @@ const missing = missingForNamespaces();
     const index: unknown = expect.any(Number);
     expect(await find("v0")).toEqual({
       ...{ index, name: "v0", altNames: [], mac: "02:00:00:00:00:01", mtu: 1500, maxMtu: 65_535, adminUp: false },
-      ...{ type: "ether", vfs: [] },
+      ...{ type: "ether", kind: "veth", lowerIndex: index, vfs: [] },
     });
   });
 

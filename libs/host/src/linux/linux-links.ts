@@ -39,9 +39,10 @@ const types = new Map<number, Link["type"]>([
 
 function toLink(info: LinkInfo): Link {
   const { index, name, altNames, mtu, maxMtu, adminUp, parent, physPortName, physSwitchId } = info;
+  const { kind, masterIndex, lowerIndex } = info;
   return {
     ...{ index, name, altNames, mac: info.address, mtu, adminUp, type: types.get(info.hardwareType) ?? "other" },
-    ...defined({ maxMtu, parent, physPortName, physSwitchId }),
+    ...defined({ maxMtu, parent, kind, masterIndex, lowerIndex, physPortName, physSwitchId }),
     vfs: info.vfs.map(({ vfId, address, vlan }) => ({ vfId, mac: address, vlan })).sort((a, b) => a.vfId - b.vfId),
   };
 }

@@ -18,6 +18,12 @@ export interface Link {
   readonly type: "ether" | "infiniband" | "other";
   /** Device of the interface: bus "pci", name "0000:01:00.0"; absent for virtual interfaces. */
   readonly parent?: { readonly bus: string; readonly name: string };
+  /** "bridge", "bond", "vlan", "openvswitch"; absent for hardware. */
+  readonly kind?: string;
+  /** Index of the bridge, bond or other interface of which this one is a port. */
+  readonly masterIndex?: number;
+  /** Index of the interface below a VLAN or macvlan, and of the other end of a veth, in the same network namespace. */
+  readonly lowerIndex?: number;
   /** "p0", "pf0vf3"; absent if the driver has no port names (EOPNOTSUPP). */
   readonly physPortName?: string;
   /** Hexadecimal; the same for all ports of one embedded switch. */

@@ -6,7 +6,7 @@
  * Usage: `const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")] }); const host = kernel.host();`
  */
 import { randomUUID } from "node:crypto";
-import type { PciAddress } from "@switchyard/api";
+import { defined, type PciAddress } from "@switchyard/api";
 import type { Devlink } from "../ports/devlink.ts";
 import type { Host } from "../ports/host.ts";
 import type { KernelEvent } from "../ports/kernel-events.ts";
@@ -17,6 +17,7 @@ import { createFakeBootProgram } from "./fake-boot-program.ts";
 import { createFakeEvents } from "./fake-events.ts";
 import { createFakeFiles, type FakeFiles } from "./fake-files.ts";
 import { createFakeHost, type FakeWrite } from "./fake-host.ts";
+import { createFakeLinuxBridges, newBridge } from "./fake-linux-bridges.ts";
 import { createFakeLinks } from "./fake-links.ts";
 import { createFakeModules } from "./fake-modules.ts";
 import { createNetdevs, type Netdevs } from "./fake-netdevs.ts";
@@ -25,6 +26,7 @@ import { createPciBus, type PciBus } from "./fake-pci.ts";
 import { createFakeOvs, type FakeOvsByHand } from "./fake-ovs.ts";
 import { createFakeRdma } from "./fake-rdma.ts";
 import { createFakeRecords } from "./fake-records.ts";
+import { createFakeRoutes } from "./fake-routes.ts";
 import { createFakeSriov } from "./fake-sriov.ts";
 import { createFakeSystemd } from "./fake-systemd.ts";
 import { createFakeUdev } from "./fake-udev.ts";
@@ -74,6 +76,14 @@ export interface FakeKernel {
   setVfVlanByHand(pf: PciAddress, vfId: number, vlan: number): void;
   renameLink(name: string, newName: string): void;
   addAltName(name: string, altName: string): void;
+  /** Adds a virtual interface, such as a "bridge", a "bond" or a "vlan", which is up. */
+  addLinkByHand(name: string, kind: string, lower?: string): void;
+  deleteLinkByHand(name: string): void;
+  /** Makes an interface a port of a bridge or bond, or independent. */
+  setMasterByHand(name: string, master: string | undefined): void;
+  /** Adds a route to "default" or to an address. */
+  addRouteByHand(destination: string, name: string): void;
+  removeRoutesByHand(): void;
   /** Moves the interface of a VF to a pod, where it is not visible on the host. */
   moveToPod(vf: PciAddress): void;
   returnFromPod(vf: PciAddress): void;
@@ -105,6 +115,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     readOption: () => readRdmaOption(files),
   });
   const drivers = new Set(["vfio-pci"]);
+  const routes = createFakeRoutes(netdevs);
   const files = createFakeFiles();
   const requestedReboots: string[] = [];
   const systemd = createFakeSystemd({ files, onReboot: (reason) => requestedReboots.push(reason) });
@@ -118,6 +129,8 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     bootProgram: createFakeBootProgram().port,
     sriov,
     links: createFakeLinks({ bus, netdevs, hasCarrier: carriers.hasCarrier, onReset }),
+    routes: routes.port,
+    linuxBridges: createFakeLinuxBridges(netdevs),
     devlink: createFakeDevlink(bus),
     rdma: rdma.port,
     udev: udev.port,
@@ -156,6 +169,9 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     },
     ...createManualActions({ bus, netdevs, sriov, emitLinksOf }),
     ovs: ovs.byHand,
+    ...createManualLinks(netdevs),
+    addRouteByHand: routes.add,
+    removeRoutesByHand: routes.removeAll,
     addRdmaDevice: rdma.addDevice,
     unloadRdmaByHand: rdma.unload,
     setRdmaModeByHand: rdma.setMode,
@@ -275,6 +291,25 @@ function createManualActions({ bus, netdevs, sriov, emitLinksOf }: ManualActions
     },
     returnFromPod: (vf) => {
       netdevs.returnFromPod(vf);
+    },
+  } satisfies Partial<FakeKernel>;
+}
+
+/** Actions of administrators and of other programs on virtual interfaces. */
+function createManualLinks(netdevs: Netdevs) {
+  return {
+    addLinkByHand(name, kind, lower) {
+      const lowerIndex = lower === undefined ? undefined : netdevs.find(lower).index;
+      const bridge = kind === "bridge" ? { bridge: newBridge } : {};
+      const added = netdevs.addVirtual({ name, kind, ...bridge, ...defined({ lowerIndex }) });
+      netdevs.change(added, (link) => (link.adminUp = true));
+    },
+    deleteLinkByHand(name) {
+      netdevs.remove(netdevs.find(name));
+    },
+    setMasterByHand(name, master) {
+      const masterIndex = master === undefined ? undefined : netdevs.find(master).index;
+      netdevs.change(netdevs.find(name), (port) => (port.masterIndex = masterIndex));
     },
   } satisfies Partial<FakeKernel>;
 }

@@ -24,17 +24,18 @@ const noMac = "00:00:00:00:00:00";
 
 export function createFakeLinks({ bus, netdevs, hasCarrier, onReset }: FakeLinksDeps): Links {
   function pfOf(netdev: Netdev): PfFunction | undefined {
-    const fn = bus.find(netdev.parent);
+    const fn = netdev.parent && bus.find(netdev.parent);
     return fn?.kind === "pf" ? fn : undefined;
   }
 
   function linkOf(netdev: Netdev): Link {
     const { index, name, altNames, mac, mtu, maxMtu, adminUp, parent, physPortName, physSwitchId } = netdev;
+    const { kind, masterIndex, lowerIndex } = netdev;
     const pf = pfOf(netdev);
     return {
       ...{ index, name, altNames: [...altNames], mac, mtu, maxMtu, adminUp, type: "ether" },
-      parent: { bus: "pci", name: parent },
-      ...defined({ physPortName, physSwitchId }),
+      ...(parent && { parent: { bus: "pci", name: parent } }),
+      ...defined({ kind, masterIndex, lowerIndex, physPortName, physSwitchId }),
       vfs: (pf?.vfs ?? []).map(({ vfId, pfMac = noMac, vlan }) => ({ vfId, mac: pfMac, vlan })),
     };
   }
@@ -44,7 +45,7 @@ export function createFakeLinks({ bus, netdevs, hasCarrier, onReset }: FakeLinks
     readSpeedMbps: (name) =>
       answer(() => {
         const netdev = netdevs.find(name);
-        const fn = bus.find(netdev.parent);
+        const fn = netdev.parent && bus.find(netdev.parent);
         const pf = fn?.kind === "vf" ? fn.pf : fn;
         return netdev.adminUp && pf !== undefined && hasCarrier(pf) ? pf.port.speedMbps : undefined;
       }),

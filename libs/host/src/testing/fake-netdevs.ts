@@ -5,13 +5,18 @@
  */
 import type { PciAddress } from "@switchyard/api";
 import type { KernelEvent } from "../ports/kernel-events.ts";
+import type { VlanProtocol } from "../ports/linux-bridges.ts";
 import { Refusal } from "./refusal.ts";
 
 /** One network interface. */
 export interface Netdev {
   readonly index: number;
-  /** PCI function of the interface. */
-  readonly parent: PciAddress;
+  /** PCI function of the interface; absent for virtual interfaces. */
+  readonly parent?: PciAddress;
+  /** "bridge", "vlan", "bond"; absent for hardware. */
+  readonly kind?: string;
+  /** Index of the interface below a VLAN. */
+  readonly lowerIndex?: number;
   readonly maxMtu: number;
   readonly physPortName?: string;
   readonly physSwitchId?: string;
@@ -22,14 +27,40 @@ export interface Netdev {
   adminUp: boolean;
   /** In the network namespace of a pod, and therefore not visible on the host. */
   inPod: boolean;
+  /** Index of the bridge or bond of which the interface is a port. */
+  masterIndex: number | undefined;
+  /** What a bridge has. */
+  bridge: FakeBridge | undefined;
+  /** Settings as a port of a bridge. */
+  portSettings: Readonly<Record<string, number>>;
+}
+
+/** The state of a bridge. */
+export interface FakeBridge {
+  readonly isOwn: boolean;
+  readonly isComplete: boolean;
+  readonly vlanFiltering: boolean;
+  readonly vlanProtocol: VlanProtocol;
 }
 
 /** The values that a driver gives to a new interface. */
-export type NewNetdev = Pick<Netdev, "parent" | "maxMtu" | "mac" | "physPortName" | "physSwitchId">;
+export type NewNetdev = Required<Pick<Netdev, "parent">> &
+  Pick<Netdev, "maxMtu" | "mac" | "physPortName" | "physSwitchId">;
+
+/** A new virtual interface. */
+export interface NewVirtualNetdev extends Pick<Netdev, "lowerIndex"> {
+  readonly name: string;
+  readonly kind: string;
+  readonly bridge?: FakeBridge;
+}
 
 export interface Netdevs {
   /** Adds an interface with the first free name of eth0, eth1 and so on. */
   add(netdev: NewNetdev): Netdev;
+  /** Adds a virtual interface, which is down. Throws Refusal EEXIST if the name is in use. */
+  addVirtual(netdev: NewVirtualNetdev): Netdev;
+  /** Removes an interface and the VLANs on it, and makes its ports independent. */
+  remove(netdev: Netdev): void;
   /** Removes the interfaces of a function in all namespaces. */
   removeOf(parent: PciAddress): void;
   /** Returns the interfaces of a function that are visible on the host. */
@@ -88,19 +119,41 @@ export function createNetdevs(emit: (event: KernelEvent) => void): Netdevs {
     }
   }
 
+  function remove(netdev: Netdev): void {
+    for (const other of all.values()) {
+      if (other.masterIndex === netdev.index) release(other);
+      if (other.lowerIndex === netdev.index) remove(other);
+    }
+    all.delete(netdev.index);
+    tell(netdev);
+  }
+
+  function release(port: Netdev): void {
+    change(port, (released) => {
+      released.masterIndex = undefined;
+      released.portSettings = {};
+    });
+  }
+
   return {
     add(netdev) {
       const index = nextIndex++;
-      const added = { ...netdev, index, name: freeName(), altNames: [], mtu: 1_500, adminUp: false, inPod: false };
+      const added = { ...netdev, ...initial, index, name: freeName(), altNames: [] };
       all.set(index, added);
       tell(added);
       return added;
     },
+    addVirtual({ bridge, ...netdev }) {
+      if (lookUp(netdev.name) !== undefined) throw new Refusal("EEXIST");
+      const index = nextIndex++;
+      const added = { ...netdev, ...initial, bridge, index, altNames: [], mac: "02:00:00:00:ff:01", maxMtu: 65_535 };
+      all.set(index, added);
+      tell(added);
+      return added;
+    },
+    remove,
     removeOf(parent) {
-      for (const netdev of of(parent)) {
-        all.delete(netdev.index);
-        tell(netdev);
-      }
+      for (const netdev of of(parent)) remove(netdev);
     },
     visibleOf: (parent) => of(parent).filter(({ inPod }) => !inPod),
     find(name) {
@@ -127,6 +180,11 @@ export function createNetdevs(emit: (event: KernelEvent) => void): Netdevs {
   };
 }
 
+const initial = {
+  ...{ mtu: 1_500, adminUp: false, inPod: false },
+  ...{ masterIndex: undefined, bridge: undefined, portSettings: {} },
+};
+
 function eventOf({ name, parent }: Netdev): KernelEvent {
-  return { kind: "link", name, parent: { bus: "pci", name: parent } };
+  return { kind: "link", name, ...(parent && { parent: { bus: "pci", name: parent } }) };
 }

@@ -41,7 +41,7 @@ export function createFakeUdev({ bus, netdevs, clock, delayMs }: FakeUdevDeps): 
   }
 
   function nameInterface(netdev: Netdev): void {
-    const fn = bus.find(netdev.parent);
+    const fn = netdev.parent && bus.find(netdev.parent);
     if (fn === undefined || netdev.inPod || !netdevs.listVisible().includes(netdev)) return; // removed meanwhile
     const { port } = fn.kind === "pf" ? fn : fn.pf;
     const name = fn.kind === "pf" ? port.name : `${port.sriov?.vfNamePrefix ?? ""}${fn.vfId}`;

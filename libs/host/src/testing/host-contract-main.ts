@@ -68,6 +68,7 @@ async function findIgb(host: Host): Promise<ContractWorld["pfs"] | undefined> {
 
 function worldOf(host: Host, pfs: ContractWorld["pfs"]): ContractWorld {
   let hasNamespace = false;
+  const added: (readonly string[])[] = [];
   return {
     host,
     pfs,
@@ -75,6 +76,20 @@ function worldOf(host: Host, pfs: ContractWorld["pfs"]): ContractWorld {
     absent: pci("0000:fe:1f.7"),
     renameLink: (name, newName) => ip("link", "set", "dev", name, "name", newName),
     addAltName: (name, altName) => ip("link", "property", "add", "dev", name, "altname", altName),
+    async addLink(name, kind, lower) {
+      const options = kind === "vlan" ? ["id", "5"] : [];
+      await ip("link", "add", ...(lower === undefined ? [] : ["link", lower]), "name", name, "type", kind, ...options);
+      added.push(["link", name]);
+      await ip("link", "set", "dev", name, "up");
+    },
+    setMaster: (name, master) => ip("link", "set", "dev", name, "master", master),
+    async addRoute(destination, name) {
+      await ip("route", "add", destination, "dev", name);
+      added.push(["route", destination, "dev", name]);
+    },
+    async removeLinksAndRoutes() {
+      for (const [object = "", ...words] of added.splice(0)) await ip(object, "delete", ...words);
+    },
     async moveToPod(_vf, name) {
       if (!hasNamespace) await ip("netns", "add", namespace);
       hasNamespace = true;

@@ -15,6 +15,7 @@ import { serveFakeKernel } from "./serve-fake-kernel.ts";
 
 function worldOf(kernel: FakeKernel, host: Host, hasEswitch = false): ContractWorld {
   const inPods = new Set<PciAddress>();
+  const links: string[] = [];
 
   /** Acts on the kernel directly. The call before it ensures that a watch that was sent earlier has started. */
   async function byHand(act: () => void): Promise<void> {
@@ -34,6 +35,24 @@ function worldOf(kernel: FakeKernel, host: Host, hasEswitch = false): ContractWo
     addAltName: (name, altName) =>
       byHand(() => {
         kernel.addAltName(name, altName);
+      }),
+    addLink: (name, kind, lower) =>
+      byHand(() => {
+        kernel.addLinkByHand(name, kind, lower);
+        links.push(name);
+      }),
+    setMaster: (name, master) =>
+      byHand(() => {
+        kernel.setMasterByHand(name, master);
+      }),
+    addRoute: (destination, name) =>
+      byHand(() => {
+        kernel.addRouteByHand(destination, name);
+      }),
+    removeLinksAndRoutes: () =>
+      byHand(() => {
+        for (const name of links.splice(0)) kernel.deleteLinkByHand(name);
+        kernel.removeRoutesByHand();
       }),
     moveToPod: (vf) =>
       byHand(() => {

@@ -7,6 +7,7 @@ import { bootProgramCases } from "./contract/boot-program-cases.ts";
 import { driverCases } from "./contract/driver-cases.ts";
 import { eventCases } from "./contract/event-cases.ts";
 import { fileCases } from "./contract/file-cases.ts";
+import { linuxBridgeCases } from "./contract/linux-bridge-cases.ts";
 import { linkCases } from "./contract/link-cases.ts";
 import { otherCases } from "./contract/other-cases.ts";
 import { sriovCases } from "./contract/sriov-cases.ts";
@@ -21,6 +22,7 @@ export const hostContractCases: readonly ContractCase[] = [
   ...sriovCases,
   ...driverCases,
   ...linkCases,
+  ...linuxBridgeCases,
   ...vfLinkCases,
   ...eventCases,
   ...fileCases,

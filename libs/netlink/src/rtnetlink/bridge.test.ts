@@ -28,7 +28,10 @@ describe("listBridges", () => {
     const veth = Buffer.concat([header, text(3, "v0"), nested(18, [text(1, "veth")])]);
     const device = Buffer.concat([header, text(3, "eth0")]);
     await expect(listBridges(listing([device, bridge, veth]))).resolves.toEqual([
-      { index: 7, name: "br0", alias: "ours", vlanFiltering: true, vlanProtocol: "802.1ad" },
+      {
+        ...{ index: 7, name: "br0", alias: "ours", group: 0, adminUp: false },
+        ...{ vlanFiltering: true, vlanProtocol: "802.1ad" },
+      },
     ]);
   });
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Linux bridges and their ports (linux/if_link.h, IFLA_BR_*). All functions reject with NetlinkError: ENODEV if there is no
+ * Linux bridges (linux/if_link.h, IFLA_BR_*); bridge-port.ts has the settings of their ports. All functions reject with NetlinkError: ENODEV if there is no
  * interface of a name.
  * Usage: `await createBridge(socket, { name: "br0", vlanFiltering: true }); await setMaster(socket, "eth0", index);`
  */
 import { malformed } from "../netlink-error.ts";
 import type { NetlinkSocket } from "../netlink-socket.ts";
 import { bytes, find, findNested, nested, parseAttributes, readText, readU32, text, u32 } from "../wire/attributes.ts";
-import { encodeLinkHeader, linkAttributes, linkMessages } from "./link-message.ts";
+import { encodeLinkHeader, flagUp, linkAttributes, linkMessages } from "./link-message.ts";
 
 /** The tag by which a bridge knows VLANs: EtherType 0x8100 or 0x88a8. */
 export type VlanProtocol = "802.1Q" | "802.1ad";
@@ -18,6 +18,8 @@ export interface NewBridge {
   readonly vlanFiltering?: boolean | undefined;
   /** Default: 802.1Q. */
   readonly vlanProtocol?: VlanProtocol | undefined;
+  /** Number of the group of interfaces (`ip link show group N`), which exists from the first moment. Default: 0. */
+  readonly group?: number | undefined;
 }
 
 /** A bridge as the kernel has it. */
@@ -25,13 +27,15 @@ export interface BridgeLink {
   readonly index: number;
   readonly name: string;
   readonly alias: string;
+  readonly group: number;
+  readonly adminUp: boolean;
   readonly vlanFiltering: boolean;
   /** Undefined for another EtherType. */
   readonly vlanProtocol: VlanProtocol | undefined;
 }
 
 const headerBytes = 16; // struct ifinfomsg
-const attributes = { name: 3, master: 10, linkInfo: 18, alias: 20 };
+const attributes = { name: 3, master: 10, linkInfo: 18, alias: 20, group: 27 };
 const info = { kind: 1, data: 2 };
 const bridgeData = { vlanFiltering: 7, vlanProtocol: 8 };
 const etherTypes: Readonly<Record<VlanProtocol, number>> = { "802.1Q": 0x8100, "802.1ad": 0x88a8 };
@@ -45,13 +49,14 @@ export async function createBridge(socket: NetlinkSocket, bridge: NewBridge): Pr
     payload: Buffer.concat([
       encodeLinkHeader(),
       text(attributes.name, bridge.name),
+      ...(bridge.group === undefined ? [] : [u32(attributes.group, bridge.group)]),
       nested(attributes.linkInfo, [text(info.kind, "bridge"), nested(info.data, encodeData(bridge))]),
     ]),
   });
 }
 
 /** `ip link set NAME type bridge …`: changes the settings that are given. */
-export async function setBridge(socket: NetlinkSocket, bridge: NewBridge): Promise<void> {
+export async function setBridge(socket: NetlinkSocket, bridge: Omit<NewBridge, "group">): Promise<void> {
   await socket.request({
     tried: `configure bridge ${bridge.name}`,
     type: linkMessages.newLink, // RTM_SETLINK ignores IFLA_LINKINFO
@@ -119,12 +124,15 @@ function parseBridge(payload: Buffer): readonly BridgeLink[] {
   if (kind === undefined || readText(kind) !== "bridge" || name === undefined) return [];
   const data = findNested(linkInfo, info.data);
   const alias = find(link, attributes.alias);
+  const group = find(link, attributes.group);
   const protocol = find(data, bridgeData.vlanProtocol);
   return [
     {
       index: readU32(payload, 4),
       name: readText(name),
       alias: alias === undefined ? "" : readText(alias),
+      group: group === undefined ? 0 : readU32(group),
+      adminUp: (readU32(payload, 8) & flagUp) !== 0,
       vlanFiltering: find(data, bridgeData.vlanFiltering)?.[0] === 1,
       vlanProtocol: protocol && protocolOf(protocol),
     },

@@ -25,6 +25,10 @@ export interface LinkInfo {
   readonly kind?: string;
   /** Bus and name of the parent device: "pci", "0000:06:00.0". Since Linux 5.14. */
   readonly parent?: { readonly bus: string; readonly name: string };
+  /** Index of the bridge, bond or other interface of which this one is a port. */
+  readonly masterIndex?: number;
+  /** Index of the interface below this one: the device of a VLAN or macvlan. Absent if it is in another network namespace. */
+  readonly lowerIndex?: number;
   /** Physical port name: "p0", "pf0vf3". */
   readonly physPortName?: string;
   /** Physical switch ID, hexadecimal. */
@@ -50,10 +54,13 @@ export const linkAttributes = {
   address: 1,
   name: 3,
   mtu: 4,
+  link: 5,
+  master: 10,
   linkInfo: 18,
   vfInfoList: 22,
   extMask: 29,
   physSwitchId: 36,
+  linkNamespace: 37,
   physPortName: 38,
   maxMtu: 51,
   properties: 52,
@@ -92,11 +99,15 @@ export function parseLink(payload: Buffer): LinkInfo {
   const kind = optional(find(findNested(attributes, linkAttributes.linkInfo), infoKind), readText);
   const parentName = textOf(linkAttributes.parentDevice);
   const parentBus = textOf(linkAttributes.parentBus);
+  const master = optional(find(attributes, linkAttributes.master), readU32);
+  const isBelowHere = find(attributes, linkAttributes.linkNamespace) === undefined;
+  const lower = isBelowHere ? optional(find(attributes, linkAttributes.link), readU32) : undefined;
+  const index = payload.readInt32LE(4);
   const physPortName = textOf(linkAttributes.physPortName);
   const physSwitchId = find(attributes, linkAttributes.physSwitchId)?.toString("hex");
 
   return {
-    index: payload.readInt32LE(4),
+    index,
     name,
     altNames: findNested(attributes, linkAttributes.properties)
       .filter(({ type }) => type === linkAttributes.altName)
@@ -108,6 +119,8 @@ export function parseLink(payload: Buffer): LinkInfo {
     ...(maxMtu !== undefined && maxMtu !== 0 && { maxMtu }),
     ...(kind !== undefined && { kind }),
     ...(parentName !== undefined && parentBus !== undefined && { parent: { bus: parentBus, name: parentName } }),
+    ...(master !== undefined && master !== 0 && { masterIndex: master }),
+    ...(lower !== undefined && lower !== 0 && lower !== index && { lowerIndex: lower }),
     ...(physPortName !== undefined && { physPortName }),
     ...(physSwitchId !== undefined && { physSwitchId }),
     vfs: findNested(attributes, linkAttributes.vfInfoList).map((vf) => parseVf(vf, address.length)),

@@ -20,6 +20,8 @@ interface IpLink {
   readonly address: string;
   readonly link_type: string;
   readonly linkinfo?: { readonly info_kind?: string };
+  /** Name of the other end of a veth. */
+  readonly link?: string;
 }
 
 (missing === undefined ? describe : describe.skip)(`rtnetlink on the real kernel`, () => {
@@ -57,7 +59,8 @@ interface IpLink {
       ["ether", 1],
       ["loopback", 772],
     ]);
-    const expected = (await listByIp(namespace)).map((link) => ({
+    const all = await listByIp(namespace);
+    const expected = all.map((link) => ({
       index: link.ifindex,
       name: link.ifname,
       altNames: link.altnames ?? [],
@@ -67,6 +70,7 @@ interface IpLink {
       mtu: link.mtu,
       ...(link.max_mtu !== 0 && { maxMtu: link.max_mtu }),
       ...(link.linkinfo?.info_kind !== undefined && { kind: link.linkinfo.info_kind }),
+      ...(link.link !== undefined && { lowerIndex: all.find(({ ifname }) => ifname === link.link)?.ifindex }),
       vfs: [],
     }));
     expect(expected.map(({ name }) => name)).toEqual(expect.arrayContaining(["lo", "v0", "v1"]));

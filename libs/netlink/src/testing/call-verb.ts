@@ -6,11 +6,14 @@
 import {
   addVdpaDevice,
   createBridge,
+  defaultRouteLinks,
   deleteLink,
   deleteVdpaDevice,
   ethtoolFamily,
   getFeatures,
+  getLink,
   getRdmaMode,
+  listBridgePorts,
   listBridges,
   listVdpaDevices,
   listVdpaManagementDevices,
@@ -18,7 +21,9 @@ import {
   NetlinkSocket,
   protocols,
   resolveFamily,
+  routeLinks,
   setBridge,
+  setBridgePort,
   setFeature,
   setLinkAlias,
   setMaster,
@@ -33,7 +38,10 @@ type Arguments = never[];
 const [verb = "", ...texts] = process.argv.slice(2);
 const values = texts.map((text) => JSON.parse(text) as never);
 
-const route = { createBridge, deleteLink, listBridges, setBridge, setLinkAlias, setMaster, setVfGuids };
+const route = {
+  ...{ createBridge, deleteLink, listBridges, setBridge, setLinkAlias, setMaster, setVfGuids },
+  ...{ listBridgePorts, setBridgePort, defaultRouteLinks, routeLinks, getLink },
+};
 const rdma = { getRdmaMode, setRdmaMode };
 const ethtool = { getFeatures, setFeature };
 const vdpa = { addVdpaDevice, deleteVdpaDevice, listVdpaDevices, listVdpaManagementDevices };

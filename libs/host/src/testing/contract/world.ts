@@ -23,6 +23,14 @@ export interface ContractWorld {
   readonly absent: PciAddress;
   readonly renameLink: (name: string, newName: string) => Promise<void>;
   readonly addAltName: (name: string, altName: string) => Promise<void>;
+  /** Adds a virtual interface, such as a "bridge" or a "vlan" on `lower`, which is up until the end of the case. */
+  readonly addLink: (name: string, kind: string, lower?: string) => Promise<void>;
+  /** Makes an interface a port of a bridge. */
+  readonly setMaster: (name: string, master: string) => Promise<void>;
+  /** Adds a route to "default" or to an IPv4 address, until the end of the case. */
+  readonly addRoute: (destination: string, name: string) => Promise<void>;
+  /** Removes what addLink and addRoute added. */
+  readonly removeLinksAndRoutes: () => Promise<void>;
   /** Moves the interface of a VF to another network namespace. */
   readonly moveToPod: (vf: PciAddress, name: string) => Promise<void>;
   /** Moves all these interfaces back to the host. */
@@ -60,8 +68,11 @@ export async function runContractCase(contractCase: ContractCase, world: Contrac
   }
 }
 
-async function restore({ host, pfs, returnFromPods }: ContractWorld): Promise<void> {
+async function restore({ host, pfs, returnFromPods, removeLinksAndRoutes }: ContractWorld): Promise<void> {
   await returnFromPods();
+  await removeLinksAndRoutes();
+  for (const { name, isOwn } of await host.linuxBridges.listBridges())
+    if (isOwn) await host.linuxBridges.deleteBridge(name);
   for (const pf of pfs) {
     if ((await host.sriov.readPf(pf))?.driver === undefined) await host.sriov.probeDrivers(pf);
     await host.sriov.setNumVfs(pf, 0);

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Implements Routes on the fake kernel, which has default routes and routes to single addresses. A route ends with its
+ * interface.
+ * Usage: `const routes = createFakeRoutes(netdevs); routes.add("default", "enp1s0f0")`.
+ */
+import { isIP } from "node:net";
+import type { Routes } from "../ports/routes.ts";
+import type { Netdevs } from "./fake-netdevs.ts";
+import { answer, Refusal } from "./refusal.ts";
+
+export interface FakeRoutes {
+  readonly port: Routes;
+  /** Adds a route to "default" or to an address through an interface. */
+  add(destination: string, name: string): void;
+  removeAll(): void;
+}
+
+export function createFakeRoutes(netdevs: Netdevs): FakeRoutes {
+  const routes: { readonly destination: string; readonly index: number }[] = [];
+
+  function linksTo(wanted: string): readonly number[] {
+    const present = new Set(netdevs.listVisible().flatMap(({ index, adminUp }) => (adminUp ? [index] : [])));
+    const found = routes.filter(({ destination, index }) => destination === wanted && present.has(index));
+    return [...new Set(found.map(({ index }) => index))].sort((a, b) => a - b);
+  }
+
+  return {
+    port: {
+      listDefaultRouteLinks: () => answer(() => linksTo("default")),
+      listRouteLinks: (address) =>
+        answer(() => {
+          if (isIP(address) === 0) throw new Refusal("EINVAL");
+          const specific = linksTo(address);
+          return specific.length > 0 ? specific : linksTo("default").slice(0, 1);
+        }),
+    },
+    add: (destination, name) => void routes.push({ destination, index: netdevs.find(name).index }),
+    removeAll: () => void routes.splice(0),
+  };
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Finds the interfaces that routes use (struct rtmsg: u8 family, u8 length of the destination, u8 length of the source, u8
+ * TOS, u8 table, u8 protocol, u8 scope, u8 type, u32 flags; then attributes RTA_*, linux/rtnetlink.h).
+ * Usage: `const indexes = await routeLinks(socket, "192.0.2.1")`.
+ */
+import { isIPv4, isIPv6 } from "node:net";
+import { malformed, NetlinkError } from "../netlink-error.ts";
+import type { NetlinkSocket } from "../netlink-socket.ts";
+import type { Message } from "../wire/message.ts";
+import { bytes, find, parseAttributes, readU16, readU32 } from "../wire/attributes.ts";
+
+const messageTypes = { newRoute: 24, getRoute: 26 };
+const attributes = { destination: 1, outInterface: 4, multipath: 9 };
+const families = { ipv4: 2, ipv6: 10 };
+const headerBytes = 12;
+const nextHopBytes = 8; // struct rtnexthop: u16 length, u8 flags, u8 hops, i32 interface
+const unicast = 1; // RTN_UNICAST
+const wholeRoute = 0x2000; // RTM_F_FIB_MATCH: with all next hops
+
+/** The indexes of the interfaces of all default routes, of both families and in all tables, in ascending order. */
+export async function defaultRouteLinks(socket: NetlinkSocket): Promise<readonly number[]> {
+  const indexes = new Set<number>();
+  for (const family of Object.values(families)) {
+    const messages = await socket.dump({
+      tried: "list routes",
+      type: messageTypes.getRoute,
+      payload: encodeHeader({ family, type: unicast }),
+    });
+    for (const message of messages.filter(isDefaultRoute)) for (const index of linksOf(message)) indexes.add(index);
+  }
+  return [...indexes].sort((a, b) => a - b);
+}
+
+/**
+ * `ip route get ADDRESS`, without following a cached exception: the indexes of the interfaces through which packets to the
+ * address leave. Empty if there is no route. Rejects with EINVAL if `address` is not an IP address.
+ */
+export async function routeLinks(socket: NetlinkSocket, address: string): Promise<readonly number[]> {
+  const tried = `look up route to ${address}`;
+  const destination = parseAddress(address);
+  if (destination === undefined) throw new NetlinkError(tried, "EINVAL");
+  const family = destination.length === 4 ? families.ipv4 : families.ipv6;
+  const header = encodeHeader({ family, destinationBits: destination.length * 8, flags: wholeRoute });
+  try {
+    const messages = await socket.request({
+      tried,
+      type: messageTypes.getRoute,
+      payload: Buffer.concat([header, bytes(attributes.destination, destination)]),
+    });
+    return messages.filter(({ type }) => type === messageTypes.newRoute).flatMap(linksOf);
+  } catch (error) {
+    if (error instanceof NetlinkError && withoutRoute.has(error.code)) return [];
+    throw error;
+  }
+}
+
+// EACCES, EINVAL: a route of type prohibit or blackhole. EAFNOSUPPORT, EOPNOTSUPP: the kernel has no IPv6.
+const withoutRoute: ReadonlySet<string> = new Set([
+  ...["ENETUNREACH", "EHOSTUNREACH", "EACCES", "EINVAL", "ESRCH", "EAFNOSUPPORT", "EOPNOTSUPP"],
+]);
+
+interface RouteHeader {
+  readonly family: number;
+  readonly destinationBits?: number;
+  readonly type?: number;
+  readonly flags?: number;
+}
+
+function encodeHeader({ family, destinationBits = 0, type = 0, flags = 0 }: RouteHeader): Buffer {
+  const header = Buffer.alloc(headerBytes);
+  header[0] = family;
+  header[1] = destinationBits;
+  header[7] = type;
+  header.writeUInt32LE(flags, 8);
+  return header;
+}
+
+/** Kernels that do not filter list routes of all types. */
+function isDefaultRoute({ type, payload }: Message): boolean {
+  if (type !== messageTypes.newRoute) return false;
+  if (payload.length < headerBytes) throw malformed(`route message of ${payload.length} bytes`);
+  return payload[1] === 0 && payload[7] === unicast;
+}
+
+function linksOf({ payload }: Message): readonly number[] {
+  if (payload.length < headerBytes) throw malformed(`route message of ${payload.length} bytes`);
+  const route = parseAttributes(payload.subarray(headerBytes));
+  const one = find(route, attributes.outInterface);
+  const many = find(route, attributes.multipath);
+  return [...(one === undefined ? [] : [readU32(one)]), ...(many === undefined ? [] : parseNextHops(many))];
+}
+
+function parseNextHops(value: Buffer): readonly number[] {
+  const indexes: number[] = [];
+  for (let at = 0; value.length - at >= nextHopBytes;) {
+    const length = readU16(value, at);
+    if (length < nextHopBytes) throw malformed(`next hop of ${length} bytes`);
+    indexes.push(readU32(value, at + 4));
+    at += (length + 3) & ~3;
+  }
+  return indexes;
+}
+
+/** Returns the 4 or 16 bytes of an address; undefined if it is none, or has a zone. */
+function parseAddress(address: string): Buffer | undefined {
+  if (isIPv4(address)) return Buffer.from(address.split(".").map(Number));
+  if (!isIPv6(address) || address.includes("%")) return undefined;
+  // The last 32 bits can be written as an IPv4 address.
+  const last = address.slice(address.lastIndexOf(":") + 1);
+  const [a = 0, b = 0, c = 0, d = 0] = isIPv4(last) ? last.split(".").map(Number) : [];
+  const tail = isIPv4(last) ? `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}` : last;
+  const [left = "", right = ""] = `${address.slice(0, address.length - last.length)}${tail}`.split("::");
+  const [before, after] = [left, right].map((part) => part.split(":").filter((group) => group !== ""));
+  const groups = [
+    ...(before ?? []),
+    ...Array<string>(8 - (before ?? []).length - (after ?? []).length).fill("0"),
+    ...(after ?? []),
+  ];
+  const encoded = Buffer.alloc(16);
+  for (const [at, group] of groups.entries()) encoded.writeUInt16BE(Number.parseInt(group, 16), at * 2);
+  return encoded;
+}
