@@ -110,4 +110,12 @@ export { ok, err, type Result } from "./values/result.ts";
 export { defined, type Defined } from "./defined.ts";
 export { parsePciAddress, type PciAddress, type PciAddressProblem } from "./values/pci-address.ts";
 export { parseMacAddress, isUnicast, type MacAddress, type MacAddressProblem } from "./values/mac-address.ts";
+export {
+  bootConfigPath,
+  bootFileHeader,
+  bootPhaseLimitMs,
+  bootUnits,
+  isOwnBootFile,
+  type BootUnit,
+} from "./boot-units.ts";
 export { isUpstreamUnit, upstreamUnitProgram, upstreamUnits } from "./upstream-units.ts";
