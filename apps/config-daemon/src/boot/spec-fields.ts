@@ -72,7 +72,7 @@ export function toUpstreamFields(spec: SriovNetworkNodeStateSpec): unknown {
 export function fromUpstreamFields(value: unknown): ReadSpec {
   const problems: string[] = [];
   const spec = readObject(value ?? {}, specShape, "spec", problems) ?? {};
-  return { spec: spec as SriovNetworkNodeStateSpec, problems };
+  return { spec, problems };
 }
 
 function lowered(value: unknown, shape: Shape): unknown {

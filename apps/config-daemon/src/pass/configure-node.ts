@@ -41,6 +41,8 @@ export interface ConfigureDeps extends Pick<
   readonly requestDrain: (request: DrainRequest) => Promise<void>;
   /** Writes the status if it differs. `found` has a boot id unless steps are still running. */
   readonly report: (phase: Phase, found: Found | undefined) => Promise<void>;
+  /** Changes each plan before anything else uses it, for a node that is configured while it boots. */
+  readonly limitPlan?: ((next: Plan, found: Observation) => Plan) | undefined;
   /** Called with each plan and the observation that it is based on. */
   readonly onPlan: (next: Plan, found: Observation) => void;
   /** Called when the steps of a plan have ended; `isDone` if all of them succeeded. */
@@ -138,14 +140,15 @@ function planRound(
   { spec: desired = {}, status }: SriovNetworkNodeState,
   found: Observation,
   moduleProblems: readonly PlanProblem[],
-  { runningSteps, onPlan }: ConfigureDeps,
+  { runningSteps, onPlan, limitPlan }: ConfigureDeps,
 ): Plan {
   const { bootId: _bootId, ...fields } = found;
   const observed = { ...status, ...fields };
   const planned = plan(desired, observed, ownedInStatus(observed));
   const whole = { ...planned, problems: [...planned.problems, ...moduleProblems] };
   onPlan(whole, found);
-  return runningSteps.hanging.length === 0 ? whole : planWithoutHanging(runningSteps, whole, desired, observed);
+  const next = runningSteps.hanging.length === 0 ? whole : planWithoutHanging(runningSteps, whole, desired, observed);
+  return limitPlan?.(next, found) ?? next;
 }
 
 function phaseOf({ steps, problems }: Plan): Phase {

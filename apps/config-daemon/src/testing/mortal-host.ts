@@ -23,8 +23,11 @@ export function mortal(
         return async (...args: readonly unknown[]): Promise<unknown> => {
           if (writes >= nth) return forever;
           if (/^(list|read|settle)/.test(String(name)) || ++writes < nth) return Reflect.apply(method, target, args);
-          if (isDone) await Reflect.apply(method, target, args);
-          die(undefined);
+          try {
+            if (isDone) await Reflect.apply(method, target, args);
+          } finally {
+            die(undefined); // also if the host refuses the write
+          }
           return forever;
         };
       },

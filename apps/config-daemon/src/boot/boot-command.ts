@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * runBootCommand runs one of the two phases in which systemd configures the node while it boots, without an API server.
+ * The units of libs/api/src/boot-units.ts start it. It always ends, at the latest at its time limit.
+ * Usage: `config-daemon boot pre`, `config-daemon boot post --host-root /`.
+ */
+import { bootPhaseLimitMs } from "@switchyard/api";
+import { acquireNodeLock, createLinuxHost } from "@switchyard/host";
+import { setTimeout as delay } from "node:timers/promises";
+import { sizeThreadPool } from "../start/thread-pool.ts";
+import { bootPhases } from "./boot-result.ts";
+import { defaultMaxPfs, runPhase } from "./run-phase.ts";
+
+const usage = `usage: config-daemon boot pre|post [--host-root DIR]\n`;
+const exitUsage = 64;
+
+/** Time for which the phase waits for another process that holds the lock of the node. */
+const lockLimitMs = 30_000;
+
+/** Resolves with 0 if the node is configured, 1 if something failed, and 64 for invalid arguments. Never rejects. */
+export async function runBootCommand(args: readonly string[]): Promise<number> {
+  const [name, option, hostRoot = "/", ...rest] = args;
+  const phase = bootPhases.find((each) => each === name);
+  if (phase === undefined || rest.length > 0 || (option !== undefined && option !== "--host-root")) {
+    process.stderr.write(usage);
+    return exitUsage;
+  }
+  const { maxHanging } = sizeThreadPool(defaultMaxPfs);
+  const stop = new AbortController();
+  process.once("SIGTERM", () => {
+    stop.abort();
+  });
+  const log = (line: string): void => void process.stderr.write(`${line}\n`);
+  await using host = createLinuxHost(hostRoot, {
+    onUnreadableRecord({ path }) {
+      log(`${path} is not a PF record; not used`);
+    },
+  });
+  return await runPhase({
+    ...{ phase, host, maxHanging, log },
+    limitMs: bootPhaseLimitMs,
+    signal: stop.signal,
+    lock: () =>
+      acquireNodeLock(hostRoot, {
+        holder: {},
+        now: () => new Date(),
+        signal: AbortSignal.any([stop.signal, AbortSignal.timeout(lockLimitMs)]),
+        onWaiting: log,
+      }),
+    timing: {
+      stepDeadlineMs: 120_000,
+      linkTimeoutMs: 10_000,
+      udevTimeoutMs: 60_000,
+      nowMs: () => performance.now(),
+      sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => undefined),
+    },
+  });
+}

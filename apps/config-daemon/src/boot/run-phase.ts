@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * runPhase configures the node in one phase of its boot: it observes, plans and applies as the daemon does, from a file and
+ * without an API server (sriov-operator.md F.11). The first phase creates VFs, before the network starts, and leaves them
+ * without a driver, so no network service uses them. The second phase does everything else before the kubelet starts. It
+ * does not depend on the first, so a failure of the first is repaired if possible.
+ * Usage: `process.exit(await runPhase({ phase: "pre", host, … }));`
+ */
+import { bootConfigPath, type SriovNetworkNodeState, type SriovNetworkNodeStateSpec } from "@switchyard/api";
+import type { Host } from "@switchyard/host";
+import { describeStep, type Plan, type Step } from "@switchyard/plan";
+import { createWithDeadline } from "../deadlines/with-deadline.ts";
+import { createObserver } from "../observe/observer.ts";
+import { configureNode } from "../pass/configure-node.ts";
+import { createRunningSteps } from "../pass/running-steps.ts";
+import { createVhostModules } from "../pass/vhost-modules.ts";
+import { errorOf, type Phase } from "../report/phase.ts";
+import type { StepTiming } from "../steps/step-context.ts";
+import { digestOf, parseBootConfig, type ParsedBootConfig } from "./boot-config.ts";
+import { bootResultPath, formatBootResult, type BootPhase, type BootResult } from "./boot-result.ts";
+import { releaseNewVfs } from "./release-new-vfs.ts";
+import { waitForPfs } from "./wait-for-pfs.ts";
+
+export interface PhaseOptions {
+  readonly phase: BootPhase;
+  readonly host: Host;
+  /** Takes the lock of the node. */
+  readonly lock: () => Promise<AsyncDisposable>;
+  readonly timing: StepTiming;
+  readonly maxHanging: number;
+  /** Time after which the phase ends, whatever still runs. */
+  readonly limitMs: number;
+  /** Writes a line to the journal. */
+  readonly log: (line: string) => void;
+  /** Ends the phase after the steps that are running. */
+  readonly signal: AbortSignal;
+}
+
+/** PFs that are configured in parallel unless the configuration says otherwise. */
+export const defaultMaxPfs = 4;
+
+/** How long the phase waits until the drivers of the PFs have created their interfaces, and udev has named them. */
+const pfsLimitMs = 60_000;
+
+/** Resolves with the exit code: 0 if the phase did all that it should do. Never rejects. */
+export async function runPhase(options: PhaseOptions): Promise<number> {
+  const { host, phase, log, timing, limitMs } = options;
+  const ended = new AbortController();
+  const result = { configDigest: "", bootID: "" };
+  async function work(): Promise<string | undefined> {
+    try {
+      await using _lock = await options.lock();
+      result.bootID = await host.boot.readBootId();
+      const text = await host.files.readText(bootConfigPath);
+      if (text === undefined) return undefined;
+      result.configDigest = digestOf(text);
+      if (phase === "pre") await writeResult({ ...result, syncStatus: "InProgress", lastSyncError: "" });
+      const parsed = await parseBootConfig(text);
+      if (!parsed.ok) return `${bootConfigPath}: ${parsed.error}`;
+      return await configure(parsed.value, options);
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+  }
+
+  async function writeResult(next: BootResult): Promise<void> {
+    try {
+      await host.files.writeText(bootResultPath, formatBootResult(next));
+    } catch (error) {
+      log(`result not written: ${String(error)}`); // The daemon sees the same on the host itself.
+    }
+  }
+
+  const inTime = timing.sleep(limitMs, ended.signal).then(() => `not finished after ${limitMs / 1000} s`);
+  const error = await Promise.race([work(), inTime]);
+  ended.abort();
+  if (error === undefined) {
+    log(`${phase}: nothing to do: ${bootConfigPath} does not exist`);
+    return 0;
+  }
+  const hasFailed = error !== "";
+  log(hasFailed ? `${phase}: failed: ${error}` : `${phase}: done`);
+  const isLast = phase === "post";
+  const syncStatus = hasFailed ? "Failed" : isLast ? "Succeeded" : "InProgress";
+  await writeResult({ ...result, syncStatus, lastSyncError: hasFailed ? `${phase}: ${error}` : "" });
+  return hasFailed ? 1 : 0;
+}
+
+/** Resolves with an error in one line, "" if there is none. Rejects with HostError. */
+async function configure(config: ParsedBootConfig, options: PhaseOptions): Promise<string> {
+  const { host, phase, timing, signal, log } = options;
+  const { spec } = config;
+  await waitForPfs(spec, { host, timing, signal, limitMs: pfsLimitMs, log });
+  const now = () => new Date();
+  const deps = { timing, now };
+  const created = new Set<string>();
+  let last: Phase | undefined;
+  await configureNode(
+    stateOf(spec),
+    {
+      ...{ host, timing, maxHanging: options.maxHanging, maxPfs: config.maxPfs ?? defaultMaxPfs },
+      runningSteps: createRunningSteps({ nowMs: () => timing.nowMs(), now }),
+      observeHost: createObserver(host, deps),
+      withRecordDeadline: createWithDeadline(host, deps),
+      loadVhostModules: createVhostModules(host, deps),
+      limitPlan: phase === "pre" ? withoutVfSteps : bootSteps,
+      isDrainDisabled: () => true, // no pod runs yet
+      requestDrain: () => Promise.resolve(),
+      report(next) {
+        last = next;
+        return Promise.resolve();
+      },
+      onPlan: () => undefined,
+      onApplied: () => undefined,
+      onLateEnd: () => undefined,
+      onStep(step, failure) {
+        log(failure === undefined ? describeStep(step) : `failed: ${failure.message}`);
+        if (failure === undefined && createsVfs(step)) created.add(step.pciAddress);
+      },
+    },
+    signal,
+  );
+  if (phase === "pre") await releaseNewVfs(spec, created, host, log);
+  return [...config.problems, ...(last === undefined ? [] : [errorOf(last)])].filter((text) => text !== "").join("; ");
+}
+
+function stateOf(spec: SriovNetworkNodeStateSpec): SriovNetworkNodeState {
+  const metadata = { name: "" };
+  return { apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodeState", metadata, spec };
+}
+
+function createsVfs(step: Step): step is Extract<Step, { kind: "set-num-vfs" }> {
+  return step.kind === "set-num-vfs" && step.to > 0;
+}
+
+/** Steps that take effect at the next boot only. The running daemon prepares them and reboots the node. */
+const stepsOfDaemon: ReadonlySet<string> = new Set<string>([]);
+
+function bootSteps(plan: Plan): Plan {
+  return { ...plan, steps: plan.steps.filter(({ kind }) => !stepsOfDaemon.has(kind)) };
+}
+
+/** The settings of a VF need its interface, which the second phase brings back. Modules are loaded for drivers of VFs. */
+function withoutVfSteps(plan: Plan): Plan {
+  const { steps, ...rest } = bootSteps(plan);
+  return { ...rest, steps: steps.filter((step) => !("vfId" in step) && step.kind !== "load-module") };
+}
