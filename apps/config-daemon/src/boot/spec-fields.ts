@@ -31,7 +31,7 @@ interface ObjectShape {
   readonly [field: string]: Shape;
 }
 
-/** Every field of a type has a shape, so a new field cannot be forgotten. */
+/** Every field of a type has a shape, so a new field cannot be forgotten. Fields of the status are omitted. */
 type ShapeOf<Type> = { readonly [Field in keyof Required<Type>]: Shape };
 
 const vfGroup = {
@@ -52,8 +52,12 @@ const ovsInterface = {
   ...{ type: "text", options: "map", externalIDs: "map", otherConfig: "map", mtuRequest: "number" },
 } as const satisfies ShapeOf<OvsInterfaceConfig>;
 
-const ovsUplink = { pciAddress: "text", name: "text", interface: ovsInterface } as const satisfies ShapeOf<OvsUplink>;
-const ovs = { name: "text", bridge: ovsConfig, uplinks: [ovsUplink] } as const satisfies ShapeOf<OvsBridge>;
+const ovsUplink = { pciAddress: "text", name: "text", interface: ovsInterface } as const satisfies ShapeOf<
+  Omit<OvsUplink, "error">
+>;
+const ovs = { name: "text", bridge: ovsConfig, uplinks: [ovsUplink] } as const satisfies ShapeOf<
+  Omit<OvsBridge, "stalePorts">
+>;
 const linuxConfig = { vlanFiltering: "flag", vlanProtocol: "text" } as const satisfies ShapeOf<LinuxBridgeConfig>;
 const linuxUplink = { pciAddress: "text", name: "text", uplink: "map" } as const satisfies ShapeOf<LinuxUplink>;
 const linux = { name: "text", bridge: linuxConfig, uplinks: [linuxUplink] } as const satisfies ShapeOf<LinuxBridge>;
