@@ -1646,7 +1646,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             }
           },
           "featureGates": {
-            "description": "Feature gates to turn on (true) or off (false): parallelNicConfig, resourceInjectorMatchCondition, metricsExporter, manageSoftwareBridges, blockDevicePluginUntilConfigured and mellanoxFirmwareReset. The last two are on by default, the others off. Unknown names have no effect.",
+            "description": "Feature gates to turn on (true) or off (false): parallelNicConfig, resourceInjectorMatchCondition, metricsExporter, manageSoftwareBridges, blockDevicePluginUntilConfigured and mellanoxFirmwareReset. The first and the last two are on by default, the others off. Unknown names have no effect.",
             "type": "object",
             "additionalProperties": {
               "type": "boolean"

@@ -107,7 +107,7 @@ const countOf = async (kernel: FakeKernel, pf: typeof first) => (await kernel.ho
 
 describe("a write to sriov_numvfs that does not return", () => {
   it("is reported with device and time until it returns, and does not delay other PFs", async () => {
-    const { clock, kernel, daemon } = setUp({ maxPfs: 1 }); // parallelNicConfig is off by default
+    const { clock, kernel, daemon } = setUp({ maxPfs: 1 }); // as with parallelNicConfig: false
     const gate = Promise.withResolvers<undefined>();
     kernel.fault({ port: "sriov", method: "setNumVfs", target: first, nth: 1 }, { until: gate.promise });
     const both = stateWith([vfsOf(first, 3), vfsOf(second, 2)]);

@@ -84,8 +84,8 @@ export interface SriovOperatorConfigSpec {
   readonly disablePlugins?: readonly "mellanox"[];
   /**
    * Feature gates to turn on (true) or off (false): parallelNicConfig, resourceInjectorMatchCondition, metricsExporter,
-   * manageSoftwareBridges, blockDevicePluginUntilConfigured and mellanoxFirmwareReset. The last two are on by default,
-   * the others off. Unknown names have no effect.
+   * manageSoftwareBridges, blockDevicePluginUntilConfigured and mellanoxFirmwareReset. The first and the last
+   * two are on by default, the others off. Unknown names have no effect.
    */
   readonly featureGates?: Readonly<Record<string, boolean>>;
   /**

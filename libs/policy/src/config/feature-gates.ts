@@ -7,8 +7,8 @@ import type { SriovOperatorConfig } from "@switchyard/api";
 
 /** The known gates and their defaults. Other names in the operator config are accepted and have no effect. */
 export const featureGateDefaults = {
-  /** The config daemon configures several PFs concurrently. */
-  parallelNicConfig: false,
+  /** The config daemon configures several PFs concurrently. It is off by default in upstream. */
+  parallelNicConfig: true,
   /**
    * The API server calls the injector only for pods with the networks annotation, and rejects them if the call fails.
    */

@@ -75,7 +75,6 @@ describe("the config daemon's pods", () => {
       NAMESPACE: "metadata.namespace",
       HOST_ROOT: "/host",
       HEALTH_ADDRESS: "127.0.0.1:29118",
-      MAX_PFS: "1",
     });
   });
 
@@ -87,12 +86,9 @@ describe("the config daemon's pods", () => {
 
   it("have variables with settings of the config", () => {
     const configDaemonEnvVars = { HTTPS_PROXY: "http://a b", USE_EXTERNAL_DRAINER: "false", LOG_LEVEL: "debug" };
-    const variables = env({ featureGates: { parallelNicConfig: true } }, { useExternalDrainer: true });
-    expect([variables["MAX_PFS"], variables["USE_EXTERNAL_DRAINER"]]).toEqual([undefined, "true"]);
-    expect(env({ configDaemonEnvVars }, { useExternalDrainer: true })).toMatchObject({
-      ...configDaemonEnvVars,
-      MAX_PFS: "1",
-    });
+    const variables = env({ featureGates: { parallelNicConfig: false } }, { useExternalDrainer: true });
+    expect([variables["MAX_PFS"], variables["USE_EXTERNAL_DRAINER"]]).toEqual(["1", "true"]);
+    expect(env({ configDaemonEnvVars }, { useExternalDrainer: true })).toMatchObject(configDaemonEnvVars);
   });
 
   it.each([
