@@ -13,6 +13,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { createWithDeadline } from "./deadlines/with-deadline.ts";
 import { createLockCondition } from "./lock/lock-condition.ts";
 import { kernelSource } from "./observe/kernel-source.ts";
+import { createFirmwareReader, type FirmwarePolicy, type FirmwareReader } from "./observe/firmware-reader.ts";
 import { createObserver } from "./observe/observer.ts";
 import { createMainLoop } from "./pass/main-loop.ts";
 import { createPass } from "./pass/pass.ts";
@@ -24,7 +25,7 @@ import { createPendingEvent } from "./report/pending-event.ts";
 import { defaultMaxHanging } from "./start/thread-pool.ts";
 import type { StepTiming } from "./steps/step-context.ts";
 import { startUpstreamCleanup } from "./upstream/upstream-cleanup.ts";
-import { watchDesiredState } from "./watch-desired-state.ts";
+import { firmwarePolicyOf, watchDesiredState } from "./watch-desired-state.ts";
 
 export interface DaemonOptions {
   readonly transport: Transport;
@@ -89,9 +90,13 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   const { states, configs } = desired;
   configs.subscribe(({ after }) => options.onVerbosity?.(after?.verbosity));
   await using reports = openNodeReports({ transport, namespace, nodeName, states, log });
+  const firmware = createFirmwareReader(host, {
+    ...{ timing, wake: wakeUp.wake },
+    policy: () => configs.get(operatorConfigName)?.firmware ?? firmwarePolicyOf(undefined),
+  });
   const pass = createPass({
-    ...{ host, transport, timing, metrics, loop, runningSteps, log, signal, report: reports.report },
-    ...createHostCalls(host, timing),
+    ...{ host, transport, timing, metrics, loop, runningSteps, firmware, log, signal, report: reports.report },
+    ...createHostCalls(host, timing, firmware),
     maxPfs: options.maxPfs,
     maxHanging: options.maxHanging ?? defaultMaxHanging,
     useExternalDrainer: options.useExternalDrainer === true,
@@ -128,7 +133,9 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     maxDebounceMs: 200,
     sources: [
       fromCache(states, ({ before, after }) => (isDeepStrictEqual(inputOf(before), inputOf(after)) ? [] : [nodeName])),
-      fromCache(configs, ({ before, after }) => (before?.disableDrain === after?.disableDrain ? [] : [nodeName])),
+      fromCache(configs, ({ before, after }) =>
+        isDeepStrictEqual(settingsOf(before), settingsOf(after)) ? [] : [nodeName],
+      ),
       kernelSource(host.events, nodeName, (error) => {
         log.error({ error }, "kernel event stream ended; changes are found by periodic passes only");
       }),
@@ -143,9 +150,9 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
 }
 
 /** The calls of the host that a pass makes beside its steps. Each has its own deadline. */
-function createHostCalls(host: Host, timing: StepTiming) {
+function createHostCalls(host: Host, timing: StepTiming, firmware: FirmwareReader) {
   return {
-    observeHost: createObserver(host, { timing, now }),
+    observeHost: createObserver(host, { timing, now, firmware }),
     withRecordDeadline: createWithDeadline(host, { timing, now }),
     loadVhostModules: createVhostModules(host, { timing, now }),
   };
@@ -168,6 +175,13 @@ function createWakeUp(key: string): { readonly wake: () => void; readonly source
       whenSynced: () => Promise.resolve(),
     },
   };
+}
+
+/** The parts of the operator config that a pass depends on. */
+function settingsOf(
+  config: { readonly disableDrain: boolean; readonly firmware: FirmwarePolicy } | undefined,
+): unknown {
+  return config && { disableDrain: config.disableDrain, firmware: config.firmware };
 }
 
 /** The parts of a NodeState that a pass depends on. The daemon itself writes the status. */

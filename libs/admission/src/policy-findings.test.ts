@@ -200,12 +200,19 @@ describe("a policy on nodes", () => {
     ]);
   });
 
-  it("is refused beyond the firmware setting of a Mellanox NIC, with the message of the plan", () => {
-    const mellanox = pf({ vendor: "15b3", deviceID: "101d", totalvfs: 8 });
+  it("may need more VFs than the firmware of a Mellanox NIC is set to", () => {
+    const nodes = [node("w1", [pf({ vendor: "15b3", deviceID: "101d", totalvfs: 8 })])];
+    expect(problems({ numVfs: 128 }, { nodes })).toEqual([]);
+    expect(problems({ numVfs: 129 }, { nodes })).toEqual([expect.stringContaining("at most 128")]);
+  });
+
+  it("is refused beyond a firmware setting that cannot be changed, with the message of the plan", () => {
+    const firmware = { unavailable: "mstconfig is not installed" };
+    const mellanox = pf({ vendor: "15b3", deviceID: "101d", totalvfs: 8, firmware });
     const nodes = [node("w1", [mellanox])];
     expect(problems({ numVfs: 8 }, { nodes })).toEqual([]);
     const [problem = ""] = problems({ numVfs: 9 }, { nodes });
-    expect(problem).toContain("NUM_OF_VFS");
+    expect(problem).toContain("mstconfig is not installed");
     const [planned] = plan(
       { interfaces: [{ pciAddress: "0000:3b:00.0", numVfs: 9 }] },
       { interfaces: [mellanox] },

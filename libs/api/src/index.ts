@@ -66,6 +66,13 @@ export {
   type PolicyOvsUplink,
   type SriovNetworkNodePolicyStatus,
 } from "./kinds/sriov-network-node-policy.ts";
+export type {
+  FirmwareFlag,
+  FirmwareInitial,
+  FirmwareNumber,
+  FirmwareStatus,
+  FirmwareText,
+} from "./kinds/firmware-status.ts";
 export type { OvsBridgeConfig, OvsInterfaceConfig } from "./kinds/ovs-bridge.ts";
 export type { LinuxBridgeConfig, LinuxUplinkConfig } from "./kinds/linux-bridge.ts";
 export {

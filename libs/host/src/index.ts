@@ -12,6 +12,14 @@ export { bootProgramDirectory, type BootProgram, type ProgramFile, type ProgramV
 export type { Boot } from "./ports/boot.ts";
 export type { Devlink, EswitchMode } from "./ports/devlink.ts";
 export type { FileKind, HostFiles } from "./ports/host-files.ts";
+export type {
+  Firmware,
+  FirmwareSetting,
+  FirmwareSettingName,
+  FirmwareSettings,
+  FirmwareValues,
+  LockdownMode,
+} from "./ports/firmware.ts";
 export type { Host } from "./ports/host.ts";
 export type { KernelEvent, KernelEvents } from "./ports/kernel-events.ts";
 export type { KernelModules } from "./ports/kernel-modules.ts";
@@ -29,7 +37,7 @@ export {
   type OvsState,
   type OvsUplinkSettings,
 } from "./ports/ovs.ts";
-export type { PfRecord, PfRecords } from "./ports/pf-records.ts";
+export type { FirmwareRecord, PfRecord, PfRecords } from "./ports/pf-records.ts";
 export type { Rdma, RdmaDevice, RdmaMode } from "./ports/rdma.ts";
 export type { PciBinding, PfFacts, SriovSysfs, VfFacts } from "./ports/sriov-sysfs.ts";
 export type { Systemd, UnitState } from "./ports/systemd.ts";

@@ -6,4 +6,4 @@ export { describeProblem, type PlanProblem } from "./problem.ts";
 export { rdmaModeDifference } from "./rdma-mode.ts";
 export { isBlockedBy } from "./steps/blocked-by.ts";
 export { describeStep, isPfStep, type NodeStep, type PfStep, type Step } from "./steps/step.ts";
-export { vfLimitProblem, type VfLimitProblem } from "./vf-limit.ts";
+export { isMellanox, vfLimitProblem, type VfLimitProblem } from "./vf-limit.ts";

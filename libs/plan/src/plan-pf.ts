@@ -8,7 +8,7 @@ import { formatVfRange, parseVfRange, type VfRange } from "@switchyard/policy";
 import { externalMismatches, externalMtuMismatch } from "./plan-external.ts";
 import type { PlanProblem } from "./problem.ts";
 import type { PfStep } from "./steps/step.ts";
-import { vfLimitProblem } from "./vf-limit.ts";
+import { isMellanox, vfLimitProblem } from "./vf-limit.ts";
 import { isKnownDeviceType, stepsForExistingVfs, stepsForNewVfs } from "./vf-steps.ts";
 
 /** The steps of one PF in the order in which they must run, and the parts of the spec that cannot be applied. */
@@ -54,18 +54,19 @@ function refusals(wanted: InterfaceSpec, pf: InterfaceStatus, field: string): re
       },
     ];
   }
-  if (wanted.linkType && pf.linkType && wanted.linkType.toUpperCase() !== pf.linkType.toUpperCase()) {
-    return [
-      {
-        code: "unsupported",
-        field: `${field}.linkType`,
-        pciAddress,
-        message: `"${wanted.linkType}" requested, but ${pciAddress} is ${pf.linkType}, and changing the link type is not supported yet`,
-      },
-    ];
-  }
+  const linkType = linkTypeProblem(wanted, pf, field);
+  if (linkType !== undefined) return [linkType];
   const limit = vfLimitProblem(wanted.numVfs ?? 0, pf);
   return limit === undefined ? [] : [{ ...limit, field: `${field}.numVfs`, pciAddress }];
+}
+
+/** The firmware of a Mellanox card decides its link type, and plan-firmware.ts plans it. */
+function linkTypeProblem(wanted: InterfaceSpec, pf: InterfaceStatus, field: string): PlanProblem | undefined {
+  const { pciAddress } = pf;
+  if (!wanted.linkType || !pf.linkType || wanted.linkType.toUpperCase() === pf.linkType.toUpperCase()) return undefined;
+  if (isMellanox(pf)) return undefined;
+  const message = `"${wanted.linkType}" requested, but ${pciAddress} is ${pf.linkType}, and its link type cannot be changed`;
+  return { code: "unsupported", field: `${field}.linkType`, pciAddress, message };
 }
 
 function checkMtu(wanted: InterfaceSpec, pf: InterfaceStatus, field: string): PlanProblem | undefined {

@@ -195,20 +195,20 @@ describe("plan", () => {
       problem: `spec.interfaces[0].numVfs: 2 VFs requested, but ${pci} has no SR-IOV capability`,
     },
     {
-      does: "more VFs than a Mellanox card's firmware is set to",
-      spec: { numVfs: 9 },
+      does: "more VFs than a Mellanox card's firmware can be set to",
+      spec: { numVfs: 129 },
       status: { vendor: "15b3" },
       problem:
-        `spec.interfaces[0].numVfs: 9 VFs requested, but ${pci} supports at most 8 ` +
-        "(increase NUM_OF_VFS in its firmware with mstconfig; Switchyard does not change firmware settings yet)",
+        `spec.interfaces[0].numVfs: 129 VFs requested, but ${pci} supports at most 8, ` +
+        "and its firmware is set to at most 128",
     },
     {
-      does: "VFs of a Mellanox card whose firmware has SR-IOV disabled",
+      does: "VFs of a Mellanox card with disabled SR-IOV and a firmware that cannot be changed",
       spec: {},
-      status: { vendor: "15b3", totalvfs: undefined },
+      status: { vendor: "15b3", totalvfs: undefined, firmware: { unavailable: "mstconfig is not installed" } },
       problem:
-        `spec.interfaces[0].numVfs: 2 VFs requested, but ${pci} has no SR-IOV capability ` +
-        "(set SRIOV_EN in its firmware with mstconfig; Switchyard does not change firmware settings yet)",
+        `spec.interfaces[0].numVfs: 2 VFs requested, but ${pci} has no SR-IOV capability, ` +
+        "and its firmware settings cannot be changed: mstconfig is not installed",
     },
     {
       does: "switchdev, for now",

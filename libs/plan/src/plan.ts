@@ -13,6 +13,7 @@ import type {
 } from "@switchyard/api";
 import { drainReasons, fieldsOfInterface, fieldsOfUnselected, type Impact, type Reason } from "./impact.ts";
 import type { OwnedPfs } from "./owned-pf.ts";
+import { planFirmware } from "./plan-firmware.ts";
 import { planNode } from "./plan-node.ts";
 import { planPf } from "./plan-pf.ts";
 import { planReset } from "./plan-reset.ts";
@@ -44,11 +45,13 @@ export function plan(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkN
   const unselected = new Set(desired.unselected);
   const found = observed.interfaces ?? [];
   const node = planNode(desired, observed);
+  const firmware = planFirmware(desired, observed);
   const steps: PfStep[] = [];
-  const reasons: Reason[] = [...node.reasons];
+  const reasons: Reason[] = [...node.reasons, ...firmware.reasons];
   const problems: PlanProblem[] = [
     ...unknownPfs(desired.interfaces ?? [], found),
     ...node.problems,
+    ...firmware.problems,
     ...unsupportedBridges(desired),
   ];
 
@@ -57,8 +60,9 @@ export function plan(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkN
     const toReset = unselected.has(pf.pciAddress) ? owned.get(pf.pciAddress) : undefined;
     if (entry !== undefined) {
       const pfPlan = planPf(entry.spec, pf, `spec.interfaces[${entry.index}]`);
-      steps.push(...pfPlan.steps);
       problems.push(...pfPlan.problems);
+      if (firmware.held.has(pf.pciAddress)) continue;
+      steps.push(...pfPlan.steps);
       reasons.push(...drainReasons(pfPlan.steps, pf, fieldsOfInterface(entry.index)));
     } else if (toReset !== undefined) {
       const resetSteps = planReset(pf, toReset);
@@ -67,7 +71,7 @@ export function plan(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkN
     }
   }
   return {
-    steps: [...node.steps, ...modulesFor(steps), ...steps],
+    steps: [...node.steps, ...firmware.steps, ...modulesFor(steps), ...steps],
     impact: reasons.length > 0 ? "drain" : "none",
     reasons,
     problems,

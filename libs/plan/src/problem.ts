@@ -16,6 +16,7 @@ export interface PlanProblem {
     | "external-mismatch"
     | "foreign-file"
     | "missing-module"
+    | "firmware"
     | "unsupported";
   /** Path of the field in the NodeState: "spec.interfaces[0].numVfs". */
   readonly field: string;

@@ -1,26 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createObserver observes the host with a deadline, and leaves out PFs that must not be read now.
- * Usage: `const observeHost = createObserver(host, { timing, now }); const seen = await observeHost(hangingPfs);`
+ * Usage: `const observeHost = createObserver(host, { timing, now, firmware }); const seen = await observeHost(hangingPfs, spec);`
  */
-import { err, ok, parsePciAddress, type InterfaceStatus, type Result } from "@switchyard/api";
+import {
+  err,
+  ok,
+  parsePciAddress,
+  type InterfaceStatus,
+  type Result,
+  type SriovNetworkNodeStateSpec,
+} from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";
 import { createWithDeadline, type DeadlineDeps } from "../deadlines/with-deadline.ts";
+import type { FirmwareReader } from "./firmware-reader.ts";
 import { observe, type Observation } from "./observe.ts";
 
 /**
  * Returns the present state of the host, or a sentence that says why it cannot be read. The PFs of `leftOut` are not read,
- * because reading a PF blocks while its number of VFs is being written. The result contains them unchanged.
+ * because reading a PF blocks while its number of VFs is being written. The result contains them unchanged. `desired`
+ * decides which firmware settings are read.
  */
-export type ObserveHost = (leftOut: readonly InterfaceStatus[]) => Promise<Result<Observation, string>>;
+export type ObserveHost = (
+  leftOut: readonly InterfaceStatus[],
+  desired: SriovNetworkNodeStateSpec,
+) => Promise<Result<Observation, string>>;
 
-export function createObserver(host: Host, deps: DeadlineDeps): ObserveHost {
+export interface ObserverDeps extends DeadlineDeps {
+  readonly firmware: Pick<FirmwareReader, "addTo">;
+}
+
+export function createObserver(host: Host, deps: ObserverDeps): ObserveHost {
   const withDeadline = createWithDeadline(host, deps);
 
-  return async function observeHost(leftOut) {
+  return async function observeHost(leftOut, desired) {
     try {
       const seen = await withDeadline((watched) => observe(without(watched, leftOut)));
-      return seen.ok ? ok(withInterfaces(seen.value, leftOut)) : seen;
+      if (!seen.ok) return seen;
+      const interfaces = await deps.firmware.addTo(seen.value.interfaces, desired);
+      return ok(withInterfaces({ ...seen.value, interfaces }, leftOut));
     } catch (thrown) {
       if (!(thrown instanceof HostError)) throw thrown;
       return err(thrown.message);

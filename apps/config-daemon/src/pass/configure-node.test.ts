@@ -340,12 +340,12 @@ describe("configureNode and refusals", () => {
   });
 
   it("reports the firmware limit of a Mellanox card with the message of the webhook", async () => {
-    const kernel = createFakeKernel({ nics: [mlx5("0000:3b:00.0")] });
+    const kernel = createFakeKernel({ nics: [mlx5("0000:3b:00.0")], lockdown: "integrity" });
     const daemon = daemonOn(kernel.host());
     expect(await daemon.pass(nodeState([{ pciAddress: "0000:3b:00.0", numVfs: 17 }]))).toBe("settled");
     expect(daemon.error()).toBe(
-      "spec.interfaces[0].numVfs: 17 VFs requested, but 0000:3b:00.0 supports at most 16 " +
-        "(increase NUM_OF_VFS in its firmware with mstconfig; Switchyard does not change firmware settings yet)",
+      "spec.interfaces[0].numVfs: 17 VFs requested, but 0000:3b:00.0 supports at most 16, and its firmware settings " +
+        "cannot be changed: the kernel is in lockdown mode integrity, which denies access to the firmware",
     );
     expect(kernel.writes).toEqual([]);
   });

@@ -75,7 +75,7 @@ export async function configureNode(
   let done: readonly Step[] = [];
 
   for (let round = 1; ; round++) {
-    const found = await observeAndReport(deps);
+    const found = await observeAndReport(desired, deps);
     if (found === undefined) return "retry";
     const next = planRound(state, found, moduleProblems, deps);
     if (signal.aborted && round > 1) {
@@ -100,7 +100,7 @@ export async function configureNode(
       return "settled";
     }
 
-    const applied = await applyAndReport(next, found, deps, signal);
+    const applied = await applyAndReport(next, found, { ...deps, desired }, signal);
     if (applied === undefined) return "retry";
     done = applied;
   }
@@ -188,11 +188,14 @@ function withoutHanging<Of extends { readonly interfaces?: readonly { readonly p
 }
 
 /** Returns undefined if the host cannot be read, after it has reported that. */
-async function observeAndReport(deps: ConfigureDeps): Promise<Observation | undefined> {
+async function observeAndReport(
+  desired: SriovNetworkNodeStateSpec,
+  deps: ConfigureDeps,
+): Promise<Observation | undefined> {
   const held = deps.runningSteps.hanging.flatMap(({ step, pf }): readonly InterfaceStatus[] =>
     "pciAddress" in step ? [pf ?? { pciAddress: step.pciAddress }] : [],
   );
-  const seen = await deps.observeHost(held);
+  const seen = await deps.observeHost(held, desired);
   if (seen.ok) return seen.value;
   await deps.report({ kind: "discovery-failed", message: seen.error }, undefined);
   return undefined;
@@ -229,7 +232,7 @@ async function ownAndReport(
 async function applyAndReport(
   next: Plan,
   { bootId: _bootId, ...found }: Observation,
-  deps: ConfigureDeps,
+  { desired, ...deps }: ConfigureDeps & { readonly desired: SriovNetworkNodeStateSpec },
   signal: AbortSignal,
 ): Promise<readonly Step[] | undefined> {
   const failures: StepFailure[] = [];
@@ -258,7 +261,7 @@ async function applyAndReport(
   });
   await Promise.all(interim);
   if (failures.length === 0) return outcome.done;
-  const after = await observeAndReport(deps);
+  const after = await observeAndReport(desired, deps);
   if (after !== undefined) await deps.report({ kind: "failed", failures, problems: next.problems }, after);
   return undefined;
 }

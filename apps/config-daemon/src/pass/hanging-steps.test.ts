@@ -11,6 +11,7 @@ import {
   type ManualClock,
 } from "@switchyard/host/testing";
 import { configureNode, type PassResult } from "./configure-node.ts";
+import { createFirmwareReader } from "../observe/firmware-reader.ts";
 import { createObserver } from "../observe/observer.ts";
 import { createWithDeadline } from "../deadlines/with-deadline.ts";
 import { errorOf, type Phase } from "../report/phase.ts";
@@ -50,7 +51,11 @@ function daemonOn(kernel: FakeKernel, clock: ManualClock, { maxPfs = 4, maxHangi
   };
   const now = () => new Date(Date.parse("2026-11-20T12:00:00Z") + clock.nowMs());
   const runningSteps = createRunningSteps({ nowMs: timing.nowMs, now });
-  const observeHost = createObserver(host, { timing, now });
+  const firmware = createFirmwareReader(host, {
+    ...{ timing, wake: () => undefined },
+    policy: () => ({ isDisabled: false, isResetAllowed: true }),
+  });
+  const observeHost = createObserver(host, { timing, now, firmware });
   const withRecordDeadline = createWithDeadline(host, { timing, now });
   return {
     runningSteps,

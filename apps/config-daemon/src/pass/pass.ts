@@ -10,6 +10,7 @@ import { isKubeError, type Requeue, type Transport } from "@switchyard/kube";
 import { describeStep, type Step } from "@switchyard/plan";
 import type { Logger } from "@switchyard/service";
 import { hasLockCondition, type LockCondition } from "../lock/lock-condition.ts";
+import type { FirmwareReader } from "../observe/firmware-reader.ts";
 import type { DaemonMetrics } from "../report/daemon-metrics.ts";
 import type { Report } from "../report/reporter.ts";
 import type { StepFailure } from "./apply-steps.ts";
@@ -36,6 +37,7 @@ export interface PassDeps extends Pick<
   readonly metrics: DaemonMetrics;
   readonly loop: MainLoop;
   readonly lockCondition: LockCondition;
+  readonly firmware: Pick<FirmwareReader, "stepEnded">;
   readonly log: Logger;
   /** Starts another pass. */
   readonly wake: () => void;
@@ -110,6 +112,7 @@ export function createPass(deps: PassDeps): Pass {
 
   function onStep(step: Step, failure: StepFailure | undefined): void {
     loop.progress();
+    deps.firmware.stepEnded(step);
     metrics.stepEnded(step, failure !== undefined);
     if (failure === undefined) log.info({ step: describeStep(step) }, "step done");
     else log.warn({ step: describeStep(step), error: failure.message }, "step failed");

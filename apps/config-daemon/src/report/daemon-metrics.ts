@@ -37,6 +37,8 @@ const stepKinds: Readonly<Record<Step["kind"], true>> = {
   "load-module": true,
   "set-persistent-rdma-mode": true,
   "set-rdma-mode": true,
+  "set-firmware": true,
+  "reset-firmware": true,
   "set-pf-mtu": true,
   "set-link-up": true,
   "set-num-vfs": true,

@@ -7,7 +7,9 @@ import type { Host } from "@switchyard/host";
 import type { NodeStep, PfStep } from "@switchyard/plan";
 import { bindDriver } from "./bind-driver.ts";
 import { loadModule } from "./load-module.ts";
+import { resetFirmware } from "./reset-firmware.ts";
 import { releasePf } from "./release-pf.ts";
+import { setFirmware } from "./set-firmware.ts";
 import { setLinkUp } from "./set-link-up.ts";
 import { setPersistentRdmaMode, setRdmaMode } from "./set-rdma-mode.ts";
 import { setPfMtu, setVfMtu } from "./set-mtu.ts";
@@ -19,6 +21,8 @@ const nodeSteps: { readonly [Name in NodeStep["kind"]]: (step: NodeStep<Name>, h
   "load-module": loadModule,
   "set-persistent-rdma-mode": setPersistentRdmaMode,
   "set-rdma-mode": setRdmaMode,
+  "set-firmware": setFirmware,
+  "reset-firmware": resetFirmware,
 };
 
 const pfSteps: { readonly [Name in PfStep["kind"]]: (step: PfStep<Name>, context: StepContext) => Promise<void> } = {

@@ -8,6 +8,7 @@ import type { Host } from "@switchyard/host";
 import { systemClock } from "@switchyard/host/testing";
 import { setTimeout as delay } from "node:timers/promises";
 import { createWithDeadline } from "../deadlines/with-deadline.ts";
+import { createFirmwareReader, type FirmwarePolicy } from "../observe/firmware-reader.ts";
 import { createObserver } from "../observe/observer.ts";
 import { configureNode, type PassResult } from "../pass/configure-node.ts";
 import { createRunningSteps } from "../pass/running-steps.ts";
@@ -19,12 +20,16 @@ export interface DaemonTestOptions {
   /** The operator drains the node on request; by default drains are disabled. */
   readonly drains?: boolean;
   readonly onStep?: () => void;
+  /** By default, firmware can be changed and cards can be reset. */
+  readonly firmwarePolicy?: FirmwarePolicy;
 }
 
 const never = new AbortController().signal;
 
 /** Runs passes and collects their reports and requests. */
-export function daemonOn(host: Host, { drains = false, onStep = () => undefined }: DaemonTestOptions = {}) {
+export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
+  const { drains = false, onStep = () => undefined } = options;
+  const { firmwarePolicy = { isDisabled: false, isResetAllowed: true } } = options;
   const phases: Phase[] = [];
   const shown: Found[] = [];
   const boots: (string | undefined)[] = [];
@@ -37,7 +42,8 @@ export function daemonOn(host: Host, { drains = false, onStep = () => undefined 
     delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
   const timing = { stepDeadlineMs: 60_000, linkTimeoutMs: 200, udevTimeoutMs: 1_000, nowMs, sleep };
   const now = () => new Date();
-  const observeHost = createObserver(host, { timing, now });
+  const firmware = createFirmwareReader(host, { timing, policy: () => firmwarePolicy, wake: () => undefined });
+  const observeHost = createObserver(host, { timing, now, firmware });
   const withRecordDeadline = createWithDeadline(host, { timing, now });
   const runningSteps = createRunningSteps({ nowMs, now });
   return {
@@ -69,7 +75,10 @@ export function daemonOn(host: Host, { drains = false, onStep = () => undefined 
           onLateEnd: () => undefined,
           isDrainDisabled: () => !drains,
           onPlan: ({ steps }) => planned.push(steps.length),
-          onStep,
+          onStep(step) {
+            firmware.stepEnded(step);
+            onStep();
+          },
           onApplied: ({ isDone }) => applied.push(isDone),
           requestDrain(request: string) {
             requests.push(request);

@@ -18,6 +18,7 @@
  * The CRD's descriptions are generated from the JSDoc in this file: `npm run generate`.
  */
 import { ageColumn, readyColumn, reasonColumn, type CustomResource } from "./custom-resource.ts";
+import type { FirmwareStatus } from "./firmware-status.ts";
 import type { LinuxBridgeConfig, LinuxUplinkConfig } from "./linux-bridge.ts";
 import type { ObjectMeta, ObjectStatus } from "../kubernetes/metadata.ts";
 import type { OvsBridgeConfig, OvsInterfaceConfig } from "./ovs-bridge.ts";
@@ -315,6 +316,8 @@ export interface InterfaceStatus {
    * @asType integer
    */
   readonly initialMtu?: number;
+  /** Firmware settings of a Mellanox (NVIDIA) card that a policy selects or selected. */
+  readonly firmware?: FirmwareStatus;
 }
 
 /** Observed state of one VF. */

@@ -17,9 +17,9 @@ export interface HostOperation {
 export class HostError extends Error {
   override readonly name = "HostError";
   readonly operation: HostOperation;
-  /** Name of the errno. MODPROBE_FAILED if modprobe failed, because it does not report an errno. */
+  /** Name of the errno. MODPROBE_FAILED or FIRMWARE_TOOL_FAILED if a program failed, because it does not report an errno. */
   readonly code: string;
-  /** Explanation by the kernel (extended ack) or by modprobe, if any. */
+  /** Explanation by the kernel (extended ack) or by a program, if any. */
   readonly words: string | undefined;
 
   constructor(

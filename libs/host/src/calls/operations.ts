@@ -6,6 +6,7 @@
 import { dirname } from "node:path";
 import type { HostOperation } from "./host-error.ts";
 import { bootProgramDirectory } from "../ports/boot-program.ts";
+import { formatFirmwareValues } from "../ports/firmware.ts";
 import type { Host } from "../ports/host.ts";
 
 /** For each method of each port, a function from its arguments to the description of the operation. */
@@ -81,6 +82,12 @@ export const operations: Operations = {
   },
   modules: {
     load: (module) => ({ action: "load kernel module", target: module }),
+  },
+  firmware: {
+    readLockdown: () => ({ action: "read lockdown mode", target: "the kernel" }),
+    readSettings: (pf) => ({ action: "read firmware settings", target: pf }),
+    setValues: (pf, values) => ({ action: `set firmware settings ${formatFirmwareValues(values)}`, target: pf }),
+    resetCard: (pf) => ({ action: "reset firmware", target: pf }),
   },
   records: {
     list: () => ({ action: "list", target: "PF records" }),

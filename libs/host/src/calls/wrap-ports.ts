@@ -38,6 +38,7 @@ export function wrapPorts(host: Host, around: (call: PortCall, proceed: () => un
     rdma: wrap("rdma"),
     udev: wrap("udev"),
     modules: wrap("modules"),
+    firmware: wrap("firmware"),
     records: wrap("records"),
     files: wrap("files"),
     systemd: wrap("systemd"),

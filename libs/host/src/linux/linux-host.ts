@@ -9,6 +9,7 @@ import type { Host } from "../ports/host.ts";
 import { createLinuxBootProgram } from "./linux-boot-program.ts";
 import { createLinuxBoot } from "./linux-boot.ts";
 import { createLinuxDevlink } from "./linux-devlink.ts";
+import { createLinuxFirmware } from "./linux-firmware.ts";
 import { createLinuxHostFiles } from "./linux-host-files.ts";
 import { createLinuxKernelEvents } from "./linux-kernel-events.ts";
 import { createLinuxKernelModules } from "./linux-kernel-modules.ts";
@@ -46,6 +47,7 @@ export function createLinuxHost(root: string, options: LinuxHostOptions): Host &
     rdma: createLinuxRdma({ root, openSocket: () => new NetlinkSocket({ protocol: protocols.rdma }) }),
     udev: createLinuxUdev(root),
     modules: createLinuxKernelModules(root),
+    firmware: createLinuxFirmware({ root }),
     records: createLinuxPfRecords(root, { onUnreadable: options.onUnreadableRecord }),
     files: createLinuxHostFiles(root),
     systemd: createLinuxSystemd(root),

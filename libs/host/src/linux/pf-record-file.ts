@@ -5,7 +5,7 @@
  * Usage: `parsePfRecord(formatPfRecord({ spec, initial: { mtu: 1500 } }))`.
  */
 import { err, ok, type InterfaceSpec, type Result, type VfGroup } from "@switchyard/api";
-import type { PfRecord } from "../ports/pf-records.ts";
+import type { FirmwareRecord, PfRecord } from "../ports/pf-records.ts";
 
 /** Why a text is not a record: it is not JSON, or the JSON is not the spec of an interface. */
 export interface PfRecordProblem {
@@ -65,13 +65,18 @@ function isVfGroup(value: unknown): value is VfGroup {
 
 function isOwn(value: unknown): value is Omit<PfRecord, "spec"> {
   if (!isObject(value)) return false;
-  const { initial, names } = value;
+  const { initial, names, firmware } = value;
   return (
     (initial === undefined ||
       (isObject(initial) && have(initial, "number", ["mtu"]) && have(initial, "string", ["eSwitchMode"]))) &&
     (names === undefined || (Array.isArray(names) && names.every((name) => typeof name === "string"))) &&
+    (firmware === undefined || (isObject(firmware) && Object.values(firmware).every(isFirmwareRecord))) &&
     have(value, "string", ["card"])
   );
+}
+
+function isFirmwareRecord(value: unknown): value is FirmwareRecord {
+  return isObject(value) && typeof value["before"] === "number" && typeof value["after"] === "number";
 }
 
 /** Reports whether each of `keys` is absent or has this type. */

@@ -6,6 +6,7 @@
 import type { BootProgram } from "./boot-program.ts";
 import type { Boot } from "./boot.ts";
 import type { Devlink } from "./devlink.ts";
+import type { Firmware } from "./firmware.ts";
 import type { HostFiles } from "./host-files.ts";
 import type { KernelEvents } from "./kernel-events.ts";
 import type { KernelModules } from "./kernel-modules.ts";
@@ -30,6 +31,7 @@ export interface Host {
   readonly rdma: Rdma;
   readonly udev: Udev;
   readonly modules: KernelModules;
+  readonly firmware: Firmware;
   readonly records: PfRecords;
   readonly files: HostFiles;
   readonly systemd: Systemd;

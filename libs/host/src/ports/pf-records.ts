@@ -12,10 +12,18 @@ export interface PfRecord {
   readonly spec: InterfaceSpec;
   /** State of the PF before its first configuration, which a reset restores; absent in files of the Go operator. */
   readonly initial?: { readonly mtu?: number; readonly eSwitchMode?: string };
+  /** Firmware settings of the card that Switchyard changed, by name; absent in files of the Go operator. */
+  readonly firmware?: Readonly<Record<string, FirmwareRecord>>;
   /** Names and alternative names of the PF since its first configuration; absent in files of the Go operator. */
   readonly names?: readonly string[];
   /** Vendor and device id of the card: "8086:158b"; absent in files of the Go operator. */
   readonly card?: string;
+}
+
+/** A firmware setting before and after Switchyard changed it. */
+export interface FirmwareRecord {
+  readonly before: number;
+  readonly after: number;
 }
 
 export interface PfRecords {

@@ -8,6 +8,7 @@
 import { randomUUID } from "node:crypto";
 import { defined, type PciAddress } from "@switchyard/api";
 import type { Devlink } from "../ports/devlink.ts";
+import type { LockdownMode } from "../ports/firmware.ts";
 import type { Host } from "../ports/host.ts";
 import type { KernelEvent } from "../ports/kernel-events.ts";
 import type { RdmaMode } from "../ports/rdma.ts";
@@ -16,6 +17,7 @@ import { systemClock, type Clock } from "./clock.ts";
 import { createFakeBootProgram } from "./fake-boot-program.ts";
 import { createFakeEvents } from "./fake-events.ts";
 import { createFakeFiles, type FakeFiles } from "./fake-files.ts";
+import { createFakeFirmware } from "./fake-firmware.ts";
 import { createFakeHost, type FakeWrite } from "./fake-host.ts";
 import { createFakeLinuxBridges, newBridge } from "./fake-linux-bridges.ts";
 import { createFakeLinks } from "./fake-links.ts";
@@ -48,6 +50,10 @@ export interface FakeKernelOptions {
   readonly iommu?: boolean;
   /** Whether Open vSwitch runs and the daemon manages software bridges; false by default. */
   readonly managesOvs?: boolean;
+  /** Whether the programs for the firmware of Mellanox cards are installed; true by default. */
+  readonly firmwareTools?: boolean;
+  /** Lockdown mode of the kernel; "none" by default. */
+  readonly lockdown?: LockdownMode;
 }
 
 export interface FakeKernel {
@@ -91,6 +97,12 @@ export interface FakeKernel {
   addRdmaDevice(name: string): void;
   unloadRdmaByHand(): void;
   setRdmaModeByHand(mode: RdmaMode): void;
+  /** Makes the next values of the firmware of all cards current, as a reboot does. */
+  applyFirmware(): void;
+  /** Sets the current and the next value of firmware settings. */
+  setFirmwareByHand(pf: PciAddress, values: Readonly<Record<string, number>>): void;
+  /** From now on, neither a reset nor a reboot changes the current firmware settings of the card. */
+  freezeFirmware(pf: PciAddress): void;
   writeFile(path: string, text: string): void;
   linkFile(path: string, target: string): void;
   /** Returns the paths of all files and links, sorted, without the records of PFs. */
@@ -104,6 +116,7 @@ export interface FakeKernel {
 export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
   const { nics, clock = systemClock, setNumVfsMs = 0, udevMs = 1, iommu = true } = options;
   const events = createFakeEvents<KernelEvent>({ kind: "overrun" });
+  const { firmwareTools: hasTools = true, lockdown = "none" } = options;
   const netdevs = createNetdevs(emit);
   const bus = createPciBus({ netdevs, emit, nextMac: createMacSource(), iommu });
   const carriers = createCarriers(clock, emitLinksOf);
@@ -120,6 +133,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
   const requestedReboots: string[] = [];
   const systemd = createFakeSystemd({ files, onReboot: (reason) => requestedReboots.push(reason) });
   const ovs = createFakeOvs({ isManaged: options.managesOvs === true, hasInterface });
+  const firmware = createFakeFirmware({ bus, hasTools, lockdown });
   const faults = createFaults();
   const writes: FakeWrite[] = [];
 
@@ -135,6 +149,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     rdma: rdma.port,
     udev: udev.port,
     modules: createFakeModules({ bus, rdma, drivers }),
+    firmware: firmware.port,
     records: createFakeRecords(),
     files: files.port,
     systemd: systemd.port,
@@ -175,6 +190,9 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     addRdmaDevice: rdma.addDevice,
     unloadRdmaByHand: rdma.unload,
     setRdmaModeByHand: rdma.setMode,
+    applyFirmware: firmware.applyAll,
+    setFirmwareByHand: firmware.setByHand,
+    freezeFirmware: firmware.freeze,
     writeFile: files.write,
     linkFile: files.link,
     listFiles: files.list,

@@ -33,7 +33,7 @@ export function createFakeLinks({ bus, netdevs, hasCarrier, onReset }: FakeLinks
     const { kind, masterIndex, lowerIndex } = netdev;
     const pf = pfOf(netdev);
     return {
-      ...{ index, name, altNames: [...altNames], mac, mtu, maxMtu, adminUp, type: "ether" },
+      ...{ index, name, altNames: [...altNames], mac, mtu, maxMtu, adminUp, type: pf?.port.linkType ?? "ether" },
       ...(parent && { parent: { bus: "pci", name: parent } }),
       ...defined({ kind, masterIndex, lowerIndex, physPortName, physSwitchId }),
       vfs: (pf?.vfs ?? []).map(({ vfId, pfMac = noMac, vlan }) => ({ vfId, mac: pfMac, vlan })),

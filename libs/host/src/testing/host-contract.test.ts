@@ -94,7 +94,7 @@ const fasterClock: Clock = {
 };
 
 function newKernel(options: Partial<FakeKernelOptions> = {}): FakeKernel {
-  return createFakeKernel({ nics: [igb("0000:01:00.0")], clock: fasterClock, ...options });
+  return createFakeKernel({ nics: [igb("0000:01:00.0")], clock: fasterClock, firmwareTools: false, ...options });
 }
 
 describe("the fake kernel meets the host contract", () => {

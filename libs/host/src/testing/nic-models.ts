@@ -29,8 +29,12 @@ export interface FakePort {
   readonly physSwitchId?: string;
   /** Absent if the driver has no devlink eswitch. */
   readonly eswitchMode?: EswitchMode;
+  /** Type of the link; Ethernet by default. */
+  readonly linkType?: "ether" | "infiniband";
   /** Absent if the function has no SR-IOV capability. */
   readonly sriov?: FakeSriov;
+  /** The capability that a Mellanox card has after its firmware enables SR-IOV; `sriov` is absent until then. */
+  readonly withoutSriov?: FakeSriov;
 }
 
 /** The SR-IOV capability of a port. */

@@ -7,7 +7,9 @@
 import type { InterfaceStatus } from "@switchyard/api";
 import { bindDriver, type BindDriver } from "./bind-driver.ts";
 import { loadModule, type LoadModule } from "./load-module.ts";
+import { resetFirmware, type ResetFirmware } from "./reset-firmware.ts";
 import { releasePf, type ReleasePf } from "./release-pf.ts";
+import { setFirmware, type SetFirmware } from "./set-firmware.ts";
 import { setLinkUp, type SetLinkUp } from "./set-link-up.ts";
 import { setNumVfs, type SetNumVfs } from "./set-num-vfs.ts";
 import { setPersistentRdmaMode, type SetPersistentRdmaMode } from "./set-persistent-rdma-mode.ts";
@@ -22,6 +24,8 @@ interface NodeStepKinds {
   readonly "load-module": LoadModule;
   readonly "set-persistent-rdma-mode": SetPersistentRdmaMode;
   readonly "set-rdma-mode": SetRdmaMode;
+  readonly "set-firmware": SetFirmware;
+  readonly "reset-firmware": ResetFirmware;
 }
 
 /** The steps that change one PF or its VFs, by the name of their kind. `pciAddress` is the address of the PF. */
@@ -52,6 +56,8 @@ const nodeSteps: { readonly [Name in NodeStep["kind"]]: StepKind<NodeStepKinds[N
   "load-module": loadModule,
   "set-persistent-rdma-mode": setPersistentRdmaMode,
   "set-rdma-mode": setRdmaMode,
+  "set-firmware": setFirmware,
+  "reset-firmware": resetFirmware,
 };
 
 const pfSteps: { readonly [Name in PfStep["kind"]]: PfStepKind<PfStepKinds[Name]> } = {

@@ -95,6 +95,15 @@ export const otherCases: readonly ContractCase[] = [
     },
   },
   {
+    name: "reads the lockdown mode, and reports that the program for firmware settings is not installed",
+    async run({ host, pfs: [pf] }) {
+      assert.equal(await host.firmware.readLockdown(), "none");
+      await assertRefused(host.firmware.readSettings(pf), "ENOENT", "mstconfig is not installed");
+      await assertRefused(host.firmware.setValues(pf, { NUM_OF_VFS: 8 }), "ENOENT", "mstconfig is not installed");
+      await assertRefused(host.firmware.resetCard(pf), "ENOENT", "mstfwreset is not installed");
+    },
+  },
+  {
     name: "saves, replaces and removes records",
     async run({ host, pfs: [pf, other] }) {
       const record: PfRecord = {

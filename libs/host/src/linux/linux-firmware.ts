@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * createLinuxFirmware implements Firmware with the programs mstconfig and mstfwreset of the package mstflint. They run in the
+ * container of the daemon: its image has them, and they need nothing from the root directory of the host.
+ * Usage: `await createLinuxFirmware({ root: "/host" }).readSettings(pf)`.
+ */
+import { execFile } from "node:child_process";
+import { promises as fs } from "node:fs";
+import { join } from "node:path";
+import { isErrno } from "@switchyard/service";
+import { HostError, withHostError, type HostOperation } from "../calls/host-error.ts";
+import { operations } from "../calls/operations.ts";
+import { firmwareSettingNames, type Firmware, type LockdownMode } from "../ports/firmware.ts";
+import { parseMstconfigQuery } from "./mstconfig-output.ts";
+
+export interface LinuxFirmwareDeps {
+  /** "/" or "/host". */
+  readonly root: string;
+  /** Directories of the programs, as in PATH. */
+  readonly programPath?: string;
+  /** Time limit of mstconfig; 30 s by default. */
+  readonly configTimeoutMs?: number;
+  /** Time limit of mstfwreset; 5 minutes by default. */
+  readonly resetTimeoutMs?: number;
+}
+
+export function createLinuxFirmware({
+  root,
+  programPath = "/usr/sbin:/usr/bin:/sbin:/bin",
+  configTimeoutMs = 30_000,
+  resetTimeoutMs = 300_000,
+}: LinuxFirmwareDeps): Firmware {
+  const { firmware: operation } = operations;
+  const mstconfig = (args: readonly string[], at: HostOperation) =>
+    run({ program: "mstconfig", args, programPath, timeoutMs: configTimeoutMs, at });
+
+  return {
+    readLockdown: () => withHostError(operation.readLockdown(), () => readLockdown(root)),
+    async readSettings(pf) {
+      const at = operation.readSettings(pf);
+      const devices = parseMstconfigQuery(await mstconfig(["-e", "-d", pf, "q"], at));
+      const [device] = devices;
+      if (device === undefined || devices.length > 1 || device.settings.size === 0) {
+        throw new HostError(at, "EBADMSG", { words: "mstconfig printed no table of the settings of this card" });
+      }
+      return device.settings;
+    },
+    async setValues(pf, values) {
+      const at = operation.setValues(pf, values);
+      const changes = firmwareSettingNames.flatMap((name) =>
+        values[name] === undefined ? [] : [{ name, value: values[name] }],
+      );
+      if (changes.some(({ value }) => !Number.isInteger(value) || value < 0 || value > 65_535)) {
+        throw new HostError(at, "EINVAL", {});
+      }
+      if (changes.length === 0) return;
+      await mstconfig(["-d", pf, "-y", "set", ...changes.map(({ name, value }) => `${name}=${value}`)], at);
+    },
+    async resetCard(pf) {
+      const args = ["-d", pf, "--skip_driver", "-l", "3", "-y", "reset"];
+      await run({ program: "mstfwreset", args, programPath, timeoutMs: resetTimeoutMs, at: operation.resetCard(pf) });
+    },
+  };
+}
+
+/** The file shows the active mode in brackets: "none [integrity] confidentiality". */
+async function readLockdown(root: string): Promise<LockdownMode | undefined> {
+  try {
+    const text = await fs.readFile(join(root, "sys/kernel/security/lockdown"), "utf8");
+    const mode = /\[(\w+)\]/.exec(text)?.[1];
+    return mode === "integrity" || mode === "confidentiality" ? mode : "none";
+  } catch (error) {
+    if (isErrno(error, "ENOENT", "ENOTDIR")) return undefined;
+    throw error;
+  }
+}
+
+interface Run {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly programPath: string;
+  readonly timeoutMs: number;
+  readonly at: HostOperation;
+}
+
+/** A query of one card is about 10 KB. */
+const maxOutputBytes = 1 << 20;
+
+/** Resolves with the standard output. Does not wait for a program that ignores SIGKILL, for example while it reads a dead card. */
+function run({ program, args, programPath, timeoutMs, at }: Run): Promise<string> {
+  // The environment is not inherited, because the loader and Python read settings from it.
+  const env = { PATH: programPath, LC_ALL: "C" };
+  return new Promise((resolve, reject) => {
+    const child = execFile(program, args, { env, maxBuffer: maxOutputBytes }, (error, stdout, stderr) => {
+      clearTimeout(timer);
+      if (error === null) resolve(stdout);
+      else reject(new HostError(at, codeOf(error), { words: wordsOf(program, error, stdout, stderr), cause: error }));
+    });
+    const timer = setTimeout(() => {
+      child.kill("SIGKILL");
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+      child.unref();
+      const words = `${program} did not end within ${timeoutMs / 1000} s`;
+      reject(new HostError(at, "ETIMEDOUT", { words }));
+    }, timeoutMs);
+  });
+}
+
+function codeOf(error: { readonly code?: string | number | null }): string {
+  return error.code === "ENOENT" ? "ENOENT" : "FIRMWARE_TOOL_FAILED";
+}
+
+/** mstconfig writes its errors to the standard output, after "-E-". */
+function wordsOf(program: string, error: { readonly code?: unknown }, stdout: string, stderr: string): string {
+  if (error.code === "ENOENT") return `${program} is not installed`;
+  const lines = `${stdout}\n${stderr}`.split(/\r?\n/).map((line) => line.trim());
+  const said = lines.filter((line) => line.startsWith("-E-")).join(" ") || lines.findLast((line) => line !== "");
+  return said === undefined ? `${program} failed` : `${program}: ${said.slice(0, 500)}`;
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Implements Firmware on the fake kernel, for ports of vendor 15b3. The values of a card take effect on a reset of the card
+ * and on a reboot: its functions are removed and appear with another limit of VFs or another link type. It refuses what
+ * mstconfig refuses (smartnic.md 7.3).
+ * Usage: `const firmware = createFakeFirmware({ bus, hasTools: true, lockdown: "none" })`.
+ */
+import type { PciAddress } from "@switchyard/api";
+import {
+  firmwareSettingNames,
+  type Firmware,
+  type FirmwareSetting,
+  type FirmwareValues,
+  type LockdownMode,
+} from "../ports/firmware.ts";
+import type { PfFunction } from "./fake-functions.ts";
+import type { PciBus } from "./fake-pci.ts";
+import type { FakePort } from "./nic-models.ts";
+import { answer, Refusal } from "./refusal.ts";
+
+export interface FakeFirmwareDeps {
+  readonly bus: PciBus;
+  /** Whether mstconfig and mstfwreset are installed. */
+  readonly hasTools: boolean;
+  readonly lockdown: LockdownMode;
+}
+
+export interface FakeFirmware {
+  readonly port: Firmware;
+  /** Makes the next values of all cards current, as a reboot does. */
+  applyAll(): void;
+  /** Sets current and next value of settings of the card of `pf`, also of settings that the model does not have. */
+  setByHand(pf: PciAddress, values: Readonly<Record<string, number>>): void;
+  /** From now on, resets and reboots leave the current values of the card as they are. */
+  freeze(pf: PciAddress): void;
+}
+
+interface Card {
+  readonly settings: Map<string, FirmwareSetting>;
+  isFrozen: boolean;
+}
+
+const mellanox = "15b3";
+
+/** The firmware of a ConnectX-5 supports 127 VFs per port. */
+const mostVfs = 127;
+
+export function createFakeFirmware({ bus, hasTools, lockdown }: FakeFirmwareDeps): FakeFirmware {
+  const cards = new Map<string, Card>();
+
+  function portsOf(card: string): readonly PfFunction[] {
+    return bus.listPfs().filter(({ pciAddress, port }) => port.vendor === mellanox && cardOf(pciAddress) === card);
+  }
+
+  function findCard(pf: PciAddress): Card {
+    const [first] = portsOf(cardOf(pf));
+    if (first === undefined) throw new Refusal("FIRMWARE_TOOL_FAILED", "mstconfig: -E- Failed to open the device");
+    const known = cards.get(cardOf(pf));
+    if (known !== undefined) return known;
+    const card: Card = { settings: new Map(Object.entries(initialValues(first.port)).map(toSetting)), isFrozen: false };
+    cards.set(cardOf(pf), card);
+    return card;
+  }
+
+  function checkTools(program: string): void {
+    if (!hasTools) throw new Refusal("ENOENT", `${program} is not installed`);
+    if (lockdown !== "none") throw new Refusal("FIRMWARE_TOOL_FAILED", `${program}: -E- Failed to open the device`);
+  }
+
+  function apply(card: string): void {
+    const found = cards.get(card);
+    if (found === undefined || found.isFrozen) return;
+    const changed = [...found.settings].some(([, { current, next }]) => current !== next);
+    if (!changed) return;
+    for (const [name, { next, ...rest }] of found.settings) {
+      found.settings.set(name, next === undefined ? rest : { ...rest, current: next, next });
+    }
+    for (const pf of portsOf(card)) {
+      bus.unplug(pf.pciAddress);
+      bus.plug(portWith(pf.port, found.settings));
+    }
+  }
+
+  return {
+    port: {
+      readLockdown: () => answer(() => lockdown),
+      readSettings: (pf) =>
+        answer(() => {
+          checkTools("mstconfig");
+          return new Map(findCard(pf).settings);
+        }),
+      setValues: (pf, values) =>
+        answer(() => {
+          checkTools("mstconfig");
+          const { settings } = findCard(pf);
+          for (const [name, value] of entriesOf(values)) checkValue(settings, name, value);
+          for (const [name, value] of entriesOf(values)) settings.set(name, { ...settings.get(name), next: value });
+        }),
+      resetCard: (pf) =>
+        answer(() => {
+          checkTools("mstfwreset");
+          findCard(pf);
+          if (portsOf(cardOf(pf)).some(({ vfs }) => vfs.length > 0)) {
+            throw new Refusal("FIRMWARE_TOOL_FAILED", "mstfwreset: -E- The device has virtual functions");
+          }
+          apply(cardOf(pf));
+        }),
+    },
+    applyAll() {
+      for (const card of cards.keys()) apply(card);
+    },
+    setByHand(pf, values) {
+      const { settings } = findCard(pf);
+      for (const [name, value] of Object.entries(values)) settings.set(name, { current: value, next: value });
+    },
+    freeze(pf) {
+      findCard(pf).isFrozen = true;
+    },
+  };
+}
+
+function cardOf(pf: PciAddress): string {
+  return pf.slice(0, pf.lastIndexOf("."));
+}
+
+function initialValues({ sriov }: FakePort): Readonly<Record<string, number>> {
+  return { NUM_OF_VFS: sriov?.totalVfs ?? 0, SRIOV_EN: sriov === undefined ? 0 : 1, LINK_TYPE_P1: 2, LINK_TYPE_P2: 2 };
+}
+
+function toSetting([name, value]: [string, number]): [string, FirmwareSetting] {
+  return [name, { default: value, current: value, next: value }];
+}
+
+function entriesOf(values: FirmwareValues): readonly [string, number][] {
+  return firmwareSettingNames.flatMap((name): readonly [string, number][] => {
+    const value = values[name];
+    return value === undefined ? [] : [[name, value]];
+  });
+}
+
+function checkValue(settings: ReadonlyMap<string, FirmwareSetting>, name: string, value: number): void {
+  if (!Number.isInteger(value) || value < 0 || value > 65_535) throw new Refusal("EINVAL");
+  if (!settings.has(name)) {
+    throw new Refusal("FIRMWARE_TOOL_FAILED", `mstconfig: -E- The Device doesn't support ${name} parameter`);
+  }
+  if (name === "NUM_OF_VFS" && value > mostVfs) {
+    throw new Refusal("FIRMWARE_TOOL_FAILED", "mstconfig: -E- Failed to set configuration: Bad parameter");
+  }
+}
+
+/** The function as its driver finds it with these current values. */
+function portWith(port: FakePort, settings: ReadonlyMap<string, FirmwareSetting>): FakePort {
+  const valueOf = (name: string): number => settings.get(name)?.current ?? 0;
+  const { sriov = port.withoutSriov, ...rest } = port;
+  const totalVfs = valueOf("NUM_OF_VFS");
+  const isInfiniBand = valueOf(port.pciAddress.endsWith(".1") ? "LINK_TYPE_P2" : "LINK_TYPE_P1") === 1;
+  const withType = { ...rest, linkType: isInfiniBand ? "infiniband" : "ether" } as const;
+  if (sriov === undefined) return withType;
+  const isOn = valueOf("SRIOV_EN") === 1 && totalVfs > 0;
+  return isOn ? { ...withType, sriov: { ...sriov, totalVfs } } : { ...withType, withoutSriov: sriov };
+}
