@@ -1060,6 +1060,80 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 "initialMtu": {
                   "description": "MTU, in bytes, that the PF had before Switchyard configured it. It is restored when the PF is reset.",
                   "type": "integer"
+                },
+                "firmware": {
+                  "description": "Firmware settings of a Mellanox (NVIDIA) card that a policy selects or selected.",
+                  "type": "object",
+                  "properties": {
+                    "numVfs": {
+                      "description": "Number of VFs of each port (NUM_OF_VFS).",
+                      "type": "object",
+                      "properties": {
+                        "current": {
+                          "description": "Value that the firmware uses.",
+                          "type": "integer"
+                        },
+                        "next": {
+                          "description": "Value that the firmware uses after the next reset of the card.",
+                          "type": "integer"
+                        }
+                      }
+                    },
+                    "sriovEnabled": {
+                      "description": "Whether SR-IOV is enabled (SRIOV_EN).",
+                      "type": "object",
+                      "properties": {
+                        "current": {
+                          "description": "Value that the firmware uses.",
+                          "type": "boolean"
+                        },
+                        "next": {
+                          "description": "Value that the firmware uses after the next reset of the card.",
+                          "type": "boolean"
+                        }
+                      }
+                    },
+                    "linkType": {
+                      "description": "Link type of this port (LINK_TYPE_P1, LINK_TYPE_P2). Absent if the card cannot change it.",
+                      "type": "object",
+                      "properties": {
+                        "current": {
+                          "description": "Value that the firmware uses: ETH, IB or VPI.",
+                          "type": "string"
+                        },
+                        "next": {
+                          "description": "Value that the firmware uses after the next reset of the card.",
+                          "type": "string"
+                        }
+                      }
+                    },
+                    "initial": {
+                      "description": "Values that Switchyard changed, as they were before. They are restored when no policy selects the card any longer.",
+                      "type": "object",
+                      "properties": {
+                        "numVfs": {
+                          "description": "Number of VFs of each port (NUM_OF_VFS).",
+                          "type": "integer"
+                        },
+                        "sriovEnabled": {
+                          "description": "Whether SR-IOV was enabled (SRIOV_EN).",
+                          "type": "boolean"
+                        },
+                        "linkType": {
+                          "description": "Link type of this port: ETH, IB or VPI.",
+                          "type": "string"
+                        }
+                      }
+                    },
+                    "resetAllowed": {
+                      "description": "Whether Switchyard may reset the card to make changed values effective. Otherwise the node is rebooted.",
+                      "type": "boolean"
+                    },
+                    "unavailable": {
+                      "description": "Why the settings cannot be read or changed. Absent if they can.",
+                      "type": "string"
+                    }
+                  }
                 }
               }
             }
