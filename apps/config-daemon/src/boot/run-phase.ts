@@ -8,8 +8,9 @@
  */
 import { bootConfigPath, type SriovNetworkNodeState, type SriovNetworkNodeStateSpec } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
-import { describeStep, type Plan, type Step } from "@switchyard/plan";
+import { describeStep, isMellanox, type Plan, type Step } from "@switchyard/plan";
 import { createWithDeadline } from "../deadlines/with-deadline.ts";
+import type { FirmwareReader } from "../observe/firmware-reader.ts";
 import { createObserver } from "../observe/observer.ts";
 import { configureNode } from "../pass/configure-node.ts";
 import { createRunningSteps } from "../pass/running-steps.ts";
@@ -100,7 +101,7 @@ async function configure(config: ParsedBootConfig, options: PhaseOptions): Promi
     {
       ...{ host, timing, maxHanging: options.maxHanging, maxPfs: config.maxPfs ?? defaultMaxPfs },
       runningSteps: createRunningSteps({ nowMs: () => timing.nowMs(), now }),
-      observeHost: createObserver(host, deps),
+      observeHost: createObserver(host, { ...deps, firmware: firmwareAtBoot }),
       withRecordDeadline: createWithDeadline(host, deps),
       loadVhostModules: createVhostModules(host, deps),
       limitPlan: phase === "pre" ? withoutVfSteps : bootSteps,
@@ -123,6 +124,14 @@ async function configure(config: ParsedBootConfig, options: PhaseOptions): Promi
   if (phase === "pre") await releaseNewVfs(spec, created, host, log);
   return [...config.problems, ...(last === undefined ? [] : [errorOf(last)])].filter((text) => text !== "").join("; ");
 }
+
+/** The programs for firmware settings are in the image of the daemon, and a boot must not wait for them. */
+const firmwareAtBoot: Pick<FirmwareReader, "addTo"> = {
+  addTo(pfs) {
+    const firmware = { unavailable: "only the running config daemon changes them" };
+    return Promise.resolve(pfs.map((pf) => (isMellanox(pf) ? { ...pf, firmware } : pf)));
+  },
+};
 
 function stateOf(spec: SriovNetworkNodeStateSpec): SriovNetworkNodeState {
   const metadata = { name: "" };
