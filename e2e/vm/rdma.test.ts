@@ -157,7 +157,11 @@ describe("the RDMA mode on a real kernel", () => {
       expect(await killed).toBe("killed");
       await first.exitCode;
       const second = node.startDaemon();
-      second.stderr.resume();
+      let log = "";
+    second.stderr.setEncoding("utf8").on("data", (text: string) => {
+      log += text;
+    });
+    await eventually("the second daemon works", () => log.includes("started"), { withinMs: 180_000 });
       await stateIs("shared", ({ system, syncStatus }) => system?.rdmaMode === "shared" && syncStatus === "Succeeded");
       expect(await modes()).toEqual(shared);
       second.kill("SIGTERM");

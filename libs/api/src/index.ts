@@ -116,6 +116,7 @@ export { bridgeNetworks, type BridgeNetwork, type BridgeNetworkSpec } from "./ki
 export { ok, err, type Result } from "./values/result.ts";
 export { defined, type Defined } from "./defined.ts";
 export { parsePciAddress, type PciAddress, type PciAddressProblem } from "./values/pci-address.ts";
+export { parseGuid, type Guid, type GuidProblem } from "./values/guid.ts";
 export { parseMacAddress, isUnicast, type MacAddress, type MacAddressProblem } from "./values/mac-address.ts";
 export {
   bootConfigPath,

@@ -6,6 +6,7 @@
 import type { InterfaceSpec, InterfaceStatus, VfGroup } from "@switchyard/api";
 import { formatVfRange, parseVfRange, type VfRange } from "@switchyard/policy";
 import { externalMismatches, externalMtuMismatch } from "./plan-external.ts";
+import { guidsOfExistingVfs, guidsOfNewVfs } from "./plan-vf-guids.ts";
 import type { PlanProblem } from "./problem.ts";
 import type { PfStep } from "./steps/step.ts";
 import { isMellanox, vfLimitProblem } from "./vf-limit.ts";
@@ -109,6 +110,7 @@ function groupPlans(wanted: InterfaceSpec, pf: InterfaceStatus, field: string, m
       continue;
     }
     const group = mtuRefused ? { ...given, mtu: 0 } : given;
+    steps.push(...(areNew ? guidsOfNewVfs(pf, group, range) : guidsOfExistingVfs(pf, range)));
     steps.push(...(areNew ? stepsForNewVfs(pf, group, range) : stepsForExistingVfs(pf, group, range)));
   }
   return { steps, problems };

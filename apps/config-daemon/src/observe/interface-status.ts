@@ -86,6 +86,7 @@ function toVfStatus(vf: VfFacts, links: LinksByDevice, ofPf: readonly Link[], up
       mac: link?.mac,
       mtu: link?.mtu,
       adminMac: onPf?.mac,
+      adminGuid: onPf?.guid,
       Vlan: onPf?.vlan === 0 ? undefined : onPf?.vlan,
       driver: vf.driver,
       representorName: representor?.name,

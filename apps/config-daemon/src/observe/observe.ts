@@ -7,6 +7,7 @@ import { defined, type InterfaceStatus, type SystemStatus } from "@switchyard/ap
 import type { Host, PfFacts } from "@switchyard/host";
 import { readPersistentRdmaMode } from "../files/rdma-mode-file.ts";
 import { groupByDevice, toInterfaceStatus, uplinkOf, type LinksByDevice } from "./interface-status.ts";
+import { readVfDevices, withVfDevices } from "./vf-devices.ts";
 
 /** The hardware of the node at one moment. */
 export interface Observation {
@@ -20,18 +21,20 @@ export interface Observation {
 
 /** Rejects with HostError if the host cannot be read. A single PF that vanishes meanwhile is left out. */
 export async function observe(host: Host): Promise<Observation> {
-  const [pfs, links, records, system, bootId] = await Promise.all([
+  const [pfs, links, records, system, bootId, devices] = await Promise.all([
     host.sriov.listPfs(),
     host.links.listLinks(),
     host.records.list(),
     readRdmaModes(host),
     host.boot.readBootId(),
+    readVfDevices(host),
   ]);
   const byDevice = groupByDevice(links);
   const interfaces = await Promise.all(
     pfs.map(async (pf) => {
       const [eSwitchMode, speedMbps] = await Promise.all([readEswitchMode(host, pf), readSpeed(host, pf, byDevice)]);
-      return toInterfaceStatus({ pf, links: byDevice, eSwitchMode, speedMbps, record: records.get(pf.pciAddress) });
+      const record = records.get(pf.pciAddress);
+      return withVfDevices(toInterfaceStatus({ pf, links: byDevice, eSwitchMode, speedMbps, record }), devices);
     }),
   );
   return { interfaces, system, bootId };

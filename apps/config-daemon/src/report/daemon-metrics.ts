@@ -43,6 +43,7 @@ const stepKinds: Readonly<Record<Step["kind"], true>> = {
   "set-link-up": true,
   "set-num-vfs": true,
   "bind-driver": true,
+  "set-vf-guid": true,
   "set-vf-mac": true,
   "set-vf-mtu": true,
   "release-pf": true,

@@ -14,6 +14,7 @@ import { setLinkUp } from "./set-link-up.ts";
 import { setPersistentRdmaMode, setRdmaMode } from "./set-rdma-mode.ts";
 import { setPfMtu, setVfMtu } from "./set-mtu.ts";
 import { setNumVfs } from "./set-num-vfs.ts";
+import { setVfGuid } from "./set-vf-guid.ts";
 import { setVfMac } from "./set-vf-mac.ts";
 import type { StepContext } from "./step-context.ts";
 
@@ -30,6 +31,7 @@ const pfSteps: { readonly [Name in PfStep["kind"]]: (step: PfStep<Name>, context
   "set-link-up": setLinkUp,
   "set-num-vfs": setNumVfs,
   "bind-driver": bindDriver,
+  "set-vf-guid": setVfGuid,
   "set-vf-mac": setVfMac,
   "set-vf-mtu": setVfMtu,
   "release-pf": releasePf,

@@ -76,6 +76,7 @@ export const operations: Operations = {
     readMode: () => ({ action: "read RDMA mode", target: "the kernel" }),
     setMode: (mode) => ({ action: `set RDMA mode ${mode}`, target: "the kernel" }),
     listDevices: () => ({ action: "list", target: "RDMA devices" }),
+    setVfGuid: (pfName, vfId, guid) => ({ action: `set vf ${vfId} guid ${guid}`, target: pfName }),
   },
   udev: {
     settle: ({ timeoutMs }) => ({ action: `settle within ${timeoutMs} ms`, target: "udev" }),

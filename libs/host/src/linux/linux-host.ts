@@ -44,7 +44,7 @@ export function createLinuxHost(root: string, options: LinuxHostOptions): Host &
     routes: createLinuxRoutes(route),
     linuxBridges: createLinuxLinuxBridges(route),
     devlink: createLinuxDevlink(open(protocols.generic)),
-    rdma: createLinuxRdma({ root, openSocket: () => new NetlinkSocket({ protocol: protocols.rdma }) }),
+    rdma: createLinuxRdma({ root, openSocket: () => new NetlinkSocket({ protocol: protocols.rdma }), route }),
     udev: createLinuxUdev(root),
     modules: createLinuxKernelModules(root),
     firmware: createLinuxFirmware({ root }),

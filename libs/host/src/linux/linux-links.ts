@@ -43,7 +43,9 @@ function toLink(info: LinkInfo): Link {
   return {
     ...{ index, name, altNames, mac: info.address, mtu, adminUp, type: types.get(info.hardwareType) ?? "other" },
     ...defined({ maxMtu, parent, kind, masterIndex, lowerIndex, physPortName, physSwitchId }),
-    vfs: info.vfs.map(({ vfId, address, vlan }) => ({ vfId, mac: address, vlan })).sort((a, b) => a.vfId - b.vfId),
+    vfs: info.vfs
+      .map(({ vfId, address, vlan, nodeGuid }) => ({ vfId, mac: address, vlan, ...defined({ guid: nodeGuid }) }))
+      .sort((a, b) => a.vfId - b.vfId),
   };
 }
 

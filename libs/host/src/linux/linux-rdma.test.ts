@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The kernel's side is answered here; the contract suite has a real one's turn, and the codec is proven in libs/netlink. */
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import { parseGuid } from "@switchyard/api";
 import { NetlinkSocket, protocols } from "@switchyard/netlink";
 import { ack, createFakeKernel, reply, type Respond } from "@switchyard/netlink/testing";
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
@@ -27,7 +28,8 @@ function createRdma(respond: Respond, socketResult?: number) {
     const libc = socketResult === undefined ? kernel : { ...kernel, socket: () => socketResult };
     return new NetlinkSocket({ protocol: protocols.rdma, libc });
   };
-  return { kernel, rdma: createLinuxRdma({ root, openSocket }), countOpened: () => opened };
+  const route = new NetlinkSocket({ protocol: protocols.route, libc: createFakeKernel(respond) });
+  return { kernel, rdma: createLinuxRdma({ root, openSocket, route }), countOpened: () => opened };
 }
 
 /** RDMA_NLDEV_SYS_ATTR_NETNS_MODE. */
@@ -117,5 +119,16 @@ describe("listDevices", () => {
       { name: "mlx5_1", pciAddress: "0000:3b:00.2", nodeGuid },
       { name: "rxe0", nodeGuid },
     ]);
+  });
+});
+
+describe("setVfGuid", () => {
+  it("rejects with the answer of the kernel", async () => {
+    const guid = parseGuid("02:00:00:00:00:00:00:01");
+    if (!guid.ok) throw new Error(guid.error.text);
+    const { rdma } = createRdma((asked) => [ack(asked, { code: "EOPNOTSUPP" })]);
+    await expect(rdma.setVfGuid("ib0", 3, guid.value)).rejects.toThrow(
+      "set vf 3 guid 02:00:00:00:00:00:00:01 on ib0: EOPNOTSUPP",
+    );
   });
 });

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createLinuxRdma implements Rdma over RDMA netlink, and over sysfs for devices, because netlink does not report their PCI
- * functions. Opening an RDMA socket loads ib_core, and keeps it loaded while the socket is open. Therefore a socket is opened
+ * createLinuxRdma implements Rdma over RDMA netlink, over rtnetlink for GUIDs of VFs, and over sysfs for devices, because
+ * netlink does not report their PCI functions. Opening an RDMA socket loads ib_core, and keeps it loaded while the socket is open. Therefore a socket is opened
  * only for one request, and only if ib_core is loaded already.
- * Usage: `createLinuxRdma({ root: "/host", openSocket: () => new NetlinkSocket({ protocol: protocols.rdma }) })`.
+ * Usage: `createLinuxRdma({ root: "/host", openSocket: () => new NetlinkSocket({ protocol: protocols.rdma }), route })`.
  */
 import { defined, parsePciAddress } from "@switchyard/api";
-import { getRdmaMode, setRdmaMode, type NetlinkSocket } from "@switchyard/netlink";
+import { getRdmaMode, setRdmaMode, setVfGuids, type NetlinkSocket } from "@switchyard/netlink";
 import { mapConcurrently } from "@switchyard/service";
 import { join } from "node:path";
 import { askKernel } from "./ask-kernel.ts";
@@ -21,6 +21,8 @@ export interface LinuxRdmaDeps {
   readonly root: string;
   /** Opens a socket of protocols.rdma in the network namespace of the host. It is disposed of after each request. */
   readonly openSocket: () => NetlinkSocket;
+  /** A socket of protocols.route. The caller disposes of it. */
+  readonly route: NetlinkSocket;
 }
 
 // EPROTONOSUPPORT: ib_core was unloaded meanwhile. EINVAL: ib_core is too old to have modes.
@@ -28,7 +30,7 @@ const withoutMode: ReadonlySet<string> = new Set(["EPROTONOSUPPORT", "EINVAL"]);
 
 const devicesAtOnce = 4;
 
-export function createLinuxRdma({ root, openSocket }: LinuxRdmaDeps): Rdma {
+export function createLinuxRdma({ root, openSocket, route }: LinuxRdmaDeps): Rdma {
   const { rdma: operation } = operations;
   const devices = join(root, "sys/class/infiniband");
   const isLoaded = () => isModuleLoaded(root, "ib_core");
@@ -58,6 +60,8 @@ export function createLinuxRdma({ root, openSocket }: LinuxRdmaDeps): Rdma {
         const found = await mapConcurrently(names, devicesAtOnce, (name) => readDevice(join(devices, name), name));
         return found.filter((device) => device !== undefined);
       }),
+    setVfGuid: (pfName, vfId, guid) =>
+      askKernel(operation.setVfGuid(pfName, vfId, guid), () => setVfGuids(route, pfName, { vfId, guid })),
   };
 }
 

@@ -65,12 +65,13 @@ function isVfGroup(value: unknown): value is VfGroup {
 
 function isOwn(value: unknown): value is Omit<PfRecord, "spec"> {
   if (!isObject(value)) return false;
-  const { initial, names, firmware } = value;
+  const { initial, names, firmware, guids } = value;
   return (
     (initial === undefined ||
       (isObject(initial) && have(initial, "number", ["mtu"]) && have(initial, "string", ["eSwitchMode"]))) &&
     (names === undefined || (Array.isArray(names) && names.every((name) => typeof name === "string"))) &&
     (firmware === undefined || (isObject(firmware) && Object.values(firmware).every(isFirmwareRecord))) &&
+    (guids === undefined || (isObject(guids) && Object.values(guids).every((guid) => typeof guid === "string"))) &&
     have(value, "string", ["card"])
   );
 }

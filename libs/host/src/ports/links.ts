@@ -42,6 +42,8 @@ export interface LinkVf {
   readonly mac: string;
   /** 0 means no VLAN. */
   readonly vlan: number;
+  /** InfiniBand node GUID that was assigned to the VF, as Guid, or all zeros; absent for other links and old kernels. */
+  readonly guid?: string;
 }
 
 /** Rejects with HostError only. Its `words` are the extended ack of the kernel. */

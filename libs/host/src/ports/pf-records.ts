@@ -18,6 +18,8 @@ export interface PfRecord {
   readonly names?: readonly string[];
   /** Vendor and device id of the card: "8086:158b"; absent in files of the Go operator. */
   readonly card?: string;
+  /** GUIDs that Switchyard generated for InfiniBand VFs, by vfId. A VF that is created again gets the same GUID. */
+  readonly guids?: Readonly<Record<string, string>>;
 }
 
 /** A firmware setting before and after Switchyard changed it. */

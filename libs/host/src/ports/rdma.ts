@@ -2,7 +2,7 @@
 /**
  * Rdma is the port for the RDMA subsystem (ib_core).
  */
-import type { PciAddress } from "@switchyard/api";
+import type { Guid, PciAddress } from "@switchyard/api";
 
 /** RDMA devices are visible in all network namespaces (shared), or each in one (exclusive). */
 export type RdmaMode = "shared" | "exclusive";
@@ -24,4 +24,9 @@ export interface Rdma {
   setMode(mode: RdmaMode): Promise<void>;
   /** Returns the devices by name. In exclusive mode, devices in other network namespaces are left out. */
   listDevices(): Promise<readonly RdmaDevice[]>;
+  /**
+   * Sets the node GUID and the port GUID of an InfiniBand VF. The RDMA device of the VF gets them when a driver binds to the VF
+   * the next time. EOPNOTSUPP if the PF has no GUIDs, ENODEV if there is no such interface, EINVAL if the VF does not exist.
+   */
+  setVfGuid(pfName: string, vfId: number, guid: Guid): Promise<void>;
 }

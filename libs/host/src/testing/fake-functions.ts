@@ -25,6 +25,8 @@ export interface VfFunction extends PciFunction {
   pfMac: string | undefined;
   /** Whether pfMac was assigned. */
   isAssigned: boolean;
+  /** InfiniBand GUID that was assigned by the PF. */
+  guid: string | undefined;
 }
 
 interface PciFunction {
@@ -52,5 +54,24 @@ export function newVf(pf: PfFunction, sriov: FakeSriov, vfId: number): VfFunctio
   const { vfDeviceId: deviceId, vfDriver: nativeDriver } = sriov;
   const pciAddress = vfAddress(pf.pciAddress, sriov, vfId);
   const fn = { pciAddress, deviceId, nativeDriver, driver: undefined, incarnation: 0, driverOverride: undefined };
-  return { ...fn, kind: "vf", pf, vfId, vlan: 0, pfMac: undefined, isAssigned: false };
+  return { ...fn, kind: "vf", pf, vfId, vlan: 0, pfMac: undefined, isAssigned: false, guid: undefined };
+}
+
+export function portOf(fn: AnyFunction): FakePort {
+  return fn.kind === "vf" ? fn.pf.port : fn.port;
+}
+
+/** The GUID of the RDMA device that a driver creates for the function: that of the card, or the one that the PF assigned. */
+export function guidOf(fn: AnyFunction): string {
+  if (fn.kind === "vf") return fn.guid ?? noGuid;
+  const [first = "", second = "", third = "", ...rest] = fn.port.mac.split(":");
+  return [first, second, third, "03", "00", ...rest].join(":");
+}
+
+/** The GUID of a VF to which the PF has assigned none. */
+export const noGuid = "00:00:00:00:00:00:00:00";
+
+/** The address of an IPoIB interface ends with the GUID of the port. */
+export function ipoibAddress(fn: AnyFunction): string {
+  return `80:00:10:86:fe:80:00:00:00:00:00:00:${guidOf(fn)}`;
 }

@@ -32,6 +32,7 @@ import { createFakeRoutes } from "./fake-routes.ts";
 import { createFakeSriov } from "./fake-sriov.ts";
 import { createFakeSystemd } from "./fake-systemd.ts";
 import { createFakeUdev } from "./fake-udev.ts";
+import { createSetVfGuid } from "./fake-vf-guids.ts";
 import { createFaults, type Fault, type FaultEffect, type FaultMatch } from "./faults.ts";
 import type { FakeNic } from "./nic-models.ts";
 import { answer, Refusal } from "./refusal.ts";
@@ -118,18 +119,18 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
   const events = createFakeEvents<KernelEvent>({ kind: "overrun" });
   const { firmwareTools: hasTools = true, lockdown = "none" } = options;
   const netdevs = createNetdevs(emit);
-  const bus = createPciBus({ netdevs, emit, nextMac: createMacSource(), iommu });
-  const carriers = createCarriers(clock, emitLinksOf);
-  const { onReset } = carriers;
-  const { port: sriov, ...sriovLimits } = createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset });
-  const udev = createFakeUdev({ bus, netdevs, clock, delayMs: udevMs === "none" ? 0 : udevMs });
+  const files = createFakeFiles();
   const rdma = createFakeRdma({
     ...{ mode: options.rdmaMode, emit, hasOtherNamespaces: netdevs.hasPods },
     readOption: () => readRdmaOption(files),
   });
+  const bus = createPciBus({ netdevs, rdma, emit, nextMac: createMacSource(), iommu });
+  const carriers = createCarriers(clock, emitLinksOf);
+  const { onReset } = carriers;
+  const { port: sriov, ...sriovLimits } = createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset });
+  const udev = createFakeUdev({ bus, netdevs, clock, delayMs: udevMs === "none" ? 0 : udevMs });
   const drivers = new Set(["vfio-pci"]);
   const routes = createFakeRoutes(netdevs);
-  const files = createFakeFiles();
   const requestedReboots: string[] = [];
   const systemd = createFakeSystemd({ files, onReboot: (reason) => requestedReboots.push(reason) });
   const ovs = createFakeOvs({ isManaged: options.managesOvs === true, hasInterface });
@@ -146,7 +147,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     routes: routes.port,
     linuxBridges: createFakeLinuxBridges(netdevs),
     devlink: createFakeDevlink(bus),
-    rdma: rdma.port,
+    rdma: { ...rdma.port, setVfGuid: createSetVfGuid({ bus, netdevs }) },
     udev: udev.port,
     modules: createFakeModules({ bus, rdma, drivers }),
     firmware: firmware.port,
@@ -220,6 +221,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     bootId = randomUUID();
     const ports = [...plugged].flatMap((nic) => nic.ports).filter(({ pciAddress }) => bus.find(pciAddress));
     for (const { pciAddress } of ports) bus.unplug(pciAddress);
+    rdma.reboot();
     plug({ ports });
     if (udevMs !== "none") udev.coldPlug();
     for (const netdev of netdevs.listVisible()) netdev.adminUp = true;

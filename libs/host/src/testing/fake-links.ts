@@ -6,7 +6,7 @@
 import { defined } from "@switchyard/api";
 import type { Link, Links } from "../ports/links.ts";
 import type { Netdev, Netdevs } from "./fake-netdevs.ts";
-import type { PfFunction } from "./fake-functions.ts";
+import { noGuid, portOf, type PfFunction } from "./fake-functions.ts";
 import type { PciBus } from "./fake-pci.ts";
 import { answer, Refusal } from "./refusal.ts";
 
@@ -28,15 +28,22 @@ export function createFakeLinks({ bus, netdevs, hasCarrier, onReset }: FakeLinks
     return fn?.kind === "pf" ? fn : undefined;
   }
 
+  function typeOf(netdev: Netdev): Link["type"] {
+    const fn = netdev.parent && bus.find(netdev.parent);
+    return (fn && portOf(fn).linkType) ?? "ether";
+  }
+
   function linkOf(netdev: Netdev): Link {
     const { index, name, altNames, mac, mtu, maxMtu, adminUp, parent, physPortName, physSwitchId } = netdev;
     const { kind, masterIndex, lowerIndex } = netdev;
     const pf = pfOf(netdev);
     return {
-      ...{ index, name, altNames: [...altNames], mac, mtu, maxMtu, adminUp, type: pf?.port.linkType ?? "ether" },
+      ...{ index, name, altNames: [...altNames], mac, mtu, maxMtu, adminUp, type: typeOf(netdev) },
       ...(parent && { parent: { bus: "pci", name: parent } }),
       ...defined({ kind, masterIndex, lowerIndex, physPortName, physSwitchId }),
-      vfs: (pf?.vfs ?? []).map(({ vfId, pfMac = noMac, vlan }) => ({ vfId, mac: pfMac, vlan })),
+      vfs: (pf?.vfs ?? []).map(({ vfId, pfMac = noMac, vlan, guid = noGuid }) =>
+        pf?.port.linkType === "infiniband" ? { vfId, mac: noMac, vlan, guid } : { vfId, mac: pfMac, vlan },
+      ),
     };
   }
 
@@ -73,7 +80,7 @@ export function createFakeLinks({ bus, netdevs, hasCarrier, onReset }: FakeLinks
       answer(() => {
         const netdev = netdevs.find(pfName);
         const pf = pfOf(netdev);
-        if (pf?.port.sriov === undefined) throw new Refusal("EOPNOTSUPP");
+        if (pf?.port.sriov === undefined || pf.port.linkType === "infiniband") throw new Refusal("EOPNOTSUPP");
         const vf = pf.vfs[vfId];
         const isMulticast = (Number.parseInt(mac.slice(0, 2), 16) & 1) === 1;
         if (vf === undefined || isMulticast) throw new Refusal("EINVAL");

@@ -2,12 +2,22 @@
 /**
  * createPciBus implements the PCI functions of the fake kernel and their drivers, by the rules of drivers/pci/pci-driver.c and
  * drivers/base/bus.c (6.12), confirmed in the VM lab. A driver that is bound to a function creates its interface.
- * Usage: `const bus = createPciBus({ netdevs, emit, nextMac, iommu: true }); bus.plug(port)`.
+ * Usage: `const bus = createPciBus({ netdevs, rdma, emit, nextMac, iommu: true }); bus.plug(port)`.
  */
 import { defined, type PciAddress } from "@switchyard/api";
 import type { KernelEvent } from "../ports/kernel-events.ts";
 import type { Netdevs } from "./fake-netdevs.ts";
-import { newPf, newVf, type AnyFunction, type PfFunction, type VfFunction } from "./fake-functions.ts";
+import {
+  guidOf,
+  ipoibAddress,
+  newPf,
+  portOf,
+  newVf,
+  type AnyFunction,
+  type PfFunction,
+  type VfFunction,
+} from "./fake-functions.ts";
+import type { FakeRdma } from "./fake-rdma.ts";
 import type { FakePort, FakeSriov } from "./nic-models.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -36,6 +46,8 @@ export interface PciBus {
 /** The parts of the fake kernel that the PCI bus uses. */
 export interface PciBusDeps {
   readonly netdevs: Netdevs;
+  /** Adds and removes the RDMA device of a function. */
+  readonly rdma: Pick<FakeRdma, "addOf" | "removeOf">;
   readonly emit: (event: KernelEvent) => void;
   /** Returns an address for a VF without an assigned address. */
   readonly nextMac: () => string;
@@ -122,7 +134,7 @@ interface BinderDeps extends PciBusDeps {
 }
 
 /** Binds drivers to functions and unbinds them. */
-function createBinder({ netdevs, emit, nextMac, iommu, removeVfs }: BinderDeps) {
+function createBinder({ netdevs, rdma, emit, nextMac, iommu, removeVfs }: BinderDeps) {
   const failures = new Map<PciAddress, string>();
   let nextIncarnation = 1;
 
@@ -144,7 +156,10 @@ function createBinder({ netdevs, emit, nextMac, iommu, removeVfs }: BinderDeps) 
     } else if (driver !== fn.nativeDriver) throw new Refusal("EINVAL"); // a driver for other hardware
     fn.driver = driver;
     renew(fn);
-    if (driver !== "vfio-pci") addNetdev(fn, { netdevs, nextMac });
+    if (driver !== "vfio-pci") {
+      addNetdev(fn, { netdevs, nextMac });
+      if (portOf(fn).hasRdma === true) rdma.addOf(fn.pciAddress, guidOf(fn));
+    }
     emitPci("bind", fn);
   }
 
@@ -152,6 +167,7 @@ function createBinder({ netdevs, emit, nextMac, iommu, removeVfs }: BinderDeps) 
     if (fn.driver === undefined) return;
     if (fn.kind === "pf") removeVfs(fn); // igb, i40e, ice and mlx5 remove the VFs when the PF is unbound
     netdevs.removeOf(fn.pciAddress);
+    rdma.removeOf(fn.pciAddress);
     fn.driver = undefined;
     renew(fn);
     emitPci("unbind", fn);
@@ -185,13 +201,19 @@ function addNetdev(fn: AnyFunction, deps: NetdevDeps): void {
   const { netdevs } = deps;
   const parent = fn.pciAddress;
   if (fn.kind === "pf") {
-    const { mac, maxMtu, physPortName, physSwitchId } = fn.port;
+    const { linkType, mac, maxMtu, physPortName, physSwitchId } = fn.port;
     netdevs.add({
-      ...{ parent, mac, maxMtu, ...defined({ physPortName, physSwitchId }) },
+      ...{
+        parent,
+        mac: linkType === "infiniband" ? ipoibAddress(fn) : mac,
+        maxMtu,
+        ...defined({ physPortName, physSwitchId }),
+      },
     });
   } else {
-    const { sriov, maxMtu } = fn.pf.port;
-    netdevs.add({ parent, mac: firstMac(fn, deps), maxMtu: sriov?.vfMaxMtu ?? maxMtu });
+    const { linkType, sriov, maxMtu } = fn.pf.port;
+    const mac = linkType === "infiniband" ? ipoibAddress(fn) : firstMac(fn, deps);
+    netdevs.add({ parent, mac, maxMtu: sriov?.vfMaxMtu ?? maxMtu });
   }
 }
 

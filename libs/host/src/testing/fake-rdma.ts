@@ -4,6 +4,7 @@
  * added by name, and those of PCI functions whose driver creates one.
  * Usage: `const { port, load } = createFakeRdma({ mode: "exclusive", emit, hasOtherNamespaces, readOption })`.
  */
+import type { PciAddress } from "@switchyard/api";
 import type { KernelEvent } from "../ports/kernel-events.ts";
 import type { Rdma, RdmaDevice, RdmaMode } from "../ports/rdma.ts";
 import { answer, Refusal } from "./refusal.ts";
@@ -19,19 +20,26 @@ export interface FakeRdmaDeps {
 }
 
 export interface FakeRdma {
-  readonly port: Rdma;
+  readonly port: Omit<Rdma, "setVfGuid">;
   /** Loads ib_core in the mode of its option, which is shared by default, unless it is loaded. */
   load(): void;
   /** Adds a device, and loads ib_core for it. */
   addDevice(name: string): void;
+  /** Adds the device of a PCI function, whose driver loads ib_core. `guid` is eight bytes with colons. */
+  addOf(pciAddress: PciAddress, guid: string): void;
+  /** Removes the device of a PCI function, if it has one. */
+  removeOf(pciAddress: PciAddress): void;
   /** Removes all devices and unloads ib_core. */
   unload(): void;
   setMode(mode: RdmaMode): void;
+  /** Loads ib_core again if it was loaded. */
+  reboot(): void;
 }
 
 export function createFakeRdma({ mode: initial, emit, hasOtherNamespaces, readOption }: FakeRdmaDeps): FakeRdma {
   const devices = new Map<string, RdmaDevice>();
   let mode = initial;
+  let nextNumber = 0;
 
   function load(): void {
     mode ??= readOption() ?? "shared";
@@ -59,11 +67,29 @@ export function createFakeRdma({ mode: initial, emit, hasOtherNamespaces, readOp
       devices.set(name, { name, nodeGuid: "5054:00ff:feaa:0000" });
       emit({ kind: "rdma", action: "add", name });
     },
+    addOf(pciAddress, guid) {
+      load();
+      const name = `mlx5_${nextNumber++}`;
+      const [a, b, c, d] = guid.replaceAll(":", "").match(/.{4}/g) ?? [];
+      devices.set(name, { name, pciAddress, nodeGuid: [a, b, c, d].join(":") });
+      emit({ kind: "rdma", action: "add", name });
+    },
+    removeOf(pciAddress) {
+      for (const { name, pciAddress: of } of devices.values()) {
+        if (of !== pciAddress) continue;
+        devices.delete(name);
+        emit({ kind: "rdma", action: "remove", name });
+      }
+    },
     unload() {
       for (const name of devices.keys()) emit({ kind: "rdma", action: "remove", name });
       devices.clear();
       mode = undefined;
     },
     setMode,
+    reboot() {
+      devices.clear();
+      if (mode !== undefined) mode = readOption() ?? "shared";
+    },
   };
 }

@@ -10,6 +10,7 @@ import { fileCases } from "./contract/file-cases.ts";
 import { linuxBridgeCases } from "./contract/linux-bridge-cases.ts";
 import { linkCases } from "./contract/link-cases.ts";
 import { otherCases } from "./contract/other-cases.ts";
+import { rdmaCases } from "./contract/rdma-cases.ts";
 import { sriovCases } from "./contract/sriov-cases.ts";
 import { vfLinkCases } from "./contract/vf-link-cases.ts";
 import { systemdCases } from "./contract/systemd-cases.ts";
@@ -27,5 +28,6 @@ export const hostContractCases: readonly ContractCase[] = [
   ...eventCases,
   ...fileCases,
   ...bootProgramCases,
+  ...rdmaCases,
   ...otherCases,
 ];

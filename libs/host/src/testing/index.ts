@@ -5,7 +5,18 @@ export type { ContractCase, ContractWorld } from "./contract/world.ts";
 export type { FakeWrite } from "./fake-host.ts";
 export { createFakeKernel, type FakeKernel, type FakeKernelOptions } from "./fake-kernel.ts";
 export type { Fault, FaultEffect, FaultMatch } from "./faults.ts";
-export { i40e, ice, igb, mlx5, pci, plainNic, type FakeNic, type FakePort, type FakeSriov } from "./nic-models.ts";
+export {
+  i40e,
+  ice,
+  igb,
+  mlx5,
+  mlx5Ib,
+  pci,
+  plainNic,
+  type FakeNic,
+  type FakePort,
+  type FakeSriov,
+} from "./nic-models.ts";
 export { serveFakeKernel } from "./serve-fake-kernel.ts";
 export {
   upstreamHelpers,

@@ -27,6 +27,8 @@ export interface FakePort {
   readonly maxMtu: number;
   readonly physPortName?: string;
   readonly physSwitchId?: string;
+  /** Whether the driver creates an RDMA device for the PF and for each VF. */
+  readonly hasRdma?: boolean;
   /** Absent if the driver has no devlink eswitch. */
   readonly eswitchMode?: EswitchMode;
   /** Type of the link; Ethernet by default. */
@@ -162,6 +164,21 @@ export function mlx5(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNi
       needsPfUp: false,
     },
   }));
+}
+
+/** NVIDIA ConnectX-6 with InfiniBand ports: RDMA devices, GUIDs instead of MAC addresses, and no eswitch. */
+export function mlx5Ib(pciAddress: string, options: NicOptions = {}): FakeNic {
+  const { ports } = mlx5(pciAddress, options);
+  return {
+    ports: ports.map(({ eswitchMode: _mode, physPortName: _name, physSwitchId: _id, ...port }, number) => ({
+      ...port,
+      ...({ deviceId: "101b", linkType: "infiniband", hasRdma: true, maxMtu: 4_092, altNames: [] } as const),
+      name: port.name.replace(/^enp/, "ibp").replace(/np\d+$/, ""),
+      ...(port.sriov && {
+        sriov: { ...port.sriov, vfDeviceId: "101c", vfMaxMtu: 4_092, vfNamePrefix: `ibp${number}v` },
+      }),
+    })),
+  };
 }
 
 /** A NIC without SR-IOV (virtio on a PCI function), such as each machine has. */

@@ -25,9 +25,10 @@ describe("parseLink", () => {
     });
   });
 
-  it("parses port name, switch ID, kind, alternative names and long addresses", () => {
+  it("parses port name, switch ID, kind, alternative names, long addresses and GUIDs", () => {
     const mac = Buffer.alloc(36, 0xab);
     mac.writeUInt32LE(7, 0);
+    const guid = Buffer.from("07000000000000007766554433221100", "hex");
     const message = Buffer.concat([
       encodeLinkHeader(),
       text(linkAttributes.name, "ib0"),
@@ -36,13 +37,15 @@ describe("parseLink", () => {
       bytes(linkAttributes.physSwitchId, Buffer.of(0x52, 0x54, 0x00, 0xaa)),
       nested(linkAttributes.linkInfo, [text(1, "ipoib")]),
       nested(linkAttributes.properties, [text(linkAttributes.altName, "one"), text(linkAttributes.altName, "two")]),
-      nested(linkAttributes.vfInfoList, [nested(vfAttributes.info, [bytes(vfAttributes.mac, mac)])]),
+      nested(linkAttributes.vfInfoList, [
+        nested(vfAttributes.info, [bytes(vfAttributes.mac, mac), bytes(vfAttributes.nodeGuid, guid)]),
+      ]),
       u32(linkAttributes.maxMtu, 0),
     ]);
     expect(parseLink(message)).toMatchObject({
       ...{ name: "ib0", address: Array(20).fill("01").join(":"), physPortName: "pf0vf3", physSwitchId: "525400aa" },
       ...{ kind: "ipoib", altNames: ["one", "two"] },
-      vfs: [{ vfId: 7, address: Array(20).fill("ab").join(":"), vlan: 0 }],
+      vfs: [{ vfId: 7, address: Array(20).fill("ab").join(":"), vlan: 0, nodeGuid: "00:11:22:33:44:55:66:77" }],
     });
     expect(parseLink(message)).not.toHaveProperty("maxMtu");
   });

@@ -44,6 +44,8 @@ export interface LinkVfInfo {
   readonly address: string;
   /** VLAN ID; 0 for none. */
   readonly vlan: number;
+  /** InfiniBand node GUID: eight lower-case bytes with colons; absent for other links and before Linux 5.6. */
+  readonly nodeGuid?: string;
 }
 
 /** RTM_*: types of link messages. */
@@ -70,7 +72,7 @@ export const linkAttributes = {
 } as const;
 
 /** IFLA_VF_*: attributes of one VF, an IFLA_VF_INFO. */
-export const vfAttributes = { info: 1, mac: 1, vlan: 2 } as const;
+export const vfAttributes = { info: 1, mac: 1, vlan: 2, nodeGuid: 10, portGuid: 11 } as const;
 
 /** IFF_UP in the flags of ifinfomsg. */
 export const flagUp = 1;
@@ -132,11 +134,21 @@ function parseVf({ value }: Attribute, addressBytes: number): LinkVfInfo {
   const mac = find(attributes, vfAttributes.mac); // u32 vf, u8 mac[32]
   if (mac === undefined) throw malformed("VF without address");
   const vlan = find(attributes, vfAttributes.vlan); // u32 vf, u32 vlan, u32 qos
+  const guid = find(attributes, vfAttributes.nodeGuid); // u32 vf, four bytes of padding, u64 guid
   return {
     vfId: readU32(mac),
     address: formatHardwareAddress(mac.subarray(4, 4 + addressBytes)),
     vlan: vlan === undefined ? 0 : readU32(vlan, 4),
+    ...(guid !== undefined && { nodeGuid: readGuid(guid) }),
   };
+}
+
+/** The kernel stores the GUID as a number, in the byte order of the machine. */
+function readGuid(value: Buffer): string {
+  if (value.length < 16) throw malformed(`VF GUID of ${value.length} bytes`);
+  const guid = Buffer.alloc(8);
+  guid.writeBigUInt64BE(value.readBigUInt64LE(8));
+  return formatHardwareAddress(guid);
 }
 
 function optional<Value>(value: Buffer | undefined, read: (value: Buffer) => Value): Value | undefined {

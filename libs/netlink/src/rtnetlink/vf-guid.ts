@@ -14,7 +14,6 @@ export interface VfGuid {
   readonly guid: string;
 }
 
-const attributes = { nodeGuid: 10, portGuid: 11 };
 const guidBytes = 16; // struct ifla_vf_guid: u32 vf, four bytes of padding, u64 guid
 
 /**
@@ -26,8 +25,8 @@ export async function setVfGuids(socket: NetlinkSocket, pfName: string, { vfId, 
   value.writeUInt32LE(vfId, 0);
   value.writeBigUInt64LE(parseHardwareAddress(guid).readBigUInt64BE(0), 8);
   for (const [kind, type] of [
-    ["node", attributes.nodeGuid],
-    ["port", attributes.portGuid],
+    ["node", vfAttributes.nodeGuid],
+    ["port", vfAttributes.portGuid],
   ] as const) {
     await socket.request({
       tried: `set vf ${vfId} ${kind} guid ${guid} on ${pfName}`,

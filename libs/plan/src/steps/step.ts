@@ -15,6 +15,7 @@ import { setNumVfs, type SetNumVfs } from "./set-num-vfs.ts";
 import { setPersistentRdmaMode, type SetPersistentRdmaMode } from "./set-persistent-rdma-mode.ts";
 import { setPfMtu, type SetPfMtu } from "./set-pf-mtu.ts";
 import { setRdmaMode, type SetRdmaMode } from "./set-rdma-mode.ts";
+import { setVfGuid, type SetVfGuid } from "./set-vf-guid.ts";
 import { setVfMac, type SetVfMac } from "./set-vf-mac.ts";
 import { setVfMtu, type SetVfMtu } from "./set-vf-mtu.ts";
 import type { AnyPfStep, Disruption, PfStepKind, StepKind } from "./step-kind.ts";
@@ -34,6 +35,7 @@ interface PfStepKinds {
   readonly "set-link-up": SetLinkUp;
   readonly "set-num-vfs": SetNumVfs;
   readonly "bind-driver": BindDriver;
+  readonly "set-vf-guid": SetVfGuid;
   readonly "set-vf-mac": SetVfMac;
   readonly "set-vf-mtu": SetVfMtu;
   readonly "release-pf": ReleasePf;
@@ -65,6 +67,7 @@ const pfSteps: { readonly [Name in PfStep["kind"]]: PfStepKind<PfStepKinds[Name]
   "set-link-up": setLinkUp,
   "set-num-vfs": setNumVfs,
   "bind-driver": bindDriver,
+  "set-vf-guid": setVfGuid,
   "set-vf-mac": setVfMac,
   "set-vf-mtu": setVfMtu,
   "release-pf": releasePf,
