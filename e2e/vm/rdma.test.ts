@@ -158,10 +158,10 @@ describe("the RDMA mode on a real kernel", () => {
       await first.exitCode;
       const second = node.startDaemon();
       let log = "";
-    second.stderr.setEncoding("utf8").on("data", (text: string) => {
-      log += text;
-    });
-    await eventually("the second daemon works", () => log.includes("started"), { withinMs: 180_000 });
+      second.stderr.setEncoding("utf8").on("data", (text: string) => {
+        log += text;
+      });
+      await eventually("the second daemon works", () => log.includes("started"), { withinMs: 180_000 });
       await stateIs("shared", ({ system, syncStatus }) => system?.rdmaMode === "shared" && syncStatus === "Succeeded");
       expect(await modes()).toEqual(shared);
       second.kill("SIGTERM");

@@ -43,7 +43,12 @@ function recordOf(spec: InterfaceSpec, pf: InterfaceStatus, existing: PfRecord |
   const initial = isFirst ? defined({ mtu: pf.mtu, eSwitchMode: pf.eSwitchMode }) : known.initial;
   const before = known?.names ?? (known?.spec.name ? [known.spec.name] : []);
   const names = [...new Set([...allNamesOf(pf), ...before])].slice(0, maxNames);
-  return { spec, ...defined({ initial, firmware: known?.firmware, guids: known?.guids }), names, card: `${vendor}:${deviceId}` };
+  return {
+    spec,
+    ...defined({ initial, firmware: known?.firmware, guids: known?.guids }),
+    names,
+    card: `${vendor}:${deviceId}`,
+  };
 }
 
 /** A PF has two or three names. The limit keeps the file small if something renames the PF again and again. */
