@@ -28,7 +28,7 @@ export function createLinuxKernelEvents(options: ListenOptions = {}): KernelEven
       const queue = new EventQueue<KernelEvent>({ signal, keyOf, overrun });
       try {
         watchLinks(sinkTo(queue, at, toLinkEvent), queue.closed, options);
-        watchUevents(sinkTo(queue, at, toDeviceEvent), queue.closed, options);
+        watchUevents(sinkTo(queue, at, toDeviceEvent), queue.closed, { ...options, subsystems: ["pci", "infiniband"] });
       } catch (error) {
         queue.close();
         throw error instanceof NetlinkError ? refusal(at, error) : error;

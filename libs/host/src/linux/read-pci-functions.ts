@@ -9,10 +9,17 @@ import { mapConcurrently } from "@switchyard/service";
 import { promises as fs } from "node:fs";
 import { join } from "node:path";
 import type { PciBinding, PfFacts, VfFacts } from "../ports/sriov-sysfs.ts";
-import { exists, readAttribute, readInode, readLinkName, readNames } from "./read-sysfs.ts";
+import {
+  existsSync,
+  readAttribute,
+  readAttributeSync,
+  readInode,
+  readLinkName,
+  readLinkNameSync,
+  readNamesSync,
+} from "./read-sysfs.ts";
 
 const functionsAtOnce = 4;
-const vfsAtOnce = 4;
 
 /** Returns all network PFs in the directory `devices` by ascending address, except those of `except`, which are not read. */
 export async function readPfs(devices: string, except: readonly PciAddress[]): Promise<readonly PfFacts[]> {
@@ -31,24 +38,23 @@ export async function readPfs(devices: string, except: readonly PciAddress[]): P
 /** Returns undefined if the address has no network PF. */
 export async function readPf(devices: string, pciAddress: PciAddress): Promise<PfFacts | undefined> {
   const directory = join(devices, pciAddress);
-  const classCode = await readAttribute(join(directory, "class"));
-  if (classCode?.startsWith("0x02") !== true) return undefined;
+  if (readAttributeSync(join(directory, "class"))?.startsWith("0x02") !== true) return undefined;
 
-  const [vendor, deviceId, driver, totalVfs, numVfs] = await Promise.all([
-    readAttribute(join(directory, "vendor")),
-    readAttribute(join(directory, "device")),
-    readLinkName(join(directory, "driver")),
-    readAttribute(join(directory, "sriov_totalvfs")),
-    readAttribute(join(directory, "sriov_numvfs")), // blocks while it is written, because both take the lock of the device
-  ]);
-  const [names, netdevs] = await Promise.all([readNames(directory), readNames(join(directory, "net"))]);
+  // Blocks while it is written, because both take the lock of the device. The VFs are listed when it is free.
+  const numVfs = await readAttribute(join(directory, "sriov_numvfs"));
+  const vendor = readAttributeSync(join(directory, "vendor"));
+  const deviceId = readAttributeSync(join(directory, "device"));
+  const driver = readLinkNameSync(join(directory, "driver"));
+  const totalVfs = readAttributeSync(join(directory, "sriov_totalvfs"));
+  const names = readNamesSync(directory);
+  const netdevs = readNamesSync(join(directory, "net")) ?? [];
   if (vendor === undefined || deviceId === undefined || names === undefined) return undefined; // removed meanwhile
   if (names.includes("physfn")) return undefined; // a VF
 
   const ids = { vendor: digitsOf(vendor), deviceId: digitsOf(deviceId) };
-  const facts = { pciAddress, ...ids, ...defined({ driver }), netdevs: (netdevs ?? []).toSorted() };
+  const facts = { pciAddress, ...ids, ...defined({ driver }), netdevs: netdevs.toSorted() };
   if (totalVfs === undefined || numVfs === undefined) return facts;
-  const vfs = await readVfs(directory, vfIdsOf(names), ids.vendor);
+  const vfs = readVfs(directory, vfIdsOf(names), ids.vendor);
   return { ...facts, sriov: { totalVfs: Number.parseInt(totalVfs, 10), numVfs: Number.parseInt(numVfs, 10), vfs } };
 }
 
@@ -65,30 +71,27 @@ export async function readBinding(devices: string, device: PciAddress): Promise<
   return { ...defined({ driver }), incarnation: `${created}.${bound ?? "unbound"}` };
 }
 
-async function readVfs(directory: string, vfIds: readonly number[], vendor: string): Promise<readonly VfFacts[]> {
-  const deviceId = await readFirstDeviceId(directory, vfIds);
+function readVfs(directory: string, vfIds: readonly number[], vendor: string): readonly VfFacts[] {
+  const deviceId = readFirstDeviceId(directory, vfIds);
   if (deviceId === undefined) return [];
-  const vfs = await mapConcurrently(vfIds, vfsAtOnce, async (vfId) => {
+  return vfIds.flatMap((vfId): readonly VfFacts[] => {
     const vf = join(directory, `virtfn${vfId}`);
-    const [address, driver, netdevs] = await Promise.all([
-      readLinkName(vf),
-      readLinkName(join(vf, "driver")),
-      readNames(join(vf, "net")),
-    ]);
-    const [pciAddress] = toAddress(address ?? "");
-    if (pciAddress === undefined) return undefined;
-    if (driver !== undefined)
-      return { vfId, pciAddress, vendor, deviceId, driver, netdevs: (netdevs ?? []).toSorted() };
+    const [pciAddress] = toAddress(readLinkNameSync(vf) ?? "");
+    if (pciAddress === undefined) return [];
+    const driver = readLinkNameSync(join(vf, "driver"));
+    if (driver !== undefined) {
+      const netdevs = readNamesSync(join(vf, "net")) ?? [];
+      return [{ vfId, pciAddress, vendor, deviceId, driver, netdevs: netdevs.toSorted() }];
+    }
     // The VF has no driver, or was removed after its address was read.
-    return (await exists(vf)) ? { vfId, pciAddress, vendor, deviceId, netdevs: [] } : undefined;
+    return existsSync(vf) ? [{ vfId, pciAddress, vendor, deviceId, netdevs: [] }] : [];
   });
-  return vfs.filter((vf) => vf !== undefined);
 }
 
 /** The VFs of a PF have the vendor of the PF, and all have the same device id (pci_iov_add_virtfn, 6.12). */
-async function readFirstDeviceId(directory: string, vfIds: readonly number[]): Promise<string | undefined> {
+function readFirstDeviceId(directory: string, vfIds: readonly number[]): string | undefined {
   for (const vfId of vfIds) {
-    const text = await readAttribute(join(directory, `virtfn${vfId}`, "device"));
+    const text = readAttributeSync(join(directory, `virtfn${vfId}`, "device"));
     if (text !== undefined) return digitsOf(text);
   }
   return undefined;

@@ -20,11 +20,23 @@ export interface Uevent {
   readonly variables: ReadonlyMap<string, string>;
 }
 
+/** Options of watchUevents. */
+export interface UeventOptions extends ListenOptions {
+  /** Only events of these subsystems are parsed and delivered; all by default. A new interface alone has a dozen others. */
+  readonly subsystems?: readonly string[];
+}
+
 const kernelGroup = 1 << 0;
 
 /** `udevadm monitor --kernel`, from this call until `signal` aborts. Throws NetlinkError. */
-export function watchUevents(sink: EventSink<Uevent>, signal: AbortSignal, options: ListenOptions = {}): void {
-  const decode = (datagram: Buffer) => [parseUevent(datagram)];
+export function watchUevents(
+  sink: EventSink<Uevent>,
+  signal: AbortSignal,
+  { subsystems, ...options }: UeventOptions = {},
+): void {
+  const lines = subsystems?.map((subsystem) => Buffer.from(`\0SUBSYSTEM=${subsystem}\0`));
+  const isWanted = (datagram: Buffer): boolean => lines?.some((line) => datagram.includes(line)) ?? true;
+  const decode = (datagram: Buffer) => (isWanted(datagram) ? [parseUevent(datagram)] : []);
   joinMulticast({ ...options, protocol: protocols.kobjectUevent, groups: kernelGroup, decode }, sink, signal);
 }
 
