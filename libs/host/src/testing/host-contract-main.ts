@@ -84,8 +84,9 @@ function worldOf(host: Host, pfs: ContractWorld["pfs"]): ContractWorld {
     },
     setMaster: (name, master) => ip("link", "set", "dev", name, "master", master),
     async addRoute(destination, name) {
-      await ip("route", "add", destination, "dev", name);
-      added.push(["route", destination, "dev", name]);
+      const route = [destination, "dev", name, "metric", "4000"];
+      await ip("route", "add", ...route);
+      added.push(["route", ...route]);
     },
     async removeLinksAndRoutes() {
       for (const [object = "", ...words] of added.splice(0)) await ip(object, "delete", ...words);
