@@ -14,6 +14,7 @@ import { createWithDeadline } from "./deadlines/with-deadline.ts";
 import { createLockCondition } from "./lock/lock-condition.ts";
 import { kernelSource } from "./observe/kernel-source.ts";
 import { createFirmwareReader, type FirmwarePolicy, type FirmwareReader } from "./observe/firmware-reader.ts";
+import { ovsSource } from "./observe/ovs-source.ts";
 import { createObserver } from "./observe/observer.ts";
 import { createMainLoop } from "./pass/main-loop.ts";
 import { createPass } from "./pass/pass.ts";
@@ -139,6 +140,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
       kernelSource(host.events, nodeName, (error) => {
         log.error({ error }, "kernel event stream ended; changes are found by periodic passes only");
       }),
+      ovsSource(host.ovs, nodeName),
       wakeUp.source,
     ],
     signal: AbortSignal.any([]),

@@ -9,6 +9,7 @@ import {
   defined,
   type Bridges,
   type InterfaceStatus,
+  type OpenVSwitchStatus,
   type SriovNetworkNodeState,
   type SriovNetworkNodeStateStatus,
   type SystemStatus,
@@ -41,6 +42,7 @@ export function createStateReader(): (state: Pick<SriovNetworkNodeState, "spec" 
   const onePf = createInterner<InterfaceStatus>();
   const onePfList = createInterner<readonly InterfaceStatus[]>();
   const oneBridges = createInterner<Bridges>();
+  const oneOvs = createInterner<OpenVSwitchStatus>();
   const oneSystem = createInterner<SystemStatus>();
   const oneStatus = createInterner<SriovNetworkNodeStateStatus>();
 
@@ -52,12 +54,16 @@ export function createStateReader(): (state: Pick<SriovNetworkNodeState, "spec" 
 
   return (state) => {
     const status = withOwnership(state);
-    const { bridges, system, syncStatus = "" } = status;
+    const { bridges, openVSwitch, system, syncStatus = "" } = status;
     const interfaces = statusPfs(status);
     const layout = onePfList(interfaces.map((pf) => onePf(identityOf(pf))));
     const reduced = oneStatus({
       interfaces: onePfList(interfaces.map(readPf)),
-      ...defined({ bridges: bridges && oneBridges(bridges), system: system && oneSystem(system) }),
+      ...defined({
+        bridges: bridges && oneBridges(bridges),
+        openVSwitch: openVSwitch && oneOvs(openVSwitch),
+        system: system && oneSystem(system),
+      }),
     });
     return { status: reduced, layout, syncStatus };
   };
@@ -79,9 +85,9 @@ function withoutIdentity(vf: VfStatus): VfStatus {
 }
 
 function identityOf(nic: InterfaceStatus): InterfaceStatus {
-  const { pciAddress, name, altNames, vendor, deviceID, netFilter, totalvfs, owned, recordedNames } = nic;
+  const { pciAddress, name, altNames, vendor, deviceID, netFilter, totalvfs, bridge, owned, recordedNames } = nic;
   return {
     pciAddress,
-    ...defined({ name, altNames, vendor, deviceID, netFilter, totalvfs, owned, recordedNames }),
+    ...defined({ name, altNames, vendor, deviceID, netFilter, totalvfs, bridge, owned, recordedNames }),
   };
 }

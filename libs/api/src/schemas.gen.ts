@@ -1046,6 +1046,10 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   "description": "Maximum MTU that the PF supports, in bytes.",
                   "type": "integer"
                 },
+                "bridge": {
+                  "description": "Name of the software bridge that Switchyard created for this PF.",
+                  "type": "string"
+                },
                 "owned": {
                   "description": "Whether Switchyard configured this PF. If so, Switchyard resets the PF when no policy selects it any longer.",
                   "type": "boolean"

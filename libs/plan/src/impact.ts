@@ -32,6 +32,9 @@ export function fieldsOfInterface(index: number): FieldOf {
 /** A PF that is reset has no entry in spec.interfaces: spec.unselected causes all of its steps. */
 export const fieldsOfUnselected: FieldOf = () => "spec.unselected";
 
+/** The field of the bridge of a PF that has no entry in spec.interfaces. */
+export const fieldsOfBridge: FieldOf = () => "spec.bridges";
+
 /** Returns one reason for each field of a PF: sixteen VFs that change their driver have one cause. */
 export function drainReasons(steps: readonly PfStep[], pf: InterfaceStatus, fieldOf: FieldOf): readonly Reason[] {
   const { pciAddress } = pf;

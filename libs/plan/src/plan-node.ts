@@ -6,6 +6,7 @@
 import type { SriovNetworkNodeStateSpec, SriovNetworkNodeStateStatus } from "@switchyard/api";
 import type { Reason } from "./impact.ts";
 import type { PlanProblem } from "./problem.ts";
+import { planOvsOffload } from "./plan-ovs-offload.ts";
 import { planRdmaMode } from "./rdma-mode.ts";
 import type { NodeStep } from "./steps/step.ts";
 
@@ -18,6 +19,7 @@ export interface NodePlan {
 }
 
 export function planNode(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkNodeStateStatus): NodePlan {
-  const { steps, problems } = planRdmaMode(desired, observed);
-  return { steps, reasons: [], problems };
+  const rdma = planRdmaMode(desired, observed);
+  const offload = planOvsOffload(desired, observed);
+  return { steps: [...rdma.steps, ...offload.steps], reasons: offload.reasons, problems: rdma.problems };
 }

@@ -349,16 +349,6 @@ describe("plan", () => {
 
 describe("plan for what is not supported yet", () => {
   const missing = { bridges: { ovs: [{ name: "br-ex", uplinks: [{ pciAddress: pci }] }] } };
-
-  it.each([
-    { port: "a port without VFs", spec: {}, status: pfStatus() },
-    { port: "a port whose VFs match the spec", spec: pfSpec(), status: pfStatus({ numVfs: 2, Vfs: vfs(2) }) },
-  ])("reports a missing bridge, and plans no drain: $port (sriov-operator.md M-46)", ({ spec, status }) => {
-    const interfaces = "pciAddress" in spec ? [spec] : [];
-    const result = plan({ interfaces, ...missing }, { interfaces: [status] }, new Map());
-    expect(result.problems.map(describeProblem)).toEqual(["spec.bridges.ovs: software bridges are not supported yet"]);
-    expect([result.steps, result.impact]).toEqual([[], "none"]);
-  });
 });
 
 describe("plan for a PF that no policy selects any more", () => {

@@ -11,11 +11,20 @@ import type {
   SriovNetworkNodeStateSpec,
   SriovNetworkNodeStateStatus,
 } from "@switchyard/api";
-import { drainReasons, fieldsOfInterface, fieldsOfUnselected, type Impact, type Reason } from "./impact.ts";
-import type { OwnedPfs } from "./owned-pf.ts";
+import {
+  drainReasons,
+  fieldsOfBridge,
+  fieldsOfInterface,
+  fieldsOfUnselected,
+  type FieldOf,
+  type Impact,
+  type Reason,
+} from "./impact.ts";
+import type { OwnedPf, OwnedPfs } from "./owned-pf.ts";
 import { planFirmware } from "./plan-firmware.ts";
 import { planNode } from "./plan-node.ts";
-import { planPf } from "./plan-pf.ts";
+import { ovsProblems, planOvsBridge } from "./plan-ovs-bridges.ts";
+import { planPf, type PfPlan } from "./plan-pf.ts";
 import { planReset } from "./plan-reset.ts";
 import type { PlanProblem } from "./problem.ts";
 import type { LoadModule } from "./steps/load-module.ts";
@@ -52,23 +61,20 @@ export function plan(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkN
     ...unknownPfs(desired.interfaces ?? [], found),
     ...node.problems,
     ...firmware.problems,
-    ...unsupportedBridges(desired),
+    ...ovsProblems(desired, observed),
   ];
 
   for (const pf of found) {
     const entry = wanted.get(pf.pciAddress);
     const toReset = unselected.has(pf.pciAddress) ? owned.get(pf.pciAddress) : undefined;
-    if (entry !== undefined) {
-      const pfPlan = planPf(entry.spec, pf, `spec.interfaces[${entry.index}]`);
-      problems.push(...pfPlan.problems);
-      if (firmware.held.has(pf.pciAddress)) continue;
-      steps.push(...pfPlan.steps);
-      reasons.push(...drainReasons(pfPlan.steps, pf, fieldsOfInterface(entry.index)));
-    } else if (toReset !== undefined) {
-      const resetSteps = planReset(pf, toReset);
-      steps.push(...resetSteps);
-      reasons.push(...drainReasons(resetSteps, pf, fieldsOfUnselected));
-    }
+    const own = ownPlan(pf, entry, toReset);
+    problems.push(...own.problems);
+    if (entry !== undefined && firmware.held.has(pf.pciAddress)) continue;
+    const bridge = planOvsBridge(pf, { desired, observed, pfSteps: own.steps });
+    const ofPf = [...bridge.before, ...own.steps, ...bridge.after];
+    steps.push(...ofPf);
+    problems.push(...bridge.problems);
+    reasons.push(...drainReasons(ofPf, pf, own.fieldOf));
   }
   return {
     steps: [...node.steps, ...firmware.steps, ...modulesFor(steps), ...steps],
@@ -76,6 +82,20 @@ export function plan(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkN
     reasons,
     problems,
   };
+}
+
+/** Returns the steps of a PF without those of its bridge. */
+function ownPlan(
+  pf: InterfaceStatus,
+  entry: { readonly spec: InterfaceSpec; readonly index: number } | undefined,
+  toReset: OwnedPf | undefined,
+): PfPlan & { readonly fieldOf: FieldOf } {
+  if (entry !== undefined) {
+    const pfPlan = planPf(entry.spec, pf, `spec.interfaces[${entry.index}]`);
+    return { ...pfPlan, fieldOf: fieldsOfInterface(entry.index) };
+  }
+  if (toReset !== undefined) return { steps: planReset(pf, toReset), problems: [], fieldOf: fieldsOfUnselected };
+  return { steps: [], problems: [], fieldOf: fieldsOfBridge };
 }
 
 /** The kernel loads its own drivers, but nothing loads the modules of user-space drivers. */
@@ -99,9 +119,4 @@ function unknownPfs(wanted: readonly InterfaceSpec[], found: readonly InterfaceS
           },
         ],
   );
-}
-
-function unsupportedBridges({ bridges }: SriovNetworkNodeStateSpec): readonly PlanProblem[] {
-  if ((bridges?.ovs ?? []).length === 0) return [];
-  return [{ code: "unsupported", field: "spec.bridges.ovs", message: "software bridges are not supported yet" }];
 }

@@ -17,6 +17,9 @@ export interface PlanProblem {
     | "foreign-file"
     | "missing-module"
     | "firmware"
+    | "malformed-bridge"
+    | "bridge-conflict"
+    | "ovs-unavailable"
     | "unsupported";
   /** Path of the field in the NodeState: "spec.interfaces[0].numVfs". */
   readonly field: string;

@@ -3,9 +3,16 @@
  * observe reads the NICs and the system settings of the node from the kernel. It changes nothing and caches nothing.
  * Usage: `const { interfaces } = await observe(host);`
  */
-import { defined, type InterfaceStatus, type SystemStatus } from "@switchyard/api";
+import {
+  defined,
+  type Bridges,
+  type InterfaceStatus,
+  type OpenVSwitchStatus,
+  type SystemStatus,
+} from "@switchyard/api";
 import type { Host, PfFacts } from "@switchyard/host";
 import { readPersistentRdmaMode } from "../files/rdma-mode-file.ts";
+import { readOvs } from "./ovs-status.ts";
 import { groupByDevice, toInterfaceStatus, uplinkOf, type LinksByDevice } from "./interface-status.ts";
 import { readVfDevices, withVfDevices } from "./vf-devices.ts";
 
@@ -15,6 +22,10 @@ export interface Observation {
   readonly interfaces: readonly InterfaceStatus[];
   /** Has no rdmaMode if the node has no RDMA subsystem. */
   readonly system: SystemStatus;
+  /** The software bridges that Switchyard created. A kind of bridges that is absent is unknown, not empty. */
+  readonly bridges: Bridges;
+  /** Undefined if the daemon does not manage software bridges. */
+  readonly openVSwitch: OpenVSwitchStatus | undefined;
   /** boot_id of the running kernel. */
   readonly bootId: string;
 }
@@ -37,7 +48,14 @@ export async function observe(host: Host): Promise<Observation> {
       return withVfDevices(toInterfaceStatus({ pf, links: byDevice, eSwitchMode, speedMbps, record }), devices);
     }),
   );
-  return { interfaces, system, bootId };
+  const { ovs, openVSwitch } = await readOvs(host, { links, interfaces });
+  const withBridges = interfaces.map((pf) => ({ ...pf, ...defined({ bridge: bridgeOf(pf, ovs) }) }));
+  return { interfaces: withBridges, system, bridges: defined({ ovs }), openVSwitch, bootId };
+}
+
+/** Returns the name of the software bridge that Switchyard created for the PF. */
+function bridgeOf({ pciAddress }: InterfaceStatus, bridges: Bridges["ovs"] = []): string | undefined {
+  return bridges.find(({ uplinks = [] }) => uplinks.some((uplink) => uplink.pciAddress === pciAddress))?.name;
 }
 
 async function readRdmaModes({ rdma, files }: Host): Promise<SystemStatus> {

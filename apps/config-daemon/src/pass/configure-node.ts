@@ -5,12 +5,13 @@
  * killed at any moment is continued by the next one.
  * Usage: `const result = await configureNode(state, deps, signal);`
  */
-import type {
-  DrainRequest,
-  InterfaceStatus,
-  SriovNetworkNodeState,
-  SriovNetworkNodeStateSpec,
-  SriovNetworkNodeStateStatus,
+import {
+  defined,
+  type DrainRequest,
+  type InterfaceStatus,
+  type SriovNetworkNodeState,
+  type SriovNetworkNodeStateSpec,
+  type SriovNetworkNodeStateStatus,
 } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";
 import { describeStep, ownedInStatus, plan, type Plan, type PlanProblem, type Step } from "@switchyard/plan";
@@ -19,7 +20,7 @@ import type { WithDeadline } from "../deadlines/with-deadline.ts";
 import type { Observation } from "../observe/observe.ts";
 import type { ObserveHost } from "../observe/observer.ts";
 import type { Phase } from "../report/phase.ts";
-import type { Found } from "../report/status-of.ts";
+import { knownBridges, type Found } from "../report/status-of.ts";
 import { applySteps, type ApplyOptions, type StepFailure } from "./apply-steps.ts";
 import { isDrainedFor, nextRequest, requestOf, type DrainNeed } from "./drain-request.ts";
 import { ownPfs } from "./own-pfs.ts";
@@ -142,8 +143,12 @@ function planRound(
   moduleProblems: readonly PlanProblem[],
   { runningSteps, onPlan, limitPlan }: ConfigureDeps,
 ): Plan {
-  const { bootId: _bootId, ...fields } = found;
-  const observed = { ...status, ...fields };
+  const { bootId: _bootId, bridges, openVSwitch, ...fields } = found;
+  const { openVSwitch: _before, ...known } = status ?? {};
+  const observed: SriovNetworkNodeStateStatus = {
+    ...{ ...known, ...fields, ...defined({ openVSwitch }) },
+    bridges: knownBridges(status?.bridges, bridges),
+  };
   const planned = plan(desired, observed, ownedInStatus(observed));
   const whole = { ...planned, problems: [...planned.problems, ...moduleProblems] };
   onPlan(whole, found);

@@ -46,6 +46,11 @@ const stepKinds: Readonly<Record<Step["kind"], true>> = {
   "set-vf-guid": true,
   "set-vf-mac": true,
   "set-vf-mtu": true,
+  "set-ovs-offload": true,
+  "restart-ovs": true,
+  "set-ovs-bridge": true,
+  "remove-ovs-bridge": true,
+  "remove-ovs-ports": true,
   "release-pf": true,
 };
 

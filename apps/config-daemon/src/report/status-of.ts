@@ -6,7 +6,9 @@
 import {
   conditionTypes,
   defined,
+  type Bridges,
   type InterfaceStatus,
+  type OpenVSwitchStatus,
   type SriovNetworkNodeStateStatus,
   type SystemStatus,
 } from "@switchyard/api";
@@ -19,6 +21,10 @@ export interface Found {
   readonly interfaces: readonly InterfaceStatus[];
   /** As in Observation. */
   readonly system?: SystemStatus;
+  /** As in Observation. */
+  readonly bridges?: Bridges;
+  /** As in Observation. */
+  readonly openVSwitch?: OpenVSwitchStatus | undefined;
   /** boot_id of the boot in which the node was configured; absent while steps are running. */
   readonly bootId?: string;
 }
@@ -39,12 +45,25 @@ export function statusOf(input: StatusInput): SriovNetworkNodeStateStatus {
   const { status: before, generation: observedGeneration, found, phase, now } = input;
   const own = (before?.conditions ?? []).filter(({ type }) => types.includes(type));
   const { interfaces = before?.interfaces, system = before?.system, bootId: bootID = before?.bootID } = found ?? {};
+  const bridges = withoutEmptyLists(knownBridges(before?.bridges, found?.bridges));
+  const openVSwitch = found === undefined ? before?.openVSwitch : found.openVSwitch;
   return {
+    ...defined({ bridges, openVSwitch }),
     ...defined({ interfaces, system: system && Object.keys(system).length > 0 ? system : undefined, bootID }),
     ...syncOf(phase, before?.lastSyncError ?? ""),
     conditions: setConditions(own, phaseConditions(phase, own), { now, observedGeneration }),
     observedGeneration,
   };
+}
+
+/** Returns the bridges as found; those that are unknown now are as in the previous status. */
+export function knownBridges(before: Bridges = {}, found: Bridges = {}): Bridges {
+  return { ...before, ...found };
+}
+
+function withoutEmptyLists({ ovs = [], linux = [] }: Bridges): Bridges | undefined {
+  const bridges = { ...(ovs.length > 0 && { ovs }), ...(linux.length > 0 && { linux }) };
+  return Object.keys(bridges).length === 0 ? undefined : bridges;
 }
 
 /** Types that the daemon writes. An apply with conditions of other field managers would take them over. */

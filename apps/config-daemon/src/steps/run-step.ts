@@ -10,6 +10,9 @@ import { loadModule } from "./load-module.ts";
 import { resetFirmware } from "./reset-firmware.ts";
 import { releasePf } from "./release-pf.ts";
 import { setFirmware } from "./set-firmware.ts";
+import { removeOvsBridge, removeOvsPorts } from "./remove-ovs-bridge.ts";
+import { setOvsBridge } from "./set-ovs-bridge.ts";
+import { restartOvs, setOvsOffload } from "./set-ovs-offload.ts";
 import { setLinkUp } from "./set-link-up.ts";
 import { setPersistentRdmaMode, setRdmaMode } from "./set-rdma-mode.ts";
 import { setPfMtu, setVfMtu } from "./set-mtu.ts";
@@ -20,6 +23,8 @@ import type { StepContext } from "./step-context.ts";
 
 const nodeSteps: { readonly [Name in NodeStep["kind"]]: (step: NodeStep<Name>, host: Host) => Promise<void> } = {
   "load-module": loadModule,
+  "set-ovs-offload": setOvsOffload,
+  "restart-ovs": restartOvs,
   "set-persistent-rdma-mode": setPersistentRdmaMode,
   "set-rdma-mode": setRdmaMode,
   "set-firmware": setFirmware,
@@ -34,6 +39,9 @@ const pfSteps: { readonly [Name in PfStep["kind"]]: (step: PfStep<Name>, context
   "set-vf-guid": setVfGuid,
   "set-vf-mac": setVfMac,
   "set-vf-mtu": setVfMtu,
+  "set-ovs-bridge": setOvsBridge,
+  "remove-ovs-bridge": removeOvsBridge,
+  "remove-ovs-ports": removeOvsPorts,
   "release-pf": releasePf,
 };
 

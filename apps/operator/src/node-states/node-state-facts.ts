@@ -106,9 +106,10 @@ function withoutPath({ field, message }: PlanProblem): string {
 }
 
 function nicFacts(nic: InterfaceStatus): InterfaceStatus {
-  const { pciAddress, name, altNames, vendor, deviceID, netFilter, linkType, totalvfs, owned, recordedNames } = nic;
+  const { pciAddress, name, altNames, vendor, deviceID, netFilter, linkType, totalvfs, bridge, owned, recordedNames } =
+    nic;
   return {
     pciAddress,
-    ...defined({ name, altNames, vendor, deviceID, netFilter, linkType, totalvfs, owned, recordedNames }),
+    ...defined({ name, altNames, vendor, deviceID, netFilter, linkType, totalvfs, bridge, owned, recordedNames }),
   };
 }

@@ -304,6 +304,8 @@ export interface InterfaceStatus {
    * @asType integer
    */
   readonly maxMtu?: number;
+  /** Name of the software bridge that Switchyard created for this PF. */
+  readonly bridge?: string;
   /** Whether Switchyard configured this PF. If so, Switchyard resets the PF when no policy selects it any longer. */
   readonly owned?: boolean;
   /**

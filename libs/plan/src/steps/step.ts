@@ -8,11 +8,16 @@ import type { InterfaceStatus } from "@switchyard/api";
 import { bindDriver, type BindDriver } from "./bind-driver.ts";
 import { loadModule, type LoadModule } from "./load-module.ts";
 import { resetFirmware, type ResetFirmware } from "./reset-firmware.ts";
+import { removeOvsBridge, type RemoveOvsBridge } from "./remove-ovs-bridge.ts";
+import { removeOvsPorts, type RemoveOvsPorts } from "./remove-ovs-ports.ts";
+import { restartOvs, type RestartOvs } from "./restart-ovs.ts";
 import { releasePf, type ReleasePf } from "./release-pf.ts";
 import { setFirmware, type SetFirmware } from "./set-firmware.ts";
 import { setLinkUp, type SetLinkUp } from "./set-link-up.ts";
 import { setNumVfs, type SetNumVfs } from "./set-num-vfs.ts";
 import { setPersistentRdmaMode, type SetPersistentRdmaMode } from "./set-persistent-rdma-mode.ts";
+import { setOvsBridge, type SetOvsBridge } from "./set-ovs-bridge.ts";
+import { setOvsOffload, type SetOvsOffload } from "./set-ovs-offload.ts";
 import { setPfMtu, type SetPfMtu } from "./set-pf-mtu.ts";
 import { setRdmaMode, type SetRdmaMode } from "./set-rdma-mode.ts";
 import { setVfGuid, type SetVfGuid } from "./set-vf-guid.ts";
@@ -23,6 +28,8 @@ import type { AnyPfStep, Disruption, PfStepKind, StepKind } from "./step-kind.ts
 /** The steps that change the whole node, by the name of their kind. They run before the steps of PFs. */
 interface NodeStepKinds {
   readonly "load-module": LoadModule;
+  readonly "set-ovs-offload": SetOvsOffload;
+  readonly "restart-ovs": RestartOvs;
   readonly "set-persistent-rdma-mode": SetPersistentRdmaMode;
   readonly "set-rdma-mode": SetRdmaMode;
   readonly "set-firmware": SetFirmware;
@@ -38,6 +45,9 @@ interface PfStepKinds {
   readonly "set-vf-guid": SetVfGuid;
   readonly "set-vf-mac": SetVfMac;
   readonly "set-vf-mtu": SetVfMtu;
+  readonly "set-ovs-bridge": SetOvsBridge;
+  readonly "remove-ovs-bridge": RemoveOvsBridge;
+  readonly "remove-ovs-ports": RemoveOvsPorts;
   readonly "release-pf": ReleasePf;
 }
 
@@ -56,6 +66,8 @@ export type Step = NodeStep | PfStep;
 
 const nodeSteps: { readonly [Name in NodeStep["kind"]]: StepKind<NodeStepKinds[Name]> } = {
   "load-module": loadModule,
+  "set-ovs-offload": setOvsOffload,
+  "restart-ovs": restartOvs,
   "set-persistent-rdma-mode": setPersistentRdmaMode,
   "set-rdma-mode": setRdmaMode,
   "set-firmware": setFirmware,
@@ -70,6 +82,9 @@ const pfSteps: { readonly [Name in PfStep["kind"]]: PfStepKind<PfStepKinds[Name]
   "set-vf-guid": setVfGuid,
   "set-vf-mac": setVfMac,
   "set-vf-mtu": setVfMtu,
+  "set-ovs-bridge": setOvsBridge,
+  "remove-ovs-bridge": removeOvsBridge,
+  "remove-ovs-ports": removeOvsPorts,
   "release-pf": releasePf,
 };
 

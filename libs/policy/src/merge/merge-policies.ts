@@ -64,7 +64,7 @@ export function mergePolicies(node: Node, interfaces: readonly InterfaceStatus[]
   const results = selecting.map((compiled) => resultOf(compiled, merged, rules));
   const unselected = merged
     .filter(
-      ({ nic, spec }, index) => nic.owned === true && spec === undefined && isUnwanted(interfaces[index], selecting),
+      ({ nic, spec }, index) => isConfigured(nic) && spec === undefined && isUnwanted(interfaces[index], selecting),
     )
     .map(({ nic }) => nic.pciAddress);
   return {
@@ -80,6 +80,11 @@ export function mergePolicies(node: Node, interfaces: readonly InterfaceStatus[]
  */
 export function policiesSelecting(node: Node, rules: Rules): readonly SriovNetworkNodePolicy[] {
   return compiledSelecting(node, rules).map(({ policy }) => policy);
+}
+
+/** Reports whether Switchyard configured the PF, or created a bridge for it: a policy without VFs needs only the bridge. */
+function isConfigured({ owned, bridge }: InterfaceStatus): boolean {
+  return owned === true || bridge !== undefined;
 }
 
 /** One PF with all policies applied. */

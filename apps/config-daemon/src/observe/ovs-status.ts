@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * readOvs reads Open vSwitch in the shape of SriovNetworkNodeState.status. A database that cannot be read is not an error of
+ * the observation: everything else on the node is still observed and configured.
+ * Usage: `const { ovs, openVSwitch } = await readOvs(host, { links, interfaces });`
+ */
+import { defined, type InterfaceStatus, type OpenVSwitchStatus, type OvsBridge } from "@switchyard/api";
+import {
+  HostError,
+  isPfBridgeName,
+  type Host,
+  type Link,
+  type OvsBridgeFacts,
+  type OvsPortFacts,
+  type OvsState,
+} from "@switchyard/host";
+import { readOffloadMark } from "../files/ovs-offload-mark.ts";
+
+export interface OvsObservation {
+  /** The bridges that Switchyard created; undefined if they are unknown. */
+  readonly ovs: readonly OvsBridge[] | undefined;
+  /** Undefined if the daemon does not manage software bridges. */
+  readonly openVSwitch: OpenVSwitchStatus | undefined;
+}
+
+export interface OvsSurroundings {
+  readonly links: readonly Link[];
+  readonly interfaces: readonly InterfaceStatus[];
+}
+
+/** Never rejects because Open vSwitch cannot be reached: the result has the error. */
+export async function readOvs(host: Host, surroundings: OvsSurroundings): Promise<OvsObservation> {
+  try {
+    const [state, mark] = await Promise.all([host.ovs.readState(), readOffloadMark(host)]);
+    return state === undefined ? { ovs: [], openVSwitch: undefined } : toStatus(state, surroundings, mark);
+  } catch (error) {
+    if (!(error instanceof HostError)) throw error;
+    return { ovs: undefined, openVSwitch: { error: error.message } };
+  }
+}
+
+function toStatus(state: OvsState, { links, interfaces }: OvsSurroundings, mark: string | undefined): OvsObservation {
+  const names = new Set(links.flatMap(({ name, altNames }) => [name, ...altNames]));
+  const pfByName = new Map(interfaces.map(({ name = "", pciAddress }) => [name, pciAddress] as const));
+  const { isOn, mark: offloadMark } = state.hardwareOffload;
+  const others = state.bridges
+    .filter(({ isOwned }) => !isOwned)
+    .map(({ name, ports }) => ({ name, pciAddresses: ports.flatMap((port) => pfByName.get(port.name) ?? []) }))
+    .filter(({ name, pciAddresses }) => pciAddresses.length > 0 || isPfBridgeName(name));
+  return {
+    ovs: state.bridges.filter(({ isOwned }) => isOwned).map((bridge) => toBridge(bridge, names)),
+    openVSwitch: {
+      hardwareOffload: isOn,
+      ...defined({
+        restartNeeded: offloadMark !== undefined && offloadMark === mark ? true : undefined,
+        otherBridges: others.length === 0 ? undefined : others.map(withoutEmpty),
+      }),
+    },
+  };
+}
+
+function toBridge({ name, settings, ports }: OvsBridgeFacts, linkNames: ReadonlySet<string>): OvsBridge {
+  const uplinks = ports.flatMap(({ name: port, uplink, error }) =>
+    uplink === undefined
+      ? []
+      : [{ pciAddress: uplink.pciAddress, name: port, ...defined({ interface: filled(uplink.settings), error }) }],
+  );
+  const stalePorts = ports.filter((port) => isStale(port, linkNames)).map((port) => port.name);
+  return {
+    name,
+    ...defined({
+      bridge: filled(settings),
+      uplinks: uplinks.length === 0 ? undefined : uplinks,
+      stalePorts: stalePorts.length === 0 ? undefined : stalePorts,
+    }),
+  };
+}
+
+/** Both programs agree that the interface is gone: ovs-vswitchd could not open it, and the kernel has no such name. */
+function isStale({ name, type, uplink, isMissing }: OvsPortFacts, linkNames: ReadonlySet<string>): boolean {
+  return uplink === undefined && isMissing && (type === "" || type === "system") && !linkNames.has(name);
+}
+
+function filled<Settings extends object>(settings: Settings): Settings | undefined {
+  return Object.keys(settings).length === 0 ? undefined : settings;
+}
+
+function withoutEmpty({ name, pciAddresses }: { readonly name: string; readonly pciAddresses: readonly string[] }) {
+  return { name, ...(pciAddresses.length > 0 && { pciAddresses }) };
+}

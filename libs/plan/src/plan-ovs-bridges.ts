@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Plans the Open vSwitch bridges of spec.bridges.ovs (sriov-operator.md B.7, F.12). Each bridge has exactly one PF as its
+ * uplink, so its steps belong to this PF. A bridge is removed only if it is certain that it is not wanted: another bridge
+ * is, or spec.interfaces or spec.unselected names its PF and spec.bridges does not.
+ * Usage: `const { before, after, problems } = planOvsBridge(pf, context)`.
+ */
+import type {
+  InterfaceStatus,
+  OvsBridge,
+  OvsBridgeConfig,
+  OvsInterfaceConfig,
+  SriovNetworkNodeStateSpec,
+  SriovNetworkNodeStateStatus,
+} from "@switchyard/api";
+import { malformation } from "./ovs-bridge-problem.ts";
+import type { PlanProblem } from "./problem.ts";
+import type { PfStep } from "./steps/step.ts";
+
+/** What the bridge of a PF depends on. */
+export interface OvsContext {
+  readonly desired: SriovNetworkNodeStateSpec;
+  readonly observed: SriovNetworkNodeStateStatus;
+  /** The other steps of the PF. */
+  readonly pfSteps: readonly PfStep[];
+}
+
+export interface OvsBridgePlan {
+  /** Steps before all others of the PF, in their order. */
+  readonly before: readonly PfStep[];
+  /** Steps after all others of the PF. */
+  readonly after: readonly PfStep[];
+  readonly problems: readonly PlanProblem[];
+}
+
+export function planOvsBridge(pf: InterfaceStatus, { desired, observed, pfSteps }: OvsContext): OvsBridgePlan {
+  if (observed.openVSwitch === undefined) return { before: [], after: [], problems: [] };
+  const { pciAddress } = pf;
+  const bridges = desired.bridges?.ovs ?? [];
+  const index = bridges.findIndex((bridge) => uplinkOf(bridge)?.pciAddress === pciAddress);
+  const wanted = bridges[index];
+  const existing = (observed.bridges?.ovs ?? []).filter((bridge) => isOf(bridge, pciAddress));
+  const entry = desired.interfaces?.find((spec) => spec.pciAddress === pciAddress);
+  const isCertain = wanted !== undefined || entry !== undefined || desired.unselected?.includes(pciAddress) === true;
+  const obsolete = isCertain ? existing.filter(({ name }) => name !== wanted?.name) : [];
+  const changesMode = pfSteps.some(({ kind }) => kind === ("set-eswitch-mode" as string));
+  const kept = existing.filter((bridge) => !obsolete.includes(bridge));
+  const before: PfStep[] = [
+    ...obsolete.map(({ name }): PfStep => ({ kind: "remove-ovs-bridge", pciAddress, bridge: name })),
+    ...kept.flatMap((bridge) => portSteps(bridge, pciAddress, changesMode)),
+  ];
+  if (wanted === undefined) return { before, after: [], problems: [] };
+
+  const problem = problemOf(wanted, pf, observed);
+  if (problem !== undefined) {
+    return { before, after: [], problems: [{ ...problem, field: `spec.bridges.ovs[${index}]`, pciAddress }] };
+  }
+  // Without a step that changes the mode, the problem that prevents it is reported already.
+  const isBlocked = entry?.eSwitchMode === "switchdev" && pf.eSwitchMode !== "switchdev" && !changesMode;
+  const same = kept.find(({ name }) => name === wanted.name);
+  const after = isBlocked ? [] : setSteps(wanted, { pf, existing: same, changesMode, mtu: entry?.mtu });
+  return { before, after, problems: [] };
+}
+
+/** Returns the problems of bridges that belong to no PF of the node. */
+export function ovsProblems(
+  { bridges }: SriovNetworkNodeStateSpec,
+  { openVSwitch, interfaces = [] }: SriovNetworkNodeStateStatus,
+): readonly PlanProblem[] {
+  const wanted = bridges?.ovs ?? [];
+  if (wanted.length > 0 && openVSwitch === undefined) {
+    const message = "the config daemon does not manage software bridges: it runs without --manage-software-bridges";
+    return [{ code: "ovs-unavailable", field: "spec.bridges.ovs", message }];
+  }
+  const pfs = new Set(interfaces.map(({ pciAddress }) => pciAddress));
+  const taken = new Set<string>();
+  return wanted.flatMap((bridge, index): readonly PlanProblem[] => {
+    const field = `spec.bridges.ovs[${index}].uplinks`;
+    const uplink = uplinkOf(bridge);
+    if (uplink === undefined) {
+      return [{ code: "malformed-bridge", field, message: "a bridge must have exactly one uplink" }];
+    }
+    const { pciAddress } = uplink;
+    if (!pfs.has(pciAddress)) {
+      return [{ code: "unknown-pf", field, pciAddress, message: `${pciAddress} is not a PF of this node` }];
+    }
+    if (taken.has(pciAddress)) {
+      return [
+        { code: "malformed-bridge", field, pciAddress, message: `${pciAddress} is the uplink of another bridge` },
+      ];
+    }
+    taken.add(pciAddress);
+    return [];
+  });
+}
+
+function uplinkOf({ uplinks = [] }: OvsBridge) {
+  return uplinks.length === 1 ? uplinks[0] : undefined;
+}
+
+/** Reports whether an owned bridge belongs to the PF. A bridge whose uplink was removed is recognised by its name. */
+function isOf({ name, uplinks = [] }: OvsBridge, pciAddress: string): boolean {
+  if (uplinks.length > 0) return uplinks.some((uplink) => uplink.pciAddress === pciAddress);
+  return name === `br-${pciAddress.replaceAll(":", "_")}`;
+}
+
+/** Removes stale ports before new VFs appear: their representors may get the names of these ports, with wrong settings. */
+function portSteps(bridge: OvsBridge, pciAddress: string, changesMode: boolean): readonly PfStep[] {
+  const uplinks = changesMode ? (bridge.uplinks ?? []).flatMap(({ name }) => (name === undefined ? [] : [name])) : [];
+  const ports = [...(bridge.stalePorts ?? []), ...uplinks];
+  return ports.length === 0 ? [] : [{ kind: "remove-ovs-ports", pciAddress, bridge: bridge.name, ports }];
+}
+
+function problemOf(
+  wanted: OvsBridge,
+  { pciAddress }: InterfaceStatus,
+  { openVSwitch }: SriovNetworkNodeStateStatus,
+): Pick<PlanProblem, "code" | "message"> | undefined {
+  const malformed = malformation(wanted);
+  if (malformed !== undefined) return { code: "malformed-bridge", message: malformed };
+  if (openVSwitch?.error) {
+    return { code: "ovs-unavailable", message: `the state of bridge ${wanted.name} is unknown: ${openVSwitch.error}` };
+  }
+  for (const { name, pciAddresses = [] } of openVSwitch?.otherBridges ?? []) {
+    if (name === wanted.name) {
+      const message = `bridge ${name} exists and was not created by Switchyard: remove it, or let it manage the PF`;
+      return { code: "bridge-conflict", message };
+    }
+    if (pciAddresses.includes(pciAddress)) {
+      const message = `${pciAddress} is a port of bridge ${name}, which was not created by Switchyard`;
+      return { code: "bridge-conflict", message };
+    }
+  }
+  return undefined;
+}
+
+interface SetContext {
+  readonly pf: InterfaceStatus;
+  readonly existing: OvsBridge | undefined;
+  readonly changesMode: boolean;
+  /** MTU that the spec requests for the PF. */
+  readonly mtu: number | undefined;
+}
+
+function setSteps(wanted: OvsBridge, { pf, existing, changesMode, mtu }: SetContext): readonly PfStep[] {
+  const settings = bridgeSettings(wanted.bridge);
+  const uplink = interfaceSettings(uplinkOf(wanted)?.interface, mtu);
+  const step = { kind: "set-ovs-bridge", pciAddress: pf.pciAddress, bridge: wanted.name, settings, uplink } as const;
+  if (existing === undefined) return [{ ...step, change: "create" }];
+
+  const present = existing.uplinks?.find(({ pciAddress }) => pciAddress === pf.pciAddress);
+  const now = bridgeSettings(existing.bridge);
+  const uplinkNow = interfaceSettings(present?.interface, undefined);
+  if (settings.datapathType !== now.datapathType || (present !== undefined && uplink.type !== uplinkNow.type)) {
+    return [{ ...step, change: "datapath" }];
+  }
+  const isAttached = present !== undefined && present.name === pf.name && !present.error && !changesMode;
+  const isSame = isEqual(settings, now) && isEqual(uplink, uplinkNow);
+  return isAttached && isSame ? [] : [{ ...step, change: "settings" }];
+}
+
+/** Returns the settings without those that are the default. "system" and "" are the same datapath. */
+function bridgeSettings({ datapathType, externalIDs, otherConfig, failMode }: OvsBridgeConfig = {}): OvsBridgeConfig {
+  return {
+    ...(datapathType && datapathType !== "system" && { datapathType }),
+    ...(isFilled(externalIDs) && { externalIDs }),
+    ...(isFilled(otherConfig) && { otherConfig }),
+    ...(failMode && { failMode }),
+  };
+}
+
+/**
+ * As bridgeSettings. The MTU of the port is at least that of the PF: a lower one would be applied by Open vSwitch and
+ * raised again by the next pass.
+ */
+function interfaceSettings(
+  { type, options, externalIDs, otherConfig, mtuRequest = 0 }: OvsInterfaceConfig = {},
+  mtu = 0,
+): OvsInterfaceConfig {
+  return {
+    ...(type && type !== "system" && { type }),
+    ...(isFilled(options) && { options }),
+    ...(isFilled(externalIDs) && { externalIDs }),
+    ...(isFilled(otherConfig) && { otherConfig }),
+    ...(mtuRequest > 0 && { mtuRequest: Math.max(mtuRequest, mtu) }),
+  };
+}
+
+function isFilled(map: object | undefined): map is object {
+  return map !== undefined && Object.keys(map).length > 0;
+}
+
+/** Compares two values of JSON; the order of keys does not matter. */
+function isEqual(a: unknown, b: unknown): boolean {
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
+  const [ofA, ofB] = [new Map(Object.entries(a)), new Map(Object.entries(b))];
+  return ofA.size === ofB.size && [...ofA].every(([key, value]) => ofB.has(key) && isEqual(value, ofB.get(key)));
+}
