@@ -9,6 +9,7 @@ import { runDaemon } from "./daemon.ts";
 import { readKubeletApiServer } from "./start/kubelet-api-server.ts";
 import { createLockCondition } from "./lock/lock-condition.ts";
 import { takeLock } from "./lock/take-lock.ts";
+import { defaultOvsdbAddress, ovsdbAddress } from "./start/ovsdb-address.ts";
 import { sizeThreadPool } from "./start/thread-pool.ts";
 
 /** Runs the daemon until SIGTERM, and returns the exit code of the process. */
@@ -39,6 +40,16 @@ export function runConfigDaemon(): Promise<number> {
         env: "USE_EXTERNAL_DRAINER",
         help: "An external drainer, and not the operator, drains this node.",
       }),
+      manageSoftwareBridges: flag(yesOrNo, {
+        default: "false",
+        env: "MANAGE_SOFTWARE_BRIDGES",
+        help: "Create the software bridges of policies. Otherwise the daemon does not connect to Open vSwitch.",
+      }),
+      ovsdbSocketPath: flag(ovsdbAddress, {
+        default: defaultOvsdbAddress,
+        env: "OVSDB_SOCKET_PATH",
+        help: "Socket of ovsdb-server, below --host-root. Used with --manage-software-bridges only.",
+      }),
       apiServerFrom: flag(text("FILE"), {
         env: "API_SERVER_FROM",
         help: "Kubeconfig of the kubelet. In a pod, its API server is used instead of the service address of the cluster.",
@@ -59,6 +70,7 @@ export function runConfigDaemon(): Promise<number> {
         onUnreadableRecord: (file) => {
           log.warn({ ...file }, "file is not a PF record; not used");
         },
+        ovsdbAddress: flags.manageSoftwareBridges ? flags.ovsdbSocketPath : undefined,
       });
       const onVerbosity = (verbosity: number | undefined): void => {
         setLogLevel(levelOfVerbosity(verbosity, flags.logLevel));

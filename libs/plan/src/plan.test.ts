@@ -347,10 +347,6 @@ describe("plan", () => {
   });
 });
 
-describe("plan for what is not supported yet", () => {
-  const missing = { bridges: { ovs: [{ name: "br-ex", uplinks: [{ pciAddress: pci }] }] } };
-});
-
 describe("plan for a PF that no policy selects any more", () => {
   const configured = pfStatus({ numVfs: 2, Vfs: vfs(2), mtu: 9000 });
 

@@ -21,6 +21,7 @@ import type { Observation } from "../observe/observe.ts";
 import type { ObserveHost } from "../observe/observer.ts";
 import type { Phase } from "../report/phase.ts";
 import { knownBridges, type Found } from "../report/status-of.ts";
+import { adoptUpstreamBridges } from "../upstream/managed-ovs-bridges.ts";
 import { applySteps, type ApplyOptions, type StepFailure } from "./apply-steps.ts";
 import { isDrainedFor, nextRequest, requestOf, type DrainNeed } from "./drain-request.ts";
 import { ownPfs } from "./own-pfs.ts";
@@ -33,7 +34,7 @@ export interface ConfigureDeps extends Pick<
 > {
   readonly host: Host;
   readonly observeHost: ObserveHost;
-  /** Limits the time for writing the records of PFs, because a disk can hang too. */
+  /** Limits the time for writing the records of PFs and adopting bridges, because a disk can hang too. */
   readonly withRecordDeadline: WithDeadline;
   readonly loadVhostModules: LoadVhostModules;
   /** The present value of SriovOperatorConfig.spec.disableDrain. */
@@ -72,6 +73,7 @@ export async function configureNode(
   };
   const desired = state.spec ?? {};
   const drain = createDrainControl(state, deps);
+  await adoptBridges(deps);
   const moduleProblems = await deps.loadVhostModules(desired);
   let done: readonly Step[] = [];
 
@@ -104,6 +106,15 @@ export async function configureNode(
     const applied = await applyAndReport(next, found, { ...deps, desired }, signal);
     if (applied === undefined) return "retry";
     done = applied;
+  }
+}
+
+/** The observation reports why Open vSwitch does not answer. A file that cannot be removed is tried again by the next pass. */
+async function adoptBridges({ withRecordDeadline }: ConfigureDeps): Promise<void> {
+  try {
+    await withRecordDeadline(adoptUpstreamBridges);
+  } catch (thrown) {
+    if (!(thrown instanceof HostError)) throw thrown;
   }
 }
 

@@ -58,6 +58,8 @@ export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
     system: () => shown.at(-1)?.system,
     /** The interfaces of the last report. */
     shown: () => shown.at(-1)?.interfaces ?? [],
+    /** The last report. */
+    last: () => shown.at(-1),
     /** The boot id in each report. */
     boots,
     pass: (state: SriovNetworkNodeState, signal = never): Promise<PassResult> =>

@@ -60,6 +60,12 @@ export const operatorFlags = {
     env: "USE_EXTERNAL_DRAINER",
     help: "Leave draining of nodes to an external drainer.",
   }),
+  ovsdbSocketPath: flag(text("PATH"), {
+    env: "OVSDB_SOCKET_PATH",
+    help:
+      "Socket of ovsdb-server on the nodes, for the feature gate manageSoftwareBridges; by default " +
+      "/var/run/openvswitch/db.sock.",
+  }),
   writeConfigmap: flag(yesOrNo, {
     default: "false",
     env: "WRITE_CONFIGMAP",

@@ -37,9 +37,9 @@ export function readOperatorSettings(
 }
 
 function readComponentSettings(flags: Parameters<typeof readOperatorSettings>[0]): ComponentSettings {
-  const { namespace, resourcePrefix, clusterType, useExternalDrainer, devMode, cniBinPath } = flags;
+  const { namespace, resourcePrefix, clusterType, useExternalDrainer, devMode, cniBinPath, ovsdbSocketPath } = flags;
   return {
-    ...{ namespace, resourcePrefix, clusterType, useExternalDrainer, devMode, cniBinPath },
+    ...{ namespace, resourcePrefix, clusterType, useExternalDrainer, devMode, cniBinPath, ovsdbSocketPath },
     imagePullSecrets: flags.imagePullSecrets ?? [],
     operatorServiceAccount: flags.serviceAccount,
     images: {

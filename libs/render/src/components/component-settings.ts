@@ -30,6 +30,8 @@ export interface ComponentSettings {
   readonly metricsExporter: MetricsExporterSettings;
   /** Whether another program drains the nodes. */
   readonly useExternalDrainer: boolean;
+  /** Socket of ovsdb-server on the nodes; by default the config daemon's default. */
+  readonly ovsdbSocketPath?: string | undefined;
   /** Whether policies may use network cards that are not in the list of supported cards. */
   readonly devMode: boolean;
 }

@@ -91,6 +91,16 @@ describe("the config daemon's pods", () => {
     expect(env({ configDaemonEnvVars }, { useExternalDrainer: true })).toMatchObject(configDaemonEnvVars);
   });
 
+  it("manage software bridges if the feature gate is on, with the socket of the operator's settings", () => {
+    const featureGates = { manageSoftwareBridges: true };
+    expect(env({ featureGates })).toMatchObject({ MANAGE_SOFTWARE_BRIDGES: "true" });
+    expect(env({ featureGates }, { ovsdbSocketPath: "unix:///run/x.sock" })).toMatchObject({
+      OVSDB_SOCKET_PATH: "unix:///run/x.sock",
+    });
+    const off = env({}, { ovsdbSocketPath: "unix:///run/x.sock" });
+    expect([off["MANAGE_SOFTWARE_BRIDGES"], off["OVSDB_SOCKET_PATH"]]).toEqual([undefined, undefined]);
+  });
+
   it.each([
     // Nothing is written for units at boot (sriov-operator.md M-14).
     { field: "spec.configurationMode", spec: { configurationMode: "systemd" } },

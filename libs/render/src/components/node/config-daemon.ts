@@ -129,6 +129,8 @@ const kubeletConfig = "/host/etc/kubernetes/kubeconfig";
 function daemonEnv({ config, settings }: ComponentInput): readonly EnvVar[] {
   const fromSettings = {
     USE_EXTERNAL_DRAINER: settings.useExternalDrainer ? "true" : undefined,
+    MANAGE_SOFTWARE_BRIDGES: isGateOn("manageSoftwareBridges", config) ? "true" : undefined,
+    OVSDB_SOCKET_PATH: isGateOn("manageSoftwareBridges", config) ? settings.ovsdbSocketPath : undefined,
     MAX_PFS: isGateOn("parallelNicConfig", config) ? undefined : "1",
     API_SERVER_FROM: settings.clusterType === "openshift" ? kubeletConfig : undefined,
   };
