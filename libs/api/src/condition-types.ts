@@ -59,6 +59,8 @@ export const nodeStateReasons = {
   configuring: "Configuring",
   /** The daemon has requested a drain and waits for it. */
   waitingForDrain: "WaitingForDrain",
+  /** The daemon reboots the node. */
+  rebooting: "Rebooting",
   /** The node does not support a part of the spec. */
   notPossible: "NotPossible",
   /** A configuration step failed; lastSyncError has the error. */

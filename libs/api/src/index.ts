@@ -88,6 +88,8 @@ export {
   type OtherOvsBridge,
   type LinuxBridge,
   type LinuxUplink,
+  type KernelStatus,
+  type RebootStatus,
   type SystemSettings,
   type SystemStatus,
   type SriovNetworkNodeStateStatus,

@@ -1138,6 +1138,10 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                       "type": "string"
                     }
                   }
+                },
+                "numVfsWithoutMemory": {
+                  "description": "Number of VFs that could not be created because the PCI bridges have too little memory space (ENOMEM). The kernel argument pci=realloc can help.",
+                  "type": "integer"
                 }
               }
             }
@@ -1392,6 +1396,59 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   "exclusive",
                   "foreign"
                 ]
+              },
+              "kernel": {
+                "description": "Arguments of the kernel, and the facts of the machine that determine which ones it needs.",
+                "type": "object",
+                "properties": {
+                  "arguments": {
+                    "description": "Arguments of the running kernel that concern the IOMMU, PCI resources and RDMA: \"intel_iommu=on\".",
+                    "type": "array",
+                    "items": {
+                      "type": "string"
+                    }
+                  },
+                  "nextArguments": {
+                    "description": "Arguments that the config daemon has configured for the next boot, in this boot.",
+                    "type": "array",
+                    "items": {
+                      "type": "string"
+                    }
+                  },
+                  "bootLoader": {
+                    "description": "Program that configures kernel arguments on the node: grubby, rpm-ostree or update-grub. Absent if the node has none of them.",
+                    "type": "string"
+                  },
+                  "bootLoaderError": {
+                    "description": "Why the last attempt to configure kernel arguments failed; absent after a success.",
+                    "type": "string"
+                  },
+                  "cpuVendor": {
+                    "description": "Vendor of the CPUs: intel, amd or other.",
+                    "type": "string"
+                  },
+                  "iommu": {
+                    "description": "Whether an IOMMU is active. VFs cannot be bound to vfio-pci without it.",
+                    "type": "boolean"
+                  }
+                }
+              },
+              "reboot": {
+                "description": "Last reboot that the config daemon started, until its causes are gone.",
+                "type": "object",
+                "properties": {
+                  "causes": {
+                    "description": "Causes of the reboot: \"kernel argument intel_iommu=on\". The node does not reboot again for the same cause.",
+                    "type": "array",
+                    "items": {
+                      "type": "string"
+                    }
+                  },
+                  "done": {
+                    "description": "Whether the node has booted since.",
+                    "type": "boolean"
+                  }
+                }
               }
             }
           },

@@ -27,11 +27,15 @@ import { ovsProblems, planOvsBridge } from "./plan-ovs-bridges.ts";
 import { planPf, type PfPlan } from "./plan-pf.ts";
 import { planReset } from "./plan-reset.ts";
 import type { PlanProblem } from "./problem.ts";
+import { mergeRebootNeeds, planReboot } from "./reboot.ts";
 import type { LoadModule } from "./steps/load-module.ts";
 import type { PfStep, Step } from "./steps/step.ts";
 
 export interface Plan {
-  /** In the order in which they must run: steps of the node first. Steps of different PFs do not depend on each other. */
+  /**
+   * In the order in which they must run: steps of the node first, and a reboot last. Steps of different PFs do not depend on
+   * each other. Before a reboot, steps whose effect it would undo are left out.
+   */
   readonly steps: readonly Step[];
   readonly impact: Impact;
   /** Why the impact is not "none": one sentence for each cause. */
@@ -56,6 +60,7 @@ export function plan(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkN
   const node = planNode(desired, observed);
   const firmware = planFirmware(desired, observed);
   const steps: PfStep[] = [];
+  const reboots = [node.reboots];
   const reasons: Reason[] = [...node.reasons, ...firmware.reasons];
   const problems: PlanProblem[] = [
     ...unknownPfs(desired.interfaces ?? [], found),
@@ -76,11 +81,15 @@ export function plan(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkN
     problems.push(...bridge.problems);
     reasons.push(...drainReasons(ofPf, pf, own.fieldOf));
   }
+  const { forget, reboot, ...rebooting } = planReboot(mergeRebootNeeds(reboots), observed.system?.reboot);
+  const isRebooting = reboot.length > 0;
+  const pfSteps = isRebooting ? [] : steps;
+  const drainOrNone = reasons.length > 0 ? "drain" : "none";
   return {
-    steps: [...node.steps, ...firmware.steps, ...modulesFor(steps), ...steps],
-    impact: reasons.length > 0 ? "drain" : "none",
-    reasons,
-    problems,
+    steps: [...node.steps, ...firmware.steps, ...forget, ...modulesFor(pfSteps), ...pfSteps, ...reboot],
+    impact: isRebooting ? "reboot" : drainOrNone,
+    reasons: isRebooting ? rebooting.reasons : reasons,
+    problems: [...problems, ...rebooting.problems],
   };
 }
 

@@ -20,6 +20,10 @@ export interface PlanProblem {
     | "malformed-bridge"
     | "bridge-conflict"
     | "ovs-unavailable"
+    | "unknown-boot-loader"
+    | "no-iommu"
+    | "no-pci-memory"
+    | "reboot-without-effect"
     | "unsupported";
   /** Path of the field in the NodeState: "spec.interfaces[0].numVfs". */
   readonly field: string;

@@ -104,7 +104,10 @@ export function isSameCard({ card }: PfRecord, pf: { readonly vendor: string; re
   return card === undefined || card === `${pf.vendor}:${pf.deviceId}`;
 }
 
-function recordFields({ spec, initial, names }: PfRecord, uplink: Link | undefined): Partial<InterfaceStatus> {
+function recordFields(
+  { spec, initial, names, numVfsWithoutMemory }: PfRecord,
+  uplink: Link | undefined,
+): Partial<InterfaceStatus> {
   const recorded = names ?? (spec.name ? [spec.name] : []);
   const current = uplink === undefined ? [] : allNamesOf(uplink);
   const recordedNames = recorded.filter((name) => !current.includes(name));
@@ -114,6 +117,7 @@ function recordFields({ spec, initial, names }: PfRecord, uplink: Link | undefin
       recordedNames: recordedNames.length === 0 ? undefined : recordedNames,
       externallyManaged: spec.externallyManaged === true ? true : undefined,
       initialMtu: initial?.mtu,
+      numVfsWithoutMemory,
     }),
   };
 }

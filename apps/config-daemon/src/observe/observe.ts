@@ -11,10 +11,10 @@ import {
   type SystemStatus,
 } from "@switchyard/api";
 import type { Host, PfFacts } from "@switchyard/host";
-import { readPersistentRdmaMode } from "../files/rdma-mode-file.ts";
 import { readOvs } from "./ovs-status.ts";
 import { groupByDevice, toInterfaceStatus, uplinkOf, type LinksByDevice } from "./interface-status.ts";
 import { readVfDevices, withVfDevices } from "./vf-devices.ts";
+import { readSystem } from "./system-status.ts";
 
 /** The hardware of the node at one moment. */
 export interface Observation {
@@ -32,12 +32,12 @@ export interface Observation {
 
 /** Rejects with HostError if the host cannot be read. A single PF that vanishes meanwhile is left out. */
 export async function observe(host: Host): Promise<Observation> {
-  const [pfs, links, records, system, bootId, devices] = await Promise.all([
+  const bootId = await host.boot.readBootId();
+  const [pfs, links, records, system, devices] = await Promise.all([
     host.sriov.listPfs(),
     host.links.listLinks(),
     host.records.list(),
-    readRdmaModes(host),
-    host.boot.readBootId(),
+    readSystem(host, bootId),
     readVfDevices(host),
   ]);
   const byDevice = groupByDevice(links);
@@ -56,11 +56,6 @@ export async function observe(host: Host): Promise<Observation> {
 /** Returns the name of the software bridge that Switchyard created for the PF. */
 function bridgeOf({ pciAddress }: InterfaceStatus, bridges: Bridges["ovs"] = []): string | undefined {
   return bridges.find(({ uplinks = [] }) => uplinks.some((uplink) => uplink.pciAddress === pciAddress))?.name;
-}
-
-async function readRdmaModes({ rdma, files }: Host): Promise<SystemStatus> {
-  const [rdmaMode, persistentRdmaMode] = await Promise.all([rdma.readMode(), readPersistentRdmaMode(files)]);
-  return defined({ rdmaMode, persistentRdmaMode });
 }
 
 async function readEswitchMode(host: Host, pf: PfFacts): ReturnType<Host["devlink"]["readEswitchMode"]> {

@@ -7,7 +7,7 @@
  */
 import type { InterfaceStatus } from "@switchyard/api";
 import { watchCalls, type Host } from "@switchyard/host";
-import { describeStep, isBlockedBy, isPfStep, type PfStep, type Step } from "@switchyard/plan";
+import { describeStep, isBlockedBy, isPfStep, type NodeStep, type PfStep, type Step } from "@switchyard/plan";
 import { mapConcurrently } from "@switchyard/service";
 import { endsWithin } from "../deadlines/ends-within.ts";
 import { runNodeStep, runPfStep } from "../steps/run-step.ts";
@@ -42,6 +42,8 @@ export interface ApplyOptions {
   readonly runningSteps: RunningSteps;
   /** Stops after the steps that are running. */
   readonly signal: AbortSignal;
+  /** Called before the node reboots. */
+  readonly beforeReboot: (causes: readonly string[]) => Promise<void>;
   /** Called when a step ends, while other PFs continue. `failure` is undefined if the step succeeded. */
   readonly onStep: (step: Step, failure: StepFailure | undefined) => void;
   /** Called when a step ends that was marked as hanging, possibly after applySteps has resolved. */
@@ -108,12 +110,19 @@ export async function applySteps(steps: readonly Step[], options: ApplyOptions):
     await context.settle().catch(() => undefined);
   }
 
-  for (const step of steps) {
-    if (isPfStep(step)) continue;
+  async function runOfNode(step: NodeStep): Promise<void> {
     const about = { describe: () => describeStep(step) };
-    await runUnlessBlocked(step, () => runNodeStep(step, options.host), about);
+    const run = async (): Promise<void> => {
+      if (step.kind === "reboot") await options.beforeReboot(step.causes);
+      await runNodeStep(step, options.host, { timing, signal });
+    };
+    await runUnlessBlocked(step, run, about);
   }
+
+  const ofNode = steps.filter((step) => !isPfStep(step));
+  for (const step of ofNode) if (step.kind !== "reboot") await runOfNode(step);
   await mapConcurrently(groupByPf(steps), options.maxPfs, ([pciAddress, ofPf]) => runPf(pciAddress, ofPf));
+  for (const step of ofNode) if (step.kind === "reboot") await runOfNode(step);
   return { done, failures };
 }
 

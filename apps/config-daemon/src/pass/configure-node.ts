@@ -264,6 +264,8 @@ async function applyAndReport(
     ...deps,
     found: found.interfaces,
     signal,
+    // The API server may be away. The reboot does not wait for it for long: a request has its own time limit.
+    beforeReboot: (causes) => deps.report({ kind: "rebooting", causes }, found).catch(() => undefined),
     onStep(step, failure) {
       deps.onStep(step, failure);
       if (failure === undefined) return;

@@ -43,9 +43,10 @@ function recordOf(spec: InterfaceSpec, pf: InterfaceStatus, existing: PfRecord |
   const initial = isFirst ? defined({ mtu: pf.mtu, eSwitchMode: pf.eSwitchMode }) : known.initial;
   const before = known?.names ?? (known?.spec.name ? [known.spec.name] : []);
   const names = [...new Set([...allNamesOf(pf), ...before])].slice(0, maxNames);
+  const { firmware, guids, numVfsWithoutMemory } = known ?? {};
   return {
     spec,
-    ...defined({ initial, firmware: known?.firmware, guids: known?.guids }),
+    ...defined({ initial, firmware, guids, numVfsWithoutMemory }),
     names,
     card: `${vendor}:${deviceId}`,
   };

@@ -66,6 +66,13 @@ function conditionsOfKind(phase: Phase): readonly NewCondition[] {
         condition(progressing, true, reasons.waitingForDrain, message),
       ];
     }
+    case "rebooting": {
+      const message = `rebooting the node for ${phase.causes.join(", ")}`;
+      return [
+        condition(ready, false, reasons.rebooting, message),
+        condition(progressing, true, reasons.rebooting, message),
+      ];
+    }
     case "failed": {
       const message = errorOf(phase);
       return [

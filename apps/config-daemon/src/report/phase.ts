@@ -18,6 +18,7 @@ type PhaseKind =
   | { readonly kind: "settled"; readonly problems: readonly PlanProblem[] }
   | { readonly kind: "configuring"; readonly stepCount: number }
   | { readonly kind: "waiting-for-drain"; readonly reasons: readonly Reason[] }
+  | { readonly kind: "rebooting"; readonly causes: readonly string[] }
   /** The host refused steps, which are retried. */
   | {
       readonly kind: "failed";
@@ -38,6 +39,7 @@ export function syncStatusOf(phase: Phase): SyncStatus {
       return errorOf(phase) === "" ? "Succeeded" : "Failed";
     case "configuring":
     case "waiting-for-drain":
+    case "rebooting":
       return "InProgress";
     case "failed":
     case "discovery-failed":
@@ -62,6 +64,7 @@ function errorsOf(phase: PhaseKind): readonly string[] {
       return [phase.message];
     case "configuring":
     case "waiting-for-drain":
+    case "rebooting":
       return [];
   }
 }

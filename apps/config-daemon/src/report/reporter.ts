@@ -20,7 +20,7 @@ export type RecordEvent = (state: SriovNetworkNodeState, event: NodeEvent) => vo
 
 export interface NodeEvent {
   readonly type: "Normal" | "Warning";
-  readonly reason: "SyncStatusChanged" | "SyncFailed" | "UpstreamFilesNotRemoved";
+  readonly reason: "SyncStatusChanged" | "SyncFailed" | "RebootNode" | "UpstreamFilesNotRemoved";
   readonly message: string;
 }
 
@@ -44,6 +44,11 @@ export function createReporter({ writer, recordEvent, now }: ReporterDeps): Repo
     const { name, namespace } = state.metadata;
     await writer.applyStatus({ metadata: { name, namespace }, status });
     last = status;
+    // Upstream's reason. It is recorded once for each reboot, also if a restarted daemon reports it again.
+    if (phase.kind === "rebooting") {
+      const message = `Rebooting the node for ${phase.causes.join(", ")}`;
+      recordEvent(state, { type: "Normal", reason: "RebootNode", message });
+    }
     const event = eventOf(before, status);
     if (event !== undefined) recordEvent(state, event);
   }

@@ -6,22 +6,27 @@
 import type { Host } from "@switchyard/host";
 import type { NodeStep, PfStep } from "@switchyard/plan";
 import { bindDriver } from "./bind-driver.ts";
+import { forgetReboots } from "./forget-reboots.ts";
 import { loadModule } from "./load-module.ts";
+import { reboot } from "./reboot.ts";
 import { resetFirmware } from "./reset-firmware.ts";
 import { releasePf } from "./release-pf.ts";
 import { setFirmware } from "./set-firmware.ts";
 import { removeOvsBridge, removeOvsPorts } from "./remove-ovs-bridge.ts";
 import { setOvsBridge } from "./set-ovs-bridge.ts";
 import { restartOvs, setOvsOffload } from "./set-ovs-offload.ts";
+import { setKernelArguments } from "./set-kernel-arguments.ts";
 import { setLinkUp } from "./set-link-up.ts";
 import { setPersistentRdmaMode, setRdmaMode } from "./set-rdma-mode.ts";
 import { setPfMtu, setVfMtu } from "./set-mtu.ts";
 import { setNumVfs } from "./set-num-vfs.ts";
 import { setVfGuid } from "./set-vf-guid.ts";
 import { setVfMac } from "./set-vf-mac.ts";
-import type { StepContext } from "./step-context.ts";
+import type { NodeStepContext, StepContext } from "./step-context.ts";
 
-const nodeSteps: { readonly [Name in NodeStep["kind"]]: (step: NodeStep<Name>, host: Host) => Promise<void> } = {
+const nodeSteps: {
+  readonly [Name in NodeStep["kind"]]: (step: NodeStep<Name>, host: Host, context: NodeStepContext) => Promise<void>;
+} = {
   "load-module": loadModule,
   "set-ovs-offload": setOvsOffload,
   "restart-ovs": restartOvs,
@@ -29,6 +34,9 @@ const nodeSteps: { readonly [Name in NodeStep["kind"]]: (step: NodeStep<Name>, h
   "set-rdma-mode": setRdmaMode,
   "set-firmware": setFirmware,
   "reset-firmware": resetFirmware,
+  "set-kernel-arguments": setKernelArguments,
+  "forget-reboots": forgetReboots,
+  reboot,
 };
 
 const pfSteps: { readonly [Name in PfStep["kind"]]: (step: PfStep<Name>, context: StepContext) => Promise<void> } = {
@@ -45,8 +53,12 @@ const pfSteps: { readonly [Name in PfStep["kind"]]: (step: PfStep<Name>, context
   "release-pf": releasePf,
 };
 
-export function runNodeStep<Name extends NodeStep["kind"]>(step: NodeStep<Name>, host: Host): Promise<void> {
-  return nodeSteps[step.kind](step, host);
+export function runNodeStep<Name extends NodeStep["kind"]>(
+  step: NodeStep<Name>,
+  host: Host,
+  context: NodeStepContext,
+): Promise<void> {
+  return nodeSteps[step.kind](step, host, context);
 }
 
 export function runPfStep<Name extends PfStep["kind"]>(step: PfStep<Name>, context: StepContext): Promise<void> {

@@ -15,12 +15,26 @@ export async function setNumVfs(step: PfStep<"set-num-vfs">, context: StepContex
     context.forget();
     // The kernel refuses a change between two non-zero numbers with EBUSY.
     if (existing > 0) await host.sriov.setNumVfs(pf, 0);
-    if (step.to > 0) await host.sriov.setNumVfs(pf, step.to);
+    if (step.to > 0) await createVfs(step.to, context);
     await context.settle(); // udev loads the driver of the VFs, which must not interfere with the next steps.
   }
   const created = (await host.sriov.readPf(pf))?.sriov?.vfs.length ?? 0;
   if (created !== step.to) {
     const words = `the driver created ${created} VFs`;
     throw new HostError({ action: `set sriov_numvfs ${step.to}`, target: pf }, "EAGAIN", { words });
+  }
+}
+
+/** Records that the PCI bridges have no memory space for this number of VFs, for which the plan requests pci=realloc (M-5). */
+async function createVfs(count: number, { host, pf }: StepContext): Promise<void> {
+  try {
+    await host.sriov.setNumVfs(pf, count);
+  } catch (thrown) {
+    if (thrown instanceof HostError && thrown.code === "ENOMEM") {
+      const record = (await host.records.list()).get(pf);
+      const before = record?.numVfsWithoutMemory ?? count;
+      if (record) await host.records.save(pf, { ...record, numVfsWithoutMemory: Math.min(before, count) });
+    }
+    throw thrown;
   }
 }

@@ -26,6 +26,12 @@ export interface StepContext {
   forgetLinks(): void;
 }
 
+/** What a step of the whole node uses besides the host. */
+export interface NodeStepContext {
+  readonly timing: StepTiming;
+  readonly signal: AbortSignal;
+}
+
 /** The clock and the time limits of steps. Tests inject their own. */
 export interface StepTiming {
   /** A step or an observation that takes longer is reported as hanging. It may still end. */

@@ -13,7 +13,7 @@ import type {
   SriovNetworkSpec,
   SriovOperatorConfig,
   SriovOperatorConfigSpec,
-  SystemSettings,
+  SystemStatus,
   VfStatus,
 } from "@switchyard/api";
 import { emptyView, type ClusterView } from "../cluster-view.ts";
@@ -71,7 +71,7 @@ export function node(
     labels = {},
     syncStatus = "Succeeded",
     system = {},
-  }: { readonly labels?: NodeFacts["labels"]; readonly syncStatus?: string; readonly system?: SystemSettings } = {},
+  }: { readonly labels?: NodeFacts["labels"]; readonly syncStatus?: string; readonly system?: SystemStatus } = {},
 ): NodeFacts {
   return {
     name,

@@ -205,6 +205,37 @@ export interface SystemStatus extends SystemSettings {
    * content, which Switchyard does not change. Absent if there is no such file.
    */
   readonly persistentRdmaMode?: "shared" | "exclusive" | "foreign";
+  /** Arguments of the kernel, and the facts of the machine that determine which ones it needs. */
+  readonly kernel?: KernelStatus;
+  /** Last reboot that the config daemon started, until its causes are gone. */
+  readonly reboot?: RebootStatus;
+}
+
+/** Arguments of the kernel, and the facts of the machine that determine which ones it needs. */
+export interface KernelStatus {
+  /** Arguments of the running kernel that concern the IOMMU, PCI resources and RDMA: "intel_iommu=on". */
+  readonly arguments?: readonly string[];
+  /** Arguments that the config daemon has configured for the next boot, in this boot. */
+  readonly nextArguments?: readonly string[];
+  /**
+   * Program that configures kernel arguments on the node: grubby, rpm-ostree or update-grub. Absent if the node has none
+   * of them.
+   */
+  readonly bootLoader?: string;
+  /** Why the last attempt to configure kernel arguments failed; absent after a success. */
+  readonly bootLoaderError?: string;
+  /** Vendor of the CPUs: intel, amd or other. */
+  readonly cpuVendor?: string;
+  /** Whether an IOMMU is active. VFs cannot be bound to vfio-pci without it. */
+  readonly iommu?: boolean;
+}
+
+/** A reboot that the config daemon started. */
+export interface RebootStatus {
+  /** Causes of the reboot: "kernel argument intel_iommu=on". The node does not reboot again for the same cause. */
+  readonly causes?: readonly string[];
+  /** Whether the node has booted since. */
+  readonly done?: boolean;
 }
 
 /** Observed state of a node. */
@@ -320,6 +351,12 @@ export interface InterfaceStatus {
   readonly initialMtu?: number;
   /** Firmware settings of a Mellanox (NVIDIA) card that a policy selects or selected. */
   readonly firmware?: FirmwareStatus;
+  /**
+   * Number of VFs that could not be created because the PCI bridges have too little memory space (ENOMEM). The kernel
+   * argument pci=realloc can help.
+   * @asType integer
+   */
+  readonly numVfsWithoutMemory?: number;
 }
 
 /** Observed state of one VF. */

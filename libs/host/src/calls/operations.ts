@@ -121,6 +121,16 @@ export const operations: Operations = {
     setHardwareOffload: () => ({ action: "set other_config:hw-offload", target: "Open vSwitch" }),
     watch: () => ({ action: "watch", target: "Open vSwitch" }),
   },
+  kernelArguments: {
+    readRunning: () => ({ action: "read kernel arguments", target: "the kernel" }),
+    readMachine: () => ({ action: "read CPU vendor and IOMMU", target: "the kernel" }),
+    readBootLoader: () => ({ action: "look up boot loader", target: "the node" }),
+    readNext: () => ({ action: "read kernel arguments", target: "the boot loader" }),
+    setNext: ({ add, remove }) => ({
+      action: `set kernel arguments (${[...add, ...remove.map((argument) => `not ${argument}`)].join(", ")})`,
+      target: "the boot loader",
+    }),
+  },
   events: {
     watch: () => ({ action: "watch", target: "kernel events" }),
   },

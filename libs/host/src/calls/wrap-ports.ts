@@ -43,6 +43,7 @@ export function wrapPorts(host: Host, around: (call: PortCall, proceed: () => un
     files: wrap("files"),
     systemd: wrap("systemd"),
     ovs: wrap("ovs"),
+    kernelArguments: wrap("kernelArguments"),
     events: wrap("events"),
   };
 

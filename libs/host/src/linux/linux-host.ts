@@ -11,6 +11,7 @@ import { createLinuxBoot } from "./linux-boot.ts";
 import { createLinuxDevlink } from "./linux-devlink.ts";
 import { createLinuxFirmware } from "./linux-firmware.ts";
 import { createLinuxHostFiles } from "./linux-host-files.ts";
+import { createLinuxKernelArguments } from "./linux-kernel-arguments.ts";
 import { createLinuxKernelEvents } from "./linux-kernel-events.ts";
 import { createLinuxKernelModules } from "./linux-kernel-modules.ts";
 import { createLinuxLinuxBridges } from "./linux-linux-bridges.ts";
@@ -52,6 +53,7 @@ export function createLinuxHost(root: string, options: LinuxHostOptions): Host &
     files: createLinuxHostFiles(root),
     systemd: createLinuxSystemd(root),
     ovs: resources.use(createLinuxOvs({ root, address: options.ovsdbAddress })),
+    kernelArguments: createLinuxKernelArguments(root),
     events: createLinuxKernelEvents(),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };

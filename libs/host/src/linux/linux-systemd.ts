@@ -69,9 +69,9 @@ export function createLinuxSystemd(root: string): Systemd {
   }
 
   return {
-    readUnit: (name) => {
+    async readUnit(name) {
       checkUnitName(name);
-      return withBus(operation.readUnit(name), answerMs, async (bus) => {
+      return await withBus(operation.readUnit(name), answerMs, async (bus) => {
         const [path] = await bus.call({ ...manager, member: "LoadUnit", signature: "s", body: [name] });
         const [properties] = await bus.call({
           destination: manager.destination,

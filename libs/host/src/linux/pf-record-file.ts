@@ -72,7 +72,8 @@ function isOwn(value: unknown): value is Omit<PfRecord, "spec"> {
     (names === undefined || (Array.isArray(names) && names.every((name) => typeof name === "string"))) &&
     (firmware === undefined || (isObject(firmware) && Object.values(firmware).every(isFirmwareRecord))) &&
     (guids === undefined || (isObject(guids) && Object.values(guids).every((guid) => typeof guid === "string"))) &&
-    have(value, "string", ["card"])
+    have(value, "string", ["card"]) &&
+    have(value, "number", ["numVfsWithoutMemory"])
   );
 }
 

@@ -8,6 +8,7 @@ import type { Boot } from "./boot.ts";
 import type { Devlink } from "./devlink.ts";
 import type { Firmware } from "./firmware.ts";
 import type { HostFiles } from "./host-files.ts";
+import type { KernelArguments } from "./kernel-arguments.ts";
 import type { KernelEvents } from "./kernel-events.ts";
 import type { KernelModules } from "./kernel-modules.ts";
 import type { Links } from "./links.ts";
@@ -36,5 +37,6 @@ export interface Host {
   readonly files: HostFiles;
   readonly systemd: Systemd;
   readonly ovs: Ovs;
+  readonly kernelArguments: KernelArguments;
   readonly events: KernelEvents;
 }

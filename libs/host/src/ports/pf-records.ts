@@ -20,6 +20,8 @@ export interface PfRecord {
   readonly card?: string;
   /** GUIDs that Switchyard generated for InfiniBand VFs, by vfId. A VF that is created again gets the same GUID. */
   readonly guids?: Readonly<Record<string, string>>;
+  /** Smallest number of VFs that could not be created for lack of memory space (ENOMEM); absent if none was refused. */
+  readonly numVfsWithoutMemory?: number;
 }
 
 /** A firmware setting before and after Switchyard changed it. */

@@ -15,6 +15,8 @@ import type { RdmaMode } from "../ports/rdma.ts";
 import type { SriovSysfs } from "../ports/sriov-sysfs.ts";
 import { systemClock, type Clock } from "./clock.ts";
 import { createFakeBootProgram } from "./fake-boot-program.ts";
+import type { BootLoader, Machine } from "../ports/kernel-arguments.ts";
+import { createFakeBootLoader } from "./fake-boot-loader.ts";
 import { createFakeEvents } from "./fake-events.ts";
 import { createFakeFiles, type FakeFiles } from "./fake-files.ts";
 import { createFakeFirmware } from "./fake-firmware.ts";
@@ -47,14 +49,18 @@ export interface FakeKernelOptions {
   readonly udevMs?: number | "none";
   /** Mode of the RDMA subsystem, which is not loaded by default. */
   readonly rdmaMode?: RdmaMode;
-  /** Whether the machine has an IOMMU, which vfio-pci needs; true by default. */
-  readonly iommu?: boolean;
   /** Whether Open vSwitch runs and the daemon manages software bridges; false by default. */
   readonly managesOvs?: boolean;
   /** Whether the programs for the firmware of Mellanox cards are installed; true by default. */
   readonly firmwareTools?: boolean;
   /** Lockdown mode of the kernel; "none" by default. */
   readonly lockdown?: LockdownMode;
+  /** Whether the machine has an IOMMU, which vfio-pci needs; true by default. "with-argument": only with intel_iommu=on. */
+  readonly iommu?: boolean | "with-argument";
+  /** "intel" by default. */
+  readonly cpuVendor?: Machine["cpuVendor"];
+  /** Program that configures kernel arguments; "grubby" by default. */
+  readonly bootLoader?: BootLoader | "none";
 }
 
 export interface FakeKernel {
@@ -110,21 +116,34 @@ export interface FakeKernel {
   listFiles(): readonly string[];
   /** The reason of each reboot that the daemon requested. The machine runs on until reboot(). */
   readonly requestedReboots: readonly string[];
+  /** The kernel arguments of the next boot. */
+  nextArguments(): readonly string[];
+  setNextArgumentsByHand(next: readonly string[]): void;
   /** Boots again: the disk keeps its content, and the NICs lose all settings. */
   reboot(): void;
 }
 
 export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
-  const { nics, clock = systemClock, setNumVfsMs = 0, udevMs = 1, iommu = true } = options;
   const events = createFakeEvents<KernelEvent>({ kind: "overrun" });
   const { firmwareTools: hasTools = true, lockdown = "none" } = options;
+  const { nics, clock = systemClock, setNumVfsMs = 0, udevMs = 1, iommu = true, cpuVendor = "intel" } = options;
+  const { bootLoader: program = "grubby" } = options;
   const netdevs = createNetdevs(emit);
   const files = createFakeFiles();
+  const hasIommu = (running: readonly string[]) =>
+    iommu === "with-argument" ? running.includes("intel_iommu=on") : iommu;
+  const bootLoader = createFakeBootLoader({
+    ...{ cpuVendor, hasIommu, initial: ["ro", "quiet"] },
+    program: program === "none" ? undefined : program,
+  });
   const rdma = createFakeRdma({
     ...{ mode: options.rdmaMode, emit, hasOtherNamespaces: netdevs.hasPods },
     readOption: () => readRdmaOption(files),
   });
-  const bus = createPciBus({ netdevs, rdma, emit, nextMac: createMacSource(), iommu });
+  const bus = createPciBus({
+    ...{ netdevs, rdma, emit, nextMac: createMacSource() },
+    hasIommu: () => hasIommu(bootLoader.running()),
+  });
   const carriers = createCarriers(clock, emitLinksOf);
   const { onReset } = carriers;
   const { port: sriov, ...sriovLimits } = createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset });
@@ -155,6 +174,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     files: files.port,
     systemd: systemd.port,
     ovs: ovs.port,
+    kernelArguments: bootLoader.port,
     events: events.port,
   };
   const host = createFakeHost(ports, { clock, faults, writes });
@@ -198,6 +218,8 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     linkFile: files.link,
     listFiles: files.list,
     requestedReboots,
+    nextArguments: bootLoader.next,
+    setNextArgumentsByHand: bootLoader.setNextByHand,
     reboot,
   };
 
@@ -219,6 +241,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
   function reboot(): void {
     booted = false;
     bootId = randomUUID();
+    bootLoader.boot();
     const ports = [...plugged].flatMap((nic) => nic.ports).filter(({ pciAddress }) => bus.find(pciAddress));
     for (const { pciAddress } of ports) bus.unplug(pciAddress);
     rdma.reboot();

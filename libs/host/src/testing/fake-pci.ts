@@ -2,7 +2,7 @@
 /**
  * createPciBus implements the PCI functions of the fake kernel and their drivers, by the rules of drivers/pci/pci-driver.c and
  * drivers/base/bus.c (6.12), confirmed in the VM lab. A driver that is bound to a function creates its interface.
- * Usage: `const bus = createPciBus({ netdevs, rdma, emit, nextMac, iommu: true }); bus.plug(port)`.
+ * Usage: `const bus = createPciBus({ netdevs, rdma, emit, nextMac, hasIommu: () => true }); bus.plug(port)`.
  */
 import { defined, type PciAddress } from "@switchyard/api";
 import type { KernelEvent } from "../ports/kernel-events.ts";
@@ -52,7 +52,7 @@ export interface PciBusDeps {
   /** Returns an address for a VF without an assigned address. */
   readonly nextMac: () => string;
   /** Whether the machine has an IOMMU, without which vfio-pci cannot be bound. */
-  readonly iommu: boolean;
+  readonly hasIommu: () => boolean;
 }
 
 export function createPciBus(deps: PciBusDeps): PciBus {
@@ -134,7 +134,7 @@ interface BinderDeps extends PciBusDeps {
 }
 
 /** Binds drivers to functions and unbinds them. */
-function createBinder({ netdevs, rdma, emit, nextMac, iommu, removeVfs }: BinderDeps) {
+function createBinder({ netdevs, rdma, emit, nextMac, hasIommu, removeVfs }: BinderDeps) {
   const failures = new Map<PciAddress, string>();
   let nextIncarnation = 1;
 
@@ -152,7 +152,7 @@ function createBinder({ netdevs, rdma, emit, nextMac, iommu, removeVfs }: Binder
     const failure = failures.get(fn.pciAddress);
     if (failure !== undefined) throw new Refusal(failure);
     if (driver === "vfio-pci") {
-      if (!iommu) throw new Refusal("EINVAL");
+      if (!hasIommu()) throw new Refusal("EINVAL");
     } else if (driver !== fn.nativeDriver) throw new Refusal("EINVAL"); // a driver for other hardware
     fn.driver = driver;
     renew(fn);

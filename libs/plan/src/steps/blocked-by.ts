@@ -7,6 +7,7 @@ import { isNeededBy, isPfStep, type NodeStep, type Step } from "./step.ts";
 
 /** Reports whether `step` needs the result of `failed`. */
 export function isBlockedBy(step: Step, failed: Step): boolean {
+  if (step.kind === "reboot") return !step.isPending;
   if (!isPfStep(failed)) return isBlockedByNodeStep(step, failed);
   return isPfStep(step) && step.pciAddress === failed.pciAddress && isNeededBy(failed, step);
 }

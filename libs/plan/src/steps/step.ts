@@ -6,13 +6,16 @@
  */
 import type { InterfaceStatus } from "@switchyard/api";
 import { bindDriver, type BindDriver } from "./bind-driver.ts";
+import { forgetReboots, type ForgetReboots } from "./forget-reboots.ts";
 import { loadModule, type LoadModule } from "./load-module.ts";
+import { reboot, type Reboot } from "./reboot.ts";
 import { resetFirmware, type ResetFirmware } from "./reset-firmware.ts";
 import { removeOvsBridge, type RemoveOvsBridge } from "./remove-ovs-bridge.ts";
 import { removeOvsPorts, type RemoveOvsPorts } from "./remove-ovs-ports.ts";
 import { restartOvs, type RestartOvs } from "./restart-ovs.ts";
 import { releasePf, type ReleasePf } from "./release-pf.ts";
 import { setFirmware, type SetFirmware } from "./set-firmware.ts";
+import { setKernelArguments, type SetKernelArguments } from "./set-kernel-arguments.ts";
 import { setLinkUp, type SetLinkUp } from "./set-link-up.ts";
 import { setNumVfs, type SetNumVfs } from "./set-num-vfs.ts";
 import { setPersistentRdmaMode, type SetPersistentRdmaMode } from "./set-persistent-rdma-mode.ts";
@@ -25,7 +28,7 @@ import { setVfMac, type SetVfMac } from "./set-vf-mac.ts";
 import { setVfMtu, type SetVfMtu } from "./set-vf-mtu.ts";
 import type { AnyPfStep, Disruption, PfStepKind, StepKind } from "./step-kind.ts";
 
-/** The steps that change the whole node, by the name of their kind. They run before the steps of PFs. */
+/** The steps that change the whole node, by the name of their kind. They run before the steps of PFs, except for "reboot". */
 interface NodeStepKinds {
   readonly "load-module": LoadModule;
   readonly "set-ovs-offload": SetOvsOffload;
@@ -34,6 +37,9 @@ interface NodeStepKinds {
   readonly "set-rdma-mode": SetRdmaMode;
   readonly "set-firmware": SetFirmware;
   readonly "reset-firmware": ResetFirmware;
+  readonly "set-kernel-arguments": SetKernelArguments;
+  readonly "forget-reboots": ForgetReboots;
+  readonly reboot: Reboot;
 }
 
 /** The steps that change one PF or its VFs, by the name of their kind. `pciAddress` is the address of the PF. */
@@ -72,6 +78,9 @@ const nodeSteps: { readonly [Name in NodeStep["kind"]]: StepKind<NodeStepKinds[N
   "set-rdma-mode": setRdmaMode,
   "set-firmware": setFirmware,
   "reset-firmware": resetFirmware,
+  "set-kernel-arguments": setKernelArguments,
+  "forget-reboots": forgetReboots,
+  reboot,
 };
 
 const pfSteps: { readonly [Name in PfStep["kind"]]: PfStepKind<PfStepKinds[Name]> } = {

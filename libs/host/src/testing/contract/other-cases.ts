@@ -22,6 +22,17 @@ export const otherCases: readonly ContractCase[] = [
     },
   },
   {
+    name: "reads the arguments of the kernel, the vendor of its CPUs and its IOMMU",
+    async run({ host: { kernelArguments } }) {
+      const running = await kernelArguments.readRunning();
+      assert(running.length > 0 && running.every((argument) => /^\S+$/.test(argument)), running.join(" "));
+      const { cpuVendor, iommu } = await kernelArguments.readMachine();
+      assert.deepEqual([["intel", "amd", "other"].includes(cpuVendor), iommu], [true, true]);
+      const change = { add: ["a=$(b)"], remove: [] };
+      await assertRefused(kernelArguments.setNext(change), "EINVAL");
+    },
+  },
+  {
     name: "changes no name after udev has settled",
     async run({ host, pfs: [pf] }) {
       await host.sriov.setNumVfs(pf, 4);

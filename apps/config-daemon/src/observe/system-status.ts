@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * readSystem reads the settings of the whole node for the status: RDMA mode, kernel arguments, and the last reboot. It runs no
+ * program: which arguments the boot loader has is known from the daemon's own record.
+ * Usage: `const system = await readSystem(host, bootId);`
+ */
+import { defined, type KernelStatus, type RebootStatus, type SystemStatus } from "@switchyard/api";
+import type { Host } from "@switchyard/host";
+import { readPersistentRdmaMode } from "../files/rdma-mode-file.ts";
+import { readKernelArgumentsRecord } from "../steps/kernel-arguments-record.ts";
+import { readRebootRecord } from "../steps/reboot-record.ts";
+
+/** Rejects with HostError. */
+export async function readSystem(host: Host, bootId: string): Promise<SystemStatus> {
+  const [rdmaMode, persistentRdmaMode, kernel, reboot] = await Promise.all([
+    host.rdma.readMode(),
+    readPersistentRdmaMode(host.files),
+    readKernel(host, bootId),
+    readReboot(host, bootId),
+  ]);
+  return { ...defined({ rdmaMode, persistentRdmaMode }), kernel, ...defined({ reboot }) };
+}
+
+async function readKernel({ kernelArguments, files }: Host, bootId: string): Promise<KernelStatus> {
+  const [running, machine, bootLoader, record] = await Promise.all([
+    kernelArguments.readRunning(),
+    kernelArguments.readMachine(),
+    kernelArguments.readBootLoader(),
+    readKernelArgumentsRecord(files),
+  ]);
+  const concerned = running.filter((argument) => names.has(argument.replace(/=.*/s, "")));
+  // The configuration of the boot loader may have been changed since another boot.
+  const next = record.configured?.bootId === bootId ? record.configured.arguments : [];
+  return {
+    ...defined({
+      arguments: concerned.length > 0 ? concerned : undefined,
+      nextArguments: next.length > 0 ? next : undefined,
+      bootLoader,
+      bootLoaderError: record.error,
+    }),
+    ...machine,
+  };
+}
+
+async function readReboot({ files }: Host, bootId: string): Promise<RebootStatus | undefined> {
+  const record = await readRebootRecord(files);
+  return record && { causes: record.causes, done: record.bootId !== bootId };
+}
+
+/** Arguments that concern what Switchyard configures. Others can contain secrets and are not reported. */
+const names: ReadonlySet<string> = new Set([
+  ...["intel_iommu", "amd_iommu", "iommu", "iommu.passthrough"],
+  ...["pci", "ib_core.netns_mode"],
+]);

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Reads and writes the record of the kernel arguments that the daemon configured. It is written before an argument is added, so
+ * a daemon that is killed in between never leaves an argument without a record. Arguments that were there before are not ours.
+ * Usage: `const record = await readKernelArgumentsRecord(host.files);`
+ */
+import type { HostFiles } from "@switchyard/host";
+
+export interface KernelArgumentsRecord {
+  /** Arguments that the daemon has added to the boot loader, or is adding. */
+  readonly added: readonly string[];
+  /** Arguments that the boot loader was seen to have, in the boot with this boot_id. */
+  readonly configured?: { readonly bootId: string; readonly arguments: readonly string[] };
+  /** Why the last change failed. */
+  readonly error?: string;
+}
+
+export const kernelArgumentsFile = "/etc/sriov-operator/kernel-arguments.json";
+
+/** A file that is not a record counts as an empty one: then nothing is removed. */
+export async function readKernelArgumentsRecord(files: Pick<HostFiles, "readText">): Promise<KernelArgumentsRecord> {
+  const text = await files.readText(kernelArgumentsFile);
+  const value = text === undefined ? undefined : parseJson(text);
+  return isRecord(value) ? value : { added: [] };
+}
+
+export async function writeKernelArgumentsRecord(
+  files: Pick<HostFiles, "writeText">,
+  record: KernelArgumentsRecord,
+): Promise<void> {
+  await files.writeText(kernelArgumentsFile, `${JSON.stringify(record, undefined, 2)}\n`);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isRecord(value: unknown): value is KernelArgumentsRecord {
+  if (!isObject(value) || !isTexts(value["added"])) return false;
+  const { configured, error } = value;
+  return (
+    (error === undefined || typeof error === "string") &&
+    (configured === undefined ||
+      (isObject(configured) && typeof configured["bootId"] === "string" && isTexts(configured["arguments"])))
+  );
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === "string");
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
